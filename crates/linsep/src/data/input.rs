@@ -1,0 +1,276 @@
+//! The input map: how the columns of a file become the features of a model. It is stored in the
+//! model, so prediction needs nothing but the raw file.
+
+use crate::error::{Code, Error, Place, Problem, Result};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// How columns become features.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InputMap {
+    /// The number of features of the model.
+    pub features: usize,
+    /// The label column of the training file; `None` where the format has a fixed place for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<SourceColumn>,
+    /// The number of columns of the training file, if it was a table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_columns: Option<usize>,
+    /// Where svmlight indices start, if the training file had them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index_base: Option<u8>,
+    /// The used columns in the order of the features; empty when features are plain indices.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<InputColumn>,
+}
+
+/// A column of the training file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SourceColumn {
+    /// Its name, if the file had a header.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its 0-based position.
+    pub position: usize,
+}
+
+/// A column that is used, and how.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InputColumn {
+    /// Its name, if the file had a header.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its 0-based position in the training file.
+    pub position: usize,
+    /// The value that stands for a missing one; without it a missing value is an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<f64>,
+    /// For a text column: its levels in the order of their features.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub levels: Option<Vec<String>>,
+    /// For a text column: a level that is not in the list sets no feature instead of being an error.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unknown_as_zeros: bool,
+}
+
+impl InputMap {
+    /// Features that are plain indices without names.
+    pub fn plain(features: usize) -> InputMap {
+        InputMap { features, label: None, source_columns: None, index_base: None, columns: Vec::new() }
+    }
+
+    /// Numeric columns in order, with or without names.
+    pub fn numeric(names: Option<&[String]>, features: usize) -> InputMap {
+        let columns = names.unwrap_or(&[]).iter().enumerate().map(|(position, name)| InputColumn {
+            name: Some(name.clone()),
+            position,
+            missing: None,
+            levels: None,
+            unknown_as_zeros: false,
+        });
+        InputMap { columns: columns.collect(), ..InputMap::plain(features) }
+    }
+
+    /// Whether features have names.
+    pub fn has_names(&self) -> bool {
+        !self.columns.is_empty() && self.columns.iter().all(|column| column.name.is_some())
+    }
+
+    /// The name of a feature: the column's, with `=level` behind it for a category, or `x` and the
+    /// 1-based number.
+    pub fn feature_name(&self, feature: usize) -> String {
+        let mut first = 0;
+        for column in &self.columns {
+            let count = column.levels.as_ref().map_or(1, Vec::len);
+            if feature < first + count {
+                let base = match &column.name {
+                    Some(name) => name.clone(),
+                    None => format!("x{}", column.position + 1),
+                };
+                return match &column.levels {
+                    Some(levels) => format!("{base}={}", levels[feature - first]),
+                    None => base,
+                };
+            }
+            first += count;
+        }
+        format!("x{}", feature + 1)
+    }
+
+    /// Every feature name in order.
+    pub fn feature_names(&self) -> Vec<String> {
+        let mut names = Vec::with_capacity(self.features);
+        for column in &self.columns {
+            let base = column.name.clone().unwrap_or_else(|| format!("x{}", column.position + 1));
+            match &column.levels {
+                Some(levels) => names.extend(levels.iter().map(|level| format!("{base}={level}"))),
+                None => names.push(base),
+            }
+        }
+        names.extend((names.len()..self.features).map(|feature| format!("x{}", feature + 1)));
+        names
+    }
+
+    /// Whether the parts fit together; the words say what does not.
+    pub(crate) fn check(&self) -> std::result::Result<(), String> {
+        if !self.columns.is_empty() {
+            let features: usize =
+                self.columns.iter().map(|c| c.levels.as_ref().map_or(1, Vec::len)).sum();
+            if features != self.features {
+                return Err(format!(
+                    "the columns make {features} features where {} are stated",
+                    self.features
+                ));
+            }
+        }
+        if self.columns.iter().any(|c| c.missing.is_some_and(|value| !value.is_finite())) {
+            return Err("a value for missing cells is not finite".into());
+        }
+        if self.index_base.is_some_and(|base| base > 1) {
+            return Err("the index base is neither 0 nor 1".into());
+        }
+        Ok(())
+    }
+
+    /// The columns split into numeric ones and categories, each with the feature it starts at.
+    pub(crate) fn layout(&self) -> Layout {
+        let mut layout = Layout { numeric: Vec::new(), categories: Vec::new(), features: self.features };
+        let mut feature = 0u32;
+        for column in &self.columns {
+            match &column.levels {
+                None => {
+                    layout.numeric.push(NumericColumn { feature, missing: column.missing });
+                    feature += 1;
+                }
+                Some(levels) => {
+                    layout.categories.push(CategoryColumn {
+                        feature,
+                        levels: levels.iter().cloned().zip(0..).collect(),
+                        unknown_as_zeros: column.unknown_as_zeros,
+                        missing_as_zeros: column.missing.is_some(),
+                    });
+                    feature += levels.len() as u32;
+                }
+            }
+        }
+        layout
+    }
+}
+
+/// Where parsed columns go.
+pub(crate) struct Layout {
+    pub(crate) numeric: Vec<NumericColumn>,
+    pub(crate) categories: Vec<CategoryColumn>,
+    pub(crate) features: usize,
+}
+
+pub(crate) struct NumericColumn {
+    pub(crate) feature: u32,
+    pub(crate) missing: Option<f64>,
+}
+
+pub(crate) struct CategoryColumn {
+    feature: u32,
+    levels: HashMap<String, u32>,
+    unknown_as_zeros: bool,
+    missing_as_zeros: bool,
+}
+
+impl CategoryColumn {
+    /// The feature that a level sets, if any.
+    pub(crate) fn feature_of(&self, level: Option<&str>) -> std::result::Result<Option<u32>, Code> {
+        match level {
+            None if self.missing_as_zeros => Ok(None),
+            None => Err(Code::MISSING),
+            Some(level) => match self.levels.get(level) {
+                Some(number) => Ok(Some(self.feature + number)),
+                None if self.unknown_as_zeros => Ok(None),
+                None => Err(Code::UNKNOWN_LEVEL),
+            },
+        }
+    }
+}
+
+/// The position of the one column with this name.
+pub(crate) fn find_name(names: &[String], name: &str, file: &str) -> Result<Option<usize>> {
+    let mut found = names.iter().enumerate().filter(|(_, n)| *n == name).map(|(at, _)| at);
+    let first = found.next();
+    if found.next().is_some() {
+        return Err(Problem::new(
+            Code::DUPLICATE_NAME,
+            format!("two columns are named \"{name}\""),
+            Place::file(file),
+        )
+        .help("rename one of them, or choose columns by number with #N")
+        .into());
+    }
+    Ok(first)
+}
+
+/// An error about a column that is not there, with the nearest name.
+pub(crate) fn no_column(code: Code, wanted: &str, names: &[String], file: &str) -> Error {
+    let nearest = names
+        .iter()
+        .map(|name| (edit_distance(wanted, name), name))
+        .min()
+        .filter(|(distance, _)| *distance <= wanted.chars().count().div_ceil(2));
+    let help = match nearest {
+        Some((_, name)) => format!("did you mean \"{name}\"?"),
+        None if names.is_empty() => "the file has no header; use #N".to_owned(),
+        None => {
+            let shown: Vec<&str> = names.iter().take(12).map(String::as_str).collect();
+            let more = if names.len() > 12 { ", …" } else { "" };
+            format!("the columns are {}{more}", shown.join(", "))
+        }
+    };
+    Problem::new(code, format!("no column \"{wanted}\""), Place::file(file))
+        .value(wanted.as_bytes())
+        .help(help)
+        .into()
+}
+
+/// Levenshtein distance, for suggestions.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &cb) in b.iter().enumerate() {
+            let substitute = diagonal + usize::from(ca != cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substitute.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn features_of_categories_carry_their_level() {
+        let mut map = InputMap::numeric(Some(&["age".into(), "colour".into()]), 2);
+        map.columns[1].levels = Some(vec!["blue".into(), "red".into()]);
+        map.features = 3;
+        assert!(map.check().is_ok());
+        assert_eq!(map.feature_names(), ["age", "colour=blue", "colour=red"]);
+        assert_eq!(map.feature_name(2), "colour=red");
+        assert_eq!(InputMap::plain(2).feature_names(), ["x1", "x2"]);
+        map.features = 4;
+        assert!(map.check().is_err());
+    }
+
+    #[test]
+    fn a_wrong_name_gets_the_nearest_one() {
+        let names = ["species".to_owned(), "sepal_len".to_owned()];
+        let error = no_column(Code::NO_LABEL, "specie", &names, "f.csv");
+        let Error::Data(data) = error else { panic!() };
+        assert_eq!(data.problems[0].help.as_deref(), Some("did you mean \"species\"?"));
+        assert_eq!(edit_distance("kitten", "sitting"), 3);
+    }
+}

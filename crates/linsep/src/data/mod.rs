@@ -1,0 +1,329 @@
+//! Data: rows, classes, names, weights, where they came from and how they were read.
+
+pub(crate) mod digest;
+pub mod generate;
+pub mod inspect;
+pub mod input;
+mod origin;
+pub mod read;
+pub mod scale;
+pub mod split;
+pub(crate) mod store;
+pub mod write;
+
+pub use origin::Origin;
+pub use store::Kind as Encoding;
+
+use crate::error::{Code, Error, Place, Problem, Result};
+use input::InputMap;
+use store::{Staging, Store};
+
+/// A labelled table: what every learner learns from.
+///
+/// ```
+/// use linsep::Dataset;
+/// let rows = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
+/// let data = Dataset::from_rows(&rows, &["no", "no", "no", "yes"])?;
+/// assert_eq!((data.n_rows(), data.n_features(), data.n_classes()), (4, 2, 2));
+/// # Ok::<(), linsep::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Dataset {
+    pub(crate) store: Store,
+    classes: Vec<String>,
+    targets: Vec<u32>,
+    /// Labels as they stand in the file, where classes were put together.
+    merged: Option<MergedLabels>,
+    weights: Option<Vec<f64>>,
+    input: InputMap,
+    reading: Reading,
+    origin: Origin,
+}
+
+#[derive(Clone, Debug)]
+struct MergedLabels {
+    names: Vec<String>,
+    codes: Vec<u32>,
+}
+
+/// How exact proofs understand the numbers, column by column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// The reading of every column that is not an exception: true means decimal, false binary64.
+    pub decimal: bool,
+    /// Columns that are binary64 although the default is decimal, rising.
+    pub binary64: Vec<u32>,
+}
+
+impl Dataset {
+    /// A data set from rows of equal length and one label for each row.
+    pub fn from_rows<R: AsRef<[f64]>, L: AsRef<str>>(rows: &[R], labels: &[L]) -> Result<Dataset> {
+        let width = rows.first().map_or(0, |row| row.as_ref().len());
+        let mut builder = DatasetBuilder::new(width);
+        if rows.len() != labels.len() {
+            return Err(Error::usage(format!(
+                "there are {} rows but {} labels",
+                rows.len(),
+                labels.len()
+            )));
+        }
+        for (row, label) in rows.iter().zip(labels) {
+            builder.dense_row(row.as_ref(), label.as_ref())?;
+        }
+        builder.finish()
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Number of features.
+    pub fn n_features(&self) -> usize {
+        self.store.width()
+    }
+
+    /// Number of classes.
+    pub fn n_classes(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// The class names, sorted: numerically if all are numbers, else by bytes. With two classes the
+    /// second is the positive one.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// Refuses data with fewer than two classes.
+    pub(crate) fn require_two_classes(&self) -> Result<()> {
+        if self.n_classes() >= 2 {
+            return Ok(());
+        }
+        let class = self.classes.first().map_or("", String::as_str);
+        let place = self.origin.files().next().map_or_else(Place::default, Place::file);
+        Err(Problem::new(Code::ONE_CLASS, format!("every row is of class \"{class}\""), place)
+            .value(class.as_bytes())
+            .help("a classifier needs two classes: check --label, --limit and the order of the file")
+            .into())
+    }
+
+    /// The class of a row, as a position in [`Dataset::classes`].
+    pub fn class_of(&self, row: usize) -> u32 {
+        self.targets[row]
+    }
+
+    /// The class of every row.
+    pub fn targets(&self) -> &[u32] {
+        &self.targets
+    }
+
+    /// The label as it stands in the file, in normal form.
+    pub fn label_text(&self, row: usize) -> &str {
+        match &self.merged {
+            Some(merged) => &merged.names[merged.codes[row] as usize],
+            None => &self.classes[self.targets[row] as usize],
+        }
+    }
+
+    /// Row weights, if there are any.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// The weight of a row: 1 without weights.
+    pub fn weight(&self, row: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |weights| weights[row])
+    }
+
+    /// How columns became features.
+    pub fn input(&self) -> &InputMap {
+        &self.input
+    }
+
+    /// How exact proofs understand the numbers.
+    pub fn reading(&self) -> &Reading {
+        &self.reading
+    }
+
+    /// Files and lines of the rows.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// Number of values that are not zero.
+    pub fn nonzeros(&self) -> u64 {
+        self.store.nonzeros()
+    }
+
+    /// How the values are encoded.
+    pub fn encoding(&self) -> Encoding {
+        self.store.kind()
+    }
+
+    /// Whether rows are held densely.
+    pub fn is_dense(&self) -> bool {
+        self.store.is_dense()
+    }
+
+    /// Bytes that the features take in memory.
+    pub fn feature_bytes(&self) -> u64 {
+        self.store.bytes()
+    }
+
+    /// Bytes for each value held: every value of dense rows, every non-zero of sparse ones, with
+    /// indices and row starts shared out.
+    pub fn bytes_per_value(&self) -> f64 {
+        self.store.bytes() as f64 / self.store.held_values().max(1) as f64
+    }
+
+    /// Calls `each` with the non-zero entries of a row, in rising order of the column.
+    pub fn for_each(&self, row: usize, each: impl FnMut(u32, f64)) {
+        self.store.for_each(row, &mut Vec::new(), each);
+    }
+
+    /// The values of a row.
+    pub fn row(&self, row: usize) -> Vec<f64> {
+        let mut values = vec![0.0; self.n_features()];
+        self.for_each(row, |column, value| values[column as usize] = value);
+        values
+    }
+
+    /// The SHA-256 by which models and certificates name this data. See the module `digest` of the
+    /// documentation for what enters; `threads` never changes it.
+    pub fn digest(&self, threads: usize) -> String {
+        digest::digest(self, threads)
+    }
+
+    /// The same data with the other storage, dense or sparse. Every result stays the same to the
+    /// last bit; this exists so that tests and benchmarks can say so.
+    pub fn with_other_storage(&self) -> Dataset {
+        let mut other = self.clone();
+        other.store.change_shape();
+        other
+    }
+}
+
+/// Builds a [`Dataset`] row by row.
+pub struct DatasetBuilder {
+    staging: Staging,
+    store: Store,
+    labels: read::Dictionary,
+    weights: Vec<f64>,
+    weighted: bool,
+    width: usize,
+    names: Option<Vec<String>>,
+}
+
+impl DatasetBuilder {
+    /// A builder for rows with `width` features; sparse rows may widen it.
+    pub fn new(width: usize) -> DatasetBuilder {
+        DatasetBuilder {
+            staging: Staging::new(width),
+            store: Store::empty(),
+            labels: read::Dictionary::default(),
+            weights: Vec::new(),
+            weighted: false,
+            width,
+            names: None,
+        }
+    }
+
+    /// Gives the features names.
+    pub fn names(&mut self, names: Vec<String>) {
+        self.names = Some(names);
+    }
+
+    /// Adds a row with a value for every feature.
+    pub fn dense_row(&mut self, values: &[f64], label: &str) -> Result<()> {
+        if values.len() != self.width {
+            return Err(Problem::new(
+                Code::RAGGED,
+                format!("the row has {} values, not {}", values.len(), self.width),
+                self.place(),
+            )
+            .into());
+        }
+        for (j, &value) in values.iter().enumerate() {
+            self.push(j as u32, value)?;
+        }
+        self.end_row(label, 1.0)
+    }
+
+    /// Adds a row given by its non-zero entries, columns rising.
+    pub fn sparse_row(&mut self, entries: &[(u32, f64)], label: &str) -> Result<()> {
+        for pair in entries.windows(2) {
+            if pair[1].0 <= pair[0].0 {
+                return Err(Error::data(Code::INDEX_ORDER, Code::INDEX_ORDER.title(), self.place()));
+            }
+        }
+        for &(column, value) in entries {
+            if column == u32::MAX {
+                return Err(Error::data(Code::INDEX_TOO_LARGE, Code::INDEX_TOO_LARGE.title(), self.place()));
+            }
+            self.push(column, value)?;
+        }
+        self.end_row(label, 1.0)
+    }
+
+    /// Gives the row added last a weight.
+    pub fn weight(&mut self, weight: f64) -> Result<()> {
+        if !weight.is_finite() || weight < 0.0 {
+            return Err(Error::data(Code::BAD_WEIGHT, Code::BAD_WEIGHT.title(), self.place()));
+        }
+        if let Some(last) = self.weights.last_mut() {
+            *last = weight;
+            self.weighted = true;
+        }
+        Ok(())
+    }
+
+    /// The finished data set.
+    pub fn finish(mut self) -> Result<Dataset> {
+        self.store.append(self.staging.pack());
+        self.store.widen_to(self.width);
+        let features = self.store.width();
+        if let Some(names) = self.names.as_ref().filter(|names| names.len() != features) {
+            return Err(Error::usage(format!(
+                "there are {} names for {features} features",
+                names.len()
+            )));
+        }
+        read::collect::assemble(read::collect::Parts {
+            store: self.store,
+            labels: self.labels,
+            weights: self.weighted.then_some(self.weights),
+            input: InputMap::numeric(self.names.as_deref(), features),
+            reading: Reading { decimal: false, binary64: Vec::new() },
+            origin: Origin::default(),
+            positive: None,
+            file: "data".into(),
+        })
+    }
+
+    fn place(&self) -> Place {
+        Place { row: Some(self.labels.codes.len() as u64), ..Place::default() }
+    }
+
+    fn push(&mut self, column: u32, value: f64) -> Result<()> {
+        if !value.is_finite() {
+            let place = Place { field: Some((u64::from(column) + 1, None)), ..self.place() };
+            self.staging.drop_row();
+            return Err(Error::data(Code::NOT_FINITE, Code::NOT_FINITE.title(), place));
+        }
+        if value != 0.0 {
+            self.staging.push(column, value, read::number::places_of(value));
+        }
+        Ok(())
+    }
+
+    fn end_row(&mut self, label: &str, weight: f64) -> Result<()> {
+        let code = self.labels.number(label.as_bytes(), read::csv::label_name);
+        self.labels.codes.push(code);
+        self.weights.push(weight);
+        self.staging.end_row();
+        if self.staging.rows() >= 1 << 16 {
+            self.store.append(self.staging.pack());
+        }
+        Ok(())
+    }
+}

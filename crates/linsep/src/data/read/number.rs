@@ -1,0 +1,295 @@
+//! Decimal text to binary64, correctly rounded, with the facts that narrow storage and exact
+//! readings need.
+//!
+//! A number of at most 19 digits is first an integer m and an exponent e. When m ≤ 2^53 and
+//! |e| ≤ 22 the value m · 10^e is one correctly rounded operation on exact numbers; the rest goes to
+//! the standard library's parser.
+
+use crate::data::store::profile::{NO_PLACES, power_of_ten};
+
+/// A parsed number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Number {
+    pub(crate) value: f64,
+    /// Decimal places without trailing zeros, or `NO_PLACES` when it is no short decimal.
+    pub(crate) places: u8,
+    /// More than 15 significant digits, or a subnormal: the decimal reading does not apply.
+    pub(crate) long: bool,
+}
+
+/// Why a text is not a usable number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    NotANumber,
+    NotFinite,
+    OutOfRange,
+    InexactInteger,
+}
+
+/// Reads the number at the start of `text`; the second part is how many bytes it takes. What
+/// follows the number is the caller's business.
+#[inline]
+pub(crate) fn parse_prefix(text: &[u8]) -> Result<(Number, usize), Fault> {
+    let mut at = 0;
+    let negative = match text.first() {
+        Some(b'-') => {
+            at = 1;
+            true
+        }
+        Some(b'+') => {
+            at = 1;
+            false
+        }
+        _ => false,
+    };
+    let mut mantissa: u64 = 0;
+    let digits_start = at;
+    while let Some(digit) = digit_at(text, at) {
+        mantissa = mantissa.wrapping_mul(10).wrapping_add(digit);
+        at += 1;
+    }
+    let mut digits = at - digits_start;
+    let mut fraction = 0;
+    let is_integer = text.get(at) != Some(&b'.');
+    if !is_integer {
+        at += 1;
+        let start = at;
+        while let Some(digit) = digit_at(text, at) {
+            mantissa = mantissa.wrapping_mul(10).wrapping_add(digit);
+            at += 1;
+        }
+        fraction = at - start;
+        digits += fraction;
+    }
+    if digits == 0 {
+        return Err(if names_non_finite(&text[digits_start..]) {
+            Fault::NotFinite
+        } else {
+            Fault::NotANumber
+        });
+    }
+    let mut exponent = 0i64;
+    let mut has_exponent = false;
+    if let Some(b'e' | b'E') = text.get(at) {
+        let (value, len) = parse_exponent(&text[at + 1..]).ok_or(Fault::NotANumber)?;
+        has_exponent = true;
+        exponent = value;
+        at += 1 + len;
+    }
+    let exponent = exponent - fraction as i64;
+    if digits <= 19 && (-22..=0).contains(&exponent) && mantissa <= 1 << 53 {
+        let mut places = -exponent as u8;
+        let mut short = mantissa;
+        if short == 0 {
+            places = 0;
+        }
+        while places > 0 && short.is_multiple_of(10) {
+            short /= 10;
+            places -= 1;
+        }
+        let value = short as f64 / power_of_ten(places);
+        let long = short >= 1_000_000_000_000_000;
+        let number = Number {
+            value: if negative { -value } else { value },
+            places: if long && places > 0 { NO_PLACES } else { places },
+            long,
+        };
+        return Ok((number, at));
+    }
+    parse_slow(&text[..at], is_integer && !has_exponent).map(|number| (number, at))
+}
+
+/// Reads a text that is a number as a whole, blanks around it allowed.
+pub(crate) fn parse(text: &[u8]) -> Result<Number, Fault> {
+    let text = text.trim_ascii();
+    match parse_prefix(text)? {
+        (number, len) if len == text.len() => Ok(number),
+        _ => Err(Fault::NotANumber),
+    }
+}
+
+/// The shortest text of a number: `1` for `+1`, `1.0` and `1e0`.
+pub(crate) fn shortest(value: f64) -> String {
+    let magnitude = value.abs();
+    if magnitude == 0.0 {
+        "0".to_owned()
+    } else if (1e-5..1e17).contains(&magnitude) {
+        format!("{value}")
+    } else {
+        format!("{value:e}")
+    }
+}
+
+/// The decimal places of a value, or `NO_PLACES` when it is no decimal of at most 15 digits.
+pub(crate) fn places_of(value: f64) -> u8 {
+    match parse(shortest(value).as_bytes()) {
+        Ok(number) if !number.long => number.places,
+        _ => NO_PLACES,
+    }
+}
+
+#[inline(always)]
+fn digit_at(text: &[u8], at: usize) -> Option<u64> {
+    let digit = text.get(at)?.wrapping_sub(b'0');
+    (digit < 10).then_some(u64::from(digit))
+}
+
+fn parse_exponent(text: &[u8]) -> Option<(i64, usize)> {
+    let sign_len = usize::from(matches!(text.first(), Some(b'+' | b'-')));
+    let len = text[sign_len..].iter().take_while(|b| b.is_ascii_digit()).count();
+    if len == 0 {
+        return None;
+    }
+    // Beyond a million the value is far outside binary64 whatever the mantissa is.
+    let magnitude = text[sign_len..sign_len + len]
+        .iter()
+        .fold(0i64, |e, b| (e * 10 + i64::from(b - b'0')).min(1_000_000));
+    Some((if text[0] == b'-' { -magnitude } else { magnitude }, sign_len + len))
+}
+
+fn parse_slow(text: &[u8], is_integer: bool) -> Result<Number, Fault> {
+    let text = std::str::from_utf8(text).map_err(|_| Fault::NotANumber)?;
+    let value: f64 = text.parse().map_err(|_| Fault::NotANumber)?;
+    let significant = significant_digits(text);
+    if value.is_infinite() || (value == 0.0 && significant > 0) {
+        return Err(Fault::OutOfRange);
+    }
+    if is_integer && !integer_is_exact(text, value) {
+        return Err(Fault::InexactInteger);
+    }
+    let long = significant > 15 || value.is_subnormal();
+    let places = if value == 0.0 {
+        0
+    } else if long {
+        NO_PLACES
+    } else {
+        decimal_places(text)
+    };
+    Ok(Number { value, places, long })
+}
+
+/// Places behind the point once trailing zeros are gone, or `NO_PLACES` when there are over 22.
+fn decimal_places(text: &str) -> u8 {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let exponent = parse_exponent(exponent.as_bytes()).map_or(0, |(exponent, _)| exponent);
+    let fraction = mantissa.split_once('.').map_or("", |(_, fraction)| fraction);
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    let zeros = digits.len() - digits.trim_end_matches('0').len();
+    let places = fraction.len() as i64 - zeros as i64 - exponent;
+    match places {
+        ..=0 => 0,
+        1..=22 => places as u8,
+        _ => NO_PLACES,
+    }
+}
+
+/// Digits of the mantissa without leading and trailing zeros.
+fn significant_digits(text: &str) -> usize {
+    let mantissa = text.split(['e', 'E']).next().unwrap_or("");
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    digits.trim_start_matches('0').trim_end_matches('0').len()
+}
+
+fn integer_is_exact(text: &str, value: f64) -> bool {
+    // `{}` prints every digit of a large integral value.
+    let printed = format!("{value}");
+    let strip = |text: &str| text.trim_start_matches(['+', '-']).trim_start_matches('0').to_owned();
+    strip(text) == strip(&printed)
+}
+
+fn names_non_finite(text: &[u8]) -> bool {
+    let word = text.split(|b| !b.is_ascii_alphabetic()).next().unwrap_or(b"");
+    [&b"nan"[..], b"inf", b"infinity"].iter().any(|name| word.eq_ignore_ascii_case(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn value(text: &str) -> f64 {
+        parse(text.as_bytes()).unwrap().value
+    }
+
+    #[test]
+    fn the_usual_forms_are_read() {
+        for (text, expected) in [
+            ("5", 5.0),
+            ("+5", 5.0),
+            ("-0.3", -0.3),
+            (".5", 0.5),
+            ("5.", 5.0),
+            ("1e-3", 0.001),
+            ("1E+2", 100.0),
+            ("  7.25 ", 7.25),
+            ("00012", 12.0),
+            ("9007199254740992", 9007199254740992.0),
+            ("1e22", 1e22),
+            ("123456789012345678901234567890e-20", 1234567890.1234567),
+            ("5e-324", 5e-324),
+        ] {
+            assert_eq!(value(text), expected, "{text}");
+        }
+        assert_eq!(value("-0").to_bits() << 1, 0);
+    }
+
+    #[test]
+    fn what_is_no_number_is_refused_with_the_reason() {
+        for (text, fault) in [
+            ("", Fault::NotANumber),
+            ("-", Fault::NotANumber),
+            (".", Fault::NotANumber),
+            ("1e", Fault::NotANumber),
+            ("1.2.3", Fault::NotANumber),
+            ("0x10", Fault::NotANumber),
+            ("1,5", Fault::NotANumber),
+            ("five", Fault::NotANumber),
+            ("NaN", Fault::NotFinite),
+            ("-inf", Fault::NotFinite),
+            ("Infinity", Fault::NotFinite),
+            ("1e400", Fault::OutOfRange),
+            ("1e-400", Fault::OutOfRange),
+            ("9007199254740993", Fault::InexactInteger),
+        ] {
+            assert_eq!(parse(text.as_bytes()), Err(fault), "{text}");
+        }
+        assert!(parse(b"9007199254740994").unwrap().long);
+        assert!(parse(b"1000000000000000000000").is_ok());
+    }
+
+    #[test]
+    fn places_do_not_depend_on_the_writing() {
+        for (text, places) in [("5.10", 1), ("5.1", 1), ("51e-1", 1), ("100", 0), ("1e2", 0), ("0.000", 0), ("1e-3", 3)] {
+            assert_eq!(parse(text.as_bytes()).unwrap().places, places, "{text}");
+        }
+        assert_eq!(parse(b"0.30000000000000004").unwrap().places, NO_PLACES);
+        assert!(parse(b"0.30000000000000004").unwrap().long);
+        assert_eq!(places_of(0.1), 1);
+        assert_eq!(places_of(0.1 + 0.2), NO_PLACES);
+    }
+
+    proptest! {
+        #[test]
+        fn every_double_survives_writing_and_reading(bits: u64) {
+            let x = f64::from_bits(bits);
+            prop_assume!(x.is_finite());
+            prop_assert_eq!(value(&shortest(x)).to_bits(), if x == 0.0 { 0 } else { x.to_bits() });
+        }
+
+        #[test]
+        fn the_value_is_the_standard_librarys(text in "[+-]?[0-9]{0,22}\\.?[0-9]{0,22}(e[+-]?[0-9]{1,3})?") {
+            if let (Ok(mine), Ok(std)) = (parse(text.as_bytes()), text.parse::<f64>()) {
+                prop_assert_eq!(mine.value, std);
+            }
+        }
+
+        #[test]
+        fn places_give_the_value_back(m in -2_000_000_000i64..2_000_000_000, places in 0u8..12) {
+            let value = m as f64 / power_of_ten(places);
+            let number = parse(shortest(value).as_bytes()).unwrap();
+            prop_assert!(number.places <= places);
+            let ten = power_of_ten(number.places);
+            prop_assert_eq!((value * ten).round() / ten, value);
+        }
+    }
+}

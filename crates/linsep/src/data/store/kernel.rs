@@ -1,0 +1,228 @@
+//! The only numeric loops over stored rows, and the only place in this crate for SIMD dispatch.
+//!
+//! A dot product runs in eight lanes: the term of column j goes to lane j mod 8, in rising order of
+//! j, and the lanes are added in one fixed tree. Sparse rows use the same lanes, so dense and sparse
+//! storage of the same table give the same bits (a zero term changes no lane). Multiplication and
+//! addition stay separate (no fused multiply-add), so every CPU gives the same bits too.
+//!
+//! Each kernel exists once, in plain safe Rust; the macro compiles it a second time for AVX2 and
+//! picks at run time.
+
+#![allow(unsafe_code)]
+
+/// Lanes of a dot product.
+const LANES: usize = 8;
+
+#[inline(always)]
+fn add_lanes(acc: [f64; LANES]) -> f64 {
+    ((acc[0] + acc[4]) + (acc[2] + acc[6])) + ((acc[1] + acc[5]) + (acc[3] + acc[7]))
+}
+
+/// Σ decode(code_j, j) · w_j over the columns of one dense row.
+#[inline(always)]
+fn dense_dot<T: Copy>(row: &[T], w: &[f64], decode: impl Fn(T) -> f64) -> f64 {
+    let w = &w[..row.len()];
+    let mut acc = [0.0; LANES];
+    let (row_blocks, row_rest) = row.as_chunks::<LANES>();
+    let (w_blocks, w_rest) = w.as_chunks::<LANES>();
+    for (x, w) in row_blocks.iter().zip(w_blocks) {
+        for lane in 0..LANES {
+            acc[lane] += decode(x[lane]) * w[lane];
+        }
+    }
+    for (lane, (x, w)) in row_rest.iter().zip(w_rest).enumerate() {
+        acc[lane] += decode(*x) * w;
+    }
+    add_lanes(acc)
+}
+
+/// Σ value · w[index] over the stored entries of one sparse row.
+#[inline(always)]
+fn sparse_dot(indices: &[u32], w: &[f64], value: impl Fn(usize) -> f64) -> f64 {
+    let mut acc = [0.0; LANES];
+    for (k, &index) in indices.iter().enumerate() {
+        let j = index as usize;
+        acc[j % LANES] += value(k) * w[j];
+    }
+    add_lanes(acc)
+}
+
+/// Compiles a kernel for the baseline and for AVX2 and dispatches between them.
+macro_rules! kernels {
+    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),*) $(-> $out:ty)? $body:block)*) => {
+        $(
+            $(#[$doc])*
+            #[inline]
+            pub(crate) fn $name($($arg: $type),*) $(-> $out)? {
+                #[inline(always)]
+                fn body($($arg: $type),*) $(-> $out)? $body
+
+                #[cfg(target_arch = "x86_64")]
+                {
+                    #[target_feature(enable = "avx2")]
+                    fn wide($($arg: $type),*) $(-> $out)? { body($($arg),*) }
+
+                    if std::arch::is_x86_feature_detected!("avx2") {
+                        // SAFETY: the CPU has AVX2, the one thing that calling `wide` asks for.
+                        return unsafe { wide($($arg),*) };
+                    }
+                }
+                body($($arg),*)
+            }
+        )*
+    };
+}
+
+kernels! {
+    /// Dense row of table codes.
+    fn dot_table8(row: &[u8], table: &[f64; 256], w: &[f64]) -> f64 {
+        dense_dot(row, w, |code| table[usize::from(code)])
+    }
+
+    /// Dense row of integers whose divisors are all 1.
+    fn dot_whole(row: &[i32], w: &[f64]) -> f64 {
+        dense_dot(row, w, f64::from)
+    }
+
+    /// Dense row of binary32.
+    fn dot_f32(row: &[f32], w: &[f64]) -> f64 {
+        dense_dot(row, w, f64::from)
+    }
+
+    /// Dense row of binary64.
+    fn dot_f64(row: &[f64], w: &[f64]) -> f64 {
+        dense_dot(row, w, |x| x)
+    }
+
+    /// Dense row of integers with a divisor for each column.
+    fn dot_decimal(row: &[i32], tens: &[f64], w: &[f64]) -> f64 {
+        let (tens, w) = (&tens[..row.len()], &w[..row.len()]);
+        let mut acc = [0.0; LANES];
+        let blocks = row.len() / LANES * LANES;
+        for start in (0..blocks).step_by(LANES) {
+            for lane in 0..LANES {
+                let j = start + lane;
+                acc[lane] += f64::from(row[j]) / tens[j] * w[j];
+            }
+        }
+        for j in blocks..row.len() {
+            acc[j - blocks] += f64::from(row[j]) / tens[j] * w[j];
+        }
+        add_lanes(acc)
+    }
+
+    /// Sparse row of ones.
+    fn dot_sparse_ones(indices: &[u32], w: &[f64]) -> f64 {
+        sparse_dot(indices, w, |_| 1.0)
+    }
+
+    /// Sparse row of table codes.
+    fn dot_sparse_table8(indices: &[u32], codes: &[u8], table: &[f64; 256], w: &[f64]) -> f64 {
+        sparse_dot(indices, w, |k| table[usize::from(codes[k])])
+    }
+
+    /// Sparse row of integers with one divisor.
+    fn dot_sparse_int32(indices: &[u32], codes: &[i32], tens: f64, w: &[f64]) -> f64 {
+        sparse_dot(indices, w, |k| f64::from(codes[k]) / tens)
+    }
+
+    /// Sparse row of binary32.
+    fn dot_sparse_f32(indices: &[u32], values: &[f32], w: &[f64]) -> f64 {
+        sparse_dot(indices, w, |k| f64::from(values[k]))
+    }
+
+    /// Sparse row of binary64.
+    fn dot_sparse_f64(indices: &[u32], values: &[f64], w: &[f64]) -> f64 {
+        sparse_dot(indices, w, |k| values[k])
+    }
+
+    /// w += a · row.
+    fn axpy_dense(a: f64, row: &[f64], w: &mut [f64]) {
+        for (w, x) in w.iter_mut().zip(row) {
+            *w += a * x;
+        }
+    }
+
+    /// w_j += (a · scale_j) · row_j.
+    fn axpy_dense_scaled(a: f64, scale: &[f64], row: &[f64], w: &mut [f64]) {
+        for ((w, x), s) in w.iter_mut().zip(row).zip(scale) {
+            *w += (a * s) * x;
+        }
+    }
+
+    /// w[index] += a · value.
+    fn axpy_sparse(a: f64, indices: &[u32], values: &[f64], w: &mut [f64]) {
+        for (&index, value) in indices.iter().zip(values) {
+            w[index as usize] += a * value;
+        }
+    }
+
+    /// w[index] += (a · scale[index]) · value.
+    fn axpy_sparse_scaled(a: f64, scale: &[f64], indices: &[u32], values: &[f64], w: &mut [f64]) {
+        for (&index, value) in indices.iter().zip(values) {
+            let j = index as usize;
+            w[j] += (a * scale[j]) * value;
+        }
+    }
+
+    /// Decodes table codes.
+    fn load_table8(codes: &[u8], table: &[f64; 256], out: &mut [f64]) {
+        for (out, &code) in out.iter_mut().zip(codes) {
+            *out = table[usize::from(code)];
+        }
+    }
+
+    /// Decodes integers whose divisors repeat with the columns.
+    fn load_int32(codes: &[i32], tens: &[f64], out: &mut [f64]) {
+        if let [ten] = tens {
+            for (out, &code) in out.iter_mut().zip(codes) {
+                *out = f64::from(code) / ten;
+            }
+        } else {
+            for ((out, &code), ten) in out.iter_mut().zip(codes).zip(tens) {
+                *out = f64::from(code) / ten;
+            }
+        }
+    }
+
+    /// Decodes binary32.
+    fn load_f32(values: &[f32], out: &mut [f64]) {
+        for (out, &value) in out.iter_mut().zip(values) {
+            *out = f64::from(value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dense_and_sparse_rows_give_the_same_bits() {
+        let w: Vec<f64> = (0..37).map(|j| (f64::from(j) * 0.37).sin() * 1e3f64.powi(j % 5 - 2)).collect();
+        let dense: Vec<f64> =
+            (0..37).map(|j| if j % 3 == 0 { 0.0 } else { f64::from(j).sqrt() - 3.3 }).collect();
+        let indices: Vec<u32> = (0..37).filter(|j| j % 3 != 0).collect();
+        let values: Vec<f64> = indices.iter().map(|&j| dense[j as usize]).collect();
+        let expected = dot_f64(&dense, &w);
+        assert_eq!(dot_sparse_f64(&indices, &values, &w).to_bits(), expected.to_bits());
+        let plain: f64 = dense.iter().zip(&w).map(|(x, w)| x * w).sum();
+        assert!((expected - plain).abs() <= 1e-12 * plain.abs());
+    }
+
+    #[test]
+    fn the_encodings_agree_on_integers() {
+        let codes: Vec<u8> = (0..50).map(|j| (j * 7 % 11) as u8).collect();
+        let mut table = [0.0; 256];
+        (0..256).for_each(|c| table[c] = c as f64);
+        let w: Vec<f64> = (0..50).map(|j| f64::from(j % 9 - 4)).collect();
+        let whole: Vec<i32> = codes.iter().map(|&c| i32::from(c)).collect();
+        let single: Vec<f32> = codes.iter().map(|&c| f32::from(c)).collect();
+        let tens = vec![1.0; 50];
+        let expected: f64 = codes.iter().zip(&w).map(|(&c, w)| f64::from(c) * w).sum();
+        assert_eq!(dot_table8(&codes, &table, &w), expected);
+        assert_eq!(dot_whole(&whole, &w), expected);
+        assert_eq!(dot_f32(&single, &w), expected);
+        assert_eq!(dot_decimal(&whole, &tens, &w), expected);
+    }
+}

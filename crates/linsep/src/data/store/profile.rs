@@ -1,0 +1,281 @@
+//! What a collection of values needs in order to be held without loss, learned value by value.
+//!
+//! Every fact only ever turns from true to false (or grows), so the profile of a whole is the merge
+//! of the profiles of its parts, in any grouping, and the encoding that follows from it depends on
+//! the values alone.
+
+use super::values::Kind;
+
+/// Widths above this track one decimal exponent for all columns instead of one for each.
+const MAX_TRACKED_COLUMNS: usize = 1 << 16;
+
+/// Marks a value that is no decimal of at most 15 digits and 22 places.
+pub(crate) const NO_PLACES: u8 = u8::MAX;
+
+/// What the non-zero values seen so far need.
+#[derive(Clone, Debug)]
+pub(crate) struct Profile {
+    /// Every value is 1.
+    pub(crate) ones: bool,
+    /// Every value is a binary32.
+    pub(crate) single: bool,
+    /// The distinct values while there are at most 255 of them (0 is the 256th).
+    pub(crate) distinct: Option<Distinct>,
+    /// Decimal places over all columns.
+    pub(crate) all: Decimals,
+    /// Decimal places by column, while the width allows it.
+    pub(crate) columns: Option<Vec<Decimals>>,
+}
+
+/// The decimal places and the largest magnitude of some values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Decimals {
+    /// The most places behind the point, or [`NO_PLACES`].
+    pub(crate) places: u8,
+    /// The largest magnitude.
+    pub(crate) largest: f64,
+}
+
+impl Decimals {
+    const NONE_SEEN: Decimals = Decimals { places: 0, largest: 0.0 };
+
+    fn see(&mut self, value: f64, places: u8) {
+        self.places = self.places.max(places);
+        self.largest = self.largest.max(value.abs());
+    }
+
+    fn merge(&mut self, other: Decimals) {
+        self.places = self.places.max(other.places);
+        self.largest = self.largest.max(other.largest);
+    }
+
+    /// Whether value · 10^places is an `i32` for all of them.
+    fn fit_i32(self) -> bool {
+        self.places != NO_PLACES
+            && self.largest * power_of_ten(self.places) < f64::from(i32::MAX) - 1.0
+    }
+}
+
+/// 10^places, exact for the places that [`NO_PLACES`] does not mark.
+pub(crate) fn power_of_ten(places: u8) -> f64 {
+    const TENS: [f64; 23] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+        1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+    ];
+    TENS[usize::from(places.min(22))]
+}
+
+impl Profile {
+    pub(crate) fn new() -> Profile {
+        Profile {
+            ones: true,
+            single: true,
+            distinct: Some(Distinct::new()),
+            all: Decimals::NONE_SEEN,
+            columns: Some(Vec::new()),
+        }
+    }
+
+    /// Takes note of a non-zero value and returns its code in the table of distinct values (0 when
+    /// there is no table any more).
+    #[inline]
+    pub(crate) fn see(&mut self, column: u32, value: f64, places: u8) -> u8 {
+        self.ones &= value == 1.0;
+        self.single &= f64::from(value as f32) == value;
+        self.all.see(value, places);
+        if let Some(columns) = &mut self.columns {
+            let column = column as usize;
+            if column < columns.len() {
+                columns[column].see(value, places);
+            } else if column < MAX_TRACKED_COLUMNS {
+                columns.resize(column + 1, Decimals::NONE_SEEN);
+                columns[column].see(value, places);
+            } else {
+                self.columns = None;
+            }
+        }
+        match &mut self.distinct {
+            None => 0,
+            Some(distinct) => distinct.insert(value).unwrap_or_else(|| {
+                self.distinct = None;
+                0
+            }),
+        }
+    }
+
+    /// Adds what `other` saw. Returns how `other`'s table codes translate into the merged table.
+    pub(crate) fn merge(&mut self, other: &Profile) -> Option<[u8; 256]> {
+        self.ones &= other.ones;
+        self.single &= other.single;
+        self.all.merge(other.all);
+        self.columns = match (self.columns.take(), &other.columns) {
+            (Some(mut mine), Some(theirs)) => {
+                if mine.len() < theirs.len() {
+                    mine.resize(theirs.len(), Decimals::NONE_SEEN);
+                }
+                mine.iter_mut().zip(theirs).for_each(|(a, &b)| a.merge(b));
+                Some(mine)
+            }
+            _ => None,
+        };
+        let translation = match (&mut self.distinct, &other.distinct) {
+            (Some(mine), Some(theirs)) => mine.merge(theirs),
+            _ => None,
+        };
+        if translation.is_none() {
+            self.distinct = None;
+        }
+        translation
+    }
+
+    /// The narrowest encoding for dense rows.
+    pub(crate) fn dense_kind(&self) -> Kind {
+        let fits = match &self.columns {
+            Some(columns) => columns.iter().all(|column| column.fit_i32()),
+            None => self.all.fit_i32(),
+        };
+        self.kind(fits)
+    }
+
+    /// The narrowest encoding for sparse rows.
+    pub(crate) fn sparse_kind(&self) -> Kind {
+        if self.ones { Kind::Ones } else { self.kind(self.all.fit_i32()) }
+    }
+
+    fn kind(&self, fits_i32: bool) -> Kind {
+        if self.distinct.is_some() {
+            Kind::Table8
+        } else if fits_i32 {
+            Kind::Int32
+        } else if self.single {
+            Kind::F32
+        } else {
+            Kind::F64
+        }
+    }
+
+    /// The most decimal places in a column, or over all columns where they are not told apart.
+    pub(crate) fn places(&self, column: usize) -> u8 {
+        match &self.columns {
+            Some(columns) => columns.get(column).map_or(0, |column| column.places),
+            None => self.all.places,
+        }
+    }
+
+    /// The divisors of integer codes in dense rows, one for each of `width` columns.
+    pub(crate) fn dense_tens(&self, width: usize) -> Vec<f64> {
+        match &self.columns {
+            Some(columns) => (0..width)
+                .map(|j| columns.get(j).map_or(1.0, |column| power_of_ten(column.places)))
+                .collect(),
+            None => vec![power_of_ten(self.all.places); width],
+        }
+    }
+
+    /// The one divisor of integer codes in sparse rows.
+    pub(crate) fn sparse_tens(&self) -> Vec<f64> {
+        vec![power_of_ten(self.all.places)]
+    }
+
+    /// The table behind one-byte codes; empty when there is none.
+    pub(crate) fn table(&self) -> Vec<f64> {
+        self.distinct.as_ref().map_or_else(Vec::new, |distinct| {
+            let mut table = distinct.table.clone();
+            table.resize(256, 0.0);
+            table
+        })
+    }
+}
+
+/// At most 256 distinct values, 0 first, with a small hash table from value to code.
+#[derive(Clone, Debug)]
+pub(crate) struct Distinct {
+    table: Vec<f64>,
+    slots: Box<[u8; 1024]>,
+}
+
+impl Distinct {
+    fn new() -> Distinct {
+        Distinct { table: vec![0.0], slots: Box::new([0; 1024]) }
+    }
+
+    /// The code of a non-zero value, entered if it is new; `None` when the table is full.
+    #[inline]
+    pub(crate) fn insert(&mut self, value: f64) -> Option<u8> {
+        let mut slot = Self::slot(value);
+        loop {
+            match self.slots[slot] {
+                0 => break,
+                code if self.table[usize::from(code)] == value => return Some(code),
+                _ => slot = (slot + 1) % 1024,
+            }
+        }
+        let code = u8::try_from(self.table.len()).ok()?;
+        self.slots[slot] = code;
+        self.table.push(value);
+        Some(code)
+    }
+
+    fn merge(&mut self, other: &Distinct) -> Option<[u8; 256]> {
+        let mut translation = [0; 256];
+        for (code, &value) in other.table.iter().enumerate().skip(1) {
+            translation[code] = self.insert(value)?;
+        }
+        Some(translation)
+    }
+
+    fn slot(value: f64) -> usize {
+        (value.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn profile_of(values: &[(u32, f64, u8)]) -> Profile {
+        let mut profile = Profile::new();
+        for &(column, value, places) in values {
+            profile.see(column, value, places);
+        }
+        profile
+    }
+
+    #[test]
+    fn the_narrowest_exact_encoding_wins() {
+        assert_eq!(profile_of(&[(0, 1.0, 0), (7, 1.0, 0)]).sparse_kind(), Kind::Ones);
+        assert_eq!(profile_of(&[(0, 1.0, 0), (7, 1.0, 0)]).dense_kind(), Kind::Table8);
+        let many = |f: &dyn Fn(u32) -> (f64, u8)| {
+            let values: Vec<_> = (0..300).map(|i| (i % 3, f(i).0, f(i).1)).collect();
+            profile_of(&values)
+        };
+        assert_eq!(many(&|i| (f64::from(i + 1) / 10.0, 1)).dense_kind(), Kind::Int32);
+        assert_eq!(many(&|i| (f64::from(i + 1) * 0.5e9, 0)).dense_kind(), Kind::F64);
+        assert_eq!(many(&|i| (f64::from(i + 1) * 2f64.powi(40), 0)).dense_kind(), Kind::F32);
+        assert_eq!(many(&|i| (f64::from(i + 1).sqrt(), NO_PLACES)).dense_kind(), Kind::F64);
+    }
+
+    #[test]
+    fn columns_of_different_scale_fit_integers_only_when_dense() {
+        let large_or_small = |i| match i % 2 {
+            0 => (0, f64::from(i) * 1e6, 0),
+            _ => (1, f64::from(i) / 1e6, 6),
+        };
+        let profile = profile_of(&(1..300).map(large_or_small).collect::<Vec<_>>());
+        assert_eq!(profile.dense_kind(), Kind::Int32);
+        assert_eq!(profile.sparse_kind(), Kind::F64);
+        assert_eq!(profile.dense_tens(3), [1.0, 1e6, 1.0]);
+    }
+
+    #[test]
+    fn at_most_255_values_beside_zero_fit_the_table() {
+        let values: Vec<_> = (1..=256).map(|i| (0, f64::from(i), 0)).collect();
+        assert_eq!(profile_of(&values[..255]).dense_kind(), Kind::Table8);
+        assert_eq!(profile_of(&values).dense_kind(), Kind::Int32);
+        let mut merged = profile_of(&values[..200]);
+        let translation = merged.merge(&profile_of(&values[150..255])).unwrap();
+        assert_eq!(translation[1], 151);
+        assert!(merged.merge(&profile_of(&values[255..])).is_none());
+        assert_eq!(merged.dense_kind(), Kind::Int32);
+    }
+}

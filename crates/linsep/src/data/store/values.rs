@@ -1,0 +1,260 @@
+//! Numbers held in the narrowest encoding that loses nothing.
+//!
+//! | kind | a code means | bytes |
+//! |---|---|---|
+//! | `ones` | 1 | 0 |
+//! | `table8` | the entry of a table of at most 256 values, code 0 = 0.0 | 1 |
+//! | `int32` | code / 10^places of the column, correctly rounded, which is the decimal's binary64 | 4 |
+//! | `f32` | itself | 4 |
+//! | `f64` | itself | 8 |
+//!
+//! In every kind the all-zero bit pattern means 0.0, so rows can be laid out densely by scattering
+//! codes into zeroed memory.
+
+use super::profile::Profile;
+
+/// The names of the encodings, narrowest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Kind {
+    /// Every stored value is 1; only for sparse rows.
+    Ones,
+    /// One-byte codes into a table.
+    Table8,
+    /// Integers with a decimal exponent for each column.
+    Int32,
+    /// binary32.
+    F32,
+    /// binary64.
+    F64,
+}
+
+impl Kind {
+    /// The name as it stands in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Ones => "ones",
+            Kind::Table8 => "table8",
+            Kind::Int32 => "int32",
+            Kind::F32 => "f32",
+            Kind::F64 => "f64",
+        }
+    }
+
+    /// Bytes for one stored value.
+    pub fn bytes(self) -> u64 {
+        match self {
+            Kind::Ones => 0,
+            Kind::Table8 => 1,
+            Kind::Int32 | Kind::F32 => 4,
+            Kind::F64 => 8,
+        }
+    }
+}
+
+/// The codes of some values.
+#[derive(Clone, Debug)]
+pub(crate) enum Codes {
+    Ones(usize),
+    Table8(Vec<u8>),
+    Int32(Vec<i32>),
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+}
+
+/// Codes with what they mean. `tens` holds one divisor for each column of dense rows, or a single
+/// one; the divisor of position p is `tens[p % tens.len()]`.
+#[derive(Clone, Debug)]
+pub(crate) struct Values {
+    pub(crate) codes: Codes,
+    pub(crate) table: Vec<f64>,
+    pub(crate) tens: Vec<f64>,
+    /// Integer codes of which every divisor is 1.
+    pub(crate) whole: bool,
+}
+
+impl Values {
+    /// `len` zeros (ones for [`Kind::Ones`]) in the given encoding.
+    pub(crate) fn zeros(kind: Kind, len: usize, table: Vec<f64>, tens: Vec<f64>) -> Values {
+        let codes = match kind {
+            Kind::Ones => Codes::Ones(len),
+            Kind::Table8 => Codes::Table8(vec![0; len]),
+            Kind::Int32 => Codes::Int32(vec![0; len]),
+            Kind::F32 => Codes::F32(vec![0.0; len]),
+            Kind::F64 => Codes::F64(vec![0.0; len]),
+        };
+        let whole = tens.iter().all(|&t| t == 1.0);
+        Values { codes, table, tens, whole }
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        match self.codes {
+            Codes::Ones(_) => Kind::Ones,
+            Codes::Table8(_) => Kind::Table8,
+            Codes::Int32(_) => Kind::Int32,
+            Codes::F32(_) => Kind::F32,
+            Codes::F64(_) => Kind::F64,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match &self.codes {
+            Codes::Ones(len) => *len,
+            Codes::Table8(codes) => codes.len(),
+            Codes::Int32(codes) => codes.len(),
+            Codes::F32(codes) => codes.len(),
+            Codes::F64(codes) => codes.len(),
+        }
+    }
+
+    /// The value at a position.
+    #[inline]
+    pub(crate) fn at(&self, position: usize) -> f64 {
+        match &self.codes {
+            Codes::Ones(_) => 1.0,
+            Codes::Table8(codes) => self.table[usize::from(codes[position])],
+            Codes::Int32(codes) => {
+                f64::from(codes[position]) / self.tens[position % self.tens.len()]
+            }
+            Codes::F32(codes) => f64::from(codes[position]),
+            Codes::F64(codes) => codes[position],
+        }
+    }
+
+    /// Puts a value, which the encoding must hold exactly, at a position of column `column`.
+    pub(crate) fn set(&mut self, position: usize, value: f64, profile: &mut Profile) {
+        let tens = self.tens.get(position % self.tens.len().max(1)).copied().unwrap_or(1.0);
+        match &mut self.codes {
+            Codes::Ones(_) => {}
+            Codes::Table8(codes) => codes[position] = code_of(value, profile),
+            Codes::Int32(codes) => codes[position] = integer_code(value, tens),
+            Codes::F32(codes) => codes[position] = value as f32,
+            Codes::F64(codes) => codes[position] = value,
+        }
+    }
+
+    /// Moves to the encoding that the profile now asks for; never narrows.
+    pub(crate) fn widen(&mut self, kind: Kind, tens: Vec<f64>, profile: &mut Profile) {
+        if self.kind() == kind {
+            if let Codes::Int32(codes) = &mut self.codes {
+                rescale(codes, &self.tens, &tens);
+            }
+        } else {
+            let len = self.len();
+            let mut wider = Values::zeros(kind, len, profile.table(), tens.clone());
+            for position in 0..len {
+                let value = self.at(position);
+                if value != 0.0 {
+                    wider.set(position, value, profile);
+                }
+            }
+            self.codes = wider.codes;
+        }
+        self.table = profile.table();
+        self.whole = tens.iter().all(|&t| t == 1.0);
+        self.tens = tens;
+    }
+
+    /// Appends `other`, whose values the encoding must hold exactly. `translation` maps the table
+    /// codes of `other`. Both are cut into columns in the same way.
+    pub(crate) fn append(
+        &mut self,
+        other: &Values,
+        translation: Option<&[u8; 256]>,
+        profile: &mut Profile,
+    ) {
+        match (&mut self.codes, &other.codes, translation) {
+            (Codes::Ones(len), Codes::Ones(more), _) => *len += more,
+            (Codes::Table8(codes), Codes::Table8(more), Some(translation)) => {
+                codes.extend(more.iter().map(|&code| translation[usize::from(code)]));
+            }
+            (Codes::Int32(codes), Codes::Int32(more), _) if self.tens == other.tens => {
+                codes.extend_from_slice(more);
+            }
+            (Codes::F32(codes), Codes::F32(more), _) => codes.extend_from_slice(more),
+            (Codes::F64(codes), Codes::F64(more), _) => codes.extend_from_slice(more),
+            _ => {
+                let start = self.len();
+                self.resize(start + other.len());
+                for position in 0..other.len() {
+                    let value = other.at(position);
+                    if value != 0.0 {
+                        self.set(start + position, value, profile);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Grows with zeros or cuts; memory of a long cut goes back to the system.
+    pub(crate) fn resize(&mut self, len: usize) {
+        fn cut<T: Clone>(codes: &mut Vec<T>, len: usize, zero: T) {
+            let shrink = len < codes.len();
+            codes.resize(len, zero);
+            if shrink {
+                codes.shrink_to_fit();
+            }
+        }
+        match &mut self.codes {
+            Codes::Ones(n) => *n = len,
+            Codes::Table8(codes) => cut(codes, len, 0),
+            Codes::Int32(codes) => cut(codes, len, 0),
+            Codes::F32(codes) => cut(codes, len, 0.0),
+            Codes::F64(codes) => cut(codes, len, 0.0),
+        }
+    }
+
+    /// Gives back spare capacity.
+    pub(crate) fn trim(&mut self) {
+        let len = self.len();
+        self.resize(len);
+        match &mut self.codes {
+            Codes::Ones(_) => {}
+            Codes::Table8(codes) => codes.shrink_to_fit(),
+            Codes::Int32(codes) => codes.shrink_to_fit(),
+            Codes::F32(codes) => codes.shrink_to_fit(),
+            Codes::F64(codes) => codes.shrink_to_fit(),
+        }
+    }
+
+    /// Moves rows of `old` columns to rows of `new` ≥ `old` columns, in place, last row first.
+    pub(crate) fn restride(&mut self, rows: usize, old: usize, new: usize) {
+        fn spread<T: Copy>(codes: &mut Vec<T>, rows: usize, old: usize, new: usize, zero: T) {
+            codes.resize(rows * new, zero);
+            for row in (0..rows).rev() {
+                codes.copy_within(row * old..row * old + old, row * new);
+                codes[row * new + old..(row + 1) * new].fill(zero);
+            }
+        }
+        match &mut self.codes {
+            Codes::Ones(_) => {}
+            Codes::Table8(codes) => spread(codes, rows, old, new, 0),
+            Codes::Int32(codes) => spread(codes, rows, old, new, 0),
+            Codes::F32(codes) => spread(codes, rows, old, new, 0.0),
+            Codes::F64(codes) => spread(codes, rows, old, new, 0.0),
+        }
+        if self.tens.len() == old {
+            self.tens.resize(new, 1.0);
+        }
+    }
+}
+
+fn code_of(value: f64, profile: &mut Profile) -> u8 {
+    // The profile has seen the value, so it is in the table.
+    profile.distinct.as_mut().and_then(|distinct| distinct.insert(value)).unwrap_or(0)
+}
+
+/// The integer m with m / tens = value; exact because the value is the binary64 of that decimal.
+fn integer_code(value: f64, tens: f64) -> i32 {
+    (value * tens).round() as i32
+}
+
+fn rescale(codes: &mut [i32], old: &[f64], new: &[f64]) {
+    if old == new {
+        return;
+    }
+    let factor: Vec<i32> = old.iter().zip(new).map(|(old, new)| (new / old).round() as i32).collect();
+    for row in codes.chunks_mut(factor.len()) {
+        row.iter_mut().zip(&factor).for_each(|(code, factor)| *code *= factor);
+    }
+}

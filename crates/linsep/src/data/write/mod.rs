@@ -1,0 +1,251 @@
+//! Data sets to files: tables and svmlight, plain or compressed, every value in its shortest exact
+//! text.
+
+use super::Dataset;
+use super::read::number;
+use crate::error::{Code, Error, Result};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// A format that can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OutputFormat {
+    /// A table with this delimiter.
+    Table(u8),
+    /// Lines of `label index:value ...`, indices from 1.
+    Svmlight,
+}
+
+/// How the bytes are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Packing {
+    /// Not at all.
+    Plain,
+    /// gzip.
+    Gzip,
+    /// zstd.
+    Zstd,
+}
+
+impl OutputFormat {
+    /// The format and packing that a file name asks for, such as `data.csv.gz`.
+    pub fn of_path(path: &Path) -> (Option<OutputFormat>, Packing) {
+        let name = path.file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let (name, packing) = if let Some(inner) = name.strip_suffix(".gz") {
+            (inner, Packing::Gzip)
+        } else if let Some(inner) = name.strip_suffix(".zst") {
+            (inner, Packing::Zstd)
+        } else {
+            (name.as_str(), Packing::Plain)
+        };
+        let format = match name.rsplit_once('.').map(|(_, extension)| extension) {
+            Some("csv") => Some(OutputFormat::Table(b',')),
+            Some("tsv" | "tab") => Some(OutputFormat::Table(b'\t')),
+            Some("svm" | "svmlight" | "libsvm") => Some(OutputFormat::Svmlight),
+            _ => None,
+        };
+        (format, packing)
+    }
+}
+
+/// What of a data set a format cannot hold, in words; empty when nothing is lost.
+pub fn losses(data: &Dataset, format: OutputFormat) -> Vec<String> {
+    let mut losses = Vec::new();
+    if format == OutputFormat::Svmlight {
+        if data.weights().is_some() {
+            losses.push("svmlight has no place for row weights".to_owned());
+        }
+        let unfit = |name: &&String| {
+            name.is_empty()
+                || name.contains([':', '#', '\n', '\r'])
+                || name.contains(char::is_whitespace)
+        };
+        if let Some(name) = data.classes().iter().find(unfit) {
+            losses.push(format!("svmlight cannot hold the label \"{name}\""));
+        }
+    }
+    losses
+}
+
+/// Writes all rows. Losses are the caller's decision: see [`losses`].
+pub fn write(data: &Dataset, format: OutputFormat, out: &mut dyn Write) -> io::Result<()> {
+    let mut writer = match format {
+        OutputFormat::Table(delimiter) => {
+            let names = data.input().feature_names();
+            let label = data.input().label.as_ref().and_then(|label| label.name.clone());
+            let label = label.unwrap_or_else(|| free_name("label", &names));
+            let weight = data.weights().map(|_| free_name("weight", &names));
+            RowWriter::table(out, delimiter, &label, &names, weight.as_deref())?
+        }
+        OutputFormat::Svmlight => RowWriter::svmlight(out),
+    };
+    let mut entries = Vec::new();
+    for row in 0..data.n_rows() {
+        entries.clear();
+        data.for_each(row, |column, value| entries.push((column, value)));
+        let weight = data.weights().map(|weights| weights[row]);
+        writer.row(data.label_text(row), &entries, weight)?;
+    }
+    writer.out.flush()
+}
+
+fn free_name(wanted: &str, names: &[String]) -> String {
+    let mut name = wanted.to_owned();
+    while names.contains(&name) {
+        name.insert(0, '_');
+    }
+    name
+}
+
+/// Packs what is written to it; `finish` must be called.
+pub enum Packer<W: Write> {
+    /// Passes bytes on.
+    Plain(W),
+    /// Packs with gzip.
+    Gzip(flate2::write::GzEncoder<W>),
+    /// Packs with zstd.
+    Zstd(zstd::stream::write::Encoder<'static, W>),
+}
+
+impl<W: Write> Packer<W> {
+    /// A packer in front of `out`.
+    pub fn new(out: W, packing: Packing) -> io::Result<Packer<W>> {
+        Ok(match packing {
+            Packing::Plain => Packer::Plain(out),
+            Packing::Gzip => {
+                Packer::Gzip(flate2::write::GzEncoder::new(out, flate2::Compression::default()))
+            }
+            Packing::Zstd => Packer::Zstd(zstd::stream::write::Encoder::new(out, 3)?),
+        })
+    }
+
+    /// Writes what is still held back.
+    pub fn finish(self) -> io::Result<()> {
+        match self {
+            Packer::Plain(mut out) => out.flush(),
+            Packer::Gzip(encoder) => encoder.finish()?.flush(),
+            Packer::Zstd(encoder) => encoder.finish()?.flush(),
+        }
+    }
+}
+
+impl<W: Write> Write for Packer<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Packer::Plain(out) => out.write(bytes),
+            Packer::Gzip(out) => out.write(bytes),
+            Packer::Zstd(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Packer::Plain(out) => out.flush(),
+            Packer::Gzip(out) => out.flush(),
+            Packer::Zstd(out) => out.flush(),
+        }
+    }
+}
+
+/// Writes row after row in constant memory.
+pub struct RowWriter<'a> {
+    out: &'a mut dyn Write,
+    delimiter: Option<u8>,
+    width: usize,
+    text: Vec<u8>,
+}
+
+impl<'a> RowWriter<'a> {
+    /// A table: the label first, then the features, then the weight. Writes the header.
+    pub fn table(
+        out: &'a mut dyn Write,
+        delimiter: u8,
+        label: &str,
+        names: &[String],
+        weight: Option<&str>,
+    ) -> io::Result<RowWriter<'a>> {
+        let mut text = Vec::new();
+        quote(label, delimiter, &mut text);
+        for name in names.iter().map(String::as_str).chain(weight) {
+            text.push(delimiter);
+            quote(name, delimiter, &mut text);
+        }
+        text.push(b'\n');
+        out.write_all(&text)?;
+        Ok(RowWriter { out, delimiter: Some(delimiter), width: names.len(), text })
+    }
+
+    /// svmlight lines.
+    pub fn svmlight(out: &'a mut dyn Write) -> RowWriter<'a> {
+        RowWriter { out, delimiter: None, width: 0, text: Vec::new() }
+    }
+
+    /// Writes one row given by its non-zero entries, columns rising.
+    pub fn row(&mut self, label: &str, entries: &[(u32, f64)], weight: Option<f64>) -> io::Result<()> {
+        self.text.clear();
+        match self.delimiter {
+            None => {
+                self.text.extend_from_slice(label.as_bytes());
+                for &(column, value) in entries {
+                    write!(self.text, " {}:", u64::from(column) + 1)?;
+                    push_number(value, &mut self.text);
+                }
+            }
+            Some(delimiter) => {
+                quote(label, delimiter, &mut self.text);
+                let mut next = entries.iter().peekable();
+                for column in 0..self.width as u32 {
+                    self.text.push(delimiter);
+                    match next.next_if(|(j, _)| *j == column) {
+                        Some(&(_, value)) => push_number(value, &mut self.text),
+                        None => self.text.push(b'0'),
+                    }
+                }
+                if let Some(weight) = weight {
+                    self.text.push(delimiter);
+                    push_number(weight, &mut self.text);
+                }
+            }
+        }
+        self.text.push(b'\n');
+        self.out.write_all(&self.text)
+    }
+}
+
+/// The shortest text that reads back as the same number.
+fn push_number(value: f64, text: &mut Vec<u8>) {
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        let _ = write!(text, "{}", value as i64);
+    } else {
+        text.extend_from_slice(number::shortest(value).as_bytes());
+    }
+}
+
+/// Writes a field of a table, in double quotes where it needs them.
+pub fn quote(field: &str, delimiter: u8, text: &mut Vec<u8>) {
+    let plain = !field.bytes().any(|b| b == delimiter || matches!(b, b'"' | b'\n' | b'\r'))
+        && field.trim() == field;
+    if plain {
+        text.extend_from_slice(field.as_bytes());
+        return;
+    }
+    text.push(b'"');
+    for byte in field.bytes() {
+        if byte == b'"' {
+            text.push(b'"');
+        }
+        text.push(byte);
+    }
+    text.push(b'"');
+}
+
+/// An error that refuses a conversion that loses something.
+pub fn refuse_losses(losses: &[String]) -> Result<()> {
+    if losses.is_empty() {
+        return Ok(());
+    }
+    let message = format!("{}; --allow-lossy converts all the same", losses.join("; "));
+    Err(Error::Usage { code: Code::LOSSY, message })
+}

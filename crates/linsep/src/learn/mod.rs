@@ -1,0 +1,275 @@
+//! The learning spine: `Dataset → Learner → Training → Fit`.
+//!
+//! A [`Training`] is a small state machine that can be paused after every visit of a row; [`drive`]
+//! is the only training loop. Progress bars, time limits, Ctrl-C, checkpoints and step-by-step
+//! views are all drivers of the same object. Why a run ended ([`Stop`]) and what is proved about
+//! the result ([`Certificate`]) are two questions with two types.
+
+pub mod multiclass;
+pub mod perceptron;
+pub mod validate;
+
+pub use linsep_proof::{Certificate, Claim};
+
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::model::LinearModel;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// A way to learn: settings that can start a run on data.
+pub trait Learner: Send + Sync {
+    /// Starts a run without doing any work yet.
+    fn start(&self, task: &Task) -> Result<Box<dyn Training>>;
+
+    /// Runs to the end.
+    fn fit(&self, task: &Task, limits: &Limits, watch: &mut dyn Observer) -> Result<Fit> {
+        let mut training = self.start(task)?;
+        let stop = drive(training.as_mut(), limits, watch);
+        Ok(Fit {
+            model: training.model(),
+            certificate: training.certificate(),
+            stop,
+            progress: training.progress(),
+        })
+    }
+}
+
+/// A way to learn one plane: the given class against all others.
+pub trait BinaryLearner: Send + Sync {
+    /// Starts a run that separates `positive` from the other classes.
+    fn start_binary(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>>;
+}
+
+/// Data to learn from: all rows or some of them.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// The data, shared and never copied.
+    pub data: Arc<Dataset>,
+    /// The rows to use; all when `None`.
+    pub rows: Option<Arc<[u32]>>,
+    /// Threads that may be used. Never changes a bit of the result.
+    pub threads: usize,
+}
+
+impl Task {
+    /// Learns from every row on one thread.
+    pub fn new(data: impl Into<Arc<Dataset>>) -> Task {
+        Task { data: data.into(), rows: None, threads: 1 }
+    }
+
+    /// The rows that take part: the given ones, without those of weight 0.
+    pub(crate) fn active_rows(&self) -> Result<Vec<u32>> {
+        self.data.require_two_classes()?;
+        let all = 0..self.data.n_rows() as u32;
+        let given: Vec<u32> = self.rows.as_ref().map_or_else(|| all.collect(), |rows| rows.to_vec());
+        Ok(given.into_iter().filter(|&row| self.data.weight(row as usize) > 0.0).collect())
+    }
+}
+
+/// A run that can be paused anywhere.
+pub trait Training: Send {
+    /// Goes on until the budget is used up or the run ends by its own rule.
+    fn advance(&mut self, budget: Budget) -> Status;
+
+    /// Rows in one full pass.
+    fn epoch_rows(&self) -> u64;
+
+    /// How far the run is; cheap.
+    fn progress(&self) -> Progress;
+
+    /// The model as it is now, in terms of raw features.
+    fn model(&self) -> LinearModel;
+
+    /// What is proved about the model as it is now.
+    fn certificate(&self) -> Certificate;
+
+    /// Everything needed to go on later with the same bits.
+    fn save(&self) -> State;
+
+    /// Goes back to a saved state of the same run.
+    fn restore(&mut self, state: &State) -> Result<()>;
+}
+
+/// How much a call of [`Training::advance`] may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// At most this many visits of a row.
+    pub visits: u64,
+    /// At most this many updates.
+    pub updates: u64,
+}
+
+impl Budget {
+    /// Any number of updates in this many visits.
+    pub fn visits(visits: u64) -> Budget {
+        Budget { visits, updates: u64::MAX }
+    }
+}
+
+/// Whether a run can go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// The budget is used up.
+    Running,
+    /// The run ended by its own rule.
+    Finished,
+    /// A number left the range of binary64; going on makes no sense.
+    Diverged,
+}
+
+/// Counters of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Full passes over the rows.
+    pub epochs: u64,
+    /// Visits of a row.
+    pub visits: u64,
+    /// Corrections of the weights.
+    pub updates: u64,
+    /// Mistakes in the last full pass, if there was one.
+    pub last_mistakes: Option<u64>,
+}
+
+/// A saved run: bytes without types, code or paths.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State(Vec<u8>);
+
+impl State {
+    /// From bytes written earlier by [`State::as_bytes`].
+    pub fn from_bytes(bytes: Vec<u8>) -> State {
+        State(bytes)
+    }
+
+    /// The bytes to keep.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    pub(crate) fn encode<T: serde::Serialize>(content: &T) -> State {
+        // Plain structs of numbers always have a JSON form.
+        State(serde_json::to_vec(content).unwrap_or_default())
+    }
+
+    pub(crate) fn decode<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
+        serde_json::from_slice(&self.0)
+            .map_err(|e| Error::usage(format!("the saved state does not belong to this run: {e}")))
+    }
+}
+
+/// What ends a run that has not ended by its own rule. `None` is no limit; a run on data that no
+/// plane separates then never ends. The default is 100 epochs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Full passes over the rows.
+    pub epochs: Option<u64>,
+    /// Corrections of the weights.
+    pub updates: Option<u64>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { epochs: Some(100), updates: None }
+    }
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stop {
+    /// By its own rule.
+    Finished,
+    /// The limit on epochs.
+    Epochs,
+    /// The limit on updates.
+    Updates,
+    /// The limit on time, enforced by the driver's observer.
+    Time,
+    /// The observer asked for it.
+    Interrupted,
+    /// A number left the range of binary64.
+    Diverged,
+}
+
+impl Stop {
+    /// The word in reports and files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Stop::Finished => "finished",
+            Stop::Epochs => "epoch-limit",
+            Stop::Updates => "update-limit",
+            Stop::Time => "time-limit",
+            Stop::Interrupted => "interrupted",
+            Stop::Diverged => "diverged",
+        }
+    }
+
+    /// The stop that a word means.
+    pub fn parse(word: &str) -> Option<Stop> {
+        use Stop::*;
+        [Finished, Epochs, Updates, Time, Interrupted, Diverged].into_iter().find(|s| s.word() == word)
+    }
+}
+
+/// Watches a run and may end it. `()` watches nothing.
+pub trait Observer {
+    /// Called between slices of work; breaking ends the run for the given reason.
+    fn on_step(&mut self, now: &dyn Training) -> ControlFlow<Stop>;
+}
+
+impl Observer for () {
+    fn on_step(&mut self, _: &dyn Training) -> ControlFlow<Stop> {
+        ControlFlow::Continue(())
+    }
+}
+
+impl<F: FnMut(&dyn Training) -> ControlFlow<Stop>> Observer for F {
+    fn on_step(&mut self, now: &dyn Training) -> ControlFlow<Stop> {
+        self(now)
+    }
+}
+
+/// A finished run.
+#[derive(Clone, Debug)]
+pub struct Fit {
+    /// What was learned.
+    pub model: LinearModel,
+    /// What is proved about it.
+    pub certificate: Certificate,
+    /// Why the run ended.
+    pub stop: Stop,
+    /// What it took.
+    pub progress: Progress,
+}
+
+/// Visits between two looks at the observer, at most.
+const SLICE: u64 = 1 << 14;
+
+/// The training loop: advances until the run ends, a limit is reached or the observer breaks off.
+pub fn drive(training: &mut dyn Training, limits: &Limits, watch: &mut dyn Observer) -> Stop {
+    let epoch = training.epoch_rows().max(1);
+    loop {
+        let now = training.progress();
+        let to_epoch_end = epoch - now.visits % epoch;
+        let mut budget = Budget::visits(to_epoch_end.min(SLICE));
+        if let Some(epochs) = limits.epochs {
+            if now.epochs >= epochs {
+                return Stop::Epochs;
+            }
+        }
+        if let Some(updates) = limits.updates {
+            if now.updates >= updates {
+                return Stop::Updates;
+            }
+            budget.updates = updates - now.updates;
+        }
+        match training.advance(budget) {
+            Status::Running => {}
+            Status::Finished => return Stop::Finished,
+            Status::Diverged => return Stop::Diverged,
+        }
+        if let ControlFlow::Break(stop) = watch.on_step(training) {
+            return stop;
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! K classes by two-class learners: the same data seen K times, never copied.
+
+use super::{BinaryLearner, Budget, Certificate, Learner, Progress, State, Status, Task, Training};
+use crate::error::{Error, Result};
+use crate::model::{LinearModel, Rule};
+use crate::parallel::parallel_map;
+use std::sync::Mutex;
+
+/// One-versus-rest: for each class a plane that separates it from all others; the highest score
+/// wins. With two classes there is one plane.
+pub struct OneVsRest<L>(pub L);
+
+impl<L: BinaryLearner> Learner for OneVsRest<L> {
+    fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
+        if task.data.n_classes() == 2 {
+            return self.0.start_binary(task, 1);
+        }
+        let classes = 0..task.data.n_classes() as u32;
+        let children: Result<Vec<_>> = classes.map(|class| self.0.start_binary(task, class)).collect();
+        Ok(Box::new(Many { children: children?, rule: Rule::ArgMax, threads: task.threads }))
+    }
+}
+
+/// Runs side by side, each a plane of one model. Every run sees the same budget, so the result does
+/// not depend on the number of threads.
+struct Many {
+    children: Vec<Box<dyn Training>>,
+    rule: Rule,
+    threads: usize,
+}
+
+impl Training for Many {
+    fn advance(&mut self, budget: Budget) -> Status {
+        let statuses: Vec<Status> = if budget.updates == u64::MAX {
+            let children: Vec<_> = self.children.iter_mut().map(Mutex::new).collect();
+            parallel_map(children.len(), self.threads, |k| match children[k].lock() {
+                Ok(mut child) => child.advance(budget),
+                Err(_) => Status::Diverged,
+            })
+        } else {
+            // A limit on all updates together is used up plane after plane.
+            let mut left = budget.updates;
+            let mut advance = |child: &mut Box<dyn Training>| {
+                let before = child.progress().updates;
+                let status = child.advance(Budget { updates: left, ..budget });
+                left -= child.progress().updates - before;
+                status
+            };
+            self.children.iter_mut().map(&mut advance).collect()
+        };
+        if statuses.contains(&Status::Diverged) {
+            Status::Diverged
+        } else if statuses.contains(&Status::Running) {
+            Status::Running
+        } else {
+            Status::Finished
+        }
+    }
+
+    fn epoch_rows(&self) -> u64 {
+        self.children.iter().map(|child| child.epoch_rows()).max().unwrap_or(0)
+    }
+
+    fn progress(&self) -> Progress {
+        let each = || self.children.iter().map(|child| child.progress());
+        Progress {
+            epochs: each().map(|p| p.epochs).max().unwrap_or(0),
+            visits: each().map(|p| p.visits).max().unwrap_or(0),
+            updates: each().map(|p| p.updates).sum(),
+            last_mistakes: each().map(|p| p.last_mistakes).sum(),
+        }
+    }
+
+    fn model(&self) -> LinearModel {
+        let planes = self.children.iter().flat_map(|child| child.model().planes).collect();
+        LinearModel { planes, rule: self.rule, ..self.children[0].model() }
+    }
+
+    fn certificate(&self) -> Certificate {
+        Certificate {
+            claims: self.children.iter().flat_map(|child| child.certificate().claims).collect(),
+        }
+    }
+
+    fn save(&self) -> State {
+        let states: Vec<Vec<u8>> =
+            self.children.iter().map(|child| child.save().as_bytes().to_vec()).collect();
+        State::encode(&states)
+    }
+
+    fn restore(&mut self, state: &State) -> Result<()> {
+        let states: Vec<Vec<u8>> = state.decode()?;
+        if states.len() != self.children.len() {
+            return Err(Error::usage("the saved state belongs to a run on other data"));
+        }
+        let pairs = self.children.iter_mut().zip(states);
+        pairs.into_iter().try_for_each(|(child, state)| child.restore(&State::from_bytes(state)))
+    }
+}

@@ -1,0 +1,320 @@
+//! The single-sample perceptron (Rosenblatt 1958).
+//!
+//! Problem: find w, b with y(w·x + b) > 0 for every row, y = ±1.
+//!
+//! Idea: visit the rows one at a time; a row on the wrong side pulls the plane towards itself:
+//!
+//! ```text
+//! if y(w·x + b) ≤ 0:   w += η y x,   b += η y
+//! ```
+//!
+//! A pass without a correction leaves every row on its side: the run ends. If the rows can be
+//! separated with margin γ (unit length of (w, b), |(1, x)| ≤ R), at most (R/γ)² corrections happen
+//! from the start 0 (Novikoff 1962). If they cannot, the run never ends by itself.
+//!
+//! K classes: one plane for each class and the highest score wins. A row of class c whose score does
+//! not exceed that of the strongest other class k moves both: plane c by +ηx, plane k by −ηx
+//! (Kesler's construction). [`super::multiclass::OneVsRest`] makes K two-class problems instead.
+//!
+//! Reference: Duda, Hart, Stork, Pattern Classification, 5.5 and 5.12; Haykin, chapter 1.
+
+use super::{BinaryLearner, Budget, Certificate, Learner, Progress, State, Status, Task, Training};
+use crate::data::Dataset;
+use crate::data::read::words;
+use crate::data::scale::{Scaler, Scaling};
+use crate::data::store::Rows;
+use crate::engine::online::{Centring, Machine, Online, Rates, Rule, Setup};
+use crate::error::{Error, Result};
+use crate::model::{LinearModel, Link, Plane};
+use crate::rng::{Purpose, Stream};
+
+pub use crate::engine::online::Order;
+
+/// The settings of the perceptron.
+///
+/// ```
+/// use linsep::learn::perceptron::Perceptron;
+/// use linsep::{Dataset, Learner, Limits, Task};
+/// let and = Dataset::from_rows(&[[0., 0.], [0., 1.], [1., 0.], [1., 1.]], &["0", "0", "0", "1"])?;
+/// let fit = Perceptron::default().fit(&Task::new(and), &Limits::default(), &mut ())?;
+/// assert_eq!(fit.model.predict(&[1., 1.]), "1");
+/// # Ok::<(), linsep::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Perceptron {
+    /// The learning rate η.
+    pub eta: f64,
+    /// The order of the rows.
+    pub order: Order,
+    /// The start weights.
+    pub init: Init,
+    /// Which scores of exactly 0 are mistakes.
+    pub ties: Ties,
+    /// The seed of orders and random starts.
+    pub seed: u64,
+    /// Scaling during learning; the model speaks of raw features.
+    pub scale: Scaling,
+    /// Weight each class by n / (K · rows of the class).
+    pub balanced: bool,
+}
+
+/// The start of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Init {
+    /// All weights 0.
+    #[default]
+    Zero,
+    /// Standard normal weights in the coordinates of the run.
+    Random,
+    /// Given planes in terms of raw features: one for two classes, else one for each class.
+    Given(Vec<Plane>),
+}
+
+words! {
+    /// Which rows on the plane are mistakes in training. The lectures disagree; each rule is there.
+    Ties: "rule for ties" {
+        /// Every row with score 0 is a mistake.
+        Strict = "strict",
+        /// Lecture 000: y(a·z) ≤ 0 is a mistake.
+        Lecture000 = "000",
+        /// Lecture 001: 0 is a mistake of the negative class only.
+        Lecture001 = "001",
+        /// Lecture 002: w·x ≤ 0 for positive and ≥ 0 for negative rows.
+        Lecture002 = "002",
+        /// Lecture 003: 0 is a mistake of the negative class only.
+        Lecture003 = "003",
+        /// Lecture 004: every row with score 0 is a mistake.
+        Lecture004 = "004",
+    }
+}
+
+impl Ties {
+    fn zero_is_positive(self) -> bool {
+        matches!(self, Ties::Lecture001 | Ties::Lecture003)
+    }
+}
+
+impl Default for Perceptron {
+    fn default() -> Self {
+        Perceptron {
+            eta: 1.0,
+            order: Order::Shuffle,
+            init: Init::Zero,
+            ties: Ties::Strict,
+            seed: 0,
+            scale: Scaling::Pow2,
+            balanced: false,
+        }
+    }
+}
+
+impl Learner for Perceptron {
+    fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
+        if task.data.n_classes() == 2 {
+            return self.start_binary(task, 1);
+        }
+        let setup = self.setup(task, task.data.n_classes(), |k| Purpose::Start(k as u64))?;
+        Ok(match self.ties.zero_is_positive() {
+            false => Box::new(Run { online: Online::new(Kesler::<true>, setup)?, rule: Planes::Joint }),
+            true => Box::new(Run { online: Online::new(Kesler::<false>, setup)?, rule: Planes::Joint }),
+        })
+    }
+}
+
+impl BinaryLearner for Perceptron {
+    fn start_binary(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
+        let setup = self.setup(task, 1, |_| Purpose::Start(u64::from(positive)))?;
+        let rule = Planes::One;
+        Ok(match self.ties.zero_is_positive() {
+            false => Box::new(Run { online: Online::new(OnePlane::<true> { positive }, setup)?, rule }),
+            true => Box::new(Run { online: Online::new(OnePlane::<false> { positive }, setup)?, rule }),
+        })
+    }
+}
+
+impl Perceptron {
+    fn setup(&self, task: &Task, planes: usize, purpose: impl Fn(usize) -> Purpose) -> Result<Setup> {
+        if !self.eta.is_finite() || self.eta <= 0.0 {
+            return Err(Error::usage(format!("the learning rate {} is not above 0", self.eta)));
+        }
+        let rows = task.active_rows()?;
+        let data = &task.data;
+        let scaler = Scaler::new(self.scale, data, &rows);
+        let start = self.start_planes(data, planes, &scaler, purpose)?;
+        let factors = self.row_factors(data, &rows, &scaler);
+        let rates = Rates { eta: self.eta, factors };
+        let data = task.data.clone();
+        Ok(Setup { data, rows, scaler, rates, start, order: self.order, seed: self.seed })
+    }
+
+    fn start_planes(
+        &self,
+        data: &Dataset,
+        planes: usize,
+        scaler: &Scaler,
+        purpose: impl Fn(usize) -> Purpose,
+    ) -> Result<Vec<Plane>> {
+        let width = data.n_features();
+        match &self.init {
+            Init::Zero => Ok(vec![Plane { weights: vec![0.0; width], bias: 0.0 }; planes]),
+            Init::Random => Ok((0..planes)
+                .map(|k| {
+                    let mut stream = Stream::new(self.seed, purpose(k));
+                    let bias = stream.normal();
+                    let weights = (0..width).map(|j| stream.normal() * scaler.scale(j)).collect();
+                    Plane { weights, bias }
+                })
+                .collect()),
+            Init::Given(given) => {
+                if given.len() != planes || given.iter().any(|p| p.weights.len() != width) {
+                    return Err(Error::usage(format!(
+                        "the start needs {planes} plane(s) of {width} weights, it has {} of {}",
+                        given.len(),
+                        given.first().map_or(0, |plane| plane.weights.len())
+                    )));
+                }
+                // A negative zero would tell dense from sparse rows.
+                let plain = |plane: &Plane| Plane {
+                    weights: plane.weights.iter().map(|w| w + 0.0).collect(),
+                    bias: plane.bias + 0.0,
+                };
+                Ok(given.iter().map(plain).collect())
+            }
+        }
+    }
+
+    /// Row weight × class weight × row scale, if any of them is not 1.
+    fn row_factors(&self, data: &Dataset, rows: &[u32], scaler: &Scaler) -> Option<Vec<f64>> {
+        if data.weights().is_none() && !self.balanced && scaler.row_factor.is_none() {
+            return None;
+        }
+        let mut class_weight = vec![1.0; data.n_classes()];
+        if self.balanced {
+            let mut counts = vec![0.0; data.n_classes()];
+            rows.iter().for_each(|&row| counts[data.class_of(row as usize) as usize] += data.weight(row as usize));
+            let total: f64 = counts.iter().sum();
+            let classes = counts.len() as f64;
+            class_weight = counts.iter().map(|&count| total / (classes * count.max(f64::MIN_POSITIVE))).collect();
+        }
+        let factor = |row: usize| {
+            let scale = scaler.row_factor.as_ref().map_or(1.0, |factors| factors[row]);
+            data.weight(row) * class_weight[data.class_of(row) as usize] * scale
+        };
+        Some((0..data.n_rows()).map(factor).collect())
+    }
+}
+
+/// One plane: the rule of two classes. `STRICT` makes every zero score a mistake.
+struct OnePlane<const STRICT: bool> {
+    positive: u32,
+}
+
+impl<const STRICT: bool> Rule for OnePlane<STRICT> {
+    #[inline]
+    fn visit<R: Rows, C: Centring>(
+        &self,
+        machine: &mut Machine<'_, C>,
+        rows: &R,
+        row: usize,
+        class: u32,
+    ) -> bool {
+        let score = machine.score(rows, row, 0);
+        let y = if class == self.positive { 1.0 } else { -1.0 };
+        // Written so that a score that is not a number counts as a mistake.
+        let right = y * score > 0.0 || (!STRICT && class == self.positive && score == 0.0);
+        if !right {
+            machine.correct(rows, row, 0, y);
+        }
+        !right
+    }
+}
+
+/// All planes at once: the rule of K classes. `STRICT` makes every tie a mistake; otherwise the
+/// earlier class wins a tie, as in prediction.
+struct Kesler<const STRICT: bool>;
+
+impl<const STRICT: bool> Rule for Kesler<STRICT> {
+    #[inline]
+    fn visit<R: Rows, C: Centring>(
+        &self,
+        machine: &mut Machine<'_, C>,
+        rows: &R,
+        row: usize,
+        class: u32,
+    ) -> bool {
+        let class = class as usize;
+        let mut own = f64::NAN;
+        let (mut rival, mut strongest) = (usize::from(class == 0), f64::NEG_INFINITY);
+        machine.scores(rows, row, |k, score| {
+            if k == class {
+                own = score;
+            } else if score > strongest {
+                (rival, strongest) = (k, score);
+            }
+        });
+        let right = own > strongest || (!STRICT && own == strongest && class < rival);
+        if !right && machine.n_planes() > 1 {
+            machine.correct(rows, row, class, 1.0);
+            machine.correct(rows, row, rival, -1.0);
+        }
+        !right
+    }
+}
+
+/// Which planes a run moves.
+#[derive(Clone, Copy)]
+enum Planes {
+    One,
+    Joint,
+}
+
+/// A run of the perceptron.
+struct Run<U> {
+    online: Online<U>,
+    rule: Planes,
+}
+
+impl<U: Rule> Training for Run<U> {
+    fn advance(&mut self, budget: Budget) -> Status {
+        self.online.advance(budget)
+    }
+
+    fn epoch_rows(&self) -> u64 {
+        self.online.epoch_rows()
+    }
+
+    fn progress(&self) -> Progress {
+        self.online.progress()
+    }
+
+    fn model(&self) -> LinearModel {
+        let data = &self.online.data;
+        LinearModel {
+            planes: self.online.planes(),
+            rule: match self.rule {
+                Planes::One => crate::model::Rule::Sign,
+                Planes::Joint => crate::model::Rule::ArgMax,
+            },
+            link: Link::None,
+            classes: data.classes().to_vec(),
+            input: data.input().clone(),
+        }
+    }
+
+    fn certificate(&self) -> Certificate {
+        Certificate::unproved(if self.online.is_clean() {
+            "the last pass made no mistake in floating point; this was not checked in exact arithmetic"
+        } else {
+            "the run ended before a pass without mistakes"
+        })
+    }
+
+    fn save(&self) -> State {
+        self.online.save()
+    }
+
+    fn restore(&mut self, state: &State) -> Result<()> {
+        self.online.restore(state)
+    }
+}

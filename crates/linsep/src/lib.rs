@@ -1,0 +1,40 @@
+//! linsep: linear classification with proof.
+//!
+//! The flow is `data → learn → model → proof → report`:
+//!
+//! ```
+//! use linsep::learn::perceptron::Perceptron;
+//! use linsep::{Dataset, Learner, Limits, Task};
+//!
+//! let rows = [[2.0, 1.0], [3.0, 4.0], [-1.0, -2.0], [-3.0, 0.5]];
+//! let data = Dataset::from_rows(&rows, &["warm", "warm", "cold", "cold"])?;
+//! let fit = Perceptron::default().fit(&Task::new(data), &Limits::default(), &mut ())?;
+//! assert_eq!(fit.model.predict(&[2.5, 2.0]), "warm");
+//! # Ok::<(), linsep::Error>(())
+//! ```
+//!
+//! Reading starts at [`data`], then [`learn`]; `ARCHITECTURE.md` in the repository walks through
+//! the rooms. The library never prints, never reads the clock and starts no thread that was not
+//! asked for; the number of threads never changes a bit of a result.
+
+mod error;
+
+pub mod data;
+pub(crate) mod engine;
+pub mod learn;
+pub mod model;
+pub mod model_file;
+pub mod recipe;
+pub mod report;
+
+pub mod atomic;
+pub(crate) mod parallel;
+pub mod rng;
+
+pub use data::{Dataset, DatasetBuilder};
+pub use error::{Code, DataError, Error, Excerpt, Place, Problem, Result, printable};
+pub use learn::{
+    BinaryLearner, Budget, Certificate, Claim, Fit, Learner, Limits, Observer, Progress, State,
+    Status, Stop, Task, Training, drive,
+};
+pub use model::{LinearModel, Link, Plane, Rule};

@@ -1,0 +1,447 @@
+//! The model file `.linsep`: one JSON object, versioned, with a checksum over the rest.
+//!
+//! The checksum is the SHA-256 of the whole file with the 64 digits of the checksum taken out, so
+//! `sed -E '0,/"sha256": "[0-9a-f]{64}"/s//"sha256": ""/' m.linsep | sha256sum` prints it.
+//!
+//! The reader is strict: unknown or repeated fields, other versions, a checksum that does not fit,
+//! numbers that are not finite, lengths that disagree and bytes behind the object are all refused.
+//! There are no types, code or paths inside.
+
+use crate::atomic::write_atomic;
+use crate::data::digest::hex;
+use crate::data::input::InputMap;
+use crate::error::{Code, Error, Result};
+use crate::learn::{Certificate, Progress, Stop};
+use crate::model::{LinearModel, Link, Plane, Rule};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+
+/// The format that this version writes.
+const FORMAT: &str = "linsep.model/1";
+
+/// A model with everything that is known about how it came to be.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ModelFile {
+    /// The model.
+    pub model: LinearModel,
+    /// What is proved about it.
+    pub certificate: Certificate,
+    /// The learner's name.
+    pub learner: String,
+    /// The learner's parameters, defaults included.
+    pub parameters: BTreeMap<String, String>,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// Why training ended.
+    pub stop: Stop,
+    /// Full passes over the rows.
+    pub epochs: u64,
+    /// Corrections of the weights.
+    pub updates: u64,
+    /// Which data it was trained on.
+    pub data: DataIdentity,
+}
+
+/// Which data a model was trained on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataIdentity {
+    /// The digest of the whole table.
+    pub sha256: String,
+    /// Its number of rows.
+    pub rows: u64,
+}
+
+impl ModelFile {
+    /// A model file for a finished fit.
+    pub fn new(
+        model: LinearModel,
+        certificate: Certificate,
+        learner: &str,
+        parameters: BTreeMap<String, String>,
+        seed: u64,
+        (stop, progress): (Stop, Progress),
+        data: DataIdentity,
+    ) -> ModelFile {
+        let Progress { epochs, updates, .. } = progress;
+        let learner = learner.to_owned();
+        ModelFile { model, certificate, learner, parameters, seed, stop, epochs, updates, data }
+    }
+
+    /// Writes the file in one step: either the whole new file is there afterwards or the old one.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        let text = self.to_json();
+        write_atomic(path, |out| out.write_all(text.as_bytes()))
+    }
+
+    /// The content of the file.
+    pub fn to_json(&self) -> String {
+        let mut text = Wire::of(self).to_text();
+        let at = checksum_place(text.as_bytes()).unwrap_or(0);
+        let checksum = hex(&Sha256::digest(text.as_bytes()));
+        text.insert_str(at, &checksum);
+        text
+    }
+
+    /// Reads and checks a file. `max_memory` bounds what the file may make this program hold.
+    pub fn load(path: &Path, max_memory: Option<u64>) -> Result<ModelFile> {
+        let failed = |e| Error::io("read", path, e);
+        let file = std::fs::File::open(path).map_err(failed)?;
+        let limit = max_memory.unwrap_or(u64::MAX);
+        let length = file.metadata().map_err(failed)?.len();
+        if length > limit {
+            return Err(Error::Memory { purpose: "the model file".into(), needed: length, limit });
+        }
+        let mut bytes = Vec::new();
+        file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
+        ModelFile::from_json(&bytes, path, limit)
+    }
+
+    /// Reads and checks the content of a file that is called `path` in messages.
+    pub fn from_json(bytes: &[u8], path: &Path, max_memory: u64) -> Result<ModelFile> {
+        let refuse = |code, reason: String| Error::Model { code, path: path.to_path_buf(), reason };
+        let head: Head = serde_json::from_slice(bytes).map_err(|e| {
+            refuse(Code::MODEL_SYNTAX, format!("this is not a linsep model file ({e})"))
+        })?;
+        if head.format != FORMAT {
+            let (code, words) = match head.format.strip_prefix("linsep.model/") {
+                Some(_) => (Code::MODEL_VERSION, "is newer than this program, which reads"),
+                None => (Code::MODEL_SYNTAX, "is not the model format"),
+            };
+            let found = crate::error::printable(head.format.as_bytes(), 40);
+            return Err(refuse(code, format!("the format \"{found}\" {words} {FORMAT}")));
+        }
+        let wire: Wire = serde_json::from_slice(bytes)
+            .map_err(|e| refuse(Code::MODEL_SYNTAX, format!("the file is not a valid model: {e}")))?;
+        if !has_checksum(bytes, &wire.sha256) {
+            let words = "the checksum does not fit the content: the file was changed after it was written";
+            return Err(refuse(Code::MODEL_CHECKSUM, words.into()));
+        }
+        let needed = 8 * (wire.input.features as u64).saturating_mul(wire.planes.len() as u64);
+        if needed > max_memory {
+            return Err(Error::Memory { purpose: "the model".into(), needed, limit: max_memory });
+        }
+        wire.into_model_file().map_err(|reason| refuse(Code::MODEL_CONTENT, reason))
+    }
+}
+
+/// Where the digits of the checksum stand.
+fn checksum_place(text: &[u8]) -> Option<usize> {
+    const FIELD: &[u8] = b"\n  \"sha256\": \"";
+    memchr::memmem::find(text, FIELD).map(|at| at + FIELD.len())
+}
+
+fn has_checksum(text: &[u8], checksum: &str) -> bool {
+    let Some(at) = checksum_place(text) else { return false };
+    let Some(rest) = text[at..].strip_prefix(checksum.as_bytes()) else { return false };
+    let mut sha = Sha256::new();
+    sha.update(&text[..at]);
+    sha.update(rest);
+    hex(&sha.finalize()) == checksum
+}
+
+/// Only the format, whatever else is there.
+#[derive(Deserialize)]
+struct Head {
+    format: String,
+}
+
+/// The file as it is written.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wire {
+    format: String,
+    sha256: String,
+    learner: String,
+    #[serde(deserialize_with = "without_repeats")]
+    parameters: BTreeMap<String, String>,
+    seed: u64,
+    stop: String,
+    epochs: u64,
+    updates: u64,
+    data: DataIdentity,
+    classes: Vec<String>,
+    rule: Rule,
+    link: Link,
+    input: InputMap,
+    planes: Vec<WirePlane>,
+    certificate: Certificate,
+}
+
+/// A plane with all weights, or with those that are not 0.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WirePlane {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    weights: Option<Vec<f64>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sparse: Option<Vec<(u32, f64)>>,
+    bias: f64,
+}
+
+impl Wire {
+    fn of(file: &ModelFile) -> Wire {
+        Wire {
+            format: FORMAT.to_owned(),
+            sha256: String::new(),
+            learner: file.learner.clone(),
+            parameters: file.parameters.clone(),
+            seed: file.seed,
+            stop: file.stop.word().to_owned(),
+            epochs: file.epochs,
+            updates: file.updates,
+            data: file.data.clone(),
+            classes: file.model.classes.clone(),
+            rule: file.model.rule,
+            link: file.model.link,
+            input: file.model.input.clone(),
+            planes: file.model.planes.iter().map(WirePlane::of).collect(),
+            certificate: file.certificate.clone(),
+        }
+    }
+
+    /// One line for each field and for each plane.
+    fn to_text(&self) -> String {
+        let json = |value: &dyn erased::Json| value.json();
+        let planes: Vec<String> = self.planes.iter().map(|plane| json(plane)).collect();
+        let fields = [
+            ("format", json(&self.format)),
+            ("sha256", json(&self.sha256)),
+            ("learner", json(&self.learner)),
+            ("parameters", json(&self.parameters)),
+            ("seed", json(&self.seed)),
+            ("stop", json(&self.stop)),
+            ("epochs", json(&self.epochs)),
+            ("updates", json(&self.updates)),
+            ("data", json(&self.data)),
+            ("classes", json(&self.classes)),
+            ("rule", json(&self.rule)),
+            ("link", json(&self.link)),
+            ("input", json(&self.input)),
+            ("planes", format!("[\n    {}\n  ]", planes.join(",\n    "))),
+            ("certificate", json(&self.certificate)),
+        ];
+        let lines: Vec<String> =
+            fields.iter().map(|(name, value)| format!("  \"{name}\": {value}")).collect();
+        format!("{{\n{}\n}}\n", lines.join(",\n"))
+    }
+
+    fn into_model_file(self) -> std::result::Result<ModelFile, String> {
+        self.input.check()?;
+        let features = self.input.features;
+        let wanted = match self.rule {
+            Rule::Sign => 1,
+            Rule::ArgMax => self.classes.len(),
+        };
+        if self.planes.len() != wanted {
+            return Err(format!("there are {} planes where the rule needs {wanted}", self.planes.len()));
+        }
+        let mut sorted = self.classes.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        if sorted.len() != self.classes.len() || sorted.len() < 2 {
+            return Err("the classes are fewer than two, or one stands twice".into());
+        }
+        if self.rule == Rule::Sign && self.classes.len() != 2 {
+            return Err("one plane tells two classes apart, not more".into());
+        }
+        if self.data.sha256.len() != 64 || !self.data.sha256.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return Err("the digest of the data is not a SHA-256".into());
+        }
+        let stop = Stop::parse(&self.stop).ok_or_else(|| "the stop reason is unknown".to_owned())?;
+        let planes: std::result::Result<Vec<Plane>, String> =
+            self.planes.into_iter().map(|plane| plane.into_plane(features)).collect();
+        Ok(ModelFile {
+            model: LinearModel {
+                planes: planes?,
+                rule: self.rule,
+                link: self.link,
+                classes: self.classes,
+                input: self.input,
+            },
+            certificate: self.certificate,
+            learner: self.learner,
+            parameters: self.parameters,
+            seed: self.seed,
+            stop,
+            epochs: self.epochs,
+            updates: self.updates,
+            data: self.data,
+        })
+    }
+}
+
+/// Serialisation through one small object-safe trait, so that a list of fields can be written.
+mod erased {
+    pub(super) trait Json {
+        fn json(&self) -> String;
+    }
+
+    impl<T: serde::Serialize> Json for T {
+        fn json(&self) -> String {
+            serde_json::to_string(self).unwrap_or_default()
+        }
+    }
+}
+
+impl WirePlane {
+    fn of(plane: &Plane) -> WirePlane {
+        let used = plane.weights.iter().filter(|w| **w != 0.0).count();
+        if plane.weights.len() > 64 && 2 * used < plane.weights.len() {
+            let pairs = plane.weights.iter().enumerate().filter(|(_, w)| **w != 0.0);
+            let pairs = pairs.map(|(j, &w)| (j as u32, w)).collect();
+            WirePlane { weights: None, sparse: Some(pairs), bias: plane.bias }
+        } else {
+            WirePlane { weights: Some(plane.weights.clone()), sparse: None, bias: plane.bias }
+        }
+    }
+
+    fn into_plane(self, features: usize) -> std::result::Result<Plane, String> {
+        let weights = match (self.weights, self.sparse) {
+            (Some(weights), None) if weights.len() == features => weights,
+            (Some(weights), None) => {
+                return Err(format!("a plane has {} weights, the input has {features} features", weights.len()));
+            }
+            (None, Some(pairs)) => {
+                let rising = pairs.windows(2).all(|pair| pair[0].0 < pair[1].0);
+                if !rising || pairs.last().is_some_and(|(j, _)| *j as usize >= features) {
+                    return Err("the sparse weights of a plane are out of order or out of range".into());
+                }
+                let mut weights = vec![0.0; features];
+                pairs.iter().for_each(|&(j, w)| weights[j as usize] = w);
+                weights
+            }
+            _ => return Err("a plane needs either weights or sparse weights".into()),
+        };
+        if !self.bias.is_finite() || weights.iter().any(|w| !w.is_finite()) {
+            return Err("a weight is not finite".into());
+        }
+        Ok(Plane { weights, bias: self.bias })
+    }
+}
+
+fn without_repeats<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<BTreeMap<String, String>, D::Error> {
+    struct Strict;
+    impl<'de> Visitor<'de> for Strict {
+        type Value = BTreeMap<String, String>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("an object without repeated keys")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Self::Value, A::Error> {
+            let mut all = BTreeMap::new();
+            while let Some((key, value)) = map.next_entry::<String, String>()? {
+                if all.insert(key.clone(), value).is_some() {
+                    return Err(serde::de::Error::custom(format!("the key \"{key}\" stands twice")));
+                }
+            }
+            Ok(all)
+        }
+    }
+    deserializer.deserialize_map(Strict)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file() -> ModelFile {
+        let plane = |bias| Plane { weights: vec![0.1, -2.5e-8], bias };
+        let model = LinearModel {
+            planes: vec![plane(1.0), plane(2.0), plane(-0.5)],
+            rule: Rule::ArgMax,
+            link: Link::None,
+            classes: vec!["a".into(), "b \"q\"".into(), "c".into()],
+            input: InputMap::numeric(Some(&["len".into(), "width".into()]), 2),
+        };
+        let parameters = BTreeMap::from([("eta".to_owned(), "1".to_owned())]);
+        let progress = Progress { epochs: 3, updates: 7, ..Progress::default() };
+        let data = DataIdentity { sha256: "0".repeat(64), rows: 9 };
+        let certificate = Certificate::unproved("a test");
+        ModelFile::new(model, certificate, "perceptron", parameters, 5, (Stop::Epochs, progress), data)
+    }
+
+    fn read(text: &str) -> Result<ModelFile> {
+        ModelFile::from_json(text.as_bytes(), Path::new("m.linsep"), u64::MAX)
+    }
+
+    #[test]
+    fn a_saved_model_is_the_same_when_loaded() {
+        let mut file = file();
+        assert_eq!(read(&file.to_json()).unwrap(), file);
+        let mut weights = vec![0.0; 100];
+        weights[7] = f64::MIN_POSITIVE;
+        file.model.planes = vec![Plane { weights, bias: 0.0 }; 3];
+        file.model.input = InputMap::plain(100);
+        assert!(file.to_json().contains("\"sparse\""));
+        assert_eq!(read(&file.to_json()).unwrap(), file);
+    }
+
+    #[test]
+    fn every_changed_bit_is_refused() {
+        let text = file().to_json();
+        for at in 0..text.len() {
+            for bit in [0x01, 0x02, 0x10] {
+                let mut bytes = text.clone().into_bytes();
+                bytes[at] ^= bit;
+                let result = ModelFile::from_json(&bytes, Path::new("m"), u64::MAX);
+                assert!(result.is_err(), "byte {at} changed unnoticed");
+            }
+        }
+        for end in 0..text.len() - 1 {
+            assert!(read(&text[..end]).is_err(), "cut at {end} unnoticed");
+        }
+    }
+
+    /// The text with a change and the right checksum for it.
+    fn forge(from: &str, to: &str) -> String {
+        let text = file().to_json();
+        let at = checksum_place(text.as_bytes()).unwrap();
+        let mut blank = format!("{}{}", &text[..at], &text[at + 64..]).replacen(from, to, 1);
+        let at = checksum_place(blank.as_bytes()).unwrap();
+        let checksum = hex(&Sha256::digest(blank.as_bytes()));
+        blank.insert_str(at, &checksum);
+        blank
+    }
+
+    #[test]
+    fn what_contradicts_itself_is_refused_even_with_a_right_checksum() {
+        for (from, to, code) in [
+            ("model/1", "model/2", Code::MODEL_VERSION),
+            ("model/1", "other/1", Code::MODEL_SYNTAX),
+            ("linsep.model/1", "something", Code::MODEL_SYNTAX),
+            ("\"seed\": 5", "\"seed\": 5,\n  \"seed\": 5", Code::MODEL_SYNTAX),
+            ("{\"eta\":\"1\"}", "{\"eta\":\"1\",\"eta\":\"1\"}", Code::MODEL_SYNTAX),
+            ("\"seed\": 5", "\"seed\": 5,\n  \"extra\": 1", Code::MODEL_SYNTAX),
+            ("\"bias\":1.0", "\"bias\":NaN", Code::MODEL_SYNTAX),
+            ("\"bias\":1.0", "\"bias\":1e999", Code::MODEL_SYNTAX),
+            ("[0.1,-2.5e-8]", "[0.1]", Code::MODEL_CONTENT),
+            ("arg-max", "sign", Code::MODEL_CONTENT),
+            ("\"features\":2", "\"features\":3", Code::MODEL_CONTENT),
+            ("[\"a\",", "[\"c\",", Code::MODEL_CONTENT),
+            ("epoch-limit", "done", Code::MODEL_CONTENT),
+            ("\n}\n", "\n}\n{}", Code::MODEL_SYNTAX),
+        ] {
+            let forged = forge(from, to);
+            assert_ne!(forged, file().to_json(), "{from} is not in the file");
+            let error = read(&forged).err().unwrap_or_else(|| panic!("{to} was accepted"));
+            assert_eq!(error.code(), code, "{to}: {error}");
+        }
+        assert_eq!(read(&forge("\"bias\":1.0", "\"bias\":1.5")).unwrap().model.planes[0].bias, 1.5);
+    }
+
+    #[test]
+    fn a_claimed_size_does_not_make_memory_disappear() {
+        let forged = forge("\"features\":2", "\"features\":900000000000");
+        let error = ModelFile::from_json(forged.as_bytes(), Path::new("m"), 1 << 30).unwrap_err();
+        assert_eq!(error.code(), Code::MEMORY);
+    }
+}

@@ -1,0 +1,223 @@
+//! The registry: every learner by name, with its parameters. Command-line flags, help, tables in
+//! the documentation and the conformance tests come from here.
+
+use crate::data::scale::Scaling;
+use crate::error::{Error, Result};
+use crate::learn::Learner;
+use crate::learn::multiclass::OneVsRest;
+use crate::learn::perceptron::{Init, Order, Perceptron, Ties};
+use crate::model::Plane;
+use std::collections::BTreeMap;
+
+/// Every learner.
+pub const ALL: &[Recipe] = &[Recipe {
+    name: "perceptron",
+    summary: "single-sample perceptron: corrects at each mistake, stops after a pass without one",
+    parameters: &[ETA, ORDER, INIT, TIES, SCALE, CLASS_WEIGHT, MULTICLASS],
+    build: build_perceptron,
+}];
+
+/// A learner with its name and parameters.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Recipe {
+    /// The name, as in `--learner`.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// What can be set.
+    pub parameters: &'static [Parameter],
+    build: fn(&Settings) -> Result<Box<dyn Learner>>,
+}
+
+/// Something that can be set, as in `--eta 0.5`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Parameter {
+    /// The name of the flag.
+    pub name: &'static str,
+    /// What the value is called in help texts.
+    pub value: &'static str,
+    /// The value without the flag.
+    pub default: &'static str,
+    /// The words that are accepted; empty for a number or a file.
+    pub words: &'static [&'static str],
+    /// What it means.
+    pub help: &'static str,
+}
+
+const ETA: Parameter = Parameter {
+    name: "eta",
+    value: "RATE",
+    default: "1",
+    words: &[],
+    help: "Learning rate, above 0",
+};
+const ORDER: Parameter = Parameter {
+    name: "order",
+    value: "ORDER",
+    default: "shuffle",
+    words: Order::WORDS,
+    help: "Order in which the rows are visited",
+};
+const INIT: Parameter = Parameter {
+    name: "init",
+    value: "zero|random|FILE",
+    default: "zero",
+    words: &[],
+    help: "Start weights: zero, random, or the planes of a model file",
+};
+const TIES: Parameter = Parameter {
+    name: "ties",
+    value: "RULE",
+    default: "strict",
+    words: Ties::WORDS,
+    help: "Which rows exactly on the plane are mistakes: strict (all), or the rule of a lecture",
+};
+const SCALE: Parameter = Parameter {
+    name: "scale",
+    value: "SCALE",
+    default: "pow2",
+    words: Scaling::WORDS,
+    help: "Scaling of the columns while learning; the model speaks of raw features",
+};
+const CLASS_WEIGHT: Parameter = Parameter {
+    name: "class-weight",
+    value: "RULE",
+    default: "none",
+    words: &["none", "balanced"],
+    help: "Weight classes equally however many rows they have",
+};
+const MULTICLASS: Parameter = Parameter {
+    name: "multiclass",
+    value: "SCHEME",
+    default: "joint",
+    words: &["joint", "ovr"],
+    help: "K classes: one machine for all (joint) or one-versus-rest (ovr)",
+};
+
+/// The values of parameters, by name, and what goes with every learner.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    values: BTreeMap<String, String>,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// The planes that `init` names a file for.
+    pub start: Option<Vec<Plane>>,
+}
+
+impl Settings {
+    /// Sets a parameter.
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.values.insert(name.to_owned(), value.to_owned());
+    }
+
+    /// The value of a parameter, or its default.
+    pub fn get(&self, parameter: &Parameter) -> &str {
+        self.values.get(parameter.name).map_or(parameter.default, String::as_str)
+    }
+
+    /// Whether a parameter was set.
+    pub fn has(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
+    fn word<T: std::str::FromStr<Err = Error>>(&self, parameter: &Parameter) -> Result<T> {
+        let text = self.get(parameter);
+        text.parse().map_err(|error: Error| named(parameter, &error.to_string()))
+    }
+
+    fn positive(&self, parameter: &Parameter) -> Result<f64> {
+        match self.get(parameter).parse::<f64>() {
+            Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
+            _ => Err(named(parameter, &format!("\"{}\" is no number above 0", self.get(parameter)))),
+        }
+    }
+
+    fn choice(&self, parameter: &Parameter) -> Result<&str> {
+        let text = self.get(parameter);
+        if parameter.words.contains(&text) {
+            return Ok(text);
+        }
+        Err(named(parameter, &format!("\"{text}\" is none of {}", parameter.words.join(", "))))
+    }
+}
+
+fn named(parameter: &Parameter, words: &str) -> Error {
+    Error::usage(format!("--{}: {words}", parameter.name))
+}
+
+impl Recipe {
+    /// The recipe of this name.
+    pub fn find(name: &str) -> Result<&'static Recipe> {
+        ALL.iter().find(|recipe| recipe.name == name).ok_or_else(|| {
+            let names: Vec<&str> = ALL.iter().map(|recipe| recipe.name).collect();
+            Error::usage(format!("no learner \"{name}\"; there are: {}", names.join(", ")))
+        })
+    }
+
+    /// The learner with these settings. A setting that the learner does not have is refused.
+    pub fn build(&self, settings: &Settings) -> Result<Box<dyn Learner>> {
+        for name in settings.values.keys() {
+            if !self.parameters.iter().any(|parameter| parameter.name == name) {
+                let names: Vec<&str> = self.parameters.iter().map(|p| p.name).collect();
+                return Err(Error::usage(format!(
+                    "learner {} has no setting \"{name}\"; it has: {}",
+                    self.name,
+                    names.join(", ")
+                )));
+            }
+        }
+        (self.build)(settings)
+    }
+
+    /// Every parameter with its value in these settings.
+    pub fn effective(&self, settings: &Settings) -> BTreeMap<String, String> {
+        let pair = |p: &Parameter| (p.name.to_owned(), settings.get(p).to_owned());
+        self.parameters.iter().map(pair).collect()
+    }
+}
+
+fn build_perceptron(settings: &Settings) -> Result<Box<dyn Learner>> {
+    let perceptron = Perceptron {
+        eta: settings.positive(&ETA)?,
+        order: settings.word(&ORDER)?,
+        init: match (settings.get(&INIT), &settings.start) {
+            ("zero", _) => Init::Zero,
+            ("random", _) => Init::Random,
+            (_, Some(planes)) => Init::Given(planes.clone()),
+            (file, None) => return Err(named(&INIT, &format!("the planes of \"{file}\" were not given"))),
+        },
+        ties: settings.word(&TIES)?,
+        seed: settings.seed,
+        scale: settings.word(&SCALE)?,
+        balanced: settings.choice(&CLASS_WEIGHT)? == "balanced",
+    };
+    Ok(match settings.choice(&MULTICLASS)? {
+        "ovr" if !matches!(perceptron.init, Init::Given(_)) => Box::new(OneVsRest(perceptron)),
+        "ovr" => return Err(named(&MULTICLASS, "ovr cannot start from a file")),
+        _ => Box::new(perceptron),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_accepted_and_wrong_values_named() {
+        for recipe in ALL {
+            assert!(recipe.build(&Settings::default()).is_ok(), "{}", recipe.name);
+            for parameter in recipe.parameters {
+                let mut settings = Settings::default();
+                settings.set(parameter.name, "no such value");
+                let message = recipe.build(&settings).err().unwrap().to_string();
+                assert!(message.contains(parameter.name), "{message}");
+            }
+        }
+        let mut settings = Settings::default();
+        settings.set("gamma", "1");
+        assert!(ALL[0].build(&settings).err().unwrap().to_string().contains("no setting"));
+        assert!(Recipe::find("percepton").is_err());
+    }
+}
