@@ -1,1 +1,47 @@
-fn main(){}
+//! The program `linsep`. stdout is the result, stderr is everything else, the exit code is the
+//! answer: see `exit.rs`.
+
+mod args;
+mod commands;
+mod config;
+mod context;
+mod exit;
+mod input;
+mod output;
+mod progress;
+mod units;
+
+use context::Context;
+use exit::Failure;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    exit::report_panics();
+    match run() {
+        Ok(code) => code,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run() -> Result<ExitCode, Failure> {
+    let arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    if arguments.len() == 1 {
+        output::print(args::FIRST_SCREEN)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let command = config::apply(args::command(), &arguments)?;
+    let matches = match command.try_get_matches_from(&arguments) {
+        Ok(matches) => matches,
+        Err(error) => return exit::usage(&error),
+    };
+    let context = Context::new(&matches)?;
+    if matches.get_flag("version") {
+        output::print(&args::version(context.verbose))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some((name, matches)) = matches.subcommand() else {
+        output::print(args::FIRST_SCREEN)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    commands::run(name, matches, &context)
+}

@@ -3,10 +3,10 @@
 //! Two classes are one plane with [`Rule::Sign`]; K classes are K planes with [`Rule::ArgMax`]. A
 //! model that exists is fitted, and it always speaks of the user's raw features.
 
+use crate::data::Dataset;
 use crate::data::input::InputMap;
 use crate::data::read::Chunk;
 use crate::data::store::{Rows, Store, with_rows};
-use crate::data::Dataset;
 use crate::parallel::parallel_map;
 use crate::report::{Evaluation, Tally};
 use serde::{Deserialize, Serialize};
@@ -159,7 +159,8 @@ mod tests {
 
     #[test]
     fn ties_of_the_highest_score_go_to_the_earlier_class() {
-        let model = model(&[(&[1.0], 0.0), (&[0.0], 1.0), (&[-1.0], 2.0)], Rule::ArgMax, &["a", "b", "c"]);
+        let model =
+            model(&[(&[1.0], 0.0), (&[0.0], 1.0), (&[-1.0], 2.0)], Rule::ArgMax, &["a", "b", "c"]);
         assert_eq!(model.predict(&[2.0]), "a");
         assert_eq!(model.predict(&[1.0]), "a");
         assert_eq!(model.predict(&[0.0]), "c");

@@ -116,10 +116,12 @@ impl ModelFile {
             let found = crate::error::printable(head.format.as_bytes(), 40);
             return Err(refuse(code, format!("the format \"{found}\" {words} {FORMAT}")));
         }
-        let wire: Wire = serde_json::from_slice(bytes)
-            .map_err(|e| refuse(Code::MODEL_SYNTAX, format!("the file is not a valid model: {e}")))?;
+        let wire: Wire = serde_json::from_slice(bytes).map_err(|e| {
+            refuse(Code::MODEL_SYNTAX, format!("the file is not a valid model: {e}"))
+        })?;
         if !has_checksum(bytes, &wire.sha256) {
-            let words = "the checksum does not fit the content: the file was changed after it was written";
+            let words =
+                "the checksum does not fit the content: the file was changed after it was written";
             return Err(refuse(Code::MODEL_CHECKSUM, words.into()));
         }
         let needed = 8 * (wire.input.features as u64).saturating_mul(wire.planes.len() as u64);
@@ -239,7 +241,10 @@ impl Wire {
             Rule::ArgMax => self.classes.len(),
         };
         if self.planes.len() != wanted {
-            return Err(format!("there are {} planes where the rule needs {wanted}", self.planes.len()));
+            return Err(format!(
+                "there are {} planes where the rule needs {wanted}",
+                self.planes.len()
+            ));
         }
         let mut sorted = self.classes.clone();
         sorted.sort_unstable();
@@ -250,10 +255,12 @@ impl Wire {
         if self.rule == Rule::Sign && self.classes.len() != 2 {
             return Err("one plane tells two classes apart, not more".into());
         }
-        if self.data.sha256.len() != 64 || !self.data.sha256.bytes().all(|b| b.is_ascii_hexdigit()) {
+        if self.data.sha256.len() != 64 || !self.data.sha256.bytes().all(|b| b.is_ascii_hexdigit())
+        {
             return Err("the digest of the data is not a SHA-256".into());
         }
-        let stop = Stop::parse(&self.stop).ok_or_else(|| "the stop reason is unknown".to_owned())?;
+        let stop =
+            Stop::parse(&self.stop).ok_or_else(|| "the stop reason is unknown".to_owned())?;
         let planes: std::result::Result<Vec<Plane>, String> =
             self.planes.into_iter().map(|plane| plane.into_plane(features)).collect();
         Ok(ModelFile {
@@ -305,12 +312,17 @@ impl WirePlane {
         let weights = match (self.weights, self.sparse) {
             (Some(weights), None) if weights.len() == features => weights,
             (Some(weights), None) => {
-                return Err(format!("a plane has {} weights, the input has {features} features", weights.len()));
+                return Err(format!(
+                    "a plane has {} weights, the input has {features} features",
+                    weights.len()
+                ));
             }
             (None, Some(pairs)) => {
                 let rising = pairs.windows(2).all(|pair| pair[0].0 < pair[1].0);
                 if !rising || pairs.last().is_some_and(|(j, _)| *j as usize >= features) {
-                    return Err("the sparse weights of a plane are out of order or out of range".into());
+                    return Err(
+                        "the sparse weights of a plane are out of order or out of range".into()
+                    );
                 }
                 let mut weights = vec![0.0; features];
                 pairs.iter().for_each(|&(j, w)| weights[j as usize] = w);
@@ -336,11 +348,16 @@ fn without_repeats<'de, D: Deserializer<'de>>(
             f.write_str("an object without repeated keys")
         }
 
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Self::Value, A::Error> {
+        fn visit_map<A: MapAccess<'de>>(
+            self,
+            mut map: A,
+        ) -> std::result::Result<Self::Value, A::Error> {
             let mut all = BTreeMap::new();
             while let Some((key, value)) = map.next_entry::<String, String>()? {
                 if all.insert(key.clone(), value).is_some() {
-                    return Err(serde::de::Error::custom(format!("the key \"{key}\" stands twice")));
+                    return Err(serde::de::Error::custom(format!(
+                        "the key \"{key}\" stands twice"
+                    )));
                 }
             }
             Ok(all)
@@ -366,7 +383,15 @@ mod tests {
         let progress = Progress { epochs: 3, updates: 7, ..Progress::default() };
         let data = DataIdentity { sha256: "0".repeat(64), rows: 9 };
         let certificate = Certificate::unproved("a test");
-        ModelFile::new(model, certificate, "perceptron", parameters, 5, (Stop::Epochs, progress), data)
+        ModelFile::new(
+            model,
+            certificate,
+            "perceptron",
+            parameters,
+            5,
+            (Stop::Epochs, progress),
+            data,
+        )
     }
 
     fn read(text: &str) -> Result<ModelFile> {

@@ -130,7 +130,9 @@ impl Settings {
     fn positive(&self, parameter: &Parameter) -> Result<f64> {
         match self.get(parameter).parse::<f64>() {
             Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
-            _ => Err(named(parameter, &format!("\"{}\" is no number above 0", self.get(parameter)))),
+            _ => {
+                Err(named(parameter, &format!("\"{}\" is no number above 0", self.get(parameter))))
+            }
         }
     }
 
@@ -186,7 +188,9 @@ fn build_perceptron(settings: &Settings) -> Result<Box<dyn Learner>> {
             ("zero", _) => Init::Zero,
             ("random", _) => Init::Random,
             (_, Some(planes)) => Init::Given(planes.clone()),
-            (file, None) => return Err(named(&INIT, &format!("the planes of \"{file}\" were not given"))),
+            (file, None) => {
+                return Err(named(&INIT, &format!("the planes of \"{file}\" were not given")));
+            }
         },
         ties: settings.word(&TIES)?,
         seed: settings.seed,

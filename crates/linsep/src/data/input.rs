@@ -59,7 +59,13 @@ pub struct InputColumn {
 impl InputMap {
     /// Features that are plain indices without names.
     pub fn plain(features: usize) -> InputMap {
-        InputMap { features, label: None, source_columns: None, index_base: None, columns: Vec::new() }
+        InputMap {
+            features,
+            label: None,
+            source_columns: None,
+            index_base: None,
+            columns: Vec::new(),
+        }
     }
 
     /// Numeric columns in order, with or without names.
@@ -137,7 +143,8 @@ impl InputMap {
 
     /// The columns split into numeric ones and categories, each with the feature it starts at.
     pub(crate) fn layout(&self) -> Layout {
-        let mut layout = Layout { numeric: Vec::new(), categories: Vec::new(), features: self.features };
+        let mut layout =
+            Layout { numeric: Vec::new(), categories: Vec::new(), features: self.features };
         let mut feature = 0u32;
         for column in &self.columns {
             match &column.levels {

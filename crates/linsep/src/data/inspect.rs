@@ -74,7 +74,13 @@ pub fn inspect(data: &Dataset) -> Inspection {
     data.targets().iter().for_each(|&class| class_counts[class as usize] += 1);
     let (columns, radius) = summarise(data);
     let duplicate_columns = find_duplicate_columns(data, &columns);
-    Inspection { columns, class_counts, duplicate_columns, contradictions: contradictions(data), radius }
+    Inspection {
+        columns,
+        class_counts,
+        duplicate_columns,
+        contradictions: contradictions(data),
+        radius,
+    }
 }
 
 impl Inspection {
@@ -99,15 +105,21 @@ impl Inspection {
             .filter(|&j| data.n_rows() > 1 && self.columns[j as usize].is_constant())
             .collect();
         if !constant.is_empty() {
-            problems.push(format!("{} constant: {}", count(constant.len(), "column is", "columns are"), list(&constant, name)));
+            problems.push(format!(
+                "{} constant: {}",
+                count(constant.len(), "column is", "columns are"),
+                list(&constant, name)
+            ));
         }
         for group in self.duplicate_columns.iter().take(5) {
             problems.push(format!("columns with the same values: {}", list(group, name)));
         }
         if self.duplicate_columns.len() > 5 {
-            problems.push(format!("{} more groups of equal columns", self.duplicate_columns.len() - 5));
+            problems
+                .push(format!("{} more groups of equal columns", self.duplicate_columns.len() - 5));
         }
-        let sizes = self.columns.iter().map(|c| c.min.abs().max(c.max.abs())).filter(|&size| size > 0.0);
+        let sizes =
+            self.columns.iter().map(|c| c.min.abs().max(c.max.abs())).filter(|&size| size > 0.0);
         let (small, large) = sizes.fold((f64::INFINITY, 0.0f64), |(s, l), x| (s.min(x), l.max(x)));
         if large > 1e4 * small {
             problems.push(format!(
@@ -138,7 +150,13 @@ fn list(columns: &[u32], name: impl Fn(u32) -> String) -> String {
 }
 
 fn summarise(data: &Dataset) -> (Vec<ColumnSummary>, f64) {
-    let fresh = ColumnSummary { min: f64::INFINITY, max: f64::NEG_INFINITY, mean: 0.0, nonzeros: 0, whole: true };
+    let fresh = ColumnSummary {
+        min: f64::INFINITY,
+        max: f64::NEG_INFINITY,
+        mean: 0.0,
+        nonzeros: 0,
+        whole: true,
+    };
     let mut columns = vec![fresh; data.n_features()];
     let mut scratch = Vec::new();
     let mut radius_square = 0.0f64;
@@ -187,7 +205,8 @@ fn find_duplicate_columns(data: &Dataset, columns: &[ColumnSummary]) -> Vec<Vec<
             groups.entry(hashes[j]).or_default().push(j as u32);
         }
     }
-    let mut candidates: Vec<Vec<u32>> = groups.into_values().filter(|group| group.len() > 1).collect();
+    let mut candidates: Vec<Vec<u32>> =
+        groups.into_values().filter(|group| group.len() > 1).collect();
     // Equal hashes only suggest; every value is compared before it is said.
     let mut values = vec![0.0; columns.len()];
     for row in 0..data.n_rows() {
@@ -226,7 +245,9 @@ fn contradictions(data: &Dataset) -> Contradictions {
             continue;
         }
         for group in equal_rows(data, same_hash) {
-            let other = group.iter().find(|&&row| data.class_of(row as usize) != data.class_of(group[0] as usize));
+            let other = group
+                .iter()
+                .find(|&&row| data.class_of(row as usize) != data.class_of(group[0] as usize));
             if let Some(&other) = other {
                 found.groups += 1;
                 found.rows += group.len() as u64;
@@ -261,14 +282,22 @@ mod tests {
     #[test]
     fn problems_are_found_and_named() {
         let data = Dataset::from_rows(
-            &[[1.0, 5.0, 1.0, 9e6], [2.0, 5.0, 2.0, 1.0], [1.0, 5.0, 1.0, 9e6], [0.5, 5.0, 0.5, 3.0]],
+            &[
+                [1.0, 5.0, 1.0, 9e6],
+                [2.0, 5.0, 2.0, 1.0],
+                [1.0, 5.0, 1.0, 9e6],
+                [0.5, 5.0, 0.5, 3.0],
+            ],
             &["a", "b", "b", "a"],
         )
         .unwrap();
         let found = inspect(&data);
         assert_eq!(found.class_counts, [2, 2]);
         assert_eq!(found.duplicate_columns, [vec![0, 2]]);
-        assert_eq!(found.contradictions, Contradictions { groups: 1, rows: 2, example: Some((0, 2)) });
+        assert_eq!(
+            found.contradictions,
+            Contradictions { groups: 1, rows: 2, example: Some((0, 2)) }
+        );
         assert_eq!(found.columns[0].type_word(), "real");
         assert_eq!(found.columns[1].type_word(), "constant");
         assert_eq!(found.columns[3].type_word(), "integer");

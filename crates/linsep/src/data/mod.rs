@@ -2,8 +2,8 @@
 
 pub(crate) mod digest;
 pub mod generate;
-pub mod inspect;
 pub mod input;
+pub mod inspect;
 mod origin;
 pub mod read;
 pub mod scale;
@@ -103,7 +103,9 @@ impl Dataset {
         let place = self.origin.files().next().map_or_else(Place::default, Place::file);
         Err(Problem::new(Code::ONE_CLASS, format!("every row is of class \"{class}\""), place)
             .value(class.as_bytes())
-            .help("a classifier needs two classes: check --label, --limit and the order of the file")
+            .help(
+                "a classifier needs two classes: check --label, --limit and the order of the file",
+            )
             .into())
     }
 
@@ -253,12 +255,20 @@ impl DatasetBuilder {
     pub fn sparse_row(&mut self, entries: &[(u32, f64)], label: &str) -> Result<()> {
         for pair in entries.windows(2) {
             if pair[1].0 <= pair[0].0 {
-                return Err(Error::data(Code::INDEX_ORDER, Code::INDEX_ORDER.title(), self.place()));
+                return Err(Error::data(
+                    Code::INDEX_ORDER,
+                    Code::INDEX_ORDER.title(),
+                    self.place(),
+                ));
             }
         }
         for &(column, value) in entries {
             if column == u32::MAX {
-                return Err(Error::data(Code::INDEX_TOO_LARGE, Code::INDEX_TOO_LARGE.title(), self.place()));
+                return Err(Error::data(
+                    Code::INDEX_TOO_LARGE,
+                    Code::INDEX_TOO_LARGE.title(),
+                    self.place(),
+                ));
             }
             self.push(column, value)?;
         }

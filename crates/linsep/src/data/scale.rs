@@ -96,7 +96,9 @@ impl Scaler {
         if numbers.chain(centre).all(|x| x.is_finite()) {
             return Ok(());
         }
-        Err(Error::usage("a column is too large or too small to be scaled; use --scale none or pow2"))
+        Err(Error::usage(
+            "a column is too large or too small to be scaled; use --scale none or pow2",
+        ))
     }
 }
 
@@ -146,7 +148,8 @@ fn standard(data: &Dataset, rows: &[u32]) -> Scaler {
             if variance > 1e-24 * mean[j] * mean[j] { 1.0 / variance } else { 1.0 }
         })
         .collect();
-    let direction: Vec<f64> = mean.iter().zip(&square).map(|(mean, square)| mean * square).collect();
+    let direction: Vec<f64> =
+        mean.iter().zip(&square).map(|(mean, square)| mean * square).collect();
     let offsets = with_rows!(data.store, rows => {
         (0..rows.len()).map(|row| rows.row(row, &mut scratch).dot(&direction)).collect()
     });
@@ -164,11 +167,8 @@ mod tests {
 
     #[test]
     fn scales_are_measured_on_the_given_rows_only() {
-        let data = Dataset::from_rows(
-            &[[1.0, -6.0], [3.0, 2.0], [100.0, 100.0]],
-            &["a", "b", "a"],
-        )
-        .unwrap();
+        let data = Dataset::from_rows(&[[1.0, -6.0], [3.0, 2.0], [100.0, 100.0]], &["a", "b", "a"])
+            .unwrap();
         let scaler = |scaling| Scaler::new(scaling, &data, &[0, 1]);
         assert_eq!(scaler(Scaling::MaxAbs).scale(0), 1.0 / 3.0);
         assert_eq!(scaler(Scaling::Pow2).scale(1), 0.125);
@@ -180,7 +180,8 @@ mod tests {
 
     #[test]
     fn constant_and_empty_columns_keep_their_scale() {
-        let data = Dataset::from_rows(&[[0.1, 0.0], [0.1, 0.0], [0.1, 0.0]], &["a", "b", "b"]).unwrap();
+        let data =
+            Dataset::from_rows(&[[0.1, 0.0], [0.1, 0.0], [0.1, 0.0]], &["a", "b", "b"]).unwrap();
         for scaling in [Scaling::Pow2, Scaling::MaxAbs, Scaling::Standard] {
             let scaler = Scaler::new(scaling, &data, &[0, 1, 2]);
             assert!(scaler.check().is_ok());

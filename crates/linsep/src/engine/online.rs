@@ -118,7 +118,8 @@ impl<U: Rule> Online<U> {
             planes: planes.collect(),
         };
         let Setup { data, rows, scaler, rates, order, seed, .. } = setup;
-        let mut run = Online { data, rule, scaler, rates, rows, order, seed, visiting: Vec::new(), now };
+        let mut run =
+            Online { data, rule, scaler, rates, rows, order, seed, visiting: Vec::new(), now };
         run.line_up();
         Ok(run)
     }
@@ -292,7 +293,12 @@ impl<C: Centring> Machine<'_, C> {
 
     /// Calls `each` with the score of a row on every plane.
     #[inline]
-    pub(crate) fn scores<R: Rows>(&mut self, rows: &R, row: usize, mut each: impl FnMut(usize, f64)) {
+    pub(crate) fn scores<R: Rows>(
+        &mut self,
+        rows: &R,
+        row: usize,
+        mut each: impl FnMut(usize, f64),
+    ) {
         let values = rows.row(row, &mut self.scratch);
         for (k, plane) in self.planes.iter().enumerate() {
             each(k, values.dot(&plane.v) + plane.b - self.centring.shift(plane.c, row));

@@ -125,7 +125,9 @@ impl Error {
     /// The stable code of this error.
     pub fn code(&self) -> Code {
         match self {
-            Error::Usage { code, .. } | Error::Model { code, .. } | Error::Limit { code, .. } => *code,
+            Error::Usage { code, .. } | Error::Model { code, .. } | Error::Limit { code, .. } => {
+                *code
+            }
             Error::Data(data) => data.problems[0].code,
             Error::Memory { .. } => Code::MEMORY,
             Error::Io { .. } => Code::IO,
@@ -178,7 +180,12 @@ impl Problem {
 
 impl From<Problem> for Error {
     fn from(problem: Problem) -> Error {
-        Error::Data(Box::new(DataError { problems: vec![problem], bad_rows: 0, rows: 0, more: false }))
+        Error::Data(Box::new(DataError {
+            problems: vec![problem],
+            bad_rows: 0,
+            rows: 0,
+            more: false,
+        }))
     }
 }
 

@@ -62,7 +62,8 @@ impl Task {
     pub(crate) fn active_rows(&self) -> Result<Vec<u32>> {
         self.data.require_two_classes()?;
         let all = 0..self.data.n_rows() as u32;
-        let given: Vec<u32> = self.rows.as_ref().map_or_else(|| all.collect(), |rows| rows.to_vec());
+        let given: Vec<u32> =
+            self.rows.as_ref().map_or_else(|| all.collect(), |rows| rows.to_vec());
         Ok(given.into_iter().filter(|&row| self.data.weight(row as usize) > 0.0).collect())
     }
 }
@@ -207,7 +208,9 @@ impl Stop {
     /// The stop that a word means.
     pub fn parse(word: &str) -> Option<Stop> {
         use Stop::*;
-        [Finished, Epochs, Updates, Time, Interrupted, Diverged].into_iter().find(|s| s.word() == word)
+        [Finished, Epochs, Updates, Time, Interrupted, Diverged]
+            .into_iter()
+            .find(|s| s.word() == word)
     }
 }
 

@@ -16,7 +16,8 @@ impl<L: BinaryLearner> Learner for OneVsRest<L> {
             return self.0.start_binary(task, 1);
         }
         let classes = 0..task.data.n_classes() as u32;
-        let children: Result<Vec<_>> = classes.map(|class| self.0.start_binary(task, class)).collect();
+        let children: Result<Vec<_>> =
+            classes.map(|class| self.0.start_binary(task, class)).collect();
         Ok(Box::new(Many { children: children?, rule: Rule::ArgMax, threads: task.threads }))
     }
 }

@@ -116,8 +116,12 @@ impl Learner for Perceptron {
         }
         let setup = self.setup(task, task.data.n_classes(), |k| Purpose::Start(k as u64))?;
         Ok(match self.ties.zero_is_positive() {
-            false => Box::new(Run { online: Online::new(Kesler::<true>, setup)?, rule: Planes::Joint }),
-            true => Box::new(Run { online: Online::new(Kesler::<false>, setup)?, rule: Planes::Joint }),
+            false => {
+                Box::new(Run { online: Online::new(Kesler::<true>, setup)?, rule: Planes::Joint })
+            }
+            true => {
+                Box::new(Run { online: Online::new(Kesler::<false>, setup)?, rule: Planes::Joint })
+            }
         })
     }
 }
@@ -127,14 +131,23 @@ impl BinaryLearner for Perceptron {
         let setup = self.setup(task, 1, |_| Purpose::Start(u64::from(positive)))?;
         let rule = Planes::One;
         Ok(match self.ties.zero_is_positive() {
-            false => Box::new(Run { online: Online::new(OnePlane::<true> { positive }, setup)?, rule }),
-            true => Box::new(Run { online: Online::new(OnePlane::<false> { positive }, setup)?, rule }),
+            false => {
+                Box::new(Run { online: Online::new(OnePlane::<true> { positive }, setup)?, rule })
+            }
+            true => {
+                Box::new(Run { online: Online::new(OnePlane::<false> { positive }, setup)?, rule })
+            }
         })
     }
 }
 
 impl Perceptron {
-    fn setup(&self, task: &Task, planes: usize, purpose: impl Fn(usize) -> Purpose) -> Result<Setup> {
+    fn setup(
+        &self,
+        task: &Task,
+        planes: usize,
+        purpose: impl Fn(usize) -> Purpose,
+    ) -> Result<Setup> {
         if !self.eta.is_finite() || self.eta <= 0.0 {
             return Err(Error::usage(format!("the learning rate {} is not above 0", self.eta)));
         }
@@ -192,10 +205,15 @@ impl Perceptron {
         let mut class_weight = vec![1.0; data.n_classes()];
         if self.balanced {
             let mut counts = vec![0.0; data.n_classes()];
-            rows.iter().for_each(|&row| counts[data.class_of(row as usize) as usize] += data.weight(row as usize));
+            rows.iter().for_each(|&row| {
+                counts[data.class_of(row as usize) as usize] += data.weight(row as usize)
+            });
             let total: f64 = counts.iter().sum();
             let classes = counts.len() as f64;
-            class_weight = counts.iter().map(|&count| total / (classes * count.max(f64::MIN_POSITIVE))).collect();
+            class_weight = counts
+                .iter()
+                .map(|&count| total / (classes * count.max(f64::MIN_POSITIVE)))
+                .collect();
         }
         let factor = |row: usize| {
             let scale = scaler.row_factor.as_ref().map_or(1.0, |factors| factors[row]);

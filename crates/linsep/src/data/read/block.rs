@@ -98,7 +98,8 @@ impl Bad {
         let span = fault.span.start.max(record.start)..fault.span.end.max(record.start);
         let before = &piece[record.start..span.start.min(piece.len())];
         // A quoted field may have carried the record over line breaks.
-        let line_start = memchr::memrchr(b'\n', before).map_or(record.start, |at| record.start + at + 1);
+        let line_start =
+            memchr::memrchr(b'\n', before).map_or(record.start, |at| record.start + at + 1);
         let extra_lines = memchr::memchr_iter(b'\n', before).count() as u64;
         let column = String::from_utf8_lossy(&piece[line_start..span.start]).chars().count();
         let place = Place {
@@ -120,13 +121,18 @@ impl Bad {
 fn excerpt(piece: &[u8], line_start: usize, span: &std::ops::Range<usize>) -> Excerpt {
     const BEFORE: usize = 40;
     const WIDTH: usize = 76;
-    let line_end = memchr::memchr(b'\n', &piece[line_start..]).map_or(piece.len(), |at| line_start + at);
+    let line_end =
+        memchr::memchr(b'\n', &piece[line_start..]).map_or(piece.len(), |at| line_start + at);
     let from = if span.start - line_start > BEFORE { span.start - BEFORE } else { line_start };
     let lead = if from > line_start { "…" } else { "" };
     let before = printable(&piece[from..span.start], WIDTH);
-    let text = format!("{lead}{before}{}", printable(piece[span.start..line_end].trim_ascii_end(), WIDTH - BEFORE));
+    let text = format!(
+        "{lead}{before}{}",
+        printable(piece[span.start..line_end].trim_ascii_end(), WIDTH - BEFORE)
+    );
     let start = lead.chars().count() + before.chars().count();
-    let marked = printable(&piece[span.start..span.end.min(line_end).max(span.start)], WIDTH - BEFORE);
+    let marked =
+        printable(&piece[span.start..span.end.min(line_end).max(span.start)], WIDTH - BEFORE);
     Excerpt { text, start, len: marked.chars().count().max(1) }
 }
 

@@ -120,10 +120,15 @@ impl Collector {
     }
 
     /// The data set, what happened, and the text of rejected rows.
-    pub(crate) fn finish(mut self, plan: Plan, options: &ReadOptions) -> Result<(Dataset, Facts, Vec<u8>)> {
+    pub(crate) fn finish(
+        mut self,
+        plan: Plan,
+        options: &ReadOptions,
+    ) -> Result<(Dataset, Facts, Vec<u8>)> {
         self.check_bad_rows(options)?;
         if self.store.rows() == 0 {
-            let problem = Problem::new(Code::HEADER_ONLY, "there are no data rows", Place::file(self.file));
+            let problem =
+                Problem::new(Code::HEADER_ONLY, "there are no data rows", Place::file(self.file));
             return Err(problem.into());
         }
         check_guessed_label(&plan.label, &self.labels, &self.file)?;
@@ -143,8 +148,10 @@ impl Collector {
             );
             let categories = std::mem::take(&mut self.categories);
             let store = std::mem::replace(&mut self.store, Store::empty());
-            self.store = lay_out(store, &categories, &self.missing, &layout)
-                .map_err(|(code, _)| Error::data(code, code.title(), Place::file(self.file.clone())))?;
+            self.store =
+                lay_out(store, &categories, &self.missing, &layout).map_err(|(code, _)| {
+                    Error::data(code, code.title(), Place::file(self.file.clone()))
+                })?;
             self.store.widen_to(map.features);
         }
         let parts = Parts {
@@ -221,9 +228,14 @@ pub(crate) fn locate(problem: &mut Problem, file: &str, lines: u64, records: u64
     if let Some((number, name)) = &mut place.field {
         let at = *number as usize - 1;
         let columns = &plan.map.columns;
-        *name = columns.iter().find(|c| c.position == at).and_then(|c| c.name.clone()).or_else(|| {
-            plan.map.label.as_ref().filter(|label| label.position == at).and_then(|l| l.name.clone())
-        });
+        *name =
+            columns.iter().find(|c| c.position == at).and_then(|c| c.name.clone()).or_else(|| {
+                plan.map
+                    .label
+                    .as_ref()
+                    .filter(|label| label.position == at)
+                    .and_then(|l| l.name.clone())
+            });
     }
 }
 
@@ -246,8 +258,12 @@ fn append_levels(mine: &mut Dictionary, theirs: &Dictionary) {
 
 fn check_guessed_label(choice: &LabelChoice, labels: &Dictionary, file: &str) -> Result<()> {
     let LabelChoice::Last(name) = choice else { return Ok(()) };
-    let numbers: Vec<f64> =
-        labels.names.iter().filter_map(|n| number::parse(n.as_bytes()).ok()).map(|n| n.value).collect();
+    let numbers: Vec<f64> = labels
+        .names
+        .iter()
+        .filter_map(|n| number::parse(n.as_bytes()).ok())
+        .map(|n| n.value)
+        .collect();
     let real = numbers.iter().any(|value| value.fract() != 0.0);
     if real || labels.names.len() > MAX_GUESSED_CLASSES {
         let words = format!(
@@ -341,12 +357,14 @@ pub(crate) struct Parts {
 pub(crate) fn assemble(mut parts: Parts) -> Result<Dataset> {
     if let Some(weights) = &parts.weights {
         if !weights.iter().any(|&weight| weight > 0.0) {
-            let problem = Problem::new(Code::BAD_WEIGHT, "every row has weight 0", Place::file(parts.file));
+            let problem =
+                Problem::new(Code::BAD_WEIGHT, "every row has weight 0", Place::file(parts.file));
             return Err(problem.into());
         }
     }
     let (classes, order) = sort_classes(&parts.labels.names);
-    let mut targets: Vec<u32> = parts.labels.codes.iter().map(|&code| order[code as usize]).collect();
+    let mut targets: Vec<u32> =
+        parts.labels.codes.iter().map(|&code| order[code as usize]).collect();
     let mut data = Dataset {
         store: Store::empty(),
         classes,
@@ -381,13 +399,22 @@ fn sort_classes(names: &[String]) -> (Vec<String>, Vec<u32>) {
 }
 
 /// Makes one class the positive one; of more than two, the others become the class `rest`.
-fn choose_positive(data: &mut Dataset, targets: &mut [u32], positive: &str, file: &str) -> Result<()> {
+fn choose_positive(
+    data: &mut Dataset,
+    targets: &mut [u32],
+    positive: &str,
+    file: &str,
+) -> Result<()> {
     let name = super::csv::label_name(positive.as_bytes());
     let Some(chosen) = data.classes.iter().position(|class| *class == name) else {
-        return Err(Problem::new(Code::UNKNOWN_CLASS, format!("no class \"{name}\""), Place::file(file))
-            .value(positive.as_bytes())
-            .help(format!("the classes are {}", data.classes.join(", ")))
-            .into());
+        return Err(Problem::new(
+            Code::UNKNOWN_CLASS,
+            format!("no class \"{name}\""),
+            Place::file(file),
+        )
+        .value(positive.as_bytes())
+        .help(format!("the classes are {}", data.classes.join(", ")))
+        .into());
     };
     let chosen = chosen as u32;
     if data.classes.len() > 2 {

@@ -204,12 +204,19 @@ impl Parser<'_> {
     }
 
     /// Everything else in a numeric column: quoted numbers, gaps, faults.
-    fn odd_number(&mut self, column: u32, f: usize, at: usize, drop: &mut bool) -> Result<End, Fault> {
+    fn odd_number(
+        &mut self,
+        column: u32,
+        f: usize,
+        at: usize,
+        drop: &mut bool,
+    ) -> Result<End, Fault> {
         let field = Field::read(self.piece, at, self.plan.delimiter, f)?;
         let missing_rule = self.plan.missing;
         let parsed = number::parse(&field.text);
         let gap = is_missing(&field.text)
-            || (missing_rule != Missing::Error && field.text.trim_ascii().eq_ignore_ascii_case(b"nan"));
+            || (missing_rule != Missing::Error
+                && field.text.trim_ascii().eq_ignore_ascii_case(b"nan"));
         if gap {
             match missing_rule {
                 Missing::Error => return Err(missing_fault(f, field.span)),
@@ -275,7 +282,8 @@ impl Parser<'_> {
         let wanted = self.plan.actions.len();
         let end = record_end(self.piece, start);
         let line = self.piece[start..end].trim_ascii_end();
-        let found = fields(&self.piece[start..end], self.plan.delimiter).map_or(0, |(f, _)| f.len());
+        let found =
+            fields(&self.piece[start..end], self.plan.delimiter).map_or(0, |(f, _)| f.len());
         Fault::new(Code::RAGGED, None, start..start + line.len())
             .message(format!("wrong number of fields: {found} here, {wanted} in the first record"))
             .help("look for a missing quote, a decimal comma or a line that was cut")
@@ -303,9 +311,13 @@ pub(crate) fn number_fault(fault: number::Fault, field: usize, span: Range<usize
         number::Fault::InexactInteger => Code::INEXACT_INTEGER,
     };
     let help = match fault {
-        number::Fault::NotFinite => "repair the value, or treat NaN as missing with --missing drop-row|mean|zero",
+        number::Fault::NotFinite => {
+            "repair the value, or treat NaN as missing with --missing drop-row|mean|zero"
+        }
         number::Fault::OutOfRange => "rescale the column so that it fits binary64",
-        number::Fault::InexactInteger => "leave the column out with --drop, or round with --allow-lossy",
+        number::Fault::InexactInteger => {
+            "leave the column out with --drop, or round with --allow-lossy"
+        }
         number::Fault::NotANumber => {
             "skip such rows with --bad-rows skip --allow-bad N, or save them with --bad-rows rejects=FILE"
         }
@@ -338,14 +350,22 @@ impl<'a> Field<'a> {
                 Some(_) => (stop, End { next: stop + 1, last: false }),
                 None => (stop, End { next: stop, last: true }),
             };
-            return Ok(Field { text: Cow::Borrowed(&piece[start..text_end]), span: start..text_end, end });
+            return Ok(Field {
+                text: Cow::Borrowed(&piece[start..text_end]),
+                span: start..text_end,
+                end,
+            });
         }
         let mut text = Vec::new();
         let mut at = open + 1;
         loop {
             let Some(len) = memchr::memchr(b'"', &piece[at..]) else {
-                return Err(Fault::new(Code::OPEN_QUOTE, Some(f), open..piece.len().min(open + 20))
-                    .help("double every quote inside a quoted field"));
+                return Err(Fault::new(
+                    Code::OPEN_QUOTE,
+                    Some(f),
+                    open..piece.len().min(open + 20),
+                )
+                .help("double every quote inside a quoted field"));
             };
             text.extend_from_slice(&piece[at..at + len]);
             at += len + 1;
@@ -450,7 +470,10 @@ mod tests {
         let text = b"1, 2 ,a\r\n\r\n\"3\",+.5,\"b, \"\"c\"\"\nd\"\n1e1,0,a";
         let block = parse(text, &plan(XYL.to_vec()), usize::MAX);
         assert_eq!(block.bad.count, 0);
-        assert_eq!(rows(&block), [vec![(0, 1.0), (1, 2.0)], vec![(0, 3.0), (1, 0.5)], vec![(0, 10.0)]]);
+        assert_eq!(
+            rows(&block),
+            [vec![(0, 1.0), (1, 2.0)], vec![(0, 3.0), (1, 0.5)], vec![(0, 10.0)]]
+        );
         assert_eq!(block.labels.names, ["a", "b, \"c\"\nd"]);
         assert_eq!(block.labels.codes, [0, 1, 0]);
         assert_eq!(block.lines, [(0, 0), (1, 2), (2, 4)]);
@@ -511,7 +534,8 @@ mod tests {
         for _ in 0..20_000 {
             let text: Vec<u8> = (0..12)
                 .map(|_| {
-                    state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                    state =
+                        state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
                     alphabet[(state >> 33) as usize % alphabet.len()]
                 })
                 .collect();

@@ -16,11 +16,11 @@ mod source;
 mod svmlight;
 
 pub(crate) use block::Dictionary;
+pub(crate) use options::words;
 pub use options::{
     BadRows, Categorical, ColumnRange, ColumnRef, Format, Missing, ReadOptions, ReadingChoice,
     UnknownLevel,
 };
-pub(crate) use options::words;
 pub use plan::LabelChoice;
 
 use crate::data::Dataset;
@@ -209,6 +209,14 @@ impl Chunk<'_> {
         Some(record.strip_suffix(b"\r").unwrap_or(record))
     }
 
+    /// The fields of a row of a table, unquoted.
+    pub fn fields(&self, row: usize, choices: &Choices) -> Vec<String> {
+        let delimiter = choices.delimiter.unwrap_or(b',');
+        self.record(row)
+            .and_then(|record| csv::fields(record, delimiter).ok())
+            .map_or_else(Vec::new, |(fields, _)| fields)
+    }
+
     /// The place of a row in its file.
     pub fn place(&self, row: usize) -> Place {
         let (file, lines, jumps) = &self.origin;
@@ -231,7 +239,8 @@ pub fn stream(
     mut each: impl FnMut(&Choices, Chunk<'_>) -> Result<()>,
 ) -> Result<Choices> {
     let layout = map.layout();
-    let planner = |sniffed: &Sniffed, file: &str| plan::for_model(sniffed, file, options, map, need_label);
+    let planner =
+        |sniffed: &Sniffed, file: &str| plan::for_model(sniffed, file, options, map, need_label);
     let mut parts = Parts::new(inputs, options, &planner)?;
     let mut facts = Facts::default();
     let mut outside = 0;
@@ -247,9 +256,13 @@ pub fn stream(
                 return Err(problem.into());
             }
             if block.index_zero {
-                return Err(Problem::new(Code::BAD_INDEX, "index 0 although indices start at 1", Place::file(name.clone()))
-                    .help("use --index-base 0")
-                    .into());
+                return Err(Problem::new(
+                    Code::BAD_INDEX,
+                    "index 0 although indices start at 1",
+                    Place::file(name.clone()),
+                )
+                .help("use --index-base 0")
+                .into());
             }
             facts.records += block.records;
             facts.query_ids |= block.query_ids;
@@ -322,26 +335,40 @@ impl<'a> Parts<'a> {
         let (plan, choices) = match &self.first {
             None => {
                 let plan = (self.planner)(&sniffed, &name)?;
-                let choices = Choices { label: plan.label.clone(), index_base: base_of(&plan), ..choices };
+                let choices =
+                    Choices { label: plan.label.clone(), index_base: base_of(&plan), ..choices };
                 self.first = Some((plan.clone(), choices.clone()));
                 (plan, choices)
             }
             Some((plan, first)) => {
                 let same = choices.delimiter == first.delimiter && choices.header == first.header;
                 let width = match (&sniffed.kind, &plan.parser) {
-                    (SniffedKind::Table(table), ParserPlan::Table(plan)) => table.width == plan.actions.len(),
+                    (SniffedKind::Table(table), ParserPlan::Table(plan)) => {
+                        table.width == plan.actions.len()
+                    }
                     (SniffedKind::Svmlight { .. }, ParserPlan::Svmlight(_)) => true,
                     _ => false,
                 };
                 if !same || !width {
-                    return Err(Problem::new(Code::PARTS_DIFFER, "this part does not fit the first one", Place::file(name))
-                        .help("all parts need the same format, header and number of columns")
-                        .into());
+                    return Err(Problem::new(
+                        Code::PARTS_DIFFER,
+                        "this part does not fit the first one",
+                        Place::file(name),
+                    )
+                    .help("all parts need the same format, header and number of columns")
+                    .into());
                 }
                 (plan.clone(), first.clone())
             }
         };
-        Ok(Some(PlannedPart { name, part, plan, choices, skip: sniffed.skip, skip_lines: sniffed.skip_lines }))
+        Ok(Some(PlannedPart {
+            name,
+            part,
+            plan,
+            choices,
+            skip: sniffed.skip,
+            skip_lines: sniffed.skip_lines,
+        }))
     }
 
     fn finish(self) -> (Option<Plan>, Choices) {

@@ -259,7 +259,15 @@ mod tests {
 
     #[test]
     fn places_do_not_depend_on_the_writing() {
-        for (text, places) in [("5.10", 1), ("5.1", 1), ("51e-1", 1), ("100", 0), ("1e2", 0), ("0.000", 0), ("1e-3", 3)] {
+        for (text, places) in [
+            ("5.10", 1),
+            ("5.1", 1),
+            ("51e-1", 1),
+            ("100", 0),
+            ("1e2", 0),
+            ("0.000", 0),
+            ("1e-3", 3),
+        ] {
             assert_eq!(parse(text.as_bytes()).unwrap().places, places, "{text}");
         }
         assert_eq!(parse(b"0.30000000000000004").unwrap().places, NO_PLACES);

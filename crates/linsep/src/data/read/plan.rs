@@ -172,9 +172,13 @@ fn select_indices(file: &str, options: &ReadOptions) -> Result<Option<Selection>
 
 fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Result<Plan> {
     if table.width == 1 && table.sample.len() > 1 {
-        return Err(Problem::new(Code::NO_FEATURES, "the table has one column only", Place::file(file))
-            .help("the delimiter may be another one: see --delimiter")
-            .into());
+        return Err(Problem::new(
+            Code::NO_FEATURES,
+            "the table has one column only",
+            Place::file(file),
+        )
+        .help("the delimiter may be another one: see --delimiter")
+        .into());
     }
     let (label, label_choice) = choose_label(table, file, options)?;
     let weight = match &options.weight {
@@ -420,7 +424,9 @@ fn by_position(
         // A model of plain indices: the columns in order, the label apart from them.
         if label.is_none() && (need_label || table.width == map.features + 1) {
             *label = (0..table.names().len())
-                .find(|&j| LABEL_NAMES.iter().any(|name| table.names()[j].eq_ignore_ascii_case(name)))
+                .find(|&j| {
+                    LABEL_NAMES.iter().any(|name| table.names()[j].eq_ignore_ascii_case(name))
+                })
                 .or((table.width == map.features + 1).then_some(0));
         }
         let columns: Vec<usize> = (0..table.width).filter(|&j| Some(j) != *label).collect();

@@ -96,9 +96,13 @@ pub(crate) fn sniff(head: &[u8], file: &str, options: &ReadOptions) -> Result<Sn
             .into());
     }
     if head.starts_with(b"PAR1") || head.starts_with(b"ARROW1") || head.starts_with(b"\x93NUMPY") {
-        return Err(Problem::new(Code::WRONG_FORMAT, "a binary format that is not supported", Place::file(file))
-            .help("export the table as CSV or svmlight")
-            .into());
+        return Err(Problem::new(
+            Code::WRONG_FORMAT,
+            "a binary format that is not supported",
+            Place::file(file),
+        )
+        .help("export the table as CSV or svmlight")
+        .into());
     }
     let (blank, blank_lines) = skip_blank_lines(&head[mark..]);
     let text = &head[mark + blank..];
@@ -143,7 +147,11 @@ fn is_svmlight(text: &[u8], file: &str, options: &ReadOptions) -> Result<bool> {
             line.is_empty() || line.starts_with(b"#")
         });
         if comments_only && svm_name {
-            return Err(Error::data(Code::EMPTY, "the input holds only comments", Place::file(file)));
+            return Err(Error::data(
+                Code::EMPTY,
+                "the input holds only comments",
+                Place::file(file),
+            ));
         }
     }
     Ok(svm_name)
@@ -152,10 +160,12 @@ fn is_svmlight(text: &[u8], file: &str, options: &ReadOptions) -> Result<bool> {
 /// A damaged svmlight line such as `1 0:x` still shows what it wants to be.
 fn first_line_has_pair(text: &[u8]) -> bool {
     let line = text.split(|&b| b == b'\n').next().unwrap_or(b"");
-    let mut tokens = line.split(|b| b.is_ascii_whitespace()).filter(|t| !t.is_empty()).skip(1).peekable();
+    let mut tokens =
+        line.split(|b| b.is_ascii_whitespace()).filter(|t| !t.is_empty()).skip(1).peekable();
     tokens.peek().is_some()
         && tokens.all(|token| {
-            memchr::memchr(b':', token).is_some_and(|at| at > 0 && token[..at].iter().all(|b| b.is_ascii_digit()))
+            memchr::memchr(b':', token)
+                .is_some_and(|at| at > 0 && token[..at].iter().all(|b| b.is_ascii_digit()))
         })
 }
 
@@ -329,8 +339,13 @@ mod tests {
             let sniffed = sniff(text.as_bytes(), "t.csv", &ReadOptions::default()).unwrap();
             assert!(matches!(sniffed.kind, SniffedKind::Svmlight { .. }), "{text}");
         }
-        for (text, code) in [("", Code::EMPTY), ("\n\n", Code::EMPTY), ("PAR1xx", Code::WRONG_FORMAT)] {
-            assert_eq!(sniff(text.as_bytes(), "t", &ReadOptions::default()).err().unwrap().code(), code);
+        for (text, code) in
+            [("", Code::EMPTY), ("\n\n", Code::EMPTY), ("PAR1xx", Code::WRONG_FORMAT)]
+        {
+            assert_eq!(
+                sniff(text.as_bytes(), "t", &ReadOptions::default()).err().unwrap().code(),
+                code
+            );
         }
     }
 }

@@ -56,9 +56,8 @@ fn folder_parts(folder: &Path) -> Result<Vec<PathBuf>> {
     for entry in entries {
         let path = entry.map_err(|e| Error::io("read folder", folder, e))?.path();
         // Engines that write folders of parts leave markers such as _SUCCESS and .crc files.
-        let hidden = path
-            .file_name()
-            .is_some_and(|name| name.to_string_lossy().starts_with(['.', '_']));
+        let hidden =
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(['.', '_']));
         if path.is_file() && !hidden {
             parts.push(path);
         }
@@ -75,11 +74,11 @@ fn folder_parts(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn glob_parts(input: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
-    let not_found = |words: String| {
-        Error::io("read", input, io::Error::new(io::ErrorKind::NotFound, words))
-    };
+    let not_found =
+        |words: String| Error::io("read", input, io::Error::new(io::ErrorKind::NotFound, words));
     let paths = glob::glob(pattern).map_err(|e| not_found(format!("not a valid pattern: {e}")))?;
-    let mut parts: Vec<PathBuf> = paths.filter_map(|path| path.ok()).filter(|p| p.is_file()).collect();
+    let mut parts: Vec<PathBuf> =
+        paths.filter_map(|path| path.ok()).filter(|p| p.is_file()).collect();
     parts.sort();
     if parts.is_empty() {
         return Err(not_found("no file matches the pattern".into()));

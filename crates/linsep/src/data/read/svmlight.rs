@@ -89,7 +89,13 @@ pub(crate) fn looks_like(line: &[u8]) -> Option<bool> {
         }
         pairs += 1;
     }
-    if pairs > 0 { Some(true) } else if number::parse(first).is_ok() { None } else { Some(false) }
+    if pairs > 0 {
+        Some(true)
+    } else if number::parse(first).is_ok() {
+        None
+    } else {
+        Some(false)
+    }
 }
 
 /// The smallest index of a piece of text, as far as it can be read.
@@ -176,7 +182,11 @@ fn parse_pair(
             return Ok(token().end);
         }
         let field = out.staging.last().map_or(1, |j| j as usize + 1);
-        let code = if memchr::memchr(b':', &piece[token()]).is_some() { Code::BAD_INDEX } else { Code::BAD_PAIR };
+        let code = if memchr::memchr(b':', &piece[token()]).is_some() {
+            Code::BAD_INDEX
+        } else {
+            Code::BAD_PAIR
+        };
         return Err(Fault::new(code, Some(field), token()).help("write features as index:value"));
     }
     if last.is_some_and(|last| index <= last) {
@@ -199,7 +209,11 @@ fn parse_pair(
     }
     let start = colon + 1;
     let (number, stop) = match number::parse_prefix(&piece[start..end]) {
-        Ok((number, len)) if start + len == end || piece[start + len].is_ascii_whitespace() || piece[start + len] == b'#' => {
+        Ok((number, len))
+            if start + len == end
+                || piece[start + len].is_ascii_whitespace()
+                || piece[start + len] == b'#' =>
+        {
             (number, start + len)
         }
         Err(number::Fault::InexactInteger) if plan.allow_lossy => {
@@ -306,7 +320,11 @@ mod tests {
     #[test]
     fn columns_can_be_chosen() {
         let selection = Selection(vec![(0..2, 0), (5..7, 2)]);
-        let block = parse(b"1 1:1 3:2 6:3 7:4 8:5\n", &SvmPlan { selection: Some(selection), ..plan() }, usize::MAX);
+        let block = parse(
+            b"1 1:1 3:2 6:3 7:4 8:5\n",
+            &SvmPlan { selection: Some(selection), ..plan() },
+            usize::MAX,
+        );
         let mut row = Vec::new();
         block.store.for_each(0, &mut Vec::new(), |j, v| row.push((j, v)));
         assert_eq!(row, [(0, 1.0), (2, 3.0), (3, 4.0)]);

@@ -199,7 +199,8 @@ mod tests {
 
     #[test]
     fn dense_and_sparse_rows_give_the_same_bits() {
-        let w: Vec<f64> = (0..37).map(|j| (f64::from(j) * 0.37).sin() * 1e3f64.powi(j % 5 - 2)).collect();
+        let w: Vec<f64> =
+            (0..37).map(|j| (f64::from(j) * 0.37).sin() * 1e3f64.powi(j % 5 - 2)).collect();
         let dense: Vec<f64> =
             (0..37).map(|j| if j % 3 == 0 { 0.0 } else { f64::from(j).sqrt() - 3.3 }).collect();
         let indices: Vec<u32> = (0..37).filter(|j| j % 3 != 0).collect();

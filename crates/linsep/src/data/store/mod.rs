@@ -57,8 +57,7 @@ impl Store {
     /// A store of the given size whose rows are still to be put in.
     fn shell(rows: usize, width: usize, nonzeros: u64, profile: Profile) -> Store {
         let values = Values::zeros(Kind::Ones, 0, Vec::new(), vec![1.0]);
-        let shape =
-            Shape::Sparse(Sparse { offsets: Offsets::new(), indices: Vec::new(), values });
+        let shape = Shape::Sparse(Sparse { offsets: Offsets::new(), indices: Vec::new(), values });
         Store { shape, profile, rows, width, nonzeros, next_look: 2 * rows }
     }
 
@@ -121,7 +120,8 @@ impl Store {
     }
 
     /// row · w.
-    pub(crate) fn dot(&self, row: usize, w: &[f64]) -> f64 {
+    #[cfg(test)]
+    fn dot(&self, row: usize, w: &[f64]) -> f64 {
         with_rows!(self, rows => rows.dot(row, w))
     }
 
@@ -230,8 +230,12 @@ fn to_sparse(dense: &Dense, profile: &mut Profile) -> Sparse {
 fn to_dense(mut sparse: Sparse, width: usize, profile: &mut Profile) -> Dense {
     const FREE_EVERY: usize = 1 << 20;
     let rows = sparse.len();
-    let mut values =
-        Values::zeros(profile.dense_kind(), rows * width, profile.table(), profile.dense_tens(width));
+    let mut values = Values::zeros(
+        profile.dense_kind(),
+        rows * width,
+        profile.table(),
+        profile.dense_tens(width),
+    );
     for row in (0..rows).rev() {
         let range = sparse.offsets.range(row);
         for k in range.clone() {
@@ -252,7 +256,13 @@ mod tests {
     use crate::rng::{Purpose, Stream};
 
     /// A random table in which `density` of the values are not zero.
-    fn table(rows: usize, width: usize, density: f64, seed: u64, draw: fn(&mut Stream) -> (f64, u8)) -> Vec<Vec<(f64, u8)>> {
+    fn table(
+        rows: usize,
+        width: usize,
+        density: f64,
+        seed: u64,
+        draw: fn(&mut Stream) -> (f64, u8),
+    ) -> Vec<Vec<(f64, u8)>> {
         let mut stream = Stream::new(seed, Purpose::Generate(9));
         let mut row = || {
             (0..width)

@@ -253,7 +253,8 @@ fn rescale(codes: &mut [i32], old: &[f64], new: &[f64]) {
     if old == new {
         return;
     }
-    let factor: Vec<i32> = old.iter().zip(new).map(|(old, new)| (new / old).round() as i32).collect();
+    let factor: Vec<i32> =
+        old.iter().zip(new).map(|(old, new)| (new / old).round() as i32).collect();
     for row in codes.chunks_mut(factor.len()) {
         row.iter_mut().zip(&factor).for_each(|(code, factor)| *code *= factor);
     }

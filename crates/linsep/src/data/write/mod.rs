@@ -88,7 +88,7 @@ pub fn write(data: &Dataset, format: OutputFormat, out: &mut dyn Write) -> io::R
         let weight = data.weights().map(|weights| weights[row]);
         writer.row(data.label_text(row), &entries, weight)?;
     }
-    writer.out.flush()
+    writer.flush()
 }
 
 fn free_name(wanted: &str, names: &[String]) -> String {
@@ -182,8 +182,18 @@ impl<'a> RowWriter<'a> {
         RowWriter { out, delimiter: None, width: 0, text: Vec::new() }
     }
 
+    /// Writes what the underlying writer holds back.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
     /// Writes one row given by its non-zero entries, columns rising.
-    pub fn row(&mut self, label: &str, entries: &[(u32, f64)], weight: Option<f64>) -> io::Result<()> {
+    pub fn row(
+        &mut self,
+        label: &str,
+        entries: &[(u32, f64)],
+        weight: Option<f64>,
+    ) -> io::Result<()> {
         self.text.clear();
         match self.delimiter {
             None => {

@@ -1,0 +1,269 @@
+//! The grammar of the command line. Learners' flags come from the registry.
+
+use crate::input;
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, Command, value_parser};
+use linsep::data::generate::Kind;
+use linsep::recipe;
+use std::path::PathBuf;
+
+/// What the bare program prints.
+pub(crate) const FIRST_SCREEN: &str = "\
+linsep: linear classification with proof
+
+  linsep inspect flowers.csv               what is in the file, and what is wrong with it
+  linsep train flowers.csv                 learn a model, write flowers.linsep
+  linsep evaluate flowers.linsep new.csv   errors, confusion, precision and recall
+  linsep predict flowers.linsep new.csv    one prediction for each row
+  linsep show flowers.linsep               the weights by name
+
+CSV, TSV and svmlight, plain, gzip or zstd, files, folders or - for standard input.
+linsep help COMMAND explains a command, linsep help E0104 an error code.
+";
+
+/// The whole grammar.
+pub(crate) fn command() -> Command {
+    Command::new("linsep")
+        .about("Linear classification with proof")
+        .disable_version_flag(true)
+        .disable_help_subcommand(true)
+        .args(global_flags())
+        .subcommand(train())
+        .subcommand(predict())
+        .subcommand(evaluate())
+        .subcommand(show())
+        .subcommand(inspect())
+        .subcommand(convert())
+        .subcommand(generate())
+        .subcommand(
+            Command::new("help")
+                .about("Explains a command or an error code")
+                .arg(Arg::new("topic").value_name("COMMAND|CODE")),
+        )
+        .subcommand(
+            Command::new("completions").about("Prints shell completions").arg(
+                Arg::new("shell")
+                    .required(true)
+                    .value_name("SHELL")
+                    .value_parser(value_parser!(clap_complete::Shell)),
+            ),
+        )
+        .subcommand(
+            Command::new("man")
+                .about("Prints the manual page of linsep or of one command")
+                .arg(Arg::new("topic").value_name("COMMAND")),
+        )
+}
+
+/// The version, and with `--verbose` what it was built for.
+pub(crate) fn version(verbose: bool) -> String {
+    let mut text = format!("linsep {}\n", env!("CARGO_PKG_VERSION"));
+    if verbose {
+        let simd = if cfg!(target_arch = "x86_64") && has_avx2() { "avx2" } else { "baseline" };
+        text.push_str(&format!(
+            "target {}-{}\nsimd {simd}\nformats csv tsv svmlight gzip zstd\n",
+            std::env::consts::ARCH,
+            std::env::consts::OS,
+        ));
+    }
+    text
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx2() -> bool {
+    std::arch::is_x86_feature_detected!("avx2")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_avx2() -> bool {
+    false
+}
+
+fn flag(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(value).help(help)
+}
+
+fn switch(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+}
+
+fn path(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).value_name(value).help(help).value_parser(value_parser!(PathBuf))
+}
+
+fn data() -> Arg {
+    path("data", "DATA", "Files, folders of parts, globs, or - for standard input")
+        .num_args(1..)
+        .required(true)
+}
+
+fn output() -> Arg {
+    path("output-file", "FILE", "Where to write; - is standard output")
+        .short('o')
+        .long("output-file")
+}
+
+fn global_flags() -> Vec<Arg> {
+    let global = |arg: Arg| arg.global(true).help_heading("Global");
+    vec![
+        global(switch("json", "One JSON object on stdout")),
+        global(switch("plain", "Tab-separated lines instead of aligned ones")),
+        global(switch("quiet", "No notes on stderr").short('q')),
+        global(switch("verbose", "More notes on stderr").short('v')),
+        global(
+            flag("color", "WHEN", "Colours in messages [default: auto]")
+                .value_parser(PossibleValuesParser::new(["auto", "always", "never"])),
+        ),
+        global(
+            flag("progress", "HOW", "Progress on stderr [default: auto]")
+                .value_parser(PossibleValuesParser::new(["auto", "never", "json"])),
+        ),
+        global(flag("threads", "N", "Threads; never changes a bit of a result [default: all]")),
+        global(flag(
+            "max-memory",
+            "SIZE",
+            "Refuse to hold more than this, such as 4GiB [default: the machine's]",
+        )),
+        global(flag("time-limit", "TIME", "Stop after this time, such as 60s or 2m")),
+        global(flag("seed", "N", "Seed of everything random [default: 0]")),
+        global(flag("config", "FILE", "TOML file with defaults for flags")),
+        switch("version", "Prints the version").short('V').help_heading("Global"),
+    ]
+}
+
+/// The parameters of all learners, each once.
+pub(crate) fn learner_parameters() -> Vec<&'static recipe::Parameter> {
+    let mut parameters: Vec<&'static recipe::Parameter> = Vec::new();
+    for parameter in recipe::ALL.iter().flat_map(|recipe| recipe.parameters) {
+        if !parameters.iter().any(|known| known.name == parameter.name) {
+            parameters.push(parameter);
+        }
+    }
+    parameters
+}
+
+fn train() -> Command {
+    let names: Vec<&str> = recipe::ALL.iter().map(|recipe| recipe.name).collect();
+    let learners: Vec<String> = recipe::ALL
+        .iter()
+        .map(|recipe| format!("  {:20} {}", recipe.name, recipe.summary))
+        .collect();
+    let parameters = learner_parameters().into_iter().map(|parameter| {
+        let help = format!("{} [default: {}]", parameter.help, parameter.default);
+        let arg = Arg::new(parameter.name)
+            .long(parameter.name)
+            .value_name(parameter.value)
+            .help(help)
+            .help_heading("Learner");
+        if parameter.words.is_empty() {
+            arg
+        } else {
+            arg.value_parser(PossibleValuesParser::new(parameter.words))
+        }
+    });
+    Command::new("train")
+        .about("Learns a model from data and writes it")
+        .after_help(format!(
+            "Learners:\n{}\n\nExamples:\n  linsep train flowers.csv\n  linsep train spam.svm.gz --test 0.2 --epochs 20 -o spam.linsep\n  linsep train parts/ --label y --categorical onehot --cv 5",
+            learners.join("\n")
+        ))
+        .arg(data())
+        .arg(output())
+        .arg(
+            flag("learner", "NAME", "How to learn [default: perceptron]")
+                .value_parser(PossibleValuesParser::new(names))
+                .help_heading("Learner"),
+        )
+        .args(parameters)
+        .arg(flag("epochs", "N", "At most N passes over the data [default: 100]").help_heading("Limits"))
+        .arg(flag("updates", "N", "At most N corrections").help_heading("Limits"))
+        .arg(flag("test", "FILE|SHARE", "Test on a file, or on a share of the rows such as 0.2"))
+        .arg(flag("cv", "K", "Cross-validate with K folds"))
+        .arg(switch("dry-run", "Read and check everything, learn and write nothing"))
+        .args(input::flags())
+}
+
+fn predict() -> Command {
+    Command::new("predict")
+        .about("Predicts the class of each row, in order and in constant memory")
+        .after_help("Examples:\n  linsep predict flowers.linsep new.csv\n  cat new.csv | linsep predict flowers.linsep - --output scores --keep-columns")
+        .arg(path("model", "MODEL", "The model file").required(true))
+        .arg(data())
+        .arg(output())
+        .arg(
+            flag("output", "WHAT", "What to write: label, scores (with the label), all [default: label]")
+                .value_parser(PossibleValuesParser::new(["label", "scores", "proba", "all"])),
+        )
+        .arg(switch("keep-columns", "The input columns first (tables only)"))
+        .arg(switch("ndjson", "One JSON object for each row instead of CSV"))
+        .args(input::flags())
+}
+
+fn evaluate() -> Command {
+    Command::new("evaluate")
+        .about("Compares predictions with the labels of the data")
+        .after_help("Examples:\n  linsep evaluate flowers.linsep test.csv\n  linsep evaluate spam.linsep test.svm --fail-under accuracy=0.95")
+        .arg(path("model", "MODEL", "The model file").required(true))
+        .arg(data())
+        .arg(flag("fail-under", "METRIC=X", "Exit 1 if a metric is below X: accuracy or auc"))
+        .args(input::flags())
+}
+
+fn show() -> Command {
+    Command::new("show")
+        .about("Prints a model: classes, rule, weights by name")
+        .arg(path("model", "MODEL", "The model file").required(true))
+        .arg(flag("top", "N", "At most N weights of each plane, the largest first [default: 20]"))
+}
+
+fn inspect() -> Command {
+    Command::new("inspect")
+        .about("Prints what is in the data: columns, classes, encoding, problems")
+        .after_help("Example:\n  linsep inspect flowers.csv")
+        .arg(data())
+        .args(input::flags())
+}
+
+fn convert() -> Command {
+    Command::new("convert")
+        .about("Writes data in another format; values, labels and order are kept or it refuses")
+        .after_help("Examples:\n  linsep convert flowers.csv flowers.svm\n  linsep convert parts/ all.csv.zst")
+        .arg(path("data", "DATA", "What to read").required(true))
+        .arg(path("to", "OUT", "What to write; the name gives format and compression").required(true))
+        .arg(
+            flag("to-format", "FORMAT", "Format to write [default: by the name]")
+                .value_parser(PossibleValuesParser::new(["csv", "tsv", "svmlight"])),
+        )
+        .arg(switch("dry-run", "Read and check, write nothing"))
+        .args(input::flags())
+}
+
+fn generate() -> Command {
+    let kinds: Vec<String> =
+        Kind::ALL.iter().map(|kind| format!("  {:10} {}", kind.name(), kind.summary())).collect();
+    let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+    Command::new("generate")
+        .about("Writes synthetic data, row by row in constant memory")
+        .after_help(format!(
+            "Kinds:\n{}\n\nExamples:\n  linsep generate blobs --rows 1000 --margin 0.2\n  linsep generate xor\n  linsep generate zipf --rows 500000 --features 1000000 -o big.svm.zst",
+            kinds.join("\n")
+        ))
+        .arg(
+            Arg::new("kind")
+                .value_name("KIND")
+                .required(true)
+                .value_parser(PossibleValuesParser::new(names)),
+        )
+        .arg(output())
+        .arg(flag("rows", "N", "Rows"))
+        .arg(flag("features", "N", "Features (inputs of a gate)"))
+        .arg(flag("classes", "K", "Classes (blobs)"))
+        .arg(flag("margin", "M", "Gap between the classes (blobs)"))
+        .arg(flag("noise", "SHARE", "Share of rows with a wrong label [default: 0]"))
+        .arg(flag("nonzeros", "N", "Non-zero values in a row, about (zipf)"))
+        .arg(
+            flag("format", "FORMAT", "Format to write [default: by the name, else csv; zipf svmlight]")
+                .value_parser(PossibleValuesParser::new(["csv", "tsv", "svmlight"])),
+        )
+        .arg(switch("dry-run", "Check the settings, write nothing"))
+}

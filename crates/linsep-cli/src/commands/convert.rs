@@ -1,0 +1,74 @@
+//! `linsep convert DATA OUT`: the same table in another format.
+
+use super::read_data;
+use crate::context::Context;
+use crate::exit::Failure;
+use crate::output::{counted, note, print, print_json, stdout};
+use clap::ArgMatches;
+use linsep::Error;
+use linsep::atomic::write_atomic;
+use linsep::data::write::{OutputFormat, Packer, Packing, losses, refuse_losses, write};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
+    let Some(to) = matches.get_one::<PathBuf>("to") else { return Ok(ExitCode::from(2)) };
+    let (format, packing) = target(matches.get_one::<String>("to-format"), to)?;
+    let read = read_data(matches, context)?;
+    let lost = losses(&read.data, format);
+    if !matches.get_flag("allow-lossy") {
+        refuse_losses(&lost)?;
+    }
+    lost.iter().for_each(|loss| note(context, loss));
+    if format == OutputFormat::Svmlight && read.data.input().has_names() {
+        note(context, "svmlight has no column names; they are dropped");
+    }
+    if matches.get_flag("dry-run") {
+        note(context, "nothing was written (--dry-run)");
+        return Ok(ExitCode::SUCCESS);
+    }
+    if to.as_os_str() == "-" {
+        let mut out = Packer::new(stdout(), packing)?;
+        write(&read.data, format, &mut out)?;
+        out.finish()?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    write_atomic(to, |out| {
+        let mut out = Packer::new(out, packing)?;
+        write(&read.data, format, &mut out)?;
+        out.finish()
+    })?;
+    let rows = read.data.n_rows() as u64;
+    if context.json {
+        print_json(&json!({
+            "schema": "linsep.result/1",
+            "command": "convert",
+            "rows": rows,
+            "features": read.data.n_features(),
+            "digest": read.data.digest(context.threads),
+            "output": to.display().to_string(),
+        }))?;
+    } else {
+        print(&format!("{}  {}\n", to.display(), counted(rows, "row")))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The format and packing to write: asked for, or by the name of the file.
+pub(super) fn target(asked: Option<&String>, to: &Path) -> Result<(OutputFormat, Packing), Error> {
+    let (by_name, packing) = OutputFormat::of_path(to);
+    let format = match asked.map(String::as_str) {
+        Some("csv") => Some(OutputFormat::Table(b',')),
+        Some("tsv") => Some(OutputFormat::Table(b'\t')),
+        Some("svmlight") => Some(OutputFormat::Svmlight),
+        _ => by_name,
+    };
+    match format {
+        Some(format) => Ok((format, packing)),
+        None => Err(Error::usage(format!(
+            "the name {} does not tell the format; end it in .csv, .tsv or .svm, or say which format",
+            to.display()
+        ))),
+    }
+}

@@ -1,0 +1,100 @@
+//! `linsep evaluate MODEL DATA`: predictions against labels.
+
+use crate::context::Context;
+use crate::exit::Failure;
+use crate::input;
+use crate::output::{print, print_json};
+use clap::ArgMatches;
+use linsep::data::read::{ReadOptions, stream};
+use linsep::model_file::ModelFile;
+use linsep::report::{Evaluation, Tally};
+use linsep::{Code, Error, LinearModel, Problem};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
+    let bar = matches.get_one::<String>("fail-under").map(|text| Bar::parse(text)).transpose()?;
+    let Some(path) = matches.get_one::<PathBuf>("model") else { return Ok(ExitCode::from(2)) };
+    let model = ModelFile::load(path, context.max_memory)?.model;
+    let options = input::options(matches, context)?;
+    let evaluation = on_files(&model, &input::paths(matches), &options)?;
+    if context.json {
+        let mut value = serde_json::to_value(&evaluation).unwrap_or_default();
+        value["schema"] = "linsep.result/1".into();
+        value["command"] = "evaluate".into();
+        print_json(&value)?;
+    } else {
+        print(&evaluation.to_text())?;
+    }
+    match bar {
+        Some(bar) if !bar.holds(&evaluation) => Ok(ExitCode::from(1)),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Streams labelled data through a model.
+pub(crate) fn on_files(
+    model: &LinearModel,
+    inputs: &[PathBuf],
+    options: &ReadOptions,
+) -> Result<Evaluation, Failure> {
+    let ids: HashMap<&str, u32> = model.classes.iter().map(String::as_str).zip(0..).collect();
+    let rest = ids.get("rest").copied().filter(|_| model.classes.len() == 2);
+    let mut tally = Tally::new(&model.classes);
+    let mut unknown = None;
+    stream(inputs, options, &model.input, true, |_, chunk| {
+        model.score_chunk(&chunk, |row, scores| {
+            let label = chunk.label(row).unwrap_or("");
+            // A model of one class against the rest takes every other label as the rest.
+            match ids.get(label).copied().or(rest) {
+                Some(truth) => tally.add(truth, model.class_of(scores), scores, None, 1.0),
+                None if unknown.is_none() => unknown = Some((label.to_owned(), chunk.place(row))),
+                None => {}
+            }
+        });
+        match unknown.take() {
+            None => Ok(()),
+            Some((label, place)) => Err(Problem::new(
+                Code::UNKNOWN_CLASS,
+                format!("the model has no class \"{label}\""),
+                place,
+            )
+            .value(label.as_bytes())
+            .help(format!("its classes are {}", model.classes.join(", ")))
+            .into()),
+        }
+    })?;
+    Ok(tally.finish())
+}
+
+/// `accuracy=0.9`.
+struct Bar {
+    auc: bool,
+    least: f64,
+}
+
+impl Bar {
+    fn parse(text: &str) -> Result<Bar, Error> {
+        let wrong = || {
+            Error::usage(format!(
+                "--fail-under: \"{text}\" is not accuracy=X or auc=X with X from 0 to 1"
+            ))
+        };
+        let (metric, least) = text.split_once('=').ok_or_else(wrong)?;
+        let least: f64 = least.parse().map_err(|_| wrong())?;
+        if !(0.0..=1.0).contains(&least) {
+            return Err(wrong());
+        }
+        match metric {
+            "accuracy" | "acc" => Ok(Bar { auc: false, least }),
+            "auc" => Ok(Bar { auc: true, least }),
+            _ => Err(wrong()),
+        }
+    }
+
+    fn holds(&self, evaluation: &Evaluation) -> bool {
+        let value = if self.auc { evaluation.auc } else { Some(evaluation.accuracy) };
+        value.is_some_and(|value| value >= self.least)
+    }
+}

@@ -1,0 +1,112 @@
+//! `linsep generate KIND`: synthetic data in constant memory.
+
+use crate::context::Context;
+use crate::exit::Failure;
+use crate::input::whole;
+use crate::output::{note, stdout};
+use clap::ArgMatches;
+use linsep::Error;
+use linsep::atomic::write_atomic;
+use linsep::data::generate::{GenerateSpec, Generator, Kind, Values};
+use linsep::data::write::{OutputFormat, Packer, Packing, RowWriter};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
+    let mut generator = Generator::new(&spec(matches, context)?)?;
+    let target = matches.get_one::<PathBuf>("output-file").filter(|path| path.as_os_str() != "-");
+    let natural =
+        if generator.is_sparse() { OutputFormat::Svmlight } else { OutputFormat::Table(b',') };
+    let asked = matches.get_one::<String>("format");
+    let (format, packing) = match target {
+        Some(path) => super::convert::target(asked, path).or_else(|error| match asked {
+            None if path.extension().is_none() => Ok((natural, Packing::Plain)),
+            _ => Err(error),
+        })?,
+        None => match asked.map(String::as_str) {
+            Some("csv") => (OutputFormat::Table(b','), Packing::Plain),
+            Some("tsv") => (OutputFormat::Table(b'\t'), Packing::Plain),
+            Some(_) => (OutputFormat::Svmlight, Packing::Plain),
+            None => (natural, Packing::Plain),
+        },
+    };
+    if matches.get_flag("dry-run") {
+        note(
+            context,
+            &format!(
+                "{} rows of {} features; nothing was written (--dry-run)",
+                generator.rows(),
+                generator.features()
+            ),
+        );
+        return Ok(ExitCode::SUCCESS);
+    }
+    let stop = || context.interrupted();
+    match target {
+        None => write_rows(&mut generator, format, &mut stdout(), &stop)?,
+        Some(path) => write_atomic(path, |out| {
+            let mut out = Packer::new(out, packing)?;
+            write_rows(&mut generator, format, &mut out, &stop)?;
+            out.finish()
+        })
+        .map_err(|error| if context.interrupted() { Error::Interrupted } else { error })?,
+    }
+    Ok(if context.interrupted() { ExitCode::from(130) } else { ExitCode::SUCCESS })
+}
+
+fn spec(matches: &ArgMatches, context: &Context) -> Result<GenerateSpec, Failure> {
+    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let number = |name: &str| text(name).map(|n| whole(name, n)).transpose();
+    let real = |name: &str| {
+        text(name)
+            .map(|x| {
+                x.parse::<f64>()
+                    .map_err(|_| Error::usage(format!("--{name}: \"{x}\" is no number")))
+            })
+            .transpose()
+    };
+    let kind =
+        text("kind").and_then(Kind::parse).ok_or_else(|| Error::usage("no such kind of data"))?;
+    let mut spec = GenerateSpec::new(kind);
+    spec.rows = number("rows")?;
+    spec.features = number("features")?.map(|n| n as usize);
+    spec.classes = number("classes")?.map(|n| n as usize);
+    spec.margin = real("margin")?;
+    spec.noise = real("noise")?.unwrap_or(0.0);
+    spec.nonzeros = number("nonzeros")?.map(|n| n as usize);
+    spec.seed = context.seed;
+    Ok(spec)
+}
+
+fn write_rows(
+    generator: &mut Generator,
+    format: OutputFormat,
+    out: &mut dyn Write,
+    stop: &dyn Fn() -> bool,
+) -> io::Result<()> {
+    let mut writer = match format {
+        OutputFormat::Table(delimiter) => {
+            let names: Vec<String> =
+                (0..generator.features()).map(|j| generator.feature_name(j)).collect();
+            RowWriter::table(out, delimiter, "label", &names, None)?
+        }
+        _ => RowWriter::svmlight(out),
+    };
+    let mut entries = Vec::new();
+    while let Some(row) = generator.next_row() {
+        entries.clear();
+        match row.values {
+            Values::Sparse(values) => entries.extend_from_slice(values),
+            Values::Dense(values) => {
+                let used = values.iter().enumerate().filter(|(_, value)| **value != 0.0);
+                entries.extend(used.map(|(j, &value)| (j as u32, value)));
+            }
+        }
+        writer.row(row.label, &entries, None)?;
+        if stop() {
+            return Err(io::Error::from(io::ErrorKind::Interrupted));
+        }
+    }
+    writer.flush()
+}

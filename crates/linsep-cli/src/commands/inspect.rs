@@ -1,0 +1,188 @@
+//! `linsep inspect DATA`: what is in the data, and what is wrong with it.
+
+use super::{describe_input, json_number, read_data};
+use crate::context::Context;
+use crate::exit::Failure;
+use crate::input;
+use crate::output::{Facts, grouped, print, print_json};
+use clap::ArgMatches;
+use linsep::data::inspect::{Inspection, inspect};
+use linsep::data::read::ReadResult;
+use serde_json::json;
+use std::process::ExitCode;
+
+/// Columns listed in the text report.
+const SHOWN: usize = 20;
+
+pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
+    let read = read_data(matches, context)?;
+    let found = inspect(&read.data);
+    let digest = read.data.digest(context.threads);
+    if context.json {
+        print_json(&as_json(&read, &found, &digest))?;
+    } else {
+        let (file, line) = describe_input(&input::paths(matches), &read);
+        print(&as_text(&file, &line, &read, &found, &digest, context))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn storage(read: &ReadResult) -> &'static str {
+    if read.data.is_dense() { "dense" } else { "sparse" }
+}
+
+fn as_json(read: &ReadResult, found: &Inspection, digest: &str) -> serde_json::Value {
+    let data = &read.data;
+    let names = data.input().feature_names();
+    let columns: Vec<_> = found
+        .columns
+        .iter()
+        .zip(&names)
+        .map(|(c, name)| {
+            json!({
+                "name": name,
+                "type": c.type_word(),
+                "min": json_number(c.min),
+                "max": json_number(c.max),
+                "mean": json_number(c.mean),
+                "nonzeros": c.nonzeros,
+            })
+        })
+        .collect();
+    let classes: Vec<_> = data
+        .classes()
+        .iter()
+        .zip(&found.class_counts)
+        .map(|(name, rows)| json!({ "name": name, "rows": rows }))
+        .collect();
+    json!({
+        "schema": "linsep.result/1",
+        "command": "inspect",
+        "rows": data.n_rows(),
+        "features": data.n_features(),
+        "classes": classes,
+        "label": read.choices.label.to_string(),
+        "choices": read.choices.notes(),
+        "nonzeros": data.nonzeros(),
+        "storage": storage(read),
+        "encoding": data.encoding().name(),
+        "bytes_per_value": json_number(data.bytes_per_value()),
+        "bytes": data.feature_bytes(),
+        "reading": { "default": if data.reading().decimal { "decimal" } else { "binary64" }, "binary64": data.reading().binary64 },
+        "radius": json_number(found.radius),
+        "digest": digest,
+        "problems": found.problems(data),
+        "columns": columns,
+    })
+}
+
+fn as_text(
+    file: &str,
+    line: &str,
+    read: &ReadResult,
+    found: &Inspection,
+    digest: &str,
+    context: &Context,
+) -> String {
+    let data = &read.data;
+    let mut facts = Facts::default();
+    facts.add(file, line);
+    for note in read.choices.notes() {
+        facts.add("read as", note);
+    }
+    let classes: Vec<String> = data
+        .classes()
+        .iter()
+        .zip(&found.class_counts)
+        .take(SHOWN)
+        .map(|(name, rows)| {
+            format!("{} ({})", linsep::printable(name.as_bytes(), 30), grouped(*rows))
+        })
+        .collect();
+    let more = if data.n_classes() > SHOWN { ", …" } else { "" };
+    facts.add("classes", format!("{}{more}", classes.join(", ")));
+    let share =
+        100.0 * data.nonzeros() as f64 / (data.n_rows() as f64 * data.n_features().max(1) as f64);
+    facts.add(
+        "values",
+        format!(
+            "{} not zero ({share:.1} %), longest row {:.6}",
+            grouped(data.nonzeros()),
+            found.radius
+        ),
+    );
+    facts.add(
+        "memory",
+        format!(
+            "{} rows, {} values, {} bytes ({:.2} for each value held)",
+            storage(read),
+            data.encoding().name(),
+            grouped(data.feature_bytes()),
+            data.bytes_per_value()
+        ),
+    );
+    let reading = match (data.reading().decimal, data.reading().binary64.len()) {
+        (false, _) => "binary64".to_owned(),
+        (true, 0) => "decimal".to_owned(),
+        (true, columns) => {
+            format!("decimal, but binary64 in {columns} columns with longer numbers")
+        }
+    };
+    facts.add("reading", reading);
+    facts.add("digest", digest);
+    let problems = found.problems(data);
+    if problems.is_empty() {
+        facts.add("problems", "none found");
+    }
+    for problem in problems {
+        facts.add("problem", problem);
+    }
+    let mut text = facts.text(context);
+    text.push_str(&columns(read, found));
+    text
+}
+
+fn columns(read: &ReadResult, found: &Inspection) -> String {
+    let names: Vec<String> = (0..found.columns.len().min(SHOWN))
+        .map(|j| linsep::printable(read.data.input().feature_name(j).as_bytes(), 30))
+        .collect();
+    let width = names.iter().map(|n| n.chars().count()).max().unwrap_or(0).max(6);
+    let mut text = format!(
+        "\n{:width$}  {:8}  {:>14}  {:>14}  {:>14}  {:>10}\n",
+        "column", "type", "min", "max", "mean", "not zero"
+    );
+    for (name, column) in names.iter().zip(&found.columns) {
+        text.push_str(&format!(
+            "{name:width$}  {:8}  {:>14}  {:>14}  {:>14}  {:>10}\n",
+            column.type_word(),
+            short(column.min),
+            short(column.max),
+            short(column.mean),
+            grouped(column.nonzeros)
+        ));
+    }
+    if found.columns.len() > SHOWN {
+        text.push_str(&format!(
+            "({} more columns; --json lists all)\n",
+            grouped((found.columns.len() - SHOWN) as u64)
+        ));
+    }
+    text
+}
+
+/// Up to six significant digits.
+fn short(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    if !(1e-4..1e9).contains(&value.abs()) {
+        return format!("{value:.5e}");
+    }
+    let digits = (5 - value.abs().log10().floor() as i32).clamp(0, 9) as usize;
+    let text = format!("{value:.digits$}");
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}

@@ -1,0 +1,94 @@
+//! The commands, one file each.
+
+mod convert;
+mod evaluate;
+mod generate;
+mod help;
+mod inspect;
+mod predict;
+mod show;
+mod train;
+
+use crate::context::Context;
+use crate::exit::Failure;
+use crate::input;
+use crate::output::note;
+use clap::ArgMatches;
+use linsep::atomic::write_atomic;
+use linsep::data::read::{ReadResult, read};
+use std::process::ExitCode;
+
+/// Runs a command.
+pub(crate) fn run(
+    name: &str,
+    matches: &ArgMatches,
+    context: &Context,
+) -> Result<ExitCode, Failure> {
+    match name {
+        "train" => train::run(matches, context),
+        "predict" => predict::run(matches, context),
+        "evaluate" => evaluate::run(matches, context),
+        "show" => show::run(matches, context),
+        "inspect" => inspect::run(matches, context),
+        "convert" => convert::run(matches, context),
+        "generate" => generate::run(matches, context),
+        "completions" => help::completions(matches),
+        "man" => help::man(matches),
+        _ => help::run(matches),
+    }
+}
+
+/// Reads the data of a command and keeps rejected rows apart if asked to.
+fn read_data(matches: &ArgMatches, context: &Context) -> Result<ReadResult, Failure> {
+    let options = input::options(matches, context)?;
+    let result = read(&input::paths(matches), &options)?;
+    if let Some(path) = input::rejects_path(matches) {
+        write_atomic(&path, |out| out.write_all(&result.rejects))?;
+        note(context, &format!("{} bad rows went to {}", result.choices.bad_rows, path.display()));
+    } else if result.choices.bad_rows > 0 {
+        note(context, &format!("{} bad rows were skipped", result.choices.bad_rows));
+    }
+    if result.choices.dropped_rows > 0 {
+        note(
+            context,
+            &format!("{} rows with missing values were left out", result.choices.dropped_rows),
+        );
+    }
+    if result.choices.query_ids {
+        note(context, "qid: entries were skipped");
+    }
+    if context.verbose {
+        result.choices.notes().iter().for_each(|line| note(context, line));
+    }
+    Ok(result)
+}
+
+/// The input in one line: file, size, label, classes.
+fn describe_input(inputs: &[std::path::PathBuf], result: &ReadResult) -> (String, String) {
+    use crate::output::counted;
+    let data = &result.data;
+    let name = match inputs {
+        [one] if one.as_os_str() == "-" => "<stdin>".to_owned(),
+        [one] => one
+            .file_name()
+            .map_or_else(|| one.display().to_string(), |n| n.to_string_lossy().into_owned()),
+        _ => format!("{} inputs", inputs.len()),
+    };
+    let base = match result.choices.index_base {
+        Some(base) => format!(", indices from {base}"),
+        None => String::new(),
+    };
+    let text = format!(
+        "{} x {}, {}{base}, {}",
+        counted(data.n_rows() as u64, "row"),
+        counted(data.n_features() as u64, "feature"),
+        result.choices.label,
+        counted(data.n_classes() as u64, "class"),
+    );
+    (name, text)
+}
+
+/// A JSON number, or null where there is none.
+fn json_number(value: f64) -> serde_json::Value {
+    serde_json::Number::from_f64(value).map_or(serde_json::Value::Null, serde_json::Value::Number)
+}

@@ -1,0 +1,171 @@
+//! `linsep predict MODEL DATA`: one prediction for each row, streamed.
+
+use crate::context::Context;
+use crate::exit::Failure;
+use crate::input;
+use crate::output::{note, stdout};
+use clap::ArgMatches;
+use linsep::atomic::write_atomic;
+use linsep::data::read::{Choices, Chunk, stream};
+use linsep::data::write::quote;
+use linsep::model_file::ModelFile;
+use linsep::{Error, LinearModel, Link};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
+    let Some(path) = matches.get_one::<PathBuf>("model") else { return Ok(ExitCode::from(2)) };
+    let model = ModelFile::load(path, context.max_memory)?.model;
+    let what = matches.get_one::<String>("output").map_or("label", String::as_str);
+    if what == "proba" && model.link == Link::None {
+        return Err(Error::usage(
+            "this model has scores but no probabilities; use --output scores",
+        )
+        .into());
+    }
+    let layout = Layout {
+        scores: what != "label",
+        keep_columns: matches.get_flag("keep-columns"),
+        ndjson: matches.get_flag("ndjson"),
+    };
+    let options = input::options(matches, context)?;
+    let inputs = input::paths(matches);
+    let mut choices = None;
+    let mut write_to = |out: &mut dyn Write| -> Result<(), Error> {
+        let mut writer =
+            Writer { out, layout, model: &model, header_done: false, line: Vec::new() };
+        choices = Some(stream(&inputs, &options, &model.input, false, |choices, chunk| {
+            writer.chunk(choices, &chunk)
+        })?);
+        writer.out.flush().map_err(write_failed)
+    };
+    match matches.get_one::<PathBuf>("output-file").filter(|path| path.as_os_str() != "-") {
+        None => write_to(&mut stdout())?,
+        Some(path) => {
+            let mut failed = None;
+            let written = write_atomic(path, |out| {
+                write_to(out).map_err(|error| {
+                    failed = Some(error);
+                    io::Error::other("prediction ended early")
+                })
+            });
+            if let Some(error) = failed {
+                return Err(error.into());
+            }
+            written?;
+        }
+    }
+    if let Some(choices) = choices.filter(|choices| choices.outside > 0) {
+        note(
+            context,
+            &format!("{} entries with an index outside the model were left out", choices.outside),
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_failed(error: io::Error) -> Error {
+    Error::io("write", Path::new("<output>"), error)
+}
+
+#[derive(Clone, Copy)]
+struct Layout {
+    scores: bool,
+    keep_columns: bool,
+    ndjson: bool,
+}
+
+struct Writer<'a> {
+    out: &'a mut dyn Write,
+    layout: Layout,
+    model: &'a LinearModel,
+    header_done: bool,
+    line: Vec<u8>,
+}
+
+impl Writer<'_> {
+    fn chunk(&mut self, choices: &Choices, chunk: &Chunk<'_>) -> Result<(), Error> {
+        if self.layout.keep_columns && choices.delimiter.is_none() {
+            return Err(Error::usage(
+                "--keep-columns works on tables; svmlight lines have no columns",
+            ));
+        }
+        if !self.header_done && !self.layout.ndjson {
+            self.header(choices, chunk).map_err(write_failed)?;
+        }
+        self.header_done = true;
+        let mut failed = None;
+        let model = self.model;
+        model.score_chunk(chunk, |row, scores| {
+            if failed.is_none() {
+                let columns =
+                    if self.layout.keep_columns { chunk.fields(row, choices) } else { Vec::new() };
+                failed = self.row(&columns, choices, scores).err();
+            }
+        });
+        failed.map_or(Ok(()), |error| Err(write_failed(error)))
+    }
+
+    fn header(&mut self, choices: &Choices, chunk: &Chunk<'_>) -> io::Result<()> {
+        let mut names: Vec<String> = Vec::new();
+        if self.layout.keep_columns {
+            let count = chunk.fields(0, choices).len();
+            names = column_names(choices, count);
+        }
+        names.push("prediction".to_owned());
+        if self.layout.scores {
+            names.extend(self.model.score_classes().iter().map(|class| format!("score:{class}")));
+        }
+        self.write_record(&names)
+    }
+
+    fn row(&mut self, columns: &[String], choices: &Choices, scores: &[f64]) -> io::Result<()> {
+        let class = &self.model.classes[self.model.class_of(scores) as usize];
+        if self.layout.ndjson {
+            let mut object = serde_json::Map::new();
+            for (name, value) in column_names(choices, columns.len()).iter().zip(columns) {
+                object.insert(name.clone(), value.as_str().into());
+            }
+            object.insert("prediction".into(), class.as_str().into());
+            if self.layout.scores {
+                for (class, &score) in self.model.score_classes().iter().zip(scores) {
+                    object.insert(format!("score:{class}"), super::json_number(score));
+                }
+            }
+            return writeln!(self.out, "{}", serde_json::Value::Object(object));
+        }
+        self.line.clear();
+        for column in columns {
+            quote(column, b',', &mut self.line);
+            self.line.push(b',');
+        }
+        quote(class, b',', &mut self.line);
+        if self.layout.scores {
+            for score in scores {
+                write!(self.line, ",{score}")?;
+            }
+        }
+        self.line.push(b'\n');
+        self.out.write_all(&self.line)
+    }
+
+    fn write_record(&mut self, fields: &[String]) -> io::Result<()> {
+        self.line.clear();
+        for (k, field) in fields.iter().enumerate() {
+            if k > 0 {
+                self.line.push(b',');
+            }
+            quote(field, b',', &mut self.line);
+        }
+        self.line.push(b'\n');
+        self.out.write_all(&self.line)
+    }
+}
+
+fn column_names(choices: &Choices, count: usize) -> Vec<String> {
+    match &choices.header {
+        Some(names) => names.clone(),
+        None => (1..=count).map(|number| format!("column{number}")).collect(),
+    }
+}

@@ -1,0 +1,394 @@
+//! `linsep train DATA`: read, learn, check, write.
+
+use super::{describe_input, json_number, read_data};
+use crate::args::learner_parameters;
+use crate::context::Context;
+use crate::exit::{Failure, eprint_all};
+use crate::input;
+use crate::output::{Facts, counted, grouped, note, print, print_json};
+use crate::progress::Watch;
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+use linsep::data::read::ReadResult;
+use linsep::data::split::{Split, folds, holdout};
+use linsep::learn::validate::cross_validate;
+use linsep::model_file::{DataIdentity, ModelFile};
+use linsep::recipe::{Recipe, Settings};
+use linsep::report::{CrossValidation, Evaluation};
+use linsep::{Claim, Error, Fit, Learner, Limits, Stop, Task};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
+    let plan = Plan::new(matches, context)?;
+    let reading = Instant::now();
+    let read = read_data(matches, context)?;
+    let read_seconds = reading.elapsed().as_secs_f64();
+    let (file, input_line) = describe_input(&plan.inputs, &read);
+    check_memory(&read, context)?;
+    let ReadResult { data, choices, .. } = read;
+    let mut task = Task { data: Arc::new(data), rows: None, threads: context.threads };
+    let splits = match plan.folds {
+        Some(count) => folds(&task.data, count, context.seed)?,
+        None => Vec::new(),
+    };
+    let mut test_rows = None;
+    if let Some(TestOn::Share(share)) = plan.test {
+        let Split { train, test } = holdout(&task.data, share, context.seed)?;
+        task.rows = Some(train.into());
+        test_rows = Some(test);
+    }
+    if plan.dry_run {
+        // Starting a run checks the settings against the data.
+        plan.learner.start(&task)?;
+        print(&format!("{file}  {input_line}\nnothing was learned or written (--dry-run)\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+
+    let training = Instant::now();
+    let fit = plan.learner.fit(&task, &plan.limits, &mut Watch::new(context))?;
+    let train_seconds = training.elapsed().as_secs_f64();
+    if fit.stop == Stop::Diverged {
+        return Err(Error::usage(
+            "the weights left the range of binary64; scale the columns with --scale",
+        )
+        .into());
+    }
+    let evaluation = fit.model.evaluate(&task.data, task.rows.as_deref(), context.threads);
+    let test = match (&plan.test, &test_rows) {
+        (Some(TestOn::File(path)), _) => {
+            let options = input::options(matches, context)?;
+            Some(super::evaluate::on_files(&fit.model, &[path.clone()], &options)?)
+        }
+        (_, Some(rows)) => Some(fit.model.evaluate(&task.data, Some(rows), context.threads)),
+        _ => None,
+    };
+    let validation = if splits.is_empty() || fit.stop == Stop::Interrupted {
+        None
+    } else {
+        let stop = || context.interrupted() || context.out_of_time();
+        Some(cross_validate(plan.learner.as_ref(), &task, &splits, &plan.limits, &stop)?)
+    };
+
+    let digest = task.data.digest(context.threads);
+    let writing = Instant::now();
+    let identity = DataIdentity { sha256: digest.clone(), rows: task.data.n_rows() as u64 };
+    let parameters = plan.recipe.effective(&plan.settings);
+    let model_file = ModelFile::new(
+        fit.model.clone(),
+        fit.certificate.clone(),
+        plan.recipe.name,
+        parameters.clone(),
+        context.seed,
+        (fit.stop, fit.progress),
+        identity,
+    );
+    model_file.save(&plan.model)?;
+    let report = Report {
+        file,
+        input_line,
+        plan: &plan,
+        fit: &fit,
+        evaluation,
+        test,
+        validation,
+        digest,
+        seconds: [read_seconds, train_seconds, writing.elapsed().as_secs_f64()],
+        features: task.data.n_features(),
+        rows: task.data.n_rows(),
+        label: choices.label.to_string(),
+    };
+    if context.json {
+        print_json(&report.json(parameters))?;
+    } else {
+        print(&report.text(context))?;
+    }
+    finish(&fit, &plan, context)
+}
+
+/// The exit code: an interrupted run or a limit that the user gave is not a plain success.
+fn finish(fit: &Fit, plan: &Plan, context: &Context) -> Result<ExitCode, Failure> {
+    let path = plan.model.display();
+    match fit.stop {
+        Stop::Interrupted => {
+            eprint_all(&format!("interrupted; the model as it was is in {path}\n"));
+            Ok(ExitCode::from(130))
+        }
+        Stop::Time | Stop::Updates => {
+            note(
+                context,
+                &format!(
+                    "the limit was reached before a pass without mistakes; the model is in {path}"
+                ),
+            );
+            Ok(ExitCode::from(5))
+        }
+        Stop::Epochs if plan.epochs_given => {
+            note(
+                context,
+                &format!(
+                    "--epochs was reached before a pass without mistakes; the model is in {path}"
+                ),
+            );
+            Ok(ExitCode::from(5))
+        }
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Everything that the flags ask for, checked before any work.
+struct Plan {
+    inputs: Vec<PathBuf>,
+    recipe: &'static Recipe,
+    settings: Settings,
+    learner: Box<dyn Learner>,
+    limits: Limits,
+    epochs_given: bool,
+    test: Option<TestOn>,
+    folds: Option<usize>,
+    model: PathBuf,
+    dry_run: bool,
+}
+
+enum TestOn {
+    File(PathBuf),
+    Share(f64),
+}
+
+impl Plan {
+    fn new(matches: &ArgMatches, context: &Context) -> Result<Plan, Failure> {
+        let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+        let recipe = Recipe::find(text("learner").unwrap_or("perceptron"))?;
+        let mut settings = Settings::default();
+        settings.seed = context.seed;
+        for parameter in learner_parameters() {
+            if let Some(value) = text(parameter.name) {
+                settings.set(parameter.name, value);
+            }
+        }
+        if let Some(file) = text("init").filter(|init| !matches!(*init, "zero" | "random")) {
+            settings.start =
+                Some(ModelFile::load(Path::new(file), context.max_memory)?.model.planes);
+        }
+        let whole = |name: &str| text(name).map(|n| input::whole(name, n)).transpose();
+        let mut limits = Limits { updates: whole("updates")?, ..Limits::default() };
+        if let Some(epochs) = whole("epochs")? {
+            limits.epochs = Some(epochs);
+        } else if limits.updates.is_some() || context.time_limit.is_some() {
+            limits.epochs = None;
+        }
+        let test = match text("test") {
+            None => None,
+            Some(share) if share.parse::<f64>().is_ok() => {
+                Some(TestOn::Share(share.parse().unwrap_or(0.0)))
+            }
+            Some(file) => Some(TestOn::File(file.into())),
+        };
+        let inputs = input::paths(matches);
+        let model = match matches.get_one::<PathBuf>("output-file") {
+            Some(path) => path.clone(),
+            None => default_model_path(&inputs),
+        };
+        Ok(Plan {
+            learner: recipe.build(&settings)?,
+            recipe,
+            settings,
+            limits,
+            epochs_given: matches
+                .value_source("epochs")
+                .is_some_and(|s| s != ValueSource::DefaultValue),
+            test,
+            folds: whole("cv")?.map(|folds| folds as usize),
+            model,
+            dry_run: matches.get_flag("dry-run"),
+            inputs,
+        })
+    }
+}
+
+/// `flowers.linsep` in this folder for `data/flowers.csv.gz`.
+fn default_model_path(inputs: &[PathBuf]) -> PathBuf {
+    let name = inputs.first().and_then(|path| path.file_name()).map(|name| name.to_string_lossy());
+    let name = name.unwrap_or_default();
+    let stem = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
+    let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
+    let stem: String = stem.chars().filter(|c| !matches!(c, '*' | '?' | '[' | ']')).collect();
+    PathBuf::from(format!(
+        "{}.linsep",
+        if stem.is_empty() || stem == "-" { "model" } else { &stem }
+    ))
+}
+
+/// The planes need memory too; an absurd column number shows here and not in an allocation.
+fn check_memory(read: &ReadResult, context: &Context) -> Result<(), Failure> {
+    let planes = if read.data.n_classes() > 2 { read.data.n_classes() as u64 } else { 1 };
+    // Weights, scales and a copy for the model.
+    let needed = (read.data.n_features() as u64).saturating_mul(8 * (2 * planes + 2));
+    match context.max_memory {
+        Some(limit) if needed > limit => {
+            Err(Error::Memory { purpose: "the weights".into(), needed, limit }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What is printed at the end.
+struct Report<'a> {
+    file: String,
+    input_line: String,
+    plan: &'a Plan,
+    fit: &'a Fit,
+    evaluation: Evaluation,
+    test: Option<Evaluation>,
+    validation: Option<CrossValidation>,
+    digest: String,
+    seconds: [f64; 3],
+    features: usize,
+    rows: usize,
+    label: String,
+}
+
+impl Report<'_> {
+    fn text(&self, context: &Context) -> String {
+        let mut facts = Facts::default();
+        facts.add(&self.file, &self.input_line);
+        let classes: Vec<String> = self
+            .evaluation
+            .per_class
+            .iter()
+            .map(|c| format!("{} ({})", linsep::printable(c.class.as_bytes(), 30), grouped(c.rows)))
+            .collect();
+        let shown = classes.len().min(12);
+        let more = if classes.len() > shown {
+            format!(", and {} more", classes.len() - shown)
+        } else {
+            String::new()
+        };
+        facts.add("classes", format!("{}{more}", classes[..shown].join(", ")));
+        facts.add("learner", self.learner());
+        facts.add("stopped", self.stop());
+        facts.add("proved", self.proved());
+        facts.add("training", errors(&self.evaluation));
+        if let Some(test) = &self.test {
+            facts.add("test", errors(test));
+        }
+        if let Some(cv) = &self.validation {
+            facts.add(
+                "cv",
+                format!(
+                    "{} of {} wrong in {} folds, accuracy {:.2} % [{:.2}, {:.2}], sd {:.2}",
+                    grouped(cv.errors),
+                    grouped(cv.rows),
+                    cv.folds,
+                    100.0 * cv.accuracy,
+                    100.0 * cv.accuracy_interval[0],
+                    100.0 * cv.accuracy_interval[1],
+                    100.0 * cv.accuracy_sd
+                ),
+            );
+        }
+        facts.add("model", self.plan.model.display().to_string());
+        if context.verbose {
+            let [read, train, write] = self.seconds;
+            facts.add("seconds", format!("read {read:.3}, train {train:.3}, write {write:.3}"));
+            facts.add("digest", &self.digest);
+        }
+        facts.text(context)
+    }
+
+    fn learner(&self) -> String {
+        let settings: Vec<String> = self
+            .plan
+            .recipe
+            .parameters
+            .iter()
+            .filter(|p| self.plan.settings.has(p.name))
+            .map(|p| format!("{} {}", p.name, self.plan.settings.get(p)))
+            .collect();
+        let kind = match self.fit.model.planes.len() {
+            1 => "one plane".to_owned(),
+            planes => format!("{planes} planes, the highest score wins"),
+        };
+        let settings =
+            if settings.is_empty() { String::new() } else { format!(" ({})", settings.join(", ")) };
+        format!("{}{settings}, {kind}", self.plan.recipe.name)
+    }
+
+    fn stop(&self) -> String {
+        let progress = self.fit.progress;
+        let effort = format!(
+            "{}, {}",
+            counted(progress.epochs, "epoch"),
+            counted(progress.updates, "correction")
+        );
+        let why = match self.fit.stop {
+            Stop::Finished => "a pass without mistakes".to_owned(),
+            Stop::Epochs if self.plan.epochs_given => "the epoch limit".to_owned(),
+            Stop::Epochs => "the default limit on epochs, no pass without mistakes".to_owned(),
+            Stop::Updates => "the limit on corrections".to_owned(),
+            Stop::Time => "the time limit".to_owned(),
+            Stop::Interrupted => "interrupted".to_owned(),
+            _ => self.fit.stop.word().to_owned(),
+        };
+        format!("{why} ({effort})")
+    }
+
+    fn proved(&self) -> String {
+        match self.fit.certificate.claims.first() {
+            Some(Claim::Unproved { reason }) => format!("nothing: {reason}"),
+            Some(claim) => claim.name().to_owned(),
+            None => "nothing".to_owned(),
+        }
+    }
+
+    fn json(&self, parameters: std::collections::BTreeMap<String, String>) -> serde_json::Value {
+        let mut value = json!({
+            "schema": "linsep.result/1",
+            "command": "train",
+            "rows": self.rows,
+            "features": self.features,
+            "classes": self.fit.model.classes,
+            "label": self.label,
+            "learner": self.plan.recipe.name,
+            "parameters": parameters,
+            "stop": self.fit.stop.word(),
+            "epochs": self.fit.progress.epochs,
+            "updates": self.fit.progress.updates,
+            "training": short_json(&self.evaluation),
+            "certificate": { "claim": self.fit.certificate.claims.first().map_or("unproved", Claim::name) },
+            "seconds": { "read": self.seconds[0], "train": self.seconds[1], "write": self.seconds[2] },
+            "model": self.plan.model.display().to_string(),
+            "digest": self.digest,
+        });
+        if let Some(test) = &self.test {
+            value["test"] = short_json(test);
+        }
+        if let Some(cv) = &self.validation {
+            value["cv"] = serde_json::to_value(cv).unwrap_or_default();
+        }
+        value
+    }
+}
+
+fn short_json(evaluation: &Evaluation) -> serde_json::Value {
+    json!({
+        "rows": evaluation.rows,
+        "errors": evaluation.errors,
+        "accuracy": json_number(evaluation.accuracy),
+        "accuracy_interval": evaluation.accuracy_interval,
+    })
+}
+
+fn errors(evaluation: &Evaluation) -> String {
+    format!(
+        "{} of {} wrong, accuracy {:.2} % [{:.2}, {:.2}]",
+        grouped(evaluation.errors),
+        grouped(evaluation.rows),
+        100.0 * evaluation.accuracy,
+        100.0 * evaluation.accuracy_interval[0],
+        100.0 * evaluation.accuracy_interval[1]
+    )
+}

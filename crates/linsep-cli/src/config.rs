@@ -1,0 +1,109 @@
+//! Settings from a file and from the environment: default < `--config FILE` (or `LINSEP_CONFIG`) <
+//! environment (`LINSEP_SEED` for `--seed`) < command line. No file is looked for unasked.
+
+use clap::{Arg, Command};
+use linsep::{Error, Result};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Makes the settings of the configuration file and the environment the defaults of the flags.
+pub(crate) fn apply(mut command: Command, arguments: &[OsString]) -> Result<Command> {
+    if let Some(path) = config_path(arguments) {
+        let table = load(&path)?;
+        for (key, value) in &table {
+            match value {
+                toml::Value::Table(section) => {
+                    if command.find_subcommand(key).is_none() {
+                        return Err(unknown(&path, &format!("section [{key}] names no command")));
+                    }
+                    for (flag, value) in section {
+                        let text = text_of(&path, flag, value)?;
+                        let known = command.find_subcommand(key).is_some_and(|c| has(c, flag));
+                        if !known {
+                            return Err(unknown(&path, &format!("{key} has no flag --{flag}")));
+                        }
+                        command =
+                            command.mut_subcommand(key, |c| default_to(c, flag, text.clone()));
+                    }
+                }
+                value => {
+                    let text = text_of(&path, key, value)?;
+                    command = set_everywhere(command, key, &text)
+                        .ok_or_else(|| unknown(&path, &format!("there is no flag --{key}")))?;
+                }
+            }
+        }
+    }
+    for (name, value) in std::env::vars() {
+        let Some(flag) = name.strip_prefix("LINSEP_") else { continue };
+        let flag = flag.to_ascii_lowercase().replace('_', "-");
+        if flag != "config" && has(&command, &flag) {
+            command = default_to(command, &flag, value);
+        }
+    }
+    Ok(command)
+}
+
+fn config_path(arguments: &[OsString]) -> Option<PathBuf> {
+    let mut rest = arguments.iter().skip(1);
+    while let Some(argument) = rest.next() {
+        let text = argument.to_string_lossy();
+        if text == "--config" {
+            return rest.next().map(PathBuf::from);
+        }
+        if let Some(path) = text.strip_prefix("--config=") {
+            return Some(PathBuf::from(path));
+        }
+    }
+    std::env::var_os("LINSEP_CONFIG").map(PathBuf::from)
+}
+
+fn load(path: &Path) -> Result<toml::Table> {
+    let text = std::fs::read_to_string(path).map_err(|e| Error::io("read", path, e))?;
+    text.parse()
+        .map_err(|e: toml::de::Error| unknown(path, &format!("not valid TOML: {}", e.message())))
+}
+
+fn text_of(path: &Path, key: &str, value: &toml::Value) -> Result<String> {
+    match value {
+        toml::Value::String(text) => Ok(text.clone()),
+        toml::Value::Integer(number) => Ok(number.to_string()),
+        toml::Value::Float(number) => Ok(number.to_string()),
+        toml::Value::Boolean(flag) => Ok(flag.to_string()),
+        _ => Err(unknown(path, &format!("{key} needs a text, a number, true or false"))),
+    }
+}
+
+fn unknown(path: &Path, words: &str) -> Error {
+    Error::usage(format!("{}: {words}", path.display()))
+}
+
+fn has(command: &Command, flag: &str) -> bool {
+    command.get_arguments().any(|argument| argument.get_long() == Some(flag))
+}
+
+fn default_to(command: Command, flag: &str, value: String) -> Command {
+    command.mut_args(|argument: Arg| {
+        if argument.get_long() == Some(flag) {
+            argument.default_value(value.clone())
+        } else {
+            argument
+        }
+    })
+}
+
+/// Sets the default of a flag wherever it exists; `None` if it exists nowhere.
+fn set_everywhere(mut command: Command, flag: &str, value: &str) -> Option<Command> {
+    let mut found = has(&command, flag);
+    if found {
+        command = default_to(command, flag, value.to_owned());
+    }
+    let names: Vec<String> = command.get_subcommands().map(|c| c.get_name().to_owned()).collect();
+    for name in names {
+        if command.find_subcommand(&name).is_some_and(|c| has(c, flag)) {
+            found = true;
+            command = command.mut_subcommand(name, |c| default_to(c, flag, value.to_owned()));
+        }
+    }
+    found.then_some(command)
+}

@@ -1,0 +1,128 @@
+//! What every command shares: the global flags, the signal, the clock.
+
+use crate::units;
+use clap::ArgMatches;
+use linsep::{Error, Result};
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// The global flags, resolved.
+pub(crate) struct Context {
+    pub(crate) json: bool,
+    pub(crate) plain: bool,
+    pub(crate) quiet: bool,
+    pub(crate) verbose: bool,
+    pub(crate) progress: ProgressMode,
+    pub(crate) threads: usize,
+    pub(crate) max_memory: Option<u64>,
+    pub(crate) time_limit: Option<Duration>,
+    pub(crate) seed: u64,
+    /// Turns true at the first Ctrl-C.
+    pub(crate) stop: Arc<AtomicBool>,
+    pub(crate) started: Instant,
+}
+
+/// Where progress is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ProgressMode {
+    Never,
+    Line,
+    Json,
+}
+
+impl Context {
+    pub(crate) fn new(matches: &ArgMatches) -> Result<Context> {
+        let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+        set_colour(text("color").unwrap_or("auto"));
+        let quiet = matches.get_flag("quiet");
+        let progress = match text("progress").unwrap_or("auto") {
+            "json" => ProgressMode::Json,
+            "auto" if !quiet && std::io::stderr().is_terminal() => ProgressMode::Line,
+            _ => ProgressMode::Never,
+        };
+        let threads = match text("threads") {
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+            Some(text) => match text.parse() {
+                Ok(threads @ 1..=1024) => threads,
+                _ => {
+                    return Err(Error::usage(format!(
+                        "--threads: \"{text}\" is not between 1 and 1024"
+                    )));
+                }
+            },
+        };
+        let seed = text("seed").unwrap_or("0");
+        let seed = seed.parse().map_err(|_| {
+            Error::usage(format!("--seed: \"{seed}\" is no whole number of at least 0"))
+        })?;
+        Ok(Context {
+            json: matches.get_flag("json"),
+            plain: matches.get_flag("plain"),
+            quiet,
+            verbose: matches.get_flag("verbose"),
+            progress,
+            threads,
+            max_memory: text("max-memory").map(units::bytes).transpose()?.or_else(physical_memory),
+            time_limit: text("time-limit").map(units::duration).transpose()?,
+            seed,
+            stop: catch_signals(),
+            started: Instant::now(),
+        })
+    }
+
+    pub(crate) fn interrupted(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Whether the time limit is over.
+    pub(crate) fn out_of_time(&self) -> bool {
+        self.time_limit.is_some_and(|limit| self.started.elapsed() >= limit)
+    }
+}
+
+/// The first signal asks the work to end in good order; the second ends the program.
+fn catch_signals() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    let caught = ctrlc::set_handler(move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    });
+    // Without a handler a signal ends the program at once, as it would anyway.
+    drop(caught);
+    stop
+}
+
+/// The machine's memory, where the system tells it.
+fn physical_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kib * 1024)
+}
+
+static COLOUR: AtomicBool = AtomicBool::new(false);
+
+/// `--color` first, then NO_COLOR, CLICOLOR_FORCE, CLICOLOR and the terminal, in this order.
+fn set_colour(choice: &str) {
+    let set =
+        |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+    let off = |name: &str| std::env::var_os(name).is_some_and(|value| value == "0");
+    let colour = match choice {
+        "always" => true,
+        "never" => false,
+        _ if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) => false,
+        _ if set("CLICOLOR_FORCE") => true,
+        _ if off("CLICOLOR") => false,
+        _ => std::io::stderr().is_terminal(),
+    };
+    COLOUR.store(colour, Ordering::Relaxed);
+}
+
+/// Whether messages on stderr are coloured.
+pub(crate) fn colour_on_stderr() -> bool {
+    COLOUR.load(Ordering::Relaxed)
+}

@@ -1,0 +1,155 @@
+//! Exit codes and the printing of errors.
+//!
+//! 0 done or yes · 1 a definite negative answer · 2 usage · 3 input data · 4 model file · 5 a limit ·
+//! 6 reading, writing or memory · 70 a bug · 130 interrupted. A broken pipe ends quietly.
+
+use crate::context::colour_on_stderr;
+use linsep::{Code, Error, Problem};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+/// Why the program ends without a result.
+pub(crate) enum Failure {
+    /// The library or a command says why.
+    Error(Error),
+    /// Nobody reads the output any more.
+    BrokenPipe,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        if let Error::Io { source, .. } = &error {
+            if source.kind() == std::io::ErrorKind::BrokenPipe {
+                return Failure::BrokenPipe;
+            }
+        }
+        Failure::Error(error)
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Failure {
+        Error::io("write", std::path::Path::new("<stdout>"), error).into()
+    }
+}
+
+impl Failure {
+    /// Prints the error and gives the exit code.
+    pub(crate) fn report(&self) -> ExitCode {
+        match self {
+            Failure::BrokenPipe => ExitCode::SUCCESS,
+            Failure::Error(error) => {
+                eprint_all(&render(error, colour_on_stderr()));
+                ExitCode::from(code_of(error.code()))
+            }
+        }
+    }
+}
+
+/// The exit code for an error code.
+pub(crate) fn code_of(code: Code) -> u8 {
+    match code.group() {
+        _ if code == Code::LOSSY => 1,
+        1 => 3,
+        2 => 2,
+        4 => 4,
+        5 => 5,
+        6 => 6,
+        7 => 130,
+        _ => 70,
+    }
+}
+
+/// Prints a message of the command-line parser: help to stdout, complaints to stderr.
+pub(crate) fn usage(error: &clap::Error) -> Result<ExitCode, Failure> {
+    let text = error.render();
+    let text = if colour_on_stderr() { text.ansi().to_string() } else { text.to_string() };
+    if error.use_stderr() {
+        eprint_all(&text);
+        Ok(ExitCode::from(2))
+    } else {
+        crate::output::print(&text)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Writes to stderr; there is nowhere to complain if that fails.
+pub(crate) fn eprint_all(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// An internal fault ends with exit code 70 and says so; the data is never printed.
+pub(crate) fn report_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(|at| format!("{}:{}", at.file(), at.line()));
+        eprint_all(&format!(
+            "error[E0700]: a fault inside linsep\n  --> {}\n  help: this is a bug; please report it with the command that was run\n",
+            place.as_deref().unwrap_or("unknown place")
+        ));
+        std::process::exit(70);
+    }));
+}
+
+fn render(error: &Error, colour: bool) -> String {
+    let (red, cyan, plain) =
+        if colour { ("\x1b[1;31m", "\x1b[36m", "\x1b[0m") } else { ("", "", "") };
+    let mut text = String::new();
+    let code = error.code();
+    match error {
+        Error::Data(data) => {
+            for problem in &data.problems {
+                let _ = writeln!(text, "{red}error[{}]{plain}: {}", problem.code, problem.message);
+                text.push_str(&render_place(problem));
+            }
+            let mut help: Vec<String> = Vec::new();
+            if data.bad_rows > 1 || data.problems.len() > 1 {
+                let more = if data.more { "at least " } else { "" };
+                help.push(format!("{more}{} of {} rows are bad", data.bad_rows, data.rows));
+            }
+            help.extend(data.problems[0].help.clone());
+            for line in help {
+                let _ = writeln!(text, "  {cyan}help{plain}: {line}");
+            }
+        }
+        other => {
+            let _ = writeln!(text, "{red}error[{code}]{plain}: {other}");
+            if let Some(help) = advice(other) {
+                let _ = writeln!(text, "  {cyan}help{plain}: {help}");
+            }
+        }
+    }
+    let _ = writeln!(text, "  {cyan}more{plain}: linsep help {code}");
+    text
+}
+
+fn render_place(problem: &Problem) -> String {
+    let mut text = format!("  --> {}\n", problem.place);
+    match (&problem.place.excerpt, &problem.value) {
+        (Some(excerpt), value) => {
+            let value = value.as_deref().map(|value| format!(" \"{value}\"")).unwrap_or_default();
+            let marks = "^".repeat(excerpt.len);
+            let _ = writeln!(text, "   |  {}", excerpt.text);
+            let _ = writeln!(text, "   |  {}{marks}{value}", " ".repeat(excerpt.start));
+        }
+        (None, Some(value)) => {
+            let _ = writeln!(text, "   |  \"{value}\"");
+        }
+        (None, None) => {}
+    }
+    text
+}
+
+fn advice(error: &Error) -> Option<&'static str> {
+    match error {
+        Error::Memory { .. } => Some("raise --max-memory, or use fewer rows with --limit"),
+        Error::Io { source, .. } => match source.kind() {
+            std::io::ErrorKind::NotFound => {
+                Some("check the path; an existing file was left as it was")
+            }
+            _ => Some("an existing file was left as it was"),
+        },
+        Error::Model { .. } => Some("train the model again, or fetch the file again"),
+        _ => None,
+    }
+}

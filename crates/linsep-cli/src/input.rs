@@ -1,0 +1,153 @@
+//! The flags that say how data is read, the same on every command that reads data.
+
+use crate::context::Context;
+use clap::{Arg, ArgAction, ArgMatches};
+use linsep::data::read::{
+    BadRows, Categorical, ColumnRange, Format, Missing, ReadOptions, ReadingChoice, UnknownLevel,
+};
+use linsep::{Error, Result};
+use std::path::PathBuf;
+
+const HEADING: &str = "Input";
+
+/// The input flags.
+pub(crate) fn flags() -> Vec<Arg> {
+    let value = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).help(help).help_heading(HEADING)
+    };
+    let word = |name: &'static str, words: &'static [&'static str], help: &'static str| {
+        value(name, "WORD", help).value_parser(clap::builder::PossibleValuesParser::new(words))
+    };
+    let switch = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help).help_heading(HEADING)
+    };
+    vec![
+        word("format", Format::WORDS, "File format [default: by content]"),
+        value("label", "COLUMN", "Label column: a name, #N, first or last"),
+        value(
+            "positive",
+            "CLASS",
+            "Class that counts as positive; of more than two, the rest become one",
+        ),
+        value("features", "COLUMNS", "Columns to use: names, #3, #3-#7, separated by commas"),
+        value("drop", "COLUMNS", "Columns to leave out"),
+        value("weight", "COLUMN", "Column with row weights"),
+        switch("no-header", "The first record is data"),
+        switch("header", "The first record is a header").conflicts_with("no-header"),
+        value("delimiter", "CHAR", "Delimiter of a table, or 'tab' [default: by content]"),
+        word("missing", Missing::WORDS, "What to do where a value is missing [default: error]"),
+        word("categorical", Categorical::WORDS, "What to do with text columns [default: error]"),
+        word(
+            "unknown-level",
+            UnknownLevel::WORDS,
+            "What the model does with a category not seen in training [default: error]",
+        ),
+        value(
+            "bad-rows",
+            "error|skip|rejects=FILE",
+            "What to do with rows that cannot be used [default: error]",
+        ),
+        value("allow-bad", "N", "Accept up to N bad rows that are skipped"),
+        word("index-base", &["auto", "0", "1"], "Where svmlight indices start [default: auto]"),
+        value("limit", "N", "Read at most N rows"),
+        word(
+            "reading",
+            ReadingChoice::WORDS,
+            "How exact proofs understand the numbers [default: auto]",
+        ),
+        switch("allow-lossy", "Accept what cannot be held exactly"),
+    ]
+}
+
+/// The data files of a command.
+pub(crate) fn paths(matches: &ArgMatches) -> Vec<PathBuf> {
+    matches.get_many::<PathBuf>("data").into_iter().flatten().cloned().collect()
+}
+
+/// Where bad rows go, if they are kept apart.
+pub(crate) fn rejects_path(matches: &ArgMatches) -> Option<PathBuf> {
+    let rule = matches.get_one::<String>("bad-rows")?;
+    rule.strip_prefix("rejects=").map(PathBuf::from)
+}
+
+/// The options that the flags ask for.
+pub(crate) fn options(matches: &ArgMatches, context: &Context) -> Result<ReadOptions> {
+    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let mut options = ReadOptions::default();
+    if let Some(word) = text("format") {
+        options.format = word.parse()?;
+    }
+    options.label = text("label").map(str::parse).transpose()?;
+    options.positive = text("positive").map(str::to_owned);
+    options.features = columns(text("features"))?;
+    options.drop = columns(text("drop"))?;
+    options.weight = text("weight").map(str::parse).transpose()?;
+    if matches.get_flag("no-header") {
+        options.header = Some(false);
+    } else if matches.get_flag("header") {
+        options.header = Some(true);
+    }
+    options.delimiter = text("delimiter").map(delimiter).transpose()?;
+    if let Some(word) = text("missing") {
+        options.missing = word.parse()?;
+    }
+    if let Some(word) = text("categorical") {
+        options.categorical = word.parse()?;
+    }
+    if let Some(word) = text("unknown-level") {
+        options.unknown_level = word.parse()?;
+    }
+    options.bad_rows = match text("bad-rows") {
+        None | Some("error") => BadRows::Error,
+        Some("skip") => BadRows::Skip,
+        Some(rule) if rule.strip_prefix("rejects=").is_some_and(|path| !path.is_empty()) => {
+            BadRows::Reject
+        }
+        Some(rule) => {
+            return Err(Error::usage(format!(
+                "--bad-rows: \"{rule}\" is none of error, skip, rejects=FILE"
+            )));
+        }
+    };
+    options.allow_bad = text("allow-bad").map(|n| whole("allow-bad", n)).transpose()?;
+    options.index_base = match text("index-base") {
+        Some("0") => Some(0),
+        Some("1") => Some(1),
+        _ => None,
+    };
+    options.limit = text("limit").map(|n| whole("limit", n)).transpose()?;
+    if let Some(word) = text("reading") {
+        options.reading = word.parse()?;
+    }
+    options.allow_lossy = matches.get_flag("allow-lossy");
+    options.threads = context.threads;
+    options.max_memory = context.max_memory;
+    options.stop = Some(context.stop.clone());
+    Ok(options)
+}
+
+/// A whole number of at least 0.
+pub(crate) fn whole(flag: &str, text: &str) -> Result<u64> {
+    text.parse()
+        .map_err(|_| Error::usage(format!("--{flag}: \"{text}\" is no whole number of at least 0")))
+}
+
+fn columns(list: Option<&str>) -> Result<Vec<ColumnRange>> {
+    list.map_or(Ok(Vec::new()), |list| list.split(',').map(|item| item.trim().parse()).collect())
+}
+
+fn delimiter(text: &str) -> Result<u8> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        [byte]
+            if byte.is_ascii()
+                && !byte.is_ascii_alphanumeric()
+                && !matches!(byte, b'"' | b'\n' | b'\r' | b'.' | b'-' | b'+' | b' ') =>
+        {
+            Ok(*byte)
+        }
+        _ => Err(Error::usage(format!(
+            "--delimiter: \"{text}\" is neither one character such as ; nor tab"
+        ))),
+    }
+}

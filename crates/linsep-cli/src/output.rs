@@ -1,0 +1,97 @@
+//! Results on stdout: text, aligned key-value lines, JSON.
+
+use crate::context::Context;
+use crate::exit::Failure;
+use std::io::{BufWriter, Write};
+
+/// Writes text to stdout.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// A buffered stdout for long results.
+pub(crate) fn stdout() -> BufWriter<std::io::StdoutLock<'static>> {
+    BufWriter::with_capacity(1 << 16, std::io::stdout().lock())
+}
+
+/// Prints one JSON object.
+pub(crate) fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
+    print(&format!("{value:#}\n"))
+}
+
+/// A note for people, on stderr, unless they asked for quiet.
+pub(crate) fn note(context: &Context, text: &str) {
+    if !context.quiet {
+        crate::exit::eprint_all(&format!("note: {text}\n"));
+    }
+}
+
+/// Lines of `name  value`, the names in one column. Values of several lines are indented.
+#[derive(Default)]
+pub(crate) struct Facts(Vec<(String, String)>);
+
+impl Facts {
+    pub(crate) fn add(&mut self, name: &str, value: impl Into<String>) {
+        self.0.push((name.to_owned(), value.into()));
+    }
+
+    /// Aligned for people, or tab-separated for programs with `--plain`.
+    pub(crate) fn text(&self, context: &Context) -> String {
+        let width = self.0.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).max(10);
+        let mut text = String::new();
+        for (name, value) in &self.0 {
+            for (k, line) in value.lines().enumerate() {
+                if context.plain {
+                    text.push_str(&format!("{name}\t{line}\n"));
+                } else {
+                    let name = if k == 0 { name.as_str() } else { "" };
+                    text.push_str(format!("{name:width$}  {line}").trim_end());
+                    text.push('\n');
+                }
+            }
+        }
+        text
+    }
+}
+
+/// A number with separators for thousands.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (k, digit) in digits.chars().enumerate() {
+        if k > 0 && (digits.len() - k) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 row`, `2 rows`.
+pub(crate) fn counted(number: u64, noun: &str) -> String {
+    let plural = match noun {
+        "class" => "classes",
+        _ => "",
+    };
+    match (number, plural) {
+        (1, _) => format!("1 {noun}"),
+        (_, "") => format!("{} {noun}s", grouped(number)),
+        (_, plural) => format!("{} {plural}", grouped(number)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_and_counted() {
+        assert_eq!(grouped(1234567), "1,234,567");
+        assert_eq!(grouped(12), "12");
+        assert_eq!(counted(1, "row"), "1 row");
+        assert_eq!(counted(3, "class"), "3 classes");
+    }
+}
