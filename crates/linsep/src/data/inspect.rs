@@ -205,24 +205,28 @@ fn find_duplicate_columns(data: &Dataset, columns: &[ColumnSummary]) -> Vec<Vec<
             groups.entry(hashes[j]).or_default().push(j as u32);
         }
     }
-    let mut candidates: Vec<Vec<u32>> =
-        groups.into_values().filter(|group| group.len() > 1).collect();
+    let candidates: Vec<Vec<u32>> = groups.into_values().filter(|group| group.len() > 1).collect();
     // Equal hashes only suggest; every value is compared before it is said.
-    let mut values = vec![0.0; columns.len()];
+    let mut place = vec![u32::MAX; columns.len()];
+    candidates.iter().flatten().enumerate().for_each(|(k, &j)| place[j as usize] = k as u32);
+    let mut contents: Vec<Vec<(u32, f64)>> =
+        vec![Vec::new(); candidates.iter().map(Vec::len).sum()];
     for row in 0..data.n_rows() {
-        if candidates.is_empty() {
-            break;
-        }
-        data.store.for_each(row, &mut scratch, |j, x| values[j as usize] = x);
-        for group in &mut candidates {
-            let first = values[group[0] as usize];
-            group.retain(|&j| values[j as usize] == first);
-        }
-        candidates.retain(|group| group.len() > 1);
-        data.store.for_each(row, &mut scratch, |j, _| values[j as usize] = 0.0);
+        data.store.for_each(row, &mut scratch, |j, x| {
+            if let Some(content) = contents.get_mut(place[j as usize] as usize) {
+                content.push((row as u32, x));
+            }
+        });
     }
-    candidates.sort();
-    candidates
+    let content = |j: &u32| &contents[place[*j as usize] as usize];
+    let equal = |group: Vec<u32>| -> Vec<u32> {
+        let first = group[0];
+        group.into_iter().filter(|j| content(j) == content(&first)).collect()
+    };
+    let mut groups: Vec<Vec<u32>> =
+        candidates.into_iter().map(equal).filter(|group| group.len() > 1).collect();
+    groups.sort();
+    groups
 }
 
 fn contradictions(data: &Dataset) -> Contradictions {

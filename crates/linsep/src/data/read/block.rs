@@ -184,14 +184,16 @@ impl Dictionary {
 }
 
 /// A block under construction.
-pub(crate) struct BlockBuilder {
-    pub(crate) staging: Staging,
+pub(crate) struct BlockBuilder<'a> {
+    pub(crate) staging: &'a mut Staging,
     pub(crate) block: Block,
     last_line: u64,
 }
 
-impl BlockBuilder {
-    pub(crate) fn new(width: usize, categories: usize) -> BlockBuilder {
+impl<'a> BlockBuilder<'a> {
+    /// Builds a block in `staging`, whose buffers serve block after block.
+    pub(crate) fn new(staging: &'a mut Staging, width: usize, categories: usize) -> Self {
+        staging.begin(width);
         let block = Block {
             store: Store::empty(),
             categories: (0..categories).map(|_| Dictionary::default()).collect(),
@@ -209,7 +211,7 @@ impl BlockBuilder {
             bad: Bad::default(),
             spans: Vec::new(),
         };
-        BlockBuilder { staging: Staging::new(width), block, last_line: u64::MAX }
+        BlockBuilder { staging, block, last_line: u64::MAX }
     }
 
     /// Closes the open row, which stands in `line` (from 0).

@@ -3,6 +3,7 @@
 use super::block::{Block, BlockBuilder, Fault};
 use super::number;
 use super::options::Missing;
+use crate::data::store::Staging;
 use crate::error::Code;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -36,13 +37,13 @@ pub(crate) enum Action {
 pub(crate) const NO_LEVEL: u32 = u32::MAX;
 
 /// Parses at most `limit` rows of a piece, which starts at a record and ends with one.
-pub(crate) fn parse(piece: &[u8], plan: &TablePlan, limit: usize) -> Block {
+pub(crate) fn parse(piece: &[u8], plan: &TablePlan, limit: usize, staging: &mut Staging) -> Block {
     let mut parser = Parser {
         piece,
         plan,
         suspicious: memchr::memchr(0, piece).is_some() || std::str::from_utf8(piece).is_err(),
         quotes: memchr::memchr(b'"', piece).is_some(),
-        out: BlockBuilder::new(plan.numeric, plan.categories),
+        out: BlockBuilder::new(staging, plan.numeric, plan.categories),
         line: 0,
     };
     let mut at = 0;
@@ -89,7 +90,7 @@ struct Parser<'a> {
     /// The piece holds NUL bytes or invalid UTF-8 somewhere, so every record is looked at.
     suspicious: bool,
     quotes: bool,
-    out: BlockBuilder,
+    out: BlockBuilder<'a>,
     line: u64,
 }
 
@@ -468,7 +469,7 @@ mod tests {
     #[test]
     fn quotes_blanks_and_line_endings() {
         let text = b"1, 2 ,a\r\n\r\n\"3\",+.5,\"b, \"\"c\"\"\nd\"\n1e1,0,a";
-        let block = parse(text, &plan(XYL.to_vec()), usize::MAX);
+        let block = parse(text, &plan(XYL.to_vec()), usize::MAX, &mut Staging::new(0));
         assert_eq!(block.bad.count, 0);
         assert_eq!(
             rows(&block),
@@ -482,7 +483,7 @@ mod tests {
     #[test]
     fn faults_know_their_place_and_leave_no_trace() {
         let text = "1,2,a\n1,x,a\n1,2\n1,2,a,4\n,2,a\n1,nan,a\n\u{e4},1,a\n7,8,b\n";
-        let block = parse(text.as_bytes(), &plan(XYL.to_vec()), usize::MAX);
+        let block = parse(text.as_bytes(), &plan(XYL.to_vec()), usize::MAX, &mut Staging::new(0));
         assert_eq!(rows(&block).len(), 2);
         assert_eq!(block.bad.count, 6);
         assert_eq!(block.bad.text, text[6..text.len() - 6].as_bytes());
@@ -508,7 +509,7 @@ mod tests {
             (b"1e400,2,a\n", Code::OUT_OF_RANGE),
             (b"9007199254740993,2,a\n", Code::INEXACT_INTEGER),
         ] {
-            let block = parse(text, &plan(XYL.to_vec()), usize::MAX);
+            let block = parse(text, &plan(XYL.to_vec()), usize::MAX, &mut Staging::new(0));
             assert_eq!(block.bad.problems[0].code, code, "{}", String::from_utf8_lossy(text));
         }
     }
@@ -521,7 +522,7 @@ mod tests {
             [(Missing::DropRow, 1, 0), (Missing::Zero, 2, 0), (Missing::Mean, 2, 1)]
         {
             plan.missing = rule;
-            let block = parse(text, &plan, usize::MAX);
+            let block = parse(text, &plan, usize::MAX, &mut Staging::new(0));
             assert_eq!((block.store.rows(), block.missing.len()), (expected_rows, gaps));
             assert_eq!(block.labels.codes.len(), expected_rows);
         }
@@ -539,7 +540,7 @@ mod tests {
                     alphabet[(state >> 33) as usize % alphabet.len()]
                 })
                 .collect();
-            let block = parse(&text, &plan(XYL.to_vec()), usize::MAX);
+            let block = parse(&text, &plan(XYL.to_vec()), usize::MAX, &mut Staging::new(0));
             assert_eq!(block.records, block.bad.count + block.store.rows() as u64 + block.dropped);
         }
     }

@@ -25,7 +25,7 @@ pub use plan::LabelChoice;
 
 use crate::data::Dataset;
 use crate::data::input::InputMap;
-use crate::data::store::Store;
+use crate::data::store::{Staging, Store};
 use crate::error::{Code, Error, Place, Problem, Result};
 use block::Block;
 use collect::{Collector, Facts};
@@ -391,9 +391,9 @@ impl PlannedPart {
         let quoted = matches!(self.plan.parser, ParserPlan::Table(_));
         let mut pieces = self.part.pieces(self.skip, quoted);
         let parser = &self.plan.parser;
-        let parse = |piece: &[u8], limit| match parser {
-            ParserPlan::Table(plan) => csv::parse(piece, plan, limit),
-            ParserPlan::Svmlight(plan) => svmlight::parse(piece, plan, limit),
+        let parse = |piece: &[u8], limit, staging: &mut Staging| match parser {
+            ParserPlan::Table(plan) => csv::parse(piece, plan, limit, staging),
+            ParserPlan::Svmlight(plan) => svmlight::parse(piece, plan, limit, staging),
         };
         let stop = options.stop.clone();
         let mut checked = |block: Block, text: &[u8]| {
@@ -403,11 +403,17 @@ impl PlannedPart {
             sink(block, text)
         };
         let Some(left) = rows_left else {
-            return pipeline::run(&mut pieces, options.threads, |p| parse(p, usize::MAX), checked);
+            return pipeline::run(
+                &mut pieces,
+                options.threads,
+                |p, s| parse(p, usize::MAX, s),
+                checked,
+            );
         };
+        let mut staging = Staging::new(0);
         while *left > 0 {
             let Some(piece) = pieces.next()? else { return Ok(ControlFlow::Continue(())) };
-            let block = parse(&piece, usize::try_from(*left).unwrap_or(usize::MAX));
+            let block = parse(&piece, usize::try_from(*left).unwrap_or(usize::MAX), &mut staging);
             *left -= block.store.rows() as u64;
             if checked(block, &piece)?.is_break() {
                 return Ok(ControlFlow::Break(()));

@@ -13,7 +13,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Bytes of one piece, about.
-const PIECE: usize = 1 << 20;
+const PIECE: usize = 1 << 18;
 
 /// The longest record that is accepted.
 const MAX_RECORD: usize = 256 << 20;

@@ -3,6 +3,7 @@
 use super::block::{Block, BlockBuilder, Fault};
 use super::csv::{label_name, number_fault};
 use super::number;
+use crate::data::store::Staging;
 use crate::error::Code;
 
 /// How svmlight lines are to be understood.
@@ -39,9 +40,9 @@ impl Selection {
 const MAX_INDEX: u64 = u32::MAX as u64 - 1;
 
 /// Parses at most `limit` rows of a piece, which starts at a line and ends with one.
-pub(crate) fn parse(piece: &[u8], plan: &SvmPlan, limit: usize) -> Block {
+pub(crate) fn parse(piece: &[u8], plan: &SvmPlan, limit: usize, staging: &mut Staging) -> Block {
     let suspicious = memchr::memchr(0, piece).is_some() || std::str::from_utf8(piece).is_err();
-    let mut out = BlockBuilder::new(0, 0);
+    let mut out = BlockBuilder::new(staging, 0, 0);
     let mut at = 0;
     let mut line = 0;
     while at < piece.len() && out.staging.rows() < limit && !out.block.index_zero {
@@ -131,7 +132,7 @@ fn parse_line(
     piece: &[u8],
     line: std::ops::Range<usize>,
     plan: &SvmPlan,
-    out: &mut BlockBuilder,
+    out: &mut BlockBuilder<'_>,
 ) -> Result<(), Fault> {
     let end = line.end;
     let mut at = skip_blanks(piece, line.start, end);
@@ -167,7 +168,7 @@ fn parse_pair(
     end: usize,
     plan: &SvmPlan,
     last: &mut Option<u64>,
-    out: &mut BlockBuilder,
+    out: &mut BlockBuilder<'_>,
 ) -> Result<usize, Fault> {
     let mut index = 0u64;
     let mut colon = at;
@@ -275,7 +276,7 @@ mod tests {
     #[test]
     fn lines_comments_and_query_ids() {
         let text = b"# head\n+1 qid:3 1:0.5 4:-2 # tail\n\n-1 2:1e1\r\nspam 3:0";
-        let block = parse(text, &plan(), usize::MAX);
+        let block = parse(text, &plan(), usize::MAX, &mut Staging::new(0));
         assert_eq!(block.bad.count, 0);
         assert!(block.query_ids);
         assert_eq!(block.labels.names, ["1", "-1", "spam"]);
@@ -304,7 +305,7 @@ mod tests {
             ("3:1 4:1", Code::LABEL_VALUE),
             ("a\0 3:1", Code::NUL_BYTE),
         ] {
-            let block = parse(text.as_bytes(), &plan(), usize::MAX);
+            let block = parse(text.as_bytes(), &plan(), usize::MAX, &mut Staging::new(0));
             assert_eq!(block.bad.problems.first().map(|p| p.code), Some(code), "{text}");
             assert_eq!(block.store.rows(), 0);
         }
@@ -313,7 +314,7 @@ mod tests {
     #[test]
     fn a_guessed_base_gives_way() {
         let plan = SvmPlan { base_guessed: true, ..plan() };
-        assert!(parse(b"1 0:1 1:1\n", &plan, usize::MAX).index_zero);
+        assert!(parse(b"1 0:1 1:1\n", &plan, usize::MAX, &mut Staging::new(0)).index_zero);
         assert_eq!(smallest_index(b"1 3:1 9:2 # 0:1\n-1 2:5\n"), Some(2));
     }
 
@@ -324,6 +325,7 @@ mod tests {
             b"1 1:1 3:2 6:3 7:4 8:5\n",
             &SvmPlan { selection: Some(selection), ..plan() },
             usize::MAX,
+            &mut Staging::new(0),
         );
         let mut row = Vec::new();
         block.store.for_each(0, &mut Vec::new(), |j, v| row.push((j, v)));

@@ -32,6 +32,12 @@ impl Staging {
         }
     }
 
+    /// Ready for a new block of at least `width` columns; buffers are kept.
+    pub(crate) fn begin(&mut self, width: usize) {
+        self.drop_row();
+        self.width = width;
+    }
+
     /// Adds an entry to the open row. Columns must rise within a row. `places` are the decimal
     /// places of the value, or `NO_PLACES`.
     #[inline]
