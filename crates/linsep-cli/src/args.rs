@@ -196,7 +196,7 @@ fn predict() -> Command {
         )
         .arg(switch("keep-columns", "The input columns first (tables only)"))
         .arg(switch("ndjson", "One JSON object for each row instead of CSV"))
-        .args(input::flags())
+        .args(input::flags_for_model())
 }
 
 fn evaluate() -> Command {
@@ -206,7 +206,7 @@ fn evaluate() -> Command {
         .arg(path("model", "MODEL", "The model file").required(true))
         .arg(data())
         .arg(flag("fail-under", "METRIC=X", "Exit 1 if a metric is below X: accuracy or auc"))
-        .args(input::flags())
+        .args(input::flags_for_model())
 }
 
 fn show() -> Command {

@@ -19,12 +19,12 @@ pub(crate) enum Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
-        if let Error::Io { source, .. } = &error {
-            if source.kind() == std::io::ErrorKind::BrokenPipe {
-                return Failure::BrokenPipe;
+        match &error {
+            Error::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe => {
+                Failure::BrokenPipe
             }
+            _ => Failure::Error(error),
         }
-        Failure::Error(error)
     }
 }
 

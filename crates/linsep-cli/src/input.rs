@@ -10,6 +10,21 @@ use std::path::PathBuf;
 
 const HEADING: &str = "Input";
 
+/// The flags that matter when a model says what it needs: how the file is to be understood.
+pub(crate) fn flags_for_model() -> Vec<Arg> {
+    const NAMES: [&str; 8] = [
+        "format",
+        "label",
+        "no-header",
+        "header",
+        "delimiter",
+        "index-base",
+        "limit",
+        "allow-lossy",
+    ];
+    flags().into_iter().filter(|flag| NAMES.contains(&flag.get_id().as_str())).collect()
+}
+
 /// The input flags.
 pub(crate) fn flags() -> Vec<Arg> {
     let value = |name: &'static str, value: &'static str, help: &'static str| {
@@ -72,7 +87,8 @@ pub(crate) fn rejects_path(matches: &ArgMatches) -> Option<PathBuf> {
 
 /// The options that the flags ask for.
 pub(crate) fn options(matches: &ArgMatches, context: &Context) -> Result<ReadOptions> {
-    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    // Commands that use a model have only some of the flags.
+    let text = |name: &str| matches.try_get_one::<String>(name).ok().flatten().map(String::as_str);
     let mut options = ReadOptions::default();
     if let Some(word) = text("format") {
         options.format = word.parse()?;

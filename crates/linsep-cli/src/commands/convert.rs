@@ -1,6 +1,6 @@
 //! `linsep convert DATA OUT`: the same table in another format.
 
-use super::read_data;
+use super::{check_width, read_data};
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::output::{counted, note, print, print_json, stdout};
@@ -16,6 +16,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let Some(to) = matches.get_one::<PathBuf>("to") else { return Ok(ExitCode::from(2)) };
     let (format, packing) = target(matches.get_one::<String>("to-format"), to)?;
     let read = read_data(matches, context)?;
+    check_width(&read.data, 64, context)?;
     let lost = losses(&read.data, format);
     if !matches.get_flag("allow-lossy") {
         refuse_losses(&lost)?;

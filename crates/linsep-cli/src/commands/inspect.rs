@@ -1,6 +1,6 @@
 //! `linsep inspect DATA`: what is in the data, and what is wrong with it.
 
-use super::{describe_input, json_number, read_data};
+use super::{check_width, describe_input, json_number, read_data};
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
@@ -16,6 +16,7 @@ const SHOWN: usize = 20;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     let read = read_data(matches, context)?;
+    check_width(&read.data, 200, context)?;
     let found = inspect(&read.data);
     let digest = read.data.digest(context.threads);
     if context.json {

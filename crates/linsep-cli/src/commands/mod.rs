@@ -16,6 +16,7 @@ use crate::output::note;
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
 use linsep::data::read::{ReadResult, read};
+use linsep::{Dataset, Error};
 use std::process::ExitCode;
 
 /// Runs a command.
@@ -86,6 +87,19 @@ fn describe_input(inputs: &[std::path::PathBuf], result: &ReadResult) -> (String
         counted(data.n_classes() as u64, "class"),
     );
     (name, text)
+}
+
+/// Refuses work that needs too much memory for each feature: a wild column number in the data shows
+/// here and not in an allocation.
+fn check_width(data: &Dataset, bytes_per_feature: u64, context: &Context) -> Result<(), Failure> {
+    let needed = (data.n_features() as u64).saturating_mul(bytes_per_feature);
+    match context.max_memory {
+        Some(limit) if needed > limit => {
+            let purpose = format!("work on {} features", data.n_features());
+            Err(Error::Memory { purpose, needed, limit }.into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A JSON number, or null where there is none.

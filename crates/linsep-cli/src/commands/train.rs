@@ -1,6 +1,6 @@
 //! `linsep train DATA`: read, learn, check, write.
 
-use super::{describe_input, json_number, read_data};
+use super::{check_width, describe_input, json_number, read_data};
 use crate::args::learner_parameters;
 use crate::context::Context;
 use crate::exit::{Failure, eprint_all};
@@ -28,7 +28,9 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let read = read_data(matches, context)?;
     let read_seconds = reading.elapsed().as_secs_f64();
     let (file, input_line) = describe_input(&plan.inputs, &read);
-    check_memory(&read, context)?;
+    let planes = if read.data.n_classes() > 2 { read.data.n_classes() as u64 } else { 1 };
+    // Weights and scales, and a copy of the weights for the model.
+    check_width(&read.data, 8 * (2 * planes + 2), context)?;
     let ReadResult { data, choices, .. } = read;
     let mut task = Task { data: Arc::new(data), rows: None, threads: context.threads };
     let splits = match plan.folds {
@@ -61,7 +63,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let test = match (&plan.test, &test_rows) {
         (Some(TestOn::File(path)), _) => {
             let options = input::options(matches, context)?;
-            Some(super::evaluate::on_files(&fit.model, &[path.clone()], &options)?)
+            Some(super::evaluate::on_files(&fit.model, std::slice::from_ref(path), &options)?)
         }
         (_, Some(rows)) => Some(fit.model.evaluate(&task.data, Some(rows), context.threads)),
         _ => None,
@@ -220,19 +222,6 @@ fn default_model_path(inputs: &[PathBuf]) -> PathBuf {
         "{}.linsep",
         if stem.is_empty() || stem == "-" { "model" } else { &stem }
     ))
-}
-
-/// The planes need memory too; an absurd column number shows here and not in an allocation.
-fn check_memory(read: &ReadResult, context: &Context) -> Result<(), Failure> {
-    let planes = if read.data.n_classes() > 2 { read.data.n_classes() as u64 } else { 1 };
-    // Weights, scales and a copy for the model.
-    let needed = (read.data.n_features() as u64).saturating_mul(8 * (2 * planes + 2));
-    match context.max_memory {
-        Some(limit) if needed > limit => {
-            Err(Error::Memory { purpose: "the weights".into(), needed, limit }.into())
-        }
-        _ => Ok(()),
-    }
 }
 
 /// What is printed at the end.

@@ -267,16 +267,20 @@ fn contradictions(data: &Dataset) -> Contradictions {
 
 /// Rows of one hash, put together by equality of every value.
 fn equal_rows(data: &Dataset, rows: &[(u64, u32)]) -> Vec<Vec<u32>> {
-    let mut groups: Vec<(Vec<(u32, f64)>, Vec<u32>)> = Vec::new();
+    let mut contents: Vec<Vec<(u32, f64)>> = Vec::new();
+    let mut groups: Vec<Vec<u32>> = Vec::new();
     for &(_, row) in rows {
         let mut entries = Vec::new();
         data.for_each(row as usize, |j, x| entries.push((j, x)));
-        match groups.iter_mut().find(|(same, _)| *same == entries) {
-            Some((_, members)) => members.push(row),
-            None => groups.push((entries, vec![row])),
+        match contents.iter().position(|same| *same == entries) {
+            Some(group) => groups[group].push(row),
+            None => {
+                contents.push(entries);
+                groups.push(vec![row]);
+            }
         }
     }
-    groups.into_iter().map(|(_, members)| members).collect()
+    groups
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ impl Scaler {
     pub(crate) fn new(scaling: Scaling, data: &Dataset, rows: &[u32]) -> Scaler {
         match scaling {
             Scaling::None => Scaler::default(),
-            Scaling::Pow2 => Scaler::columns(largest(data, rows), |max| power_of_two_near(max)),
+            Scaling::Pow2 => Scaler::columns(largest(data, rows), power_of_two_near),
             Scaling::MaxAbs => Scaler::columns(largest(data, rows), |max| 1.0 / max),
             Scaling::Standard => standard(data, rows),
             Scaling::Unit => {

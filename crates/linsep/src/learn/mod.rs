@@ -255,10 +255,8 @@ pub fn drive(training: &mut dyn Training, limits: &Limits, watch: &mut dyn Obser
         let now = training.progress();
         let to_epoch_end = epoch - now.visits % epoch;
         let mut budget = Budget::visits(to_epoch_end.min(SLICE));
-        if let Some(epochs) = limits.epochs {
-            if now.epochs >= epochs {
-                return Stop::Epochs;
-            }
+        if limits.epochs.is_some_and(|epochs| now.epochs >= epochs) {
+            return Stop::Epochs;
         }
         if let Some(updates) = limits.updates {
             if now.updates >= updates {

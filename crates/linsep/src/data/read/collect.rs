@@ -355,12 +355,9 @@ pub(crate) struct Parts {
 
 /// Numbers the classes and makes the last choice of storage.
 pub(crate) fn assemble(mut parts: Parts) -> Result<Dataset> {
-    if let Some(weights) = &parts.weights {
-        if !weights.iter().any(|&weight| weight > 0.0) {
-            let problem =
-                Problem::new(Code::BAD_WEIGHT, "every row has weight 0", Place::file(parts.file));
-            return Err(problem.into());
-        }
+    if parts.weights.as_ref().is_some_and(|weights| weights.iter().all(|&weight| weight == 0.0)) {
+        let place = Place::file(parts.file);
+        return Err(Error::data(Code::BAD_WEIGHT, "every row has weight 0", place));
     }
     let (classes, order) = sort_classes(&parts.labels.names);
     let mut targets: Vec<u32> =

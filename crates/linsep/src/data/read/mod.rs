@@ -389,7 +389,7 @@ impl PlannedPart {
         mut sink: impl FnMut(Block, &[u8]) -> Result<ControlFlow<()>>,
     ) -> Result<ControlFlow<()>> {
         let quoted = matches!(self.plan.parser, ParserPlan::Table(_));
-        let mut pieces = self.part.pieces(self.skip, quoted);
+        let mut pieces = self.part.pieces(self.skip, quoted, options.max_memory);
         let parser = &self.plan.parser;
         let parse = |piece: &[u8], limit, staging: &mut Staging| match parser {
             ParserPlan::Table(plan) => csv::parse(piece, plan, limit, staging),

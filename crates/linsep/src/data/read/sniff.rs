@@ -275,13 +275,14 @@ fn looks_like_header(records: &[Vec<String>]) -> bool {
     let Some(second) = records.get(1) else {
         return first.iter().all(is_word);
     };
-    let numeric: Vec<usize> =
-        (0..first.len()).filter(|&j| second.get(j).is_some_and(starts_like_number)).collect();
+    let numeric: Vec<usize> = (0..first.len())
+        .filter(|&j| second.get(j).is_some_and(|field| starts_like_number(field)))
+        .collect();
     !numeric.is_empty() && numeric.iter().all(|&j| is_word(&first[j]))
 }
 
 /// `1,5` is no number here, but it is no column name either.
-fn starts_like_number(field: &String) -> bool {
+fn starts_like_number(field: &str) -> bool {
     field.trim_start_matches(['+', '-', '.']).starts_with(|c: char| c.is_ascii_digit())
 }
 

@@ -142,8 +142,13 @@ impl Part {
     }
 
     /// Cuts the part into pieces from byte `skip` on. `quoted` says that a line break within double
-    /// quotes does not end a record.
-    pub(crate) fn pieces(&mut self, skip: usize, quoted: bool) -> Pieces<'_> {
+    /// quotes does not end a record, `max_memory` how long a record may get.
+    pub(crate) fn pieces(
+        &mut self,
+        skip: usize,
+        quoted: bool,
+        max_memory: Option<u64>,
+    ) -> Pieces<'_> {
         let source = match &mut self.content {
             Content::Mapped(map) => PieceSource::Mapped(&map[skip.min(map.len())..]),
             Content::Stream { head, rest } => {
@@ -151,7 +156,7 @@ impl Part {
                 PieceSource::Stream { carry: std::mem::take(head), rest, ended: false }
             }
         };
-        Pieces { name: &self.name, source, quoted }
+        Pieces { name: &self.name, source, quoted, max_memory }
     }
 }
 
@@ -176,6 +181,7 @@ pub(crate) struct Pieces<'a> {
     name: &'a str,
     source: PieceSource<'a>,
     quoted: bool,
+    max_memory: Option<u64>,
 }
 
 enum PieceSource<'a> {
@@ -186,7 +192,7 @@ enum PieceSource<'a> {
 impl<'a> Pieces<'a> {
     /// The next piece; it ends with a line break unless it is the last.
     pub(crate) fn next(&mut self) -> Result<Option<Cow<'a, [u8]>>> {
-        let (name, quoted) = (self.name, self.quoted);
+        let (name, quoted, max_memory) = (self.name, self.quoted, self.max_memory);
         match &mut self.source {
             PieceSource::Mapped(left) => {
                 let mut size = PIECE;
@@ -200,7 +206,7 @@ impl<'a> Pieces<'a> {
                         *left = rest;
                         return Ok(Some(Cow::Borrowed(piece)));
                     }
-                    size = longer(name, size)?;
+                    size = longer(name, size, max_memory)?;
                 }
             }
             PieceSource::Stream { carry, rest, ended } => {
@@ -217,14 +223,18 @@ impl<'a> Pieces<'a> {
                         let rest_of_it = carry.split_off(end);
                         return Ok(Some(Cow::Owned(std::mem::replace(carry, rest_of_it))));
                     }
-                    size = longer(name, size)?;
+                    size = longer(name, size, max_memory)?;
                 }
             }
         }
     }
 }
 
-fn longer(name: &str, size: usize) -> Result<usize> {
+fn longer(name: &str, size: usize, max_memory: Option<u64>) -> Result<usize> {
+    let (purpose, needed) = (format!("a record of {name}"), 4 * size as u64);
+    if let Some(limit) = max_memory.filter(|limit| needed > *limit) {
+        return Err(Error::Memory { purpose, needed, limit });
+    }
     if size >= MAX_RECORD {
         return Err(Error::data(
             Code::LONG_RECORD,
@@ -282,7 +292,7 @@ mod tests {
     use super::*;
 
     fn pieces_of(part: &mut Part, quoted: bool) -> Vec<Vec<u8>> {
-        let mut pieces = part.pieces(0, quoted);
+        let mut pieces = part.pieces(0, quoted, None);
         let mut all = Vec::new();
         while let Some(piece) = pieces.next().unwrap() {
             all.push(piece.into_owned());

@@ -96,17 +96,17 @@ kernels! {
 
     /// Dense row of integers with a divisor for each column.
     fn dot_decimal(row: &[i32], tens: &[f64], w: &[f64]) -> f64 {
-        let (tens, w) = (&tens[..row.len()], &w[..row.len()]);
         let mut acc = [0.0; LANES];
-        let blocks = row.len() / LANES * LANES;
-        for start in (0..blocks).step_by(LANES) {
+        let (row_blocks, row_rest) = row.as_chunks::<LANES>();
+        let (tens_blocks, tens_rest) = tens[..row.len()].as_chunks::<LANES>();
+        let (w_blocks, w_rest) = w[..row.len()].as_chunks::<LANES>();
+        for ((x, t), w) in row_blocks.iter().zip(tens_blocks).zip(w_blocks) {
             for lane in 0..LANES {
-                let j = start + lane;
-                acc[lane] += f64::from(row[j]) / tens[j] * w[j];
+                acc[lane] += f64::from(x[lane]) / t[lane] * w[lane];
             }
         }
-        for j in blocks..row.len() {
-            acc[j - blocks] += f64::from(row[j]) / tens[j] * w[j];
+        for (lane, ((x, t), w)) in row_rest.iter().zip(tens_rest).zip(w_rest).enumerate() {
+            acc[lane] += f64::from(*x) / t * w;
         }
         add_lanes(acc)
     }
