@@ -486,7 +486,7 @@ mod tests {
         let block = parse(text.as_bytes(), &plan(XYL.to_vec()), usize::MAX, &mut Staging::new(0));
         assert_eq!(rows(&block).len(), 2);
         assert_eq!(block.bad.count, 6);
-        assert_eq!(block.bad.text, text[6..text.len() - 6].as_bytes());
+        assert_eq!(block.bad.text, &text.as_bytes()[6..text.len() - 6]);
         let codes: Vec<Code> = block.bad.problems.iter().map(|p| p.code).collect();
         assert_eq!(
             codes,

@@ -261,7 +261,7 @@ mod tests {
         width: usize,
         density: f64,
         seed: u64,
-        draw: fn(&mut Stream) -> (f64, u8),
+        draw: Draw,
     ) -> Vec<Vec<(f64, u8)>> {
         let mut stream = Stream::new(seed, Purpose::Generate(9));
         let mut row = || {
@@ -294,7 +294,10 @@ mod tests {
         }
     }
 
-    const DRAWS: [fn(&mut Stream) -> (f64, u8); 5] = [
+    /// Draws a value with its decimal places.
+    type Draw = fn(&mut Stream) -> (f64, u8);
+
+    const DRAWS: [Draw; 5] = [
         |_| (1.0, 0),
         |s| (s.below(40) as f64 - 20.0, 0),
         |s| (s.below(100_000) as f64 / 1000.0, 3),
