@@ -143,6 +143,11 @@ pub(crate) fn learner_parameters() -> Vec<&'static recipe::Parameter> {
 }
 
 fn train() -> Command {
+    let model_file = path(
+        "output-file",
+        "FILE",
+        "The model file to write [default: the data's name with .linsep]",
+    );
     let names: Vec<&str> = recipe::ALL.iter().map(|recipe| recipe.name).collect();
     let learners: Vec<String> = recipe::ALL
         .iter()
@@ -168,7 +173,7 @@ fn train() -> Command {
             learners.join("\n")
         ))
         .arg(data())
-        .arg(output())
+        .arg(model_file.short('o').long("output-file"))
         .arg(
             flag("learner", "NAME", "How to learn [default: perceptron]")
                 .value_parser(PossibleValuesParser::new(names))

@@ -28,8 +28,10 @@ pub(crate) fn apply(mut command: Command, arguments: &[OsString]) -> Result<Comm
                 }
                 value => {
                     let text = text_of(&path, key, value)?;
-                    command = set_everywhere(command, key, &text)
-                        .ok_or_else(|| unknown(&path, &format!("there is no flag --{key}")))?;
+                    if !known_anywhere(&command, key) {
+                        return Err(unknown(&path, &format!("there is no flag --{key}")));
+                    }
+                    command = set_everywhere(command, key, &text);
                 }
             }
         }
@@ -37,8 +39,8 @@ pub(crate) fn apply(mut command: Command, arguments: &[OsString]) -> Result<Comm
     for (name, value) in std::env::vars() {
         let Some(flag) = name.strip_prefix("LINSEP_") else { continue };
         let flag = flag.to_ascii_lowercase().replace('_', "-");
-        if flag != "config" && has(&command, &flag) {
-            command = default_to(command, &flag, value);
+        if flag != "config" {
+            command = set_everywhere(command, &flag, &value);
         }
     }
     Ok(command)
@@ -92,18 +94,12 @@ fn default_to(command: Command, flag: &str, value: String) -> Command {
     })
 }
 
-/// Sets the default of a flag wherever it exists; `None` if it exists nowhere.
-fn set_everywhere(mut command: Command, flag: &str, value: &str) -> Option<Command> {
-    let mut found = has(&command, flag);
-    if found {
-        command = default_to(command, flag, value.to_owned());
-    }
-    let names: Vec<String> = command.get_subcommands().map(|c| c.get_name().to_owned()).collect();
-    for name in names {
-        if command.find_subcommand(&name).is_some_and(|c| has(c, flag)) {
-            found = true;
-            command = command.mut_subcommand(name, |c| default_to(c, flag, value.to_owned()));
-        }
-    }
-    found.then_some(command)
+fn known_anywhere(command: &Command, flag: &str) -> bool {
+    has(command, flag) || command.get_subcommands().any(|c| has(c, flag))
+}
+
+/// Sets the default of a flag wherever it exists.
+fn set_everywhere(command: Command, flag: &str, value: &str) -> Command {
+    let command = default_to(command, flag, value.to_owned());
+    command.mut_subcommands(|c| default_to(c, flag, value.to_owned()))
 }

@@ -6,7 +6,7 @@ use linsep::{Error, Result};
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The global flags, resolved.
 pub(crate) struct Context {
@@ -17,11 +17,11 @@ pub(crate) struct Context {
     pub(crate) progress: ProgressMode,
     pub(crate) threads: usize,
     pub(crate) max_memory: Option<u64>,
-    pub(crate) time_limit: Option<Duration>,
+    /// Whether a time limit was given.
+    pub(crate) time_limited: bool,
     pub(crate) seed: u64,
-    /// Turns true at the first Ctrl-C.
+    /// Turns true at the first Ctrl-C and at the time limit.
     pub(crate) stop: Arc<AtomicBool>,
-    pub(crate) started: Instant,
 }
 
 /// Where progress is shown.
@@ -57,6 +57,11 @@ impl Context {
         let seed = seed.parse().map_err(|_| {
             Error::usage(format!("--seed: \"{seed}\" is no whole number of at least 0"))
         })?;
+        let time_limit = text("time-limit").map(units::duration).transpose()?;
+        let stop = catch_signals();
+        if let Some(limit) = time_limit {
+            watch_time(limit, Arc::clone(&stop));
+        }
         Ok(Context {
             json: matches.get_flag("json"),
             plain: matches.get_flag("plain"),
@@ -65,20 +70,15 @@ impl Context {
             progress,
             threads,
             max_memory: text("max-memory").map(units::bytes).transpose()?.or_else(physical_memory),
-            time_limit: text("time-limit").map(units::duration).transpose()?,
+            time_limited: time_limit.is_some(),
             seed,
-            stop: catch_signals(),
-            started: Instant::now(),
+            stop,
         })
     }
 
-    pub(crate) fn interrupted(&self) -> bool {
+    /// Whether the work is to end, by a signal or by the time limit.
+    pub(crate) fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
-    }
-
-    /// Whether the time limit is over.
-    pub(crate) fn out_of_time(&self) -> bool {
-        self.time_limit.is_some_and(|limit| self.started.elapsed() >= limit)
     }
 }
 
@@ -94,6 +94,23 @@ fn catch_signals() -> Arc<AtomicBool> {
     // Without a handler a signal ends the program at once, as it would anyway.
     drop(caught);
     stop
+}
+
+static TIMED_OUT: AtomicBool = AtomicBool::new(false);
+
+/// Whether the time limit was what ended the work.
+pub(crate) fn timed_out() -> bool {
+    TIMED_OUT.load(Ordering::Relaxed)
+}
+
+fn watch_time(limit: Duration, stop: Arc<AtomicBool>) {
+    std::thread::spawn(move || {
+        std::thread::sleep(limit);
+        if !stop.load(Ordering::Relaxed) {
+            TIMED_OUT.store(true, Ordering::Relaxed);
+            stop.store(true, Ordering::Relaxed);
+        }
+    });
 }
 
 /// The machine's memory, where the system tells it.

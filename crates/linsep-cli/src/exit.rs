@@ -39,6 +39,12 @@ impl Failure {
     pub(crate) fn report(&self) -> ExitCode {
         match self {
             Failure::BrokenPipe => ExitCode::SUCCESS,
+            Failure::Error(Error::Interrupted) if crate::context::timed_out() => {
+                let message = "the time limit was reached before there was a result".to_owned();
+                let error = Error::Limit { code: Code::LIMIT, message };
+                eprint_all(&render(&error, colour_on_stderr()));
+                ExitCode::from(5)
+            }
             Failure::Error(error) => {
                 eprint_all(&render(error, colour_on_stderr()));
                 ExitCode::from(code_of(error.code()))
@@ -56,7 +62,7 @@ pub(crate) fn code_of(code: Code) -> u8 {
         4 => 4,
         5 => 5,
         6 => 6,
-        7 => 130,
+        7 if code == Code::INTERRUPTED => 130,
         _ => 70,
     }
 }
@@ -84,7 +90,8 @@ pub(crate) fn report_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(|at| format!("{}:{}", at.file(), at.line()));
         eprint_all(&format!(
-            "error[E0700]: a fault inside linsep\n  --> {}\n  help: this is a bug; please report it with the command that was run\n",
+            "error[{}]: a fault inside linsep\n  --> {}\n  help: this is a bug; please report it with the command that was run\n",
+            Code::INTERNAL,
             place.as_deref().unwrap_or("unknown place")
         ));
         std::process::exit(70);

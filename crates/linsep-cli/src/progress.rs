@@ -1,7 +1,7 @@
 //! Progress on stderr: one line that is wiped at the end, or JSON lines for programs. Nothing is
 //! shown in the first half second.
 
-use crate::context::{Context, ProgressMode};
+use crate::context::{Context, ProgressMode, timed_out};
 use crate::exit::eprint_all;
 use crate::output::grouped;
 use linsep::{Observer, Stop, Training};
@@ -53,11 +53,9 @@ impl<'a> Watch<'a> {
 
 impl Observer for Watch<'_> {
     fn on_step(&mut self, now: &dyn Training) -> ControlFlow<Stop> {
-        if self.context.interrupted() {
-            return ControlFlow::Break(Stop::Interrupted);
-        }
-        if self.context.out_of_time() {
-            return ControlFlow::Break(Stop::Time);
+        if self.context.stopped() {
+            let why = if timed_out() { Stop::Time } else { Stop::Interrupted };
+            return ControlFlow::Break(why);
         }
         if self.context.progress != ProgressMode::Never && self.started.elapsed() >= self.next {
             self.next = self.started.elapsed() + Duration::from_millis(100);

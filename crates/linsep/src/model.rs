@@ -6,7 +6,7 @@
 use crate::data::Dataset;
 use crate::data::input::InputMap;
 use crate::data::read::Chunk;
-use crate::data::store::{Rows, Store, with_rows};
+use crate::data::store::{Rows, Store, kernel, with_rows};
 use crate::parallel::parallel_map;
 use crate::report::{Evaluation, Tally};
 use serde::{Deserialize, Serialize};
@@ -61,13 +61,12 @@ impl LinearModel {
         self.input.features
     }
 
-    /// The scores of a row of raw features: one for two classes, else one for each class.
+    /// The scores of a row of raw features: one for two classes, else one for each class. Missing
+    /// values on the right are 0; the bits are those of every other way to score the row.
     pub fn scores(&self, row: &[f64]) -> Vec<f64> {
-        let dot = |plane: &Plane| {
-            let terms = row.iter().zip(&plane.weights);
-            terms.map(|(x, w)| x * w).sum::<f64>() + plane.bias
-        };
-        self.planes.iter().map(dot).collect()
+        let row = &row[..row.len().min(self.n_features())];
+        let score = |plane: &Plane| kernel::dot_f64(row, &plane.weights) + plane.bias;
+        self.planes.iter().map(score).collect()
     }
 
     /// The class of a row of raw features.

@@ -8,11 +8,13 @@
 //! There are no types, code or paths inside.
 
 use crate::atomic::write_atomic;
-use crate::data::digest::hex;
 use crate::data::input::InputMap;
 use crate::error::{Code, Error, Result};
 use crate::learn::{Certificate, Progress, Stop};
 use crate::model::{LinearModel, Link, Plane, Rule};
+pub use linsep_proof::DataIdentity;
+use linsep_proof::digest::hex;
+use linsep_proof::{CertificateFile, Reading, ReadingField};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -29,8 +31,8 @@ const FORMAT: &str = "linsep.model/1";
 pub struct ModelFile {
     /// The model.
     pub model: LinearModel,
-    /// What is proved about it.
-    pub certificate: Certificate,
+    /// What is proved about it, together with the data that the claims speak of.
+    pub certificate: CertificateFile,
     /// The learner's name.
     pub learner: String,
     /// The learner's parameters, defaults included.
@@ -47,18 +49,8 @@ pub struct ModelFile {
     pub data: DataIdentity,
 }
 
-/// Which data a model was trained on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DataIdentity {
-    /// The digest of the whole table.
-    pub sha256: String,
-    /// Its number of rows.
-    pub rows: u64,
-}
-
 impl ModelFile {
-    /// A model file for a finished fit.
+    /// A model file for a finished fit on `data`.
     pub fn new(
         model: LinearModel,
         certificate: Certificate,
@@ -66,10 +58,15 @@ impl ModelFile {
         parameters: BTreeMap<String, String>,
         seed: u64,
         (stop, progress): (Stop, Progress),
-        data: DataIdentity,
+        (data, reading): (DataIdentity, &crate::data::Reading),
     ) -> ModelFile {
         let Progress { epochs, updates, .. } = progress;
         let learner = learner.to_owned();
+        let reading = ReadingField {
+            default: if reading.decimal { Reading::Decimal } else { Reading::Binary64 },
+            binary64: reading.binary64.clone(),
+        };
+        let certificate = CertificateFile::new(data.clone(), reading, true, certificate);
         ModelFile { model, certificate, learner, parameters, seed, stop, epochs, updates, data }
     }
 
@@ -172,7 +169,7 @@ struct Wire {
     link: Link,
     input: InputMap,
     planes: Vec<WirePlane>,
-    certificate: Certificate,
+    certificate: CertificateFile,
 }
 
 /// A plane with all weights, or with those that are not 0.
@@ -383,6 +380,7 @@ mod tests {
         let progress = Progress { epochs: 3, updates: 7, ..Progress::default() };
         let data = DataIdentity { sha256: "0".repeat(64), rows: 9 };
         let certificate = Certificate::unproved("a test");
+        let reading = crate::data::Reading { decimal: true, binary64: vec![1] };
         ModelFile::new(
             model,
             certificate,
@@ -390,7 +388,7 @@ mod tests {
             parameters,
             5,
             (Stop::Epochs, progress),
-            data,
+            (data, &reading),
         )
     }
 

@@ -1,4 +1,5 @@
-//! Randomness that never depends on the clock, the machine or the number of threads.
+//! Randomness that never depends on the clock or the number of threads. Bits, whole numbers, reals
+//! and orders are the same on every machine; normal numbers use the system's logarithm.
 //!
 //! A [`Stream`] is named by a seed and a purpose number, so every consumer (the order of epoch 7,
 //! the split, a random start) draws from its own stream and can be replayed without keeping any

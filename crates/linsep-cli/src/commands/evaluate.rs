@@ -40,7 +40,7 @@ pub(crate) fn on_files(
     options: &ReadOptions,
 ) -> Result<Evaluation, Failure> {
     let ids: HashMap<&str, u32> = model.classes.iter().map(String::as_str).zip(0..).collect();
-    let rest = ids.get("rest").copied().filter(|_| model.classes.len() == 2);
+    let rest = model.input.rest.then_some(0);
     let mut tally = Tally::new(&model.classes);
     let mut unknown = None;
     stream(inputs, options, &model.input, true, |_, chunk| {

@@ -42,17 +42,21 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         );
         return Ok(ExitCode::SUCCESS);
     }
-    let stop = || context.interrupted();
-    match target {
-        None => write_rows(&mut generator, format, &mut stdout(), &stop)?,
+    let stop = || context.stopped();
+    let written = match target {
+        None => write_rows(&mut generator, format, &mut stdout(), &stop).map_err(Failure::from),
         Some(path) => write_atomic(path, |out| {
             let mut out = Packer::new(out, packing)?;
             write_rows(&mut generator, format, &mut out, &stop)?;
             out.finish()
         })
-        .map_err(|error| if context.interrupted() { Error::Interrupted } else { error })?,
+        .map_err(Failure::from),
+    };
+    if context.stopped() {
+        return Err(Error::Interrupted.into());
     }
-    Ok(if context.interrupted() { ExitCode::from(130) } else { ExitCode::SUCCESS })
+    written?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn spec(matches: &ArgMatches, context: &Context) -> Result<GenerateSpec, Failure> {

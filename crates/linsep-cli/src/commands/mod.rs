@@ -43,7 +43,7 @@ pub(crate) fn run(
 fn read_data(matches: &ArgMatches, context: &Context) -> Result<ReadResult, Failure> {
     let options = input::options(matches, context)?;
     let result = read(&input::paths(matches), &options)?;
-    if let Some(path) = input::rejects_path(matches) {
+    if let Some(path) = input::rejects_path(matches).filter(|_| result.choices.bad_rows > 0) {
         write_atomic(&path, |out| out.write_all(&result.rejects))?;
         note(context, &format!("{} bad rows went to {}", result.choices.bad_rows, path.display()));
     } else if result.choices.bad_rows > 0 {

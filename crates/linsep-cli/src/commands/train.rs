@@ -2,20 +2,19 @@
 
 use super::{check_width, describe_input, json_number, read_data};
 use crate::args::learner_parameters;
-use crate::context::Context;
+use crate::context::{Context, timed_out};
 use crate::exit::{Failure, eprint_all};
 use crate::input;
-use crate::output::{Facts, counted, grouped, note, print, print_json};
+use crate::output::{Facts, counted, grouped, print, print_json};
 use crate::progress::Watch;
 use clap::ArgMatches;
-use clap::parser::ValueSource;
 use linsep::data::read::ReadResult;
 use linsep::data::split::{Split, folds, holdout};
 use linsep::learn::validate::cross_validate;
 use linsep::model_file::{DataIdentity, ModelFile};
 use linsep::recipe::{Recipe, Settings};
 use linsep::report::{CrossValidation, Evaluation};
-use linsep::{Claim, Error, Fit, Learner, Limits, Stop, Task};
+use linsep::{Claim, Code, Error, Fit, Learner, Limits, Stop, Task};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -68,12 +67,15 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         (_, Some(rows)) => Some(fit.model.evaluate(&task.data, Some(rows), context.threads)),
         _ => None,
     };
-    let validation = if splits.is_empty() || fit.stop == Stop::Interrupted {
-        None
-    } else {
-        let stop = || context.interrupted() || context.out_of_time();
-        Some(cross_validate(plan.learner.as_ref(), &task, &splits, &plan.limits, &stop)?)
-    };
+    let stop = || context.stopped();
+    let validation =
+        match cross_validate(plan.learner.as_ref(), &task, &splits, &plan.limits, &stop) {
+            _ if splits.is_empty() => None,
+            Ok(validation) => Some(validation),
+            // The model is there all the same and is written.
+            Err(Error::Interrupted) => None,
+            Err(error) => return Err(error.into()),
+        };
 
     let digest = task.data.digest(context.threads);
     let writing = Instant::now();
@@ -86,7 +88,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         parameters.clone(),
         context.seed,
         (fit.stop, fit.progress),
-        identity,
+        (identity, task.data.reading()),
     );
     model_file.save(&plan.model)?;
     let report = Report {
@@ -113,31 +115,26 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
 
 /// The exit code: an interrupted run or a limit that the user gave is not a plain success.
 fn finish(fit: &Fit, plan: &Plan, context: &Context) -> Result<ExitCode, Failure> {
+    let limit = match fit.stop {
+        Stop::Interrupted => None,
+        Stop::Time => Some("--time-limit"),
+        Stop::Updates => Some("--updates"),
+        Stop::Epochs if plan.epochs_given => Some("--epochs"),
+        _ if context.stopped() && timed_out() => Some("--time-limit"),
+        _ if context.stopped() => None,
+        _ => return Ok(ExitCode::SUCCESS),
+    };
     let path = plan.model.display();
-    match fit.stop {
-        Stop::Interrupted => {
+    match limit {
+        Some(flag) => {
+            let message =
+                format!("{flag} was reached before the work was done; the model is in {path}");
+            Err(Error::Limit { code: Code::LIMIT, message }.into())
+        }
+        None => {
             eprint_all(&format!("interrupted; the model as it was is in {path}\n"));
             Ok(ExitCode::from(130))
         }
-        Stop::Time | Stop::Updates => {
-            note(
-                context,
-                &format!(
-                    "the limit was reached before a pass without mistakes; the model is in {path}"
-                ),
-            );
-            Ok(ExitCode::from(5))
-        }
-        Stop::Epochs if plan.epochs_given => {
-            note(
-                context,
-                &format!(
-                    "--epochs was reached before a pass without mistakes; the model is in {path}"
-                ),
-            );
-            Ok(ExitCode::from(5))
-        }
-        _ => Ok(ExitCode::SUCCESS),
     }
 }
 
@@ -179,7 +176,7 @@ impl Plan {
         let mut limits = Limits { updates: whole("updates")?, ..Limits::default() };
         if let Some(epochs) = whole("epochs")? {
             limits.epochs = Some(epochs);
-        } else if limits.updates.is_some() || context.time_limit.is_some() {
+        } else if limits.updates.is_some() || context.time_limited {
             limits.epochs = None;
         }
         let test = match text("test") {
@@ -191,6 +188,9 @@ impl Plan {
         };
         let inputs = input::paths(matches);
         let model = match matches.get_one::<PathBuf>("output-file") {
+            Some(path) if path.as_os_str() == "-" => {
+                return Err(Error::usage("a model is a file; -o needs a name, not -").into());
+            }
             Some(path) => path.clone(),
             None => default_model_path(&inputs),
         };
@@ -199,9 +199,7 @@ impl Plan {
             recipe,
             settings,
             limits,
-            epochs_given: matches
-                .value_source("epochs")
-                .is_some_and(|s| s != ValueSource::DefaultValue),
+            epochs_given: text("epochs").is_some(),
             test,
             folds: whole("cv")?.map(|folds| folds as usize),
             model,
@@ -325,12 +323,21 @@ impl Report<'_> {
         format!("{why} ({effort})")
     }
 
+    /// What is proved, each statement once.
     fn proved(&self) -> String {
-        match self.fit.certificate.claims.first() {
-            Some(Claim::Unproved { reason }) => format!("nothing: {reason}"),
-            Some(claim) => claim.name().to_owned(),
-            None => "nothing".to_owned(),
+        let mut lines: Vec<String> = Vec::new();
+        for claim in &self.fit.certificate.claims {
+            let line = match claim {
+                Claim::Unproved { reason } => format!("nothing: {reason}"),
+                claim => claim.name().to_owned(),
+            };
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
         }
+        // Of several planes the one that falls short decides what can be said.
+        lines.sort_by_key(|line| !line.contains("before a pass"));
+        lines.into_iter().next().unwrap_or_else(|| "nothing".to_owned())
     }
 
     fn json(&self, parameters: std::collections::BTreeMap<String, String>) -> serde_json::Value {

@@ -20,6 +20,9 @@ pub struct InputMap {
     /// Where svmlight indices start, if the training file had them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index_base: Option<u8>,
+    /// Whether the first class stands for every label that is not the second class.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rest: bool,
     /// The used columns in the order of the features; empty when features are plain indices.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<InputColumn>,
@@ -64,6 +67,7 @@ impl InputMap {
             label: None,
             source_columns: None,
             index_base: None,
+            rest: false,
             columns: Vec::new(),
         }
     }
@@ -131,6 +135,28 @@ impl InputMap {
                     self.features
                 ));
             }
+        }
+        let mut positions: Vec<usize> = self.columns.iter().map(|c| c.position).collect();
+        positions.extend(self.label.iter().map(|label| label.position));
+        positions.sort_unstable();
+        let width = self.source_columns.unwrap_or(usize::MAX);
+        if positions.windows(2).any(|pair| pair[0] == pair[1])
+            || positions.last().is_some_and(|&at| at >= width)
+        {
+            return Err("two columns have one position, or a position is outside the table".into());
+        }
+        let mut names: Vec<&String> = self.columns.iter().filter_map(|c| c.name.as_ref()).collect();
+        names.sort_unstable();
+        if self.has_names() && names.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err("two columns have the same name".into());
+        }
+        if self
+            .columns
+            .iter()
+            .filter_map(|c| c.levels.as_ref())
+            .any(|l| !l.is_sorted_by(|a, b| a < b))
+        {
+            return Err("the levels of a column are not sorted".into());
         }
         if self.columns.iter().any(|c| c.missing.is_some_and(|value| !value.is_finite())) {
             return Err("a value for missing cells is not finite".into());

@@ -127,6 +127,11 @@ impl Dataset {
         }
     }
 
+    /// The labels that occur in the file, in normal form.
+    pub fn label_names(&self) -> &[String] {
+        self.merged.as_ref().map_or(&self.classes, |merged| &merged.names)
+    }
+
     /// Row weights, if there are any.
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()

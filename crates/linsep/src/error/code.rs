@@ -119,6 +119,8 @@ codes! {
     MEMORY = 602, "memory limit",
         "The work needs more memory than --max-memory allows.";
 
+    INTERNAL = 700, "a fault inside linsep",
+        "This is a bug in the program, not in the data. Please report it with the command that was run.";
     INTERRUPTED = 701, "interrupted",
         "The run was stopped by a signal before there was anything to save.";
 }

@@ -416,6 +416,7 @@ fn choose_positive(
     let chosen = chosen as u32;
     if data.classes.len() > 2 {
         let names = std::mem::replace(&mut data.classes, vec!["rest".to_owned(), name]);
+        data.input.rest = true;
         data.merged = Some(MergedLabels { names, codes: targets.to_vec() });
         targets.iter_mut().for_each(|target| *target = u32::from(*target == chosen));
     } else if data.classes.len() == 2 && chosen == 0 {

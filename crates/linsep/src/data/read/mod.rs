@@ -162,11 +162,17 @@ fn read_once(inputs: &[PathBuf], options: &ReadOptions) -> Result<Option<ReadRes
     let (Some(collector), Some(plan)) = (collector, plan) else {
         return Err(Error::data(Code::EMPTY, "there is no input", Place::default()));
     };
-    let delimiter = choices.delimiter.unwrap_or(b',') as char;
     let (data, facts, mut rejects) = collector.finish(plan, options)?;
     note_facts(&mut choices, &facts);
     if let (Some(header), false) = (&choices.header, rejects.is_empty()) {
-        let mut text = header.join(&delimiter.to_string()).into_bytes();
+        let delimiter = choices.delimiter.unwrap_or(b',');
+        let mut text = Vec::new();
+        for (k, name) in header.iter().enumerate() {
+            if k > 0 {
+                text.push(delimiter);
+            }
+            super::write::quote(name, delimiter, &mut text);
+        }
         text.push(b'\n');
         text.append(&mut rejects);
         rejects = text;
@@ -253,6 +259,10 @@ pub fn stream(
         let flow = part.blocks(options, &mut rows_left, |mut block, text| {
             if let Some(mut problem) = block.bad.problems.drain(..).next() {
                 collect::locate(&mut problem, &name, lines, facts.records, &plan);
+                if matches!(problem.code, Code::NOT_A_NUMBER | Code::NOT_FINITE | Code::MISSING) {
+                    problem.help =
+                        Some("a model answers every row or none: repair or remove this one".into());
+                }
                 return Err(problem.into());
             }
             if block.index_zero {

@@ -88,7 +88,7 @@ pub(crate) fn parse_prefix(text: &[u8]) -> Result<(Number, usize), Fault> {
             places -= 1;
         }
         let value = short as f64 / power_of_ten(places);
-        let long = short >= 1_000_000_000_000_000;
+        let long = short >= FIFTEEN_DIGITS && short_of_zeros(short) >= FIFTEEN_DIGITS;
         let number = Number {
             value: if negative { -value } else { value },
             places: if long && places > 0 { NO_PLACES } else { places },
@@ -126,6 +126,16 @@ pub(crate) fn places_of(value: f64) -> u8 {
         Ok(number) if !number.long => number.places,
         _ => NO_PLACES,
     }
+}
+
+/// The smallest number of more than 15 digits.
+const FIFTEEN_DIGITS: u64 = 1_000_000_000_000_000;
+
+fn short_of_zeros(mut number: u64) -> u64 {
+    while number.is_multiple_of(10) {
+        number /= 10;
+    }
+    number
 }
 
 #[inline(always)]
@@ -270,6 +280,10 @@ mod tests {
         ] {
             assert_eq!(parse(text.as_bytes()).unwrap().places, places, "{text}");
         }
+        for text in ["1e15", "1000000000000000", "9e15"] {
+            assert!(!parse(text.as_bytes()).unwrap().long, "{text}");
+        }
+        assert!(parse(b"1000000000000001").unwrap().long);
         assert_eq!(parse(b"0.30000000000000004").unwrap().places, NO_PLACES);
         assert!(parse(b"0.30000000000000004").unwrap().long);
         assert_eq!(places_of(0.1), 1);

@@ -218,6 +218,11 @@ fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Result<Plan> 
             });
         }
     }
+    for column in &columns {
+        if let Some(name) = &column.name {
+            find_name(table.names(), name, file)?;
+        }
+    }
     if columns.is_empty() {
         return Err(Error::data(Code::NO_FEATURES, Code::NO_FEATURES.title(), Place::file(file)));
     }
@@ -229,6 +234,7 @@ fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Result<Plan> 
         }),
         source_columns: Some(table.width),
         index_base: None,
+        rest: false,
         columns,
     };
     let parser = TablePlan {

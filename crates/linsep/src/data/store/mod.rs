@@ -119,6 +119,25 @@ impl Store {
         with_rows!(self, rows => rows.row(row, scratch).for_each(each));
     }
 
+    /// Like [`Store::for_each`], straight from the codes and without a buffer.
+    pub(crate) fn for_each_entry(&self, row: usize, each: &mut dyn FnMut(u32, f64)) {
+        match &self.shape {
+            Shape::Dense(dense) => {
+                for column in 0..dense.width {
+                    let value = dense.values.at(row * dense.width + column);
+                    if value != 0.0 {
+                        each(column as u32, value);
+                    }
+                }
+            }
+            Shape::Sparse(sparse) => {
+                for position in sparse.offsets.range(row) {
+                    each(sparse.indices[position], sparse.values.at(position));
+                }
+            }
+        }
+    }
+
     /// row · w.
     #[cfg(test)]
     fn dot(&self, row: usize, w: &[f64]) -> f64 {

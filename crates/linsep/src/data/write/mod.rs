@@ -62,7 +62,7 @@ pub fn losses(data: &Dataset, format: OutputFormat) -> Vec<String> {
                 || name.contains([':', '#', '\n', '\r'])
                 || name.contains(char::is_whitespace)
         };
-        if let Some(name) = data.classes().iter().find(unfit) {
+        if let Some(name) = data.label_names().iter().find(unfit) {
             losses.push(format!("svmlight cannot hold the label \"{name}\""));
         }
     }

@@ -1,0 +1,56 @@
+//! The digest by which certificates and models name their data.
+//!
+//! Each row is written as: the label's UTF-8 bytes with their number before them (u32), the number
+//! of non-zero values (u32), then for each of them the 0-based column (u32) and the bits of the
+//! binary64 (u64), in rising order of the columns, everything little-endian. Rows are taken in blocks
+//! of 4,096; the digest is the SHA-256 of the concatenated SHA-256 of the blocks, so it can be
+//! computed on all cores and by workers that hold only some blocks. Names, width, weights, file
+//! format and storage do not enter.
+
+use crate::rows::Rows;
+use sha2::{Digest as _, Sha256};
+
+/// Rows in one block of the digest.
+pub const BLOCK_ROWS: u64 = 4096;
+
+/// The hash of one block of rows.
+pub fn block_hash(rows: &dyn Rows, block: u64) -> [u8; 32] {
+    let mut sha = Sha256::new();
+    let mut bytes = Vec::new();
+    for row in block * BLOCK_ROWS..((block + 1) * BLOCK_ROWS).min(rows.len()) {
+        let label = rows.label(row).as_bytes();
+        bytes.clear();
+        bytes.extend_from_slice(&(label.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(label);
+        let count_at = bytes.len();
+        bytes.extend_from_slice(&[0; 4]);
+        let mut count = 0u32;
+        rows.for_each(row, &mut |column, value| {
+            bytes.extend_from_slice(&column.to_le_bytes());
+            bytes.extend_from_slice(&value.to_bits().to_le_bytes());
+            count += 1;
+        });
+        bytes[count_at..count_at + 4].copy_from_slice(&count.to_le_bytes());
+        sha.update(&bytes);
+    }
+    sha.finalize().into()
+}
+
+/// The digest that the hashes of all blocks make.
+pub fn combine(hashes: &[[u8; 32]]) -> String {
+    let mut whole = Sha256::new();
+    hashes.iter().for_each(|hash| whole.update(hash));
+    hex(&whole.finalize())
+}
+
+/// The digest of all rows, on this thread.
+pub fn digest(rows: &dyn Rows) -> String {
+    let blocks = rows.len().div_ceil(BLOCK_ROWS);
+    let hashes: Vec<[u8; 32]> = (0..blocks).map(|block| block_hash(rows, block)).collect();
+    combine(&hashes)
+}
+
+/// Bytes in hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,143 @@
+//! The certificate file: claims together with the data they speak of.
+
+use crate::claim::Certificate;
+use crate::claim::Claim;
+use crate::rows::Reading;
+use serde::{Deserialize, Serialize};
+
+/// The format that this version writes and reads.
+pub const FORMAT: &str = "linsep.certificate/1";
+
+/// A certificate as it stands in a file, or inside a model file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CertificateFile {
+    /// Always [`FORMAT`].
+    pub format: String,
+    /// Which data the claims speak of.
+    pub data: DataIdentity,
+    /// How the columns of the file became features; a model file has this in its own place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<serde_json::Value>,
+    /// What the numbers mean.
+    pub reading: ReadingField,
+    /// Whether planes have a bias.
+    pub bias: bool,
+    /// The basis functions; there are none in this version.
+    pub basis: Option<String>,
+    /// What is claimed.
+    pub claims: Vec<Claim>,
+}
+
+/// Which data, by its digest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataIdentity {
+    /// The digest of the whole table.
+    pub sha256: String,
+    /// Its number of rows.
+    pub rows: u64,
+}
+
+/// What the numbers mean, column by column.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReadingField {
+    /// The meaning of every column that is not an exception.
+    pub default: Reading,
+    /// Columns that are binary64 although the default is decimal.
+    pub binary64: Vec<u32>,
+}
+
+impl ReadingField {
+    /// The reading of a column.
+    pub fn of(&self, column: u32) -> Reading {
+        match self.default {
+            Reading::Decimal if self.binary64.binary_search(&column).is_err() => Reading::Decimal,
+            _ => Reading::Binary64,
+        }
+    }
+}
+
+impl CertificateFile {
+    /// Claims about data.
+    pub fn new(
+        data: DataIdentity,
+        reading: ReadingField,
+        bias: bool,
+        certificate: Certificate,
+    ) -> Self {
+        let format = FORMAT.to_owned();
+        CertificateFile {
+            format,
+            data,
+            input: None,
+            reading,
+            bias,
+            basis: None,
+            claims: certificate.claims,
+        }
+    }
+
+    /// Reads a file strictly: unknown fields and other versions are refused.
+    pub fn from_json(bytes: &[u8]) -> Result<CertificateFile, FileError> {
+        #[derive(Deserialize)]
+        struct Head {
+            format: String,
+        }
+        let head: Head =
+            serde_json::from_slice(bytes).map_err(|e| FileError::Syntax(e.to_string()))?;
+        if head.format != FORMAT {
+            return Err(match head.format.strip_prefix("linsep.certificate/") {
+                Some(_) => FileError::Version(head.format),
+                None => FileError::Syntax(format!("the format is not {FORMAT}")),
+            });
+        }
+        let file: CertificateFile =
+            serde_json::from_slice(bytes).map_err(|e| FileError::Syntax(e.to_string()))?;
+        file.check_form()?;
+        Ok(file)
+    }
+
+    /// Refuses what no correct writer makes.
+    pub fn check_form(&self) -> Result<(), FileError> {
+        if self.format != FORMAT {
+            return Err(FileError::Version(self.format.clone()));
+        }
+        if self.basis.is_some() {
+            return Err(FileError::Syntax("this version knows no basis functions".into()));
+        }
+        if !self.reading.binary64.is_sorted_by(|a, b| a < b) {
+            return Err(FileError::Syntax("the columns of the reading are not rising".into()));
+        }
+        Ok(())
+    }
+
+    /// The content of a file.
+    pub fn to_json(&self) -> String {
+        // Plain data with finite numbers always has a JSON form.
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+}
+
+/// Why a certificate file cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileError {
+    /// It is not a certificate of this format.
+    Syntax(String),
+    /// It is of another version.
+    Version(String),
+}
+
+impl std::fmt::Display for FileError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            FileError::Syntax(words) => write!(f, "not a valid certificate: {words}"),
+            FileError::Version(found) => write!(f, "the format {found} is newer than {FORMAT}"),
+        }
+    }
+}
+
+impl std::error::Error for FileError {}

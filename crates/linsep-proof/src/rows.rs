@@ -1,0 +1,36 @@
+//! What the checker needs to know about data.
+
+use serde::{Deserialize, Serialize};
+
+/// Labelled rows of numbers. The checker reads them and trusts nothing else.
+pub trait Rows: Sync {
+    /// Number of rows.
+    fn len(&self) -> u64;
+
+    /// Number of columns.
+    fn width(&self) -> usize;
+
+    /// The label of a row in normal form.
+    fn label(&self, row: u64) -> &str;
+
+    /// Calls `each` with (column, value) of every value of a row that is not 0, columns rising.
+    fn for_each(&self, row: u64, each: &mut dyn FnMut(u32, f64));
+
+    /// Whether a row takes part at all; a row of weight 0 does not.
+    fn takes_part(&self, row: u64) -> bool;
+
+    /// Whether there are no rows.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// What a stored binary64 stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reading {
+    /// The decimal of at most 15 significant digits that rounds to it.
+    Decimal,
+    /// Itself.
+    Binary64,
+}
