@@ -33,6 +33,7 @@ pub(crate) fn command() -> Command {
         .subcommand(evaluate())
         .subcommand(show())
         .subcommand(inspect())
+        .subcommand(verify())
         .subcommand(convert())
         .subcommand(generate())
         .subcommand(
@@ -225,6 +226,15 @@ fn inspect() -> Command {
     Command::new("inspect")
         .about("Prints what is in the data: columns, classes, encoding, problems")
         .after_help("Example:\n  linsep inspect flowers.csv")
+        .arg(data())
+        .args(input::flags())
+}
+
+fn verify() -> Command {
+    Command::new("verify")
+        .about("Checks every claim of a certificate or a model against the data, in exact arithmetic")
+        .after_help("Examples:\n  linsep verify flowers.json flowers.csv\n  linsep verify flowers.linsep flowers.csv")
+        .arg(path("certificate", "CERT|MODEL", "The certificate or model file").required(true))
         .arg(data())
         .args(input::flags())
 }

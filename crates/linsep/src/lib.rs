@@ -31,6 +31,8 @@ pub mod atomic;
 pub(crate) mod parallel;
 pub mod rng;
 
+pub use linsep_proof as proof;
+
 pub use data::{Dataset, DatasetBuilder};
 pub use error::{Code, DataError, Error, Excerpt, Place, Problem, Result, printable};
 pub use learn::{

@@ -8,6 +8,7 @@ mod inspect;
 mod predict;
 mod show;
 mod train;
+mod verify;
 
 use crate::context::Context;
 use crate::exit::Failure;
@@ -26,6 +27,7 @@ pub(crate) fn run(
     context: &Context,
 ) -> Result<ExitCode, Failure> {
     match name {
+        "verify" => verify::run(matches, context),
         "train" => train::run(matches, context),
         "predict" => predict::run(matches, context),
         "evaluate" => evaluate::run(matches, context),

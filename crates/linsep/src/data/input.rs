@@ -20,6 +20,9 @@ pub struct InputMap {
     /// Where svmlight indices start, if the training file had them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index_base: Option<u8>,
+    /// The column with the row weights, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<SourceColumn>,
     /// Whether the first class stands for every label that is not the second class.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rest: bool,
@@ -68,6 +71,7 @@ impl InputMap {
             source_columns: None,
             index_base: None,
             rest: false,
+            weight: None,
             columns: Vec::new(),
         }
     }
@@ -82,6 +86,13 @@ impl InputMap {
             unknown_as_zeros: false,
         });
         InputMap { columns: columns.collect(), ..InputMap::plain(features) }
+    }
+
+    /// The map that a certificate file holds; the words say what is wrong with it.
+    pub fn from_value(value: &serde_json::Value) -> std::result::Result<InputMap, String> {
+        let map: InputMap = serde_json::from_value(value.clone()).map_err(|e| e.to_string())?;
+        map.check()?;
+        Ok(map)
     }
 
     /// Whether features have names.
@@ -137,7 +148,7 @@ impl InputMap {
             }
         }
         let mut positions: Vec<usize> = self.columns.iter().map(|c| c.position).collect();
-        positions.extend(self.label.iter().map(|label| label.position));
+        positions.extend(self.label.iter().chain(&self.weight).map(|column| column.position));
         positions.sort_unstable();
         let width = self.source_columns.unwrap_or(usize::MAX);
         if positions.windows(2).any(|pair| pair[0] == pair[1])

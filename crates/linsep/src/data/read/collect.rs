@@ -135,9 +135,12 @@ impl Collector {
         let mut map = plan.map;
         let mut long = std::mem::take(&mut self.long_columns);
         if map.columns.is_empty() {
-            map.features = self.store.width();
+            map.features = map.features.max(self.store.width());
+            self.store.widen_to(map.features);
         } else {
-            self.fill_map(&mut map, options);
+            if !plan.settled {
+                self.fill_map(&mut map, options);
+            }
             let layout = map.layout();
             long = layout.numeric.iter().zip(&long).filter(|(_, long)| **long).fold(
                 vec![false; map.features],
@@ -157,7 +160,7 @@ impl Collector {
         let parts = Parts {
             store: self.store,
             labels: self.labels,
-            weights: options.weight.is_some().then_some(self.weights),
+            weights: (!self.weights.is_empty()).then_some(self.weights),
             input: map,
             reading: reading(options.reading, &long),
             origin: self.origin,

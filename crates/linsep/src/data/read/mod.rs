@@ -115,7 +115,17 @@ impl Choices {
 /// # Ok::<(), linsep::Error>(())
 /// ```
 pub fn read(inputs: &[PathBuf], options: &ReadOptions) -> Result<ReadResult> {
-    match read_once(inputs, options)? {
+    read_with_map(inputs, options, None)
+}
+
+/// Like [`read`], but with the columns, levels and fill values of an earlier reading of the same
+/// table, such as a model or a certificate holds.
+pub fn read_with_map(
+    inputs: &[PathBuf],
+    options: &ReadOptions,
+    map: Option<&InputMap>,
+) -> Result<ReadResult> {
+    match read_once(inputs, options, map)? {
         Some(result) => Ok(result),
         None => {
             // Indices were taken to start at 1 until an index 0 came.
@@ -126,16 +136,23 @@ pub fn read(inputs: &[PathBuf], options: &ReadOptions) -> Result<ReadResult> {
                     .into());
             }
             let options = ReadOptions { index_base: Some(0), ..options.clone() };
-            read_once(inputs, &options)?.ok_or(Error::Interrupted)
+            read_once(inputs, &options, map)?.ok_or(Error::Interrupted)
         }
     }
 }
 
-fn read_once(inputs: &[PathBuf], options: &ReadOptions) -> Result<Option<ReadResult>> {
+fn read_once(
+    inputs: &[PathBuf],
+    options: &ReadOptions,
+    map: Option<&InputMap>,
+) -> Result<Option<ReadResult>> {
     let mut collector: Option<Collector> = None;
     let mut index_zero = false;
     let mut rows_left = options.limit;
-    let planner = |sniffed: &Sniffed, file: &str| plan::for_training(sniffed, file, options);
+    let planner = |sniffed: &Sniffed, file: &str| match map {
+        None => plan::for_training(sniffed, file, options),
+        Some(map) => plan::for_model(sniffed, file, options, map, true),
+    };
     let mut parts = Parts::new(inputs, options, &planner)?;
     while let Some(mut part) = parts.next()? {
         let plan = part.plan.clone();

@@ -15,6 +15,8 @@ pub(crate) struct Plan {
     pub(crate) map: InputMap,
     /// How the label was chosen.
     pub(crate) label: LabelChoice,
+    /// Levels and fill values are in the map already.
+    pub(crate) settled: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -100,6 +102,7 @@ pub(crate) fn for_model(
                 parser: ParserPlan::Svmlight(parser),
                 map: map.clone(),
                 label: LabelChoice::First,
+                settled: true,
             })
         }
     }
@@ -126,7 +129,12 @@ fn plan_svmlight(base: (u8, bool), file: &str, options: &ReadOptions) -> Result<
         keep_rejects: options.bad_rows == super::options::BadRows::Reject,
     };
     let map = InputMap { index_base: Some(base.0), ..InputMap::plain(0) };
-    Ok(Plan { parser: ParserPlan::Svmlight(parser), map, label: LabelChoice::First })
+    Ok(Plan {
+        parser: ParserPlan::Svmlight(parser),
+        map,
+        label: LabelChoice::First,
+        settled: false,
+    })
 }
 
 /// `--features` and `--drop` on plain indices.
@@ -235,6 +243,10 @@ fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Result<Plan> 
         source_columns: Some(table.width),
         index_base: None,
         rest: false,
+        weight: weight.map(|position| SourceColumn {
+            name: table.header.as_ref().map(|names| names[position].clone()),
+            position,
+        }),
         columns,
     };
     let parser = TablePlan {
@@ -247,7 +259,7 @@ fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Result<Plan> 
         keep_rejects: options.bad_rows == super::options::BadRows::Reject,
         keep_spans: false,
     };
-    Ok(Plan { parser: ParserPlan::Table(parser), map, label: label_choice })
+    Ok(Plan { parser: ParserPlan::Table(parser), map, label: label_choice, settled: false })
 }
 
 fn text_column(table: &Table, column: usize, file: &str) -> Error {
@@ -383,6 +395,9 @@ fn plan_table_for_model(
     if let Some(at) = label {
         actions[at] = Action::Label;
     }
+    if let Some(at) = weight_position(table, map, need_label) {
+        actions[at] = Action::Weight;
+    }
     let fills = map.columns.iter().any(|column| column.missing.is_some());
     let parser = TablePlan {
         delimiter: table.delimiter,
@@ -399,7 +414,17 @@ fn plan_table_for_model(
         Some(at) => LabelChoice::Named(table.column_name(at)),
         None => LabelChoice::None,
     };
-    Ok(Plan { parser: ParserPlan::Table(parser), map: map.clone(), label })
+    Ok(Plan { parser: ParserPlan::Table(parser), map: map.clone(), label, settled: true })
+}
+
+/// The weight column of the training file, where it is needed and still there.
+fn weight_position(table: &Table, map: &InputMap, need_label: bool) -> Option<usize> {
+    let weight = map.weight.as_ref().filter(|_| need_label)?;
+    match &weight.name {
+        Some(name) if table.header.is_some() => table.names().iter().position(|n| n == name),
+        _ => Some(weight.position)
+            .filter(|at| Some(table.width) == map.source_columns && *at < table.width),
+    }
 }
 
 /// Matches columns by their order, where one side has no names.
