@@ -12,6 +12,7 @@ pub(crate) const FIRST_SCREEN: &str = "\
 linsep: linear classification with proof
 
   linsep inspect flowers.csv               what is in the file, and what is wrong with it
+  linsep separable flowers.csv             can planes separate the classes? with a proof either way
   linsep train flowers.csv                 learn a model, write flowers.linsep
   linsep evaluate flowers.linsep new.csv   errors, confusion, precision and recall
   linsep predict flowers.linsep new.csv    one prediction for each row
@@ -28,6 +29,7 @@ pub(crate) fn command() -> Command {
         .disable_version_flag(true)
         .disable_help_subcommand(true)
         .args(global_flags())
+        .subcommand(separable())
         .subcommand(train())
         .subcommand(predict())
         .subcommand(evaluate())
@@ -228,6 +230,24 @@ fn inspect() -> Command {
         .after_help("Example:\n  linsep inspect flowers.csv")
         .arg(data())
         .args(input::flags())
+}
+
+fn separable() -> Command {
+    Command::new("separable")
+        .about("Decides whether planes separate the classes, with a proof either way")
+        .after_help("Exit code: 0 separable, 1 proved not separable, 5 undecided.\n\nExamples:\n  linsep separable flowers.csv\n  linsep separable flowers.csv --pair versicolor,virginica --cert proof.json")
+        .arg(data())
+        .arg(flag("pair", "A,B", "One class against another").conflicts_with_all(["positive", "joint"]))
+        .arg(flag("positive", "CLASS", "One class against all others").conflicts_with("joint"))
+        .arg(switch("joint", "All classes at once: one plane each, the highest score wins"))
+        .arg(switch("kind", "Tell touching from overlapping, however many columns [default: up to 500]"))
+        .arg(
+            flag("bias", "on|off", "Whether planes have a bias [default: on]")
+                .value_parser(PossibleValuesParser::new(["on", "off"])),
+        )
+        .arg(path("cert", "FILE", "Where to write the certificate").long("cert"))
+        .arg(switch("witness", "List the rows that prove it, for every question"))
+        .args(input::flags().into_iter().filter(|flag| flag.get_id() != "positive"))
 }
 
 fn verify() -> Command {

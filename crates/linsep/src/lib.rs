@@ -26,6 +26,7 @@ pub mod model;
 pub mod model_file;
 pub mod recipe;
 pub mod report;
+pub mod verdict;
 
 pub mod atomic;
 pub(crate) mod parallel;

@@ -6,6 +6,7 @@ mod generate;
 mod help;
 mod inspect;
 mod predict;
+mod separable;
 mod show;
 mod train;
 mod verify;
@@ -27,6 +28,7 @@ pub(crate) fn run(
     context: &Context,
 ) -> Result<ExitCode, Failure> {
     match name {
+        "separable" => separable::run(matches, context),
         "verify" => verify::run(matches, context),
         "train" => train::run(matches, context),
         "predict" => predict::run(matches, context),
@@ -43,7 +45,11 @@ pub(crate) fn run(
 
 /// Reads the data of a command and keeps rejected rows apart if asked to.
 fn read_data(matches: &ArgMatches, context: &Context) -> Result<ReadResult, Failure> {
-    let options = input::options(matches, context)?;
+    let mut options = input::options(matches, context)?;
+    if matches.try_contains_id("pair").is_ok() {
+        // `separable --positive` asks a question; it does not merge classes.
+        options.positive = None;
+    }
     let result = read(&input::paths(matches), &options)?;
     if let Some(path) = input::rejects_path(matches).filter(|_| result.choices.bad_rows > 0) {
         write_atomic(&path, |out| out.write_all(&result.rejects))?;

@@ -127,6 +127,11 @@ impl Dataset {
         }
     }
 
+    /// The label of a row, as a position in [`Dataset::label_names`].
+    pub(crate) fn label_id(&self, row: usize) -> u32 {
+        self.merged.as_ref().map_or(self.targets[row], |merged| merged.codes[row])
+    }
+
     /// The labels that occur in the file, in normal form.
     pub fn label_names(&self) -> &[String] {
         self.merged.as_ref().map_or(&self.classes, |merged| &merged.names)

@@ -203,6 +203,11 @@ fn note_facts(choices: &mut Choices, facts: &Facts) {
     choices.query_ids = facts.query_ids;
 }
 
+/// The normal form of a label: numbers in their shortest form, other texts trimmed.
+pub fn normal_label(label: &str) -> String {
+    csv::label_name(label.as_bytes())
+}
+
 /// Some rows on their way through a model.
 pub struct Chunk<'a> {
     pub(crate) store: Store,

@@ -1,0 +1,210 @@
+//! All classes at once: one plane for each class, and every row scores highest on its own.
+//!
+//! One-versus-rest planes that separate also separate jointly; a pair of classes that no plane
+//! separates refutes the joint question with the same rows. In between, Kesler's construction makes
+//! one question of it: a row x of class c and another class k become a vector with (1, x) in the
+//! block of c and −(1, x) in the block of k.
+
+use super::search::{Effort, float_plane};
+use super::signed::Signed;
+use super::simplex::{Exactly, decide as decide_exactly};
+use super::{Decision, Judge, Verdict};
+use crate::learn::perceptron::Perceptron;
+use crate::learn::{Budget, Learner, Status, Task};
+use dashu_int::IBig;
+use linsep_proof::{Against, Claim, ClassPlane, ExactNumber, Problem, Scheme, check_claim};
+use std::sync::Arc;
+
+/// Passes of the K-class perceptron before the exact method is asked.
+const EPOCHS: u64 = 2000;
+
+/// Up to this many numbers the exact method takes on all classes at once.
+const MAX_EXACT: usize = 4000;
+
+pub(crate) fn decide(judge: &Judge, pairs: &[Decision], stop: &dyn Fn() -> bool) -> Decision {
+    let mut passes = 0;
+    let mut exact = 0;
+    let claim = from_pairs(judge, pairs)
+        .or_else(|| by_perceptron(judge, stop, &mut passes))
+        .or_else(|| exactly(judge, stop, &mut exact));
+    let checked = claim.filter(|claim| {
+        check_claim(claim, judge.data.as_ref(), &judge.reading(), judge.bias, judge.threads).holds()
+    });
+    let (verdict, claim) = match checked {
+        Some(claim @ Claim::JointSeparable { .. }) => (Verdict::Separable, claim),
+        Some(claim) => (Verdict::Inseparable, claim),
+        None => {
+            let reason = "the search ended at its limit before it was decided".to_owned();
+            (Verdict::Undecided, Claim::Unproved { reason })
+        }
+    };
+    Decision { problem: None, verdict, claim, passes, exact_decisions: exact }
+}
+
+/// A pair that no plane separates: its rows, each against the other class.
+fn from_pairs(judge: &Judge, pairs: &[Decision]) -> Option<Claim> {
+    for decision in pairs {
+        let problem = decision.problem.as_ref()?;
+        if problem.positive.len() != 1 || problem.negative.len() != 1 {
+            continue;
+        }
+        let witness = match &decision.claim {
+            Claim::Inseparable { witness, .. }
+            | Claim::Touching { witness, .. }
+            | Claim::Overlapping { witness, .. } => witness,
+            _ => continue,
+        };
+        let against = |row: u64| {
+            let own = judge.data.label_text(row as usize);
+            let other = if own == problem.positive[0] {
+                &problem.negative[0]
+            } else {
+                &problem.positive[0]
+            };
+            other.clone()
+        };
+        let entries = witness.iter().map(|entry| Against {
+            row: entry.row,
+            line: entry.line,
+            file: entry.file.clone(),
+            against: against(entry.row),
+            lambda: entry.lambda.clone(),
+        });
+        return Some(Claim::JointInseparable { witness: entries.collect() });
+    }
+    None
+}
+
+fn by_perceptron(judge: &Judge, stop: &dyn Fn() -> bool, passes: &mut u64) -> Option<Claim> {
+    if !judge.bias || judge.data.label_names() != judge.data.classes() {
+        return None;
+    }
+    let task = Task { threads: 1, ..Task::new(Arc::clone(&judge.data)) };
+    let mut run = Perceptron::default().start(&task).ok()?;
+    for _ in 0..EPOCHS {
+        *passes += 1;
+        match run.advance(Budget::visits(run.epoch_rows())) {
+            Status::Finished => {
+                let model = run.model();
+                let classes = judge.data.classes();
+                let plane = |k: usize| -> ClassPlane {
+                    // Two classes have one plane: its score for the second, nothing for the first.
+                    let exact = match model.planes.len() {
+                        1 if k == 0 => float_plane(&vec![0.0; judge.data.n_features()], Some(0.0)),
+                        1 => float_plane(&model.planes[0].weights, Some(model.planes[0].bias)),
+                        _ => float_plane(&model.planes[k].weights, Some(model.planes[k].bias)),
+                    };
+                    ClassPlane {
+                        class: classes[k].clone(),
+                        weights: exact.weights,
+                        sparse: exact.sparse,
+                        bias: exact.bias,
+                    }
+                };
+                let claim =
+                    Claim::JointSeparable { planes: (0..classes.len()).map(plane).collect() };
+                let holds = check_claim(
+                    &claim,
+                    judge.data.as_ref(),
+                    &judge.reading(),
+                    judge.bias,
+                    judge.threads,
+                )
+                .holds();
+                return holds.then_some(claim);
+            }
+            Status::Running if !stop() => {}
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// The exact method on Kesler's vectors, rows joining as they are needed.
+fn exactly(judge: &Judge, stop: &dyn Fn() -> bool, exact: &mut u64) -> Option<Claim> {
+    let data = judge.data.as_ref();
+    let names = data.label_names();
+    let problem = Problem { scheme: Scheme::Rest, positive: names.to_vec(), negative: Vec::new() };
+    let view = Signed::new(data, problem, judge.bias);
+    let dimension = view.dimension();
+    if (names.len() - 1) * dimension > MAX_EXACT / 10 || view.len() * names.len() > 1_000_000 {
+        return None;
+    }
+    let effort = Effort { threads: judge.threads, stop };
+    let all: Vec<usize> = (0..view.len()).collect();
+    let whole = view.whole_rows(&all);
+    let width = whole.rows.first()?.len();
+    // Gauge: the plane of the last class is 0.
+    let blocks = names.len() - 1;
+    let vector = |k: usize, against: usize| {
+        let own = data.label_id(view.rows[k] as usize) as usize;
+        let mut v = vec![IBig::ZERO; blocks * width];
+        for (j, x) in whole.rows[k].iter().enumerate() {
+            if own < blocks {
+                v[own * width + j] = x.clone();
+            }
+            if against < blocks {
+                v[against * width + j] = -x.clone();
+            }
+        }
+        v
+    };
+    let candidates: Vec<(usize, usize)> = (0..view.len())
+        .flat_map(|k| (0..names.len()).map(move |against| (k, against)))
+        .filter(|(k, against)| data.label_id(view.rows[*k] as usize) as usize != *against)
+        .collect();
+    let batch = 2 * blocks * width + 8;
+    let step = (candidates.len() / batch).max(1);
+    let mut active: Vec<usize> = (0..candidates.len()).step_by(step).collect();
+    let mut is_active = vec![false; candidates.len()];
+    active.iter().for_each(|&c| is_active[c] = true);
+    loop {
+        *exact += 1;
+        let rows: Vec<Vec<IBig>> =
+            active.iter().map(|&c| vector(candidates[c].0, candidates[c].1)).collect();
+        match decide_exactly(&rows, effort.stop)? {
+            Exactly::Balanced(lambda) => {
+                let witness = lambda.into_iter().map(|(j, l)| {
+                    let (k, against) = candidates[active[j]];
+                    let row = u64::from(view.rows[k]);
+                    Against {
+                        row,
+                        line: data.origin().line(row),
+                        file: None,
+                        against: names[against].clone(),
+                        lambda: l.to_string(),
+                    }
+                });
+                return Some(Claim::JointInseparable { witness: witness.collect() });
+            }
+            Exactly::Separated(w) => {
+                let score = |v: &[IBig]| v.iter().zip(&w).fold(IBig::ZERO, |s, (x, w)| s + x * w);
+                let wrong = (0..candidates.len()).filter(|&c| {
+                    !is_active[c] && score(&vector(candidates[c].0, candidates[c].1)) <= IBig::ZERO
+                });
+                let wrong: Vec<usize> = wrong.take(batch).collect();
+                if wrong.is_empty() {
+                    let plane = |k: usize| {
+                        let zero = vec![IBig::ZERO; width];
+                        let block =
+                            if k < blocks { &w[k * width..(k + 1) * width] } else { &zero[..] };
+                        let exact = super::search::exact_plane(&whole, block);
+                        ClassPlane {
+                            class: names[k].clone(),
+                            weights: None,
+                            sparse: exact.sparse,
+                            bias: exact.bias.or(judge.bias.then(|| ExactNumber::Ratio("0".into()))),
+                        }
+                    };
+                    return Some(Claim::JointSeparable {
+                        planes: (0..names.len()).map(plane).collect(),
+                    });
+                }
+                for c in wrong {
+                    is_active[c] = true;
+                    active.push(c);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! Touching or overlapping: the kind of inseparable rows, by facial reduction.
+//!
+//! Rows S with λ > 0 and Σ λ z = 0 force every weak plane (z·w ≥ 0 for all rows) to contain them:
+//! z·w = 0 on their span L. So the question goes on in the orthogonal complement of L: with N a
+//! whole basis of it, the rows z N that are not 0 either have a strict plane w', and then w = N w'
+//! is a weak plane with exactly those rows off it (touching); or rows of them balance too, and they
+//! join S. When no row is left outside L, no weak plane exists (overlapping).
+//!
+//! Small questions are reduced in whole numbers throughout. In larger ones floats choose the rows
+//! and the plane ([`Span`]), and whole numbers make them exact.
+
+use super::Verdict;
+use super::complement::{free_coordinates, orthogonal_complement};
+use super::conflict::equal_pairs;
+use super::lift::{Combination, combination, eliminate, sums_to_zero};
+use super::search::{Effort, Work, gcd, raw_whole, weighted};
+use super::signed::{Signed, WholeRows};
+use super::simplex::{Exactly, decide};
+use super::span::{Outside, Span};
+use dashu_int::IBig;
+use linsep_proof::{Claim, ExactNumber, ExactPlane, ReadingField, Weighted, check_claim};
+
+/// Up to this many numbers the exact method needs no help.
+const FEW_NUMBERS: usize = 20_000;
+
+/// Beyond this many numbers the exact method alone would take too long.
+const MANY_NUMBERS: usize = 200_000;
+
+/// Beyond this many numbers the whole rows take too much memory.
+const MOST_NUMBERS: usize = 8_000_000;
+
+/// Tells the kind of rows that are proved not separable. What cannot be told stays inseparable.
+pub(crate) fn refine(
+    view: &Signed<'_>,
+    reading: ReadingField,
+    effort: &Effort<'_>,
+    claim: Claim,
+) -> (Verdict, Claim, Work) {
+    let mut work = Work::default();
+    let Claim::Inseparable { witness, .. } = &claim else {
+        return (Verdict::Inseparable, claim, work);
+    };
+    let numbers = view.len().saturating_mul(view.dimension());
+    let floats_first = numbers > FEW_NUMBERS;
+    for floats in [true, false] {
+        let most = if floats { MOST_NUMBERS } else { MANY_NUMBERS };
+        if (floats && !floats_first) || numbers > most {
+            continue;
+        }
+        let Some(mut reduction) = Reduction::new(view, witness) else { continue };
+        let proposal = match floats {
+            true => reduction.run_with_floats(effort, &mut work),
+            false => reduction.run(effort, &mut work),
+        };
+        let Some(proposal) = proposal else { continue };
+        work.passes += 1;
+        if check_claim(&proposal, view.data, &reading, view.bias, effort.threads).holds() {
+            let touching = matches!(proposal, Claim::Touching { .. });
+            let verdict = if touching { Verdict::Touching } else { Verdict::Overlapping };
+            return (verdict, proposal, work);
+        }
+    }
+    (Verdict::Inseparable, claim, work)
+}
+
+/// The state of the reduction: the rows known to balance.
+struct Reduction<'a, 'b> {
+    view: &'b Signed<'a>,
+    first_witness: Vec<Weighted>,
+    /// (row of the question, λ) with Σ λ z = 0, λ > 0.
+    balanced: Vec<(usize, IBig)>,
+    /// All rows of the question as whole vectors.
+    whole: WholeRows,
+}
+
+impl<'a, 'b> Reduction<'a, 'b> {
+    fn new(view: &'b Signed<'a>, witness: &[Weighted]) -> Option<Self> {
+        let mut balanced = Vec::new();
+        for entry in witness {
+            let at = view.rows.binary_search(&u32::try_from(entry.row).ok()?).ok()?;
+            balanced.push((at, entry.lambda.parse().ok()?));
+        }
+        let whole = view.whole_rows(&(0..view.len()).collect::<Vec<_>>());
+        Some(Reduction { view, first_witness: witness.to_vec(), balanced, whole })
+    }
+
+    /// Whole numbers throughout.
+    fn run(&mut self, effort: &Effort<'_>, work: &mut Work) -> Option<Claim> {
+        loop {
+            if (effort.stop)() {
+                return None;
+            }
+            let complement = self.complement();
+            let outside = self.outside(&complement);
+            if outside.is_empty() {
+                return self.overlapping(&complement);
+            }
+            match decide_growing(&outside, complement.len(), effort, work)? {
+                Exactly::Separated(reduced) => return Some(self.touching(&complement, &reduced)),
+                Exactly::Balanced(lambda) => {
+                    let support: Vec<usize> = lambda.iter().map(|(j, _)| outside[*j].0).collect();
+                    self.join(&support)?;
+                }
+            }
+        }
+    }
+
+    /// Floats choose the rows that join and the weak plane; whole numbers make them exact.
+    fn run_with_floats(&mut self, effort: &Effort<'_>, work: &mut Work) -> Option<Claim> {
+        let mut span = Span::new(self.view);
+        self.balanced.iter().for_each(|(at, _)| {
+            span.add(self.view, *at);
+        });
+        // Equal rows of both signs balance two by two: the cheapest way to a large span.
+        work.passes += 1;
+        for (a, b) in equal_pairs(self.view) {
+            if span.add(self.view, a) {
+                self.balanced.extend([(a, IBig::ONE), (b, IBig::ONE)]);
+            }
+        }
+        loop {
+            if (effort.stop)() {
+                return None;
+            }
+            match span.search(self.view, effort, work)? {
+                Outside::Nothing => {
+                    let complement = self.complement();
+                    return self.overlapping(&complement);
+                }
+                Outside::Plane(plane) => {
+                    let complement = self.complement();
+                    return Some(self.nearest_weak_plane(&complement, &plane));
+                }
+                Outside::Balance(rows) => {
+                    self.join(&rows)?;
+                    rows.iter().for_each(|&at| {
+                        span.add(self.view, at);
+                    });
+                }
+            }
+        }
+    }
+
+    fn rows_of(&self, chosen: impl Iterator<Item = usize>) -> Vec<Vec<IBig>> {
+        chosen.map(|at| self.whole.rows[at].clone()).collect()
+    }
+
+    /// Positions in `balanced` of independent rows that span all of them.
+    fn basis(&self) -> Vec<usize> {
+        let rows = self.rows_of(self.balanced.iter().map(|(at, _)| *at));
+        eliminate(&rows).into_iter().map(|(vector, _)| vector).collect()
+    }
+
+    /// A whole basis of the complement of the balanced rows.
+    fn complement(&self) -> Vec<Vec<IBig>> {
+        let rows = self.rows_of(self.basis().into_iter().map(|k| self.balanced[k].0));
+        orthogonal_complement(&rows, self.whole.rows[0].len())
+    }
+
+    /// Rows outside the span, projected on its complement; equal projections once.
+    fn outside(&self, complement: &[Vec<IBig>]) -> Vec<(usize, Vec<IBig>)> {
+        let mut seen = std::collections::HashSet::new();
+        let mut outside = Vec::new();
+        for (at, row) in self.whole.rows.iter().enumerate() {
+            let projected: Vec<IBig> = complement.iter().map(|n| dot(row, n)).collect();
+            if projected.iter().any(|x| *x != IBig::ZERO) && seen.insert(projected.clone()) {
+                outside.push((at, projected));
+            }
+        }
+        outside
+    }
+
+    /// Adds rows of which a positive combination lies in the span, and balances them all.
+    fn join(&mut self, support: &[usize]) -> Option<()> {
+        let basis = self.basis();
+        let vectors =
+            self.rows_of(basis.iter().map(|&k| self.balanced[k].0).chain(support.iter().copied()));
+        let Combination::One(lambda) = combination(&vectors) else { return None };
+        let (c, l) = lambda.split_at(basis.len());
+        let sign = if l.iter().any(|l| *l < IBig::ZERO) { IBig::from(-1) } else { IBig::ONE };
+        let pairs = support.iter().zip(l).map(|(&at, l)| (at, l * &sign));
+        let joined: Vec<(usize, IBig)> = pairs.filter(|(_, l)| *l != IBig::ZERO).collect();
+        if joined.is_empty() || joined.iter().any(|(_, l)| *l < IBig::ZERO) {
+            return None;
+        }
+        // Σ joined + Σ added z = 0; the least multiple t of the old weights makes all positive.
+        let mut added = vec![IBig::ZERO; self.balanced.len()];
+        basis.iter().zip(c).for_each(|(&k, c)| added[k] = c * &sign);
+        let mut t = IBig::ONE;
+        for ((_, l), c) in self.balanced.iter().zip(&added) {
+            if *c <= IBig::ZERO {
+                t = t.max((-c.clone()) / l + IBig::ONE);
+            }
+        }
+        let old = std::mem::replace(&mut self.balanced, joined).into_iter().zip(added);
+        self.balanced.extend(old.map(|((at, l), c)| (at, l * &t + c)));
+        Some(())
+    }
+
+    fn overlapping(&mut self, complement: &[Vec<IBig>]) -> Option<Claim> {
+        self.thin_out()?;
+        let rows = self.rows_of(self.balanced.iter().map(|(at, _)| *at));
+        let lambda: Vec<IBig> = self.balanced.iter().map(|(_, l)| l.clone()).collect();
+        if !sums_to_zero(&rows, &lambda) {
+            return None;
+        }
+        let mut null: Vec<Vec<String>> = complement.iter().map(|n| self.raw_vector(n)).collect();
+        // Columns that are 0 in every row are orthogonal to all of them too.
+        let shift = usize::from(self.view.bias);
+        for column in 0..self.view.data.n_features() as u32 {
+            if self.whole.columns.binary_search(&column).is_err() {
+                let mut unit = vec!["0".to_owned(); self.view.dimension()];
+                unit[column as usize + shift] = "1".to_owned();
+                null.push(unit);
+            }
+        }
+        let witness = weighted(self.view, &self.balanced);
+        Some(Claim::Overlapping { problem: self.view.problem.clone(), witness, null })
+    }
+
+    /// Keeps at most twice as many balanced rows as dimensions, of the same span. A row besides a
+    /// basis makes a circuit with it; moving weight along the circuit brings some weight to 0, and
+    /// that row is in the span of the rest of the circuit.
+    fn thin_out(&mut self) -> Option<()> {
+        self.merge_repeats();
+        while self.balanced.len() > 2 * self.view.dimension() {
+            let basis = self.basis();
+            let extra = (0..self.balanced.len()).find(|k| !basis.contains(k))?;
+            let members: Vec<usize> = basis.into_iter().chain([extra]).collect();
+            let vectors = self.rows_of(members.iter().map(|&k| self.balanced[k].0));
+            let Combination::One(mut circuit) = combination(&vectors) else { return None };
+            if !circuit.iter().any(|c| *c > IBig::ZERO) {
+                circuit.iter_mut().for_each(|c| *c = -c.clone());
+            }
+            // The least λ/c over positive c.
+            let mut least: Option<(IBig, IBig)> = None;
+            for (&k, c) in members.iter().zip(&circuit).filter(|(_, c)| **c > IBig::ZERO) {
+                let l = &self.balanced[k].1;
+                if least.as_ref().is_none_or(|(p, q)| l * q < p * c) {
+                    least = Some((l.clone(), c.clone()));
+                }
+            }
+            let (p, q) = least?;
+            self.balanced.iter_mut().for_each(|(_, l)| *l *= &q);
+            for (&k, c) in members.iter().zip(&circuit) {
+                self.balanced[k].1 -= c * &p;
+            }
+            self.balanced.retain(|(_, l)| *l > IBig::ZERO);
+        }
+        Some(())
+    }
+
+    /// A row that was balanced twice has the sum of its weights.
+    fn merge_repeats(&mut self) {
+        self.balanced.sort_by_key(|(at, _)| *at);
+        self.balanced.dedup_by(|later, first| {
+            let same = later.0 == first.0;
+            if same {
+                first.1 += &later.1;
+            }
+            same
+        });
+    }
+
+    /// The vector of the complement next to a float plane, as a weak plane. In reduced form each
+    /// basis vector is alone in its free coordinate, so the plane's value there says how much of it
+    /// is needed.
+    fn nearest_weak_plane(&self, complement: &[Vec<IBig>], plane: &[f64]) -> Claim {
+        let shift = usize::from(self.view.bias);
+        let value = |coordinate: usize| {
+            if coordinate < shift {
+                return plane[0];
+            }
+            let column = self.whole.columns[coordinate - shift] as usize;
+            let (two, five) = self.whole.scale[coordinate - shift];
+            plane[column + shift] * 2f64.powi(two) * 5f64.powi(five)
+        };
+        let free = free_coordinates(complement);
+        let amounts = free.iter().zip(complement);
+        let amounts: Vec<f64> = amounts.map(|(&j, n)| value(j) / n[j].to_f64().value()).collect();
+        let largest = amounts.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let whole = |x: &f64| IBig::try_from((x / largest * 2f64.powi(45)).round());
+        let reduced: Vec<IBig> = amounts.iter().map(|x| whole(x).unwrap_or(IBig::ZERO)).collect();
+        self.touching(complement, &reduced)
+    }
+
+    fn touching(&self, complement: &[Vec<IBig>], reduced: &[IBig]) -> Claim {
+        let mut w = vec![IBig::ZERO; self.whole.rows[0].len()];
+        for (n, factor) in complement.iter().zip(reduced) {
+            w.iter_mut().zip(n).for_each(|(w, n)| *w += n * factor);
+        }
+        let (weights, bias) = raw_whole(&self.whole, &w);
+        let numbers = weights.iter().map(|(_, w)| w).chain([&bias]);
+        let divisor = numbers.fold(IBig::ZERO, |g, x| gcd(g, x.clone())).max(IBig::ONE);
+        let number = |x: &IBig| ExactNumber::Ratio((x / &divisor).to_string());
+        let plane = ExactPlane {
+            weights: None,
+            sparse: Some(weights.iter().map(|(j, w)| (*j, number(w))).collect()),
+            bias: self.view.bias.then(|| number(&bias)),
+        };
+        let (problem, witness) = (self.view.problem.clone(), self.first_witness.clone());
+        Claim::Touching { problem, witness, plane }
+    }
+
+    /// A vector in the scaled coordinates as a raw vector of D whole numbers.
+    fn raw_vector(&self, vector: &[IBig]) -> Vec<String> {
+        let (weights, bias) = raw_whole(&self.whole, vector);
+        let shift = usize::from(self.view.bias);
+        let mut raw = vec![IBig::ZERO; self.view.dimension()];
+        if self.view.bias {
+            raw[0] = bias;
+        }
+        weights.into_iter().for_each(|(j, w)| raw[j as usize + shift] = w);
+        raw.iter().map(ToString::to_string).collect()
+    }
+}
+
+/// The exact method on a growing set of vectors.
+fn decide_growing(
+    vectors: &[(usize, Vec<IBig>)],
+    dimension: usize,
+    effort: &Effort<'_>,
+    work: &mut Work,
+) -> Option<Exactly> {
+    let batch = 2 * dimension + 8;
+    let step = (vectors.len() / batch).max(1);
+    let mut active: Vec<usize> = (0..vectors.len()).step_by(step).take(2 * batch).collect();
+    let mut is_active = vec![false; vectors.len()];
+    active.iter().for_each(|&j| is_active[j] = true);
+    loop {
+        work.exact += 1;
+        let rows: Vec<Vec<IBig>> = active.iter().map(|&j| vectors[j].1.clone()).collect();
+        match decide(&rows, effort.stop)? {
+            Exactly::Balanced(lambda) => {
+                let lambda = lambda.into_iter().map(|(j, l)| (active[j], l));
+                return Some(Exactly::Balanced(lambda.collect()));
+            }
+            Exactly::Separated(w) => {
+                let on_wrong_side =
+                    |&j: &usize| !is_active[j] && dot(&vectors[j].1, &w) <= IBig::ZERO;
+                let wrong: Vec<usize> =
+                    (0..vectors.len()).filter(on_wrong_side).take(batch).collect();
+                if wrong.is_empty() {
+                    return Some(Exactly::Separated(w));
+                }
+                for j in wrong {
+                    is_active[j] = true;
+                    active.push(j);
+                }
+            }
+        }
+    }
+}
+
+fn dot(a: &[IBig], b: &[IBig]) -> IBig {
+    a.iter().zip(b).fold(IBig::ZERO, |sum, (x, y)| {
+        if *x == IBig::ZERO || *y == IBig::ZERO { sum } else { sum + x * y }
+    })
+}

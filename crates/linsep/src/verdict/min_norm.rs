@@ -1,0 +1,279 @@
+//! The point of least length in the convex hull of some points (Wolfe 1976).
+//!
+//! A corral is a set of affinely independent points whose hull holds the current point x = Σ λ p. A
+//! major step adds the point with the least p·x; minor steps move to the point of least length in
+//! the affine hull of the corral, dropping points whose weight would turn negative. The square
+//! matrix of the corral, P Pᵀ + 1 1ᵀ = Rᵀ R, is kept factored: adding a point costs a triangular
+//! solve, dropping one a chain of rotations. When no point has p·x < |x|², x is the answer: either
+//! it is 0 and the corral is a short list of points that balance, or every point has p·x ≥ |x|² > 0.
+
+/// Points and the state of the search.
+pub(crate) struct MinNorm {
+    dimension: usize,
+    points: Vec<f64>,
+    corral: Vec<usize>,
+    lambda: Vec<f64>,
+    /// Rows of the upper triangle R: row i holds the entries i.. .
+    factor: Vec<Vec<f64>>,
+    pub(crate) x: Vec<f64>,
+}
+
+/// Weights below this share of 1 are 0.
+const ZERO: f64 = 1e-13;
+
+impl MinNorm {
+    pub(crate) fn new(dimension: usize) -> MinNorm {
+        MinNorm {
+            dimension,
+            points: Vec::new(),
+            corral: Vec::new(),
+            lambda: Vec::new(),
+            factor: Vec::new(),
+            x: vec![0.0; dimension],
+        }
+    }
+
+    /// Adds a point of length 1.
+    pub(crate) fn push(&mut self, point: &[f64]) {
+        self.points.extend_from_slice(point);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.points.len() / self.dimension.max(1)
+    }
+
+    fn point(&self, j: usize) -> &[f64] {
+        &self.points[j * self.dimension..(j + 1) * self.dimension]
+    }
+
+    /// The points of the corral and their weights.
+    pub(crate) fn support(&self) -> impl Iterator<Item = (usize, f64)> {
+        self.corral.iter().copied().zip(self.lambda.iter().copied())
+    }
+
+    /// |x|².
+    pub(crate) fn square(&self) -> f64 {
+        dot(&self.x, &self.x)
+    }
+
+    /// p·x of a point.
+    pub(crate) fn height(&self, j: usize) -> f64 {
+        dot(self.point(j), &self.x)
+    }
+
+    /// Searches until nothing changes or `steps` major steps are done; true when it is done.
+    pub(crate) fn run(&mut self, steps: usize) -> bool {
+        if self.corral.is_empty() {
+            if self.len() == 0 {
+                return true;
+            }
+            self.add(0);
+            self.lambda = vec![1.0];
+            self.update_x();
+        }
+        let mut best = f64::INFINITY;
+        let mut stalled = 0;
+        for _ in 0..steps {
+            let square = self.square();
+            // Rounding can make the length creep or rise; a few such steps are enough.
+            stalled = if square < best * (1.0 - 1e-12) { 0 } else { stalled + 1 };
+            best = best.min(square);
+            let (j, least) = self.least();
+            if least >= square * (1.0 - 1e-10) - 1e-30 || self.corral.contains(&j) || stalled > 20 {
+                return true;
+            }
+            if !self.add(j) {
+                return true;
+            }
+            self.lambda.push(0.0);
+            self.shrink_to_corral();
+            self.update_x();
+            if self.square() < 1e-26 {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn least(&self) -> (usize, f64) {
+        let mut best = (0, f64::INFINITY);
+        for j in 0..self.len() {
+            let value = dot(self.point(j), &self.x);
+            if value < best.1 {
+                best = (j, value);
+            }
+        }
+        best
+    }
+
+    /// Minor steps: until the affine minimiser lies inside.
+    fn shrink_to_corral(&mut self) {
+        loop {
+            let affine = self.affine_minimiser();
+            if affine.iter().all(|&a| a > ZERO) {
+                self.lambda = affine;
+                return;
+            }
+            let mut step = 1.0f64;
+            for (l, a) in self.lambda.iter().zip(&affine) {
+                if *a <= ZERO && l - a > 0.0 {
+                    step = step.min(l / (l - a));
+                }
+            }
+            self.lambda.iter_mut().zip(&affine).for_each(|(l, a)| *l += step * (a - *l));
+            let smallest = (0..self.lambda.len())
+                .filter(|&i| affine[i] <= ZERO)
+                .min_by(|&a, &b| self.lambda[a].total_cmp(&self.lambda[b]));
+            let Some(smallest) = smallest else { return };
+            self.remove(smallest);
+            let mut i = 0;
+            while i < self.lambda.len() {
+                if self.lambda[i] <= ZERO && self.lambda.len() > 1 {
+                    self.remove(i)
+                } else {
+                    i += 1
+                }
+            }
+            if self.corral.len() == 1 {
+                self.lambda = vec![1.0];
+                return;
+            }
+        }
+    }
+
+    /// The weights of the point of least length in the affine hull of the corral.
+    fn affine_minimiser(&self) -> Vec<f64> {
+        let ones = vec![1.0; self.corral.len()];
+        let mut v = self.solve_transposed(&ones);
+        self.solve(&mut v);
+        let sum: f64 = v.iter().sum();
+        v.iter_mut().for_each(|v| *v /= sum);
+        v
+    }
+
+    fn update_x(&mut self) {
+        let total: f64 = self.lambda.iter().sum();
+        let mut x = vec![0.0; self.dimension];
+        for (&j, &l) in self.corral.iter().zip(&self.lambda) {
+            let l = l / total;
+            x.iter_mut().zip(self.point(j)).for_each(|(x, p)| *x += l * p);
+        }
+        self.x = x;
+    }
+
+    /// Appends a point to the corral; false when it is (numerically) dependent on it.
+    fn add(&mut self, j: usize) -> bool {
+        let column: Vec<f64> =
+            self.corral.iter().map(|&i| 1.0 + dot(self.point(i), self.point(j))).collect();
+        let r = self.solve_transposed(&column);
+        let size = 1.0 + dot(self.point(j), self.point(j));
+        let rest = size - dot(&r, &r);
+        if rest <= 1e-14 * size {
+            return false;
+        }
+        self.factor.iter_mut().zip(&r).for_each(|(row, &value)| row.push(value));
+        self.factor.push(vec![rest.sqrt()]);
+        self.corral.push(j);
+        true
+    }
+
+    /// Drops the i-th point of the corral.
+    fn remove(&mut self, i: usize) {
+        self.corral.remove(i);
+        self.lambda.remove(i);
+        // Without column i the rows from i on have one entry too many on the left; rotations of
+        // neighbouring rows clear it.
+        for (k, row) in self.factor.iter_mut().enumerate().take(i) {
+            row.remove(i - k);
+        }
+        let tail: Vec<Vec<f64>> = self.factor.drain(i..).collect();
+        // Row k of the tail has entries for columns i+k.. ; column i is gone from row 0.
+        let size = tail.len() - 1;
+        let mut full: Vec<Vec<f64>> = tail
+            .into_iter()
+            .enumerate()
+            .map(|(k, row)| {
+                let mut wide = vec![0.0; size];
+                for (offset, value) in row.into_iter().enumerate() {
+                    if k + offset >= 1 {
+                        wide[k + offset - 1] = value;
+                    }
+                }
+                wide
+            })
+            .collect();
+        for k in 0..size {
+            let (a, b) = (full[k][k], full[k + 1][k]);
+            let length = a.hypot(b);
+            let (c, s) = if length == 0.0 { (1.0, 0.0) } else { (a / length, b / length) };
+            let (head, rest) = full.split_at_mut(k + 1);
+            for (x, y) in head[k][k..].iter_mut().zip(&mut rest[0][k..]) {
+                (*x, *y) = (c * *x + s * *y, c * *y - s * *x);
+            }
+        }
+        self.factor
+            .extend(full.into_iter().take(size).enumerate().map(|(k, row)| row[k..].to_vec()));
+    }
+
+    /// Rᵀ y = b.
+    fn solve_transposed(&self, b: &[f64]) -> Vec<f64> {
+        let mut y = b.to_vec();
+        for i in 0..b.len() {
+            y[i] /= self.factor[i][0];
+            let value = y[i];
+            y[i + 1..].iter_mut().zip(&self.factor[i][1..]).for_each(|(y, r)| *y -= value * r);
+        }
+        y
+    }
+
+    /// R y = b, in place.
+    fn solve(&self, b: &mut [f64]) {
+        for i in (0..b.len()).rev() {
+            let (head, tail) = b.split_at_mut(i + 1);
+            head[i] = (head[i] - dot(&self.factor[i][1..], tail)) / self.factor[i][0];
+        }
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    crate::data::store::kernel::dot_f64(a, b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Purpose, Stream};
+
+    fn search(points: &[Vec<f64>]) -> MinNorm {
+        let mut search = MinNorm::new(points[0].len());
+        points.iter().for_each(|point| search.push(point));
+        assert!(search.run(10_000));
+        search
+    }
+
+    #[test]
+    fn the_nearest_point_of_a_segment_and_a_triangle() {
+        let segment = search(&[vec![1.0, 1.0], vec![1.0, -1.0]]);
+        assert!((segment.x[0] - 1.0).abs() < 1e-12 && segment.x[1].abs() < 1e-12);
+        let around_zero = search(&[vec![1.0, 0.0], vec![-1.0, 1.0], vec![-1.0, -1.0]]);
+        assert!(around_zero.square() < 1e-24);
+        assert_eq!(around_zero.support().count(), 3);
+    }
+
+    #[test]
+    fn no_point_lies_below_the_answer() {
+        let mut stream = Stream::new(1, Purpose::Generate(0));
+        for shift in [0.0, 0.3, 2.0] {
+            let points: Vec<Vec<f64>> = (0..300)
+                .map(|_| {
+                    (0..12).map(|j| stream.normal() + if j == 0 { shift } else { 0.0 }).collect()
+                })
+                .collect();
+            let found = search(&points);
+            let square = found.square();
+            let least = points.iter().map(|p| dot(p, &found.x)).fold(f64::INFINITY, f64::min);
+            assert!(least >= square * (1.0 - 1e-8) - 1e-12, "{least} {square}");
+            assert!(found.support().count() <= 13);
+        }
+    }
+}

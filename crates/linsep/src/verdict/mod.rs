@@ -1,0 +1,211 @@
+//! Separable or not: the verdict, with a proof either way.
+//!
+//! The lectures leave one problem open: until the perceptron converges, nobody can tell rows that no
+//! plane separates from rows that merely take long. [`Judge`] decides it. Floats propose, exact
+//! arithmetic disposes: every claim that leaves this room has passed the checker of
+//! [`linsep_proof`], which shares no code with the search.
+
+mod complement;
+mod conflict;
+mod joint;
+mod kind;
+mod lift;
+mod min_norm;
+mod precondition;
+mod search;
+mod signed;
+mod simplex;
+mod span;
+
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use linsep_proof::{Certificate, Claim, Problem, Reading, ReadingField, Scheme};
+use search::{Answer, Effort, Search, Work};
+use signed::Signed;
+use std::sync::Arc;
+
+/// The five answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// A plane has every row strictly on its side.
+    Separable,
+    /// A plane has every row on its side or on itself and some off it, but none is strict.
+    Touching,
+    /// Not even that.
+    Overlapping,
+    /// Proved not separable; touching or overlapping was not asked or not decided.
+    Inseparable,
+    /// A limit was reached first.
+    Undecided,
+}
+
+impl Verdict {
+    /// The word in reports and files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Separable => "separable",
+            Verdict::Touching => "touching",
+            Verdict::Overlapping => "overlapping",
+            Verdict::Inseparable => "inseparable",
+            Verdict::Undecided => "undecided",
+        }
+    }
+}
+
+/// One decided question.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Decision {
+    /// What was asked: a two-class question, or all classes at once when `None`.
+    pub problem: Option<Problem>,
+    /// The answer.
+    pub verdict: Verdict,
+    /// The proof, accepted by the checker, or the explicit word that there is none.
+    pub claim: Claim,
+    /// Passes over the rows that the decision took.
+    pub passes: u64,
+    /// Times that the exact simplex method decided on a set of rows.
+    pub exact_decisions: u64,
+}
+
+impl Decision {
+    /// Rows of the witness, if the answer rests on one.
+    pub fn witness_rows(&self) -> usize {
+        match &self.claim {
+            Claim::Inseparable { witness, .. }
+            | Claim::Touching { witness, .. }
+            | Claim::Overlapping { witness, .. } => witness.len(),
+            Claim::JointInseparable { witness } => witness.len(),
+            _ => 0,
+        }
+    }
+}
+
+/// Decides questions about one data set.
+///
+/// ```
+/// use linsep::Dataset;
+/// use linsep::verdict::{Judge, Verdict};
+/// let rows = [[0., 0.], [0., 1.], [1., 0.], [1., 1.]];
+/// let xor = Judge::new(Dataset::from_rows(&rows, &["0", "1", "1", "0"])?);
+/// let decision = xor.class("1", &|| false)?;
+/// assert_eq!(decision.verdict, Verdict::Overlapping);
+/// assert_eq!(decision.witness_rows(), 4);
+/// # Ok::<(), linsep::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Judge {
+    /// The data.
+    pub data: Arc<Dataset>,
+    /// Whether planes have a bias.
+    pub bias: bool,
+    /// Whether inseparable rows are told apart further; by default with at most 500 columns.
+    pub kind: bool,
+    /// Threads; never changes an answer.
+    pub threads: usize,
+}
+
+impl Judge {
+    /// A judge with bias, on one thread.
+    pub fn new(data: impl Into<Arc<Dataset>>) -> Judge {
+        let data = data.into();
+        let kind = data.n_features() <= 500;
+        Judge { data, bias: true, kind, threads: 1 }
+    }
+
+    /// One class against all others. `stop` is asked now and then; true ends the search.
+    pub fn class(&self, positive: &str, stop: &dyn Fn() -> bool) -> Result<Decision> {
+        self.known(positive)?;
+        self.decide(signed::problem_of(&self.data, positive, None), stop)
+    }
+
+    /// One class against another; other rows do not take part.
+    pub fn pair(
+        &self,
+        positive: &str,
+        negative: &str,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Decision> {
+        self.known(positive)?;
+        self.known(negative)?;
+        if positive == negative {
+            return Err(Error::usage(format!(
+                "a pair needs two classes, not \"{positive}\" twice"
+            )));
+        }
+        self.decide(signed::problem_of(&self.data, positive, Some(negative)), stop)
+    }
+
+    /// All classes at once: one plane for each class, the highest score wins. `pairs` are decisions
+    /// on pairs of classes that are known already; one that is not separable settles the question.
+    pub fn joint(&self, pairs: &[Decision], stop: &dyn Fn() -> bool) -> Result<Decision> {
+        self.data.require_two_classes()?;
+        Ok(joint::decide(self, pairs, stop))
+    }
+
+    /// How exact arithmetic understands the data.
+    pub fn reading(&self) -> ReadingField {
+        let reading = self.data.reading();
+        ReadingField {
+            default: if reading.decimal { Reading::Decimal } else { Reading::Binary64 },
+            binary64: reading.binary64.clone(),
+        }
+    }
+
+    fn known(&self, class: &str) -> Result<()> {
+        self.data.require_two_classes()?;
+        let names = self.data.label_names();
+        if names.iter().any(|name| name == class) {
+            return Ok(());
+        }
+        Err(Error::usage(format!(
+            "there is no class \"{class}\"; the classes are {}",
+            names.join(", ")
+        )))
+    }
+
+    fn decide(&self, problem: Problem, stop: &dyn Fn() -> bool) -> Result<Decision> {
+        let view = Signed::new(&self.data, problem.clone(), self.bias);
+        let effort = Effort { threads: self.threads, stop };
+        let mut search = Search::new(&view, &self.data, self.reading(), &effort);
+        let answer = search.run();
+        let work = search.work;
+        let decision = |verdict, claim, work: Work| Decision {
+            problem: Some(problem.clone()),
+            verdict,
+            claim,
+            passes: work.passes,
+            exact_decisions: work.exact,
+        };
+        Ok(match answer {
+            Answer::Proved(claim @ Claim::Separable { .. }) => {
+                decision(Verdict::Separable, claim, work)
+            }
+            Answer::Proved(claim) if self.kind => {
+                let (verdict, claim, more) = kind::refine(&view, self.reading(), &effort, claim);
+                let work = Work {
+                    passes: work.passes + more.passes,
+                    exact: work.exact + more.exact,
+                    ..work
+                };
+                decision(verdict, claim, work)
+            }
+            Answer::Proved(claim) => decision(Verdict::Inseparable, claim, work),
+            Answer::Open { .. } => {
+                let reason = "the search ended at its limit before it was decided".to_owned();
+                decision(Verdict::Undecided, Claim::Unproved { reason }, work)
+            }
+        })
+    }
+}
+
+/// The claims of some decisions as one certificate.
+pub fn certificate(decisions: &[Decision]) -> Certificate {
+    Certificate { claims: decisions.iter().map(|decision| decision.claim.clone()).collect() }
+}
+
+/// Whether a question is about all classes at once.
+pub fn scheme_of(decision: &Decision) -> Scheme {
+    decision.problem.as_ref().map_or(Scheme::Joint, |problem| problem.scheme)
+}

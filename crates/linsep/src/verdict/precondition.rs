@@ -1,0 +1,137 @@
+//! Coordinates in which the search for a plane is well conditioned: centred, scaled and decorrelated
+//! columns. They only steer the search; whatever it finds is checked on the raw numbers.
+//!
+//! With μ and σ the means and spreads of all rows and L Lᵀ the correlation matrix of a sample, a row
+//! (1, x) becomes p = (1, L⁻¹ S (x − μ)), S = diag(1/σ), and a plane q in these coordinates is the
+//! raw plane w = S L⁻ᵀ q, b = q₀ − μ·w.
+
+use super::signed::Signed;
+
+/// The change of coordinates.
+pub(crate) struct Precondition {
+    mean: Vec<f64>,
+    scale: Vec<f64>,
+    /// Rows of the lower triangle L.
+    factor: Vec<Vec<f64>>,
+    bias: bool,
+}
+
+impl Precondition {
+    /// Measures all rows once and a sample of them closely.
+    pub(crate) fn new(view: &Signed<'_>) -> Precondition {
+        let width = view.data.n_features();
+        let (mean, scale) = spread(view);
+        let mut this = Precondition { mean, scale, factor: Vec::new(), bias: view.bias };
+        let wanted = (20 * view.dimension()).max(4000);
+        let step = (view.len() / wanted).max(1);
+        let mut matrix = vec![vec![0.0; width]; width];
+        let (mut scratch, mut row) = (Vec::new(), vec![0.0; width]);
+        let mut count = 0.0f64;
+        for k in (0..view.len()).step_by(step) {
+            this.standardise(view, k, &mut scratch, &mut row);
+            for (i, line) in matrix.iter_mut().enumerate() {
+                if row[i] != 0.0 {
+                    line[..=i].iter_mut().zip(&row).for_each(|(m, x)| *m += row[i] * x);
+                }
+            }
+            count += 1.0;
+        }
+        for (i, line) in matrix.iter_mut().enumerate() {
+            line.iter_mut().for_each(|m| *m /= count);
+            // A column that the sample does not show varies elsewhere: it stands alone.
+            line[i] = if line[i] > 0.0 { line[i] * (1.0 + 1e-9) + 1e-9 } else { 1.0 };
+        }
+        this.factor = cholesky(matrix);
+        this
+    }
+
+    /// The number of coordinates.
+    pub(crate) fn dimension(&self) -> usize {
+        self.mean.len() + usize::from(self.bias)
+    }
+
+    /// The k-th row in the new coordinates, with its sign and length 1.
+    pub(crate) fn point(&self, view: &Signed<'_>, k: usize, scratch: &mut Vec<f64>) -> Vec<f64> {
+        let shift = usize::from(self.bias);
+        let mut row = vec![0.0; self.mean.len()];
+        self.standardise(view, k, scratch, &mut row);
+        for i in 0..row.len() {
+            let (done, rest) = row.split_at_mut(i);
+            let sum: f64 = self.factor[i][..i].iter().zip(done.iter()).map(|(l, y)| l * y).sum();
+            rest[0] = (rest[0] - sum) / self.factor[i][i];
+        }
+        let mut point = vec![1.0; self.dimension()];
+        point[shift..].copy_from_slice(&row);
+        let length = point.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let factor = f64::from(view.signs[k]) / if length > 0.0 { length } else { 1.0 };
+        point.iter_mut().for_each(|x| *x *= factor);
+        point
+    }
+
+    /// The raw plane (w, b) of a plane in these coordinates.
+    pub(crate) fn raw_plane(&self, q: &[f64]) -> (Vec<f64>, f64) {
+        let shift = usize::from(self.bias);
+        let mut w = q[shift..].to_vec();
+        for i in (0..w.len()).rev() {
+            w[i] /= self.factor[i][i];
+            let value = w[i];
+            w[..i].iter_mut().zip(&self.factor[i]).for_each(|(w, l)| *w -= value * l);
+        }
+        w.iter_mut().zip(&self.scale).for_each(|(w, s)| *w *= s);
+        let offset: f64 = w.iter().zip(&self.mean).map(|(w, mean)| w * mean).sum();
+        (w, if self.bias { q[0] - offset } else { 0.0 })
+    }
+
+    /// S (x − μ).
+    fn standardise(&self, view: &Signed<'_>, k: usize, scratch: &mut Vec<f64>, row: &mut [f64]) {
+        row.iter_mut().zip(&self.mean).for_each(|(x, mean)| *x = -mean);
+        view.for_each(k, scratch, |j, x| row[j as usize] = x - self.mean[j as usize]);
+        row.iter_mut().zip(&self.scale).for_each(|(x, scale)| *x *= scale);
+    }
+}
+
+/// Means (0 without a bias) and reciprocal spreads of all columns, in two passes. A column without
+/// spread gets 0: with a bias it says nothing.
+fn spread(view: &Signed<'_>) -> (Vec<f64>, Vec<f64>) {
+    let width = view.data.n_features();
+    let count = view.len().max(1) as f64;
+    let mut scratch = Vec::new();
+    let mut mean = vec![0.0; width];
+    if view.bias {
+        for k in 0..view.len() {
+            view.for_each(k, &mut scratch, |j, x| mean[j as usize] += x / count);
+        }
+    }
+    let mut square = vec![0.0; width];
+    let mut present = vec![0.0; width];
+    for k in 0..view.len() {
+        view.for_each(k, &mut scratch, |j, x| {
+            let j = j as usize;
+            square[j] += (x - mean[j]) * (x - mean[j]);
+            present[j] += 1.0;
+        });
+    }
+    let scale = |j: usize| {
+        let variance = (square[j] + (count - present[j]) * mean[j] * mean[j]) / count;
+        if variance > 0.0 { 1.0 / variance.sqrt() } else { 0.0 }
+    };
+    let scale: Vec<f64> =
+        (0..width).map(scale).map(|s| if s.is_finite() { s } else { 0.0 }).collect();
+    (mean, scale)
+}
+
+/// L of a symmetric matrix given by its lower triangle; pivots that vanish become small ones.
+fn cholesky(mut matrix: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+    for i in 0..matrix.len() {
+        let (done, rest) = matrix.split_at_mut(i);
+        let line = &mut rest[0];
+        for j in 0..i {
+            let sum: f64 = line[..j].iter().zip(&done[j][..j]).map(|(a, b)| a * b).sum();
+            line[j] = (line[j] - sum) / done[j][j];
+        }
+        let sum: f64 = line[..i].iter().map(|x| x * x).sum();
+        let pivot = line[i] - sum;
+        line[i] = pivot.max(1e-9).sqrt();
+    }
+    matrix
+}

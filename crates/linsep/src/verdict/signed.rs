@@ -1,0 +1,181 @@
+//! Rows with signs: the vectors z = ±(1, x) of one two-class question, in floats and in whole
+//! numbers. Nothing is copied.
+
+use crate::data::Dataset;
+use crate::data::store::{Row, Rows, with_rows};
+use crate::parallel::parallel_map;
+use dashu_int::{IBig, UBig};
+use linsep_proof::{Problem, Scheme};
+
+/// One two-class question on some rows of a data set.
+pub(crate) struct Signed<'a> {
+    pub(crate) data: &'a Dataset,
+    pub(crate) problem: Problem,
+    /// The rows that take part.
+    pub(crate) rows: Vec<u32>,
+    /// +1 or −1 for each of them.
+    pub(crate) signs: Vec<i8>,
+    pub(crate) bias: bool,
+}
+
+/// m · 2^two · 5^five.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Exact {
+    pub(crate) m: i64,
+    pub(crate) two: i32,
+    pub(crate) five: i32,
+}
+
+impl<'a> Signed<'a> {
+    /// The positive classes against the negative ones, by their labels.
+    pub(crate) fn new(data: &'a Dataset, problem: Problem, bias: bool) -> Signed<'a> {
+        let side: Vec<i8> = data
+            .label_names()
+            .iter()
+            .map(|name| {
+                i8::from(problem.positive.contains(name))
+                    - i8::from(problem.negative.contains(name))
+            })
+            .collect();
+        let (mut rows, mut signs) = (Vec::new(), Vec::new());
+        for row in 0..data.n_rows() {
+            let sign = side[data.label_id(row) as usize];
+            if sign != 0 && data.weight(row) > 0.0 {
+                rows.push(row as u32);
+                signs.push(sign);
+            }
+        }
+        Signed { data, problem, rows, signs, bias }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// D: the columns, and one for the bias.
+    pub(crate) fn dimension(&self) -> usize {
+        self.data.n_features() + usize::from(self.bias)
+    }
+
+    /// z·(b, w) of the k-th row.
+    pub(crate) fn margin(&self, k: usize, weights: &[f64], bias: f64) -> f64 {
+        let row = self.rows[k] as usize;
+        let score = with_rows!(self.data.store, rows => rows.dot(row, weights)) + bias;
+        f64::from(self.signs[k]) * score
+    }
+
+    /// The margins of all rows: one pass over the data.
+    pub(crate) fn margins(&self, weights: &[f64], bias: f64, threads: usize) -> Vec<f64> {
+        const BLOCK: usize = 8192;
+        let blocks = parallel_map(self.len().div_ceil(BLOCK), threads, |block| {
+            let range = block * BLOCK..((block + 1) * BLOCK).min(self.len());
+            range.map(|k| self.margin(k, weights, bias)).collect::<Vec<f64>>()
+        });
+        blocks.concat()
+    }
+
+    /// Calls `each` with the non-zero features of the k-th row, without its sign.
+    pub(crate) fn for_each(&self, k: usize, scratch: &mut Vec<f64>, each: impl FnMut(u32, f64)) {
+        let row = self.rows[k] as usize;
+        with_rows!(self.data.store, rows => rows.row(row, scratch).for_each(each));
+    }
+
+    /// The exact value of a stored number in a column, under the data's reading.
+    fn exact(&self, column: u32, value: f64) -> Exact {
+        let reading = self.data.reading();
+        let decimal = reading.decimal && reading.binary64.binary_search(&column).is_err();
+        if decimal && let Some(exact) = as_decimal(value) {
+            return exact;
+        }
+        as_binary64(value)
+    }
+
+    /// The rows `chosen` as whole vectors over the coordinates in which any of them is not 0. Each
+    /// coordinate is scaled by a positive number of its own, which changes no sum that is 0.
+    pub(crate) fn whole_rows(&self, chosen: &[usize]) -> WholeRows {
+        let mut scratch = Vec::new();
+        let mut entries: Vec<Vec<(u32, Exact)>> = Vec::new();
+        for &k in chosen {
+            let mut row = Vec::new();
+            self.for_each(k, &mut scratch, |column, value| {
+                row.push((column, self.exact(column, value)))
+            });
+            entries.push(row);
+        }
+        let mut columns: Vec<u32> = entries.iter().flatten().map(|(column, _)| *column).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        let place = |column: u32| columns.binary_search(&column).unwrap_or(0);
+        let mut scale = vec![(i32::MAX, i32::MAX); columns.len()];
+        for (column, exact) in entries.iter().flatten() {
+            let (two, five) = &mut scale[place(*column)];
+            *two = (*two).min(exact.two);
+            *five = (*five).min(exact.five);
+        }
+        let shift = usize::from(self.bias);
+        let rows = entries.iter().zip(chosen).map(|(entries, &k)| {
+            let mut row = vec![IBig::ZERO; columns.len() + shift];
+            if self.bias {
+                row[0] = IBig::from(self.signs[k]);
+            }
+            for (column, exact) in entries {
+                let at = place(*column);
+                let (two, five) = scale[at];
+                let five = UBig::from(5u8).pow((exact.five - five) as usize);
+                let m = exact.m * i64::from(self.signs[k]);
+                row[at + shift] = (IBig::from(m) * IBig::from(five)) << (exact.two - two) as usize;
+            }
+            row
+        });
+        let rows = rows.collect();
+        WholeRows { rows, columns, scale, bias: self.bias }
+    }
+}
+
+/// Some rows as vectors of whole numbers: the constant first if there is a bias, then `columns`.
+pub(crate) struct WholeRows {
+    pub(crate) rows: Vec<Vec<IBig>>,
+    pub(crate) columns: Vec<u32>,
+    /// Column j was divided by 2^two · 5^five.
+    pub(crate) scale: Vec<(i32, i32)>,
+    pub(crate) bias: bool,
+}
+
+/// The label of one class against another, or against all others.
+pub(crate) fn problem_of(data: &Dataset, positive: &str, negative: Option<&str>) -> Problem {
+    let others =
+        || data.label_names().iter().filter(|name| *name != positive).cloned().collect::<Vec<_>>();
+    let (scheme, negative) = match negative {
+        _ if data.label_names().len() == 2 => (Scheme::Binary, others()),
+        Some(class) => (Scheme::Pair, vec![class.to_owned()]),
+        None => (Scheme::Rest, others()),
+    };
+    Problem { scheme, positive: vec![positive.to_owned()], negative }
+}
+
+fn as_binary64(value: f64) -> Exact {
+    let bits = value.to_bits();
+    let exponent = ((bits >> 52) & 0x7ff) as i32;
+    let fraction = (bits & ((1 << 52) - 1)) as i64;
+    let (m, two) =
+        if exponent == 0 { (fraction, -1074) } else { (fraction | 1 << 52, exponent - 1075) };
+    let zeros = if m == 0 { 0 } else { m.trailing_zeros() };
+    let m = m >> zeros;
+    Exact { m: if value < 0.0 { -m } else { m }, two: two + zeros as i32, five: 0 }
+}
+
+/// The decimal of at most 15 digits that rounds to the value, if there is one.
+fn as_decimal(value: f64) -> Option<Exact> {
+    if value.is_subnormal() {
+        return None;
+    }
+    let text = format!("{value:e}");
+    let (mantissa, exponent) = text.split_once('e')?;
+    let fraction = mantissa.split_once('.').map_or(0, |(_, fraction)| fraction.len() as i32);
+    let digits = mantissa.replace('.', "");
+    if digits.trim_start_matches('-').len() > 15 {
+        return None;
+    }
+    let ten = exponent.parse::<i32>().ok()? - fraction;
+    Some(Exact { m: digits.parse().ok()?, two: ten, five: ten })
+}
