@@ -72,6 +72,16 @@ impl ModelFile {
 
     /// Writes the file in one step: either the whole new file is there afterwards or the old one.
     pub fn save(&self, path: &Path) -> Result<()> {
+        let numbers =
+            |plane: &Plane| plane.bias.is_finite() && plane.weights.iter().all(|w| w.is_finite());
+        if !self.model.planes.iter().all(numbers) {
+            let reason = "a weight is not finite, so the model is not written".to_owned();
+            return Err(Error::Model {
+                code: Code::MODEL_CONTENT,
+                path: path.to_path_buf(),
+                reason,
+            });
+        }
         let text = self.to_json();
         write_atomic(path, |out| out.write_all(text.as_bytes()))
     }
@@ -121,7 +131,8 @@ impl ModelFile {
                 "the checksum does not fit the content: the file was changed after it was written";
             return Err(refuse(Code::MODEL_CHECKSUM, words.into()));
         }
-        let needed = 8 * (wire.input.features as u64).saturating_mul(wire.planes.len() as u64);
+        let numbers = (wire.input.features as u64).saturating_mul(wire.planes.len() as u64);
+        let needed = numbers.saturating_mul(8);
         if needed > max_memory {
             return Err(Error::Memory { purpose: "the model".into(), needed, limit: max_memory });
         }

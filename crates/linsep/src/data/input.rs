@@ -20,6 +20,9 @@ pub struct InputMap {
     /// Where svmlight indices start, if the training file had them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index_base: Option<u8>,
+    /// Of plain indices, the ranges [from, to) of columns that were kept; all when empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<(u32, u32)>,
     /// The column with the row weights, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<SourceColumn>,
@@ -71,6 +74,7 @@ impl InputMap {
             source_columns: None,
             index_base: None,
             rest: false,
+            kept: Vec::new(),
             weight: None,
             columns: Vec::new(),
         }
@@ -172,6 +176,10 @@ impl InputMap {
         if self.columns.iter().any(|c| c.missing.is_some_and(|value| !value.is_finite())) {
             return Err("a value for missing cells is not finite".into());
         }
+        let in_order = self.kept.iter().flat_map(|&(from, to)| [from, to]);
+        if !in_order.collect::<Vec<_>>().is_sorted() {
+            return Err("the kept columns are not rising".into());
+        }
         if self.index_base.is_some_and(|base| base > 1) {
             return Err("the index base is neither 0 nor 1".into());
         }
@@ -205,22 +213,51 @@ impl InputMap {
 }
 
 /// Where parsed columns go.
+#[derive(Clone)]
 pub(crate) struct Layout {
     pub(crate) numeric: Vec<NumericColumn>,
     pub(crate) categories: Vec<CategoryColumn>,
     pub(crate) features: usize,
 }
 
+#[derive(Clone, Copy)]
 pub(crate) struct NumericColumn {
     pub(crate) feature: u32,
     pub(crate) missing: Option<f64>,
 }
 
+#[derive(Clone)]
 pub(crate) struct CategoryColumn {
     feature: u32,
     levels: HashMap<String, u32>,
     unknown_as_zeros: bool,
     missing_as_zeros: bool,
+}
+
+impl Layout {
+    /// The columns in the order in which a file has them: the k-th parsed column of a kind is the
+    /// `order`-th of the map.
+    pub(crate) fn in_order(mut self, order: &ColumnOrder) -> Layout {
+        if self.numeric.is_empty() && self.categories.is_empty() {
+            // Plain indices need no layout.
+            return self;
+        }
+        if !order.numeric.is_empty() {
+            self.numeric = order.numeric.iter().map(|&k| self.numeric[k]).collect();
+        }
+        if !order.categories.is_empty() {
+            self.categories =
+                order.categories.iter().map(|&k| self.categories[k].clone()).collect();
+        }
+        self
+    }
+}
+
+/// How the columns of a file are ordered, where that is not the order of the map.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ColumnOrder {
+    pub(crate) numeric: Vec<usize>,
+    pub(crate) categories: Vec<usize>,
 }
 
 impl CategoryColumn {

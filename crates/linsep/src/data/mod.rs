@@ -272,14 +272,11 @@ impl DatasetBuilder {
                 ));
             }
         }
+        if entries.last().is_some_and(|(column, _)| *column == u32::MAX) {
+            let title = Code::INDEX_TOO_LARGE.title();
+            return Err(Error::data(Code::INDEX_TOO_LARGE, title, self.place()));
+        }
         for &(column, value) in entries {
-            if column == u32::MAX {
-                return Err(Error::data(
-                    Code::INDEX_TOO_LARGE,
-                    Code::INDEX_TOO_LARGE.title(),
-                    self.place(),
-                ));
-            }
             self.push(column, value)?;
         }
         self.end_row(label, 1.0)

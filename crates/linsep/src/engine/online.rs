@@ -76,6 +76,8 @@ pub(crate) struct Online<U> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Now {
+    /// What run this belongs to: rows, order and seed.
+    run: (u64, String, u64),
     epoch: u64,
     cursor: u64,
     updates: u64,
@@ -98,9 +100,39 @@ enum Ended {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Moving {
+    #[serde(with = "bits")]
     v: Vec<f64>,
+    #[serde(with = "bits::one")]
     c: f64,
+    #[serde(with = "bits::one")]
     b: f64,
+}
+
+/// Numbers are saved by their bits, so that a run that left their range can be saved too.
+mod bits {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(v: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(v.iter().map(|x| x.to_bits()))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<f64>, D::Error> {
+        Ok(Vec::<u64>::deserialize(d)?.into_iter().map(f64::from_bits).collect())
+    }
+
+    pub(super) mod one {
+        use super::*;
+
+        pub(in super::super) fn serialize<S: Serializer>(x: &f64, s: S) -> Result<S::Ok, S::Error> {
+            x.to_bits().serialize(s)
+        }
+
+        pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
+            d: D,
+        ) -> Result<f64, D::Error> {
+            u64::deserialize(d).map(f64::from_bits)
+        }
+    }
 }
 
 impl<U: Rule> Online<U> {
@@ -108,6 +140,7 @@ impl<U: Rule> Online<U> {
         setup.scaler.check()?;
         let planes = setup.start.into_iter().map(|p| Moving { v: p.weights, c: 0.0, b: p.bias });
         let now = Now {
+            run: (fingerprint(&setup.rows), setup.order.word().to_owned(), setup.seed),
             epoch: 0,
             cursor: 0,
             updates: 0,
@@ -236,7 +269,8 @@ impl<U: Rule> Online<U> {
 
     pub(crate) fn restore(&mut self, state: &State) -> Result<()> {
         let now: Now = state.decode()?;
-        let fits = now.planes.len() == self.now.planes.len()
+        let fits = now.run == self.now.run
+            && now.planes.len() == self.now.planes.len()
             && now.planes.iter().zip(&self.now.planes).all(|(a, b)| a.v.len() == b.v.len())
             && now.cursor <= self.rows.len() as u64;
         if !fits {
@@ -246,6 +280,13 @@ impl<U: Rule> Online<U> {
         self.line_up();
         Ok(())
     }
+}
+
+/// Tells lists of rows apart.
+fn fingerprint(rows: &[u32]) -> u64 {
+    let mix =
+        |h: u64, row: &u32| (h ^ u64::from(*row)).wrapping_mul(0x0100_0000_01b3).rotate_left(17);
+    rows.iter().fold(rows.len() as u64 + 0x9e37, mix)
 }
 
 /// The hot loop: visits rows until they or the updates run out.

@@ -12,6 +12,7 @@ pub struct OneVsRest<L>(pub L);
 
 impl<L: BinaryLearner> Learner for OneVsRest<L> {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
+        task.data.require_two_classes()?;
         if task.data.n_classes() == 2 {
             return self.0.start_binary(task, 1);
         }
@@ -94,7 +95,15 @@ impl Training for Many {
         if states.len() != self.children.len() {
             return Err(Error::usage("the saved state belongs to a run on other data"));
         }
-        let pairs = self.children.iter_mut().zip(states);
-        pairs.into_iter().try_for_each(|(child, state)| child.restore(&State::from_bytes(state)))
+        let before: Vec<State> = self.children.iter().map(|child| child.save()).collect();
+        let mut pairs = self.children.iter_mut().zip(states);
+        let result = pairs.try_for_each(|(child, state)| child.restore(&State::from_bytes(state)));
+        if result.is_err() {
+            // All planes or none: a state that is wrong in one leaves no trace in the others.
+            for (child, state) in self.children.iter_mut().zip(&before) {
+                child.restore(state)?;
+            }
+        }
+        result
     }
 }

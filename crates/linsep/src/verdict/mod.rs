@@ -19,7 +19,8 @@ mod span;
 
 use crate::data::Dataset;
 use crate::error::{Error, Result};
-use linsep_proof::{Certificate, Claim, Problem, Reading, ReadingField, Scheme};
+use dashu_int::IBig;
+use linsep_proof::{Certificate, Claim, Problem, Reading, ReadingField, Scheme, check_claim};
 use search::{Answer, Effort, Search, Work};
 use signed::Signed;
 use std::sync::Arc;
@@ -192,11 +193,37 @@ impl Judge {
                 decision(verdict, claim, work)
             }
             Answer::Proved(claim) => decision(Verdict::Inseparable, claim, work),
-            Answer::Open { .. } => {
+            Answer::Open { blend } => {
                 let reason = "the search ended at its limit before it was decided".to_owned();
-                decision(Verdict::Undecided, Claim::Unproved { reason }, work)
+                let claim = self.bracket(&view, &blend).unwrap_or(Claim::Unproved { reason });
+                decision(Verdict::Undecided, claim, work)
             }
         })
+    }
+
+    /// What an open search still proves: no margin above the length of a blend of rows.
+    fn bracket(&self, view: &Signed<'_>, blend: &[(usize, f64)]) -> Option<Claim> {
+        let whole = |l: f64| IBig::try_from((l * 2f64.powi(40)).round()).unwrap_or(IBig::ZERO);
+        let lambda: Vec<(usize, IBig)> =
+            blend.iter().map(|(k, l)| (*k, whole(*l))).filter(|(_, l)| *l > IBig::ZERO).collect();
+        let total: f64 = lambda.iter().map(|(_, l)| l.to_f64().value()).sum();
+        let mut sum = vec![0.0; view.dimension()];
+        let shift = usize::from(view.bias);
+        for (k, l) in &lambda {
+            let l = f64::from(view.signs[*k]) * l.to_f64().value() / total;
+            if view.bias {
+                sum[0] += l;
+            }
+            view.for_each(*k, &mut Vec::new(), |j, x| sum[j as usize + shift] += l * x);
+        }
+        let square: f64 = sum.iter().map(|x| x * x).sum();
+        // Rounded up far enough that the exact check holds.
+        let bound = format!("{}/{}", whole(square * (1.0 + 1e-6)) + IBig::ONE, IBig::ONE << 40);
+        let weights = search::weighted(view, &lambda);
+        let claim = Claim::Bracket { problem: view.problem.clone(), weights, bound };
+        let holds =
+            check_claim(&claim, view.data, &self.reading(), self.bias, self.threads).holds();
+        holds.then_some(claim)
     }
 }
 

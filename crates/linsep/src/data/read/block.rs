@@ -175,11 +175,21 @@ impl Dictionary {
         code
     }
 
-    /// Adds the rows of `other`, giving its texts the numbers they have here.
+    /// Adds the rows of `other`, giving its texts the numbers they have here. A text that no row
+    /// uses leaves no trace.
     pub(crate) fn append(&mut self, other: &Dictionary) {
-        let translation: Vec<u32> =
-            other.names.iter().map(|name| self.number(name.as_bytes(), |_| name.clone())).collect();
-        self.codes.extend(other.codes.iter().map(|&code| translation[code as usize]));
+        let mut translation = vec![None; other.names.len()];
+        for &code in &other.codes {
+            let translated = match translation.get_mut(code as usize) {
+                // Not a text but the mark of a missing one.
+                None => code,
+                Some(known) => *known.get_or_insert_with(|| {
+                    let name = &other.names[code as usize];
+                    self.number(name.as_bytes(), |_| name.clone())
+                }),
+            };
+            self.codes.push(translated);
+        }
     }
 }
 

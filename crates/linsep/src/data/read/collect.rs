@@ -99,7 +99,7 @@ impl Collector {
         self.labels.append(&block.labels);
         self.weights.extend_from_slice(&block.weights);
         for (mine, theirs) in self.categories.iter_mut().zip(&block.categories) {
-            append_levels(mine, theirs);
+            mine.append(theirs);
         }
         if self.long_columns.len() < block.long_columns.len() {
             self.long_columns.resize(block.long_columns.len(), false);
@@ -132,6 +132,7 @@ impl Collector {
             return Err(problem.into());
         }
         check_guessed_label(&plan.label, &self.labels, &self.file)?;
+        let order = plan.order.clone();
         let mut map = plan.map;
         let mut long = std::mem::take(&mut self.long_columns);
         if map.columns.is_empty() {
@@ -141,7 +142,7 @@ impl Collector {
             if !plan.settled {
                 self.fill_map(&mut map, options);
             }
-            let layout = map.layout();
+            let layout = map.layout().in_order(&order);
             long = layout.numeric.iter().zip(&long).filter(|(_, long)| **long).fold(
                 vec![false; map.features],
                 |mut flags, (column, _)| {
@@ -252,13 +253,6 @@ pub(crate) fn check_memory(bytes: u64, options: &ReadOptions) -> Result<()> {
     }
 }
 
-fn append_levels(mine: &mut Dictionary, theirs: &Dictionary) {
-    let translation: Vec<u32> =
-        theirs.names.iter().map(|name| mine.number(name.as_bytes(), |_| name.clone())).collect();
-    let codes = theirs.codes.iter();
-    mine.codes.extend(codes.map(|&c| if c == NO_LEVEL { c } else { translation[c as usize] }));
-}
-
 fn check_guessed_label(choice: &LabelChoice, labels: &Dictionary, file: &str) -> Result<()> {
     let LabelChoice::Last(name) = choice else { return Ok(()) };
     let numbers: Vec<f64> = labels
@@ -268,7 +262,8 @@ fn check_guessed_label(choice: &LabelChoice, labels: &Dictionary, file: &str) ->
         .map(|n| n.value)
         .collect();
     let real = numbers.iter().any(|value| value.fract() != 0.0);
-    if real || labels.names.len() > MAX_GUESSED_CLASSES {
+    let all_numbers = numbers.len() == labels.names.len();
+    if real || (all_numbers && labels.names.len() > MAX_GUESSED_CLASSES) {
         let words = format!(
             "the last column \"{name}\" has {} distinct values{} and does not look like a class",
             labels.names.len(),
@@ -418,7 +413,8 @@ fn choose_positive(
     };
     let chosen = chosen as u32;
     if data.classes.len() > 2 {
-        let names = std::mem::replace(&mut data.classes, vec!["rest".to_owned(), name]);
+        let rest = if name == "rest" { "other" } else { "rest" };
+        let names = std::mem::replace(&mut data.classes, vec![rest.to_owned(), name]);
         data.input.rest = true;
         data.merged = Some(MergedLabels { names, codes: targets.to_vec() });
         targets.iter_mut().for_each(|target| *target = u32::from(*target == chosen));

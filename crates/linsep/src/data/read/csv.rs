@@ -132,7 +132,7 @@ impl Parser<'_> {
             }
             Err(fault) => {
                 self.forget_row();
-                let next = record_end(self.piece, start);
+                let next = record_end(self.piece, start, self.plan.delimiter);
                 let keep = self.plan.keep_rejects;
                 self.out.block.bad.push(fault, self.piece, start..next, line, row, keep);
                 next
@@ -281,7 +281,7 @@ impl Parser<'_> {
 
     fn ragged(&self, start: usize) -> Fault {
         let wanted = self.plan.actions.len();
-        let end = record_end(self.piece, start);
+        let end = record_end(self.piece, start, self.plan.delimiter);
         let line = self.piece[start..end].trim_ascii_end();
         let found =
             fields(&self.piece[start..end], self.plan.delimiter).map_or(0, |(f, _)| f.len());
@@ -291,7 +291,7 @@ impl Parser<'_> {
     }
 
     fn check_bytes(&self, start: usize) -> Result<(), Fault> {
-        let end = record_end(self.piece, start);
+        let end = record_end(self.piece, start, self.plan.delimiter);
         let record = &self.piece[start..end];
         let bad = |code, at: usize, len| Err(Fault::new(code, None, start + at..start + at + len));
         if let Some(at) = memchr::memchr(0, record) {
@@ -422,16 +422,8 @@ pub(crate) fn blank_line(piece: &[u8], start: usize) -> Option<usize> {
 }
 
 /// Where the record after the one at `start` starts, whatever is wrong with this one.
-fn record_end(piece: &[u8], start: usize) -> usize {
-    let mut inside = false;
-    for at in memchr::memchr2_iter(b'"', b'\n', &piece[start..]) {
-        match piece[start + at] {
-            b'"' => inside = !inside,
-            _ if !inside => return start + at + 1,
-            _ => {}
-        }
-    }
-    piece.len()
+fn record_end(piece: &[u8], start: usize, delimiter: u8) -> usize {
+    super::source::record_end_after(piece, start, delimiter).unwrap_or(piece.len())
 }
 
 #[cfg(test)]

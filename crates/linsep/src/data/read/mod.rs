@@ -266,7 +266,6 @@ pub fn stream(
     need_label: bool,
     mut each: impl FnMut(&Choices, Chunk<'_>) -> Result<()>,
 ) -> Result<Choices> {
-    let layout = map.layout();
     let planner =
         |sniffed: &Sniffed, file: &str| plan::for_model(sniffed, file, options, map, need_label);
     let mut parts = Parts::new(inputs, options, &planner)?;
@@ -275,6 +274,7 @@ pub fn stream(
     let mut rows_left = options.limit;
     while let Some(mut part) = parts.next()? {
         let plan = part.plan.clone();
+        let layout = plan.layout();
         let name = part.name.clone();
         let mut lines = part.skip_lines;
         let choices = part.choices.clone();
@@ -336,6 +336,7 @@ struct Parts<'a> {
     options: &'a ReadOptions,
     planner: &'a dyn Fn(&Sniffed, &str) -> Result<Plan>,
     first: Option<(Plan, Choices)>,
+    several: bool,
 }
 
 /// An opened file with its plan.
@@ -355,14 +356,20 @@ impl<'a> Parts<'a> {
         planner: &'a dyn Fn(&Sniffed, &str) -> Result<Plan>,
     ) -> Result<Parts<'a>> {
         let paths = source::expand(inputs)?.into_iter();
-        Ok(Parts { paths, options, planner, first: None })
+        let several = paths.len() > 1;
+        Ok(Parts { paths, options, planner, first: None, several })
     }
 
     fn next(&mut self) -> Result<Option<PlannedPart>> {
         let Some(path) = self.paths.next() else { return Ok(None) };
         let mut part = Part::open(&path)?;
         let name = part.name.clone();
-        let sniffed = sniff::sniff(part.head()?, &name, self.options)?;
+        let (head, whole) = part.head()?;
+        if head.is_empty() && self.several {
+            // Engines write parts without rows.
+            return self.next();
+        }
+        let sniffed = sniff::sniff(head, whole, &name, self.options)?;
         let choices = choices_of(&sniffed);
         let (plan, choices) = match &self.first {
             None => {
@@ -420,7 +427,10 @@ impl PlannedPart {
         rows_left: &mut Option<u64>,
         mut sink: impl FnMut(Block, &[u8]) -> Result<ControlFlow<()>>,
     ) -> Result<ControlFlow<()>> {
-        let quoted = matches!(self.plan.parser, ParserPlan::Table(_));
+        let quoted = match &self.plan.parser {
+            ParserPlan::Table(plan) => Some(plan.delimiter),
+            ParserPlan::Svmlight(_) => None,
+        };
         let mut pieces = self.part.pieces(self.skip, quoted, options.max_memory);
         let parser = &self.plan.parser;
         let parse = |piece: &[u8], limit, staging: &mut Staging| match parser {

@@ -4,7 +4,9 @@ use super::csv::{Action, TablePlan};
 use super::options::{Categorical, ColumnRange, ColumnRef, Missing, ReadOptions};
 use super::sniff::{ColumnType, LABEL_NAMES, Sniffed, SniffedKind, Table};
 use super::svmlight::{Selection, SvmPlan};
-use crate::data::input::{InputColumn, InputMap, SourceColumn, find_name, no_column};
+use crate::data::input::{
+    ColumnOrder, InputColumn, InputMap, Layout, SourceColumn, find_name, no_column,
+};
 use crate::error::{Code, Error, Place, Problem, Result};
 
 /// What the parser does, and what that choice was.
@@ -17,6 +19,15 @@ pub(crate) struct Plan {
     pub(crate) label: LabelChoice,
     /// Levels and fill values are in the map already.
     pub(crate) settled: bool,
+    /// The order of the file's columns, where it is not that of the map.
+    pub(crate) order: ColumnOrder,
+}
+
+impl Plan {
+    /// Where parsed columns go.
+    pub(crate) fn layout(&self) -> Layout {
+        self.map.layout().in_order(&self.order)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -92,7 +103,7 @@ pub(crate) fn for_model(
             let parser = SvmPlan {
                 base: u32::from(base.0),
                 base_guessed: base.1,
-                selection: None,
+                selection: Selection::of_ranges(&map.kept),
                 width: Some(map.features),
                 labels_optional: !need_label,
                 allow_lossy: options.allow_lossy,
@@ -103,6 +114,7 @@ pub(crate) fn for_model(
                 map: map.clone(),
                 label: LabelChoice::First,
                 settled: true,
+                order: ColumnOrder::default(),
             })
         }
     }
@@ -128,12 +140,14 @@ fn plan_svmlight(base: (u8, bool), file: &str, options: &ReadOptions) -> Result<
         allow_lossy: options.allow_lossy,
         keep_rejects: options.bad_rows == super::options::BadRows::Reject,
     };
-    let map = InputMap { index_base: Some(base.0), ..InputMap::plain(0) };
+    let kept = parser.selection.as_ref().map_or_else(Vec::new, Selection::ranges);
+    let map = InputMap { index_base: Some(base.0), kept, ..InputMap::plain(0) };
     Ok(Plan {
         parser: ParserPlan::Svmlight(parser),
         map,
         label: LabelChoice::First,
         settled: false,
+        order: ColumnOrder::default(),
     })
 }
 
@@ -243,6 +257,7 @@ fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Result<Plan> 
         source_columns: Some(table.width),
         index_base: None,
         rest: false,
+        kept: Vec::new(),
         weight: weight.map(|position| SourceColumn {
             name: table.header.as_ref().map(|names| names[position].clone()),
             position,
@@ -259,7 +274,13 @@ fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Result<Plan> 
         keep_rejects: options.bad_rows == super::options::BadRows::Reject,
         keep_spans: false,
     };
-    Ok(Plan { parser: ParserPlan::Table(parser), map, label: label_choice, settled: false })
+    Ok(Plan {
+        parser: ParserPlan::Table(parser),
+        map,
+        label: label_choice,
+        settled: false,
+        order: ColumnOrder::default(),
+    })
 }
 
 fn text_column(table: &Table, column: usize, file: &str) -> Error {
@@ -381,17 +402,28 @@ fn plan_table_for_model(
         return Err(no_column(Code::NO_LABEL, &wanted, table.names(), file));
     }
     let mut actions = vec![Action::Skip; table.width];
-    let (mut numeric, mut categories) = (0, 0);
-    for (k, &at) in positions.iter().enumerate() {
-        let category = map.columns.get(k).is_some_and(|column| column.levels.is_some());
-        actions[at] = if category {
-            categories += 1;
-            Action::Category(categories - 1)
-        } else {
-            numeric += 1;
-            Action::Number(numeric - 1)
+    // Columns are numbered as the file has them, so that the values of a row come in rising order.
+    let is_category = |k: usize| map.columns.get(k).is_some_and(|column| column.levels.is_some());
+    let mut counts = [0; 2];
+    let ranks: Vec<usize> = (0..positions.len())
+        .map(|k| {
+            let count = &mut counts[usize::from(is_category(k))];
+            *count += 1;
+            *count - 1
+        })
+        .collect();
+    let mut in_file: Vec<usize> = (0..positions.len()).collect();
+    in_file.sort_by_key(|&k| positions[k]);
+    let mut order = ColumnOrder::default();
+    for &k in &in_file {
+        let (list, action): (_, fn(u32) -> Action) = match is_category(k) {
+            true => (&mut order.categories, Action::Category),
+            false => (&mut order.numeric, Action::Number),
         };
+        actions[positions[k]] = action(list.len() as u32);
+        list.push(ranks[k]);
     }
+    let (numeric, categories) = (order.numeric.len(), order.categories.len());
     if let Some(at) = label {
         actions[at] = Action::Label;
     }
@@ -402,8 +434,8 @@ fn plan_table_for_model(
     let parser = TablePlan {
         delimiter: table.delimiter,
         actions,
-        numeric: numeric as usize,
-        categories: categories as usize,
+        numeric,
+        categories,
         // Every gap is noted, and filled with the value that the model holds.
         missing: if fills { Missing::Mean } else { Missing::Error },
         allow_lossy: options.allow_lossy,
@@ -414,7 +446,7 @@ fn plan_table_for_model(
         Some(at) => LabelChoice::Named(table.column_name(at)),
         None => LabelChoice::None,
     };
-    Ok(Plan { parser: ParserPlan::Table(parser), map: map.clone(), label, settled: true })
+    Ok(Plan { parser: ParserPlan::Table(parser), map: map.clone(), label, settled: true, order })
 }
 
 /// The weight column of the training file, where it is needed and still there.

@@ -87,8 +87,13 @@ impl Table {
     }
 }
 
-/// Looks at the first bytes of the part named `file`.
-pub(crate) fn sniff(head: &[u8], file: &str, options: &ReadOptions) -> Result<Sniffed> {
+/// Looks at the first bytes of the part named `file`; `whole` says that there are no more.
+pub(crate) fn sniff(
+    head: &[u8],
+    whole: bool,
+    file: &str,
+    options: &ReadOptions,
+) -> Result<Sniffed> {
     let mark = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         return Err(Problem::new(Code::NOT_UTF8, "the file is UTF-16 text", Place::file(file))
@@ -116,7 +121,7 @@ pub(crate) fn sniff(head: &[u8], file: &str, options: &ReadOptions) -> Result<Sn
         };
         Sniffed { skip: 0, skip_lines: 0, kind: SniffedKind::Svmlight { base } }
     } else {
-        sniff_table(text, file, options)?
+        sniff_table(text, whole, file, options)?
     };
     sniffed.skip += mark + blank;
     sniffed.skip_lines += blank_lines;
@@ -131,15 +136,15 @@ fn is_svmlight(text: &[u8], file: &str, options: &ReadOptions) -> Result<bool> {
     }
     let looks: Vec<bool> =
         text.split(|&b| b == b'\n').take(50).filter_map(svmlight::looks_like).collect();
+    let svm_name = has_svmlight_name(file);
     // One damaged line among good ones must not turn svmlight into a table.
     let pairs = looks.iter().filter(|&&look| look).count();
     if pairs > 0 {
-        return Ok(2 * pairs >= looks.len());
+        return Ok(svm_name || 2 * pairs >= looks.len());
     }
     if !looks.is_empty() {
         return Ok(first_line_has_pair(text));
     }
-    let svm_name = [".svm", ".svmlight", ".libsvm"].iter().any(|end| file.contains(end));
     if text.trim_ascii_start().starts_with(b"#") {
         // Nothing but comments.
         let comments_only = text.split(|&b| b == b'\n').all(|line| {
@@ -155,6 +160,13 @@ fn is_svmlight(text: &[u8], file: &str, options: &ReadOptions) -> Result<bool> {
         }
     }
     Ok(svm_name)
+}
+
+/// `data.svm`, `data.libsvm.gz` and the like.
+fn has_svmlight_name(file: &str) -> bool {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(name);
+    [".svm", ".svmlight", ".libsvm"].iter().any(|end| name.ends_with(end))
 }
 
 /// A damaged svmlight line such as `1 0:x` still shows what it wants to be.
@@ -180,7 +192,7 @@ fn skip_blank_lines(text: &[u8]) -> (usize, u64) {
     (at, lines)
 }
 
-fn sniff_table(text: &[u8], file: &str, options: &ReadOptions) -> Result<Sniffed> {
+fn sniff_table(text: &[u8], whole: bool, file: &str, options: &ReadOptions) -> Result<Sniffed> {
     let delimiter = match (options.delimiter, options.format) {
         (Some(delimiter), _) => delimiter,
         (None, Format::Tsv) => b'\t',
@@ -198,6 +210,10 @@ fn sniff_table(text: &[u8], file: &str, options: &ReadOptions) -> Result<Sniffed
         at += len;
         records.push(fields);
         ends.push(at);
+    }
+    if !whole && at >= text.len() && records.len() > 1 {
+        // The end of the head cuts the last record.
+        records.pop();
     }
     let Some(first) = records.first() else {
         // The very first record is broken; the parser says how.
@@ -272,11 +288,16 @@ fn looks_like_header(records: &[Vec<String>]) -> bool {
     if first.iter().any(|field| LABEL_NAMES.iter().any(|name| field.eq_ignore_ascii_case(name))) {
         return true;
     }
-    let Some(second) = records.get(1) else {
+    if records.len() == 1 {
         return first.iter().all(is_word);
+    }
+    // The first value below that is not missing tells what a column holds.
+    let below = |j: usize| {
+        let values = records[1..].iter().take(50).filter_map(|record| record.get(j));
+        values.into_iter().find(|field| !csv::is_missing(field.as_bytes()))
     };
     let numeric: Vec<usize> = (0..first.len())
-        .filter(|&j| second.get(j).is_some_and(|field| starts_like_number(field)))
+        .filter(|&j| below(j).is_some_and(|field| starts_like_number(field)))
         .collect();
     !numeric.is_empty() && numeric.iter().all(|&j| is_word(&first[j]))
 }
@@ -294,7 +315,7 @@ mod tests {
     use super::*;
 
     fn table(text: &str) -> (Table, usize, u64) {
-        let sniffed = sniff(text.as_bytes(), "t", &ReadOptions::default()).unwrap();
+        let sniffed = sniff(text.as_bytes(), true, "t", &ReadOptions::default()).unwrap();
         match sniffed.kind {
             SniffedKind::Table(table) => (table, sniffed.skip, sniffed.skip_lines),
             SniffedKind::Svmlight { .. } => panic!("{text} is a table"),
@@ -337,14 +358,14 @@ mod tests {
     #[test]
     fn svmlight_is_found_by_content() {
         for text in ["1 1:2 3:4\n", "# c\n-1 2:0.5\n", "1\n1 7:1\n", "1 0:x\n"] {
-            let sniffed = sniff(text.as_bytes(), "t.csv", &ReadOptions::default()).unwrap();
+            let sniffed = sniff(text.as_bytes(), true, "t.csv", &ReadOptions::default()).unwrap();
             assert!(matches!(sniffed.kind, SniffedKind::Svmlight { .. }), "{text}");
         }
         for (text, code) in
             [("", Code::EMPTY), ("\n\n", Code::EMPTY), ("PAR1xx", Code::WRONG_FORMAT)]
         {
             assert_eq!(
-                sniff(text.as_bytes(), "t", &ReadOptions::default()).err().unwrap().code(),
+                sniff(text.as_bytes(), true, "t", &ReadOptions::default()).err().unwrap().code(),
                 code
             );
         }

@@ -128,25 +128,26 @@ impl Part {
         Ok(Part { name: name.to_owned(), content: Content::Stream { head: Vec::new(), rest } })
     }
 
-    /// The first bytes, as many as are at hand up to one piece, for looking at the format.
-    pub(crate) fn head(&mut self) -> Result<&[u8]> {
+    /// The first bytes, as many as are at hand up to one piece, for looking at the format, and
+    /// whether that is everything.
+    pub(crate) fn head(&mut self) -> Result<(&[u8], bool)> {
         match &mut self.content {
-            Content::Mapped(map) => Ok(&map[..map.len().min(PIECE)]),
+            Content::Mapped(map) => Ok((&map[..map.len().min(PIECE)], map.len() <= PIECE)),
             Content::Stream { head, rest } => {
                 if head.is_empty() {
                     fill(rest, head, PIECE).map_err(|e| stream_error(&self.name, e))?;
                 }
-                Ok(head)
+                Ok((head, head.len() < PIECE))
             }
         }
     }
 
-    /// Cuts the part into pieces from byte `skip` on. `quoted` says that a line break within double
-    /// quotes does not end a record, `max_memory` how long a record may get.
+    /// Cuts the part into pieces from byte `skip` on. in a table with the delimiter `quoted`, a line break
+    /// within double quotes does not end a record, `max_memory` how long a record may get.
     pub(crate) fn pieces(
         &mut self,
         skip: usize,
-        quoted: bool,
+        quoted: Option<u8>,
         max_memory: Option<u64>,
     ) -> Pieces<'_> {
         let source = match &mut self.content {
@@ -180,7 +181,7 @@ impl Compression {
 pub(crate) struct Pieces<'a> {
     name: &'a str,
     source: PieceSource<'a>,
-    quoted: bool,
+    quoted: Option<u8>,
     max_memory: Option<u64>,
 }
 
@@ -246,20 +247,43 @@ fn longer(name: &str, size: usize, max_memory: Option<u64>) -> Result<usize> {
 }
 
 /// One past the last line break of `bytes` that ends a record.
-fn record_end(bytes: &[u8], quoted: bool) -> Option<usize> {
-    if !quoted || memchr::memchr(b'"', bytes).is_none() {
-        return memchr::memrchr(b'\n', bytes).map(|at| at + 1);
+fn record_end(bytes: &[u8], quoted: Option<u8>) -> Option<usize> {
+    match quoted {
+        Some(delimiter) if memchr::memchr(b'"', bytes).is_some() => {
+            let ends = std::iter::successors(record_end_after(bytes, 0, delimiter), |&at| {
+                record_end_after(bytes, at, delimiter)
+            });
+            ends.last()
+        }
+        _ => memchr::memrchr(b'\n', bytes).map(|at| at + 1),
     }
+}
+
+/// One past the line break that ends the record at `start`. A quote opens only at the start of a
+/// field; inside quotes a doubled one stands for itself.
+pub(crate) fn record_end_after(bytes: &[u8], start: usize, delimiter: u8) -> Option<usize> {
     let mut inside = false;
-    let mut end = None;
-    for at in memchr::memchr2_iter(b'"', b'\n', bytes) {
+    let mut skip = usize::MAX;
+    for offset in memchr::memchr2_iter(b'"', b'\n', &bytes[start..]) {
+        let at = start + offset;
         match bytes[at] {
-            b'"' => inside = !inside,
-            _ if !inside => end = Some(at + 1),
+            _ if at == skip => {}
+            b'"' if inside => {
+                if bytes.get(at + 1) == Some(&b'"') {
+                    skip = at + 1;
+                } else {
+                    inside = false;
+                }
+            }
+            b'"' => {
+                let before = bytes[start..at].iter().rposition(|b| *b != b' ');
+                inside = before.is_none_or(|b| bytes[start + b] == delimiter);
+            }
+            _ if !inside => return Some(at + 1),
             _ => {}
         }
     }
-    end
+    None
 }
 
 /// Reads until `buffer` holds `size` bytes; true at the end of the stream.
@@ -291,7 +315,7 @@ fn stream_error(name: &str, error: io::Error) -> Error {
 mod tests {
     use super::*;
 
-    fn pieces_of(part: &mut Part, quoted: bool) -> Vec<Vec<u8>> {
+    fn pieces_of(part: &mut Part, quoted: Option<u8>) -> Vec<Vec<u8>> {
         let mut pieces = part.pieces(0, quoted, None);
         let mut all = Vec::new();
         while let Some(piece) = pieces.next().unwrap() {
@@ -308,13 +332,13 @@ mod tests {
         for (text, is_quoted) in [(&plain, false), (&quoted, true)] {
             let reader = Box::new(io::Cursor::new(text.clone()));
             let mut stream = Part::from_reader("t", reader).unwrap();
-            assert!(!stream.head().unwrap().is_empty());
+            assert!(!stream.head().unwrap().0.is_empty());
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("t.csv");
             std::fs::write(&path, text).unwrap();
             let mut mapped = Part::open(&path).unwrap();
-            let from_stream = pieces_of(&mut stream, is_quoted);
-            let from_map = pieces_of(&mut mapped, is_quoted);
+            let from_stream = pieces_of(&mut stream, is_quoted.then_some(b','));
+            let from_map = pieces_of(&mut mapped, is_quoted.then_some(b','));
             assert_eq!(from_stream.concat(), *text);
             assert_eq!(from_stream, from_map, "pieces must not depend on the kind of source");
             assert!(from_map.len() > 2);

@@ -28,6 +28,23 @@ pub(crate) struct SvmPlan {
 pub(crate) struct Selection(pub(crate) Vec<(std::ops::Range<u32>, u32)>);
 
 impl Selection {
+    /// The choice of these ranges [from, to); none for an empty list.
+    pub(crate) fn of_ranges(ranges: &[(u32, u32)]) -> Option<Selection> {
+        let mut next = 0;
+        let mut number = |&(from, to): &(u32, u32)| {
+            let first = next;
+            next += to - from;
+            (from..to, first)
+        };
+        let ranges: Vec<_> = ranges.iter().map(&mut number).collect();
+        (!ranges.is_empty()).then_some(Selection(ranges))
+    }
+
+    /// The ranges [from, to) that are kept.
+    pub(crate) fn ranges(&self) -> Vec<(u32, u32)> {
+        self.0.iter().map(|(range, _)| (range.start, range.end)).collect()
+    }
+
     /// The new number of a column, if it is kept.
     fn map(&self, column: u32) -> Option<u32> {
         let at = self.0.partition_point(|(range, _)| range.end <= column);

@@ -2,7 +2,7 @@
 //! text.
 
 use super::Dataset;
-use super::read::number;
+use super::read::{csv, number};
 use crate::error::{Code, Error, Result};
 use std::io::{self, Write};
 use std::path::Path;
@@ -53,13 +53,20 @@ impl OutputFormat {
 /// What of a data set a format cannot hold, in words; empty when nothing is lost.
 pub fn losses(data: &Dataset, format: OutputFormat) -> Vec<String> {
     let mut losses = Vec::new();
+    if matches!(format, OutputFormat::Table(_)) {
+        let unfit = |name: &&String| csv::is_missing(name.as_bytes()) || name.contains('\0');
+        if let Some(name) = data.label_names().iter().find(unfit) {
+            losses.push(format!("in a table the label \"{name}\" would read as a missing value"));
+        }
+    }
     if format == OutputFormat::Svmlight {
         if data.weights().is_some() {
             losses.push("svmlight has no place for row weights".to_owned());
         }
         let unfit = |name: &&String| {
             name.is_empty()
-                || name.contains([':', '#', '\n', '\r'])
+                || name.starts_with('#')
+                || name.contains([':', '\n', '\r', '\0'])
                 || name.contains(char::is_whitespace)
         };
         if let Some(name) = data.label_names().iter().find(unfit) {
@@ -158,7 +165,8 @@ pub struct RowWriter<'a> {
 }
 
 impl<'a> RowWriter<'a> {
-    /// A table: the label first, then the features, then the weight. Writes the header.
+    /// A table: the features, then the weight, then the label, where it is found again without being
+    /// asked for. Writes the header.
     pub fn table(
         out: &'a mut dyn Write,
         delimiter: u8,
@@ -167,11 +175,11 @@ impl<'a> RowWriter<'a> {
         weight: Option<&str>,
     ) -> io::Result<RowWriter<'a>> {
         let mut text = Vec::new();
-        quote(label, delimiter, &mut text);
         for name in names.iter().map(String::as_str).chain(weight) {
-            text.push(delimiter);
             quote(name, delimiter, &mut text);
+            text.push(delimiter);
         }
+        quote(label, delimiter, &mut text);
         text.push(b'\n');
         out.write_all(&text)?;
         Ok(RowWriter { out, delimiter: Some(delimiter), width: names.len(), text })
@@ -204,19 +212,19 @@ impl<'a> RowWriter<'a> {
                 }
             }
             Some(delimiter) => {
-                quote(label, delimiter, &mut self.text);
                 let mut next = entries.iter().peekable();
                 for column in 0..self.width as u32 {
-                    self.text.push(delimiter);
                     match next.next_if(|(j, _)| *j == column) {
                         Some(&(_, value)) => push_number(value, &mut self.text),
                         None => self.text.push(b'0'),
                     }
+                    self.text.push(delimiter);
                 }
                 if let Some(weight) = weight {
-                    self.text.push(delimiter);
                     push_number(weight, &mut self.text);
+                    self.text.push(delimiter);
                 }
+                quote(label, delimiter, &mut self.text);
             }
         }
         self.text.push(b'\n');

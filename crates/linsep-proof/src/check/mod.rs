@@ -13,12 +13,17 @@
 //! for n < 2^40. A sum beyond that bound has the sign of s; all others are summed exactly. Overflow
 //! makes a infinite, and the test fails.
 
-use crate::claim::{Against, Claim, ClassPlane, ExactPlane, Problem, Scheme, Weighted};
-use crate::exact::{Scaled, WholePlane, positive, ratio, scaled_sum, whole};
+mod joint;
+mod margin;
+mod side;
+
+use crate::claim::{Claim, ExactPlane, Problem, Scheme, Weighted};
+use crate::exact::{Scaled, positive, scaled_sum, whole};
 use crate::file::{CertificateFile, ReadingField};
 use crate::rank::rank_at_least;
 use crate::rows::Rows;
 use dashu_int::IBig;
+use side::Side;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
@@ -203,181 +208,6 @@ impl Checker<'_> {
             "{} rows add up to 0 and span all rows, so no plane separates even weakly",
             witness.len()
         ))
-    }
-
-    fn margin(
-        &self,
-        problem: &Problem,
-        constant: &str,
-        support: &[Weighted],
-        gamma2: &str,
-    ) -> Checked<String> {
-        let signs = self.signs(problem)?;
-        if !self.bias {
-            return Err("the augmented margin needs a bias".into());
-        }
-        let constant = positive(constant)?;
-        let (sum, total) = self.blend(&signs, support, &constant)?;
-        let square = square(&sum);
-        self.expect_ratio(&square, &(&total * &total), gamma2)?;
-        // z·X·L ≥ X·X for every row, with X the sum of the blend and L its weights.
-        let side = Side::vector(&sum, &constant);
-        self.every_row(&signs, |row, sign| {
-            let mut terms = self.terms(&side, row)?;
-            let factor = if sign > 0 { total.clone() } else { -total.clone() };
-            terms.iter_mut().for_each(|term| *term = term.times(&factor));
-            terms.push(square.times(&IBig::from(-1)));
-            match scaled_sum(&terms) >= IBig::ZERO {
-                true => Ok(()),
-                false => Err(format!("row {row} is closer to the plane than the margin")),
-            }
-        })?;
-        Ok(format!("the largest margin with constant {constant} is the root of {gamma2}"))
-    }
-
-    fn geometric_margin(
-        &self,
-        problem: &Problem,
-        support: &[Weighted],
-        gamma2: &str,
-    ) -> Checked<String> {
-        let signs = self.signs(problem)?;
-        let part = |sign: i8| -> Vec<Weighted> {
-            let of_sign = |w: &&Weighted| signs.of(self.rows, w.row) == Some(sign);
-            support.iter().filter(of_sign).cloned().collect()
-        };
-        let (above, above_total) = self.blend(&signs, &part(1), &IBig::ONE)?;
-        let (below, below_total) = self.blend(&signs, &part(-1), &IBig::ONE)?;
-        if part(1).len() + part(-1).len() != support.len() {
-            return Err("a support row does not take part".into());
-        }
-        // V = L₋ Σ₊ λx − L₊ Σ₋ λx; the blend of the negative side already has the sign −.
-        let mut v = Vector::new();
-        for (column, value) in above.iter().filter(|(column, _)| column.is_some()) {
-            add(&mut v, *column, value.times(&below_total));
-        }
-        for (column, value) in below.iter().filter(|(column, _)| column.is_some()) {
-            add(&mut v, *column, value.times(&above_total));
-        }
-        let square = square(&v);
-        let scale = &above_total * &below_total;
-        self.expect_ratio(&square, &(IBig::from(4) * &scale * &scale), gamma2)?;
-        let side = Side::vector(&v, &IBig::ZERO);
-        // The lowest positive and the highest negative support row bound all others.
-        let edge = |sign: i8| -> Checked<Vec<Scaled>> {
-            let mut best: Option<Vec<Scaled>> = None;
-            for row in part(sign) {
-                let terms = self.terms(&side, row.row)?;
-                let nearer = match &best {
-                    None => true,
-                    Some(other) => {
-                        let order = difference(&terms, other).cmp(&IBig::ZERO);
-                        order == if sign > 0 { Ordering::Less } else { Ordering::Greater }
-                    }
-                };
-                if nearer {
-                    best = Some(terms);
-                }
-            }
-            best.ok_or_else(|| "the support needs rows of both sides".to_owned())
-        };
-        let (low, high) = (edge(1)?, edge(-1)?);
-        // (low − high) · L₊L₋ ≥ V·V, because x·V is L₊L₋ times x·v and V·V is (L₊L₋)² times v·v.
-        let mut gap: Vec<Scaled> = low.iter().map(|term| term.times(&scale)).collect();
-        gap.extend(high.iter().map(|term| term.times(&-scale.clone())));
-        gap.push(square.times(&IBig::from(-1)));
-        if scaled_sum(&gap) < IBig::ZERO {
-            return Err("the support rows do not hold the margin".into());
-        }
-        self.every_row(&signs, |row, sign| {
-            let edge = if sign > 0 { &low } else { &high };
-            let order = difference(&self.terms(&side, row)?, edge).cmp(&IBig::ZERO);
-            match order == if sign > 0 { Ordering::Less } else { Ordering::Greater } {
-                false => Ok(()),
-                true => Err(format!("row {row} is closer to the plane than the margin")),
-            }
-        })?;
-        Ok(format!("the largest geometric margin is the root of {gamma2}"))
-    }
-
-    fn bracket(&self, problem: &Problem, weights: &[Weighted], bound: &str) -> Checked<String> {
-        let signs = self.signs(problem)?;
-        let (sum, total) = self.blend(&signs, weights, &IBig::ONE)?;
-        let (p, q) = ratio(bound)?;
-        // X·X · q ≤ p · L².
-        let left = square(&sum).times(&q);
-        let right = Scaled::whole(-(p * &total * &total));
-        match scaled_sum(&[left, right]) <= IBig::ZERO {
-            true => Ok(format!("no plane of unit length has a margin above the root of {bound}")),
-            false => Err("the blend of rows is longer than the bound".into()),
-        }
-    }
-
-    fn joint_separable(&self, planes: &[ClassPlane]) -> Checked<String> {
-        let mut sides: HashMap<&str, Side> = HashMap::new();
-        for plane in planes {
-            let ClassPlane { class, weights, sparse, bias } = plane;
-            let exact =
-                ExactPlane { weights: weights.clone(), sparse: sparse.clone(), bias: bias.clone() };
-            if sides.insert(class, Side::new(&exact, self)?).is_some() {
-                return Err(format!("class {class} has two planes"));
-            }
-        }
-        // Planes are only comparable when they were made whole by the same factor.
-        let sides = Side::common(planes, self, sides)?;
-        let all = Signs::all();
-        let count = self.every_row(&all, |row, _| {
-            let label = self.rows.label(row);
-            let own = sides.get(label).ok_or_else(|| format!("class {label} has no plane"))?;
-            let own_terms = self.terms(own, row)?;
-            for (class, other) in sides.iter().filter(|(class, _)| **class != label) {
-                if self.filter_greater(own, other, row) {
-                    continue;
-                }
-                if difference(&own_terms, &self.terms(other, row)?) <= IBig::ZERO {
-                    return Err(format!(
-                        "row {row} does not score higher on {label} than on {class}"
-                    ));
-                }
-            }
-            Ok(())
-        })?;
-        Ok(format!("every one of {count} rows scores highest on its own class"))
-    }
-
-    fn joint_inseparable(&self, witness: &[Against]) -> Checked<String> {
-        let mut classes: Vec<&str> = (0..self.rows.len()).map(|row| self.rows.label(row)).collect();
-        classes.sort_unstable();
-        classes.dedup();
-        let most = (classes.len() - 1) * self.dimension() + 1;
-        if witness.is_empty() || witness.len() > most {
-            return Err(format!(
-                "the witness has {} entries, at least 1 and at most {most} are allowed",
-                witness.len()
-            ));
-        }
-        let mut sums: HashMap<&str, Vector> = HashMap::new();
-        for entry in witness {
-            self.check_row(entry.row)?;
-            let own = self.rows.label(entry.row);
-            let against = entry.against.as_str();
-            let Ok(against) = classes.binary_search(&against).map(|at| classes[at]) else {
-                return Err(format!("there is no class {against}"));
-            };
-            if against == own {
-                return Err(format!("row {} is against its own class", entry.row));
-            }
-            let lambda = positive(&entry.lambda)?;
-            self.add_row(sums.entry(own).or_default(), entry.row, &lambda, &IBig::ONE)?;
-            self.add_row(sums.entry(against).or_default(), entry.row, &-lambda, &IBig::ONE)?;
-        }
-        match sums.values().all(is_zero) {
-            true => Ok(format!(
-                "{} weighted rows balance in every class, so no planes separate",
-                witness.len()
-            )),
-            false => Err("the weighted rows do not balance".into()),
-        }
     }
 
     /// D: the columns, and one for the bias.
@@ -570,19 +400,6 @@ impl Checker<'_> {
         });
         parts.into_iter().sum()
     }
-
-    /// Whether numerator/denominator equals the claimed positive ratio.
-    fn expect_ratio(&self, numerator: &Scaled, denominator: &IBig, claimed: &str) -> Checked<()> {
-        let (p, q) = ratio(claimed)?;
-        if p <= IBig::ZERO {
-            return Err("the squared margin is not positive".into());
-        }
-        let terms = [numerator.times(&q), Scaled::whole(-(p * denominator))];
-        match scaled_sum(&terms) == IBig::ZERO {
-            true => Ok(()),
-            false => Err(format!("the squared margin is not {claimed}")),
-        }
-    }
 }
 
 /// Which sign the rows of a class have.
@@ -602,80 +419,6 @@ impl Signs {
             None => Some(1),
             Some(signs) => signs.get(rows.label(row)).copied(),
         }
-    }
-}
-
-/// A plane ready to be multiplied with rows.
-struct Side {
-    weights: HashMap<u32, Scaled>,
-    bias: Scaled,
-    floats: Option<(Vec<f64>, f64)>,
-}
-
-impl Side {
-    fn new(plane: &ExactPlane, checker: &Checker<'_>) -> Checked<Side> {
-        let width = checker.rows.width();
-        let whole = WholePlane::new(plane, width, checker.bias)?;
-        let floats = whole.floats.map(|(pairs, bias)| {
-            let mut dense = vec![0.0; width];
-            pairs.iter().for_each(|&(column, weight)| dense[column as usize] = weight);
-            (dense, bias)
-        });
-        let weights =
-            whole.weights.into_iter().map(|(column, w)| (column, Scaled::whole(w))).collect();
-        Ok(Side { weights, bias: Scaled::whole(whole.bias), floats })
-    }
-
-    /// A plane of D whole numbers, the constant first.
-    fn whole(numbers: &[IBig], bias: bool) -> Side {
-        let shift = usize::from(bias);
-        let weights = numbers[shift..].iter().enumerate();
-        Side {
-            weights: weights.map(|(j, w)| (j as u32, Scaled::whole(w.clone()))).collect(),
-            bias: if bias { Scaled::whole(numbers[0].clone()) } else { Scaled::whole(0) },
-            floats: None,
-        }
-    }
-
-    /// A vector as a plane for rows (constant, x).
-    fn vector(vector: &Vector, constant: &IBig) -> Side {
-        let bias = vector.get(&None).map_or(Scaled::whole(0), |value| value.times(constant));
-        let columns = vector.iter().filter_map(|(column, value)| Some(((*column)?, value.clone())));
-        Side { weights: columns.collect(), bias, floats: None }
-    }
-
-    fn weight(&self, column: u32) -> Option<&Scaled> {
-        self.weights.get(&column)
-    }
-
-    /// Brings the planes of all classes to one factor, so that their scores can be compared.
-    fn common<'a>(
-        planes: &'a [ClassPlane],
-        checker: &Checker<'_>,
-        sides: HashMap<&'a str, Side>,
-    ) -> Checked<HashMap<&'a str, Side>> {
-        let width = checker.rows.width();
-        let mut result = HashMap::new();
-        for plane in planes {
-            let number = |x: &crate::claim::ExactNumber| match x {
-                crate::claim::ExactNumber::Binary64(x) => Ok(Scaled::binary64(*x)),
-                crate::claim::ExactNumber::Ratio(text) => match ratio(text)? {
-                    (p, q) if q == IBig::ONE => Ok(Scaled::whole(p)),
-                    _ => Err("planes of several classes need whole numbers or binary64".to_owned()),
-                },
-            };
-            let mut weights = HashMap::new();
-            let dense = plane.weights.iter().flatten().enumerate().map(|(j, w)| (j as u32, w));
-            let sparse = plane.sparse.iter().flatten().map(|(j, w)| (*j, w));
-            for (column, weight) in dense.chain(sparse) {
-                weights.insert(column, number(weight)?);
-            }
-            let bias = plane.bias.as_ref().map_or(Ok(Scaled::whole(0)), number)?;
-            let floats = sides.get(plane.class.as_str()).and_then(|side| side.floats.clone());
-            debug_assert!(weights.len() <= width);
-            result.insert(plane.class.as_str(), Side { weights, bias, floats });
-        }
-        Ok(result)
     }
 }
 
