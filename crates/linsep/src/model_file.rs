@@ -14,7 +14,7 @@ use crate::learn::{Certificate, Progress, Stop};
 use crate::model::{LinearModel, Link, Plane, Rule};
 pub use linsep_proof::DataIdentity;
 use linsep_proof::digest::hex;
-use linsep_proof::{CertificateFile, Reading, ReadingField};
+use linsep_proof::{CertificateFile, ReadingField};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -58,14 +58,10 @@ impl ModelFile {
         parameters: BTreeMap<String, String>,
         seed: u64,
         (stop, progress): (Stop, Progress),
-        (data, reading): (DataIdentity, &crate::data::Reading),
+        (data, reading): (DataIdentity, ReadingField),
     ) -> ModelFile {
         let Progress { epochs, updates, .. } = progress;
         let learner = learner.to_owned();
-        let reading = ReadingField {
-            default: if reading.decimal { Reading::Decimal } else { Reading::Binary64 },
-            binary64: reading.binary64.clone(),
-        };
         let certificate = CertificateFile::new(data.clone(), reading, true, certificate);
         ModelFile { model, certificate, learner, parameters, seed, stop, epochs, updates, data }
     }
@@ -377,6 +373,7 @@ fn without_repeats<'de, D: Deserializer<'de>>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use linsep_proof::Reading;
 
     fn file() -> ModelFile {
         let plane = |bias| Plane { weights: vec![0.1, -2.5e-8], bias };
@@ -391,7 +388,7 @@ mod tests {
         let progress = Progress { epochs: 3, updates: 7, ..Progress::default() };
         let data = DataIdentity { sha256: "0".repeat(64), rows: 9 };
         let certificate = Certificate::unproved("a test");
-        let reading = crate::data::Reading { decimal: true, binary64: vec![1] };
+        let reading = ReadingField { default: Reading::Decimal, binary64: vec![1] };
         ModelFile::new(
             model,
             certificate,
@@ -399,7 +396,7 @@ mod tests {
             parameters,
             5,
             (Stop::Epochs, progress),
-            (data, &reading),
+            (data, reading),
         )
     }
 

@@ -88,7 +88,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         parameters.clone(),
         context.seed,
         (fit.stop, fit.progress),
-        (identity, task.data.reading()),
+        (identity, task.data.reading_field()),
     );
     model_file.save(&plan.model)?;
     let report = Report {

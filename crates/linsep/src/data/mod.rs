@@ -16,6 +16,7 @@ pub use store::Kind as Encoding;
 
 use crate::error::{Code, Error, Place, Problem, Result};
 use input::InputMap;
+use linsep_proof::ReadingField;
 use store::{Staging, Store};
 
 /// A labelled table: what every learner learns from.
@@ -155,6 +156,16 @@ impl Dataset {
     /// How exact proofs understand the numbers.
     pub fn reading(&self) -> &Reading {
         &self.reading
+    }
+
+    /// The reading as certificates state it.
+    pub fn reading_field(&self) -> ReadingField {
+        let default = if self.reading.decimal {
+            linsep_proof::Reading::Decimal
+        } else {
+            linsep_proof::Reading::Binary64
+        };
+        ReadingField { default, binary64: self.reading.binary64.clone() }
     }
 
     /// Files and lines of the rows.

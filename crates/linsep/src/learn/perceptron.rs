@@ -27,6 +27,8 @@ use crate::engine::online::{Centring, Machine, Online, Rates, Rule, Setup};
 use crate::error::{Error, Result};
 use crate::model::{LinearModel, Link, Plane};
 use crate::rng::{Purpose, Stream};
+use crate::verdict::{jointly_separable, separable};
+use linsep_proof::{Finding, check_claim};
 
 pub use crate::engine::online::Order;
 
@@ -129,7 +131,7 @@ impl Learner for Perceptron {
 impl BinaryLearner for Perceptron {
     fn start_binary(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
         let setup = self.setup(task, 1, |_| Purpose::Start(u64::from(positive)))?;
-        let rule = Planes::One;
+        let rule = Planes::One(positive);
         Ok(match self.ties.zero_is_positive() {
             false => {
                 Box::new(Run { online: Online::new(OnePlane::<true> { positive }, setup)?, rule })
@@ -283,7 +285,9 @@ impl<const STRICT: bool> Rule for Kesler<STRICT> {
 /// Which planes a run moves.
 #[derive(Clone, Copy)]
 enum Planes {
-    One,
+    /// The plane of this class against all others.
+    One(u32),
+    /// One for each class.
     Joint,
 }
 
@@ -311,7 +315,7 @@ impl<U: Rule> Training for Run<U> {
         LinearModel {
             planes: self.online.planes(),
             rule: match self.rule {
-                Planes::One => crate::model::Rule::Sign,
+                Planes::One(_) => crate::model::Rule::Sign,
                 Planes::Joint => crate::model::Rule::ArgMax,
             },
             link: Link::None,
@@ -321,11 +325,24 @@ impl<U: Rule> Training for Run<U> {
     }
 
     fn certificate(&self) -> Certificate {
-        Certificate::unproved(if self.online.is_clean() {
-            "the last pass made no mistake in floating point; this was not checked in exact arithmetic"
-        } else {
-            "the run ended before a pass without mistakes"
-        })
+        if !self.online.is_clean() {
+            return Certificate::unproved("the run ended before a pass without mistakes");
+        }
+        // A clean pass is a proposal; the checker has the last word.
+        let data = self.online.data.as_ref();
+        let planes = self.online.planes();
+        let claim = match self.rule {
+            Planes::One(positive) => {
+                separable(data, &data.classes()[positive as usize], &planes[0])
+            }
+            Planes::Joint => jointly_separable(data, &planes),
+        };
+        match check_claim(&claim, data, &data.reading_field(), true, 1) {
+            Finding::Holds(_) => Certificate { claims: vec![claim] },
+            _ => Certificate::unproved(
+                "the last pass made no mistake in floating point, but the exact check of all rows does not confirm it",
+            ),
+        }
     }
 
     fn save(&self) -> State {

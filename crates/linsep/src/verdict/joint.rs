@@ -5,12 +5,13 @@
 //! one question of it: a row x of class c and another class k become a vector with (1, x) in the
 //! block of c and −(1, x) in the block of k.
 
-use super::search::{Effort, float_plane};
+use super::search::Effort;
 use super::signed::Signed;
 use super::simplex::{Exactly, decide as decide_exactly};
 use super::{Decision, Judge, Verdict};
 use crate::learn::perceptron::Perceptron;
 use crate::learn::{Budget, Learner, Status, Task};
+use crate::model::Plane;
 use dashu_int::IBig;
 use linsep_proof::{Against, Claim, ClassPlane, ExactNumber, Problem, Scheme, check_claim};
 use std::sync::Arc;
@@ -85,24 +86,13 @@ fn by_perceptron(judge: &Judge, stop: &dyn Fn() -> bool, passes: &mut u64) -> Op
         *passes += 1;
         match run.advance(Budget::visits(run.epoch_rows())) {
             Status::Finished => {
-                let model = run.model();
-                let classes = judge.data.classes();
-                let plane = |k: usize| -> ClassPlane {
+                let mut planes = run.model().planes;
+                if planes.len() == 1 {
                     // Two classes have one plane: its score for the second, nothing for the first.
-                    let exact = match model.planes.len() {
-                        1 if k == 0 => float_plane(&vec![0.0; judge.data.n_features()], Some(0.0)),
-                        1 => float_plane(&model.planes[0].weights, Some(model.planes[0].bias)),
-                        _ => float_plane(&model.planes[k].weights, Some(model.planes[k].bias)),
-                    };
-                    ClassPlane {
-                        class: classes[k].clone(),
-                        weights: exact.weights,
-                        sparse: exact.sparse,
-                        bias: exact.bias,
-                    }
-                };
-                let claim =
-                    Claim::JointSeparable { planes: (0..classes.len()).map(plane).collect() };
+                    let nothing = Plane { weights: vec![0.0; judge.data.n_features()], bias: 0.0 };
+                    planes.insert(0, nothing);
+                }
+                let claim = super::jointly_separable(&judge.data, &planes);
                 let holds = check_claim(
                     &claim,
                     judge.data.as_ref(),

@@ -19,8 +19,9 @@ mod span;
 
 use crate::data::Dataset;
 use crate::error::{Error, Result};
+use crate::model::Plane;
 use dashu_int::IBig;
-use linsep_proof::{Certificate, Claim, Problem, Reading, ReadingField, Scheme, check_claim};
+use linsep_proof::{Certificate, Claim, ClassPlane, Problem, ReadingField, Scheme, check_claim};
 use search::{Answer, Effort, Search, Work};
 use signed::Signed;
 use std::sync::Arc;
@@ -147,11 +148,7 @@ impl Judge {
 
     /// How exact arithmetic understands the data.
     pub fn reading(&self) -> ReadingField {
-        let reading = self.data.reading();
-        ReadingField {
-            default: if reading.decimal { Reading::Decimal } else { Reading::Binary64 },
-            binary64: reading.binary64.clone(),
-        }
+        self.data.reading_field()
     }
 
     fn known(&self, class: &str) -> Result<()> {
@@ -225,6 +222,22 @@ impl Judge {
             check_claim(&claim, view.data, &self.reading(), self.bias, self.threads).holds();
         holds.then_some(claim)
     }
+}
+
+/// The claim that a plane separates a class from all others; not checked yet.
+pub(crate) fn separable(data: &Dataset, class: &str, plane: &Plane) -> Claim {
+    let plane = search::float_plane(&plane.weights, Some(plane.bias));
+    Claim::Separable { problem: signed::problem_of(data, class, None), plane }
+}
+
+/// The claim that planes, one for each class, separate jointly; not checked yet.
+pub(crate) fn jointly_separable(data: &Dataset, planes: &[Plane]) -> Claim {
+    let planes = data.classes().iter().zip(planes).map(|(class, plane)| {
+        let exact = search::float_plane(&plane.weights, Some(plane.bias));
+        let class = class.clone();
+        ClassPlane { class, weights: exact.weights, sparse: exact.sparse, bias: exact.bias }
+    });
+    Claim::JointSeparable { planes: planes.collect() }
 }
 
 /// The claims of some decisions as one certificate.

@@ -22,6 +22,7 @@ pub use options::{
     UnknownLevel,
 };
 pub use plan::LabelChoice;
+pub(crate) use sniff::LABEL_NAMES;
 
 use crate::data::Dataset;
 use crate::data::input::InputMap;

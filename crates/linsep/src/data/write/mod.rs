@@ -2,7 +2,7 @@
 //! text.
 
 use super::Dataset;
-use super::read::{csv, number};
+use super::read::{LABEL_NAMES, csv, number};
 use crate::error::{Code, Error, Result};
 use std::io::{self, Write};
 use std::path::Path;
@@ -160,13 +160,14 @@ impl<W: Write> Write for Packer<W> {
 pub struct RowWriter<'a> {
     out: &'a mut dyn Write,
     delimiter: Option<u8>,
+    label_first: bool,
     width: usize,
     text: Vec<u8>,
 }
 
 impl<'a> RowWriter<'a> {
-    /// A table: the features, then the weight, then the label, where it is found again without being
-    /// asked for. Writes the header.
+    /// A table: features and weight, with the label before them if its name alone tells that it is
+    /// one, else behind them, so that a reader finds it without being told. Writes the header.
     pub fn table(
         out: &'a mut dyn Write,
         delimiter: u8,
@@ -174,20 +175,24 @@ impl<'a> RowWriter<'a> {
         names: &[String],
         weight: Option<&str>,
     ) -> io::Result<RowWriter<'a>> {
+        let label_first = LABEL_NAMES.iter().any(|name| label.eq_ignore_ascii_case(name));
+        let (before, after) = if label_first { (Some(label), None) } else { (None, Some(label)) };
         let mut text = Vec::new();
-        for name in names.iter().map(String::as_str).chain(weight) {
+        let columns = names.iter().map(String::as_str).chain(weight);
+        for (k, name) in before.into_iter().chain(columns).chain(after).enumerate() {
+            if k > 0 {
+                text.push(delimiter);
+            }
             quote(name, delimiter, &mut text);
-            text.push(delimiter);
         }
-        quote(label, delimiter, &mut text);
         text.push(b'\n');
         out.write_all(&text)?;
-        Ok(RowWriter { out, delimiter: Some(delimiter), width: names.len(), text })
+        Ok(RowWriter { out, delimiter: Some(delimiter), label_first, width: names.len(), text })
     }
 
     /// svmlight lines.
     pub fn svmlight(out: &'a mut dyn Write) -> RowWriter<'a> {
-        RowWriter { out, delimiter: None, width: 0, text: Vec::new() }
+        RowWriter { out, delimiter: None, label_first: true, width: 0, text: Vec::new() }
     }
 
     /// Writes what the underlying writer holds back.
@@ -212,19 +217,27 @@ impl<'a> RowWriter<'a> {
                 }
             }
             Some(delimiter) => {
+                if self.label_first {
+                    quote(label, delimiter, &mut self.text);
+                }
                 let mut next = entries.iter().peekable();
                 for column in 0..self.width as u32 {
+                    if self.label_first || column > 0 {
+                        self.text.push(delimiter);
+                    }
                     match next.next_if(|(j, _)| *j == column) {
                         Some(&(_, value)) => push_number(value, &mut self.text),
                         None => self.text.push(b'0'),
                     }
-                    self.text.push(delimiter);
                 }
                 if let Some(weight) = weight {
-                    push_number(weight, &mut self.text);
                     self.text.push(delimiter);
+                    push_number(weight, &mut self.text);
                 }
-                quote(label, delimiter, &mut self.text);
+                if !self.label_first {
+                    self.text.push(delimiter);
+                    quote(label, delimiter, &mut self.text);
+                }
             }
         }
         self.text.push(b'\n');

@@ -1,0 +1,83 @@
+//! Where settings come from: default, then `--config FILE`, then the environment, then the flags.
+
+use crate::common::{Room, TWO};
+
+fn room() -> Room {
+    let room = Room::holding("two.csv", TWO);
+    room.write("c.toml", "seed = 7\nquiet = true\n[train]\neta = 0.5\norder = \"cyclic\"\n");
+    room
+}
+
+/// The seed and the learning rate that a model was trained with.
+#[track_caller]
+fn trained(room: &Room) -> (u64, String) {
+    let shown = room.run("show two.linsep --json").exits(0).json();
+    let eta = shown["parameters"]["eta"].as_str().expect("a text").to_owned();
+    (shown["seed"].as_u64().expect("a number"), eta)
+}
+
+#[test]
+fn without_settings_the_defaults_hold() {
+    let room = room();
+    room.run("train two.csv").exits(0);
+    assert_eq!(trained(&room), (0, "1".into()), "no file is looked for unasked");
+}
+
+#[test]
+fn the_configuration_file_beats_the_defaults() {
+    let room = room();
+    for line in ["train two.csv --config c.toml", "--config=c.toml train two.csv"] {
+        room.run(line).exits(0);
+        assert_eq!(trained(&room), (7, "0.5".into()));
+    }
+    room.run_env(&[("LINSEP_CONFIG", "c.toml")], "train two.csv").exits(0);
+    assert_eq!(trained(&room), (7, "0.5".into()));
+    let shown = room.run("show two.linsep --json").exits(0).json();
+    assert_eq!(shown["parameters"]["order"], "cyclic");
+}
+
+#[test]
+fn the_environment_beats_the_configuration_file() {
+    let room = room();
+    room.run_env(&[("LINSEP_SEED", "9")], "train two.csv --config c.toml").exits(0);
+    assert_eq!(trained(&room), (9, "0.5".into()));
+}
+
+#[test]
+fn flags_beat_everything() {
+    let room = room();
+    let line = "train two.csv --config c.toml --seed 11 --eta 2";
+    room.run_env(&[("LINSEP_SEED", "9")], line).exits(0);
+    assert_eq!(trained(&room), (11, "2".into()));
+}
+
+#[test]
+fn a_section_counts_for_its_command_only() {
+    let room = room();
+    room.write("c.toml", "[evaluate]\nfail-under = \"accuracy=1\"\n[train]\nlimit = 5\n");
+    let run = room.run("train two.csv --config c.toml").exits(0);
+    assert!(run.fact("two.csv").starts_with("5 rows"), "{}", run.out);
+    room.write("wrong.csv", "a,b,label\n1,1,y\n5,5,y\n");
+    room.run("evaluate two.linsep wrong.csv --config c.toml").exits(1);
+    room.run("evaluate two.linsep wrong.csv").exits(0);
+}
+
+#[test]
+fn switches_can_be_set_in_the_file() {
+    let room = room();
+    room.write("c.toml", "json = true\n");
+    let result = room.run("train two.csv --config c.toml").exits(0).json();
+    assert_eq!(result["rows"], 6);
+    room.write("c.toml", "json = false\n");
+    let run = room.run("train two.csv --config c.toml").exits(0);
+    assert!(run.out.starts_with("two.csv"), "{}", run.out);
+}
+
+#[test]
+fn a_limit_from_the_file_is_a_limit_of_the_user() {
+    let room = Room::new();
+    room.run("generate xor -o f.csv").exits(0);
+    room.write("c.toml", "[train]\nepochs = 3\n");
+    let run = room.run("train f.csv --config c.toml").exits(5);
+    assert!(run.fact("stopped").starts_with("the epoch limit (3 epochs"), "{}", run.out);
+}

@@ -1,0 +1,165 @@
+//! Runs the commands of `README.md` and of `testdata/transcripts` and compares every line that they
+//! print, stdout and stderr together, and their exit codes.
+//!
+//! A transcript is a Markdown file. In its blocks marked `console` a line `$ command` is run by the
+//! shell; the lines below it are the expected output. `? 3` states an exit code other than 0, and a
+//! line `...` stands for any number of lines. All blocks of a file run in one fresh folder in which
+//! `examples` is at hand. With `LINSEP_UPDATE_TRANSCRIPTS=1` the transcripts are written anew; look
+//! at the difference before you keep it.
+
+mod common;
+
+use common::{Room, clean, path_with_program, repository};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// One test for each transcript, and one that finds transcripts without a test.
+macro_rules! transcripts {
+    ($($test:ident, $file:literal;)*) => {
+        $(#[test] fn $test() { check(&folder().join(concat!($file, ".md"))); })*
+
+        #[test]
+        fn every_transcript_has_a_test() {
+            for entry in std::fs::read_dir(folder()).expect("the transcripts") {
+                let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
+                let known = [$($file),*].iter().any(|file| name == format!("{file}.md"));
+                assert!(known, "{name} is not listed in transcripts.rs");
+            }
+        }
+    };
+}
+
+transcripts! {
+    convert_prints_what_its_transcript_shows, "convert";
+    errors_look_as_their_transcript_shows, "errors";
+    evaluate_prints_what_its_transcript_shows, "evaluate";
+    generate_prints_what_its_transcript_shows, "generate";
+    help_prints_what_its_transcript_shows, "help";
+    inspect_prints_what_its_transcript_shows, "inspect";
+    predict_prints_what_its_transcript_shows, "predict";
+    show_prints_what_its_transcript_shows, "show";
+    train_prints_what_its_transcript_shows, "train";
+}
+
+#[test]
+fn the_commands_of_the_readme_print_what_it_shows() {
+    check(&repository().join("README.md"));
+}
+
+#[test]
+fn a_wrong_line_a_missing_line_and_a_wrong_exit_code_are_noticed() {
+    let room = Room::new();
+    for (step, is_right) in [
+        ("$ echo a; echo b\na\nb\n", true),
+        ("$ echo a; echo b\n...\nb\n", true),
+        ("$ echo a; echo b\na\n...\n", true),
+        ("$ exit 3\n? 3\n", true),
+        ("$ echo a; echo b\na\nc\n", false),
+        ("$ echo a; echo b\na\n", false),
+        ("$ echo a; echo b\n...\na\n", false),
+        ("$ echo a\nb\n...\n", false),
+        ("$ exit 3\n", false),
+        ("$ true\n? 3\n", false),
+    ] {
+        let text = format!("```console\n{step}```\n");
+        let (ran, actual) = replay(&text, &room);
+        assert_eq!(ran, 1);
+        assert_eq!(actual == text, is_right, "{text} became {actual}");
+    }
+}
+
+fn folder() -> std::path::PathBuf {
+    repository().join("testdata/transcripts")
+}
+
+/// Replays a file and compares, or writes it anew.
+fn check(file: &Path) {
+    let text = std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    let (ran, actual) = replay(&text, &Room::with_examples());
+    assert!(ran > 0, "{} has no command in a console block", file.display());
+    if actual == text {
+        return;
+    }
+    if std::env::var_os("LINSEP_UPDATE_TRANSCRIPTS").is_some() {
+        std::fs::write(file, actual).expect("the transcript can be written");
+        return;
+    }
+    let pairs = text.lines().zip(actual.lines()).enumerate();
+    let line = pairs.into_iter().find(|(_, (a, b))| a != b).map_or(0, |(line, _)| line + 1);
+    panic!("{} differs from line {line} on; the program prints:\n{actual}", file.display());
+}
+
+/// The number of commands that were run, and the file with the output that they really have.
+fn replay(text: &str, room: &Room) -> (usize, String) {
+    let mut actual = String::new();
+    let (mut ran, mut inside) = (0, false);
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        actual.push_str(line);
+        actual.push('\n');
+        if line.starts_with("```") {
+            inside = !inside && line == "```console";
+        }
+        let Some(command) = line.strip_prefix("$ ").filter(|_| inside) else { continue };
+        let mut expected = String::new();
+        while let Some(line) =
+            lines.next_if(|line| !line.starts_with("$ ") && !line.starts_with("```"))
+        {
+            expected.push_str(line);
+            expected.push('\n');
+        }
+        match runnable(command) {
+            None => actual.push_str(&expected),
+            Some(command) => {
+                ran += 1;
+                let output = run(&command, room);
+                actual.push_str(if matches(&expected, &output) { &expected } else { &output });
+            }
+        }
+    }
+    (ran, actual)
+}
+
+/// What the shell is to run; `None` for commands that are about the repository and not the program.
+fn runnable(command: &str) -> Option<String> {
+    if let Some(rest) = command.strip_prefix("cargo run --release -- ") {
+        return Some(format!("linsep {rest}"));
+    }
+    let first = command.split_whitespace().next()?;
+    let outside = ["git", "cd", "cargo", "scripts/test", "./scripts/test"];
+    (!outside.contains(&first)).then(|| command.to_owned())
+}
+
+/// What a command prints, and `? code` below it unless the code is 0.
+fn run(command: &str, room: &Room) -> String {
+    let printed = tempfile::NamedTempFile::new().expect("a file for the output");
+    let stream = || Stdio::from(printed.reopen().expect("the output once more"));
+    let mut shell = Command::new("sh");
+    // One stream for both, so that the lines keep their order.
+    clean(&mut shell).arg("-c").arg(format!("exec 2>&1\n{command}"));
+    shell.current_dir(room.path("")).env("PATH", path_with_program());
+    let status = shell.stdin(Stdio::null()).stdout(stream()).status().expect("a shell");
+    let mut output = std::fs::read_to_string(printed.path()).expect("the output is UTF-8");
+    if !output.is_empty() && !output.ends_with('\n') {
+        output.push('\n');
+    }
+    match status.code() {
+        Some(0) => {}
+        Some(code) => output.push_str(&format!("? {code}\n")),
+        None => output.push_str("? killed\n"),
+    }
+    output
+}
+
+/// Whether the output is the expected one, where a line `...` stands for any lines.
+fn matches(expected: &str, output: &str) -> bool {
+    let mut pieces = expected.split("...\n");
+    let Some(mut rest) = output.strip_prefix(pieces.next().unwrap_or("")) else { return false };
+    let pieces: Vec<&str> = pieces.collect();
+    let Some((last, middle)) = pieces.split_last() else { return rest.is_empty() };
+    for piece in middle {
+        let Some(at) = rest.find(piece) else { return false };
+        rest = &rest[at + piece.len()..];
+    }
+    rest.ends_with(last)
+}

@@ -1,0 +1,376 @@
+//! House rules, checked by reading the sources of the whole workspace. A rule that is broken is
+//! reported with file and line.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    let mut folder = Path::new(env!("CARGO_MANIFEST_DIR")).to_path_buf();
+    while !folder.join("Cargo.lock").exists() {
+        assert!(folder.pop(), "no workspace above the manifest");
+    }
+    folder
+}
+
+/// A text file with its path from the root.
+struct Source {
+    path: String,
+    text: String,
+}
+
+impl Source {
+    /// Lines of code only: comments and the insides of strings are blank.
+    fn code(&self) -> Vec<String> {
+        code_of(&self.text).lines().map(str::to_owned).collect()
+    }
+
+    fn is_under(&self, folder: &str) -> bool {
+        self.path.starts_with(folder)
+    }
+}
+
+/// Everything that is, or is about to be, in the repository; without git every file there is.
+fn tracked() -> Vec<String> {
+    let list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+    let listed = Command::new("git").args(list).current_dir(root()).output();
+    let mut paths: Vec<String> = match listed {
+        Ok(output) if output.status.success() && !output.stdout.is_empty() => {
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            text.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect()
+        }
+        _ => {
+            let mut found = Vec::new();
+            walk(&root(), &root(), &mut found);
+            found
+        }
+    };
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
+fn walk(root: &Path, folder: &Path, found: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() && name != "target" && name != ".git" {
+            walk(root, &path, found);
+        } else if path.is_file() {
+            found.push(path.strip_prefix(root).unwrap().to_string_lossy().into_owned());
+        }
+    }
+}
+
+/// The tracked files that `wanted` accepts and that are text.
+fn sources(wanted: impl Fn(&str) -> bool) -> Vec<Source> {
+    let paths = tracked().into_iter().filter(|path| wanted(path));
+    let read = |path: String| {
+        let text = std::fs::read_to_string(root().join(&path)).ok()?;
+        Some(Source { path, text })
+    };
+    paths.filter_map(read).collect()
+}
+
+fn rust_files() -> Vec<Source> {
+    let files = sources(|path| path.ends_with(".rs"));
+    assert!(files.len() > 50, "only {} sources were found", files.len());
+    files
+}
+
+/// The sources of the libraries, which neither print nor parse flags.
+fn library_files() -> Vec<Source> {
+    let folders = ["crates/linsep/src/", "crates/linsep-proof/src/"];
+    rust_files().into_iter().filter(|file| folders.iter().any(|f| file.is_under(f))).collect()
+}
+
+fn report(rule: &str, broken: &[String]) {
+    assert!(broken.is_empty(), "{rule}:\n  {}", broken.join("\n  "));
+}
+
+/// `path:line: text` for every line that `bad` accepts.
+fn lines_where(path: &str, lines: &[String], bad: impl Fn(&str) -> bool) -> Vec<String> {
+    let numbered = lines.iter().enumerate().filter(|(_, line)| bad(line));
+    numbered.map(|(i, line)| format!("{path}:{}: {}", i + 1, line.trim())).collect()
+}
+
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// Whether `word` stands in `line` and is not part of a longer name.
+fn has_word(line: &str, word: &str) -> bool {
+    line.match_indices(word).any(|(at, _)| {
+        let before = line[..at].chars().next_back().is_some_and(is_name);
+        let after = line[at + word.len()..].chars().next().is_some_and(is_name);
+        let open_end = !word.ends_with(is_name);
+        !before && (open_end || !after)
+    })
+}
+
+/// The text with comments and the insides of string and character literals replaced by blanks.
+fn code_of(text: &str) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    let blank = |c: char| if c == '\n' { '\n' } else { ' ' };
+    let starts = |at: usize, what: &str| {
+        what.chars().enumerate().all(|(k, c)| chars.get(at + k) == Some(&c))
+    };
+    while at < chars.len() {
+        let end = if starts(at, "//") {
+            (at..chars.len()).find(|&k| chars[k] == '\n').unwrap_or(chars.len())
+        } else if starts(at, "/*") {
+            (at + 2..chars.len()).find(|&k| starts(k, "*/")).map_or(chars.len(), |k| k + 2)
+        } else if let Some(hashes) =
+            raw_string(&chars[at..]).filter(|_| at == 0 || !is_name(chars[at - 1]))
+        {
+            let close = format!("\"{}", "#".repeat(hashes));
+            let from = at + hashes + 2;
+            (from..chars.len()).find(|&k| starts(k, &close)).map_or(chars.len(), |k| k + 1 + hashes)
+        } else if chars[at] == '"' {
+            literal_end(&chars, at, '"')
+        } else if chars[at] == '\'' && is_character(&chars[at..]) {
+            literal_end(&chars, at, '\'')
+        } else {
+            out.push(chars[at]);
+            at += 1;
+            continue;
+        };
+        out.extend(chars[at..end].iter().map(|&c| blank(c)));
+        at = end;
+    }
+    out
+}
+
+/// The number of hashes of a raw string that starts here.
+fn raw_string(chars: &[char]) -> Option<usize> {
+    let hashes = chars.strip_prefix(&['r'])?.iter().take_while(|&&c| c == '#').count();
+    (chars.get(hashes + 1) == Some(&'"')).then_some(hashes)
+}
+
+/// A quote starts a character, not a lifetime.
+fn is_character(chars: &[char]) -> bool {
+    chars.get(1) == Some(&'\\') || chars.get(2) == Some(&'\'')
+}
+
+fn literal_end(chars: &[char], start: usize, quote: char) -> usize {
+    let mut at = start + 1;
+    while at < chars.len() {
+        match chars[at] {
+            '\\' => at += 2,
+            c if c == quote => return at + 1,
+            _ => at += 1,
+        }
+    }
+    chars.len()
+}
+
+#[test]
+fn the_reader_of_sources_tells_code_from_words() {
+    let text = "let a = \"unsafe // no\"; // unsafe\n\
+                let b = r#\"todo!(\"\")\"#; /* dbg!\n\
+                */ 'x' b'\\'' &'a c;";
+    let code = code_of(text);
+    for word in ["unsafe", "todo", "dbg", "no"] {
+        assert!(!code.contains(word), "{word} in {code}");
+    }
+    assert_eq!(code.lines().count(), 3);
+    assert!(code.contains("let a =") && code.contains("let b =") && code.ends_with("&'a c;"));
+    let code =
+        ["use crate::learn::Task;", "use crate::{", "    data, learn::Task,", "};", "x::y()"];
+    let code = code.map(str::to_owned);
+    assert_eq!(uses(&code, "crate", "learn"), [1, 2]);
+    assert_eq!(uses(&code, "learn", "Task"), [1, 3]);
+    assert!(uses(&code, "crate", "earn").is_empty() && uses(&code, "super", "learn").is_empty());
+    assert!(has_word("unsafe { x }", "unsafe") && !has_word("unsafe_code", "unsafe"));
+    assert!(has_word("a, clap::Arg", "clap") && !has_word("clapper", "clap"));
+}
+
+#[test]
+fn no_source_is_longer_than_600_lines() {
+    let long = rust_files().into_iter().filter(|file| file.text.lines().count() > 600);
+    let broken: Vec<String> =
+        long.map(|file| format!("{}:{}", file.path, file.text.lines().count())).collect();
+    report("sources of more than 600 lines", &broken);
+}
+
+#[test]
+fn unsafe_code_stands_in_two_files_only() {
+    let allowed =
+        ["crates/linsep/src/data/store/kernel.rs", "crates/linsep/src/data/read/source.rs"];
+    let mut broken = Vec::new();
+    for file in rust_files().iter().filter(|file| !allowed.contains(&file.path.as_str())) {
+        broken.extend(lines_where(&file.path, &file.code(), |line| {
+            has_word(line, "unsafe") || line.contains("allow(unsafe_code)")
+        }));
+    }
+    report("unsafe code outside the kernels and the one mapping", &broken);
+    let mapping = sources(|path| path == allowed[1]).remove(0);
+    let uses = mapping.code().iter().filter(|line| has_word(line, "unsafe")).count();
+    assert_eq!(uses, 1, "{} has one unsafe call, the mapping of a file", allowed[1]);
+}
+
+#[test]
+fn libraries_neither_print_nor_put_off() {
+    let macros = ["print!", "println!", "eprint!", "eprintln!", "dbg!", "todo!", "unimplemented!"];
+    let mut broken = Vec::new();
+    for file in library_files() {
+        let code = file.code();
+        broken.extend(lines_where(&file.path, &code, |line| {
+            macros.iter().any(|word| has_word(line, word))
+        }));
+        let all: Vec<String> = file.text.lines().map(str::to_owned).collect();
+        broken.extend(lines_where(&file.path, &all, |line| {
+            has_word(line, "TODO") || has_word(line, "FIXME")
+        }));
+    }
+    report("printing or unfinished code in a library", &broken);
+}
+
+/// What a file uses of its own crate or of another one: every `first::second` path, also where
+/// `use` puts several into braces.
+fn uses(code: &[String], first: &str, second: &str) -> Vec<usize> {
+    let mut found = Vec::new();
+    for (i, line) in code.iter().enumerate() {
+        let mut rest = line.as_str();
+        while let Some(at) = rest.find(&format!("{first}::")) {
+            let own = !rest[..at].chars().next_back().is_some_and(is_name);
+            let after = &rest[at + first.len() + 2..];
+            let group: String = if after.starts_with('{') {
+                let tail = code[i..].concat();
+                let from = tail.find(after).map_or(0, |at| at + 1);
+                tail[from..].split(';').next().unwrap_or("").to_owned()
+            } else {
+                after.chars().take_while(|&c| is_name(c)).collect()
+            };
+            if own && has_word(&group, second) {
+                found.push(i + 1);
+            }
+            rest = after;
+        }
+    }
+    found
+}
+
+#[test]
+fn rooms_import_in_one_direction() {
+    let rules: [(&str, &str, &[&str]); 5] = [
+        ("crates/linsep/src/data/", "crate", &["learn", "engine", "recipe"]),
+        ("crates/linsep/src/data/", "super", &["learn", "engine", "recipe"]),
+        ("crates/linsep/src/engine/", "crate", &["recipe"]),
+        ("crates/linsep/src/engine/", "learn", &["perceptron", "multiclass", "validate"]),
+        ("crates/linsep/src/learn/", "crate", &["recipe"]),
+    ];
+    let files = library_files();
+    let mut broken = Vec::new();
+    for (folder, first, forbidden) in rules {
+        let inside: Vec<&Source> = files.iter().filter(|file| file.is_under(folder)).collect();
+        assert!(!inside.is_empty(), "nothing is under {folder}");
+        for file in inside {
+            let code = file.code();
+            for second in forbidden {
+                let lines = uses(&code, first, second);
+                broken.extend(lines.iter().map(|n| format!("{}:{n}: {second}", file.path)));
+            }
+        }
+    }
+    report("imports against the direction of the rooms", &broken);
+}
+
+#[test]
+fn the_checker_knows_nothing_of_the_rest() {
+    let ours = ["linsep", "linsep_cli", "linsep_py"];
+    let mut broken = Vec::new();
+    for file in sources(|path| path.starts_with("crates/linsep-proof/")) {
+        let lines: Vec<String> = match file.path.ends_with(".rs") {
+            true => file.code(),
+            false => file.text.lines().map(str::to_owned).collect(),
+        };
+        broken.extend(lines_where(&file.path, &lines, |line| {
+            let uses_ours = |name: &str| has_word(line, &format!("{name}::"));
+            let depends = file.path.ends_with(".toml")
+                && (line.starts_with("linsep ")
+                    || line.starts_with("linsep.")
+                    || line.contains("path ="));
+            ours.iter().any(|name| uses_ours(name)) || depends
+        }));
+    }
+    report("linsep-proof uses another crate of the workspace", &broken);
+}
+
+#[test]
+fn the_library_does_not_know_the_command_line() {
+    let mut broken = Vec::new();
+    for file in sources(|path| path.starts_with("crates/linsep/") && !path.contains("/tests/")) {
+        let lines: Vec<String> = file.text.lines().map(str::to_owned).collect();
+        broken.extend(lines_where(&file.path, &lines, |line| has_word(line, "clap")));
+    }
+    report("crates/linsep mentions clap", &broken);
+}
+
+#[test]
+fn every_source_begins_with_what_it_is() {
+    let without = rust_files().into_iter().filter(|file| {
+        let first = file.text.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
+        !first.starts_with("//! ") || first.len() < 12
+    });
+    report(
+        "sources without a module doc",
+        &without.map(|file| format!("{}:1", file.path)).collect::<Vec<_>>(),
+    );
+}
+
+#[test]
+fn no_test_is_ignored() {
+    let mut broken = Vec::new();
+    for file in rust_files() {
+        broken.extend(lines_where(&file.path, &file.code(), |line| {
+            line.contains("#[ignore") || (line.contains("cfg_attr") && has_word(line, "ignore"))
+        }));
+    }
+    report("ignored tests", &broken);
+}
+
+#[test]
+fn every_dependency_is_justified_in_the_design() {
+    let read = |name: &str| std::fs::read_to_string(root().join(name)).unwrap_or_default();
+    let (manifest, design) = (read("Cargo.toml"), read("DESIGN.md"));
+    assert!(!design.is_empty(), "DESIGN.md is missing");
+    let mut inside = false;
+    let mut broken = Vec::new();
+    let mut count = 0;
+    for (i, line) in manifest.lines().enumerate() {
+        inside = if line.starts_with('[') { line == "[workspace.dependencies]" } else { inside };
+        let name = line.split(['=', '.', ' ']).next().unwrap_or("");
+        if !inside || name.is_empty() || name.starts_with(['#', '[']) || name.starts_with("linsep")
+        {
+            continue;
+        }
+        count += 1;
+        if !design.contains(&format!("`{name}`")) {
+            broken.push(format!("Cargo.toml:{}: `{name}`", i + 1));
+        }
+    }
+    assert!(count > 10, "the list of dependencies was not found");
+    report("dependencies that DESIGN.md does not mention", &broken);
+}
+
+#[test]
+fn no_text_names_a_folder_of_one_machine() {
+    let folders = ["work", "root", "home", "tmp"].map(|name| format!("/{name}/"));
+    let mut broken = Vec::new();
+    for file in sources(|path| !path.starts_with("target/")) {
+        let is_test = file.path.contains("/tests/") || file.path.starts_with("testdata/");
+        let lines: Vec<String> = file.text.lines().map(str::to_owned).collect();
+        broken.extend(lines_where(&file.path, &lines, |line| {
+            let named = |folder: &String| {
+                line.match_indices(folder.as_str()).any(|(at, _)| {
+                    let before = line[..at].chars().next_back();
+                    !before.is_some_and(|c| is_name(c) || ".-~*}/".contains(c))
+                })
+            };
+            folders.iter().any(|folder| !(is_test && folder.contains("tmp")) && named(folder))
+        }));
+    }
+    report("paths of one machine", &broken);
+}

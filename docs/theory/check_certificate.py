@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+"""Checks a linsep certificate against the data it speaks of, in whole numbers and fractions:
+    python3 check_certificate.py CERT.json|MODEL.linsep DATA
+Needs Python 3.11 and nothing else, and shares no code with linsep. certificates.md has the format.
+DATA is one CSV, TSV or svmlight file, plain or gzip. Exit code: 0 every claim holds; 1 a claim is
+false or unproved, or the data is another; 2 usage; 3 the data cannot be read; 4 the certificate is
+malformed or of another version; 6 a file cannot be opened."""
+import csv, gzip, hashlib, json, math, struct, sys
+from fractions import Fraction
+
+class Refusal(Exception): """The exit code, and words that say why."""
+def require(holds, words, code=1):
+    if not holds:
+        raise Refusal(code, words)
+
+# --- The file. A kind is a function that says whether a JSON value is of that kind.
+def text(x): return isinstance(x, str)
+def flag(x): return isinstance(x, bool)
+def whole(x, below=2**64): return type(x) is int and 0 <= x < below
+def index(x): return whole(x, 2**32)
+def real(x): return type(x) is float and math.isfinite(x) or type(x) is int and abs(x) < 2**1024 - 2**970
+def number(x): return text(x) or real(x)
+def pair(x): return isinstance(x, list) and len(x) == 2 and index(x[0]) and number(x[1])
+def word(*words): return lambda x: text(x) and x in words  # word() is never right
+def each(kind): return lambda x: isinstance(x, list) and all(map(kind, x))
+def rising(x): return all(a < b for a, b in zip(x, x[1:]))
+
+def fields(required, optional={}):
+    """An object with these fields and no others; an optional one may be null unless it is a flag."""
+    known = {**optional, **required}
+    return lambda x: (isinstance(x, dict) and required.keys() <= x.keys() <= known.keys() and all(
+        known[k](x[k]) or x[k] is None and k not in required and known[k] is not flag for k in x))
+
+ROW, NOTES = {"row": whole, "lambda": text}, {"line": whole, "file": text}
+ROWS, AGAINST = each(fields(ROW, NOTES)), each(fields({**ROW, "against": text}, NOTES))
+WEIGHTS = {"weights": each(number), "sparse": each(pair), "bias": number}
+PLANE, PLANES = fields({}, WEIGHTS), each(fields({"class": text}, WEIGHTS))
+SIDES = {"scheme": word("binary", "pair", "rest"), "positive": each(text), "negative": each(text)}
+CLAIMS = {"separable": {"plane": PLANE}, "inseparable": {"witness": ROWS},
+          "touching": {"witness": ROWS, "plane": PLANE}, "overlapping": {"witness": ROWS},
+          "margin": {"constant": text, "support": ROWS, "gamma2": text},
+          "geometric-margin": {"support": ROWS, "gamma2": text}, "bracket": {"weights": ROWS, "bound": text}}
+CLAIMS = {name: SIDES | body for name, body in CLAIMS.items()} | {
+    "joint separable": {"scheme": text, "planes": PLANES}, "unproved": {"reason": text},
+    "joint inseparable": {"scheme": text, "witness": AGAINST}}
+OTHERS = dict.fromkeys([field for body in CLAIMS.values() for field in body], word())
+
+def full_name(claim):
+    return "joint " * (claim.get("scheme") == "joint") + str(claim.get("claim"))
+def claim_kind(x):
+    body = isinstance(x, dict) and CLAIMS.get(full_name(x))
+    null = each(each(text)) if body and full_name(x) == "overlapping" else word()
+    return bool(body) and fields({"claim": text, **body}, {**OTHERS, "null": null})(x)
+
+READING = fields({"default": word("decimal", "binary64"), "binary64": lambda x: each(index)(x) and rising(x)})
+LEVELS = {"levels": lambda x: each(text)(x) and rising(x), "unknown_as_zeros": flag}
+SOURCE = fields({"position": whole}, {"name": text})
+COLUMN = fields({"position": whole}, {"name": text, "missing": real, **LEVELS})
+INPUT = fields({"features": whole}, {"label": SOURCE, "source_columns": whole, "weight": SOURCE,
+               "index_base": lambda x: whole(x, 2), "rest": flag, "columns": each(COLUMN)})
+FILE = fields({"format": word("linsep.certificate/1"), "bias": flag, "reading": READING,
+               "data": fields({"sha256": text, "rows": whole}), "claims": each(claim_kind)},
+              {"input": INPUT, "basis": word()})
+
+def load(path):
+    """The certificate and the input map of a file."""
+    once = lambda pairs: require(len(dict(pairs)) == len(pairs), "a field stands twice", 4) or dict(pairs)
+    try:
+        file = json.loads(open(path, "rb").read().decode(), object_pairs_hook=once, parse_constant=json.loads,
+                          parse_int=lambda digits: -0.0 if digits == "-0" else int(digits))
+        json.dumps(file, ensure_ascii=False).encode()  # fails where half a character stands alone
+        source = file.get("input") or {}
+    except (ValueError, RecursionError, AttributeError) as error:
+        raise Refusal(4, f"no JSON of this format ({error})")
+    file = file.get("certificate") if file.get("format") == "linsep.model/1" else file
+    right = FILE(file) and (not source or INPUT(source))
+    require(right, "another format, or a field is missing, unknown or of the wrong kind", 4)
+    columns, width = source.get("columns") or [], source.get("source_columns")
+    places = [c["position"] for c in [*columns, source.get("label"), source.get("weight")] if c]
+    count = sum(1 if c.get("levels") is None else len(c["levels"]) for c in columns)
+    right = count == source["features"] if columns else not places and width is None
+    right = right and rising(sorted(places) + [math.inf if width is None else width])
+    require(right, "the columns of the input contradict each other", 4)
+    return file, source
+
+# --- The data: labels, which rows take part, the values that are not 0 as {column: binary64}, width.
+BLANKS, LABELS, GAPS = " \t\n\r\f", ("label", "target", "class", "y"), ("", "?", "na", "n/a", "null")
+
+def parse(cell):
+    """The binary64 next to a decimal text, None where there is none."""
+    try:
+        value = float(cell) if set(cell) <= set("0123456789+-.eE") else math.inf
+        lost = not value and set(cell.lower().split("e")[0]) & set("123456789")
+        rounded = math.isinf(value) or cell.lstrip("+-").isdigit() and int(cell) != int(value)
+        return None if lost or rounded else value
+    except ValueError:
+        return None
+def shortest(value):
+    """The shortest digits, and e, such that digits · 10^e is read as |value|."""
+    mantissa, _, exponent = repr(abs(value)).partition("e")
+    digits, places = mantissa.replace(".", ""), len(mantissa.partition(".")[2])
+    zeros = len(digits) - len(digits.rstrip("0"))
+    return digits.strip("0"), int(exponent or 0) - places + zeros
+def normal(label):
+    """A label in normal form: numbers are written as short as they can be."""
+    value = parse(label)
+    if not value:
+        return label if value is None else "0"
+    digits, e = shortest(value)
+    top, padded = len(digits) + e - 1, digits.rjust(1 - e, "0")
+    plain = digits + "0" * e if e >= 0 else padded[:e] + "." + padded[e:]
+    long = f"{digits[0]}.{digits[1:]}".rstrip(".") + f"e{top}"
+    return "-" * (value < 0) + (plain if -5 <= top < 17 else long)
+
+def read_data(path, source):
+    raw = open(path, "rb").read()
+    lines = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig").split("\n")
+    looks = [all(":" in token for token in tokens)
+             for tokens in (line.split("#")[0].split()[1:] for line in lines[:50]) if tokens]
+    return (read_svmlight if sum(looks) * 2 >= max(len(looks), 1) else read_table)(lines, source)
+def read_svmlight(lines, source):
+    labels, rows = [], []
+    for line in filter(lambda line: line.split("#")[0].strip(BLANKS), lines):
+        label, _, line = line.strip(BLANKS).replace("\t", " ").partition(" ")
+        pairs = [token.split(":") for token in line.split("#")[0].split(" ") if token and token[:4] != "qid:"]
+        row = {int(j): parse(value) for j, value in pairs if j.isascii() and j.isdigit()}
+        fine = len(row) == len(pairs) and rising(list(row)) and None not in row.values()
+        require(fine and ":" not in label, f"row {len(rows)} is no svmlight", 3)
+        labels.append(normal(label))
+        rows.append(row)
+    guess = 0 if any(0 in row for row in rows) else 1
+    base = guess if source.get("index_base") is None else source["index_base"]
+    require(all(base <= j <= 2**32 - 2 for row in rows for j in row), "an index out of range", 3)
+    width = source.get("features", max(j - base + 1 for row in rows for j in row if row[j]))
+    rows = [{j - base: v for j, v in row.items() if v and j - base < width} for row in rows]
+    return labels, [True] * len(rows), rows, width
+def read_table(lines, source):
+    first = [line for line in lines if line.strip(BLANKS)][:2]
+    delimiter = max(",;\t|", key=lambda d: min(line.count(d) for line in first))
+    table = csv.reader([line + "\n" for line in lines], delimiter=delimiter, skipinitialspace=True, strict=True)
+    table = [[cell.strip(BLANKS) for cell in row] for row in table if len(row) > 1 or "".join(row).strip()]
+    header, width, mapped = table[0], len(table[0]), source.get("columns")
+    named = [j for j, name in enumerate(header) if name.lower() in LABELS]
+    numeric = [j for j in range(width) if parse(table[1][j]) is not None]
+    header = table.pop(0) if named or numeric and all(parse(header[j]) is None for j in numeric) else []
+    def place(column):
+        by_name = header and column.get("name") is not None  # else by its position
+        there = header.count(column["name"]) if by_name else source.get("source_columns") == width
+        require(there == 1, "the columns are not those of the certificate", 3)
+        return header.index(column["name"]) if by_name else column["position"]
+    label = place(source.get("label") or {}) if mapped else named[0] if named else 0 if source else width - 1
+    columns = [(place(c), c) for c in mapped or []] or [(j, {}) for j in range(width) if j != label]
+    require(mapped or len(named) < 2 and source.get("features", len(columns)) == len(columns),
+            "it is not clear which columns are meant", 3)
+    labels, parts, rows = [], [], []
+    for record in table:
+        require(len(record) == width, f"row {len(rows)} is cut or too long", 3)
+        row, j = {}, 0
+        for at, column in columns:
+            cell, levels, fill = record[at], column.get("levels"), column.get("missing")
+            gap = cell.lower() in GAPS or fill is not None and cell.lower() == "nan"
+            if levels is None:
+                row[j] = fill if gap else parse(cell)
+            elif not gap and cell in levels:
+                row[j + levels.index(cell)] = 1
+            elif fill is None if gap else not column.get("unknown_as_zeros"):
+                row[j] = None
+            j += 1 if levels is None else len(levels)
+        share = parse(record[place(source["weight"])]) if source.get("weight") else 1
+        fine = None not in (*row.values(), share) and share >= 0 and record[label].lower() not in GAPS
+        require(fine, f"row {len(rows)} has a gap, or text where a number should be", 3)
+        rows.append({j: float(value) for j, value in row.items() if value})
+        labels.append(normal(record[label]))
+        parts.append(share > 0)
+    return labels, parts, rows, j
+def digest(labels, rows):
+    def encode(label, row):
+        name, values = label.encode(), [struct.pack("<Id", j, row[j]) for j in sorted(row)]
+        return struct.pack("<I", len(name)) + name + struct.pack("<I", len(row)) + b"".join(values)
+    rows = list(map(encode, labels, rows))
+    blocks = [b"".join(rows[start:start + 4096]) for start in range(0, len(rows), 4096)]
+    return hashlib.sha256(b"".join(hashlib.sha256(b).digest() for b in blocks)).hexdigest()
+
+# --- The claims. A row is {column: fraction}; the constant 1 beside a bias is column -1.
+def dot(a, b): return sum(x * b[j] for j, x in a.items() if j in b)
+def integer(word, least=-math.inf):
+    require(word.isascii() and word.removeprefix("-").isdigit(), f"{word[:30]!r} is no whole number")
+    require(int(word) >= least, f"{word[:30]} is not positive")
+    return int(word)
+def ratio(x):
+    """A text is p/q or p; a JSON number is the binary64 next to it."""
+    p, slash, q = x.partition("/") if text(x) else ("", "", "")
+    return Fraction(integer(p), integer(q, 1) if slash else 1) if text(x) else Fraction(float(x))
+def rank(rows, prime=2**127 - 1):
+    """A lower bound of the rank: a minor that is not 0 modulo a prime is not 0."""
+    rows, found = [[x.numerator * pow(x.denominator, -1, prime) % prime for x in r] for r in rows], 0
+    for column in range(len(rows[0]) if rows else 0):
+        at = next((i for i in range(found, len(rows)) if rows[i][column]), None)
+        if at is not None:
+            rows[at], rows[found], pivot = rows[found], rows[at], rows[at]
+            found += 1
+            for row in rows[found:]:
+                factor = row[column] * pow(pivot[column], -1, prime)
+                row[:] = [(a - factor * b) % prime for a, b in zip(row, pivot)]
+    return found
+
+class Checker:
+    def __init__(self, file, labels, parts, rows, width):
+        self.labels, self.parts, self.width, self.bias = labels, parts, width, file["bias"]
+        self.columns = [-1] * self.bias + list(range(width))
+        default, binary64 = file["reading"]["default"], set(file["reading"]["binary64"])
+        def exact(j, value):
+            if default == "binary64" or j in binary64:
+                return Fraction(value)
+            short = len(shortest(value)[0]) <= 15 and math.frexp(value)[1] > -1022
+            require(short, f"column {j}: {value!r} has no decimal of at most 15 digits")
+            return Fraction(repr(value))
+        constant = {-1: Fraction(1)} if self.bias else {}
+        self.rows = [constant | {j: exact(j, value) for j, value in row.items()} for row in rows]
+    def signs(self, claim):
+        """+1, -1, or 0 for a row that does not take part."""
+        names = claim["positive"] + claim["negative"]
+        require(len(set(names)) == len(names), "a class stands twice")
+        sign = dict.fromkeys(claim["positive"], 1) | dict.fromkeys(claim["negative"], -1)
+        taking = {label for label, part in zip(self.labels, self.parts) if part}
+        require(claim["scheme"] == "pair" or taking <= set(names), "a row belongs to no side")
+        require({1, -1} <= {sign.get(label) for label in taking}, "a side has no row")
+        return [part * sign.get(label, 0) for label, part in zip(self.labels, self.parts)]
+    def blend(self, entries, sides, most=math.inf):
+        """The sums of λ z and of λ, one for each of the names in sides(entry) = [(name, sign), ...]."""
+        require(0 < len(entries) <= most, f"{len(entries)} entries, 1 to {most} are allowed")
+        require(len({(e["row"], e.get("against")) for e in entries}) == len(entries), "an entry stands twice")
+        sums, totals = {}, {}
+        for e in entries:
+            row, factor = e["row"], integer(e["lambda"], 1)
+            require(row < len(self.rows) and self.parts[row], f"row {row} does not take part")
+            for name, sign in sides(e):
+                require(sign, f"row {row} belongs to no side")
+                vector = sums.setdefault(name, dict.fromkeys(self.columns, Fraction(0)))
+                totals[name] = totals.get(name, 0) + factor
+                for j, value in self.rows[row].items():
+                    vector[j] += factor * sign * value
+        return sums, totals
+    def plane(self, plane):
+        dense, sparse, bias = (plane.get(field) for field in ("weights", "sparse", "bias"))
+        right = (dense is None) != (sparse is None) and (bias is not None) == self.bias
+        require(right, "a plane needs either weights or sparse, and the bias that is said above")
+        pairs = list(enumerate(dense)) if sparse is None else sparse
+        right = rising([j for j, _ in pairs] + [self.width]) and (dense is None or len(dense) == self.width)
+        require(right, "the weights of a plane do not fit the columns")
+        return {j: ratio(w) for j, w in pairs} | ({-1: ratio(bias)} if self.bias else {})
+    def two_classes(self, claim, name):
+        signs, size, body = self.signs(claim), len(self.columns), CLAIMS[name]
+        def blend(field, most=math.inf):  # 0 names all entries, a sign those of its side
+            return self.blend(claim[field], lambda e: [(0, signs[e["row"]]), (signs[e["row"]],) * 2], most)
+        def reach(vector, *of):  # z · vector of the rows of these signs
+            return [sign * dot(self.rows[i], vector) for i, sign in enumerate(signs) if sign in of]
+        if "witness" in body:
+            sums, _ = blend("witness", 2 * size if name == "overlapping" else size + 1)
+            require(not any(sums[0].values()), "the weighted rows do not add up to 0")
+        if "plane" in body:
+            on = reach(self.plane(claim["plane"]), 1, -1)
+            right = min(on) > 0 or name == "touching" and min(on) == 0 < max(on)
+            require(right, "a row is not on its side of the plane")
+        if name == "overlapping":
+            null = [[integer(x) for x in vector] for vector in claim.get("null") or []]
+            right = all(len(vector) == size for vector in null) and rank(null) == len(null)
+            require(right, "the null vectors are of the wrong length or not independent")
+            products = [x for vector in null for x in reach(dict(zip(self.columns, vector)), 1, -1)]
+            require(not any(products), "a row is not orthogonal to a null vector")
+            rows = [[self.rows[e["row"]].get(j, 0) for j in self.columns] for e in claim["witness"]]
+            require(rank(rows) + len(null) == size, "the witness rows do not span all rows")
+        if name in ("bracket", "margin", "geometric-margin"):
+            require(self.bias or name == "bracket", "a margin needs a bias")
+            sums, totals = blend("weights" if name == "bracket" else "support")
+            mean = {part: {j: x / totals[part] for j, x in sums[part].items()} for part in sums}
+        if name == "bracket":
+            require(dot(mean[0], mean[0]) <= ratio(claim["bound"]), "the blend is longer than that")
+        if name == "margin":
+            v, constant = mean[0], integer(claim["constant"], 1)
+            v[-1] *= constant
+            require(ratio(claim["gamma2"]) == dot(v, v) > 0, "gamma2 is another")
+            require(min(reach(v | {-1: constant * v[-1]}, 1, -1)) >= dot(v, v), "a row is nearer than that")
+        if name == "geometric-margin":
+            require(len(mean) == 3, "the support needs rows of both sides")
+            v = {j: mean[1][j] + mean[-1][j] for j in range(self.width)}
+            require(ratio(claim["gamma2"]) * 4 == dot(v, v) > 0, "gamma2 is another")
+            require(min(reach(v, 1)) + min(reach(v, -1)) >= dot(v, v), "a row is nearer than that")
+    def joint(self, claim, name):
+        if name == "joint inseparable":
+            def sides(e):
+                own, other = self.labels[e["row"]], e["against"]
+                require(other in self.labels and other != own, f"row {e['row']} is against {other}")
+                return [(own, 1), (other, -1)]
+            most = (len(set(self.labels)) - 1) * len(self.columns) + 1
+            sums, _ = self.blend(claim["witness"], sides, most)
+            return require(not any(any(v.values()) for v in sums.values()), "the rows do not balance")
+        planes = {plane["class"]: self.plane(plane) for plane in claim["planes"]}
+        require(len(planes) == len(claim["planes"]) and any(self.parts), "a class has two planes")
+        for i in (i for i, part in enumerate(self.parts) if part):
+            scores = {name: dot(self.rows[i], plane) for name, plane in planes.items()}
+            best = [name for name in scores if scores[name] == max(scores.values())]
+            require(best == [self.labels[i]], f"row {i} does not score highest on its class")
+
+def main(paths):
+    sys.set_int_max_str_digits(0)
+    try:
+        require(len(paths) == 2, __doc__, 2)
+        file, source = load(paths[0])
+        labels, parts, rows, width = read_data(paths[1], source)
+    except (ValueError, LookupError, EOFError, csv.Error, gzip.BadGzipFile, Refusal, OSError) as error:
+        code, words = error.args if isinstance(error, Refusal) else (3, error)
+        print(words)
+        return 6 if isinstance(error, OSError) and error.filename else code
+    found, checker, failed = {"sha256": digest(labels, rows), "rows": len(rows)}, None, not file["claims"]
+    for claim in file["claims"]:
+        name, verdict, words = full_name(claim), "true", "shown by its evidence"
+        try:
+            require(found == file["data"], f"the certificate speaks of other data than {found}")
+            checker = checker or Checker(file, labels, parts, rows, width)
+            require(name != "unproved", claim.get("reason"))
+            (checker.joint if name.startswith("joint") else checker.two_classes)(claim, name)
+        except Refusal as refusal:
+            verdict, words, failed = "unproved" if name == "unproved" else "FALSE", refusal.args[1], True
+        sides = " | ".join(", ".join(claim[side]) for side in ("positive", "negative") if claim.get(side))
+        print("".join(c if c.isprintable() else "?" for c in f"{verdict:10}{name} {sides}: {words}"))
+    return int(failed)
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,631 @@
+"""Tests of check_certificate.py: what it accepts, and above all what it refuses.
+
+    python3 docs/theory/test_check_certificate.py
+    LINSEP=target/release/linsep python3 docs/theory/test_check_certificate.py
+
+Every certificate of testdata/certificates is changed in every way listed below, and each change has
+to be refused. With LINSEP set, `linsep verify` gets the same files and has to agree.
+"""
+import contextlib
+import copy
+import csv
+import gzip
+import io
+import json
+import math
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+from fractions import Fraction
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import check_certificate as checker  # noqa: E402
+
+ROOT = HERE.parent.parent
+FOLDER = ROOT / "testdata" / "certificates"
+LINSEP = os.environ.get("LINSEP")
+LISTS = ("witness", "support", "weights")
+
+
+class Case:
+    """A certificate with the text of its data."""
+
+    def __init__(self, name, certificate, data, suffix):
+        self.name, self.certificate, self.data, self.suffix = name, certificate, data, suffix
+
+    def copy(self, name=""):
+        return Case(f"{self.name}: {name}", copy.deepcopy(self.certificate), self.data, self.suffix)
+
+    def read(self):
+        """(labels, parts, rows, width) of the data."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "data" + self.suffix)
+            path.write_bytes(as_bytes(self.data))
+            return checker.read_data(path, self.certificate.get("input") or {})
+
+    def sealed(self):
+        """With the digest of its present data, so that only the claims can be wrong."""
+        labels, _, rows, _ = self.read()
+        self.certificate["data"] = {"sha256": checker.digest(labels, rows), "rows": len(rows)}
+        return self
+
+    def exact(self):
+        return checker.Checker(self.certificate, *self.read())
+
+    def lists(self):
+        """The lists of weighted rows of all claims."""
+        for claim in self.certificate["claims"]:
+            for field in LISTS:
+                if isinstance(claim.get(field), list):
+                    yield claim, claim[field]
+
+
+def as_bytes(text):
+    return text if isinstance(text, bytes) else text.encode()
+
+
+def cases():
+    for path in sorted(FOLDER.glob("*.json")):
+        found = [path.with_suffix(end) for end in (".csv", ".svm")]
+        data = next((file for file in found if file.exists()), ROOT / "examples" / "iris.csv")
+        yield Case(path.stem, json.loads(path.read_text()), data.read_text(), data.suffix)
+
+
+def run(case):
+    """The exit code of the checker, and of linsep if there is one."""
+    raw = case.certificate if isinstance(case.certificate, str) else json.dumps(case.certificate)
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [pathlib.Path(folder, "certificate.json"), pathlib.Path(folder, "data" + case.suffix)]
+        paths[0].write_bytes(raw.encode("utf-8", "surrogatepass"))
+        paths[1].write_bytes(as_bytes(case.data))
+        with contextlib.redirect_stdout(io.StringIO()):
+            code = checker.main([str(path) for path in paths])
+        if not LINSEP:
+            return code, None
+        return code, subprocess.run([LINSEP, "verify", *paths], capture_output=True).returncode
+
+
+class Test(unittest.TestCase):
+    def settle(self, case, accepted):
+        """Both checkers accept, or both refuse; accepted None asks only that they agree."""
+        with self.subTest(case.name):
+            code, other = run(case)
+            self.assertIn(code, (0, 1, 3, 4))
+            if accepted is not None:
+                self.assertEqual(code == 0, accepted, f"{case.name}: exit code {code}")
+            if other is not None:
+                self.assertIn(other, (0, 1, 3, 4), f"{case.name}: linsep verify broke")
+                self.assertEqual(code == 0, other == 0, f"{case.name}: {code}, linsep verify {other}")
+
+    def refuse(self, case):
+        self.settle(case, False)
+
+    def accept(self, case):
+        self.settle(case, True)
+
+
+class Accepted(Test):
+    def test_every_certificate_is_accepted(self):
+        names = set()
+        for case in cases():
+            names |= {checker.full_name(claim) for claim in case.certificate["claims"]}
+            (self.refuse if case.name == "unproved" else self.accept)(case)
+        self.assertEqual(names, set(checker.CLAIMS), "every kind of claim has a certificate")
+
+    def test_the_form_of_the_data_does_not_matter(self):
+        case = next(case for case in cases() if case.name == "separable")
+        table = case.data
+        forms = {
+            "tab": table.replace(",", "\t"), "semicolon": table.replace(",", ";"),
+            "bar": table.replace(",", "|"), "CRLF": table.replace("\n", "\r\n"),
+            "blank lines": "\n" + table.replace("\n", "\n\n"), "blanks": table.replace(",", " , "),
+            "byte-order mark": "\ufeff" + table, "no last line break": table.rstrip("\n"),
+            "quotes": table.replace("1,1,1", '"1"," 1","1"'), "gzip": gzip.compress(table.encode()),
+            "no header": table.split("\n", 1)[1], "signs": table.replace("1,1,1", "+1,1.0,1e0"),
+            "label first": "class,a,b\n0,0,0\n0,0,1\n0,1,0\n+1,1,1\n",
+            "svmlight": "0\n0 2:1\n0 1:1\n1 1:1 2:1.0 # both\n",
+            "svmlight from 0": "0\n0 1:1\n0 0:1\n1 qid:3 0:1 1:1\n"}
+        for name, data in forms.items():
+            changed = case.copy(name)
+            changed.data, changed.suffix = data, ".svm" if "svm" in name else ".csv"
+            self.accept(changed)
+
+    def test_labels_have_one_normal_form(self):
+        for text, normal in {
+                "+1": "1", "1.0": "1", "1e0": "1", "-0": "0", "0.50": "0.5", "1E2": "100", "a b": "a b",
+                "0.00001": "0.00001", "0.000009": "9e-6", "1e16": "10000000000000000", "1e17": "1e17",
+                "-2.5e300": "-2.5e300", "nan": "nan", "1e400": "1e400", "0x1": "0x1", "1_0": "1_0"}.items():
+            self.assertEqual(checker.normal(text), normal)
+
+    def test_line_and_file_are_for_people(self):
+        for case in cases():
+            changed = case.copy("other notes")
+            for _, entries in changed.lists():
+                for entry in entries:
+                    entry |= {"line": 7, "file": "another.csv"}
+            self.settle(changed, case.name != "unproved")
+
+
+class ChangedCertificates(Test):
+    def test_a_lambda_that_is_one_off(self):
+        for case in cases():
+            for c, (_, entries) in enumerate(case.lists()):
+                for k in range(len(entries)):
+                    if alone_on_its_side(case, entries, k):
+                        continue
+                    for step in (-1, 1):
+                        changed = case.copy(f"lambda {k} of list {c} by {step}")
+                        entry = list(changed.lists())[c][1][k]
+                        entry["lambda"] = str(int(entry["lambda"]) + step)
+                        self.refuse(changed)
+
+    def test_a_lambda_that_is_no_positive_whole_number(self):
+        for case in cases():
+            for c, (_, entries) in enumerate(case.lists()):
+                for wrong in ("0", "-1", "+1", " 1", "1 ", "1.0", "1e0", "1/1", "", "-", "1_0", "\u0661", 1):
+                    changed = case.copy(f"lambda {wrong!r}")
+                    list(changed.lists())[c][1][0]["lambda"] = wrong
+                    self.refuse(changed)
+
+    def test_a_row_that_is_dropped_repeated_or_not_there(self):
+        for case in cases():
+            rows = case.certificate["data"]["rows"]
+            for c, (_, entries) in enumerate(case.lists()):
+                for k in range(len(entries)):
+                    changed = case.copy(f"without entry {k}")
+                    del list(changed.lists())[c][1][k]
+                    self.refuse(changed)
+                    changed = case.copy(f"entry {k} twice")
+                    again = list(changed.lists())[c][1]
+                    again.append(again[k])
+                    self.refuse(changed)
+                    for row in (rows, -1, 2**64, 0.0, "0", None):
+                        changed = case.copy(f"row {row!r}")
+                        list(changed.lists())[c][1][k]["row"] = row
+                        self.refuse(changed)
+                changed = case.copy("no entries")
+                list(changed.lists())[c][1].clear()
+                self.refuse(changed)
+
+    def test_a_weight_that_turns_a_sign(self):
+        """w - 2 (z·w)/z_j puts the row z as far on the other side as it was on its own."""
+        for case in cases():
+            exact = case.exact()
+            for c, claim in enumerate(case.certificate["claims"]):
+                for at, plane, rows in planes(exact, claim):
+                    for j in exact.columns:
+                        row = next((i for i in rows if exact.rows[i].get(j) and rows[i]), None)
+                        if row is None:
+                            continue
+                        weight = plane.get(j, Fraction(0)) - rows[row] / exact.rows[row][j]
+                        changed = case.copy(f"weight {j} of plane {at} of claim {c}")
+                        new = changed.certificate["claims"][c]
+                        set_weight(new["plane"] if at is None else new["planes"][at], j, weight)
+                        self.refuse(changed)
+                    changed = case.copy(f"plane {at} of claim {c} turned round")
+                    new = changed.certificate["claims"][c]
+                    for j in exact.columns:
+                        set_weight(new["plane"] if at is None else new["planes"][at], j, -plane.get(j, 0))
+                    self.refuse(changed)
+
+    def test_a_plane_of_another_form(self):
+        for case in cases():
+            for c, claim in enumerate(case.certificate["claims"]):
+                for at, plane in enumerate(claim.get("planes") or [claim.get("plane")]):
+                    if plane is None:
+                        continue
+                    dense = plane.get("weights")
+                    for name, new in {
+                            "no weights": {"weights": None, "sparse": None},
+                            "one too many": {"weights": (dense or [0] * 9) + [0], "sparse": None},
+                            "out of range": {"weights": None, "sparse": [[99, 0]]},
+                            "twice": {"weights": None, "sparse": [[0, 1], [0, 1]]},
+                            "negative column": {"weights": None, "sparse": [[-1, 0]]},
+                            "both": {"weights": dense or [], "sparse": plane.get("sparse") or []},
+                            "wrong bias": {"bias": None if "bias" in plane else 0},
+                            "words": {"bias": "1.5"}, "huge": {"bias": "1e400"}, "zero": {"bias": "1/0"}}.items():
+                        changed = case.copy(f"plane with {name}")
+                        place = changed.certificate["claims"][c]
+                        (place["planes"][at] if "planes" in place else place["plane"]).update(new)
+                        self.refuse(changed)
+
+    def test_margins_bounds_and_null_vectors(self):
+        for case in cases():
+            for c, claim in enumerate(case.certificate["claims"]):
+                changes = []
+                for field in ("gamma2", "bound"):
+                    if field in claim:
+                        value = Fraction(claim[field])
+                        wrong = [str(value * Fraction(999, 1000)), str(-value), "0", "1/0", "x", "", 1]
+                        wrong += [str(value * Fraction(1001, 1000))] * (field == "gamma2")
+                        changes += [(field, new) for new in wrong]
+                if "constant" in claim:
+                    changes += [("constant", new) for new in ("3", "0", "-2", "2/1", "x", 2)]
+                for k, vector in enumerate(claim.get("null") or []):
+                    for j, x in enumerate(vector):
+                        for new in (str(int(x) + 1), "x", "1/2"):
+                            other = copy.deepcopy(claim["null"])
+                            other[k][j] = new
+                            changes.append(("null", other))
+                    changes += [("null", claim["null"] + [vector]), ("null", [vector[1:]]), ("null", [])]
+                    changes += [("null", [["0"] * len(vector)])]
+                for field, new in changes:
+                    changed = case.copy(f"{field} {new}")
+                    changed.certificate["claims"][c][field] = new
+                    self.refuse(changed)
+
+    def test_another_digest_or_number_of_rows(self):
+        for case in cases():
+            digest, rows = case.certificate["data"].values()
+            for new in ({"sha256": ("1" if digest[0] == "0" else "0") + digest[1:]}, {"sha256": ""},
+                        {"sha256": digest.upper()}, {"rows": rows + 1}, {"rows": -rows}, {"rows": str(rows)}):
+                changed = case.copy(f"data {new}")
+                changed.certificate["data"] |= new
+                self.refuse(changed)
+
+    def test_another_reading(self):
+        for name, default in (("tie-decimal", "binary64"), ("tie-binary64", "decimal")):
+            case = next(case for case in cases() if case.name == name)
+            case.certificate["reading"]["default"] = default
+            self.refuse(case)
+        case = next(case for case in cases() if case.name == "tie-decimal").copy("one column")
+        case.certificate["reading"]["binary64"] = [2]
+        self.refuse(case)
+        for case in cases():
+            for new in ({"default": "float"}, {"binary64": [1, 0]}, {"binary64": [0, 0]}, {"binary64": [-1]},
+                        {"binary64": None}):
+                changed = case.copy(f"reading {new}")
+                changed.certificate["reading"] |= new
+                self.refuse(changed)
+
+    def test_another_bias(self):
+        for case in cases():
+            if case.name in ("bracket", "inseparable-no-bias") or "iris" in case.name:
+                continue
+            changed = case.copy("bias turned")
+            changed.certificate["bias"] = not changed.certificate["bias"]
+            # Without the constant, a sum that is 0 stays 0; the other claims need their bias.
+            still = [claim["claim"] in ("inseparable", "overlapping") and not claim.get("null")
+                     for claim in changed.certificate["claims"]]
+            self.settle(changed, None if all(still) else False)
+
+    def test_sides_that_are_not_those_of_the_data(self):
+        for case in cases():
+            for c, claim in enumerate(case.certificate["claims"]):
+                if "positive" not in claim:
+                    continue
+                yes, no = claim["positive"], claim["negative"]
+                for new in ({"positive": no, "negative": no}, {"positive": []}, {"negative": []},
+                            {"positive": yes + yes}, {"negative": no + yes}, {"positive": yes[0]},
+                            {"scheme": "joint"}, {"scheme": "all"}, {"scheme": None}):
+                    changed = case.copy(f"claim {c} with {new}")
+                    changed.certificate["claims"][c] |= new
+                    self.refuse(changed)
+        for case in cases():
+            if case.name in ("rest-iris", "joint-inseparable"):
+                for scheme in ("binary", "rest"):
+                    changed = case.copy(f"a class belongs to no side of {scheme}")
+                    changed.certificate["claims"][0] |= {"scheme": scheme, "negative": ["1", "a"]}
+                    self.refuse(changed)
+
+    def test_limits_on_the_number_of_rows(self):
+        """In one column D is 2: at most 3 rows show inseparable, at most 4 overlapping."""
+        table = "x,label\n" + "".join(f"{x},{label}\n" for x in range(3) for label in (0, 1))
+        rows = [{"row": row, "lambda": "1"} for row in range(6)]
+        sides = {"scheme": "binary", "positive": ["1"], "negative": ["0"]}
+        plane = {"weights": [0], "bias": 0}
+        frame = next(cases()).certificate
+        for name, body, accepted in (
+                ("inseparable", {"witness": rows[:2]}, True), ("inseparable", {"witness": rows[:4]}, False),
+                ("touching", {"witness": rows[:4], "plane": plane}, False),
+                ("overlapping", {"witness": rows[:4]}, True), ("overlapping", {"witness": rows}, False)):
+            case = Case(f"{name} {len(body['witness'])}", {**frame, "claims": [{"claim": name, **sides, **body}]},
+                        table, ".csv").sealed()
+            self.settle(case, accepted)
+        witness = [{"row": row, "against": str(1 - row % 2), "lambda": "1"} for row in range(6)]
+        for count, accepted in ((2, True), (4, False)):
+            claim = {"claim": "inseparable", "scheme": "joint", "witness": witness[:count]}
+            self.settle(Case(f"joint {count}", {**frame, "claims": [claim]}, table, ".csv").sealed(), accepted)
+
+    def test_fields_that_are_unknown_or_missing(self):
+        for case in cases():
+            for path, _ in objects(case.certificate):
+                changed = case.copy(f"an unknown field at {path}")
+                at(changed.certificate, path)["extra"] = 1
+                self.assertEqual(run(changed)[0], 4, changed.name)
+                self.refuse(changed)
+            for path, value in objects(case.certificate):
+                for field in value if "input" not in path else ():
+                    if field not in ("line", "file", "basis"):
+                        changed = case.copy(f"no {field} at {path}")
+                        del at(changed.certificate, path)[field]
+                        self.refuse(changed)
+
+    def test_other_formats(self):
+        for case in cases():
+            for new in ({"format": "linsep.certificate/2"}, {"format": "linsep.model/1"}, {"format": 1},
+                        {"basis": "poly"}, {"claims": []}, {"claims": {}}, {"claims": None}, {"bias": 1}):
+                changed = case.copy(f"{new}")
+                changed.certificate |= new
+                self.refuse(changed)
+            text = json.dumps(case.certificate)
+            for name, new in {
+                    "cut": text[:-1], "more": text + "{}", "list": f"[{text}]", "empty": "", "mark": "\ufeff" + text,
+                    "twice": text.replace('"bias"', '"bias": false, "bias"', 1), "NaN": text.replace("true", "NaN"),
+                    "half": text.replace('"basis": null', '"basis": "\\ud800"'),
+                    "deep": "[" * 100000}.items():
+                changed = case.copy(name)
+                changed.certificate = new
+                if new != text:
+                    self.refuse(changed)
+
+    def test_damage_is_judged_alike(self):
+        """Every value is replaced by others; linsep verify has to agree, whatever the answer is."""
+        for case in cases():
+            if case.name == "inseparable-iris" and not LINSEP:
+                continue
+            for path in leaves(case.certificate):
+                for new in (None, [], {}, "", "0", "x", -1, 0, 1.5, True, 2**64):
+                    changed = case.copy(f"{new!r} at {path}")
+                    at(changed.certificate, path[:-1])[path[-1]] = new
+                    self.settle(changed, None)
+
+
+class ChangedData(Test):
+    def test_a_cell_that_breaks_the_claim(self):
+        for case in cases():
+            exact = case.exact()
+            for row, column, value in breaking_cells(case, exact):
+                changed = case.copy(f"row {row}, column {column} = {value}")
+                changed.data = with_cell(case, row, column, value)
+                self.refuse(changed.copy("digest as it was"))
+                self.refuse(changed.sealed())
+
+    def test_a_cell_of_any_row(self):
+        for case in cases():
+            labels, _, rows, _ = case.read()
+            for row in range(len(rows)):
+                for column in numeric(case):
+                    changed = case.copy(f"row {row}, column {column} changed")
+                    changed.data = with_cell(case, row, column, rows[row].get(column, 0.0) + 1)
+                    self.refuse(changed)
+
+    def test_a_label_of_the_other_side(self):
+        for case in cases():
+            exact = case.exact()
+            for row, label in breaking_labels(case, exact):
+                changed = case.copy(f"row {row} is of {label}")
+                changed.data = with_cell(case, row, "label", label)
+                self.refuse(changed.copy("digest as it was"))
+                self.refuse(changed.sealed())
+
+    def test_rows_in_another_number_or_order(self):
+        for case in cases():
+            lines = case.data.rstrip("\n").split("\n")
+            for name, new in {"one less": lines[:-1], "one more": lines + lines[-1:],
+                              "swapped": lines[:-2] + lines[:-3:-1]}.items():
+                changed = case.copy(name)
+                changed.data = "\n".join(new) + "\n"
+                if new != lines and lines[-1] != lines[-2]:
+                    self.refuse(changed)
+
+    def test_data_that_cannot_be_read(self):
+        case = next(case for case in cases() if case.name == "separable")
+        for cell in ("", "NA", "nan", "inf", "0x1", "1_0", "1e400", "1e-400", "9007199254740993", "\u0661", "x", "1,1"):
+            changed = case.copy(cell)
+            changed.data = case.data.replace("1,1,1", f"1,{cell},1")
+            self.refuse(changed)
+        for data in (b"", b"\n", b"x1,x2,label\n", case.data.encode() + b"1,1,\xff\n", case.data + "1,1\n",
+                     case.data + "1,1,\n", b"\x1f\x8b\x08junk", case.data.replace("x2", "y")):
+            changed = case.copy(f"{data!r}")
+            changed.data = data
+            self.refuse(changed)
+
+
+class BothCheckers(Test):
+    """Rules that one of the two checkers once took more lightly than the other."""
+
+    TABLE = "x1,x2,label\n0,0,0\n0,1,0\n1,0,0\n1,1,1\n"
+    XOR = "x1,x2,label\n0,0,0\n0,1,1\n1,0,1\n1,1,0\n"
+    PLANE = {"weights": [1, 1], "bias": -1.5}
+    WITNESS = [{"row": row, "lambda": "1"} for row in range(4)]
+
+    def case(self, name, claim, data, **head):
+        frame = {"format": "linsep.certificate/1", "data": {}, "bias": True, "basis": None,
+                 "reading": {"default": "decimal", "binary64": []}, "claims": [claim], **head}
+        return Case(name, frame, data, ".csv").sealed()
+
+    def two(self, name, positive="1", negative="0", scheme="binary", **body):
+        return {"claim": name, "scheme": scheme, "positive": [positive], "negative": [negative], **body}
+
+    def test_a_decimal_reading_needs_decimals(self):
+        for cell in ("0.30000000000000004", "5e-324"):
+            data = self.TABLE.replace("1,1,1", f"2,{cell},1")
+            claim = self.two("separable", plane=self.PLANE)
+            self.refuse(self.case(f"decimal {cell}", claim, data))
+            reading = {"default": "decimal", "binary64": [1]}
+            self.accept(self.case(f"binary64 {cell}", claim, data, reading=reading))
+
+    def test_a_side_needs_a_row(self):
+        plane = {"weights": [0, 0], "bias": -1}
+        for scheme, positive, negative in (("pair", "a", "b"), ("pair", "a", "0")):
+            claim = self.two("separable", positive, negative, scheme, plane=plane)
+            self.refuse(self.case(f"{positive} | {negative}", claim, self.TABLE))
+        claim = self.two("separable", "a", plane=plane) | {"negative": ["0", "1"]}
+        self.refuse(self.case("a | 0, 1", claim, self.TABLE))
+
+    def test_every_row_of_a_binary_problem_has_a_side(self):
+        for scheme, accepted in (("binary", False), ("rest", False), ("pair", True)):
+            for name, body in (("inseparable", {"witness": self.WITNESS}), ("overlapping", {"witness": self.WITNESS}),
+                               ("bracket", {"weights": self.WITNESS, "bound": "1"})):
+                claim = self.two(name, scheme=scheme, **body)
+                self.settle(self.case(f"{name} {scheme}", claim, self.XOR + "5,5,2\n"), accepted)
+
+    def test_an_entry_of_a_joint_witness_stands_once(self):
+        entries = [{"row": 0, "against": "b", "lambda": "1"}] * 2 + [{"row": 1, "against": "a", "lambda": "2"}]
+        claim = {"claim": "inseparable", "scheme": "joint", "witness": entries}
+        self.refuse(self.case("an entry twice", claim, "x,y\n1,a\n1,b\n2,b\n"))
+
+    def test_joint_planes_may_have_fractions(self):
+        planes = [{"class": "0", "weights": ["0", "0"], "bias": "3/2"}, {"class": "1", "weights": [1, 1], "bias": "0"}]
+        claim = {"claim": "separable", "scheme": "joint", "planes": planes}
+        self.accept(self.case("fractions", claim, self.TABLE))
+
+    def test_a_free_bias_needs_a_bias(self):
+        support = [{"row": row, "lambda": weight} for row, weight in ((0, "3"), (1, "2"), (2, "1"))]
+        claim = self.two("geometric-margin", negative="-1", support=support, gamma2="9/5")
+        table = "x1,x2,label\n0,2,1\n2,3,1\n2,0,-1\n5,1,-1\n"
+        self.accept(self.case("with a bias", claim, table))
+        self.refuse(self.case("without", claim, table, bias=False))
+
+    def test_objects_are_objects_and_fields_stand_once(self):
+        case = self.case("XOR", self.two("inseparable", witness=self.WITNESS), self.XOR)
+        text = json.dumps(case.certificate)
+        entry, data = json.dumps(self.WITNESS[0]), json.dumps(case.certificate["data"])
+        for name, old, new in (("list", entry, '[0, null, null, "1"]'), ("field twice", entry, '{"row": 3, ' + entry[1:]),
+                               ("data list", data, json.dumps(list(case.certificate["data"].values())))):
+            changed = case.copy(name)
+            changed.certificate = text.replace(old, new)
+            self.assertNotEqual(changed.certificate, text)
+            self.refuse(changed)
+
+    def test_null_vectors_of_any_length(self):
+        """The numbers of a null vector may share any factor, such as the prime 2^61 - 1."""
+        p = str(2**61 - 1)
+        claim = self.two("overlapping", witness=self.WITNESS, null=[["0", p, p, "-" + p]])
+        self.accept(self.case("prime", claim, "x1,x2,sum,label\n0,0,0,0\n0,1,1,1\n1,0,1,1\n1,1,2,0\n"))
+
+
+# --- Helpers.
+
+def objects(x, path=()):
+    """Every object of a JSON value, with its path."""
+    if isinstance(x, dict):
+        yield path, x
+    for key, value in x.items() if isinstance(x, dict) else enumerate(x) if isinstance(x, list) else ():
+        yield from objects(value, path + (key,))
+
+
+def leaves(x, path=()):
+    """The path of every value inside a JSON value."""
+    for key, value in x.items() if isinstance(x, dict) else enumerate(x) if isinstance(x, list) else ():
+        yield path + (key,)
+        yield from leaves(value, path + (key,))
+
+
+def at(x, path):
+    for key in path:
+        x = x[key]
+    return x
+
+
+def alone_on_its_side(case, entries, k):
+    """In a geometric margin each side has a mean of its own, so a single row may have any lambda."""
+    labels = case.read()[0]
+    same = [entry for entry in entries if labels[entry["row"]] == labels[entries[k]["row"]]]
+    return case.name == "geometric-margin" and len(same) == 1
+
+
+def planes(exact, claim):
+    """(place, plane, {row: twice the amount by which it is on its side}) of each plane of a claim."""
+    if "plane" in claim:
+        plane, signs = exact.plane(claim["plane"]), exact.signs(claim)
+        yield None, plane, {i: 2 * checker.dot(exact.rows[i], plane) for i, sign in enumerate(signs) if sign}
+    for place, own in enumerate(claim.get("planes") or []):
+        other = exact.plane(next(p for p in claim["planes"] if p["class"] != own["class"]))
+        plane = exact.plane(own)
+        mine = [i for i, label in enumerate(exact.labels) if label == own["class"]]
+        yield place, plane, {
+            i: 2 * (checker.dot(exact.rows[i], plane) - checker.dot(exact.rows[i], other)) for i in mine}
+
+
+def set_weight(plane, j, weight):
+    """A weight as whole numbers p/q; the bias is column -1."""
+    if j < 0:
+        plane["bias"] = str(weight)
+    elif plane.get("weights") is not None:
+        plane["weights"][j] = str(weight)
+    else:
+        pairs = dict(map(tuple, plane["sparse"])) | {j: str(weight)}
+        plane["sparse"] = [list(pair) for pair in sorted(pairs.items())]
+
+
+def table_of(case):
+    delimiter = ";" if ";" in case.data else ","
+    return delimiter, list(csv.reader(case.data.splitlines(), delimiter=delimiter))
+
+
+def numeric(case):
+    """The features that stand in a column of their own."""
+    return [0] if case.name.startswith("input") else range(case.read()[3])
+
+
+def with_cell(case, row, column, value):
+    """The data with another value; column "label" is the label."""
+    if case.suffix == ".svm":
+        lines = case.data.split("\n")
+        label, *pairs = lines[row + 1].split("#")[0].split()
+        pairs = {int(j): v for j, v in (pair.split(":") for pair in pairs)}
+        if column == "label":
+            label = value
+        else:
+            pairs[column + 1] = value
+        lines[row + 1] = " ".join([label] + [f"{j}:{v}" for j, v in sorted(pairs.items())])
+        return "\n".join(lines)
+    delimiter, table = table_of(case)
+    names = [name for name in table[0] if name in ("label", "class", "y", "answer")]
+    place = table[0].index(names[0])
+    others = [j for j in range(len(table[0])) if j != place]
+    if case.name.startswith("input"):
+        others = [table[0].index("size")]
+    table[row + 1][place if column == "label" else others[column]] = str(value)
+    out = io.StringIO()
+    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(table)
+    return out.getvalue()
+
+
+def breaking_cells(case, exact):
+    """(row, column, value) of cells without which some claim is false."""
+    for claim in case.certificate["claims"]:
+        for field in LISTS:
+            entries = claim.get(field) if isinstance(claim.get(field), list) else []
+            for entry in entries:
+                for j in numeric(case):
+                    step = 1
+                    if field == "weights":  # a bound: make the blend longer
+                        signs = exact.signs(claim)
+                        sums, _ = exact.blend(entries, lambda e: [(0, signs[e["row"]])])
+                        step = 10 * signs[entry["row"]] * (1 if sums[0][j] >= 0 else -1)
+                    yield entry["row"], j, float(exact.rows[entry["row"]].get(j, 0) + step)
+        for _, plane, rows in planes(exact, claim):
+            for i, score in list(rows.items())[:12]:
+                j = next((j for j in numeric(case) if plane.get(j)), None)
+                if j is not None and score:
+                    step = math.ceil(abs(score / plane[j])) + 1
+                    step = -step if (score > 0) == (plane[j] > 0) else step
+                    yield i, j, float(exact.rows[i].get(j, 0) + step)
+
+
+def breaking_labels(case, exact):
+    """(row, label) that put a row on the other side and make some claim false."""
+    for claim in case.certificate["claims"]:
+        if checker.full_name(claim) == "unproved":
+            continue
+        rows = {entry["row"] for field in LISTS for entry in
+                (claim.get(field) if isinstance(claim.get(field), list) else [])}
+        for _, _, scores in planes(exact, claim):
+            rows |= {i for i, score in scores.items() if score}
+        for row in sorted(rows)[:12]:
+            own = exact.labels[row]
+            if "positive" in claim:
+                yield row, claim["negative" if own in claim["positive"] else "positive"][0]
+            else:
+                yield row, next(label for label in sorted(set(exact.labels)) if label != own)
+
+
+if __name__ == "__main__":
+    unittest.main()
