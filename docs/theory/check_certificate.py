@@ -50,7 +50,7 @@ def full_name(claim):
 def claim_kind(x):
     body = isinstance(x, dict) and CLAIMS.get(full_name(x))
     null = each(each(text)) if body and full_name(x) == "overlapping" else word()
-    return bool(body) and fields({"claim": text, **body}, {**OTHERS, "null": null})(x)
+    return bool(body) and " " not in x["claim"] and fields({"claim": text, **body}, {**OTHERS, "null": null})(x)
 
 READING = fields({"default": word("decimal", "binary64"), "binary64": lambda x: each(index)(x) and rising(x)})
 LEVELS = {"levels": lambda x: each(text)(x) and rising(x), "unknown_as_zeros": flag}

@@ -75,7 +75,7 @@ def cases():
         yield Case(path.stem, json.loads(path.read_text()), data.read_text(), data.suffix)
 
 
-def run(case):
+def run(case, only_here=False):
     """The exit code of the checker, and of linsep if there is one."""
     raw = case.certificate if isinstance(case.certificate, str) else json.dumps(case.certificate)
     with tempfile.TemporaryDirectory() as folder:
@@ -84,7 +84,7 @@ def run(case):
         paths[1].write_bytes(as_bytes(case.data))
         with contextlib.redirect_stdout(io.StringIO()):
             code = checker.main([str(path) for path in paths])
-        if not LINSEP:
+        if only_here or not LINSEP:
             return code, None
         return code, subprocess.run([LINSEP, "verify", *paths], capture_output=True).returncode
 
@@ -140,6 +140,16 @@ class Accepted(Test):
                 "0.00001": "0.00001", "0.000009": "9e-6", "1e16": "10000000000000000", "1e17": "1e17",
                 "-2.5e300": "-2.5e300", "nan": "nan", "1e400": "1e400", "0x1": "0x1", "1_0": "1_0"}.items():
             self.assertEqual(checker.normal(text), normal)
+
+    def test_the_certificate_of_a_model(self):
+        """The checker looks at the certificate and the input of a model, and at nothing else in it."""
+        for case in cases():
+            model = {"format": "linsep.model/1", "input": case.certificate.pop("input", None),
+                     "certificate": case.certificate}
+            for name, accepted in (("linsep.model/1", case.name != "unproved"), ("linsep.model/2", False)):
+                case.certificate = {**model, "format": name}
+                code = run(case, only_here=True)[0]
+                self.assertEqual(code == 0, accepted, case.name)
 
     def test_line_and_file_are_for_people(self):
         for case in cases():
@@ -363,12 +373,23 @@ class ChangedCertificates(Test):
                 if new != text:
                     self.refuse(changed)
 
+    def test_claims_have_their_own_names(self):
+        for case in cases():
+            for c, claim in enumerate(case.certificate["claims"]):
+                for new in ({"claim": checker.full_name(claim) + " "}, {"claim": "joint " + claim["claim"]},
+                            {"claim": "joint separable", "scheme": "pair"}, {"claim": claim["claim"].upper()}):
+                    changed = case.copy(f"claim {c} is {new}")
+                    changed.certificate["claims"][c] |= new
+                    self.refuse(changed)
+
     def test_damage_is_judged_alike(self):
         """Every value is replaced by others; linsep verify has to agree, whatever the answer is."""
         for case in cases():
             if case.name == "inseparable-iris" and not LINSEP:
                 continue
             for path in leaves(case.certificate):
+                if path[0] == "input" and path[-1] == "name":
+                    continue  # names only help to find the columns
                 for new in (None, [], {}, "", "0", "x", -1, 0, 1.5, True, 2**64):
                     changed = case.copy(f"{new!r} at {path}")
                     at(changed.certificate, path[:-1])[path[-1]] = new

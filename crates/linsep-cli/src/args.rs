@@ -83,7 +83,7 @@ fn has_avx2() -> bool {
 }
 
 fn flag(name: &'static str, value: &'static str, help: &'static str) -> Arg {
-    Arg::new(name).long(name).value_name(value).help(help)
+    Arg::new(name).long(name).value_name(value).help(help).allow_negative_numbers(true)
 }
 
 fn switch(name: &'static str, help: &'static str) -> Arg {
@@ -162,6 +162,7 @@ fn train() -> Command {
             .long(parameter.name)
             .value_name(parameter.value)
             .help(help)
+            .allow_negative_numbers(true)
             .help_heading("Learner");
         if parameter.words.is_empty() {
             arg
@@ -237,8 +238,8 @@ fn separable() -> Command {
         .about("Decides whether planes separate the classes, with a proof either way")
         .after_help("Exit code: 0 separable, 1 proved not separable, 5 undecided.\n\nExamples:\n  linsep separable flowers.csv\n  linsep separable flowers.csv --pair versicolor,virginica --cert proof.json")
         .arg(data())
-        .arg(flag("pair", "A,B", "One class against another").conflicts_with_all(["positive", "joint"]))
-        .arg(flag("positive", "CLASS", "One class against all others").conflicts_with("joint"))
+        .arg(flag("pair", "A,B", "One class against another").allow_hyphen_values(true).conflicts_with_all(["positive", "joint"]))
+        .arg(flag("positive", "CLASS", "One class against all others").allow_hyphen_values(true).conflicts_with("joint"))
         .arg(switch("joint", "All classes at once: one plane each, the highest score wins"))
         .arg(switch("kind", "Tell touching from overlapping, however many columns [default: up to 500]"))
         .arg(

@@ -86,11 +86,15 @@ fn has(command: &Command, flag: &str) -> bool {
 
 fn default_to(command: Command, flag: &str, value: String) -> Command {
     command.mut_args(|argument: Arg| {
-        if argument.get_long() == Some(flag) {
-            argument.default_value(value.clone())
-        } else {
-            argument
+        if argument.get_long() != Some(flag) {
+            return argument;
         }
+        let is_switch = matches!(argument.get_action(), clap::ArgAction::SetTrue);
+        argument.default_value(match value.as_str() {
+            "1" if is_switch => "true".to_owned(),
+            "0" | "" if is_switch => "false".to_owned(),
+            _ => value.clone(),
+        })
     })
 }
 

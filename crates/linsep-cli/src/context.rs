@@ -57,7 +57,9 @@ impl Context {
         let seed = seed.parse().map_err(|_| {
             Error::usage(format!("--seed: \"{seed}\" is no whole number of at least 0"))
         })?;
-        let time_limit = text("time-limit").map(units::duration).transpose()?;
+        let time_limit = text("time-limit")
+            .map(|text| named("time-limit", units::duration(text)))
+            .transpose()?;
         let stop = catch_signals();
         if let Some(limit) = time_limit {
             watch_time(limit, Arc::clone(&stop));
@@ -69,7 +71,10 @@ impl Context {
             verbose: matches.get_flag("verbose"),
             progress,
             threads,
-            max_memory: text("max-memory").map(units::bytes).transpose()?.or_else(physical_memory),
+            max_memory: text("max-memory")
+                .map(|text| named("max-memory", units::bytes(text)))
+                .transpose()?
+                .or_else(physical_memory),
             time_limited: time_limit.is_some(),
             seed,
             stop,
@@ -82,18 +87,31 @@ impl Context {
     }
 }
 
+/// Puts the name of the flag before what is wrong with its value.
+fn named<T>(flag: &str, value: Result<T>) -> Result<T> {
+    value.map_err(|error| Error::usage(format!("--{flag}: {error}")))
+}
+
 /// The first signal asks the work to end in good order; the second ends the program.
 fn catch_signals() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     let caught = ctrlc::set_handler(move || {
-        if flag.swap(true, Ordering::Relaxed) {
+        if flag.swap(true, Ordering::Relaxed) || IMMEDIATE.load(Ordering::Relaxed) {
             std::process::exit(130);
         }
     });
     // Without a handler a signal ends the program at once, as it would anyway.
     drop(caught);
     stop
+}
+
+/// Whether the first signal ends the program at once, because there is nothing to save.
+static IMMEDIATE: AtomicBool = AtomicBool::new(false);
+
+/// Says that there is nothing to save or to clean up when a signal comes.
+pub(crate) fn end_at_once() {
+    IMMEDIATE.store(true, Ordering::Relaxed);
 }
 
 static TIMED_OUT: AtomicBool = AtomicBool::new(false);

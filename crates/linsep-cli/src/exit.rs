@@ -98,6 +98,14 @@ pub(crate) fn report_panics() {
     }));
 }
 
+/// Text with names from the user's files, made safe for a terminal.
+pub(crate) fn clean(text: &str) -> String {
+    let safe = |c: char| {
+        if c.is_control() && c != '\n' { c.escape_default().to_string() } else { c.to_string() }
+    };
+    text.chars().map(safe).collect()
+}
+
 fn render(error: &Error, colour: bool) -> String {
     let (red, cyan, plain) =
         if colour { ("\x1b[1;31m", "\x1b[36m", "\x1b[0m") } else { ("", "", "") };
@@ -106,7 +114,12 @@ fn render(error: &Error, colour: bool) -> String {
     match error {
         Error::Data(data) => {
             for problem in &data.problems {
-                let _ = writeln!(text, "{red}error[{}]{plain}: {}", problem.code, problem.message);
+                let _ = writeln!(
+                    text,
+                    "{red}error[{}]{plain}: {}",
+                    problem.code,
+                    clean(&problem.message)
+                );
                 text.push_str(&render_place(problem));
             }
             let mut help: Vec<String> = Vec::new();
@@ -114,13 +127,13 @@ fn render(error: &Error, colour: bool) -> String {
                 let more = if data.more { "at least " } else { "" };
                 help.push(format!("{more}{} of {} rows are bad", data.bad_rows, data.rows));
             }
-            help.extend(data.problems[0].help.clone());
+            help.extend(data.problems[0].help.as_deref().map(clean));
             for line in help {
                 let _ = writeln!(text, "  {cyan}help{plain}: {line}");
             }
         }
         other => {
-            let _ = writeln!(text, "{red}error[{code}]{plain}: {other}");
+            let _ = writeln!(text, "{red}error[{code}]{plain}: {}", clean(&other.to_string()));
             if let Some(help) = advice(other) {
                 let _ = writeln!(text, "  {cyan}help{plain}: {help}");
             }

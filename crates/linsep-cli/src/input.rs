@@ -28,7 +28,8 @@ pub(crate) fn flags_for_model() -> Vec<Arg> {
 /// The input flags.
 pub(crate) fn flags() -> Vec<Arg> {
     let value = |name: &'static str, value: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name(value).help(help).help_heading(HEADING)
+        let arg = Arg::new(name).long(name).value_name(value).help(help).help_heading(HEADING);
+        arg.allow_negative_numbers(true)
     };
     let word = |name: &'static str, words: &'static [&'static str], help: &'static str| {
         value(name, "WORD", help).value_parser(clap::builder::PossibleValuesParser::new(words))

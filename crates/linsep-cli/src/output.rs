@@ -1,7 +1,7 @@
 //! Results on stdout: text, aligned key-value lines, JSON.
 
 use crate::context::Context;
-use crate::exit::Failure;
+use crate::exit::{Failure, clean};
 use std::io::{BufWriter, Write};
 
 /// Writes text to stdout.
@@ -35,7 +35,7 @@ pub(crate) struct Facts(Vec<(String, String)>);
 
 impl Facts {
     pub(crate) fn add(&mut self, name: &str, value: impl Into<String>) {
-        self.0.push((name.to_owned(), value.into()));
+        self.0.push((clean(name), clean(&value.into())));
     }
 
     /// Aligned for people, or tab-separated for programs with `--plain`.

@@ -113,7 +113,9 @@ impl ModelFile {
         })?;
         if head.format != FORMAT {
             let (code, words) = match head.format.strip_prefix("linsep.model/") {
-                Some(_) => (Code::MODEL_VERSION, "is newer than this program, which reads"),
+                Some(_) => {
+                    (Code::MODEL_VERSION, "is not of the version that this program reads, which is")
+                }
                 None => (Code::MODEL_SYNTAX, "is not the model format"),
             };
             let found = crate::error::printable(head.format.as_bytes(), 40);

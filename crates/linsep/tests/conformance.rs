@@ -4,7 +4,8 @@
 mod support;
 
 use linsep::model_file::{DataIdentity, ModelFile};
-use linsep::{Claim, Code, Dataset, DatasetBuilder, Fit, Learner, LinearModel, Plane, Stop, Task};
+use linsep::proof::{Finding, check_claim};
+use linsep::{Code, Dataset, DatasetBuilder, Fit, Learner, LinearModel, Plane, Stop, Task};
 use support::{
     Table, Variant, bits, every_variant, fit, numbers, overlapping, table, tables, variants_of,
 };
@@ -304,8 +305,8 @@ fn every_claim_holds_or_says_that_nothing_is_proved_and_why() {
                 Finding::Fails(words) => panic!("{}: {words}", case.words),
             }
         }
-        if fit.certificate.proves_something() {
-            assert_eq!(fit.stop, Stop::Finished, "{}", case.words);
+        if fit.stop == Stop::Finished {
+            assert!(fit.certificate.proves_something(), "{}", case.words);
         }
     });
     assert!(proved.get() > 0, "no run proved anything");

@@ -6,10 +6,10 @@
 mod files;
 
 use files::{Files, options};
-use linsep::data::Reading;
 use linsep::data::input::{InputColumn, InputMap, SourceColumn};
 use linsep::data::read::stream;
 use linsep::model_file::{DataIdentity, ModelFile};
+use linsep::proof::{Reading, ReadingField};
 use linsep::{Certificate, Code, LinearModel, Link, Plane, Progress, Rule, Stop};
 use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
@@ -45,10 +45,10 @@ fn file(model: LinearModel, stop: Stop, binary64: Vec<u32>) -> ModelFile {
     let parameters = parameters.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
     let progress = Progress { epochs: 12, visits: 1800, updates: 77, last_mistakes: Some(0) };
     let data = DataIdentity { sha256: "0123456789abcdef".repeat(4), rows: 150 };
-    let reading = Reading { decimal: true, binary64 };
+    let reading = ReadingField { default: Reading::Decimal, binary64 };
     let proof = Certificate::unproved("a \"golden\" file proves nothing");
     let seed = u64::MAX - 1;
-    let about = (data, &reading);
+    let about = (data, reading);
     ModelFile::new(model, proof, "perceptron", parameters, seed, (stop, progress), about)
 }
 

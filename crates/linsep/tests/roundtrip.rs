@@ -6,11 +6,11 @@ mod files;
 mod support;
 
 use files::{Files, labels_of, options, pack, rows_of};
-use linsep::data::Reading;
 use linsep::data::input::{InputColumn, InputMap};
 use linsep::data::read::{Format, ReadOptions, ReadResult, read};
 use linsep::data::write::{OutputFormat, Packing, losses, write};
 use linsep::model_file::{DataIdentity, ModelFile};
+use linsep::proof::{Reading, ReadingField};
 use linsep::{
     Certificate, Dataset, DatasetBuilder, LinearModel, Link, Plane, Progress, Rule, Stop,
 };
@@ -287,8 +287,9 @@ fn model_file() -> impl Strategy<Value = ModelFile> {
                 let parameters = [("eta".to_owned(), words.clone())].into();
                 let identity = DataIdentity { sha256, rows: seed / 3 };
                 let (end, proof) = ((Stop::Updates, counts), Certificate::unproved(&words));
-                let reading = Reading { decimal: named, binary64: vec![0; named.into()] };
-                let about = (identity, &reading);
+                let default = if named { Reading::Decimal } else { Reading::Binary64 };
+                let reading = ReadingField { default, binary64: vec![0; named.into()] };
+                let about = (identity, reading);
                 ModelFile::new(model, proof, &words, parameters, seed, end, about)
             },
         )

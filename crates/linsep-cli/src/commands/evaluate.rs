@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
+    crate::context::end_at_once();
     let bar = matches.get_one::<String>("fail-under").map(|text| Bar::parse(text)).transpose()?;
     let Some(path) = matches.get_one::<PathBuf>("model") else { return Ok(ExitCode::from(2)) };
     let model = ModelFile::load(path, context.max_memory)?.model;
@@ -24,6 +25,8 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         value["schema"] = "linsep.result/1".into();
         value["command"] = "evaluate".into();
         print_json(&value)?;
+    } else if context.plain {
+        print(&plain(&evaluation))?;
     } else {
         print(&evaluation.to_text())?;
     }
@@ -31,6 +34,26 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         Some(bar) if !bar.holds(&evaluation) => Ok(ExitCode::from(1)),
         _ => Ok(ExitCode::SUCCESS),
     }
+}
+
+/// Tab-separated lines.
+fn plain(evaluation: &Evaluation) -> String {
+    let mut text = format!(
+        "rows\t{}\nerrors\t{}\naccuracy\t{}\n",
+        evaluation.rows, evaluation.errors, evaluation.accuracy
+    );
+    for (name, value) in [("auc", evaluation.auc), ("log_loss", evaluation.log_loss)] {
+        if let Some(value) = value {
+            text.push_str(&format!("{name}\t{value}\n"));
+        }
+    }
+    for (truth, counts) in evaluation.classes.iter().zip(&evaluation.confusion) {
+        for (predicted, count) in evaluation.classes.iter().zip(counts) {
+            let (truth, predicted) = (crate::exit::clean(truth), crate::exit::clean(predicted));
+            text.push_str(&format!("confusion\t{truth}\t{predicted}\t{count}\n"));
+        }
+    }
+    text
 }
 
 /// Streams labelled data through a model.

@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input::whole;
-use crate::output::{note, stdout};
+use crate::output::{note, print_json, stdout};
 use clap::ArgMatches;
 use linsep::Error;
 use linsep::atomic::write_atomic;
@@ -31,6 +31,11 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
             None => (natural, Packing::Plain),
         },
     };
+    if context.json && target.is_none() {
+        return Err(
+            Error::usage("--json needs -o FILE: the data itself goes to standard output").into()
+        );
+    }
     if matches.get_flag("dry-run") {
         note(
             context,
@@ -56,6 +61,15 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         return Err(Error::Interrupted.into());
     }
     written?;
+    if let (true, Some(path)) = (context.json, target) {
+        print_json(&serde_json::json!({
+            "schema": "linsep.result/1",
+            "command": "generate",
+            "rows": generator.rows(),
+            "features": generator.features(),
+            "output": path.display().to_string(),
+        }))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -15,6 +15,7 @@ use std::process::ExitCode;
 const SHOWN: usize = 20;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
+    crate::context::end_at_once();
     let read = read_data(matches, context)?;
     check_width(&read.data, 200, context)?;
     let found = inspect(&read.data);

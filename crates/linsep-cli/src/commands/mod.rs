@@ -14,7 +14,7 @@ mod verify;
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
-use crate::output::note;
+use crate::output::{counted, note};
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
 use linsep::data::read::{ReadResult, read};
@@ -53,14 +53,20 @@ fn read_data(matches: &ArgMatches, context: &Context) -> Result<ReadResult, Fail
     let result = read(&input::paths(matches), &options)?;
     if let Some(path) = input::rejects_path(matches).filter(|_| result.choices.bad_rows > 0) {
         write_atomic(&path, |out| out.write_all(&result.rejects))?;
-        note(context, &format!("{} bad rows went to {}", result.choices.bad_rows, path.display()));
+        note(
+            context,
+            &format!("{} went to {}", counted(result.choices.bad_rows, "bad row"), path.display()),
+        );
     } else if result.choices.bad_rows > 0 {
-        note(context, &format!("{} bad rows were skipped", result.choices.bad_rows));
+        note(context, &format!("{} skipped", counted(result.choices.bad_rows, "bad row")));
     }
     if result.choices.dropped_rows > 0 {
         note(
             context,
-            &format!("{} rows with missing values were left out", result.choices.dropped_rows),
+            &format!(
+                "{} left out because of missing values",
+                counted(result.choices.dropped_rows, "row")
+            ),
         );
     }
     if result.choices.query_ids {
@@ -74,7 +80,6 @@ fn read_data(matches: &ArgMatches, context: &Context) -> Result<ReadResult, Fail
 
 /// The input in one line: file, size, label, classes.
 fn describe_input(inputs: &[std::path::PathBuf], result: &ReadResult) -> (String, String) {
-    use crate::output::counted;
     let data = &result.data;
     let name = match inputs {
         [one] if one.as_os_str() == "-" => "<stdin>".to_owned(),

@@ -27,7 +27,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let layout = Layout {
         scores: what != "label",
         keep_columns: matches.get_flag("keep-columns"),
-        ndjson: matches.get_flag("ndjson"),
+        ndjson: matches.get_flag("ndjson") || context.json,
     };
     let options = input::options(matches, context)?;
     let inputs = input::paths(matches);
@@ -41,7 +41,10 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         writer.out.flush().map_err(write_failed)
     };
     match matches.get_one::<PathBuf>("output-file").filter(|path| path.as_os_str() != "-") {
-        None => write_to(&mut stdout())?,
+        None => {
+            crate::context::end_at_once();
+            write_to(&mut stdout())?;
+        }
         Some(path) => {
             let mut failed = None;
             let written = write_atomic(path, |out| {
@@ -50,8 +53,13 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
                     io::Error::other("prediction ended early")
                 })
             });
-            if let Some(error) = failed {
-                return Err(error.into());
+            match failed {
+                // The writer knows the path; the callback only knew that writing failed.
+                Some(Error::Io { action: "write", source, .. }) => {
+                    return Err(Error::io("write", path, source).into());
+                }
+                Some(error) => return Err(error.into()),
+                None => {}
             }
             written?;
         }
@@ -123,17 +131,7 @@ impl Writer<'_> {
     fn row(&mut self, columns: &[String], choices: &Choices, scores: &[f64]) -> io::Result<()> {
         let class = &self.model.classes[self.model.class_of(scores) as usize];
         if self.layout.ndjson {
-            let mut object = serde_json::Map::new();
-            for (name, value) in column_names(choices, columns.len()).iter().zip(columns) {
-                object.insert(name.clone(), value.as_str().into());
-            }
-            object.insert("prediction".into(), class.as_str().into());
-            if self.layout.scores {
-                for (class, &score) in self.model.score_classes().iter().zip(scores) {
-                    object.insert(format!("score:{class}"), super::json_number(score));
-                }
-            }
-            return writeln!(self.out, "{}", serde_json::Value::Object(object));
+            return self.object(columns, choices, class, scores);
         }
         self.line.clear();
         for column in columns {
@@ -148,6 +146,31 @@ impl Writer<'_> {
         }
         self.line.push(b'\n');
         self.out.write_all(&self.line)
+    }
+
+    /// One row as a JSON object, keys in the order of the columns.
+    fn object(
+        &mut self,
+        columns: &[String],
+        choices: &Choices,
+        class: &str,
+        scores: &[f64],
+    ) -> io::Result<()> {
+        let text = |text: &str| serde_json::Value::from(text).to_string();
+        let names = column_names(choices, columns.len());
+        let mut fields: Vec<String> = names
+            .iter()
+            .zip(columns)
+            .map(|(name, value)| format!("{}:{}", text(name), text(value)))
+            .collect();
+        fields.push(format!("\"prediction\":{}", text(class)));
+        if self.layout.scores {
+            let scores = self.model.score_classes().iter().zip(scores);
+            fields.extend(scores.map(|(c, &s)| {
+                format!("{}:{}", text(&format!("score:{c}")), super::json_number(s))
+            }));
+        }
+        writeln!(self.out, "{{{}}}", fields.join(","))
     }
 
     fn write_record(&mut self, fields: &[String]) -> io::Result<()> {

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
+    crate::context::end_at_once();
     let top = match matches.get_one::<String>("top") {
         Some(text) => input::whole("top", text)? as usize,
         None => 20,

@@ -184,7 +184,11 @@ impl Plan {
             Some(share) if share.parse::<f64>().is_ok() => {
                 Some(TestOn::Share(share.parse().unwrap_or(0.0)))
             }
-            Some(file) => Some(TestOn::File(file.into())),
+            Some(file) => {
+                // Better to miss the file now than after the work.
+                std::fs::metadata(file).map_err(|e| Error::io("read", Path::new(file), e))?;
+                Some(TestOn::File(file.into()))
+            }
         };
         let inputs = input::paths(matches);
         let model = match matches.get_one::<PathBuf>("output-file") {
@@ -329,6 +333,10 @@ impl Report<'_> {
         for claim in &self.fit.certificate.claims {
             let line = match claim {
                 Claim::Unproved { reason } => format!("nothing: {reason}"),
+                Claim::Separable { .. } | Claim::JointSeparable { .. } => {
+                    "separable: every row is strictly on its side, checked in exact arithmetic"
+                        .to_owned()
+                }
                 claim => claim.name().to_owned(),
             };
             if !lines.contains(&line) {

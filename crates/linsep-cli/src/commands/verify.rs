@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
+    crate::context::end_at_once();
     let Some(path) = matches.get_one::<PathBuf>("certificate") else {
         return Ok(ExitCode::from(2));
     };

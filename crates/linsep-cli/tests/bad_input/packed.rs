@@ -57,7 +57,7 @@ fn a_packed_file_that_expands_too_far_ends_at_the_memory_limit() {
         let room = Room::holding(name, bytes);
         for command in ["train", "inspect"] {
             let run = room.run(&format!("{command} {name} --max-memory 100KiB")).exits(6);
-            run.says(&["error[E0602]", "memory limit is 0.1 MiB", "help: raise --max-memory"]);
+            run.says(&["error[E0602]", "memory limit is 102400 bytes", "help: raise --max-memory"]);
             assert_eq!(room.names(), [name]);
         }
     }

@@ -122,7 +122,7 @@ fn bad_rows_are_skipped_up_to_the_number_that_is_allowed() {
     room.run("inspect f.csv --bad-rows skip --allow-bad 1").exits(3);
     let run = room.run("convert f.csv - --to-format csv --bad-rows skip --allow-bad 2").exits(0);
     assert_eq!(run.out, "label,a,b\nx,1,2\nx,3,1\ny,5,5\n");
-    assert_eq!(run.err, "note: 2 bad rows were skipped\n");
+    assert_eq!(run.err, "note: 2 bad rows skipped\n");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde_json::Value;
 fn notes_go_to_stderr_and_quiet_silences_them() {
     let room = Room::holding("f.csv", "a,b,label\n1,2,x\n2,,y\n3,4,y\n");
     let run = room.run("train f.csv --missing drop-row").exits(0);
-    assert_eq!(run.err, "note: 1 rows with missing values were left out\n");
+    assert_eq!(run.err, "note: 1 row left out because of missing values\n");
     assert!(!run.out.contains("note"), "{}", run.out);
     let quiet = room.run("train f.csv --missing drop-row --quiet").exits(0).silent();
     assert_eq!(quiet.out, run.out, "quiet changes nothing on stdout");

@@ -191,7 +191,7 @@ impl InputMap {
         let mut layout =
             Layout { numeric: Vec::new(), categories: Vec::new(), features: self.features };
         let mut feature = 0u32;
-        for column in &self.columns {
+        for (k, column) in self.columns.iter().enumerate() {
             match &column.levels {
                 None => {
                     layout.numeric.push(NumericColumn { feature, missing: column.missing });
@@ -199,6 +199,7 @@ impl InputMap {
                 }
                 Some(levels) => {
                     layout.categories.push(CategoryColumn {
+                        column: k,
                         feature,
                         levels: levels.iter().cloned().zip(0..).collect(),
                         unknown_as_zeros: column.unknown_as_zeros,
@@ -228,6 +229,8 @@ pub(crate) struct NumericColumn {
 
 #[derive(Clone)]
 pub(crate) struct CategoryColumn {
+    /// Its place in the map.
+    pub(crate) column: usize,
     feature: u32,
     levels: HashMap<String, u32>,
     unknown_as_zeros: bool,

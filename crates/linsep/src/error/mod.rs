@@ -252,8 +252,8 @@ impl fmt::Display for Error {
             Error::Memory { purpose, needed, limit } => write!(
                 f,
                 "{purpose} needs at least {} but the memory limit is {}",
-                mebibytes(*needed),
-                mebibytes(*limit)
+                size(*needed),
+                size(*limit)
             ),
             Error::Io { action, path, source } => {
                 write!(f, "cannot {action} {}: {source}", path.display())
@@ -272,8 +272,11 @@ impl std::error::Error for Error {
     }
 }
 
-fn mebibytes(bytes: u64) -> String {
-    format!("{:.1} MiB", bytes as f64 / (1024.0 * 1024.0))
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..=1_048_575 => format!("{bytes} bytes"),
+        _ => format!("{:.1} MiB", bytes as f64 / (1024.0 * 1024.0)),
+    }
 }
 
 #[cfg(test)]

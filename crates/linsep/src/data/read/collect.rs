@@ -127,9 +127,7 @@ impl Collector {
     ) -> Result<(Dataset, Facts, Vec<u8>)> {
         self.check_bad_rows(options)?;
         if self.store.rows() == 0 {
-            let problem =
-                Problem::new(Code::HEADER_ONLY, "there are no data rows", Place::file(self.file));
-            return Err(problem.into());
+            return Err(no_rows(&self.file));
         }
         check_guessed_label(&plan.label, &self.labels, &self.file)?;
         let order = plan.order.clone();
@@ -152,10 +150,8 @@ impl Collector {
             );
             let categories = std::mem::take(&mut self.categories);
             let store = std::mem::replace(&mut self.store, Store::empty());
-            self.store =
-                lay_out(store, &categories, &self.missing, &layout).map_err(|(code, _)| {
-                    Error::data(code, code.title(), Place::file(self.file.clone()))
-                })?;
+            self.store = lay_out(store, &categories, &self.missing, &layout)
+                .map_err(|fault| fault.problem(&map, Place::file(self.file.clone())))?;
             self.store.widen_to(map.features);
         }
         let parts = Parts {
@@ -223,6 +219,13 @@ impl Collector {
     }
 }
 
+/// There is a header, or nothing, but no row.
+pub(crate) fn no_rows(file: &str) -> Error {
+    Problem::new(Code::HEADER_ONLY, "there are no data rows", Place::file(file))
+        .help("check the file, and --missing and --limit if they were given")
+        .into()
+}
+
 /// Gives a problem of a block its file and its place in the whole.
 pub(crate) fn locate(problem: &mut Problem, file: &str, lines: u64, records: u64, plan: &Plan) {
     let place = &mut problem.place;
@@ -231,15 +234,7 @@ pub(crate) fn locate(problem: &mut Problem, file: &str, lines: u64, records: u64
     place.row = place.row.map(|row| records + row);
     if let Some((number, name)) = &mut place.field {
         let at = *number as usize - 1;
-        let columns = &plan.map.columns;
-        *name =
-            columns.iter().find(|c| c.position == at).and_then(|c| c.name.clone()).or_else(|| {
-                plan.map
-                    .label
-                    .as_ref()
-                    .filter(|label| label.position == at)
-                    .and_then(|l| l.name.clone())
-            });
+        *name = plan.header.as_ref().and_then(|names| names.get(at).cloned());
     }
 }
 
@@ -292,14 +287,36 @@ fn reading(choice: ReadingChoice, long: &[bool]) -> Reading {
     Reading { decimal, binary64: exceptions.map(|(column, _)| column as u32).collect() }
 }
 
+/// A row that the map has no place for.
+pub(crate) struct LayoutFault {
+    code: Code,
+    pub(crate) row: usize,
+    /// The column of the map, if it is a category.
+    category: Option<usize>,
+    level: Option<String>,
+}
+
+impl LayoutFault {
+    /// The error, with the column and the value.
+    pub(crate) fn problem(&self, map: &InputMap, place: Place) -> Error {
+        let column = self.category.and_then(|at| map.columns.get(at));
+        let field = column.map(|column| (column.position as u64 + 1, column.name.clone()));
+        let mut problem = Problem::new(self.code, self.code.title(), Place { field, ..place });
+        if let Some(level) = &self.level {
+            problem = problem.value(level.as_bytes());
+        }
+        problem.help("train with --unknown-level zeros and --missing to accept such rows").into()
+    }
+}
+
 /// Puts parsed columns where the map wants them, sets one-hot features and fills gaps. An error
-/// tells the row.
+/// tells the place.
 pub(crate) fn lay_out(
     store: Store,
     categories: &[Dictionary],
     missing: &[(u64, u32)],
     layout: &Layout,
-) -> std::result::Result<Store, (Code, usize)> {
+) -> std::result::Result<Store, LayoutFault> {
     let in_place = layout.numeric.iter().enumerate().all(|(k, c)| c.feature as usize == k);
     if categories.is_empty() && missing.is_empty() && in_place {
         return Ok(store);
@@ -318,13 +335,20 @@ pub(crate) fn lay_out(
         });
         while let Some(&(_, column)) = gaps.next_if(|(gap, _)| *gap == row as u64) {
             let column = &layout.numeric[column as usize];
-            let fill = column.missing.ok_or((Code::MISSING, row))?;
+            let fault = || LayoutFault { code: Code::MISSING, row, category: None, level: None };
+            let fill = column.missing.ok_or_else(fault)?;
             entries.push((column.feature, fill, number::places_of(fill)));
         }
         for (category, dictionary) in layout.categories.iter().zip(categories) {
             let code = dictionary.codes[row];
             let level = (code != NO_LEVEL).then(|| dictionary.names[code as usize].as_str());
-            if let Some(feature) = category.feature_of(level).map_err(|code| (code, row))? {
+            let fault = |code| LayoutFault {
+                code,
+                row,
+                category: Some(category.column),
+                level: level.map(str::to_owned),
+            };
+            if let Some(feature) = category.feature_of(level).map_err(fault)? {
                 entries.push((feature, 1.0, 0));
             }
         }

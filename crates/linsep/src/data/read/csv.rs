@@ -131,6 +131,7 @@ impl Parser<'_> {
                 facts.next
             }
             Err(fault) => {
+                let fault = self.ragged(start).filter(|_| fault.field.is_some()).unwrap_or(fault);
                 self.forget_row();
                 let next = record_end(self.piece, start, self.plan.delimiter);
                 let keep = self.plan.keep_rejects;
@@ -189,7 +190,8 @@ impl Parser<'_> {
             };
             facts.next = end.next;
             if end.last != (f + 1 == plan.actions.len()) {
-                return Err(self.ragged(start));
+                let odd = Fault::new(Code::RAGGED, None, start..facts.next);
+                return Err(self.ragged(start).unwrap_or(odd));
             }
         }
         Ok(facts)
@@ -258,7 +260,8 @@ impl Parser<'_> {
             Action::Weight => {
                 let weight = number::parse(text).map(|n| n.value).unwrap_or(-1.0);
                 if weight < 0.0 && !facts.drop {
-                    return Err(Fault::new(Code::BAD_WEIGHT, Some(f), field.span));
+                    return Err(Fault::new(Code::BAD_WEIGHT, Some(f), field.span)
+                        .help("weights are finite numbers of at least 0"));
                 }
                 facts.weight = Some(weight);
             }
@@ -279,21 +282,33 @@ impl Parser<'_> {
         Ok(field.end)
     }
 
-    fn ragged(&self, start: usize) -> Fault {
+    /// The fault of a record with a wrong number of fields, which explains every other fault in it.
+    fn ragged(&self, start: usize) -> Option<Fault> {
         let wanted = self.plan.actions.len();
         let end = record_end(self.piece, start, self.plan.delimiter);
         let line = self.piece[start..end].trim_ascii_end();
-        let found =
-            fields(&self.piece[start..end], self.plan.delimiter).map_or(0, |(f, _)| f.len());
-        Fault::new(Code::RAGGED, None, start..start + line.len())
-            .message(format!("wrong number of fields: {found} here, {wanted} in the first record"))
-            .help("look for a missing quote, a decimal comma or a line that was cut")
+        let found = fields(&self.piece[start..end], self.plan.delimiter).ok()?.0.len();
+        let message = format!("wrong number of fields: {found} here, {wanted} in the first record");
+        (found != wanted).then(|| {
+            Fault::new(Code::RAGGED, None, start..start + line.len())
+                .message(message)
+                .help("look for a missing quote, a decimal comma or a line that was cut")
+        })
     }
 
     fn check_bytes(&self, start: usize) -> Result<(), Fault> {
         let end = record_end(self.piece, start, self.plan.delimiter);
         let record = &self.piece[start..end];
-        let bad = |code, at: usize, len| Err(Fault::new(code, None, start + at..start + at + len));
+        let bad = |code, at: usize, len| {
+            let field = record[..at].iter().filter(|b| **b == self.plan.delimiter).count();
+            let help = match code {
+                Code::NUL_BYTE => {
+                    "the file is binary or damaged, or UTF-16: convert it to UTF-8 text"
+                }
+                _ => "convert the file to UTF-8, for example with iconv -f latin1 -t utf-8",
+            };
+            Err(Fault::new(code, Some(field), start + at..start + at + len).help(help))
+        };
         if let Some(at) = memchr::memchr(0, record) {
             return bad(Code::NUL_BYTE, at, 1);
         }

@@ -315,7 +315,7 @@ pub fn stream(
                 block.store
             } else {
                 collect::lay_out(block.store, &block.categories, &missing, &layout)
-                    .map_err(|(code, row)| Error::data(code, code.title(), chunk.place(row)))?
+                    .map_err(|fault| fault.problem(map, chunk.place(fault.row)))?
             };
             chunk.store = store;
             each(&choices, chunk)?;
@@ -324,6 +324,10 @@ pub fn stream(
         if flow.is_break() {
             break;
         }
+    }
+    if facts.records == 0 && options.limit != Some(0) {
+        let file = inputs.first().map_or_else(String::new, |path| path.display().to_string());
+        return Err(collect::no_rows(&file));
     }
     let (_, mut choices) = parts.finish();
     note_facts(&mut choices, &facts);

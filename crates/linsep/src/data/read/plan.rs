@@ -21,6 +21,8 @@ pub(crate) struct Plan {
     pub(crate) settled: bool,
     /// The order of the file's columns, where it is not that of the map.
     pub(crate) order: ColumnOrder,
+    /// The names of the file's columns.
+    pub(crate) header: Option<Vec<String>>,
 }
 
 impl Plan {
@@ -115,6 +117,7 @@ pub(crate) fn for_model(
                 label: LabelChoice::First,
                 settled: true,
                 order: ColumnOrder::default(),
+                header: None,
             })
         }
     }
@@ -148,6 +151,7 @@ fn plan_svmlight(base: (u8, bool), file: &str, options: &ReadOptions) -> Result<
         label: LabelChoice::First,
         settled: false,
         order: ColumnOrder::default(),
+        header: None,
     })
 }
 
@@ -240,13 +244,9 @@ fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Result<Plan> 
             });
         }
     }
-    for column in &columns {
-        if let Some(name) = &column.name {
-            find_name(table.names(), name, file)?;
-        }
-    }
     if columns.is_empty() {
-        return Err(Error::data(Code::NO_FEATURES, Code::NO_FEATURES.title(), Place::file(file)));
+        let problem = Problem::new(Code::NO_FEATURES, Code::NO_FEATURES.title(), Place::file(file));
+        return Err(problem.help("look at --features, --drop, --label and --weight").into());
     }
     let map = InputMap {
         features: columns.len(),
@@ -280,6 +280,7 @@ fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Result<Plan> 
         label: label_choice,
         settled: false,
         order: ColumnOrder::default(),
+        header: table.header.clone(),
     })
 }
 
@@ -289,6 +290,7 @@ fn text_column(table: &Table, column: usize, file: &str) -> Error {
     });
     let value = first.map(|row| table.sample[row][column].clone()).unwrap_or_default();
     let place = Place {
+        line: first.map(|row| table.first_line + row as u64),
         row: first.map(|row| row as u64),
         field: Some((column as u64 + 1, table.header.as_ref().map(|names| names[column].clone()))),
         ..Place::file(file)
@@ -337,7 +339,7 @@ fn find_column(table: &Table, column: &ColumnRef, code: Code, file: &str) -> Res
     match column {
         ColumnRef::Number(number) if *number < table.width => Ok(*number),
         ColumnRef::Number(_) => Err(no_column(code, &describe(column), table.names(), file)),
-        ColumnRef::Name(name) => match find_name(table.names(), name, file)? {
+        ColumnRef::Name(name) => match find_name(&table.written_names, name, file)? {
             Some(at) => Ok(at),
             None if name == "first" => Ok(0),
             None if name == "last" => Ok(table.width - 1),
@@ -386,7 +388,14 @@ fn plan_table_for_model(
     };
     let positions = if map.has_names() && table.header.is_some() {
         let mut positions = Vec::new();
-        for name in map.columns.iter().filter_map(|column| column.name.as_ref()) {
+        for column in &map.columns {
+            let Some(name) = &column.name else { continue };
+            // A name that stands twice is clear only in a table laid out like that of training.
+            let same_place = Some(table.width) == map.source_columns
+                && table.names().get(column.position) == Some(name);
+            if !same_place {
+                find_name(&table.written_names, name, file)?;
+            }
             match find_name(table.names(), name, file)? {
                 Some(at) => positions.push(at),
                 None => return Err(no_column(Code::NO_COLUMN, name, table.names(), file)),
@@ -446,7 +455,14 @@ fn plan_table_for_model(
         Some(at) => LabelChoice::Named(table.column_name(at)),
         None => LabelChoice::None,
     };
-    Ok(Plan { parser: ParserPlan::Table(parser), map: map.clone(), label, settled: true, order })
+    Ok(Plan {
+        parser: ParserPlan::Table(parser),
+        map: map.clone(),
+        label,
+        settled: true,
+        order,
+        header: table.header.clone(),
+    })
 }
 
 /// The weight column of the training file, where it is needed and still there.

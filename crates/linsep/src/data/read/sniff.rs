@@ -30,6 +30,10 @@ pub(crate) struct Table {
     pub(crate) delimiter: u8,
     pub(crate) header: Option<Vec<String>>,
     pub(crate) width: usize,
+    /// The names as they are written; `header` has a name once only.
+    pub(crate) written_names: Vec<String>,
+    /// The line of the first record.
+    pub(crate) first_line: u64,
     /// The first records, as text.
     pub(crate) sample: Vec<Vec<String>>,
 }
@@ -112,7 +116,10 @@ pub(crate) fn sniff(
     let (blank, blank_lines) = skip_blank_lines(&head[mark..]);
     let text = &head[mark + blank..];
     if text.is_empty() {
-        return Err(Error::data(Code::EMPTY, "the input is empty", Place::file(file)));
+        let problem = Problem::new(Code::EMPTY, "the input is empty", Place::file(file));
+        return Err(problem
+            .help("check the path, and that what writes the file has finished")
+            .into());
     }
     let mut sniffed = if is_svmlight(text, file, options)? {
         let base = match options.index_base {
@@ -125,6 +132,9 @@ pub(crate) fn sniff(
     };
     sniffed.skip += mark + blank;
     sniffed.skip_lines += blank_lines;
+    if let SniffedKind::Table(table) = &mut sniffed.kind {
+        table.first_line += blank_lines;
+    }
     Ok(sniffed)
 }
 
@@ -217,7 +227,9 @@ fn sniff_table(text: &[u8], whole: bool, file: &str, options: &ReadOptions) -> R
     }
     let Some(first) = records.first() else {
         // The very first record is broken; the parser says how.
-        let table = Table { delimiter, header: None, width: 1, sample: Vec::new() };
+        let (header, written_names) = (None, Vec::new());
+        let sample = Vec::new();
+        let table = Table { delimiter, header, width: 1, written_names, first_line: 1, sample };
         return Ok(Sniffed { skip: 0, skip_lines: 0, kind: SniffedKind::Table(table) });
     };
     let width = first.len();
@@ -230,8 +242,23 @@ fn sniff_table(text: &[u8], whole: bool, file: &str, options: &ReadOptions) -> R
         skip_lines = memchr::memchr_iter(b'\n', &text[..skip]).count() as u64;
         header = Some(names);
     }
-    let kind = SniffedKind::Table(Table { delimiter, header, width, sample: records });
+    let written_names = header.clone().unwrap_or_default();
+    let header = header.map(unique_names);
+    let first_line = skip_lines + 1;
+    let sample = records;
+    let kind =
+        SniffedKind::Table(Table { delimiter, header, width, written_names, first_line, sample });
     Ok(Sniffed { skip, skip_lines, kind })
+}
+
+/// A name that stood before gets the number of its column: `a`, `a#2`.
+fn unique_names(mut names: Vec<String>) -> Vec<String> {
+    for at in 1..names.len() {
+        if names[..at].contains(&names[at]) {
+            names[at] = format!("{}#{}", names[at], at + 1);
+        }
+    }
+    names
 }
 
 fn check_header(bytes: &[u8], file: &str) -> Result<()> {

@@ -137,11 +137,13 @@ fn is_blank(line: &[u8]) -> bool {
 fn check_bytes(piece: &[u8], line: std::ops::Range<usize>) -> Result<(), Fault> {
     let bytes = &piece[line.clone()];
     if let Some(at) = memchr::memchr(0, bytes) {
-        return Err(Fault::new(Code::NUL_BYTE, None, line.start + at..line.start + at + 1));
+        return Err(Fault::new(Code::NUL_BYTE, None, line.start + at..line.start + at + 1)
+            .help("the file is binary or damaged"));
     }
     std::str::from_utf8(bytes).map(|_| ()).map_err(|e| {
         let at = line.start + e.valid_up_to();
         Fault::new(Code::NOT_UTF8, None, at..at + e.error_len().unwrap_or(1))
+            .help("convert the file to UTF-8")
     })
 }
 
@@ -199,13 +201,12 @@ fn parse_pair(
             out.block.query_ids = true;
             return Ok(token().end);
         }
-        let field = out.staging.last().map_or(1, |j| j as usize + 1);
         let code = if memchr::memchr(b':', &piece[token()]).is_some() {
             Code::BAD_INDEX
         } else {
             Code::BAD_PAIR
         };
-        return Err(Fault::new(code, Some(field), token()).help("write features as index:value"));
+        return Err(Fault::new(code, None, token()).help("write features as index:value"));
     }
     if last.is_some_and(|last| index <= last) {
         return Err(Fault::new(Code::INDEX_ORDER, None, token())
@@ -241,7 +242,8 @@ fn parse_pair(
         }
         other => {
             let fault = other.err().unwrap_or(number::Fault::NotANumber);
-            return Err(number_fault(fault, index as usize, start..token().end));
+            let column = (index - u64::from(plan.base)) as usize;
+            return Err(number_fault(fault, column, start..token().end));
         }
     };
     let raw = (index - u64::from(plan.base)) as u32;

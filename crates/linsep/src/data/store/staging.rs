@@ -71,11 +71,6 @@ impl Staging {
         self.places.truncate(start);
     }
 
-    /// The column and value of the entry pushed last into the open row.
-    pub(crate) fn last(&self) -> Option<u32> {
-        self.indices[self.row_start()..].last().copied()
-    }
-
     pub(crate) fn rows(&self) -> usize {
         self.ends.len()
     }

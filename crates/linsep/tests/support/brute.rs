@@ -1,0 +1,122 @@
+//! Brute force in fractions of machine words: the kind of a few small whole vectors, straight from
+//! the theorems and without a line of the library.
+//!
+//! A circuit is a set of vectors with exactly one linear relation, and that uses all of them. A sum
+//! Σ λ z = 0 with λ ≥ 0 is a sum of circuits of positive λ. So no strict plane exists iff there is
+//! such a circuit (Gordan), and no weak one iff every vector is in one (Stiemke).
+#![allow(dead_code)] // Each test file uses its own part of this one.
+
+/// What a set of vectors is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// z·w > 0 for all of them is possible.
+    Separable,
+    /// z·w ≥ 0 for all and > 0 for some, but no more.
+    Touching,
+    /// z·w ≥ 0 for all means z·w = 0 for all.
+    Overlapping,
+}
+
+/// ±(1, x), or ±x without a bias.
+pub(crate) fn signed(row: &[i64], positive: bool, bias: bool) -> Vec<i128> {
+    let sign = if positive { 1 } else { -1 };
+    let constant = bias.then_some(1);
+    constant.into_iter().chain(row.iter().copied()).map(|x| sign * i128::from(x)).collect()
+}
+
+/// The vectors of Kesler's construction: (1, x) in the block of the row's class, −(1, x) in the block
+/// of another, for every row and every other class.
+pub(crate) fn kesler(rows: &[Vec<i64>], classes: &[usize], count: usize) -> Vec<Vec<i128>> {
+    let mut vectors = Vec::new();
+    for (row, &own) in rows.iter().zip(classes) {
+        for other in (0..count).filter(|&other| other != own) {
+            let block = |k: usize| match k {
+                k if k == own => signed(row, true, true),
+                k if k == other => signed(row, false, true),
+                _ => vec![0; row.len() + 1],
+            };
+            vectors.push((0..count).flat_map(block).collect());
+        }
+    }
+    vectors
+}
+
+/// The kind of a set of vectors, by all of its circuits.
+pub(crate) fn kind_of(vectors: &[Vec<i128>]) -> Kind {
+    let rank = rank_of(vectors);
+    let mut balanced = vec![false; vectors.len()];
+    for set in 1u32..1 << vectors.len() {
+        if set.count_ones() as usize > rank + 1 {
+            continue;
+        }
+        let members: Vec<usize> = (0..vectors.len()).filter(|i| set >> i & 1 == 1).collect();
+        if members.iter().all(|&i| balanced[i]) {
+            continue;
+        }
+        let chosen: Vec<&[i128]> = members.iter().map(|&i| &vectors[i][..]).collect();
+        if has_positive_circuit(&chosen) {
+            members.iter().for_each(|&i| balanced[i] = true);
+        }
+    }
+    let union: Vec<Vec<i128>> =
+        vectors.iter().zip(&balanced).filter(|(_, b)| **b).map(|(v, _)| v.clone()).collect();
+    let all = balanced.iter().all(|b| *b);
+    // What the balanced vectors span is balanced: two ways to say the same.
+    assert_eq!(all, !union.is_empty() && rank_of(&union) == rank);
+    match (union.is_empty(), all) {
+        (true, _) => Kind::Separable,
+        (false, true) => Kind::Overlapping,
+        (false, false) => Kind::Touching,
+    }
+}
+
+/// Whether the one relation of the vectors has the same sign, not 0, on all of them.
+fn has_positive_circuit(vectors: &[&[i128]]) -> bool {
+    let width = vectors[0].len();
+    // Columns are the vectors: eliminating finds the relation of the one free column.
+    let mut matrix: Vec<Vec<i128>> =
+        (0..width).map(|j| vectors.iter().map(|v| v[j]).collect()).collect();
+    let pivots = eliminate(&mut matrix);
+    if pivots.len() + 1 != vectors.len() {
+        return false;
+    }
+    let Some(free) = (0..vectors.len()).find(|k| !pivots.contains(k)) else { return false };
+    // Row r says: pivot · λ[pivots[r]] + cell · λ[free] = 0, and λ[free] = 1 makes all others positive
+    // exactly when pivot and cell differ in sign.
+    pivots.iter().zip(&matrix).all(|(&pivot, row)| row[pivot].signum() * row[free].signum() == -1)
+}
+
+fn rank_of(vectors: &[Vec<i128>]) -> usize {
+    eliminate(&mut vectors.to_vec()).len()
+}
+
+/// Gauss and Jordan without fractions, rows kept in lowest terms; gives the pivot columns.
+fn eliminate(matrix: &mut [Vec<i128>]) -> Vec<usize> {
+    let width = matrix.first().map_or(0, Vec::len);
+    let mut pivots = Vec::new();
+    for column in 0..width {
+        let rank = pivots.len();
+        let Some(found) = (rank..matrix.len()).find(|&r| matrix[r][column] != 0) else { continue };
+        matrix.swap(rank, found);
+        let pivot_row = matrix[rank].clone();
+        for (r, row) in matrix.iter_mut().enumerate() {
+            let factor = row[column];
+            if r == rank || factor == 0 {
+                continue;
+            }
+            for (x, y) in row.iter_mut().zip(&pivot_row) {
+                *x = *x * pivot_row[column] - factor * y;
+            }
+            let divisor = row.iter().fold(0, |g, x| gcd(g, x.abs()));
+            if divisor > 1 {
+                row.iter_mut().for_each(|x| *x /= divisor);
+            }
+        }
+        pivots.push(column);
+    }
+    pivots
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
