@@ -133,9 +133,12 @@ mod tests {
         match decide(&whole, &|| false).unwrap() {
             Exactly::Balanced(lambda) => {
                 assert!(!lambda.is_empty() && lambda.len() <= rows[0].len() + 1);
-                for j in 0..rows[0].len() {
-                    let sum =
-                        lambda.iter().fold(IBig::ZERO, |s, (i, l)| s + l * IBig::from(rows[*i][j]));
+                let row = |i: usize| whole[i].clone();
+                let weighted =
+                    |(i, l): &(usize, IBig)| row(*i).into_iter().map(|x| x * l).collect();
+                let terms: Vec<Vec<IBig>> = lambda.iter().map(weighted).collect();
+                for j in 0..whole[0].len() {
+                    let sum = terms.iter().fold(IBig::ZERO, |sum, term| sum + &term[j]);
                     assert_eq!(sum, IBig::ZERO);
                 }
                 assert!(lambda.iter().all(|(_, l)| *l > IBig::ZERO));
