@@ -25,7 +25,7 @@ use crate::rows::Rows;
 use dashu_int::IBig;
 use side::Side;
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What the checker says of a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -227,6 +227,13 @@ impl Checker<'_> {
                 }
             }
         }
+        let mut unseen: HashSet<&str> = signs.keys().map(String::as_str).collect();
+        (0..self.rows.len()).for_each(|row| {
+            unseen.remove(self.rows.label(row));
+        });
+        if let Some(label) = unseen.iter().next() {
+            return Err(format!("there is no class {label}"));
+        }
         Ok(Signs { signs: Some(signs), all_rows: problem.scheme != Scheme::Pair })
     }
 
@@ -254,7 +261,7 @@ impl Checker<'_> {
         if rows.is_empty() {
             return Err("there are no rows".into());
         }
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         let (mut sum, mut total) = (Vector::new(), IBig::ZERO);
         for entry in rows {
             self.check_row(entry.row)?;

@@ -40,6 +40,11 @@ pub(crate) fn refine(
     let Claim::Inseparable { witness, .. } = &claim else {
         return (Verdict::Inseparable, claim, work);
     };
+    let holds =
+        |claim: &Claim| check_claim(claim, view.data, &reading, view.bias, effort.threads).holds();
+    if let Some(proposal) = spanning(view, witness).filter(holds) {
+        return (Verdict::Overlapping, proposal, work);
+    }
     let numbers = view.len().saturating_mul(view.dimension());
     let floats_first = numbers > FEW_NUMBERS;
     for floats in [true, false] {
@@ -54,13 +59,22 @@ pub(crate) fn refine(
         };
         let Some(proposal) = proposal else { continue };
         work.passes += 1;
-        if check_claim(&proposal, view.data, &reading, view.bias, effort.threads).holds() {
+        if holds(&proposal) {
             let touching = matches!(proposal, Claim::Touching { .. });
             let verdict = if touching { Verdict::Touching } else { Verdict::Overlapping };
             return (verdict, proposal, work);
         }
     }
     (Verdict::Inseparable, claim, work)
+}
+
+/// A witness of full rank leaves no room for a weak plane.
+fn spanning(view: &Signed<'_>, witness: &[Weighted]) -> Option<Claim> {
+    let position = |entry: &Weighted| view.rows.binary_search(&u32::try_from(entry.row).ok()?).ok();
+    let chosen: Option<Vec<usize>> = witness.iter().map(position).collect();
+    let rank = eliminate(&view.whole_rows(&chosen?).rows).len();
+    let (problem, witness) = (view.problem.clone(), witness.to_vec());
+    (rank == view.dimension()).then_some(Claim::Overlapping { problem, witness, null: Vec::new() })
 }
 
 /// The state of the reduction: the rows known to balance.
@@ -218,36 +232,47 @@ impl<'a, 'b> Reduction<'a, 'b> {
         Some(Claim::Overlapping { problem: self.view.problem.clone(), witness, null })
     }
 
-    /// Keeps at most twice as many balanced rows as dimensions, of the same span. A row besides a
-    /// basis makes a circuit with it; moving weight along the circuit brings some weight to 0, and
-    /// that row is in the span of the rest of the circuit.
+    /// Keeps at most twice as many balanced rows as dimensions, of the same span.
     fn thin_out(&mut self) -> Option<()> {
         self.merge_repeats();
         while self.balanced.len() > 2 * self.view.dimension() {
             let basis = self.basis();
-            let extra = (0..self.balanced.len()).find(|k| !basis.contains(k))?;
-            let members: Vec<usize> = basis.into_iter().chain([extra]).collect();
-            let vectors = self.rows_of(members.iter().map(|&k| self.balanced[k].0));
-            let Combination::One(mut circuit) = combination(&vectors) else { return None };
-            if !circuit.iter().any(|c| *c > IBig::ZERO) {
-                circuit.iter_mut().for_each(|c| *c = -c.clone());
-            }
-            // The least λ/c over positive c.
-            let mut least: Option<(IBig, IBig)> = None;
-            for (&k, c) in members.iter().zip(&circuit).filter(|(_, c)| **c > IBig::ZERO) {
-                let l = &self.balanced[k].1;
-                if least.as_ref().is_none_or(|(p, q)| l * q < p * c) {
-                    least = Some((l.clone(), c.clone()));
-                }
-            }
-            let (p, q) = least?;
-            self.balanced.iter_mut().for_each(|(_, l)| *l *= &q);
-            for (&k, c) in members.iter().zip(&circuit) {
-                self.balanced[k].1 -= c * &p;
-            }
-            self.balanced.retain(|(_, l)| *l > IBig::ZERO);
+            let extras = (0..self.balanced.len()).filter(|k| !basis.contains(k));
+            let mut fewer = extras.filter_map(|extra| self.without(&basis, extra));
+            let rank = |balanced: &[(usize, IBig)]| {
+                eliminate(&self.rows_of(balanced.iter().map(|(at, _)| *at))).len()
+            };
+            let found = fewer.find(|balanced| rank(balanced) == basis.len())?;
+            self.balanced = found;
         }
         Some(())
+    }
+
+    /// The balance with less weight: a row besides a basis makes a circuit with it, and moving weight
+    /// along the circuit brings some weight to 0. (When several vanish at once the span may shrink.)
+    fn without(&self, basis: &[usize], extra: usize) -> Option<Vec<(usize, IBig)>> {
+        let members: Vec<usize> = basis.iter().copied().chain([extra]).collect();
+        let vectors = self.rows_of(members.iter().map(|&k| self.balanced[k].0));
+        let Combination::One(mut circuit) = combination(&vectors) else { return None };
+        if !circuit.iter().any(|c| *c > IBig::ZERO) {
+            circuit.iter_mut().for_each(|c| *c = -c.clone());
+        }
+        // The least λ/c over positive c.
+        let mut least: Option<(IBig, IBig)> = None;
+        for (&k, c) in members.iter().zip(&circuit).filter(|(_, c)| **c > IBig::ZERO) {
+            let l = &self.balanced[k].1;
+            if least.as_ref().is_none_or(|(p, q)| l * q < p * c) {
+                least = Some((l.clone(), c.clone()));
+            }
+        }
+        let (p, q) = least?;
+        let mut balanced = self.balanced.clone();
+        balanced.iter_mut().for_each(|(_, l)| *l *= &q);
+        for (&k, c) in members.iter().zip(&circuit) {
+            balanced[k].1 -= c * &p;
+        }
+        balanced.retain(|(_, l)| *l > IBig::ZERO);
+        Some(balanced)
     }
 
     /// A row that was balanced twice has the sum of its weights.

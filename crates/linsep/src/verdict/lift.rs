@@ -63,6 +63,10 @@ pub(crate) fn eliminate(rows: &[Vec<IBig>]) -> Vec<(usize, usize)> {
 
 fn solve(rows: &[Vec<IBig>], pivots: &[(usize, usize)]) -> Option<Vec<IBig>> {
     let free = (0..rows.len()).find(|row| !pivots.iter().any(|(r, _)| r == row))?;
+    if pivots.is_empty() {
+        // A single row of zeros balances alone.
+        return Some(vec![IBig::ONE]);
+    }
     let size = pivots.len();
     // Equation e (a coordinate): Σ_u rows[u][e] x_u = −rows[free][e].
     let b: Vec<Vec<&IBig>> =

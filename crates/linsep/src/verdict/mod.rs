@@ -18,7 +18,7 @@ mod simplex;
 mod span;
 
 use crate::data::Dataset;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Place, Result};
 use crate::model::Plane;
 use dashu_int::IBig;
 use linsep_proof::{Certificate, Claim, ClassPlane, Problem, ReadingField, Scheme, check_claim};
@@ -165,6 +165,11 @@ impl Judge {
 
     fn decide(&self, problem: Problem, stop: &dyn Fn() -> bool) -> Result<Decision> {
         let view = Signed::new(&self.data, problem.clone(), self.bias);
+        if !view.signs.contains(&1) || !view.signs.contains(&-1) {
+            let words = "one side of the question has no rows with a weight above 0";
+            let place = self.data.origin().files().next().map_or_else(Place::default, Place::file);
+            return Err(Error::data(Code::ONE_CLASS, words, place));
+        }
         let effort = Effort { threads: self.threads, stop };
         let mut search = Search::new(&view, &self.data, self.reading(), &effort);
         let answer = search.run();

@@ -7,11 +7,14 @@
 
 use super::signed::Signed;
 
+/// Beyond this many columns their correlation costs more than it brings.
+const MAX_CORRELATED: usize = 1000;
+
 /// The change of coordinates.
 pub(crate) struct Precondition {
     mean: Vec<f64>,
     scale: Vec<f64>,
-    /// Rows of the lower triangle L.
+    /// Rows of the lower triangle L; none stands for the identity.
     factor: Vec<Vec<f64>>,
     bias: bool,
 }
@@ -22,6 +25,9 @@ impl Precondition {
         let width = view.data.n_features();
         let (mean, scale) = spread(view);
         let mut this = Precondition { mean, scale, factor: Vec::new(), bias: view.bias };
+        if width > MAX_CORRELATED {
+            return this;
+        }
         let wanted = (20 * view.dimension()).max(4000);
         let step = (view.len() / wanted).max(1);
         let mut matrix = vec![vec![0.0; width]; width];
@@ -55,7 +61,7 @@ impl Precondition {
         let shift = usize::from(self.bias);
         let mut row = vec![0.0; self.mean.len()];
         self.standardise(view, k, scratch, &mut row);
-        for i in 0..row.len() {
+        for i in 0..self.factor.len() {
             let (done, rest) = row.split_at_mut(i);
             let sum: f64 = self.factor[i][..i].iter().zip(done.iter()).map(|(l, y)| l * y).sum();
             rest[0] = (rest[0] - sum) / self.factor[i][i];
@@ -72,7 +78,7 @@ impl Precondition {
     pub(crate) fn raw_plane(&self, q: &[f64]) -> (Vec<f64>, f64) {
         let shift = usize::from(self.bias);
         let mut w = q[shift..].to_vec();
-        for i in (0..w.len()).rev() {
+        for i in (0..self.factor.len()).rev() {
             w[i] /= self.factor[i][i];
             let value = w[i];
             w[..i].iter_mut().zip(&self.factor[i]).for_each(|(w, l)| *w -= value * l);

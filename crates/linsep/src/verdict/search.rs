@@ -27,6 +27,9 @@ use std::sync::Arc;
 /// Up to this many dimensions the active set works with dense points.
 const MAX_DENSE: usize = 2000;
 
+/// Up to this many numbers it does so in any dimension.
+const FEW_NUMBERS: usize = 10_000_000;
+
 /// Up to this many dimensions the exact simplex method is tried.
 const MAX_EXACT: usize = 600;
 
@@ -86,7 +89,8 @@ impl<'a, 'b> Search<'a, 'b> {
         }
         let mut blend = Vec::new();
         let mut seeds = Vec::new();
-        if self.view.dimension() <= MAX_DENSE {
+        let numbers = self.view.len().saturating_mul(self.view.dimension());
+        if self.view.dimension() <= MAX_DENSE || numbers <= FEW_NUMBERS {
             match self.by_active_set() {
                 Ok(claim) => return Answer::Proved(claim),
                 Err(open) => (blend, seeds) = (open.blend, open.seeds),

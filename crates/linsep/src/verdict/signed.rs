@@ -169,6 +169,15 @@ fn as_decimal(value: f64) -> Option<Exact> {
     if value.is_subnormal() {
         return None;
     }
+    // Most values have few places. A decimal of at most 15 digits that rounds to the value is the
+    // only one, however it is found.
+    for (places, ten) in [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8].into_iter().enumerate() {
+        let m = (value * ten).round();
+        if m.abs() < 1e15 && m / ten == value {
+            let ten = -(places as i32);
+            return Some(Exact { m: m as i64, two: ten, five: ten });
+        }
+    }
     let text = format!("{value:e}");
     let (mantissa, exponent) = text.split_once('e')?;
     let fraction = mantissa.split_once('.').map_or(0, |(_, fraction)| fraction.len() as i32);
