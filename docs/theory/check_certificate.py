@@ -5,7 +5,7 @@ Needs Python 3.11 and nothing else, and shares no code with linsep. certificates
 DATA is one CSV, TSV or svmlight file, plain or gzip. Exit code: 0 every claim holds; 1 a claim is
 false or unproved, or the data is another; 2 usage; 3 the data cannot be read; 4 the certificate is
 malformed or of another version; 6 a file cannot be opened."""
-import csv, gzip, hashlib, json, math, struct, sys
+import csv, gzip, hashlib, json, math, pathlib, struct, sys
 from fractions import Fraction
 
 class Refusal(Exception): """The exit code, and words that say why."""
@@ -66,14 +66,14 @@ def load(path):
     """The certificate and the input map of a file."""
     once = lambda pairs: require(len(dict(pairs)) == len(pairs), "a field stands twice", 4) or dict(pairs)
     try:
-        file = json.loads(open(path, "rb").read().decode(), object_pairs_hook=once, parse_constant=json.loads,
-                          parse_int=lambda digits: -0.0 if digits == "-0" else int(digits))
+        file = json.loads(pathlib.Path(path).read_bytes().decode(), object_pairs_hook=once,
+                          parse_constant=json.loads, parse_int=lambda n: -0.0 if n == "-0" else int(n))
         json.dumps(file, ensure_ascii=False).encode()  # fails where half a character stands alone
         source = file.get("input") or {}
     except (ValueError, RecursionError, AttributeError) as error:
         raise Refusal(4, f"no JSON of this format ({error})")
-    file = file.get("certificate") if file.get("format") == "linsep.model/1" else file
-    right = FILE(file) and (not source or INPUT(source))
+    top, file = file, file.get("certificate") if file.get("format") == "linsep.model/1" else file
+    right = FILE(file) and (not source or INPUT(source)) and top.get("data") == file["data"]
     require(right, "another format, or a field is missing, unknown or of the wrong kind", 4)
     columns, width = source.get("columns") or [], source.get("source_columns")
     places = [c["position"] for c in [*columns, source.get("label"), source.get("weight")] if c]
@@ -110,10 +110,10 @@ def normal(label):
     top, padded = len(digits) + e - 1, digits.rjust(1 - e, "0")
     plain = digits + "0" * e if e >= 0 else padded[:e] + "." + padded[e:]
     long = f"{digits[0]}.{digits[1:]}".rstrip(".") + f"e{top}"
-    return "-" * (value < 0) + (plain if -5 <= top < 17 else long)
+    return "-" * (value < 0) + (plain if -5 <= top and abs(value) <= 2 ** 53 else long)
 
 def read_data(path, source):
-    raw = open(path, "rb").read()
+    raw = pathlib.Path(path).read_bytes()
     lines = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig").split("\n")
     looks = [all(":" in token for token in tokens)
              for tokens in (line.split("#")[0].split()[1:] for line in lines[:50]) if tokens]

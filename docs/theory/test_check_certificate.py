@@ -6,30 +6,17 @@
 Every certificate of testdata/certificates is changed in every way listed below, and each change has
 to be refused. With LINSEP set, `linsep verify` gets the same files and has to agree.
 """
-import contextlib
-import copy
-import csv
-import gzip
-import io
-import json
-import math
-import os
-import pathlib
-import subprocess
-import sys
-import tempfile
-import unittest
+import contextlib, copy, csv, gzip, io, json, math, os, pathlib, subprocess, sys, tempfile, unittest
 from fractions import Fraction
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+sys.dont_write_bytecode = True
 import check_certificate as checker  # noqa: E402
 
 ROOT = HERE.parent.parent
 FOLDER = ROOT / "testdata" / "certificates"
 LINSEP = os.environ.get("LINSEP")
-LISTS = ("witness", "support", "weights")
-
 
 class Case:
     """A certificate with the text of its data."""
@@ -59,21 +46,19 @@ class Case:
     def lists(self):
         """The lists of weighted rows of all claims."""
         for claim in self.certificate["claims"]:
-            for field in LISTS:
-                if isinstance(claim.get(field), list):
-                    yield claim, claim[field]
+            yield from ((claim, entries) for _, entries in entries_of(claim))
 
+def as_bytes(text): return text if isinstance(text, bytes) else text.encode()
+def named(name): return next(case for case in cases() if case.name == name)
 
-def as_bytes(text):
-    return text if isinstance(text, bytes) else text.encode()
-
+def entries_of(claim):
+    return [(field, claim[field]) for field in ("witness", "support", "weights") if claim.get(field)]
 
 def cases():
     for path in sorted(FOLDER.glob("*.json")):
         found = [path.with_suffix(end) for end in (".csv", ".svm")]
         data = next((file for file in found if file.exists()), ROOT / "examples" / "iris.csv")
         yield Case(path.stem, json.loads(path.read_text()), data.read_text(), data.suffix)
-
 
 def run(case, only_here=False):
     """The exit code of the checker, and of linsep if there is one."""
@@ -88,7 +73,6 @@ def run(case, only_here=False):
             return code, None
         return code, subprocess.run([LINSEP, "verify", *paths], capture_output=True).returncode
 
-
 class Test(unittest.TestCase):
     def settle(self, case, accepted):
         """Both checkers accept, or both refuse; accepted None asks only that they agree."""
@@ -101,12 +85,8 @@ class Test(unittest.TestCase):
                 self.assertIn(other, (0, 1, 3, 4), f"{case.name}: linsep verify broke")
                 self.assertEqual(code == 0, other == 0, f"{case.name}: {code}, linsep verify {other}")
 
-    def refuse(self, case):
-        self.settle(case, False)
-
-    def accept(self, case):
-        self.settle(case, True)
-
+    def refuse(self, case): self.settle(case, False)
+    def accept(self, case): self.settle(case, True)
 
 class Accepted(Test):
     def test_every_certificate_is_accepted(self):
@@ -117,7 +97,7 @@ class Accepted(Test):
         self.assertEqual(names, set(checker.CLAIMS), "every kind of claim has a certificate")
 
     def test_the_form_of_the_data_does_not_matter(self):
-        case = next(case for case in cases() if case.name == "separable")
+        case = named("separable")
         table = case.data
         forms = {
             "tab": table.replace(",", "\t"), "semicolon": table.replace(",", ";"),
@@ -142,14 +122,19 @@ class Accepted(Test):
             self.assertEqual(checker.normal(text), normal)
 
     def test_the_certificate_of_a_model(self):
-        """The checker looks at the certificate and the input of a model, and at nothing else in it."""
+        """The checker looks at the certificate, the data and the input of a model, and at nothing else."""
         for case in cases():
             model = {"format": "linsep.model/1", "input": case.certificate.pop("input", None),
-                     "certificate": case.certificate}
-            for name, accepted in (("linsep.model/1", case.name != "unproved"), ("linsep.model/2", False)):
-                case.certificate = {**model, "format": name}
+                     "data": case.certificate["data"], "certificate": case.certificate}
+            inside = case.certificate
+            for name, new, accepted in (
+                    ("as it is", {}, case.name != "unproved"), ("version", {"format": "linsep.model/2"}, False),
+                    ("other data", {"data": {**model["data"], "rows": 1}}, False),
+                    ("version inside", {"certificate": {**inside, "format": "linsep.certificate/2"}}, False),
+                    ("basis inside", {"certificate": {**inside, "basis": "poly"}}, False)):
+                case.certificate = {**model, **new}
                 code = run(case, only_here=True)[0]
-                self.assertEqual(code == 0, accepted, case.name)
+                self.assertEqual(code == 0, accepted, f"{case.name}: {name}")
 
     def test_line_and_file_are_for_people(self):
         for case in cases():
@@ -158,7 +143,6 @@ class Accepted(Test):
                 for entry in entries:
                     entry |= {"line": 7, "file": "another.csv"}
             self.settle(changed, case.name != "unproved")
-
 
 class ChangedCertificates(Test):
     def test_a_lambda_that_is_one_off(self):
@@ -279,10 +263,10 @@ class ChangedCertificates(Test):
 
     def test_another_reading(self):
         for name, default in (("tie-decimal", "binary64"), ("tie-binary64", "decimal")):
-            case = next(case for case in cases() if case.name == name)
+            case = named(name)
             case.certificate["reading"]["default"] = default
             self.refuse(case)
-        case = next(case for case in cases() if case.name == "tie-decimal").copy("one column")
+        case = named("tie-decimal").copy("one column")
         case.certificate["reading"]["binary64"] = [2]
         self.refuse(case)
         for case in cases():
@@ -385,8 +369,6 @@ class ChangedCertificates(Test):
     def test_damage_is_judged_alike(self):
         """Every value is replaced by others; linsep verify has to agree, whatever the answer is."""
         for case in cases():
-            if case.name == "inseparable-iris" and not LINSEP:
-                continue
             for path in leaves(case.certificate):
                 if path[0] == "input" and path[-1] == "name":
                     continue  # names only help to find the columns
@@ -394,7 +376,6 @@ class ChangedCertificates(Test):
                     changed = case.copy(f"{new!r} at {path}")
                     at(changed.certificate, path[:-1])[path[-1]] = new
                     self.settle(changed, None)
-
 
 class ChangedData(Test):
     def test_a_cell_that_breaks_the_claim(self):
@@ -427,15 +408,13 @@ class ChangedData(Test):
     def test_rows_in_another_number_or_order(self):
         for case in cases():
             lines = case.data.rstrip("\n").split("\n")
-            for name, new in {"one less": lines[:-1], "one more": lines + lines[-1:],
-                              "swapped": lines[:-2] + lines[:-3:-1]}.items():
-                changed = case.copy(name)
+            for new in (lines[:-1], lines + lines[-1:], lines[:-2] + lines[:-3:-1]):
+                changed = case.copy(f"{len(new)} lines")
                 changed.data = "\n".join(new) + "\n"
-                if new != lines and lines[-1] != lines[-2]:
-                    self.refuse(changed)
+                self.refuse(changed)
 
     def test_data_that_cannot_be_read(self):
-        case = next(case for case in cases() if case.name == "separable")
+        case = named("separable")
         for cell in ("", "NA", "nan", "inf", "0x1", "1_0", "1e400", "1e-400", "9007199254740993", "\u0661", "x", "1,1"):
             changed = case.copy(cell)
             changed.data = case.data.replace("1,1,1", f"1,{cell},1")
@@ -445,7 +424,6 @@ class ChangedData(Test):
             changed = case.copy(f"{data!r}")
             changed.data = data
             self.refuse(changed)
-
 
 class BothCheckers(Test):
     """Rules that one of the two checkers once took more lightly than the other."""
@@ -514,13 +492,6 @@ class BothCheckers(Test):
             self.assertNotEqual(changed.certificate, text)
             self.refuse(changed)
 
-    def test_null_vectors_of_any_length(self):
-        """The numbers of a null vector may share any factor, such as the prime 2^61 - 1."""
-        p = str(2**61 - 1)
-        claim = self.two("overlapping", witness=self.WITNESS, null=[["0", p, p, "-" + p]])
-        self.accept(self.case("prime", claim, "x1,x2,sum,label\n0,0,0,0\n0,1,1,1\n1,0,1,1\n1,1,2,0\n"))
-
-
 # --- Helpers.
 
 def objects(x, path=()):
@@ -530,26 +501,19 @@ def objects(x, path=()):
     for key, value in x.items() if isinstance(x, dict) else enumerate(x) if isinstance(x, list) else ():
         yield from objects(value, path + (key,))
 
-
 def leaves(x, path=()):
     """The path of every value inside a JSON value."""
     for key, value in x.items() if isinstance(x, dict) else enumerate(x) if isinstance(x, list) else ():
         yield path + (key,)
         yield from leaves(value, path + (key,))
 
-
-def at(x, path):
-    for key in path:
-        x = x[key]
-    return x
-
+def at(x, path): return at(x[path[0]], path[1:]) if path else x
 
 def alone_on_its_side(case, entries, k):
     """In a geometric margin each side has a mean of its own, so a single row may have any lambda."""
     labels = case.read()[0]
     same = [entry for entry in entries if labels[entry["row"]] == labels[entries[k]["row"]]]
     return case.name == "geometric-margin" and len(same) == 1
-
 
 def planes(exact, claim):
     """(place, plane, {row: twice the amount by which it is on its side}) of each plane of a claim."""
@@ -563,7 +527,6 @@ def planes(exact, claim):
         yield place, plane, {
             i: 2 * (checker.dot(exact.rows[i], plane) - checker.dot(exact.rows[i], other)) for i in mine}
 
-
 def set_weight(plane, j, weight):
     """A weight as whole numbers p/q; the bias is column -1."""
     if j < 0:
@@ -574,46 +537,34 @@ def set_weight(plane, j, weight):
         pairs = dict(map(tuple, plane["sparse"])) | {j: str(weight)}
         plane["sparse"] = [list(pair) for pair in sorted(pairs.items())]
 
-
-def table_of(case):
-    delimiter = ";" if ";" in case.data else ","
-    return delimiter, list(csv.reader(case.data.splitlines(), delimiter=delimiter))
-
-
 def numeric(case):
     """The features that stand in a column of their own."""
     return [0] if case.name.startswith("input") else range(case.read()[3])
-
 
 def with_cell(case, row, column, value):
     """The data with another value; column "label" is the label."""
     if case.suffix == ".svm":
         lines = case.data.split("\n")
         label, *pairs = lines[row + 1].split("#")[0].split()
+        label = value if column == "label" else label
         pairs = {int(j): v for j, v in (pair.split(":") for pair in pairs)}
-        if column == "label":
-            label = value
-        else:
-            pairs[column + 1] = value
+        pairs |= {} if column == "label" else {column + 1: value}
         lines[row + 1] = " ".join([label] + [f"{j}:{v}" for j, v in sorted(pairs.items())])
         return "\n".join(lines)
-    delimiter, table = table_of(case)
+    delimiter = ";" if ";" in case.data else ","
+    table = list(csv.reader(case.data.splitlines(), delimiter=delimiter))
     names = [name for name in table[0] if name in ("label", "class", "y", "answer")]
     place = table[0].index(names[0])
-    others = [j for j in range(len(table[0])) if j != place]
-    if case.name.startswith("input"):
-        others = [table[0].index("size")]
+    others = [j for j in range(len(table[0])) if j != place and (";" not in case.data or table[0][j] == "size")]
     table[row + 1][place if column == "label" else others[column]] = str(value)
     out = io.StringIO()
     csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(table)
     return out.getvalue()
 
-
 def breaking_cells(case, exact):
     """(row, column, value) of cells without which some claim is false."""
     for claim in case.certificate["claims"]:
-        for field in LISTS:
-            entries = claim.get(field) if isinstance(claim.get(field), list) else []
+        for field, entries in entries_of(claim):
             for entry in entries:
                 for j in numeric(case):
                     step = 1
@@ -630,14 +581,12 @@ def breaking_cells(case, exact):
                     step = -step if (score > 0) == (plane[j] > 0) else step
                     yield i, j, float(exact.rows[i].get(j, 0) + step)
 
-
 def breaking_labels(case, exact):
     """(row, label) that put a row on the other side and make some claim false."""
     for claim in case.certificate["claims"]:
         if checker.full_name(claim) == "unproved":
             continue
-        rows = {entry["row"] for field in LISTS for entry in
-                (claim.get(field) if isinstance(claim.get(field), list) else [])}
+        rows = {entry["row"] for _, entries in entries_of(claim) for entry in entries}
         for _, _, scores in planes(exact, claim):
             rows |= {i for i, score in scores.items() if score}
         for row in sorted(rows)[:12]:
@@ -646,7 +595,6 @@ def breaking_labels(case, exact):
                 yield row, claim["negative" if own in claim["positive"] else "positive"][0]
             else:
                 yield row, next(label for label in sorted(set(exact.labels)) if label != own)
-
 
 if __name__ == "__main__":
     unittest.main()

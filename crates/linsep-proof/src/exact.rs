@@ -52,6 +52,17 @@ impl Scaled {
     }
 }
 
+/// Whether a value has a decimal reading.
+pub(crate) fn has_decimal(value: f64) -> bool {
+    // Few places are quickly seen: a decimal of at most 15 digits that rounds to the value is unique.
+    let short = |ten: f64| {
+        let m = (value * ten).round();
+        m.abs() < 1e15 && m / ten == value
+    };
+    !value.is_subnormal()
+        && ([1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6].into_iter().any(short) || decimal(value).is_some())
+}
+
 /// The decimal of at most 15 significant digits that rounds to the value, if there is one.
 fn decimal(value: f64) -> Option<Scaled> {
     if value.is_subnormal() {

@@ -4,6 +4,7 @@ use crate::claim::Certificate;
 use crate::claim::Claim;
 use crate::rows::Reading;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The format that this version writes and reads.
 pub const FORMAT: &str = "linsep.certificate/1";
@@ -96,6 +97,13 @@ impl CertificateFile {
         let file: CertificateFile =
             serde_json::from_slice(bytes).map_err(|e| FileError::Syntax(e.to_string()))?;
         file.check_form()?;
+        // Reading alone would take a list for an object; writing it back shows the difference.
+        let written = serde_json::to_value(&file).unwrap_or_default();
+        if !same_form(&strict::parse(bytes).map_err(FileError::Syntax)?, &written) {
+            return Err(FileError::Syntax(
+                "a part of it is not of the form that it should have".into(),
+            ));
+        }
         Ok(file)
     }
 
@@ -119,6 +127,95 @@ impl CertificateFile {
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');
         text
+    }
+}
+
+/// Whether two JSON values are the same but for the way in which numbers are written.
+fn same_form(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => {
+            // An optional field may be written as null or left out.
+            let there = |(key, x): (&String, &Value)| match b.get(key) {
+                Some(y) => same_form(x, y),
+                None => x.is_null(),
+            };
+            a.iter().all(there) && b.keys().all(|key| a.contains_key(key))
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(x, y)| same_form(x, y))
+        }
+        (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
+        _ => a == b,
+    }
+}
+
+/// JSON in which no object has a key twice.
+mod strict {
+    use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+    use serde_json::{Map, Value};
+
+    struct Strict(Value);
+
+    pub(super) fn parse(bytes: &[u8]) -> Result<Value, String> {
+        serde_json::from_slice::<Strict>(bytes).map(|strict| strict.0).map_err(|e| e.to_string())
+    }
+
+    impl<'de> Deserialize<'de> for Strict {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Strict, D::Error> {
+            deserializer.deserialize_any(StrictVisitor).map(Strict)
+        }
+    }
+
+    struct StrictVisitor;
+
+    impl<'de> Visitor<'de> for StrictVisitor {
+        type Value = Value;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("JSON without repeated keys")
+        }
+
+        fn visit_bool<E>(self, x: bool) -> Result<Value, E> {
+            Ok(x.into())
+        }
+
+        fn visit_i64<E>(self, x: i64) -> Result<Value, E> {
+            Ok(x.into())
+        }
+
+        fn visit_u64<E>(self, x: u64) -> Result<Value, E> {
+            Ok(x.into())
+        }
+
+        fn visit_f64<E>(self, x: f64) -> Result<Value, E> {
+            Ok(x.into())
+        }
+
+        fn visit_str<E>(self, x: &str) -> Result<Value, E> {
+            Ok(x.into())
+        }
+
+        fn visit_unit<E>(self) -> Result<Value, E> {
+            Ok(Value::Null)
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+            let mut values = Vec::new();
+            while let Some(Strict(value)) = list.next_element()? {
+                values.push(value);
+            }
+            Ok(Value::Array(values))
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+            let mut object = Map::new();
+            while let Some((key, Strict(value))) = map.next_entry::<String, Strict>()? {
+                if object.insert(key.clone(), value).is_some() {
+                    return Err(A::Error::custom(format!("the key \"{key}\" stands twice")));
+                }
+            }
+            Ok(Value::Object(object))
+        }
     }
 }
 

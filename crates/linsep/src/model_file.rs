@@ -265,6 +265,10 @@ impl Wire {
         {
             return Err("the digest of the data is not a SHA-256".into());
         }
+        self.certificate.check_form().map_err(|e| e.to_string())?;
+        if self.certificate.data != self.data || self.certificate.input.is_some() {
+            return Err("the certificate speaks of other data".into());
+        }
         let stop =
             Stop::parse(&self.stop).ok_or_else(|| "the stop reason is unknown".to_owned())?;
         let planes: std::result::Result<Vec<Plane>, String> =

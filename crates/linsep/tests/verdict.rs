@@ -3,9 +3,10 @@
 #[path = "support/proofs.rs"]
 mod proofs;
 
-use linsep::proof::{Claim, Scheme};
+use linsep::proof::{Claim, Finding, Scheme};
 use linsep::verdict::{Decision, Judge, Verdict, scheme_of};
-use proofs::{class, example, never, proofs_hold, proved};
+use proofs::{class, example, finding, judge, never, proofs_hold, proved, verdict_of};
+use std::cell::Cell;
 
 /// Every pair of classes, in the order of the classes.
 fn all_pairs(judge: &Judge) -> Vec<Decision> {
@@ -123,6 +124,9 @@ fn eights_and_nines_only_touch_the_other_digits() {
     for digit in ["0", "1"] {
         assert_eq!(class(&judge, digit), Verdict::Separable, "{digit}");
     }
+    for digit in ["2", "3", "4", "5", "6", "7"] {
+        assert_ne!(class(&judge, digit), Verdict::Inseparable, "the kind of {digit} is told");
+    }
 }
 
 #[test]
@@ -137,4 +141,35 @@ fn one_plane_for_each_digit_separates_all_of_them_at_once() {
     let width = |weights: &Vec<_>| weights.len() == 64;
     assert!(planes.iter().all(|plane| plane.weights.as_ref().is_none_or(width)));
     assert!(planes.iter().all(|plane| plane.bias.is_some()));
+}
+
+#[test]
+fn a_search_that_is_stopped_at_any_time_says_only_what_it_proved() {
+    let iris = Judge::new(example("iris.csv"));
+    let digits = Judge::new(example("digits.csv"));
+    let rows: Vec<[f64; 2]> = (0..40).map(|i| [f64::from(i), f64::from(i) + 1e-15]).collect();
+    let labels: Vec<&str> = (0..40).map(|i| ["a", "b"][i % 2]).collect();
+    let hairline = judge(&rows, &labels);
+    let mut undecided = 0;
+    for (judge, positive) in [(&iris, "1"), (&digits, "8"), (&hairline, "a"), (&iris, "0")] {
+        let full = judge.class(positive, &never).unwrap().verdict;
+        for limit in [0, 1, 2, 3, 5, 8, 13, 50, 1_000_000] {
+            let asked = Cell::new(0);
+            let stop = || asked.replace(asked.get() + 1) >= limit;
+            let decision = judge.class(positive, &stop).unwrap();
+            assert_eq!(verdict_of(&decision.claim), decision.verdict);
+            match (decision.verdict, finding(judge, &decision.claim)) {
+                (Verdict::Undecided, Finding::Nothing(reason)) => assert!(reason.len() > 10),
+                (_, Finding::Holds(_)) => (),
+                (verdict, other) => panic!("{verdict:?}: {other:?}"),
+            }
+            match decision.verdict {
+                Verdict::Undecided => undecided += 1,
+                Verdict::Inseparable => assert_ne!(full, Verdict::Separable),
+                verdict => assert_eq!(verdict, full),
+            }
+            assert!(limit < 1_000_000 || decision.verdict == full);
+        }
+    }
+    assert!(undecided >= 4, "{undecided}");
 }

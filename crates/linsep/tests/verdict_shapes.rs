@@ -151,6 +151,14 @@ fn far_more_columns_than_rows_are_refuted_where_rows_balance() {
 }
 
 #[test]
+fn the_kind_is_asked_for_up_to_500_columns() {
+    let of = |width: usize| judge(&[vec![1.0; width], vec![1.0; width]], &["a", "b"]);
+    assert_eq!([1, 499, 500, 501].map(|width| of(width).kind), [true, true, true, false]);
+    assert_eq!(class(&of(20), "a"), Verdict::Overlapping);
+    assert_eq!(class(&of(501), "a"), Verdict::Inseparable);
+}
+
+#[test]
 fn one_row_for_each_class_is_separable_unless_the_rows_are_equal() {
     let two = |a: [f64; 3], b: [f64; 3]| class(&judge(&[a, b], &["a", "b"]), "a");
     assert_eq!(two([1.0, 2.0, 3.0], [1.0, 2.0, 3.5]), Verdict::Separable);
@@ -283,5 +291,57 @@ fn sparse_and_dense_storage_give_the_same_claims() {
     }
     for verdict in [Verdict::Separable, Verdict::Touching, Verdict::Overlapping] {
         assert!(seen.contains(&verdict), "{verdict:?}");
+    }
+}
+
+#[test]
+fn a_face_of_a_face_of_a_face_is_found() {
+    // Noise that overlaps; rows with u ≠ 0 that overlap once the noise is taken out; rows with v ≠ 0
+    // that have one side each. Small and large tables take different ways.
+    let mut stream = Stream::new(10, Purpose::Generate(9));
+    for count in [60, 400, 6_000] {
+        let mut rows = Vec::new();
+        let mut labels = Vec::new();
+        let mut expected = 0;
+        for i in 0..count {
+            let positive = stream.below(2) == 0;
+            let mut row: Vec<f64> = (0..4).map(|_| stream.below(100) as f64).collect();
+            let u = if i % 5 == 0 { stream.below(9) as f64 - 4.0 } else { 0.0 };
+            let v = if i % 20 == 3 { 1.0 + stream.below(3) as f64 } else { 0.0 };
+            expected += usize::from(v > 0.0);
+            row.extend([u, if positive { v } else { -v }]);
+            rows.push(row);
+            labels.push(if positive { "a" } else { "b" });
+        }
+        let touching = judge(&rows, &labels);
+        let decision = touching.class("a", &never).unwrap();
+        proofs_hold(&touching, std::slice::from_ref(&decision));
+        assert_eq!(decision.verdict, Verdict::Touching, "{count} rows");
+        let Claim::Touching { plane, .. } = &decision.claim else { panic!() };
+        let off = rows.iter().filter(|row| score(plane, row) != 0).count();
+        assert_eq!(off, expected, "{count} rows");
+        // One of the rows with v on the other side, and nothing is left.
+        let at = labels.iter().enumerate().position(|(i, label)| i % 20 == 3 && *label == "a");
+        labels[at.unwrap()] = "b";
+        assert_eq!(class(&judge(&rows, &labels), "a"), Verdict::Overlapping, "{count} rows");
+    }
+}
+
+#[test]
+fn one_contradiction_among_dozens_of_columns_is_told_touching_in_short_time() {
+    // Two equal rows of different classes in data that a plane separates otherwise.
+    let mut stream = Stream::new(12, Purpose::Generate(9));
+    for (count, width) in [(60, 30), (90, 60), (130, 100), (250, 100)] {
+        let mut rows: Vec<Vec<f64>> =
+            (0..count).map(|_| (0..width).map(|_| stream.normal()).collect()).collect();
+        let side = |row: &Vec<f64>| if row[0] + row[1] > 0.1 { "a" } else { "b" };
+        let mut labels: Vec<&str> = rows.iter().map(side).collect();
+        labels.push(if labels[0] == "a" { "b" } else { "a" });
+        rows.push(rows[0].clone());
+        let judge = judge(&rows, &labels);
+        let start = std::time::Instant::now();
+        let decision = judge.class("a", &|| start.elapsed().as_secs_f64() > 3.0).unwrap();
+        assert_eq!(decision.verdict, Verdict::Touching, "{count} rows, {width} columns");
+        proofs_hold(&judge, std::slice::from_ref(&decision));
     }
 }

@@ -51,8 +51,12 @@ impl Checker<'_> {
             ));
         }
         let mut sums: HashMap<&str, Vector> = HashMap::new();
+        let mut seen = std::collections::HashSet::new();
         for entry in witness {
             self.check_row(entry.row)?;
+            if !seen.insert((entry.row, entry.against.as_str())) {
+                return Err("an entry stands twice".into());
+            }
             let own = self.rows.label(entry.row);
             let against = entry.against.as_str();
             let Ok(against) = classes.binary_search(&against).map(|at| classes[at]) else {

@@ -44,6 +44,10 @@ impl Checker<'_> {
         gamma2: &str,
     ) -> Checked<String> {
         let signs = self.signs(problem)?;
+        if !self.bias {
+            return Err("the geometric margin needs a bias".into());
+        }
+        support.iter().try_for_each(|w| self.check_row(w.row))?;
         let part = |sign: i8| -> Vec<Weighted> {
             let of_sign = |w: &&Weighted| signs.of(self.rows, w.row) == Some(sign);
             support.iter().filter(of_sign).cloned().collect()

@@ -18,10 +18,10 @@ mod margin;
 mod side;
 
 use crate::claim::{Claim, ExactPlane, Problem, Scheme, Weighted};
-use crate::exact::{Scaled, positive, scaled_sum, whole};
+use crate::exact::{Scaled, has_decimal, positive, scaled_sum, whole};
 use crate::file::{CertificateFile, ReadingField};
 use crate::rank::rank_at_least;
-use crate::rows::Rows;
+use crate::rows::{Reading, Rows};
 use dashu_int::IBig;
 use side::Side;
 use std::cmp::Ordering;
@@ -63,11 +63,27 @@ pub fn check_file(
     } else {
         None
     };
+    let wrong_data =
+        wrong_data.or_else(|| (0..rows.len()).find_map(|row| unreadable(rows, &file.reading, row)));
     let check = |claim| match &wrong_data {
         Some(words) => Finding::Fails(words.clone()),
         None => check_claim(claim, rows, &file.reading, file.bias, threads),
     };
     file.claims.iter().map(check).collect()
+}
+
+/// What is wrong with the reading of a row: a decimal column must hold short decimals only, also in
+/// rows that no proof looks at.
+fn unreadable(rows: &dyn Rows, reading: &ReadingField, row: u64) -> Option<String> {
+    let mut wrong = None;
+    rows.for_each(row, &mut |column, value| {
+        if reading.of(column) == Reading::Decimal && !has_decimal(value) {
+            wrong = Some(format!(
+                "row {row}, column {column}: {value:?} has no decimal of at most 15 digits"
+            ));
+        }
+    });
+    wrong
 }
 
 /// Checks one claim.
@@ -234,7 +250,19 @@ impl Checker<'_> {
         if let Some(label) = unseen.iter().next() {
             return Err(format!("there is no class {label}"));
         }
-        Ok(Signs { signs: Some(signs), all_rows: problem.scheme != Scheme::Pair })
+        let signs = Signs { signs: Some(signs), all_rows: problem.scheme != Scheme::Pair };
+        let mut seen = [false; 2];
+        for row in (0..self.rows.len()).filter(|&row| self.rows.takes_part(row)) {
+            match signs.of(self.rows, row) {
+                Some(sign) => seen[usize::from(sign > 0)] = true,
+                None if signs.all_rows => return Err(format!("row {row} belongs to no side")),
+                None => {}
+            }
+        }
+        if seen != [true; 2] {
+            return Err("a side has no row".into());
+        }
+        Ok(signs)
     }
 
     fn check_row(&self, row: u64) -> Checked<()> {

@@ -57,13 +57,22 @@ impl Side {
     ) -> Checked<HashMap<&'a str, Side>> {
         let width = checker.rows.width();
         let mut result = HashMap::new();
+        let mut denominator = IBig::ONE;
+        for plane in planes {
+            let pairs = plane.sparse.iter().flatten().map(|(_, w)| w);
+            for x in plane.weights.iter().flatten().chain(pairs).chain(&plane.bias) {
+                if let ExactNumber::Ratio(text) = x {
+                    denominator *= ratio(text)?.1;
+                }
+            }
+        }
         for plane in planes {
             let number = |x: &ExactNumber| match x {
-                ExactNumber::Binary64(x) => Ok(Scaled::binary64(*x)),
-                ExactNumber::Ratio(text) => match ratio(text)? {
-                    (p, q) if q == IBig::ONE => Ok(Scaled::whole(p)),
-                    _ => Err("planes of several classes need whole numbers or binary64".to_owned()),
-                },
+                ExactNumber::Binary64(x) => Ok(Scaled::binary64(*x).times(&denominator)),
+                ExactNumber::Ratio(text) => {
+                    let (p, q) = ratio(text)?;
+                    Ok::<_, String>(Scaled::whole(p * (&denominator / q)))
+                }
             };
             let mut weights = HashMap::new();
             let dense = plane.weights.iter().flatten().enumerate().map(|(j, w)| (j as u32, w));

@@ -39,7 +39,14 @@ pub(crate) fn decide(judge: &Judge, pairs: &[Decision], stop: &dyn Fn() -> bool)
             (Verdict::Undecided, Claim::Unproved { reason })
         }
     };
-    Decision { problem: None, verdict, claim, passes, exact_decisions: exact }
+    Decision {
+        problem: None,
+        verdict,
+        claim,
+        refutation: Vec::new(),
+        passes,
+        exact_decisions: exact,
+    }
 }
 
 /// A pair that no plane separates: its rows, each against the other class.
@@ -49,12 +56,10 @@ fn from_pairs(judge: &Judge, pairs: &[Decision]) -> Option<Claim> {
         if problem.positive.len() != 1 || problem.negative.len() != 1 {
             continue;
         }
-        let witness = match &decision.claim {
-            Claim::Inseparable { witness, .. }
-            | Claim::Touching { witness, .. }
-            | Claim::Overlapping { witness, .. } => witness,
-            _ => continue,
-        };
+        let witness = &decision.refutation;
+        if witness.is_empty() {
+            continue;
+        }
         let against = |row: u64| {
             let own = judge.data.label_text(row as usize);
             let other = if own == problem.positive[0] {
@@ -143,6 +148,7 @@ fn exactly(judge: &Judge, stop: &dyn Fn() -> bool, exact: &mut u64) -> Option<Cl
         .flat_map(|k| (0..names.len()).map(move |against| (k, against)))
         .filter(|(k, against)| data.label_id(view.rows[*k] as usize) as usize != *against)
         .collect();
+    let several = data.origin().files().count() > 1;
     let batch = 2 * blocks * width + 8;
     let step = (candidates.len() / batch).max(1);
     let mut active: Vec<usize> = (0..candidates.len()).step_by(step).collect();
@@ -160,7 +166,7 @@ fn exactly(judge: &Judge, stop: &dyn Fn() -> bool, exact: &mut u64) -> Option<Cl
                     Against {
                         row,
                         line: data.origin().line(row),
-                        file: None,
+                        file: several.then(|| data.origin().file(row).map(str::to_owned)).flatten(),
                         against: names[against].clone(),
                         lambda: l.to_string(),
                     }

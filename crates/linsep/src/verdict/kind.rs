@@ -21,7 +21,7 @@ use dashu_int::IBig;
 use linsep_proof::{Claim, ExactNumber, ExactPlane, ReadingField, Weighted, check_claim};
 
 /// Up to this many numbers the exact method needs no help.
-const FEW_NUMBERS: usize = 20_000;
+const FEW_NUMBERS: usize = 1000;
 
 /// Beyond this many numbers the exact method alone would take too long.
 const MANY_NUMBERS: usize = 200_000;

@@ -21,7 +21,9 @@ use crate::data::Dataset;
 use crate::error::{Code, Error, Place, Result};
 use crate::model::Plane;
 use dashu_int::IBig;
-use linsep_proof::{Certificate, Claim, ClassPlane, Problem, ReadingField, Scheme, check_claim};
+use linsep_proof::{
+    Certificate, Claim, ClassPlane, Problem, ReadingField, Scheme, Weighted, check_claim,
+};
 use search::{Answer, Effort, Search, Work};
 use signed::Signed;
 use std::sync::Arc;
@@ -64,6 +66,8 @@ pub struct Decision {
     pub verdict: Verdict,
     /// The proof, accepted by the checker, or the explicit word that there is none.
     pub claim: Claim,
+    /// The shortest list of rows found that refutes a strict plane, where there is one.
+    refutation: Vec<Weighted>,
     /// Passes over the rows that the decision took.
     pub passes: u64,
     /// Times that the exact simplex method decided on a set of rows.
@@ -174,10 +178,15 @@ impl Judge {
         let mut search = Search::new(&view, &self.data, self.reading(), &effort);
         let answer = search.run();
         let work = search.work;
+        let refutation = match &answer {
+            Answer::Proved(Claim::Inseparable { witness, .. }) => witness.clone(),
+            _ => Vec::new(),
+        };
         let decision = |verdict, claim, work: Work| Decision {
             problem: Some(problem.clone()),
             verdict,
             claim,
+            refutation: refutation.clone(),
             passes: work.passes,
             exact_decisions: work.exact,
         };

@@ -26,14 +26,19 @@ pub(crate) fn signed(row: &[i64], positive: bool, bias: bool) -> Vec<i128> {
 
 /// The vectors of Kesler's construction: (1, x) in the block of the row's class, −(1, x) in the block
 /// of another, for every row and every other class.
-pub(crate) fn kesler(rows: &[Vec<i64>], classes: &[usize], count: usize) -> Vec<Vec<i128>> {
+pub(crate) fn kesler(
+    rows: &[Vec<i64>],
+    classes: &[usize],
+    count: usize,
+    bias: bool,
+) -> Vec<Vec<i128>> {
     let mut vectors = Vec::new();
     for (row, &own) in rows.iter().zip(classes) {
         for other in (0..count).filter(|&other| other != own) {
             let block = |k: usize| match k {
-                k if k == own => signed(row, true, true),
-                k if k == other => signed(row, false, true),
-                _ => vec![0; row.len() + 1],
+                k if k == own => signed(row, true, bias),
+                k if k == other => signed(row, false, bias),
+                _ => vec![0; row.len() + usize::from(bias)],
             };
             vectors.push((0..count).flat_map(block).collect());
         }

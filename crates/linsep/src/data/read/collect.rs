@@ -6,6 +6,7 @@ use super::number;
 use super::options::{BadRows, Missing, ReadOptions, ReadingChoice};
 use super::plan::{LabelChoice, Plan};
 use crate::data::input::{InputMap, Layout};
+use crate::data::store::profile::NO_PLACES;
 use crate::data::store::{Staging, Store};
 use crate::data::{Dataset, MergedLabels, Origin, Reading};
 use crate::error::{Code, DataError, Error, Place, Problem, Result};
@@ -148,6 +149,13 @@ impl Collector {
                     flags
                 },
             );
+            for &(_, column) in &self.missing {
+                // A mean is seldom a short decimal; its column is then read as binary64.
+                let column = &layout.numeric[column as usize];
+                if number::places_of(column.missing.unwrap_or(0.0)) == NO_PLACES {
+                    long[column.feature as usize] = true;
+                }
+            }
             let categories = std::mem::take(&mut self.categories);
             let store = std::mem::replace(&mut self.store, Store::empty());
             self.store = lay_out(store, &categories, &self.missing, &layout)

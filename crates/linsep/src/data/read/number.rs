@@ -108,12 +108,13 @@ pub(crate) fn parse(text: &[u8]) -> Result<Number, Fault> {
     }
 }
 
-/// The shortest text of a number: `1` for `+1`, `1.0` and `1e0`.
+/// The shortest text of a number: `1` for `+1`, `1.0` and `1e0`. Beyond 2^53 it has an exponent, so
+/// that its padding zeros are not taken for digits.
 pub(crate) fn shortest(value: f64) -> String {
     let magnitude = value.abs();
     if magnitude == 0.0 {
         "0".to_owned()
-    } else if (1e-5..1e17).contains(&magnitude) {
+    } else if (1e-5..=9_007_199_254_740_992.0).contains(&magnitude) {
         format!("{value}")
     } else {
         format!("{value:e}")
@@ -201,10 +202,11 @@ fn significant_digits(text: &str) -> usize {
 }
 
 fn integer_is_exact(text: &str, value: f64) -> bool {
-    // `{}` prints every digit of a large integral value.
-    let printed = format!("{value}");
-    let strip = |text: &str| text.trim_start_matches(['+', '-']).trim_start_matches('0').to_owned();
-    strip(text) == strip(&printed)
+    // Below 2^126 both sides are whole numbers of 128 bits; longer texts are no measurements.
+    match text.trim_start_matches(['+', '-']).parse::<u128>() {
+        Ok(whole) if whole < 1 << 126 => value.abs() as u128 == whole,
+        _ => false,
+    }
 }
 
 fn names_non_finite(text: &[u8]) -> bool {
@@ -263,6 +265,8 @@ mod tests {
         ] {
             assert_eq!(parse(text.as_bytes()), Err(fault), "{text}");
         }
+        assert_eq!(value("72057594037927936"), 72057594037927936.0);
+        assert_eq!(parse(b"72057594037927940"), Err(Fault::InexactInteger));
         assert!(parse(b"9007199254740994").unwrap().long);
         assert!(parse(b"1000000000000000000000").is_ok());
     }

@@ -446,7 +446,11 @@ fn plan_table_for_model(
         numeric,
         categories,
         // Every gap is noted, and filled with the value that the model holds.
-        missing: if fills { Missing::Mean } else { Missing::Error },
+        missing: match options.missing {
+            Missing::DropRow => Missing::DropRow,
+            _ if fills => Missing::Mean,
+            _ => Missing::Error,
+        },
         allow_lossy: options.allow_lossy,
         keep_rejects: false,
         keep_spans: true,
