@@ -12,7 +12,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Bytes of one piece, about.
+/// Bytes of one piece, about. Pieces of small files are smaller, down to an eighth of this, so that
+/// what is under way stays small beside the data itself.
 const PIECE: usize = 1 << 18;
 
 /// The longest record that is accepted.
@@ -150,6 +151,10 @@ impl Part {
         quoted: Option<u8>,
         max_memory: Option<u64>,
     ) -> Pieces<'_> {
+        let size = match &self.content {
+            Content::Mapped(map) => (map.len() / 64).clamp(PIECE / 8, PIECE),
+            Content::Stream { .. } => PIECE,
+        };
         let source = match &mut self.content {
             Content::Mapped(map) => PieceSource::Mapped(&map[skip.min(map.len())..]),
             Content::Stream { head, rest } => {
@@ -157,7 +162,7 @@ impl Part {
                 PieceSource::Stream { carry: std::mem::take(head), rest, ended: false }
             }
         };
-        Pieces { name: &self.name, source, quoted, max_memory }
+        Pieces { name: &self.name, source, quoted, max_memory, size }
     }
 }
 
@@ -183,6 +188,7 @@ pub(crate) struct Pieces<'a> {
     source: PieceSource<'a>,
     quoted: Option<u8>,
     max_memory: Option<u64>,
+    size: usize,
 }
 
 enum PieceSource<'a> {
@@ -196,7 +202,7 @@ impl<'a> Pieces<'a> {
         let (name, quoted, max_memory) = (self.name, self.quoted, self.max_memory);
         match &mut self.source {
             PieceSource::Mapped(left) => {
-                let mut size = PIECE;
+                let mut size = self.size;
                 loop {
                     if left.len() <= size {
                         let piece = std::mem::take(left);
@@ -211,7 +217,7 @@ impl<'a> Pieces<'a> {
                 }
             }
             PieceSource::Stream { carry, rest, ended } => {
-                let mut size = PIECE;
+                let mut size = self.size;
                 loop {
                     if !*ended && carry.len() < size {
                         *ended = fill(rest, carry, size).map_err(|e| stream_error(name, e))?;
@@ -340,7 +346,7 @@ mod tests {
             let from_stream = pieces_of(&mut stream, is_quoted.then_some(b','));
             let from_map = pieces_of(&mut mapped, is_quoted.then_some(b','));
             assert_eq!(from_stream.concat(), *text);
-            assert_eq!(from_stream, from_map, "pieces must not depend on the kind of source");
+            assert_eq!(from_map.concat(), *text);
             assert!(from_map.len() > 2);
             for piece in &from_map {
                 let ending: &[u8] = if is_quoted { b"b\"\n" } else { b"x\n" };
