@@ -238,8 +238,9 @@ fn separable() -> Command {
         .about("Decides whether planes separate the classes, with a proof either way")
         .after_help("Exit code: 0 separable, 1 proved not separable, 5 undecided.\n\nExamples:\n  linsep separable flowers.csv\n  linsep separable flowers.csv --pair versicolor,virginica --cert proof.json")
         .arg(data())
-        .arg(flag("pair", "A,B", "One class against another").allow_hyphen_values(true).conflicts_with_all(["positive", "joint"]))
-        .arg(flag("positive", "CLASS", "One class against all others").allow_hyphen_values(true).conflicts_with("joint"))
+        .arg(flag("pair", "A,B", "One class against another").allow_hyphen_values(true).conflicts_with_all(["class", "joint"]))
+        // Not the input flag of this name: that one merges classes, this one asks a question.
+        .arg(Arg::new("class").long("positive").value_name("CLASS").help("One class against all others").allow_hyphen_values(true).conflicts_with("joint"))
         .arg(switch("joint", "All classes at once: one plane each, the highest score wins"))
         .arg(switch("kind", "Tell touching from overlapping, however many columns [default: up to 500]"))
         .arg(

@@ -129,50 +129,79 @@ pub(crate) struct WholePlane {
     /// (column, weight), columns rising, only weights that are not 0.
     pub(crate) weights: Vec<(u32, IBig)>,
     pub(crate) bias: IBig,
-    /// The same plane as binary64 numbers where they are exact.
-    pub(crate) floats: Option<(Vec<(u32, f64)>, f64)>,
 }
 
 impl WholePlane {
     pub(crate) fn new(plane: &ExactPlane, width: usize, bias: bool) -> Result<WholePlane, String> {
-        let pairs: Vec<(u32, &ExactNumber)> = match (&plane.weights, &plane.sparse) {
+        let pairs = WholePlane::pairs(plane, width)?;
+        let bias = WholePlane::bias(plane, bias)?;
+        let numbers: Vec<&ExactNumber> = pairs.iter().map(|(_, w)| *w).chain([bias]).collect();
+        let mut whole = make_whole(&numbers)?;
+        let bias = whole.pop().unwrap_or(IBig::ZERO);
+        let weights = pairs.iter().map(|(j, _)| *j).zip(whole).filter(|(_, w)| *w != IBig::ZERO);
+        Ok(WholePlane { weights: weights.collect(), bias })
+    }
+
+    /// (column, weight) of a plane whose weights fit `width` columns.
+    pub(crate) fn pairs(
+        plane: &ExactPlane,
+        width: usize,
+    ) -> Result<Vec<(u32, &ExactNumber)>, String> {
+        match (&plane.weights, &plane.sparse) {
             (Some(weights), None) if weights.len() == width => {
-                weights.iter().enumerate().map(|(j, w)| (j as u32, w)).collect()
+                Ok(weights.iter().enumerate().map(|(j, w)| (j as u32, w)).collect())
             }
             (Some(weights), None) => {
-                return Err(format!("the plane has {} weights for {width} columns", weights.len()));
+                Err(format!("the plane has {} weights for {width} columns", weights.len()))
             }
             (None, Some(pairs)) => {
                 let in_order = pairs.is_sorted_by(|a, b| a.0 < b.0);
                 if !in_order || pairs.last().is_some_and(|(j, _)| *j as usize >= width) {
                     return Err("the sparse weights are out of order or out of range".into());
                 }
-                pairs.iter().map(|(j, w)| (*j, w)).collect()
+                Ok(pairs.iter().map(|(j, w)| (*j, w)).collect())
             }
-            _ => return Err("the plane needs either weights or sparse".into()),
-        };
-        let zero = ExactNumber::Binary64(0.0);
-        let bias = match (&plane.bias, bias) {
-            (Some(number), true) => number,
-            (None, false) => &zero,
-            _ => return Err("the bias does not fit the certificate".into()),
-        };
-        let numbers: Vec<&ExactNumber> = pairs.iter().map(|(_, w)| *w).chain([bias]).collect();
-        let mut whole = make_whole(&numbers)?;
-        let bias_whole = whole.pop().unwrap_or(IBig::ZERO);
-        let float = |number: &ExactNumber| match number {
-            ExactNumber::Binary64(x) => Some(*x),
-            ExactNumber::Ratio(_) => None,
-        };
-        let floats: Option<Vec<(u32, f64)>> =
-            pairs.iter().map(|(j, w)| float(w).map(|w| (*j, w))).collect();
-        let weights = pairs.iter().map(|(j, _)| *j).zip(whole).filter(|(_, w)| *w != IBig::ZERO);
-        Ok(WholePlane {
-            weights: weights.collect(),
-            bias: bias_whole,
-            floats: floats.zip(float(bias)),
-        })
+            _ => Err("the plane needs either weights or sparse".into()),
+        }
     }
+
+    /// The bias of a plane, which has one just when the certificate says so.
+    pub(crate) fn bias(plane: &ExactPlane, bias: bool) -> Result<&ExactNumber, String> {
+        const ZERO: ExactNumber = ExactNumber::Binary64(0.0);
+        match (&plane.bias, bias) {
+            (Some(number), true) => Ok(number),
+            (None, false) => Ok(&ZERO),
+            _ => Err("the bias does not fit the certificate".into()),
+        }
+    }
+}
+
+/// The number divided by a positive whole number, as the nearest binary64 but for a relative error
+/// of 2^-52; not a number where that is out of reach.
+pub(crate) fn approximate(number: &Scaled, divisor: &IBig) -> f64 {
+    let five = power_of_five(number.five.unsigned_abs() as usize);
+    let (mut n, mut d) = match number.five >= 0 {
+        true => (&number.m * five, divisor.clone()),
+        false => (number.m.clone(), divisor * five),
+    };
+    if n == IBig::ZERO {
+        return 0.0;
+    }
+    let bits = |x: &IBig| {
+        let size = dashu_int::ops::UnsignedAbs::unsigned_abs(x.clone());
+        dashu_int::ops::BitTest::bit_len(&size) as i64
+    };
+    // A quotient of at least 65 bits loses less than 2^-64 of itself.
+    let shift = 66 + bits(&d) - bits(&n);
+    match shift >= 0 {
+        true => n <<= shift as usize,
+        false => d <<= -shift as usize,
+    }
+    let exponent = i64::from(number.two) - shift;
+    if !(-900..900).contains(&exponent) {
+        return f64::NAN;
+    }
+    (n / d).to_f64().value() * 2f64.powi(exponent as i32)
 }
 
 /// The numbers times one positive number that makes all of them whole.

@@ -45,11 +45,7 @@ pub(crate) fn run(
 
 /// Reads the data of a command and keeps rejected rows apart if asked to.
 fn read_data(matches: &ArgMatches, context: &Context) -> Result<ReadResult, Failure> {
-    let mut options = input::options(matches, context)?;
-    if matches.try_contains_id("pair").is_ok() {
-        // `separable --positive` asks a question; it does not merge classes.
-        options.positive = None;
-    }
+    let options = input::options(matches, context)?;
     let result = read(&input::paths(matches), &options)?;
     if let Some(path) = input::rejects_path(matches).filter(|_| result.choices.bad_rows > 0) {
         write_atomic(&path, |out| out.write_all(&result.rejects))?;

@@ -13,7 +13,7 @@ use linsep::{Dataset, Error};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
@@ -25,6 +25,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let data = Arc::new(read.data);
     let mut judge = Judge::new(Arc::clone(&data));
     judge.threads = context.threads;
+    judge.clock = seconds;
     judge.bias = matches.get_one::<String>("bias").is_none_or(|bias| bias == "on");
     judge.kind |= matches.get_flag("kind");
     let deciding = Instant::now();
@@ -55,6 +56,12 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         Verdict::Undecided => 5,
         _ => 1,
     }))
+}
+
+/// Seconds since the first call.
+fn seconds() -> f64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_secs_f64()
 }
 
 /// The certificate with everything that a checker needs.
@@ -94,7 +101,7 @@ fn ask(matches: &ArgMatches, judge: &Judge, context: &Context) -> Result<Asked, 
         all.push(timed(&|| judge.pair(&a, &b, &stop))?);
         return Ok(Asked { all });
     }
-    if let Some(class) = matches.get_one::<String>("positive") {
+    if let Some(class) = matches.get_one::<String>("class") {
         let class = normal(class);
         all.push(timed(&|| judge.class(&class, &stop))?);
         return Ok(Asked { all });

@@ -19,16 +19,15 @@ impl Checker<'_> {
         }
         // Planes are only comparable when they were made whole by the same factor.
         let sides = Side::common(planes, self, sides)?;
-        let all = Signs::all();
+        let all = Signs::all(self.rows);
         let count = self.every_row(&all, |row, _| {
             let label = self.rows.label(row);
             let own = sides.get(label).ok_or_else(|| format!("class {label} has no plane"))?;
-            let own_terms = self.terms(own, row)?;
             for (class, other) in sides.iter().filter(|(class, _)| **class != label) {
                 if self.filter_greater(own, other, row) {
                     continue;
                 }
-                if difference(&own_terms, &self.terms(other, row)?) <= IBig::ZERO {
+                if difference(&self.terms(own, row)?, &self.terms(other, row)?) <= IBig::ZERO {
                     return Err(format!(
                         "row {row} does not score higher on {label} than on {class}"
                     ));

@@ -1,10 +1,46 @@
 //! Claims about the size of the margin.
 
-use super::{Checked, Checker, Side, Vector, add, difference, square};
+use super::{Checked, Checker, Side, Vector, add, difference, filtered, plus, square};
 use crate::claim::{Problem, Weighted};
-use crate::exact::{Scaled, positive, ratio, scaled_sum};
+use crate::exact::{Scaled, approximate, positive, ratio, scaled_sum};
 use dashu_int::IBig;
 use std::cmp::Ordering;
+
+/// Rows that are far from the margin, told by floats: with v the vector and t the threshold rounded
+/// to binary64 (each by at most 2^-52 of itself), the bound of the module for n terms, with 8 more
+/// units for these roundings, shows y·(x·v) > t for all rows but those next to the margin.
+struct Filter {
+    plane: (Vec<f64>, f64),
+    threshold: f64,
+}
+
+impl Filter {
+    /// For x·(side / scale) against (threshold / divisor).
+    fn new(
+        side: &Side,
+        scale: &IBig,
+        threshold: &Scaled,
+        divisor: &IBig,
+        checker: &Checker<'_>,
+    ) -> Filter {
+        let column = |j: usize| side.weight(j as u32).map_or(0.0, |w| approximate(&w, scale));
+        let plane =
+            ((0..checker.rows.width()).map(column).collect(), approximate(&side.bias, scale));
+        Filter { plane, threshold: approximate(threshold, divisor) }
+    }
+
+    /// Whether the row is proved to be farther than the threshold.
+    fn beyond(&self, checker: &Checker<'_>, row: u64, sign: f64) -> bool {
+        let (sum, bound) = filtered(checker.rows, &self.plane, row);
+        let (weights, bias) = &self.plane;
+        let mut size = bias.abs();
+        checker.rows.for_each(row, &mut |column, value| {
+            size += (value * weights[column as usize]).abs();
+        });
+        let slack = 2.0 * bound + 16.0 * f64::EPSILON * (size + self.threshold.abs());
+        sign * sum - self.threshold > slack
+    }
+}
 
 impl Checker<'_> {
     pub(super) fn margin(
@@ -24,7 +60,11 @@ impl Checker<'_> {
         self.expect_ratio(&square, &(&total * &total), gamma2)?;
         // z·X·L ≥ X·X for every row, with X the sum of the blend and L its weights.
         let side = Side::vector(&sum, &constant);
+        let filter = Filter::new(&side, &total, &square, &(&total * &total), self);
         self.every_row(&signs, |row, sign| {
+            if filter.beyond(self, row, f64::from(sign)) {
+                return Ok(());
+            }
             let mut terms = self.terms(&side, row)?;
             let factor = if sign > 0 { total.clone() } else { -total.clone() };
             terms.iter_mut().for_each(|term| *term = term.times(&factor));
@@ -49,7 +89,7 @@ impl Checker<'_> {
         }
         support.iter().try_for_each(|w| self.check_row(w.row))?;
         let part = |sign: i8| -> Vec<Weighted> {
-            let of_sign = |w: &&Weighted| signs.of(self.rows, w.row) == Some(sign);
+            let of_sign = |w: &&Weighted| signs.of(w.row) == Some(sign);
             support.iter().filter(of_sign).cloned().collect()
         };
         let (above, above_total) = self.blend(&signs, &part(1), &IBig::ONE)?;
@@ -95,7 +135,16 @@ impl Checker<'_> {
         if scaled_sum(&gap) < IBig::ZERO {
             return Err("the support rows do not hold the margin".into());
         }
+        let edges = [(1, &low), (-1, &high)].map(|(sign, edge)| {
+            // The edge with its sign, as the sum that the scores of the side are compared with.
+            let edge: Vec<Scaled> = edge.iter().map(|term| term.times(&IBig::from(sign))).collect();
+            let sum = edge.iter().fold(Scaled::whole(0), |sum, term| plus(&sum, term));
+            Filter::new(&side, &scale, &sum, &scale, self)
+        });
         self.every_row(&signs, |row, sign| {
+            if edges[usize::from(sign < 0)].beyond(self, row, f64::from(sign)) {
+                return Ok(());
+            }
             let edge = if sign > 0 { &low } else { &high };
             let order = difference(&self.terms(&side, row)?, edge).cmp(&IBig::ZERO);
             match order == if sign > 0 { Ordering::Less } else { Ordering::Greater } {

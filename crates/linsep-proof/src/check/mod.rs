@@ -243,26 +243,39 @@ impl Checker<'_> {
                 }
             }
         }
+        let all_rows = problem.scheme != Scheme::Pair;
         let mut unseen: HashSet<&str> = signs.keys().map(String::as_str).collect();
-        (0..self.rows.len()).for_each(|row| {
-            unseen.remove(self.rows.label(row));
-        });
+        let mut of_row = Vec::new();
+        let mut seen = [false; 2];
+        // Rows share the text of their label, so most of them need no look at its letters.
+        let mut last: Option<(&str, Option<i8>)> = None;
+        for row in 0..self.rows.len() {
+            let label = self.rows.label(row);
+            let sign = match last {
+                Some((text, sign)) if std::ptr::eq(text, label) => sign,
+                _ => {
+                    unseen.remove(label);
+                    signs.get(label).copied()
+                }
+            };
+            last = Some((label, sign));
+            let takes_part = self.rows.takes_part(row);
+            match sign {
+                Some(sign) if takes_part => seen[usize::from(sign > 0)] = true,
+                None if takes_part && all_rows => {
+                    return Err(format!("row {row} of class {label} belongs to no side"));
+                }
+                _ => {}
+            }
+            of_row.push(sign.filter(|_| takes_part).unwrap_or(0));
+        }
         if let Some(label) = unseen.iter().next() {
             return Err(format!("there is no class {label}"));
-        }
-        let signs = Signs { signs: Some(signs), all_rows: problem.scheme != Scheme::Pair };
-        let mut seen = [false; 2];
-        for row in (0..self.rows.len()).filter(|&row| self.rows.takes_part(row)) {
-            match signs.of(self.rows, row) {
-                Some(sign) => seen[usize::from(sign > 0)] = true,
-                None if signs.all_rows => return Err(format!("row {row} belongs to no side")),
-                None => {}
-            }
         }
         if seen != [true; 2] {
             return Err("a side has no row".into());
         }
-        Ok(signs)
+        Ok(Signs(of_row))
     }
 
     fn check_row(&self, row: u64) -> Checked<()> {
@@ -298,7 +311,7 @@ impl Checker<'_> {
             }
             let lambda = positive(&entry.lambda)?;
             let sign = signs
-                .of(self.rows, entry.row)
+                .of(entry.row)
                 .ok_or_else(|| format!("row {} does not take part", entry.row))?;
             total += &lambda;
             self.add_row(&mut sum, entry.row, &(lambda * IBig::from(sign)), constant)?;
@@ -358,7 +371,7 @@ impl Checker<'_> {
         let mut terms = vec![side.bias.clone()];
         for (column, value) in self.values(row)? {
             if let Some(weight) = side.weight(column) {
-                terms.push(value.product(weight));
+                terms.push(value.product(&weight));
             }
         }
         Ok(terms)
@@ -400,22 +413,18 @@ impl Checker<'_> {
         let rows = self.rows;
         let run = |range: std::ops::Range<u64>| -> Checked<u64> {
             let mut count = 0;
-            for row in range.filter(|&row| rows.takes_part(row)) {
-                match signs.of(rows, row) {
-                    Some(sign) => check(row, sign)?,
-                    None if signs.all_rows => {
-                        return Err(format!(
-                            "row {row} of class {} belongs to no side",
-                            rows.label(row)
-                        ));
-                    }
-                    None => continue,
+            for row in range {
+                if let Some(sign) = signs.of(row) {
+                    check(row, sign)?;
+                    count += 1;
                 }
-                count += 1;
             }
             Ok(count)
         };
         let workers = (self.threads as u64).clamp(1, rows.len() / 1000 + 1);
+        if workers == 1 {
+            return run(0..rows.len());
+        }
         let share = rows.len().div_ceil(workers);
         let parts: Vec<Checked<u64>> = std::thread::scope(|scope| {
             let range = |k: u64| k * share..((k + 1) * share).min(rows.len());
@@ -437,23 +446,17 @@ impl Checker<'_> {
     }
 }
 
-/// Which sign the rows of a class have.
-struct Signs {
-    /// `None`: every row has the sign +.
-    signs: Option<HashMap<String, i8>>,
-    all_rows: bool,
-}
+/// The sign of each row; 0 for rows that do not take part.
+struct Signs(Vec<i8>);
 
 impl Signs {
-    fn all() -> Signs {
-        Signs { signs: None, all_rows: true }
+    /// Every row that takes part has the sign +.
+    fn all(rows: &dyn Rows) -> Signs {
+        Signs((0..rows.len()).map(|row| i8::from(rows.takes_part(row))).collect())
     }
 
-    fn of(&self, rows: &dyn Rows, row: u64) -> Option<i8> {
-        match &self.signs {
-            None => Some(1),
-            Some(signs) => signs.get(rows.label(row)).copied(),
-        }
+    fn of(&self, row: u64) -> Option<i8> {
+        self.0.get(usize::try_from(row).ok()?).copied().filter(|sign| *sign != 0)
     }
 }
 

@@ -8,23 +8,28 @@ use std::collections::HashMap;
 
 /// A plane ready to be multiplied with rows.
 pub(super) struct Side {
-    pub(super) weights: HashMap<u32, Scaled>,
+    /// The weights that are not 0, unless `floats` has them all.
+    weights: HashMap<u32, Scaled>,
     pub(super) bias: Scaled,
+    /// Weights of all columns and the bias, where they are binary64 numbers.
     pub(super) floats: Option<(Vec<f64>, f64)>,
 }
 
 impl Side {
     pub(super) fn new(plane: &ExactPlane, checker: &Checker<'_>) -> Checked<Side> {
         let width = checker.rows.width();
+        if let Some((weights, bias)) = binary64(plane, width, checker.bias)? {
+            let exact = Scaled::binary64(bias);
+            return Ok(Side {
+                weights: HashMap::new(),
+                bias: exact,
+                floats: Some((weights, bias)),
+            });
+        }
         let whole = WholePlane::new(plane, width, checker.bias)?;
-        let floats = whole.floats.map(|(pairs, bias)| {
-            let mut dense = vec![0.0; width];
-            pairs.iter().for_each(|&(column, weight)| dense[column as usize] = weight);
-            (dense, bias)
-        });
         let weights =
             whole.weights.into_iter().map(|(column, w)| (column, Scaled::whole(w))).collect();
-        Ok(Side { weights, bias: Scaled::whole(whole.bias), floats })
+        Ok(Side { weights, bias: Scaled::whole(whole.bias), floats: None })
     }
 
     /// A plane of D whole numbers, the constant first.
@@ -45,8 +50,15 @@ impl Side {
         Side { weights: columns.collect(), bias, floats: None }
     }
 
-    pub(super) fn weight(&self, column: u32) -> Option<&Scaled> {
-        self.weights.get(&column)
+    /// The weight of a column, unless it is 0.
+    pub(super) fn weight(&self, column: u32) -> Option<Scaled> {
+        match &self.floats {
+            Some((weights, _)) => {
+                let weight = weights[column as usize];
+                (weight != 0.0).then(|| Scaled::binary64(weight))
+            }
+            None => self.weights.get(&column).cloned(),
+        }
     }
 
     /// Brings the planes of all classes to one factor, so that their scores can be compared.
@@ -55,6 +67,9 @@ impl Side {
         checker: &Checker<'_>,
         sides: HashMap<&'a str, Side>,
     ) -> Checked<HashMap<&'a str, Side>> {
+        if sides.values().all(|side| side.floats.is_some()) {
+            return Ok(sides);
+        }
         let width = checker.rows.width();
         let mut result = HashMap::new();
         let mut denominator = IBig::ONE;
@@ -81,10 +96,30 @@ impl Side {
                 weights.insert(column, number(weight)?);
             }
             let bias = plane.bias.as_ref().map_or(Ok(Scaled::whole(0)), number)?;
-            let floats = sides.get(plane.class.as_str()).and_then(|side| side.floats.clone());
             debug_assert!(weights.len() <= width);
-            result.insert(plane.class.as_str(), Side { weights, bias, floats });
+            result.insert(plane.class.as_str(), Side { weights, bias, floats: None });
         }
         Ok(result)
+    }
+}
+
+/// The weights of all columns and the bias, if every number of the plane is a binary64.
+fn binary64(plane: &ExactPlane, width: usize, bias: bool) -> Checked<Option<(Vec<f64>, f64)>> {
+    let pairs = WholePlane::pairs(plane, width)?;
+    let bias = WholePlane::bias(plane, bias)?;
+    let number = |number: &ExactNumber| match number {
+        ExactNumber::Binary64(x) => Some(*x),
+        ExactNumber::Ratio(_) => None,
+    };
+    let mut dense = vec![0.0; width];
+    for (column, weight) in pairs {
+        let Some(weight) = number(weight) else { return Ok(None) };
+        dense[column as usize] = weight;
+    }
+    let Some(bias) = number(bias) else { return Ok(None) };
+    let finite = bias.is_finite() && dense.iter().all(|x| x.is_finite());
+    match finite {
+        true => Ok(Some((dense, bias))),
+        false => Err("a weight is not finite".into()),
     }
 }

@@ -1,6 +1,6 @@
 //! The orthogonal complement of some whole vectors, by exact elimination.
 
-use super::search::gcd;
+use super::proposal::gcd;
 use dashu_int::IBig;
 
 /// Whole vectors, linearly independent, that span the complement of the given independent rows:

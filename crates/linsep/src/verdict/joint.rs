@@ -5,7 +5,6 @@
 //! one question of it: a row x of class c and another class k become a vector with (1, x) in the
 //! block of c and −(1, x) in the block of k.
 
-use super::search::Effort;
 use super::signed::Signed;
 use super::simplex::{Exactly, decide as decide_exactly};
 use super::{Decision, Judge, Verdict};
@@ -28,9 +27,11 @@ pub(crate) fn decide(judge: &Judge, pairs: &[Decision], stop: &dyn Fn() -> bool)
     let claim = from_pairs(judge, pairs)
         .or_else(|| by_perceptron(judge, stop, &mut passes))
         .or_else(|| exactly(judge, stop, &mut exact));
+    let started = (judge.clock)();
     let checked = claim.filter(|claim| {
         check_claim(claim, judge.data.as_ref(), &judge.reading(), judge.bias, judge.threads).holds()
     });
+    let proving = (judge.clock)() - started;
     let (verdict, claim) = match checked {
         Some(claim @ Claim::JointSeparable { .. }) => (Verdict::Separable, claim),
         Some(claim) => (Verdict::Inseparable, claim),
@@ -44,8 +45,11 @@ pub(crate) fn decide(judge: &Judge, pairs: &[Decision], stop: &dyn Fn() -> bool)
         verdict,
         claim,
         refutation: Vec::new(),
+        blend: Vec::new(),
+        escape: None,
         passes,
         exact_decisions: exact,
+        proving,
     }
 }
 
@@ -120,12 +124,11 @@ fn exactly(judge: &Judge, stop: &dyn Fn() -> bool, exact: &mut u64) -> Option<Cl
     let data = judge.data.as_ref();
     let names = data.label_names();
     let problem = Problem { scheme: Scheme::Rest, positive: names.to_vec(), negative: Vec::new() };
-    let view = Signed::new(data, problem, judge.bias);
+    let view = Signed::new(Arc::clone(&judge.data), problem, judge.bias);
     let dimension = view.dimension();
     if (names.len() - 1) * dimension > MAX_EXACT / 10 || view.len() * names.len() > 1_000_000 {
         return None;
     }
-    let effort = Effort { threads: judge.threads, stop };
     let all: Vec<usize> = (0..view.len()).collect();
     let whole = view.whole_rows(&all);
     let width = whole.rows.first()?.len();
@@ -158,7 +161,7 @@ fn exactly(judge: &Judge, stop: &dyn Fn() -> bool, exact: &mut u64) -> Option<Cl
         *exact += 1;
         let rows: Vec<Vec<IBig>> =
             active.iter().map(|&c| vector(candidates[c].0, candidates[c].1)).collect();
-        match decide_exactly(&rows, effort.stop)? {
+        match decide_exactly(&rows, stop)? {
             Exactly::Balanced(lambda) => {
                 let witness = lambda.into_iter().map(|(j, l)| {
                     let (k, against) = candidates[active[j]];
@@ -184,7 +187,7 @@ fn exactly(judge: &Judge, stop: &dyn Fn() -> bool, exact: &mut u64) -> Option<Cl
                         let zero = vec![IBig::ZERO; width];
                         let block =
                             if k < blocks { &w[k * width..(k + 1) * width] } else { &zero[..] };
-                        let exact = super::search::exact_plane(&whole, block);
+                        let exact = super::proposal::exact_plane(&whole, block);
                         ClassPlane {
                             class: names[k].clone(),
                             weights: None,

@@ -9,14 +9,15 @@
 //! Small questions are reduced in whole numbers throughout. In larger ones floats choose the rows
 //! and the plane ([`Span`]), and whole numbers make them exact.
 
-use super::Verdict;
 use super::complement::{free_coordinates, orthogonal_complement};
 use super::conflict::equal_pairs;
 use super::lift::{Combination, combination, eliminate, sums_to_zero};
-use super::search::{Effort, Work, gcd, raw_whole, weighted};
+use super::proposal::{gcd, raw_whole, weighted};
+use super::search::{Effort, Work};
 use super::signed::{Signed, WholeRows};
 use super::simplex::{Exactly, decide};
 use super::span::{Outside, Span};
+use super::{Escape, Verdict};
 use dashu_int::IBig;
 use linsep_proof::{Claim, ExactNumber, ExactPlane, ReadingField, Weighted, check_claim};
 
@@ -29,21 +30,52 @@ const MANY_NUMBERS: usize = 200_000;
 /// Beyond this many numbers the whole rows take too much memory.
 const MOST_NUMBERS: usize = 8_000_000;
 
+/// What the reduction found out.
+pub(crate) struct Refined {
+    pub(crate) verdict: Verdict,
+    pub(crate) claim: Claim,
+    pub(crate) escape: Option<Escape>,
+    pub(crate) work: Work,
+}
+
 /// Tells the kind of rows that are proved not separable. What cannot be told stays inseparable.
 pub(crate) fn refine(
-    view: &Signed<'_>,
+    view: &Signed,
     reading: ReadingField,
     effort: &Effort<'_>,
     claim: Claim,
-) -> (Verdict, Claim, Work) {
+) -> Refined {
     let mut work = Work::default();
-    let Claim::Inseparable { witness, .. } = &claim else {
-        return (Verdict::Inseparable, claim, work);
+    let mut proving = 0.0;
+    let mut holds = |claim: &Claim| {
+        let started = (effort.clock)();
+        let data = view.data.as_ref();
+        let holds = check_claim(claim, data, &reading, view.bias, effort.threads).holds();
+        proving += (effort.clock)() - started;
+        holds
     };
-    let holds =
-        |claim: &Claim| check_claim(claim, view.data, &reading, view.bias, effort.threads).holds();
-    if let Some(proposal) = spanning(view, witness).filter(holds) {
-        return (Verdict::Overlapping, proposal, work);
+    let found = match &claim {
+        Claim::Inseparable { witness, .. } => kind_of(view, witness, effort, &mut work, &mut holds),
+        _ => None,
+    };
+    work.proving = proving;
+    match found {
+        Some((verdict, claim, escape)) => Refined { verdict, claim, escape, work },
+        None => Refined { verdict: Verdict::Inseparable, claim, escape: None, work },
+    }
+}
+
+fn kind_of(
+    view: &Signed,
+    witness: &[Weighted],
+    effort: &Effort<'_>,
+    work: &mut Work,
+    holds: &mut dyn FnMut(&Claim) -> bool,
+) -> Option<(Verdict, Claim, Option<Escape>)> {
+    if let Some(proposal) = spanning(view, witness)
+        && holds(&proposal)
+    {
+        return Some((Verdict::Overlapping, proposal, None));
     }
     let numbers = view.len().saturating_mul(view.dimension());
     let floats_first = numbers > FEW_NUMBERS;
@@ -54,22 +86,23 @@ pub(crate) fn refine(
         }
         let Some(mut reduction) = Reduction::new(view, witness) else { continue };
         let proposal = match floats {
-            true => reduction.run_with_floats(effort, &mut work),
-            false => reduction.run(effort, &mut work),
+            true => reduction.run_with_floats(effort, work),
+            false => reduction.run(effort, work),
         };
         let Some(proposal) = proposal else { continue };
-        work.passes += 1;
+        work.visits += view.len() as u64;
         if holds(&proposal) {
             let touching = matches!(proposal, Claim::Touching { .. });
             let verdict = if touching { Verdict::Touching } else { Verdict::Overlapping };
-            return (verdict, proposal, work);
+            let escape = touching.then(|| reduction.escape());
+            return Some((verdict, proposal, escape));
         }
     }
-    (Verdict::Inseparable, claim, work)
+    None
 }
 
 /// A witness of full rank leaves no room for a weak plane.
-fn spanning(view: &Signed<'_>, witness: &[Weighted]) -> Option<Claim> {
+fn spanning(view: &Signed, witness: &[Weighted]) -> Option<Claim> {
     let position = |entry: &Weighted| view.rows.binary_search(&u32::try_from(entry.row).ok()?).ok();
     let chosen: Option<Vec<usize>> = witness.iter().map(position).collect();
     let rank = eliminate(&view.whole_rows(&chosen?).rows).len();
@@ -78,8 +111,8 @@ fn spanning(view: &Signed<'_>, witness: &[Weighted]) -> Option<Claim> {
 }
 
 /// The state of the reduction: the rows known to balance.
-struct Reduction<'a, 'b> {
-    view: &'b Signed<'a>,
+struct Reduction<'b> {
+    view: &'b Signed,
     first_witness: Vec<Weighted>,
     /// (row of the question, λ) with Σ λ z = 0, λ > 0.
     balanced: Vec<(usize, IBig)>,
@@ -87,8 +120,8 @@ struct Reduction<'a, 'b> {
     whole: WholeRows,
 }
 
-impl<'a, 'b> Reduction<'a, 'b> {
-    fn new(view: &'b Signed<'a>, witness: &[Weighted]) -> Option<Self> {
+impl<'b> Reduction<'b> {
+    fn new(view: &'b Signed, witness: &[Weighted]) -> Option<Self> {
         let mut balanced = Vec::new();
         for entry in witness {
             let at = view.rows.binary_search(&u32::try_from(entry.row).ok()?).ok()?;
@@ -126,7 +159,7 @@ impl<'a, 'b> Reduction<'a, 'b> {
             span.add(self.view, *at);
         });
         // Equal rows of both signs balance two by two: the cheapest way to a large span.
-        work.passes += 1;
+        work.visits += self.view.len() as u64;
         for (a, b) in equal_pairs(self.view) {
             if span.add(self.view, a) {
                 self.balanced.extend([(a, IBig::ONE), (b, IBig::ONE)]);
@@ -325,6 +358,24 @@ impl<'a, 'b> Reduction<'a, 'b> {
         };
         let (problem, witness) = (self.view.problem.clone(), self.first_witness.clone());
         Claim::Touching { problem, witness, plane }
+    }
+
+    /// What the rows outside the span push away. Every weak plane lies in the complement of the
+    /// span, and some weak plane has every row outside off itself: so a coefficient is finite just
+    /// when its unit vector lies in the span, that is, when the complement has no part of it.
+    fn escape(&self) -> Escape {
+        let complement = self.complement();
+        let shift = usize::from(self.view.bias);
+        let mut coefficients: Vec<Option<u32>> = Vec::new();
+        for j in 0..self.whole.rows[0].len() {
+            if complement.iter().any(|n| n[j] != IBig::ZERO) {
+                coefficients.push(j.checked_sub(shift).map(|column| self.whole.columns[column]));
+            }
+        }
+        let is_outside = |row: &[IBig]| complement.iter().any(|n| dot(row, n) != IBig::ZERO);
+        let outside =
+            self.whole.rows.iter().zip(&self.view.rows).filter(|(row, _)| is_outside(row));
+        Escape { coefficients, rows: outside.map(|(_, &row)| u64::from(row)).collect() }
     }
 
     /// A vector in the scaled coordinates as a raw vector of D whole numbers.

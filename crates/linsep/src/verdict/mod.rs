@@ -5,13 +5,18 @@
 //! arithmetic disposes: every claim that leaves this room has passed the checker of
 //! [`linsep_proof`], which shares no code with the search.
 
+mod active;
+mod bounds;
 mod complement;
 mod conflict;
+mod descent;
 mod joint;
 mod kind;
 mod lift;
+mod look;
 mod min_norm;
 mod precondition;
+mod proposal;
 mod search;
 mod signed;
 mod simplex;
@@ -24,7 +29,7 @@ use dashu_int::IBig;
 use linsep_proof::{
     Certificate, Claim, ClassPlane, Problem, ReadingField, Scheme, Weighted, check_claim,
 };
-use search::{Answer, Effort, Search, Work};
+use search::{Answer, Effort, Search};
 use signed::Signed;
 use std::sync::Arc;
 
@@ -68,10 +73,35 @@ pub struct Decision {
     pub claim: Claim,
     /// The shortest list of rows found that refutes a strict plane, where there is one.
     refutation: Vec<Weighted>,
-    /// Passes over the rows that the decision took.
+    /// (row of the question, share) of the blend of rows that bounds the margin.
+    blend: Vec<(usize, f64)>,
+    /// What a logistic fit would lose itself in, where the answer is touching.
+    pub escape: Option<Escape>,
+    /// Passes over the rows that the decision took, begun ones counted whole.
     pub passes: u64,
     /// Times that the exact simplex method decided on a set of rows.
     pub exact_decisions: u64,
+    /// Seconds in the checker, by the judge's clock.
+    pub proving: f64,
+}
+
+/// Numbers that a quantity is proved to lie between. `None` where nothing is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Interval {
+    /// It is at least this.
+    pub lower: Option<f64>,
+    /// It is at most this.
+    pub upper: Option<f64>,
+}
+
+/// Where a maximum-likelihood fit of touching rows has no finite answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Escape {
+    /// The columns whose coefficients are infinite or not identified; `None` is the bias.
+    pub coefficients: Vec<Option<u32>>,
+    /// The rows that some weak plane has off itself: they push the coefficients away.
+    pub rows: Vec<u64>,
 }
 
 impl Decision {
@@ -110,6 +140,8 @@ pub struct Judge {
     pub kind: bool,
     /// Threads; never changes an answer.
     pub threads: usize,
+    /// Tells the time in seconds; only used to say how long proving took.
+    pub clock: fn() -> f64,
 }
 
 impl Judge {
@@ -117,7 +149,7 @@ impl Judge {
     pub fn new(data: impl Into<Arc<Dataset>>) -> Judge {
         let data = data.into();
         let kind = data.n_features() <= 500;
-        Judge { data, bias: true, kind, threads: 1 }
+        Judge { data, bias: true, kind, threads: 1, clock: || 0.0 }
     }
 
     /// One class against all others. `stop` is asked now and then; true ends the search.
@@ -150,6 +182,22 @@ impl Judge {
         Ok(joint::decide(self, pairs, stop))
     }
 
+    /// What is proved of the largest margin of a plane of unit length (w, b): one more pass.
+    pub fn margin(&self, decision: &Decision) -> Interval {
+        let Some(problem) = &decision.problem else { return Interval::default() };
+        let view = Signed::new(Arc::clone(&self.data), problem.clone(), self.bias);
+        match decision.verdict {
+            Verdict::Separable => Interval {
+                lower: bounds::lower(&view, &decision.claim, self.threads),
+                upper: bounds::upper(&view, &decision.blend),
+            },
+            Verdict::Undecided => {
+                Interval { lower: None, upper: bounds::upper(&view, &decision.blend) }
+            }
+            _ => Interval { lower: None, upper: Some(0.0) },
+        }
+    }
+
     /// How exact arithmetic understands the data.
     pub fn reading(&self) -> ReadingField {
         self.data.reading_field()
@@ -168,52 +216,59 @@ impl Judge {
     }
 
     fn decide(&self, problem: Problem, stop: &dyn Fn() -> bool) -> Result<Decision> {
-        let view = Signed::new(&self.data, problem.clone(), self.bias);
+        let view = Signed::new(Arc::clone(&self.data), problem.clone(), self.bias);
         if !view.signs.contains(&1) || !view.signs.contains(&-1) {
             let words = "one side of the question has no rows with a weight above 0";
             let place = self.data.origin().files().next().map_or_else(Place::default, Place::file);
             return Err(Error::data(Code::ONE_CLASS, words, place));
         }
-        let effort = Effort { threads: self.threads, stop };
-        let mut search = Search::new(&view, &self.data, self.reading(), &effort);
-        let answer = search.run();
-        let work = search.work;
-        let refutation = match &answer {
-            Answer::Proved(Claim::Inseparable { witness, .. }) => witness.clone(),
-            _ => Vec::new(),
+        let effort = Effort { threads: self.threads, stop, clock: self.clock };
+        let mut search = Search::new(view, self.reading());
+        let answer = search.run(&effort);
+        let (view, mut work) = (&search.view, search.work);
+        let (mut refutation, mut escape) = (Vec::new(), None);
+        let (verdict, claim) = match answer {
+            Answer::Proved(claim @ Claim::Separable { .. }) => (Verdict::Separable, claim),
+            Answer::Proved(claim) => {
+                if let Claim::Inseparable { witness, .. } = &claim {
+                    refutation.clone_from(witness);
+                }
+                match self.kind {
+                    true => {
+                        let refined = kind::refine(view, self.reading(), &effort, claim);
+                        work.visits += refined.work.visits;
+                        work.exact += refined.work.exact;
+                        work.proving += refined.work.proving;
+                        escape = refined.escape;
+                        (refined.verdict, refined.claim)
+                    }
+                    false => (Verdict::Inseparable, claim),
+                }
+            }
+            Answer::Open => {
+                let reason = "the search ended at its limit before it was decided".to_owned();
+                let bracket = self.bracket(view, &search.blend);
+                (Verdict::Undecided, bracket.unwrap_or(Claim::Unproved { reason }))
+            }
         };
-        let decision = |verdict, claim, work: Work| Decision {
-            problem: Some(problem.clone()),
+        let passes = work.visits.div_ceil(view.len() as u64);
+        let (exact_decisions, proving) = (work.exact, work.proving);
+        let problem = Some(problem);
+        Ok(Decision {
+            problem,
             verdict,
             claim,
-            refutation: refutation.clone(),
-            passes: work.passes,
-            exact_decisions: work.exact,
-        };
-        Ok(match answer {
-            Answer::Proved(claim @ Claim::Separable { .. }) => {
-                decision(Verdict::Separable, claim, work)
-            }
-            Answer::Proved(claim) if self.kind => {
-                let (verdict, claim, more) = kind::refine(&view, self.reading(), &effort, claim);
-                let work = Work {
-                    passes: work.passes + more.passes,
-                    exact: work.exact + more.exact,
-                    ..work
-                };
-                decision(verdict, claim, work)
-            }
-            Answer::Proved(claim) => decision(Verdict::Inseparable, claim, work),
-            Answer::Open { blend } => {
-                let reason = "the search ended at its limit before it was decided".to_owned();
-                let claim = self.bracket(&view, &blend).unwrap_or(Claim::Unproved { reason });
-                decision(Verdict::Undecided, claim, work)
-            }
+            refutation,
+            blend: search.blend,
+            escape,
+            passes,
+            exact_decisions,
+            proving,
         })
     }
 
     /// What an open search still proves: no margin above the length of a blend of rows.
-    fn bracket(&self, view: &Signed<'_>, blend: &[(usize, f64)]) -> Option<Claim> {
+    fn bracket(&self, view: &Signed, blend: &[(usize, f64)]) -> Option<Claim> {
         let whole = |l: f64| IBig::try_from((l * 2f64.powi(40)).round()).unwrap_or(IBig::ZERO);
         let lambda: Vec<(usize, IBig)> =
             blend.iter().map(|(k, l)| (*k, whole(*l))).filter(|(_, l)| *l > IBig::ZERO).collect();
@@ -230,24 +285,25 @@ impl Judge {
         let square: f64 = sum.iter().map(|x| x * x).sum();
         // Rounded up far enough that the exact check holds.
         let bound = format!("{}/{}", whole(square * (1.0 + 1e-6)) + IBig::ONE, IBig::ONE << 40);
-        let weights = search::weighted(view, &lambda);
+        let weights = proposal::weighted(view, &lambda);
         let claim = Claim::Bracket { problem: view.problem.clone(), weights, bound };
         let holds =
-            check_claim(&claim, view.data, &self.reading(), self.bias, self.threads).holds();
+            check_claim(&claim, view.data.as_ref(), &self.reading(), self.bias, self.threads)
+                .holds();
         holds.then_some(claim)
     }
 }
 
 /// The claim that a plane separates a class from all others; not checked yet.
 pub(crate) fn separable(data: &Dataset, class: &str, plane: &Plane) -> Claim {
-    let plane = search::float_plane(&plane.weights, Some(plane.bias));
+    let plane = proposal::float_plane(&plane.weights, Some(plane.bias));
     Claim::Separable { problem: signed::problem_of(data, class, None), plane }
 }
 
 /// The claim that planes, one for each class, separate jointly; not checked yet.
 pub(crate) fn jointly_separable(data: &Dataset, planes: &[Plane]) -> Claim {
     let planes = data.classes().iter().zip(planes).map(|(class, plane)| {
-        let exact = search::float_plane(&plane.weights, Some(plane.bias));
+        let exact = proposal::float_plane(&plane.weights, Some(plane.bias));
         let class = class.clone();
         ClassPlane { class, weights: exact.weights, sparse: exact.sparse, bias: exact.bias }
     });

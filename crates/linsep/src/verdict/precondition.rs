@@ -5,6 +5,7 @@
 //! (1, x) becomes p = (1, L⁻¹ S (x − μ)), S = diag(1/σ), and a plane q in these coordinates is the
 //! raw plane w = S L⁻ᵀ q, b = q₀ − μ·w.
 
+use super::look::Look;
 use super::signed::Signed;
 
 /// Beyond this many columns their correlation costs more than it brings.
@@ -20,10 +21,14 @@ pub(crate) struct Precondition {
 }
 
 impl Precondition {
-    /// Measures all rows once and a sample of them closely.
-    pub(crate) fn new(view: &Signed<'_>) -> Precondition {
+    /// From the measures of all columns and a closer look at a sample of the rows.
+    pub(crate) fn new(view: &Signed, look: &Look) -> Precondition {
         let width = view.data.n_features();
-        let (mean, scale) = spread(view);
+        // Without a bias the columns cannot be centred. A column without spread says nothing.
+        let mean = if view.bias { look.mean.clone() } else { vec![0.0; width] };
+        let spread = if view.bias { &look.spread } else { &look.length };
+        let reciprocal = |&s: &f64| if s > 0.0 && (1.0 / s).is_finite() { 1.0 / s } else { 0.0 };
+        let scale = spread.iter().map(reciprocal).collect();
         let mut this = Precondition { mean, scale, factor: Vec::new(), bias: view.bias };
         if width > MAX_CORRELATED {
             return this;
@@ -57,7 +62,20 @@ impl Precondition {
     }
 
     /// The k-th row in the new coordinates, with its sign and length 1.
-    pub(crate) fn point(&self, view: &Signed<'_>, k: usize, scratch: &mut Vec<f64>) -> Vec<f64> {
+    pub(crate) fn point(&self, view: &Signed, k: usize, scratch: &mut Vec<f64>) -> Vec<f64> {
+        let mut point = self.transformed(view, k, scratch);
+        let length = length(&point);
+        let factor = f64::from(view.signs[k]) / length;
+        point.iter_mut().for_each(|x| *x *= factor);
+        point
+    }
+
+    /// The length of the k-th row in the new coordinates.
+    pub(crate) fn length(&self, view: &Signed, k: usize, scratch: &mut Vec<f64>) -> f64 {
+        length(&self.transformed(view, k, scratch))
+    }
+
+    fn transformed(&self, view: &Signed, k: usize, scratch: &mut Vec<f64>) -> Vec<f64> {
         let shift = usize::from(self.bias);
         let mut row = vec![0.0; self.mean.len()];
         self.standardise(view, k, scratch, &mut row);
@@ -68,9 +86,6 @@ impl Precondition {
         }
         let mut point = vec![1.0; self.dimension()];
         point[shift..].copy_from_slice(&row);
-        let length = point.iter().map(|x| x * x).sum::<f64>().sqrt();
-        let factor = f64::from(view.signs[k]) / if length > 0.0 { length } else { 1.0 };
-        point.iter_mut().for_each(|x| *x *= factor);
         point
     }
 
@@ -89,41 +104,16 @@ impl Precondition {
     }
 
     /// S (x − μ).
-    fn standardise(&self, view: &Signed<'_>, k: usize, scratch: &mut Vec<f64>, row: &mut [f64]) {
+    fn standardise(&self, view: &Signed, k: usize, scratch: &mut Vec<f64>, row: &mut [f64]) {
         row.iter_mut().zip(&self.mean).for_each(|(x, mean)| *x = -mean);
         view.for_each(k, scratch, |j, x| row[j as usize] = x - self.mean[j as usize]);
         row.iter_mut().zip(&self.scale).for_each(|(x, scale)| *x *= scale);
     }
 }
 
-/// Means (0 without a bias) and reciprocal spreads of all columns, in two passes. A column without
-/// spread gets 0: with a bias it says nothing.
-fn spread(view: &Signed<'_>) -> (Vec<f64>, Vec<f64>) {
-    let width = view.data.n_features();
-    let count = view.len().max(1) as f64;
-    let mut scratch = Vec::new();
-    let mut mean = vec![0.0; width];
-    if view.bias {
-        for k in 0..view.len() {
-            view.for_each(k, &mut scratch, |j, x| mean[j as usize] += x / count);
-        }
-    }
-    let mut square = vec![0.0; width];
-    let mut present = vec![0.0; width];
-    for k in 0..view.len() {
-        view.for_each(k, &mut scratch, |j, x| {
-            let j = j as usize;
-            square[j] += (x - mean[j]) * (x - mean[j]);
-            present[j] += 1.0;
-        });
-    }
-    let scale = |j: usize| {
-        let variance = (square[j] + (count - present[j]) * mean[j] * mean[j]) / count;
-        if variance > 0.0 { 1.0 / variance.sqrt() } else { 0.0 }
-    };
-    let scale: Vec<f64> =
-        (0..width).map(scale).map(|s| if s.is_finite() { s } else { 0.0 }).collect();
-    (mean, scale)
+fn length(point: &[f64]) -> f64 {
+    let length = point.iter().map(|x| x * x).sum::<f64>().sqrt();
+    if length > 0.0 { length } else { 1.0 }
 }
 
 /// L of a symmetric matrix given by its lower triangle; pivots that vanish become small ones.

@@ -6,10 +6,11 @@ use crate::data::store::{Row, Rows, with_rows};
 use crate::parallel::parallel_map;
 use dashu_int::{IBig, UBig};
 use linsep_proof::{Problem, Scheme};
+use std::sync::Arc;
 
 /// One two-class question on some rows of a data set.
-pub(crate) struct Signed<'a> {
-    pub(crate) data: &'a Dataset,
+pub(crate) struct Signed {
+    pub(crate) data: Arc<Dataset>,
     pub(crate) problem: Problem,
     /// The rows that take part.
     pub(crate) rows: Vec<u32>,
@@ -26,9 +27,9 @@ pub(crate) struct Exact {
     pub(crate) five: i32,
 }
 
-impl<'a> Signed<'a> {
+impl Signed {
     /// The positive classes against the negative ones, by their labels.
-    pub(crate) fn new(data: &'a Dataset, problem: Problem, bias: bool) -> Signed<'a> {
+    pub(crate) fn new(data: Arc<Dataset>, problem: Problem, bias: bool) -> Signed {
         let side: Vec<i8> = data
             .label_names()
             .iter()
@@ -64,11 +65,18 @@ impl<'a> Signed<'a> {
         f64::from(self.signs[k]) * score
     }
 
-    /// The margins of all rows: one pass over the data.
-    pub(crate) fn margins(&self, weights: &[f64], bias: f64, threads: usize) -> Vec<f64> {
-        const BLOCK: usize = 8192;
-        let blocks = parallel_map(self.len().div_ceil(BLOCK), threads, |block| {
-            let range = block * BLOCK..((block + 1) * BLOCK).min(self.len());
+    /// The margins of some rows.
+    pub(crate) fn margins(
+        &self,
+        rows: std::ops::Range<usize>,
+        weights: &[f64],
+        bias: f64,
+        threads: usize,
+    ) -> Vec<f64> {
+        const BLOCK: usize = 4096;
+        let blocks = parallel_map(rows.len().div_ceil(BLOCK), threads, |block| {
+            let from = rows.start + block * BLOCK;
+            let range = from..(from + BLOCK).min(rows.end);
             range.map(|k| self.margin(k, weights, bias)).collect::<Vec<f64>>()
         });
         blocks.concat()

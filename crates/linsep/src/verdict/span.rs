@@ -36,7 +36,7 @@ const INSIDE: f64 = 1e-9;
 const ROUNDS: usize = 300;
 
 impl Span {
-    pub(crate) fn new(view: &Signed<'_>) -> Span {
+    pub(crate) fn new(view: &Signed) -> Span {
         let mut largest = vec![0.0f64; view.data.n_features()];
         let mut scratch = Vec::new();
         for k in 0..view.len() {
@@ -50,7 +50,7 @@ impl Span {
     }
 
     /// Adds a row to the span; false when it lies in it already.
-    pub(crate) fn add(&mut self, view: &Signed<'_>, k: usize) -> bool {
+    pub(crate) fn add(&mut self, view: &Signed, k: usize) -> bool {
         let mut row = vec![0.0; self.dimension()];
         self.for_each(view, k, &mut Vec::new(), |j, x| row[j] = x);
         let length = dot(&row, &row).sqrt();
@@ -68,7 +68,7 @@ impl Span {
     /// Looks for a plane or a balance among the rows outside. `None` when floats cannot tell.
     pub(crate) fn search(
         &mut self,
-        view: &Signed<'_>,
+        view: &Signed,
         effort: &Effort<'_>,
         work: &mut Work,
     ) -> Option<Outside> {
@@ -116,11 +116,11 @@ impl Span {
             if search.square() < 1e-16 {
                 return Some(Outside::Balance(search.support().map(|(j, _)| active[j]).collect()));
             }
-            work.passes += 1;
+            work.visits += view.len() as u64;
             let plane = complement.raw(self, &search.x);
             let shift = usize::from(self.bias);
             let bias = if self.bias { plane[0] } else { 0.0 };
-            let margins = view.margins(&plane[shift..], bias, effort.threads);
+            let margins = view.margins(0..view.len(), &plane[shift..], bias, effort.threads);
             let limit = 1e-3 * search.square();
             let open = |k: &usize| margins[*k] <= limit && !is_active[*k] && !self.inside[*k];
             wanted = (0..view.len()).filter(open).collect();
@@ -136,7 +136,7 @@ impl Span {
     /// Calls `each` with the coordinates of the k-th row, signed and scaled, that are not 0.
     fn for_each(
         &self,
-        view: &Signed<'_>,
+        view: &Signed,
         k: usize,
         scratch: &mut Vec<f64>,
         mut each: impl FnMut(usize, f64),
@@ -186,7 +186,7 @@ impl Complement {
     fn point(
         &self,
         span: &Span,
-        view: &Signed<'_>,
+        view: &Signed,
         k: usize,
         scratch: &mut Vec<f64>,
     ) -> Option<Vec<f64>> {

@@ -1,0 +1,83 @@
+//! What floats and whole numbers found, written as claims: rows with multipliers in lowest terms,
+//! planes of binary64 or of whole numbers.
+
+use super::signed::{Signed, WholeRows};
+use dashu_int::{IBig, UBig};
+use linsep_proof::{ExactNumber, ExactPlane, Weighted};
+
+pub(crate) fn gcd(a: IBig, b: IBig) -> IBig {
+    let (mut a, mut b) = (a, b);
+    while b != IBig::ZERO {
+        (a, b) = (b.clone(), a % b);
+    }
+    if a < IBig::ZERO { -a } else { a }
+}
+
+/// Rows of a question with their multipliers in lowest terms, as a certificate lists them.
+pub(crate) fn weighted(view: &Signed, lambda: &[(usize, IBig)]) -> Vec<Weighted> {
+    let divisor = lambda.iter().fold(IBig::ZERO, |g, (_, l)| gcd(g, l.clone()));
+    let origin = view.data.origin();
+    let several = origin.files().count() > 1;
+    let entry = |(k, l): &(usize, IBig)| {
+        let row = u64::from(view.rows[*k]);
+        let file = origin.file(row).filter(|_| several).map(str::to_owned);
+        Weighted { row, line: origin.line(row), file, lambda: (l / &divisor).to_string() }
+    };
+    let mut witness: Vec<Weighted> = lambda.iter().map(entry).collect();
+    witness.sort_by_key(|entry| entry.row);
+    witness
+}
+
+/// A plane of binary64 numbers, sparse where that is shorter.
+pub(crate) fn float_plane(weights: &[f64], bias: Option<f64>) -> ExactPlane {
+    let used = weights.iter().filter(|w| **w != 0.0).count();
+    let bias = bias.map(ExactNumber::Binary64);
+    if weights.len() > 64 && 2 * used < weights.len() {
+        let pairs = weights.iter().enumerate().filter(|(_, w)| **w != 0.0);
+        let pairs = pairs.map(|(j, &w)| (j as u32, ExactNumber::Binary64(w))).collect();
+        return ExactPlane { weights: None, sparse: Some(pairs), bias };
+    }
+    let weights = weights.iter().map(|&w| ExactNumber::Binary64(w)).collect();
+    ExactPlane { weights: Some(weights), sparse: None, bias }
+}
+
+/// The raw plane of whole coordinates: w_j · 2^-two · 5^-five, times one factor that makes it whole.
+pub(crate) fn raw_whole(whole: &WholeRows, w: &[IBig]) -> (Vec<(u32, IBig)>, IBig) {
+    let two = whole.scale.iter().map(|(two, _)| *two).max().unwrap_or(0).max(0);
+    let five = whole.scale.iter().map(|(_, five)| *five).max().unwrap_or(0).max(0);
+    let lift = |w: &IBig, t: i32, f: i32| {
+        (w * IBig::from(UBig::from(5u8).pow((five - f) as usize))) << (two - t) as usize
+    };
+    let shift = usize::from(whole.bias);
+    let bias = if whole.bias { lift(&w[0], 0, 0) } else { IBig::ZERO };
+    let weights = whole.columns.iter().zip(&w[shift..]).zip(&whole.scale);
+    let weights = weights.map(|((column, w), (t, f))| (*column, lift(w, *t, *f)));
+    (weights.filter(|(_, w)| *w != IBig::ZERO).collect(), bias)
+}
+
+pub(crate) fn exact_plane(whole: &WholeRows, w: &[IBig]) -> ExactPlane {
+    let (weights, bias) = raw_whole(whole, w);
+    let number = |x: &IBig| ExactNumber::Ratio(x.to_string());
+    ExactPlane {
+        weights: None,
+        sparse: Some(weights.iter().map(|(j, w)| (*j, number(w))).collect()),
+        bias: whole.bias.then(|| number(&bias)),
+    }
+}
+
+/// The plane in binary64, scaled so that the largest number is near 1.
+pub(crate) fn rounded(whole: &WholeRows, w: &[IBig], width: usize) -> (Vec<f64>, f64) {
+    let (weights, bias) = raw_whole(whole, w);
+    let bits = |x: &IBig| {
+        let magnitude: UBig =
+            if *x < IBig::ZERO { (-x.clone()).try_into() } else { x.clone().try_into() }
+                .unwrap_or(UBig::ZERO);
+        dashu_int::ops::BitTest::bit_len(&magnitude)
+    };
+    let largest = weights.iter().map(|(_, w)| bits(w)).chain([bits(&bias)]).max().unwrap_or(0);
+    let down = largest.saturating_sub(900);
+    let float = |x: &IBig| (x >> down).to_f64().value() * 2f64.powi(-((largest - down) as i32));
+    let mut dense = vec![0.0; width];
+    weights.iter().for_each(|(j, w)| dense[*j as usize] = float(w));
+    (dense, float(&bias))
+}
