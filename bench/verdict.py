@@ -34,7 +34,7 @@ ZIPF_EPOCHS = 5
 NEWS20_EPOCHS = 12
 
 # The default of R's detectseparation: the largest variable that still counts as zero.
-DETECTSEPARATION_TOLERANCE = 1e-4
+DETECTSEPARATION_TOLERANCE = 1e-3
 # What a peer answers that ran into its time limit.
 CUT_OFF = "time limit"
 # The largest t of the feasibility problem that still counts as zero.
