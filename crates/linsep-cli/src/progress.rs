@@ -30,8 +30,12 @@ impl<'a> Watch<'a> {
                     Some(mistakes) => format!("{} mistakes in the last pass", grouped(mistakes)),
                     None => "first pass".to_owned(),
                 };
+                let ceiling = match now.margin_ceiling() {
+                    Some(ceiling) => format!(", margin at most {}", rounded_up(ceiling)),
+                    None => String::new(),
+                };
                 eprint_all(&format!(
-                    "\r\x1b[Kepoch {}, {mistakes}, {} updates",
+                    "\r\x1b[Kepoch {}, {mistakes}, {} updates{ceiling}",
                     grouped(progress.epochs),
                     grouped(progress.updates)
                 ));
@@ -42,6 +46,7 @@ impl<'a> Watch<'a> {
                     "visits": progress.visits,
                     "updates": progress.updates,
                     "last_mistakes": progress.last_mistakes,
+                    "margin_ceiling": now.margin_ceiling(),
                     "seconds": self.started.elapsed().as_secs_f64(),
                 });
                 eprint_all(&format!("{line}\n"));
@@ -49,6 +54,12 @@ impl<'a> Watch<'a> {
         }
         self.shown = true;
     }
+}
+
+/// Three digits, never less than the number.
+fn rounded_up(x: f64) -> String {
+    let unit = 10f64.powi(x.log10().floor() as i32 - 2);
+    format!("{:.3e}", ((x / unit).ceil() + 1.0) * unit)
 }
 
 impl Observer for Watch<'_> {

@@ -188,7 +188,8 @@ fn an_interrupted_training_leaves_a_model_that_can_be_used() {
     let room = Room::new();
     room.run("generate xor -o f.csv").exits(0);
     let mut command = room.command();
-    command.args(["train", "f.csv", "--epochs", "1000000000000", "--progress", "json"]);
+    let flags = ["--verdict", "off", "--epochs", "1000000000000", "--progress", "json"];
+    command.args(["train", "f.csv"]).args(flags);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a run");
     let mut err = BufReader::new(child.stderr.take().expect("a pipe"));
     let mut line = String::new();

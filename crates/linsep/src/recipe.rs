@@ -4,6 +4,7 @@
 use crate::data::scale::Scaling;
 use crate::error::{Error, Result};
 use crate::learn::Learner;
+use crate::learn::deciding::Deciding;
 use crate::learn::multiclass::OneVsRest;
 use crate::learn::perceptron::{Init, Order, Perceptron, Ties};
 use crate::model::Plane;
@@ -12,8 +13,8 @@ use std::collections::BTreeMap;
 /// Every learner.
 pub const ALL: &[Recipe] = &[Recipe {
     name: "perceptron",
-    summary: "single-sample perceptron: corrects at each mistake, stops after a pass without one",
-    parameters: &[ETA, ORDER, INIT, TIES, SCALE, CLASS_WEIGHT, MULTICLASS],
+    summary: "single-sample perceptron that knows when to stop: separates, or proves that no plane does",
+    parameters: &[VERDICT, ETA, ORDER, INIT, TIES, SCALE, CLASS_WEIGHT, MULTICLASS],
     build: build_perceptron,
 }];
 
@@ -46,6 +47,13 @@ pub struct Parameter {
     pub help: &'static str,
 }
 
+const VERDICT: Parameter = Parameter {
+    name: "verdict",
+    value: "on|off",
+    default: "on",
+    words: &["on", "off"],
+    help: "Ask between epochs whether planes can separate the classes (off: the plain perceptron)",
+};
 const ETA: Parameter = Parameter {
     name: "eta",
     value: "RATE",
@@ -197,10 +205,15 @@ fn build_perceptron(settings: &Settings) -> Result<Box<dyn Learner>> {
         scale: settings.word(&SCALE)?,
         balanced: settings.choice(&CLASS_WEIGHT)? == "balanced",
     };
-    Ok(match settings.choice(&MULTICLASS)? {
-        "ovr" if !matches!(perceptron.init, Init::Given(_)) => Box::new(OneVsRest(perceptron)),
-        "ovr" => return Err(named(&MULTICLASS, "ovr cannot start from a file")),
-        _ => Box::new(perceptron),
+    let verdict = settings.choice(&VERDICT)? == "on";
+    Ok(match (settings.choice(&MULTICLASS)?, verdict) {
+        ("ovr", _) if matches!(perceptron.init, Init::Given(_)) => {
+            return Err(named(&MULTICLASS, "ovr cannot start from a file"));
+        }
+        ("ovr", false) => Box::new(OneVsRest(perceptron)),
+        ("ovr", true) => Box::new(OneVsRest(Deciding(perceptron))),
+        (_, false) => Box::new(perceptron),
+        (_, true) => Box::new(Deciding(perceptron)),
     })
 }
 

@@ -4,6 +4,7 @@
 
 mod support;
 
+use linsep::proof::check_claim;
 use linsep::{Dataset, Stop, Task};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -69,7 +70,7 @@ fn there_is_a_problem_of_every_kind_and_twins_are_alike() {
 fn separators_solve_what_can_be_solved() {
     for problem in problems() {
         let data = &problem.solvable.data;
-        for variant in variants_of(&["order", "scale", "multiclass", "ties"]) {
+        for variant in variants_of(&["order", "scale", "multiclass", "ties", "verdict"]) {
             let scheme = variant.value("multiclass").unwrap_or("joint");
             if !SEPARATORS.contains(&variant.recipe.name)
                 || !problem.schemes.iter().any(|able| able == scheme)
@@ -79,7 +80,12 @@ fn separators_solve_what_can_be_solved() {
             let words = format!("{}: {}", problem.name, variant.words());
             let found = variant.learner().fit(&problem.solvable, &epochs(3000), &mut ()).unwrap();
             assert_eq!(found.stop, Stop::Finished, "{words}");
-            assert_eq!(found.progress.last_mistakes, Some(0), "{words}");
+            if variant.is("verdict", &["off"]) {
+                assert_eq!(found.progress.last_mistakes, Some(0), "{words}");
+            } else if variant.is("ties", &["strict", "000", "002", "004"]) {
+                let claims = &found.certificate.claims;
+                assert!(claims.iter().all(|claim| claim.name() == "separable"), "{words}");
+            }
             assert_eq!(found.model.evaluate(data, None, 1).errors, 0, "{words}");
             for row in 0..data.n_rows() {
                 assert_eq!(found.model.predict(&data.row(row)), data.label_text(row), "{words}");
@@ -90,10 +96,11 @@ fn separators_solve_what_can_be_solved() {
 
 /// With rules that call every row on the plane a mistake; the others accept some touching twins.
 #[test]
-fn separators_never_finish_on_the_twins() {
+fn plain_separators_never_finish_on_the_twins() {
     for problem in problems() {
-        for variant in variants_of(&["order", "scale", "multiclass"]) {
-            if !SEPARATORS.contains(&variant.recipe.name) {
+        for variant in variants_of(&["order", "scale", "multiclass", "verdict"]) {
+            let plain = variant.is("verdict", &["off"]);
+            if !SEPARATORS.contains(&variant.recipe.name) || !plain {
                 continue;
             }
             let words = format!("{}: {}", problem.name, variant.words());
@@ -106,16 +113,41 @@ fn separators_never_finish_on_the_twins() {
 }
 
 #[test]
+fn separators_that_ask_prove_that_the_twins_cannot_be_solved() {
+    for problem in problems() {
+        for variant in variants_of(&["order", "scale", "multiclass", "verdict", "ties"]) {
+            if !SEPARATORS.contains(&variant.recipe.name) || variant.is("verdict", &["off"]) {
+                continue;
+            }
+            let words = format!("{}: {}", problem.name, variant.words());
+            let found = variant.learner().fit(&problem.twin, &epochs(300), &mut ()).unwrap();
+            assert_eq!(found.stop, Stop::Finished, "{words}");
+            assert_eq!(found.progress.epochs, 10, "{words}");
+            let data = &problem.twin.data;
+            let refuted = found.certificate.claims.iter().filter(|c| c.name() == "inseparable");
+            assert!(refuted.clone().count() > 0, "{words}");
+            for claim in &found.certificate.claims {
+                assert!(check_claim(claim, data.as_ref(), &data.reading_field(), true, 1).holds());
+            }
+        }
+    }
+}
+
+#[test]
 fn a_scheme_that_cannot_solve_a_problem_does_not_claim_to() {
     let mut seen = 0;
     for problem in problems() {
-        for variant in variants_of(&["order", "scale", "multiclass"]) {
+        for variant in variants_of(&["order", "scale", "multiclass", "verdict"]) {
             let scheme = variant.value("multiclass").unwrap_or("joint");
             let able = problem.schemes.iter().any(|able| able == scheme);
             if SEPARATORS.contains(&variant.recipe.name) && !able {
                 seen += 1;
-                let found = variant.learner().fit(&problem.solvable, &epochs(300), &mut ());
-                assert_eq!(found.unwrap().stop, Stop::Epochs, "{}", variant.words());
+                let found =
+                    variant.learner().fit(&problem.solvable, &epochs(300), &mut ()).unwrap();
+                let refuted = found.certificate.claims.iter().any(|c| c.name() == "inseparable");
+                let stop = if refuted { Stop::Finished } else { Stop::Epochs };
+                assert_eq!(found.stop, stop, "{}", variant.words());
+                assert_eq!(refuted, !variant.is("verdict", &["off"]), "{}", variant.words());
             }
         }
     }

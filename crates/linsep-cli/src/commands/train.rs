@@ -316,7 +316,13 @@ impl Report<'_> {
             counted(progress.updates, "correction")
         );
         let why = match self.fit.stop {
-            Stop::Finished => "a pass without mistakes".to_owned(),
+            Stop::Finished if progress.last_mistakes == Some(0) => {
+                "a pass without mistakes".to_owned()
+            }
+            Stop::Finished if self.refuted().is_some() => {
+                "proved that no planes separate".to_owned()
+            }
+            Stop::Finished => "the verdict found a plane".to_owned(),
             Stop::Epochs if self.plan.epochs_given => "the epoch limit".to_owned(),
             Stop::Epochs => "the default limit on epochs, no pass without mistakes".to_owned(),
             Stop::Updates => "the limit on corrections".to_owned(),
@@ -325,6 +331,15 @@ impl Report<'_> {
             _ => self.fit.stop.word().to_owned(),
         };
         format!("{why} ({effort})")
+    }
+
+    /// The number of rows that refute a plane, if that is what was proved.
+    fn refuted(&self) -> Option<usize> {
+        self.fit.certificate.claims.iter().find_map(|claim| match claim {
+            Claim::Inseparable { witness, .. } => Some(witness.len()),
+            Claim::JointInseparable { witness } => Some(witness.len()),
+            _ => None,
+        })
     }
 
     /// What is proved, each statement once.
@@ -337,6 +352,10 @@ impl Report<'_> {
                     "separable: every row is strictly on its side, checked in exact arithmetic"
                         .to_owned()
                 }
+                Claim::Inseparable { .. } | Claim::JointInseparable { .. } => format!(
+                    "not separable: {} prove it; the weights are the average of all visits",
+                    counted(self.refuted().unwrap_or(0) as u64, "row")
+                ),
                 claim => claim.name().to_owned(),
             };
             if !lines.contains(&line) {

@@ -98,18 +98,34 @@ fn a_pass_without_mistakes_ends_the_run_and_the_report_says_so() {
 }
 
 #[test]
-fn the_default_limit_is_no_failure_but_a_limit_of_the_user_is() {
+fn rows_that_no_plane_separates_end_the_run_with_a_proof_that_verifies() {
     let room = Room::new();
     room.run("generate xor -o f.csv").exits(0);
     let run = room.run("train f.csv").exits(0).silent();
+    assert!(
+        run.fact("stopped").starts_with("proved that no planes separate (10 epochs"),
+        "{}",
+        run.out
+    );
+    assert!(run.fact("proved").starts_with("not separable: 4 rows prove it"), "{}", run.out);
+    room.run("verify f.linsep f.csv").exits(0).silent();
+    room.run("generate and -o g.csv").exits(0);
+    room.run("verify f.linsep g.csv").exits(1);
+}
+
+#[test]
+fn the_default_limit_is_no_failure_but_a_limit_of_the_user_is() {
+    let room = Room::new();
+    room.run("generate xor -o f.csv").exits(0);
+    let run = room.run("train f.csv --verdict off").exits(0).silent();
     assert!(run.fact("stopped").starts_with("the default limit on epochs"), "{}", run.out);
-    let run = room.run("train f.csv --epochs 100").exits(5);
+    let run = room.run("train f.csv --verdict off --epochs 100").exits(5);
     assert!(run.fact("stopped").starts_with("the epoch limit (100 epochs"), "{}", run.out);
-    let run = room.run("train f.csv --updates 7").exits(5);
+    let run = room.run("train f.csv --verdict off --updates 7").exits(5);
     assert!(run.fact("stopped").contains("7 corrections"), "{}", run.out);
-    let run = room.run("train f.csv --time-limit 50ms").exits(5);
+    let run = room.run("train f.csv --verdict off --time-limit 50ms").exits(5);
     assert!(run.fact("stopped").starts_with("the time limit"), "{}", run.out);
-    let result = room.run("train f.csv --epochs 3 --json").exits(5).json();
+    let result = room.run("train f.csv --verdict off --epochs 3 --json").exits(5).json();
     assert_eq!(result["epochs"], 3);
     assert_eq!(result["stop"], "epoch-limit");
 }

@@ -13,7 +13,7 @@ use crate::learn::{Budget, Progress, State, Status};
 use crate::model::Plane;
 use crate::rng::{Purpose, Stream};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 words! {
     /// The order in which an epoch visits the rows.
@@ -49,6 +49,8 @@ pub(crate) struct Setup {
     pub(crate) start: Vec<Plane>,
     pub(crate) order: Order,
     pub(crate) seed: u64,
+    /// Whether the average of the planes over all visits is kept too.
+    pub(crate) average: bool,
 }
 
 /// The step size of each row.
@@ -69,6 +71,9 @@ pub(crate) struct Online<U> {
     seed: u64,
     /// The rows of this epoch in the order of their visits.
     visiting: Vec<u32>,
+    start: Vec<Plane>,
+    /// The length of the longest row in the coordinates of the run, once it was asked for.
+    longest: OnceLock<f64>,
     now: Now,
 }
 
@@ -87,6 +92,8 @@ struct Now {
     confirming: bool,
     ended: Ended,
     planes: Vec<Moving>,
+    /// Σ (visits before) · step over all corrections, plane by plane; empty without an average.
+    late: Vec<Moving>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,6 +113,9 @@ struct Moving {
     c: f64,
     #[serde(with = "bits::one")]
     b: f64,
+    /// Σ |step|.
+    #[serde(with = "bits::one")]
+    pulled: f64,
 }
 
 /// Numbers are saved by their bits, so that a run that left their range can be saved too.
@@ -138,7 +148,10 @@ mod bits {
 impl<U: Rule> Online<U> {
     pub(crate) fn new(rule: U, setup: Setup) -> Result<Online<U>> {
         setup.scaler.check()?;
-        let planes = setup.start.into_iter().map(|p| Moving { v: p.weights, c: 0.0, b: p.bias });
+        let moving = |v: Vec<f64>, b: f64| Moving { v, c: 0.0, b, pulled: 0.0 };
+        let planes = setup.start.iter().map(|p| moving(p.weights.clone(), p.bias));
+        let late = setup.start.iter().filter(|_| setup.average);
+        let late = late.map(|p| moving(vec![0.0; p.weights.len()], 0.0)).collect();
         let now = Now {
             run: (fingerprint(&setup.rows), setup.order.word().to_owned(), setup.seed),
             epoch: 0,
@@ -149,10 +162,12 @@ impl<U: Rule> Online<U> {
             confirming: false,
             ended: Ended::No,
             planes: planes.collect(),
+            late,
         };
-        let Setup { data, rows, scaler, rates, order, seed, .. } = setup;
+        let Setup { data, rows, scaler, rates, start, order, seed, .. } = setup;
+        let (visiting, longest) = (Vec::new(), OnceLock::new());
         let mut run =
-            Online { data, rule, scaler, rates, rows, order, seed, visiting: Vec::new(), now };
+            Online { data, rule, scaler, rates, rows, order, seed, visiting, start, longest, now };
         run.line_up();
         Ok(run)
     }
@@ -184,15 +199,16 @@ impl<U: Rule> Online<U> {
         let visiting = &left[..left.len().min(usize::try_from(visits).unwrap_or(usize::MAX))];
         let targets = self.data.targets();
         let (square, rates, rule) = (self.scaler.square.as_deref(), &self.rates, &self.rule);
-        let planes = &mut self.now.planes[..];
+        let (planes, late) = (&mut self.now.planes[..], &mut self.now.late[..]);
+        let time = (self.now.epoch * self.rows.len() as u64 + self.now.cursor) as f64;
         let scratch = Vec::new();
         with_rows!(self.data.store, rows => match &self.scaler.centre {
             None => {
-                let machine = Machine { planes, square, rates, centring: NotCentred, scratch };
+                let machine = Machine { planes, late, time, square, rates, centring: NotCentred, scratch };
                 pass(rule, machine, rows, targets, visiting, updates)
             }
             Some(centre) => {
-                let machine = Machine { planes, square, rates, centring: centre, scratch };
+                let machine = Machine { planes, late, time, square, rates, centring: centre, scratch };
                 pass(rule, machine, rows, targets, visiting, updates)
             }
         })
@@ -251,16 +267,75 @@ impl<U: Rule> Online<U> {
         self.now.ended == Ended::Clean
     }
 
-    /// The planes in terms of raw features: u = v − c·m.
+    /// The planes in terms of raw features.
     pub(crate) fn planes(&self) -> Vec<Plane> {
-        let raw = |plane: &Moving| {
-            let mut weights = plane.v.clone();
-            if let Some(centre) = &self.scaler.centre {
-                weights.iter_mut().zip(&centre.direction).for_each(|(w, m)| *w -= plane.c * m);
-            }
-            Plane { weights, bias: plane.b }
+        self.now.planes.iter().map(|plane| self.raw(plane)).collect()
+    }
+
+    /// The planes averaged over all visits: a step at visit t is part of the planes after it, so
+    /// the average over T visits is w − Σ (t − 1) · step / T.
+    pub(crate) fn averaged_planes(&self) -> Vec<Plane> {
+        let visits = self.progress().visits.max(1) as f64;
+        let average = |(plane, late): (&Moving, &Moving)| {
+            let mut plane = plane.clone();
+            plane.v.iter_mut().zip(&late.v).for_each(|(v, late)| *v -= late / visits);
+            plane.c -= late.c / visits;
+            plane.b -= late.b / visits;
+            self.raw(&plane)
         };
-        self.now.planes.iter().map(raw).collect()
+        self.now.planes.iter().zip(&self.now.late).map(average).collect()
+    }
+
+    /// u = v − c·m.
+    fn raw(&self, plane: &Moving) -> Plane {
+        let mut weights = plane.v.clone();
+        if let Some(centre) = &self.scaler.centre {
+            weights.iter_mut().zip(&centre.direction).for_each(|(w, m)| *w -= plane.c * m);
+        }
+        Plane { weights, bias: plane.b }
+    }
+
+    /// An upper bound on the margin of any planes of unit length, in the coordinates of the run:
+    /// |w − w₀| / Σ step, because (w − w₀) / Σ step is a blend of the (Kesler) rows. Rounded up:
+    /// k steps of at most Σ step · R each lose no more than k·ε(|w₀| + 2R Σ step). `None` before
+    /// the first correction and where rows or columns are shifted or scaled one by one.
+    pub(crate) fn margin_ceiling(&self) -> Option<f64> {
+        if self.scaler.centre.is_some() || self.scaler.row_factor.is_some() {
+            return None;
+        }
+        let several = self.now.planes.len() > 1;
+        // Each correction of several planes moves two of them.
+        let halves = if several { 2.0 } else { 1.0 };
+        let pulled: f64 = self.now.planes.iter().map(|plane| plane.pulled).sum::<f64>() / halves;
+        let (mut moved, mut from) = (0.0, 0.0);
+        for (plane, start) in self.now.planes.iter().zip(&self.start) {
+            let length = |x: f64, j: usize| (x / self.scaler.scale(j)).powi(2);
+            moved += (plane.b - start.bias).powi(2);
+            from += start.bias.powi(2);
+            for (j, (v, v0)) in plane.v.iter().zip(&start.weights).enumerate() {
+                moved += length(v - v0, j);
+                from += length(*v0, j);
+            }
+        }
+        let longest = self.longest.get_or_init(|| self.longest_row()) * halves.sqrt();
+        let (updates, terms) = (self.now.updates as f64, (self.start.len() * 8) as f64);
+        let lost = 2.0 * updates * f64::EPSILON * (from.sqrt() + 2.0 * longest * pulled);
+        let roundings = 1.0 + (terms + self.data.n_features() as f64 + updates) * f64::EPSILON;
+        let ceiling = (moved.sqrt() * roundings + lost) / pulled * roundings;
+        ceiling.is_finite().then_some(ceiling)
+    }
+
+    /// The length of the longest row (1, x) in the coordinates of the run.
+    fn longest_row(&self) -> f64 {
+        let mut scratch = Vec::new();
+        let square = |&row: &u32| {
+            let mut square = 1.0;
+            self.data.store.for_each(row as usize, &mut scratch, |j, x| {
+                square += (x * self.scaler.scale(j as usize)).powi(2)
+            });
+            square
+        };
+        self.rows.iter().map(square).fold(0.0, f64::max).sqrt()
     }
 
     pub(crate) fn save(&self) -> State {
@@ -271,7 +346,9 @@ impl<U: Rule> Online<U> {
         let now: Now = state.decode()?;
         let fits = now.run == self.now.run
             && now.planes.len() == self.now.planes.len()
+            && now.late.len() == self.now.late.len()
             && now.planes.iter().zip(&self.now.planes).all(|(a, b)| a.v.len() == b.v.len())
+            && now.late.iter().zip(&self.now.late).all(|(a, b)| a.v.len() == b.v.len())
             && now.cursor <= self.rows.len() as u64;
         if !fits {
             return Err(Error::usage("the saved state belongs to a run on other data"));
@@ -307,6 +384,7 @@ fn pass<U: Rule, R: Rows, C: Centring>(
                 return (visited as u64 + 1, corrected);
             }
         }
+        machine.time += 1.0;
     }
     (visiting.len() as u64, corrected)
 }
@@ -314,6 +392,9 @@ fn pass<U: Rule, R: Rows, C: Centring>(
 /// The planes and everything needed to score a row and to correct them.
 pub(crate) struct Machine<'a, C> {
     planes: &'a mut [Moving],
+    late: &'a mut [Moving],
+    /// Visits before this one.
+    time: f64,
     square: Option<&'a [f64]>,
     rates: &'a Rates,
     centring: C,
@@ -350,14 +431,25 @@ impl<C: Centring> Machine<'_, C> {
     pub(crate) fn correct<R: Rows>(&mut self, rows: &R, row: usize, plane: usize, direction: f64) {
         let factor = self.rates.factors.as_ref().map_or(1.0, |factors| factors[row]);
         let a = direction * (self.rates.eta * factor);
-        let plane = &mut self.planes[plane];
+        let step = self.centring.bias_step(row);
         let values = rows.row(row, &mut self.scratch);
-        match self.square {
-            None => values.add_to(a, &mut plane.v),
-            Some(square) => values.add_scaled_to(a, square, &mut plane.v),
+        self.planes[plane].add(values, a, self.square, step);
+        if let Some(late) = self.late.get_mut(plane) {
+            late.add(values, a * self.time, self.square, step);
         }
-        plane.c += a;
-        plane.b += a * self.centring.bias_step(row);
+    }
+}
+
+impl Moving {
+    /// Adds a times a row.
+    fn add(&mut self, values: impl Row, a: f64, square: Option<&[f64]>, bias_step: f64) {
+        match square {
+            None => values.add_to(a, &mut self.v),
+            Some(square) => values.add_scaled_to(a, square, &mut self.v),
+        }
+        self.c += a;
+        self.b += a * bias_step;
+        self.pulled += a.abs();
     }
 }
 

@@ -5,6 +5,7 @@
 //! views are all drivers of the same object. Why a run ended ([`Stop`]) and what is proved about
 //! the result ([`Certificate`]) are two questions with two types.
 
+pub mod deciding;
 pub mod multiclass;
 pub mod perceptron;
 pub mod validate;
@@ -84,6 +85,12 @@ pub trait Training: Send {
 
     /// What is proved about the model as it is now.
     fn certificate(&self) -> Certificate;
+
+    /// While a run lasts: no plane of unit length has a larger margin, in the coordinates of the
+    /// run. `None` where nothing is known.
+    fn margin_ceiling(&self) -> Option<f64> {
+        None
+    }
 
     /// Everything needed to go on later with the same bits.
     fn save(&self) -> State;

@@ -28,7 +28,7 @@ use crate::error::{Error, Result};
 use crate::model::{LinearModel, Link, Plane};
 use crate::rng::{Purpose, Stream};
 use crate::verdict::{jointly_separable, separable};
-use linsep_proof::{Finding, check_claim};
+use linsep_proof::{Claim, Finding, check_claim};
 
 pub use crate::engine::online::Order;
 
@@ -113,37 +113,69 @@ impl Default for Perceptron {
 
 impl Learner for Perceptron {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
-        if task.data.n_classes() == 2 {
-            return self.start_binary(task, 1);
-        }
-        let setup = self.setup(task, task.data.n_classes(), |k| Purpose::Start(k as u64))?;
-        Ok(match self.ties.zero_is_positive() {
-            false => {
-                Box::new(Run { online: Online::new(Kesler::<true>, setup)?, rule: Planes::Joint })
-            }
-            true => {
-                Box::new(Run { online: Online::new(Kesler::<false>, setup)?, rule: Planes::Joint })
-            }
-        })
+        Ok(self.launch(task, Planes::of(task), false)?)
     }
 }
 
 impl BinaryLearner for Perceptron {
     fn start_binary(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
-        let setup = self.setup(task, 1, |_| Purpose::Start(u64::from(positive)))?;
-        let rule = Planes::One(positive);
-        Ok(match self.ties.zero_is_positive() {
-            false => {
-                Box::new(Run { online: Online::new(OnePlane::<true> { positive }, setup)?, rule })
-            }
-            true => {
-                Box::new(Run { online: Online::new(OnePlane::<false> { positive }, setup)?, rule })
-            }
-        })
+        Ok(self.launch(task, Planes::One(positive), false)?)
+    }
+}
+
+/// A run of the perceptron, with what other learners need of it.
+pub(crate) trait PerceptronRun: Training {
+    /// Whether the last full pass was clean.
+    fn is_clean(&self) -> bool;
+
+    /// The claim that the planes separate; not checked.
+    fn claim(&self) -> Claim;
+
+    /// The model with its planes averaged over all visits.
+    fn averaged_model(&self) -> LinearModel;
+}
+
+/// Which planes a run moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Planes {
+    /// The plane of this class against all others.
+    One(u32),
+    /// One for each class.
+    Joint,
+}
+
+impl Planes {
+    /// One plane for two classes, else one for each class.
+    pub(crate) fn of(task: &Task) -> Planes {
+        if task.data.n_classes() == 2 { Planes::One(1) } else { Planes::Joint }
     }
 }
 
 impl Perceptron {
+    /// Starts a run; `average` keeps the averaged planes too.
+    pub(crate) fn launch(
+        &self,
+        task: &Task,
+        planes: Planes,
+        average: bool,
+    ) -> Result<Box<dyn PerceptronRun>> {
+        let setup = match planes {
+            Planes::One(positive) => self.setup(task, 1, |_| Purpose::Start(u64::from(positive))),
+            Planes::Joint => self.setup(task, task.data.n_classes(), |k| Purpose::Start(k as u64)),
+        };
+        let setup = Setup { average, ..setup? };
+        Ok(match (planes, self.ties.zero_is_positive()) {
+            (Planes::One(positive), false) => {
+                Run::boxed(OnePlane::<true> { positive }, setup, planes)?
+            }
+            (Planes::One(positive), true) => {
+                Run::boxed(OnePlane::<false> { positive }, setup, planes)?
+            }
+            (Planes::Joint, false) => Run::boxed(Kesler::<true>, setup, planes)?,
+            (Planes::Joint, true) => Run::boxed(Kesler::<false>, setup, planes)?,
+        })
+    }
+
     fn setup(
         &self,
         task: &Task,
@@ -160,7 +192,8 @@ impl Perceptron {
         let factors = self.row_factors(data, &rows, &scaler);
         let rates = Rates { eta: self.eta, factors };
         let data = task.data.clone();
-        Ok(Setup { data, rows, scaler, rates, start, order: self.order, seed: self.seed })
+        let (order, seed) = (self.order, self.seed);
+        Ok(Setup { data, rows, scaler, rates, start, order, seed, average: false })
     }
 
     fn start_planes(
@@ -282,22 +315,53 @@ impl<const STRICT: bool> Rule for Kesler<STRICT> {
     }
 }
 
-/// Which planes a run moves.
-#[derive(Clone, Copy)]
-enum Planes {
-    /// The plane of this class against all others.
-    One(u32),
-    /// One for each class.
-    Joint,
-}
-
 /// A run of the perceptron.
 struct Run<U> {
     online: Online<U>,
     rule: Planes,
 }
 
-impl<U: Rule> Training for Run<U> {
+impl<U: Rule + 'static> Run<U> {
+    fn boxed(rule: U, setup: Setup, planes: Planes) -> Result<Box<dyn PerceptronRun>> {
+        Ok(Box::new(Run { online: Online::new(rule, setup)?, rule: planes }))
+    }
+
+    fn model_of(&self, planes: Vec<Plane>) -> LinearModel {
+        let data = &self.online.data;
+        LinearModel {
+            planes,
+            rule: match self.rule {
+                Planes::One(_) => crate::model::Rule::Sign,
+                Planes::Joint => crate::model::Rule::ArgMax,
+            },
+            link: Link::None,
+            classes: data.classes().to_vec(),
+            input: data.input().clone(),
+        }
+    }
+}
+
+impl<U: Rule + 'static> PerceptronRun for Run<U> {
+    fn is_clean(&self) -> bool {
+        self.online.is_clean()
+    }
+
+    fn claim(&self) -> Claim {
+        let (data, planes) = (self.online.data.as_ref(), self.online.planes());
+        match self.rule {
+            Planes::One(positive) => {
+                separable(data, &data.classes()[positive as usize], &planes[0])
+            }
+            Planes::Joint => jointly_separable(data, &planes),
+        }
+    }
+
+    fn averaged_model(&self) -> LinearModel {
+        self.model_of(self.online.averaged_planes())
+    }
+}
+
+impl<U: Rule + 'static> Training for Run<U> {
     fn advance(&mut self, budget: Budget) -> Status {
         self.online.advance(budget)
     }
@@ -311,17 +375,11 @@ impl<U: Rule> Training for Run<U> {
     }
 
     fn model(&self) -> LinearModel {
-        let data = &self.online.data;
-        LinearModel {
-            planes: self.online.planes(),
-            rule: match self.rule {
-                Planes::One(_) => crate::model::Rule::Sign,
-                Planes::Joint => crate::model::Rule::ArgMax,
-            },
-            link: Link::None,
-            classes: data.classes().to_vec(),
-            input: data.input().clone(),
-        }
+        self.model_of(self.online.planes())
+    }
+
+    fn margin_ceiling(&self) -> Option<f64> {
+        self.online.margin_ceiling()
     }
 
     fn certificate(&self) -> Certificate {
@@ -330,13 +388,7 @@ impl<U: Rule> Training for Run<U> {
         }
         // A clean pass is a proposal; the checker has the last word.
         let data = self.online.data.as_ref();
-        let planes = self.online.planes();
-        let claim = match self.rule {
-            Planes::One(positive) => {
-                separable(data, &data.classes()[positive as usize], &planes[0])
-            }
-            Planes::Joint => jointly_separable(data, &planes),
-        };
+        let claim = self.claim();
         match check_claim(&claim, data, &data.reading_field(), true, 1) {
             Finding::Holds(_) => Certificate { claims: vec![claim] },
             _ if self.online.epoch_rows() < data.n_rows() as u64 => Certificate::unproved(

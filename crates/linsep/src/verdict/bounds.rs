@@ -3,9 +3,10 @@
 //! A plane has a margin, which is a lower bound; a blend Σ λ z / Σ λ with λ ≥ 0 has a length, which
 //! is an upper bound, because z·(w, b) ≥ γ for every row gives γ ≤ Σ λ z·(w, b) / Σ λ ≤ |Σ λ z / Σ λ|.
 
+use super::proposal::binary64;
 use super::signed::Signed;
 use crate::parallel::parallel_map;
-use linsep_proof::{Claim, ExactNumber, ExactPlane};
+use linsep_proof::Claim;
 
 /// The margin of the plane of a claim, rounded down; `None` for planes that are not binary64.
 pub(crate) fn lower(view: &Signed, claim: &Claim, threads: usize) -> Option<f64> {
@@ -57,19 +58,4 @@ pub(crate) fn upper(view: &Signed, blend: &[(usize, f64)]) -> Option<f64> {
     let roundings = (view.dimension() + blend.len()) as f64 + 16.0;
     let upper = square.sqrt() / total * (1.0 + roundings * f64::EPSILON);
     upper.is_finite().then_some(upper)
-}
-
-fn binary64(plane: &ExactPlane, width: usize) -> Option<(Vec<f64>, f64)> {
-    let number = |x: &ExactNumber| match x {
-        ExactNumber::Binary64(x) => Some(*x),
-        ExactNumber::Ratio(_) => None,
-    };
-    let bias = plane.bias.as_ref().map_or(Some(0.0), number)?;
-    let mut weights = vec![0.0; width];
-    let dense = plane.weights.iter().flatten().enumerate();
-    let sparse = plane.sparse.iter().flatten().map(|(j, w)| (*j as usize, w));
-    for (j, weight) in dense.chain(sparse) {
-        *weights.get_mut(j)? = number(weight)?;
-    }
-    Some((weights, bias))
 }

@@ -8,11 +8,14 @@
 use super::signed::Signed;
 use super::simplex::{Exactly, decide as decide_exactly};
 use super::{Decision, Judge, Verdict};
+use crate::data::Dataset;
 use crate::learn::perceptron::Perceptron;
 use crate::learn::{Budget, Learner, Status, Task};
 use crate::model::Plane;
 use dashu_int::IBig;
-use linsep_proof::{Against, Claim, ClassPlane, ExactNumber, Problem, Scheme, check_claim};
+use linsep_proof::{
+    Against, Claim, ClassPlane, ExactNumber, Problem, Scheme, Weighted, check_claim,
+};
 use std::sync::Arc;
 
 /// Passes of the K-class perceptron before the exact method is asked.
@@ -64,25 +67,22 @@ fn from_pairs(judge: &Judge, pairs: &[Decision]) -> Option<Claim> {
         if witness.is_empty() {
             continue;
         }
-        let against = |row: u64| {
-            let own = judge.data.label_text(row as usize);
-            let other = if own == problem.positive[0] {
-                &problem.negative[0]
-            } else {
-                &problem.positive[0]
-            };
-            other.clone()
-        };
-        let entries = witness.iter().map(|entry| Against {
-            row: entry.row,
-            line: entry.line,
-            file: entry.file.clone(),
-            against: against(entry.row),
-            lambda: entry.lambda.clone(),
-        });
-        return Some(Claim::JointInseparable { witness: entries.collect() });
+        return Some(against_each_other(&judge.data, problem, witness));
     }
     None
+}
+
+/// The rows that refute a pair of classes, each against the other class: they refute all classes.
+pub(crate) fn against_each_other(data: &Dataset, pair: &Problem, witness: &[Weighted]) -> Claim {
+    let (a, b) = (&pair.positive[0], &pair.negative[0]);
+    let entry = |entry: &Weighted| Against {
+        row: entry.row,
+        line: entry.line,
+        file: entry.file.clone(),
+        against: if data.label_text(entry.row as usize) == *a { b.clone() } else { a.clone() },
+        lambda: entry.lambda.clone(),
+    };
+    Claim::JointInseparable { witness: witness.iter().map(entry).collect() }
 }
 
 fn by_perceptron(judge: &Judge, stop: &dyn Fn() -> bool, passes: &mut u64) -> Option<Claim> {

@@ -10,6 +10,7 @@ mod bounds;
 mod complement;
 mod conflict;
 mod descent;
+pub(crate) mod inquiry;
 mod joint;
 mod kind;
 mod lift;

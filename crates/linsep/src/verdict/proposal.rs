@@ -81,3 +81,19 @@ pub(crate) fn rounded(whole: &WholeRows, w: &[IBig], width: usize) -> (Vec<f64>,
     weights.iter().for_each(|(j, w)| dense[*j as usize] = float(w));
     (dense, float(&bias))
 }
+
+/// The weights of all columns and the bias of a plane of binary64 numbers.
+pub(crate) fn binary64(plane: &ExactPlane, width: usize) -> Option<(Vec<f64>, f64)> {
+    let number = |x: &ExactNumber| match x {
+        ExactNumber::Binary64(x) => Some(*x),
+        ExactNumber::Ratio(_) => None,
+    };
+    let bias = plane.bias.as_ref().map_or(Some(0.0), number)?;
+    let mut weights = vec![0.0; width];
+    let dense = plane.weights.iter().flatten().enumerate();
+    let sparse = plane.sparse.iter().flatten().map(|(j, w)| (*j as usize, w));
+    for (j, weight) in dense.chain(sparse) {
+        *weights.get_mut(j)? = number(weight)?;
+    }
+    Some((weights, bias))
+}

@@ -22,7 +22,7 @@ use super::proposal::{exact_plane, float_plane, rounded, weighted};
 use super::signed::Signed;
 use super::simplex::{Exactly, decide};
 use dashu_int::IBig;
-use linsep_proof::{Claim, ReadingField, check_claim};
+use linsep_proof::{Claim, ReadingField};
 
 /// Up to this many dimensions the active set works with dense points.
 const MAX_DENSE: usize = 2000;
@@ -366,14 +366,8 @@ impl Search {
             self.work.visits += self.view.len() as u64;
         }
         let started = (effort.clock)();
-        let finding = check_claim(
-            &claim,
-            self.view.data.as_ref(),
-            &self.reading,
-            self.view.bias,
-            effort.threads,
-        );
+        let holds = self.view.holds(&claim, &self.reading, effort.threads);
         self.work.proving += (effort.clock)() - started;
-        finding.holds().then_some(claim)
+        holds.then_some(claim)
     }
 }

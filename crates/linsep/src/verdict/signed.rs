@@ -5,7 +5,7 @@ use crate::data::Dataset;
 use crate::data::store::{Row, Rows, with_rows};
 use crate::parallel::parallel_map;
 use dashu_int::{IBig, UBig};
-use linsep_proof::{Problem, Scheme};
+use linsep_proof::{Claim, Problem, ReadingField, Scheme, check_claim};
 use std::sync::Arc;
 
 /// One two-class question on some rows of a data set.
@@ -17,6 +17,8 @@ pub(crate) struct Signed {
     /// +1 or −1 for each of them.
     pub(crate) signs: Vec<i8>,
     pub(crate) bias: bool,
+    /// Which rows of the data may take part, where not all of them do.
+    part: Option<Vec<bool>>,
 }
 
 /// m · 2^two · 5^five.
@@ -30,6 +32,17 @@ pub(crate) struct Exact {
 impl Signed {
     /// The positive classes against the negative ones, by their labels.
     pub(crate) fn new(data: Arc<Dataset>, problem: Problem, bias: bool) -> Signed {
+        Signed::on(data, problem, bias, None)
+    }
+
+    /// The same on some rows of the data only.
+    pub(crate) fn on(
+        data: Arc<Dataset>,
+        problem: Problem,
+        bias: bool,
+        part: Option<&[u32]>,
+    ) -> Signed {
+        let part = part.map(|rows| chosen(&data, rows));
         let side: Vec<i8> = data
             .label_names()
             .iter()
@@ -41,12 +54,18 @@ impl Signed {
         let (mut rows, mut signs) = (Vec::new(), Vec::new());
         for row in 0..data.n_rows() {
             let sign = side[data.label_id(row) as usize];
-            if sign != 0 && data.weight(row) > 0.0 {
+            let takes_part = part.as_ref().is_none_or(|part| part[row]);
+            if sign != 0 && takes_part && data.weight(row) > 0.0 {
                 rows.push(row as u32);
                 signs.push(sign);
             }
         }
-        Signed { data, problem, rows, signs, bias }
+        Signed { data, problem, rows, signs, bias, part }
+    }
+
+    /// Whether the checker accepts a claim about these rows.
+    pub(crate) fn holds(&self, claim: &Claim, reading: &ReadingField, threads: usize) -> bool {
+        accepts(claim, &self.data, self.part.as_deref(), reading, self.bias, threads)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -137,6 +156,68 @@ impl Signed {
         });
         let rows = rows.collect();
         WholeRows { rows, columns, scale, bias: self.bias }
+    }
+}
+
+/// Whether the checker accepts a claim about some rows of a data set, or about all of them.
+pub(crate) fn holds(
+    claim: &Claim,
+    data: &Dataset,
+    rows: Option<&[u32]>,
+    bias: bool,
+    threads: usize,
+) -> bool {
+    let part = rows.map(|rows| chosen(data, rows));
+    accepts(claim, data, part.as_deref(), &data.reading_field(), bias, threads)
+}
+
+fn accepts(
+    claim: &Claim,
+    data: &Dataset,
+    part: Option<&[bool]>,
+    reading: &ReadingField,
+    bias: bool,
+    threads: usize,
+) -> bool {
+    let finding = match part {
+        None => check_claim(claim, data, reading, bias, threads),
+        Some(part) => check_claim(claim, &Part { data, part }, reading, bias, threads),
+    };
+    finding.holds()
+}
+
+/// A mark for each row of the data: whether it is among the given ones.
+fn chosen(data: &Dataset, rows: &[u32]) -> Vec<bool> {
+    let mut part = vec![false; data.n_rows()];
+    rows.iter().for_each(|&row| part[row as usize] = true);
+    part
+}
+
+/// Some rows of a data set, as the checker sees them.
+struct Part<'a> {
+    data: &'a Dataset,
+    part: &'a [bool],
+}
+
+impl linsep_proof::Rows for Part<'_> {
+    fn len(&self) -> u64 {
+        self.data.n_rows() as u64
+    }
+
+    fn width(&self) -> usize {
+        self.data.n_features()
+    }
+
+    fn label(&self, row: u64) -> &str {
+        self.data.label_text(row as usize)
+    }
+
+    fn for_each(&self, row: u64, each: &mut dyn FnMut(u32, f64)) {
+        self.data.store.for_each_entry(row as usize, each);
+    }
+
+    fn takes_part(&self, row: u64) -> bool {
+        self.part[row as usize] && self.data.weight(row as usize) > 0.0
     }
 }
 

@@ -1,0 +1,108 @@
+//! The verdict in rounds, for a learner that wants to know whether it can succeed: one question for
+//! two classes; for K classes the pairs, one after the other, because a pair that no plane separates
+//! refutes all classes at once.
+
+use super::joint::against_each_other;
+use super::proposal::binary64;
+use super::search::{Answer, Effort, Search};
+use super::signed::{self, Signed, problem_of};
+use crate::learn::Task;
+use crate::model::Plane;
+use linsep_proof::{Claim, Problem};
+use std::cell::Cell;
+
+/// What an inquiry ends with.
+#[derive(Clone, Debug)]
+pub(crate) enum Outcome {
+    /// A plane of two classes, and the claim that it separates the rows of the task.
+    Separable(Plane, Claim),
+    /// No planes separate the rows.
+    Inseparable(Claim),
+    /// Nothing that a learner could use: every pair is separable, or a limit was reached.
+    Open,
+}
+
+/// Whether the checker accepts a claim about the rows of a task.
+pub(crate) fn holds_on(task: &Task, claim: &Claim) -> bool {
+    signed::holds(claim, &task.data, task.rows.as_deref(), true, task.threads)
+}
+
+/// A question, or several, on the way to an answer.
+pub(crate) struct Inquiry {
+    task: Task,
+    joint: bool,
+    /// What is still to be asked, the next one last.
+    questions: Vec<Problem>,
+    search: Option<Search>,
+    /// Visits of a row by all searches.
+    pub(crate) visits: u64,
+}
+
+impl Inquiry {
+    /// Can `positive` be separated from all other classes?
+    pub(crate) fn one(task: &Task, positive: u32) -> Inquiry {
+        let class = &task.data.classes()[positive as usize];
+        Inquiry::new(task, false, vec![problem_of(&task.data, class, None)])
+    }
+
+    /// Can all classes be separated at once?
+    pub(crate) fn joint(task: &Task) -> Inquiry {
+        let names = task.data.label_names();
+        let pairs =
+            names.iter().enumerate().flat_map(|(i, a)| names[i + 1..].iter().map(move |b| (a, b)));
+        let mut questions: Vec<Problem> =
+            pairs.map(|(a, b)| problem_of(&task.data, b, Some(a))).collect();
+        questions.reverse();
+        Inquiry::new(task, true, questions)
+    }
+
+    fn new(task: &Task, joint: bool, questions: Vec<Problem>) -> Inquiry {
+        Inquiry { task: task.clone(), joint, questions, search: None, visits: 0 }
+    }
+
+    /// One round; `None` when another one is needed.
+    pub(crate) fn round(&mut self) -> Option<Outcome> {
+        let Some(search) = &mut self.search else {
+            let Some(problem) = self.questions.pop() else { return Some(Outcome::Open) };
+            let (data, part) = (self.task.data.clone(), self.task.rows.as_deref());
+            let reading = data.reading_field();
+            let view = Signed::on(data, problem, true, part);
+            if view.signs.contains(&1) && view.signs.contains(&-1) {
+                self.search = Some(Search::new(view, reading));
+            }
+            return None;
+        };
+        let before = search.work.visits;
+        // The exact method asks once for each step; its steps are limited, not its time, so that the
+        // answer is the same everywhere.
+        let size = search.view.dimension() as u64;
+        let steps = Cell::new(EXACT_WORK / (size * size).max(1) + 16);
+        let stop = || {
+            steps.set(steps.get().saturating_sub(1));
+            steps.get() == 0
+        };
+        let effort = Effort { threads: self.task.threads, stop: &stop, clock: || 0.0 };
+        let answer = search.round(&effort);
+        self.visits += search.work.visits - before;
+        let claim = match answer? {
+            Answer::Proved(claim) => claim,
+            Answer::Open => return Some(Outcome::Open),
+        };
+        self.search = None;
+        match claim {
+            Claim::Separable { .. } if self.joint => None,
+            Claim::Separable { ref plane, .. } => {
+                let (weights, bias) = binary64(plane, self.task.data.n_features())?;
+                Some(Outcome::Separable(Plane { weights, bias }, claim))
+            }
+            Claim::Inseparable { ref problem, ref witness } if self.joint => {
+                let claim = against_each_other(&self.task.data, problem, witness);
+                Some(Outcome::Inseparable(claim))
+            }
+            claim => Some(Outcome::Inseparable(claim)),
+        }
+    }
+}
+
+/// Steps of the exact method times the square of the dimension, at most, in one round.
+const EXACT_WORK: u64 = 2_000_000;
