@@ -3,20 +3,93 @@
 
 use crate::data::scale::Scaling;
 use crate::error::{Error, Result};
-use crate::learn::Learner;
+use crate::learn::adaline::Adaline;
+use crate::learn::averaged::Averaged;
 use crate::learn::deciding::Deciding;
 use crate::learn::multiclass::OneVsRest;
 use crate::learn::perceptron::{Init, Order, Perceptron, Ties};
+use crate::learn::pocket::Pocket;
+use crate::learn::rate::Rate;
+use crate::learn::response::{Aggressive, Response};
+use crate::learn::{BinaryLearner, Learner};
 use crate::model::Plane;
 use std::collections::BTreeMap;
 
 /// Every learner.
-pub const ALL: &[Recipe] = &[Recipe {
-    name: "perceptron",
-    summary: "single-sample perceptron that knows when to stop: separates, or proves that no plane does",
-    parameters: &[VERDICT, ETA, ORDER, INIT, TIES, SCALE, CLASS_WEIGHT, MULTICLASS],
-    build: build_perceptron,
-}];
+pub const ALL: &[Recipe] = &[
+    Recipe {
+        name: "perceptron",
+        summary: "single-sample perceptron that knows when to stop: separates, or proves that no plane does",
+        parameters: &[VERDICT, ETA, ORDER, INIT, TIES, SCALE, CLASS_WEIGHT, MULTICLASS],
+        build: |settings| {
+            let perceptron = Perceptron { ties: settings.word(&TIES)?, ..family(settings)? };
+            match settings.choice(&VERDICT)? {
+                "on" => schemes(settings, Deciding(perceptron)),
+                _ => schemes(settings, perceptron),
+            }
+        },
+    },
+    Recipe {
+        name: "margin-perceptron",
+        summary: "perceptron that corrects every row closer than b to the plane or behind it",
+        parameters: &[MARGIN, ETA, ORDER, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
+        build: |settings| {
+            let response = Response::Margin { b: settings.number(&MARGIN, 0.0)? };
+            schemes(settings, Perceptron { response, ..family(settings)? })
+        },
+    },
+    Recipe {
+        name: "relaxation",
+        summary: "moves the plane onto the margin b of each row that is closer (Agmon, Motzkin)",
+        parameters: &[MARGIN, RHO, ETA, ORDER, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
+        build: |settings| {
+            let (rho, b) = (settings.positive(&RHO)?, settings.positive(&MARGIN)?);
+            if rho >= 2.0 {
+                return Err(named(&RHO, &format!("{rho} is not below 2")));
+            }
+            let response = Response::Relaxation { rho, b };
+            schemes(settings, Perceptron { response, ..family(settings)? })
+        },
+    },
+    Recipe {
+        name: "passive-aggressive",
+        summary: "the smallest step that gives each row a margin of 1, as far as C allows",
+        parameters: &[AGGRESSIVE, C, ETA, ORDER, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
+        build: |settings| {
+            let (variant, c) = (settings.word(&AGGRESSIVE)?, settings.positive(&C)?);
+            let response = Response::PassiveAggressive { variant, c };
+            schemes(settings, Perceptron { response, ..family(settings)? })
+        },
+    },
+    Recipe {
+        name: "averaged",
+        summary: "perceptron whose weights are the average over all visits",
+        parameters: &[ETA, ORDER, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
+        build: |settings| schemes(settings, Averaged(family(settings)?)),
+    },
+    Recipe {
+        name: "pocket",
+        summary: "perceptron that keeps the planes with the fewest mistakes it met (ratchet)",
+        parameters: &[ETA, ORDER, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
+        build: |settings| schemes(settings, Pocket(family(settings)?)),
+    },
+    Recipe {
+        name: "adaline",
+        summary: "least mean squares, row by row: a step towards the target at every visit",
+        parameters: &[LMS_ETA, NORMALISED, REST, ORDER, INIT, LMS_SCALE, CLASS_WEIGHT],
+        build: |settings| {
+            let mut adaline = Adaline::default();
+            adaline.run = Perceptron { scale: settings.word(&LMS_SCALE)?, ..start(settings)? };
+            adaline.rate = match settings.get(&LMS_ETA) {
+                "auto" => None,
+                _ => Some(settings.rate(&LMS_ETA)?),
+            };
+            adaline.normalised = settings.choice(&NORMALISED)? == "on";
+            adaline.rest = settings.number(&REST, 0.0)?;
+            Ok(Box::new(OneVsRest(adaline)))
+        },
+    },
+];
 
 /// A learner with its name and parameters.
 #[derive(Debug)]
@@ -59,7 +132,54 @@ const ETA: Parameter = Parameter {
     value: "RATE",
     default: "1",
     words: &[],
-    help: "Learning rate, above 0",
+    help: "Learning rate: a number, 1/k, C/(C+k), step:HIGH,LOW,K or table:FILE",
+};
+const LMS_ETA: Parameter = Parameter {
+    default: "auto",
+    help: "Learning rate as for the perceptron, or auto: half of what the rows keep stable",
+    ..ETA
+};
+const MARGIN: Parameter = Parameter {
+    name: "b",
+    value: "B",
+    default: "1",
+    words: &[],
+    help: "The margin that every row is to have",
+};
+const RHO: Parameter = Parameter {
+    name: "rho",
+    value: "R",
+    default: "1",
+    words: &[],
+    help: "How far to go: 1 onto the margin, below 1 less, up to 2 more",
+};
+const AGGRESSIVE: Parameter = Parameter {
+    name: "rule",
+    value: "RULE",
+    default: "pa1",
+    words: Aggressive::WORDS,
+    help: "pa all the way, pa1 at most C, pa2 softened by 1/(2C)",
+};
+const C: Parameter = Parameter {
+    name: "c",
+    value: "C",
+    default: "1",
+    words: &[],
+    help: "How aggressive a step may be, above 0",
+};
+const NORMALISED: Parameter = Parameter {
+    name: "normalised",
+    value: "on|off",
+    default: "off",
+    words: &["on", "off"],
+    help: "Divide each step by the squared length of its row",
+};
+const REST: Parameter = Parameter {
+    name: "rest",
+    value: "SHARE",
+    default: "0.0001",
+    words: &[],
+    help: "End when an epoch moves the weights by no more than this share of their length",
 };
 const ORDER: Parameter = Parameter {
     name: "order",
@@ -89,6 +209,7 @@ const SCALE: Parameter = Parameter {
     words: Scaling::WORDS,
     help: "Scaling of the columns while learning; the model speaks of raw features",
 };
+const LMS_SCALE: Parameter = Parameter { default: "standard", ..SCALE };
 const CLASS_WEIGHT: Parameter = Parameter {
     name: "class-weight",
     value: "RULE",
@@ -112,6 +233,8 @@ pub struct Settings {
     pub seed: u64,
     /// The planes that `init` names a file for.
     pub start: Option<Vec<Plane>>,
+    /// The rates that `eta` names a file for.
+    pub rates: Option<Vec<f64>>,
 }
 
 impl Settings {
@@ -135,12 +258,33 @@ impl Settings {
         text.parse().map_err(|error: Error| named(parameter, &error.to_string()))
     }
 
+    fn rate(&self, parameter: &Parameter) -> Result<Rate> {
+        let text = self.get(parameter);
+        let rate = match (&self.rates, text.strip_prefix("table:")) {
+            (Some(rates), Some(_)) => Rate::table(rates.clone()),
+            (None, Some(file)) => {
+                return Err(named(&ETA, &format!("the rates of \"{file}\" were not given")));
+            }
+            _ => text.parse(),
+        };
+        rate.map_err(|error| named(&ETA, &error.to_string()))
+    }
+
     fn positive(&self, parameter: &Parameter) -> Result<f64> {
         match self.get(parameter).parse::<f64>() {
             Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
             _ => {
                 Err(named(parameter, &format!("\"{}\" is no number above 0", self.get(parameter))))
             }
+        }
+    }
+
+    /// A number of at least `least`.
+    fn number(&self, parameter: &Parameter, least: f64) -> Result<f64> {
+        let text = self.get(parameter);
+        match text.parse::<f64>() {
+            Ok(value) if value.is_finite() && value >= least => Ok(value),
+            _ => Err(named(parameter, &format!("\"{text}\" is no number of at least {least}"))),
         }
     }
 
@@ -188,9 +332,9 @@ impl Recipe {
     }
 }
 
-fn build_perceptron(settings: &Settings) -> Result<Box<dyn Learner>> {
-    let perceptron = Perceptron {
-        eta: settings.positive(&ETA)?,
+/// Order, start, seed, class weights: what every online learner has.
+fn start(settings: &Settings) -> Result<Perceptron> {
+    Ok(Perceptron {
         order: settings.word(&ORDER)?,
         init: match (settings.get(&INIT), &settings.start) {
             ("zero", _) => Init::Zero,
@@ -200,21 +344,29 @@ fn build_perceptron(settings: &Settings) -> Result<Box<dyn Learner>> {
                 return Err(named(&INIT, &format!("the planes of \"{file}\" were not given")));
             }
         },
-        ties: settings.word(&TIES)?,
         seed: settings.seed,
-        scale: settings.word(&SCALE)?,
         balanced: settings.choice(&CLASS_WEIGHT)? == "balanced",
-    };
-    let verdict = settings.choice(&VERDICT)? == "on";
-    Ok(match (settings.choice(&MULTICLASS)?, verdict) {
-        ("ovr", _) if matches!(perceptron.init, Init::Given(_)) => {
-            return Err(named(&MULTICLASS, "ovr cannot start from a file"));
-        }
-        ("ovr", false) => Box::new(OneVsRest(perceptron)),
-        ("ovr", true) => Box::new(OneVsRest(Deciding(perceptron))),
-        (_, false) => Box::new(perceptron),
-        (_, true) => Box::new(Deciding(perceptron)),
+        ..Perceptron::default()
     })
+}
+
+/// The same with rate and scale, as the perceptron family has them.
+fn family(settings: &Settings) -> Result<Perceptron> {
+    let (rate, scale) = (settings.rate(&ETA)?, settings.word(&SCALE)?);
+    Ok(Perceptron { rate, scale, ..start(settings)? })
+}
+
+/// A learner under the scheme for K classes that the settings ask for.
+fn schemes(
+    settings: &Settings,
+    learner: impl Learner + BinaryLearner + 'static,
+) -> Result<Box<dyn Learner>> {
+    let given = !matches!(settings.get(&INIT), "zero" | "random");
+    match settings.choice(&MULTICLASS)? {
+        "ovr" if given => Err(named(&MULTICLASS, "ovr cannot start from a file")),
+        "ovr" => Ok(Box::new(OneVsRest(learner))),
+        _ => Ok(Box::new(learner)),
+    }
 }
 
 #[cfg(test)]

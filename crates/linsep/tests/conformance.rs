@@ -60,8 +60,9 @@ fn another_seed_gives_another_model_only_where_something_is_drawn() {
     let task = overlapping().task();
     for variant in every_variant() {
         let model = |seed| bits(&fit(variant.learner_with_seed(seed).as_ref(), &task).model);
-        let drawn = variant.value("order").is_some_and(|order| order != "cyclic")
-            || variant.value("init") == Some("random");
+        let drawn =
+            variant.value("order").is_some_and(|order| ["shuffle", "random"].contains(&order))
+                || variant.value("init") == Some("random");
         assert_eq!(model(1) != model(2), drawn, "{}", variant.words());
     }
 }
@@ -86,7 +87,7 @@ fn dense_and_sparse_storage_diverge_together() {
     let data = Dataset::from_rows(&rows, &["a", "b", "a", "b", "a", "b"]).unwrap();
     let (task, other) = (Task::new(data.clone()), Task::new(data.with_other_storage()));
     for variant in variants_of(&["order", "multiclass"]) {
-        if variant.value("eta").is_some() && variant.value("scale").is_some() {
+        if variant.recipe.name == "perceptron" {
             let learner = variant.learner_with_all(&[("eta", "1e10"), ("scale", "none")]);
             let (a, b) = (fit(learner.as_ref(), &task), fit(learner.as_ref(), &other));
             assert_eq!((a.stop, b.stop), (Stop::Diverged, Stop::Diverged), "{}", variant.words());
@@ -160,9 +161,7 @@ fn scaled_learning_does_not_depend_on_units() {
 #[test]
 fn twice_the_rate_gives_twice_the_planes_from_zero() {
     for_all(|case, task| {
-        // A plane that the verdict found knows nothing of rates.
-        let plain = case.variant.is("init", &["zero"]) && case.variant.is("verdict", &["off"]);
-        if case.variant.value("eta").is_some() && plain {
+        if case.variant.value("eta").is_some() && case.variant.is_proportional() {
             let twice = fit(case.variant.learner_with("eta", "2").as_ref(), task).model;
             let once = case.fit(task).model;
             assert_eq!(numbers(&once, |x| 2.0 * x), numbers(&twice, |x| x), "{}", case.words);
@@ -178,7 +177,8 @@ fn weight_two_on_every_row_is_twice_the_rate() {
         Table { weights: Some(weights), ..table.clone() }
     };
     compare(Table::clone, heavy, |case, task, heavy| {
-        if case.variant.value("eta").is_some() {
+        // A rate that follows from the data does not know of weights.
+        if case.variant.value("eta").is_some_and(|eta| eta != "auto") {
             let by_rate = fit(case.variant.learner_with("eta", "2").as_ref(), task).model;
             assert_eq!(bits(&case.fit(heavy).model), bits(&by_rate), "{}", case.words);
         }
@@ -243,7 +243,8 @@ fn starting_from_a_finished_model_changes_nothing() {
         let task = table.task();
         for mut variant in variants_of(&["order", "scale", "verdict"]) {
             let found = variant.learner().fit(&task, &support::epochs(300), &mut ()).unwrap();
-            let has_init = variant.value("init").is_some();
+            // Rules with a margin ask again for what rounding took from it.
+            let has_init = variant.value("ties").is_some();
             let errors = found.model.evaluate(&task.data, None, 1).errors;
             if !has_init || found.stop != Stop::Finished || errors > 0 {
                 continue;
@@ -293,7 +294,7 @@ fn constant_and_empty_columns_are_harmless() {
     }
 }
 
-/// No learner proves anything yet, so each has to say so, with a reason.
+/// A run that ends by its own rule has a proof; every other one says that it has none, and why.
 #[test]
 fn every_claim_holds_or_says_that_nothing_is_proved_and_why() {
     let proved = std::cell::Cell::new(0);
@@ -308,7 +309,9 @@ fn every_claim_holds_or_says_that_nothing_is_proved_and_why() {
                 Finding::Fails(words) => panic!("{}: {words}", case.words),
             }
         }
-        if fit.stop == Stop::Finished {
+        // Least squares rests where it does, and an average need not separate what its parts do.
+        let promises = !["adaline", "averaged"].contains(&case.variant.recipe.name);
+        if fit.stop == Stop::Finished && promises {
             assert!(fit.certificate.proves_something(), "{}", case.words);
         }
     });

@@ -88,6 +88,17 @@ impl Scaler {
         self.square.as_ref().map_or(1.0, |square| square[column].sqrt())
     }
 
+    /// |z|² of a row (1, x) in the coordinates of the run.
+    pub(crate) fn square_of(&self, data: &Dataset, row: usize) -> f64 {
+        let mut sum = 1.0;
+        data.store
+            .for_each(row, &mut Vec::new(), |j, x| sum += (x * self.scale(j as usize)).powi(2));
+        if let Some(centre) = &self.centre {
+            sum += centre.constant - 2.0 * centre.offsets[row];
+        }
+        self.row_factor.as_ref().map_or(sum, |factor| sum * factor[row] * factor[row])
+    }
+
     /// Refuses scales outside the range of binary64.
     pub(crate) fn check(&self) -> Result<()> {
         let squares = self.square.iter().flatten();

@@ -1,4 +1,5 @@
 //! The ways to learn that learners share. Each engine owns its loop over the data; what a learner
 //! adds is a rule.
 
+pub(crate) mod machine;
 pub(crate) mod online;

@@ -4,10 +4,11 @@
 //! [`Rule`] says what happens at a row. Rules are types, compiled once for each storage; nothing
 //! that is constant in a run is tested at a row.
 
+use super::machine::{Centring, Machine, Moving, NotCentred, Rates};
 use crate::data::Dataset;
 use crate::data::read::words;
-use crate::data::scale::{Centre, Scaler};
-use crate::data::store::{Row, Rows, with_rows};
+use crate::data::scale::Scaler;
+use crate::data::store::{Rows, with_rows};
 use crate::error::{Error, Result};
 use crate::learn::{Budget, Progress, State, Status};
 use crate::model::Plane;
@@ -24,19 +25,41 @@ words! {
         Shuffle = "shuffle",
         /// Drawn with replacement. A clean epoch is confirmed by a pass in the order of the file.
         Random = "random",
+        /// From the smallest margin to the largest, as they are at the start of the epoch.
+        WorstFirst = "worst-first",
     }
 }
 
 /// What happens when a row is visited.
 pub(crate) trait Rule: Send + Sync {
-    /// Corrects the planes if the row asks for it and tells whether it did.
+    /// Corrects the planes if the row asks for it and tells what it was.
     fn visit<R: Rows, C: Centring>(
         &self,
         machine: &mut Machine<'_, C>,
         rows: &R,
         row: usize,
         class: u32,
-    ) -> bool;
+    ) -> Visit;
+
+    /// How far a row is on the right side.
+    fn margin<R: Rows, C: Centring>(
+        &self,
+        machine: &mut Machine<'_, C>,
+        rows: &R,
+        row: usize,
+        class: u32,
+    ) -> f64;
+}
+
+/// What a visit came to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Visit {
+    /// The row asked for nothing.
+    Right,
+    /// The planes were corrected, but the row was on its side.
+    Improved,
+    /// The planes were corrected because of a mistake.
+    Corrected,
 }
 
 /// What a run needs besides its rule.
@@ -51,13 +74,6 @@ pub(crate) struct Setup {
     pub(crate) seed: u64,
     /// Whether the average of the planes over all visits is kept too.
     pub(crate) average: bool,
-}
-
-/// The step size of each row.
-pub(crate) struct Rates {
-    pub(crate) eta: f64,
-    /// Row weights, class weights and row scales multiplied, where any of them is not 1.
-    pub(crate) factors: Option<Vec<f64>>,
 }
 
 /// A run of the engine.
@@ -83,10 +99,14 @@ pub(crate) struct Online<U> {
 struct Now {
     /// What run this belongs to: rows, order and seed.
     run: (u64, String, u64),
+    /// Rows in an epoch.
+    rows: u64,
     epoch: u64,
     cursor: u64,
     updates: u64,
     mistakes: u64,
+    /// Whether this epoch corrected rows that were on their side.
+    improved: bool,
     last_mistakes: Option<u64>,
     /// This is the pass in the order of the file that confirms a clean random epoch.
     confirming: bool,
@@ -94,6 +114,8 @@ struct Now {
     planes: Vec<Moving>,
     /// Σ (visits before) · step over all corrections, plane by plane; empty without an average.
     late: Vec<Moving>,
+    /// The order of this epoch where it depends on the planes at its start.
+    line_up: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,48 +123,6 @@ enum Ended {
     No,
     Clean,
     Diverged,
-}
-
-/// A plane in motion: v, c and b of the module `scale`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Moving {
-    #[serde(with = "bits")]
-    v: Vec<f64>,
-    #[serde(with = "bits::one")]
-    c: f64,
-    #[serde(with = "bits::one")]
-    b: f64,
-    /// Σ |step|.
-    #[serde(with = "bits::one")]
-    pulled: f64,
-}
-
-/// Numbers are saved by their bits, so that a run that left their range can be saved too.
-mod bits {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(v: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(v.iter().map(|x| x.to_bits()))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<f64>, D::Error> {
-        Ok(Vec::<u64>::deserialize(d)?.into_iter().map(f64::from_bits).collect())
-    }
-
-    pub(super) mod one {
-        use super::*;
-
-        pub(in super::super) fn serialize<S: Serializer>(x: &f64, s: S) -> Result<S::Ok, S::Error> {
-            x.to_bits().serialize(s)
-        }
-
-        pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
-            d: D,
-        ) -> Result<f64, D::Error> {
-            u64::deserialize(d).map(f64::from_bits)
-        }
-    }
 }
 
 impl<U: Rule> Online<U> {
@@ -154,15 +134,18 @@ impl<U: Rule> Online<U> {
         let late = late.map(|p| moving(vec![0.0; p.weights.len()], 0.0)).collect();
         let now = Now {
             run: (fingerprint(&setup.rows), setup.order.word().to_owned(), setup.seed),
+            rows: setup.rows.len() as u64,
             epoch: 0,
             cursor: 0,
             updates: 0,
             mistakes: 0,
+            improved: false,
             last_mistakes: None,
             confirming: false,
             ended: Ended::No,
             planes: planes.collect(),
             late,
+            line_up: Vec::new(),
         };
         let Setup { data, rows, scaler, rates, start, order, seed, .. } = setup;
         let (visiting, longest) = (Vec::new(), OnceLock::new());
@@ -176,12 +159,13 @@ impl<U: Rule> Online<U> {
     pub(crate) fn advance(&mut self, budget: Budget) -> Status {
         let Budget { mut visits, mut updates } = budget;
         while visits > 0 && updates > 0 && self.now.ended == Ended::No {
-            let (visited, corrected) = self.advance_within_epoch(visits, updates);
+            let (visited, corrected, mistakes) = self.advance_within_epoch(visits, updates);
             visits -= visited;
             updates -= corrected;
             self.now.cursor += visited;
             self.now.updates += corrected;
-            self.now.mistakes += corrected;
+            self.now.mistakes += mistakes;
+            self.now.improved |= corrected > mistakes;
             if self.now.cursor as usize == self.visiting.len() {
                 self.end_epoch();
             }
@@ -193,29 +177,18 @@ impl<U: Rule> Online<U> {
         }
     }
 
-    /// Rows visited and corrections made.
-    fn advance_within_epoch(&mut self, visits: u64, updates: u64) -> (u64, u64) {
+    /// Rows visited, corrections made, and how many of these for a mistake.
+    fn advance_within_epoch(&mut self, visits: u64, updates: u64) -> (u64, u64, u64) {
         let left = &self.visiting[self.now.cursor as usize..];
         let visiting = &left[..left.len().min(usize::try_from(visits).unwrap_or(usize::MAX))];
-        let targets = self.data.targets();
-        let (square, rates, rule) = (self.scaler.square.as_deref(), &self.rates, &self.rule);
-        let (planes, late) = (&mut self.now.planes[..], &mut self.now.late[..]);
-        let time = (self.now.epoch * self.rows.len() as u64 + self.now.cursor) as f64;
-        let scratch = Vec::new();
-        with_rows!(self.data.store, rows => match &self.scaler.centre {
-            None => {
-                let machine = Machine { planes, late, time, square, rates, centring: NotCentred, scratch };
-                pass(rule, machine, rows, targets, visiting, updates)
-            }
-            Some(centre) => {
-                let machine = Machine { planes, late, time, square, rates, centring: centre, scratch };
-                pass(rule, machine, rows, targets, visiting, updates)
-            }
-        })
+        let job = Pass { targets: self.data.targets(), visiting, updates };
+        work(&self.data, &self.rule, &self.scaler, &self.rates, &mut self.now, job)
     }
 
     fn end_epoch(&mut self) {
-        let clean = self.now.mistakes == 0;
+        // Planes that moved during the epoch are looked at once more.
+        let clean = self.now.mistakes == 0 && (!self.now.improved || self.every_row_is_right());
+        self.now.improved = false;
         let finite = self.now.planes.iter().all(|plane| {
             plane.b.is_finite() && plane.c.is_finite() && plane.v.iter().all(|v| v.is_finite())
         });
@@ -232,7 +205,13 @@ impl<U: Rule> Online<U> {
         self.line_up();
     }
 
-    /// Puts the rows into the order of this epoch, which follows from seed and epoch alone.
+    fn every_row_is_right(&mut self) -> bool {
+        let job = Margins { targets: self.data.targets(), rows: &self.rows };
+        let margins = work(&self.data, &self.rule, &self.scaler, &self.rates, &mut self.now, job);
+        margins.iter().all(|margin| *margin > 0.0)
+    }
+
+    /// Puts the rows into the order of this epoch, which follows from seed, epoch and planes.
     fn line_up(&mut self) {
         let mut stream = Stream::new(self.seed, Purpose::Epoch(self.now.epoch));
         let rows = &self.rows;
@@ -244,6 +223,16 @@ impl<U: Rule> Online<U> {
             Order::Random if !self.now.confirming => {
                 let draw = |_| rows[stream.below(rows.len() as u64) as usize];
                 self.visiting = (0..rows.len()).map(draw).collect();
+            }
+            Order::WorstFirst => {
+                let job = Margins { targets: self.data.targets(), rows };
+                let margins =
+                    work(&self.data, &self.rule, &self.scaler, &self.rates, &mut self.now, job);
+                let mut order: Vec<usize> = (0..rows.len()).collect();
+                // A margin of −0 is one of 0.
+                order.sort_by(|&a, &b| (margins[a] + 0.0).total_cmp(&(margins[b] + 0.0)));
+                self.visiting = order.into_iter().map(|k| rows[k]).collect();
+                self.now.line_up.clone_from(&self.visiting);
             }
             Order::Cyclic | Order::Random => self.visiting.clone_from(rows),
         }
@@ -327,14 +316,7 @@ impl<U: Rule> Online<U> {
 
     /// The length of the longest row (1, x) in the coordinates of the run.
     fn longest_row(&self) -> f64 {
-        let mut scratch = Vec::new();
-        let square = |&row: &u32| {
-            let mut square = 1.0;
-            self.data.store.for_each(row as usize, &mut scratch, |j, x| {
-                square += (x * self.scaler.scale(j as usize)).powi(2)
-            });
-            square
-        };
+        let square = |&row: &u32| self.scaler.square_of(&self.data, row as usize);
         self.rows.iter().map(square).fold(0.0, f64::max).sqrt()
     }
 
@@ -345,6 +327,7 @@ impl<U: Rule> Online<U> {
     pub(crate) fn restore(&mut self, state: &State) -> Result<()> {
         let now: Now = state.decode()?;
         let fits = now.run == self.now.run
+            && now.rows == self.now.rows
             && now.planes.len() == self.now.planes.len()
             && now.late.len() == self.now.late.len()
             && now.planes.iter().zip(&self.now.planes).all(|(a, b)| a.v.len() == b.v.len())
@@ -353,8 +336,16 @@ impl<U: Rule> Online<U> {
         if !fits {
             return Err(Error::usage("the saved state belongs to a run on other data"));
         }
+        let line_up_fits = now.line_up.is_empty()
+            || (self.order == Order::WorstFirst && same_rows(&now.line_up, &self.rows));
+        if !line_up_fits {
+            return Err(Error::usage("the saved state belongs to a run on other data"));
+        }
         self.now = now;
-        self.line_up();
+        match self.now.line_up.is_empty() {
+            true => self.line_up(),
+            false => self.visiting.clone_from(&self.now.line_up),
+        }
         Ok(())
     }
 }
@@ -366,125 +357,102 @@ fn fingerprint(rows: &[u32]) -> u64 {
     rows.iter().fold(rows.len() as u64 + 0x9e37, mix)
 }
 
-/// The hot loop: visits rows until they or the updates run out.
-fn pass<U: Rule, R: Rows, C: Centring>(
+/// Whether two lists hold the same rows in whatever order.
+fn same_rows(a: &[u32], b: &[u32]) -> bool {
+    let sorted = |rows: &[u32]| {
+        let mut rows = rows.to_vec();
+        rows.sort_unstable();
+        rows
+    };
+    sorted(a) == sorted(b)
+}
+
+/// Work that needs the planes and the rows as concrete types.
+trait Job<U> {
+    type Out;
+    fn run<R: Rows, C: Centring>(self, rule: &U, machine: Machine<'_, C>, rows: &R) -> Self::Out;
+}
+
+/// Runs a job: the one place where the engine branches on storage and centring.
+fn work<U, J: Job<U>>(
+    data: &Dataset,
     rule: &U,
-    mut machine: Machine<'_, C>,
-    rows: &R,
-    targets: &[u32],
-    visiting: &[u32],
+    scaler: &Scaler,
+    rates: &Rates,
+    now: &mut Now,
+    job: J,
+) -> J::Out {
+    let (square, row_scale) = (scaler.square.as_deref(), scaler.row_factor.as_deref());
+    let time = (now.epoch * now.rows + now.cursor) as f64;
+    let (planes, late, k) = (&mut now.planes[..], &mut now.late[..], now.updates + 1);
+    let scratch = Vec::new();
+    with_rows!(data.store, rows => match &scaler.centre {
+        None => {
+            let centring = NotCentred;
+            let machine =
+                Machine { planes, late, time, k, square, row_scale, rates, centring, scratch };
+            job.run(rule, machine, rows)
+        }
+        Some(centring) => {
+            let machine =
+                Machine { planes, late, time, k, square, row_scale, rates, centring, scratch };
+            job.run(rule, machine, rows)
+        }
+    })
+}
+
+/// The hot loop: visits rows until they or the updates run out.
+struct Pass<'a> {
+    targets: &'a [u32],
+    visiting: &'a [u32],
     updates: u64,
-) -> (u64, u64) {
-    let mut corrected = 0;
-    for (visited, &row) in visiting.iter().enumerate() {
-        let row = row as usize;
-        if rule.visit(&mut machine, rows, row, targets[row]) {
-            corrected += 1;
-            if corrected == updates {
-                return (visited as u64 + 1, corrected);
-            }
-        }
-        machine.time += 1.0;
-    }
-    (visiting.len() as u64, corrected)
 }
 
-/// The planes and everything needed to score a row and to correct them.
-pub(crate) struct Machine<'a, C> {
-    planes: &'a mut [Moving],
-    late: &'a mut [Moving],
-    /// Visits before this one.
-    time: f64,
-    square: Option<&'a [f64]>,
-    rates: &'a Rates,
-    centring: C,
-    scratch: Vec<f64>,
-}
+impl<U: Rule> Job<U> for Pass<'_> {
+    /// Rows visited, corrections made, and how many of these for a mistake.
+    type Out = (u64, u64, u64);
 
-impl<C: Centring> Machine<'_, C> {
-    pub(crate) fn n_planes(&self) -> usize {
-        self.planes.len()
-    }
-
-    /// The score of a row on one plane.
-    #[inline]
-    pub(crate) fn score<R: Rows>(&self, rows: &R, row: usize, plane: usize) -> f64 {
-        let plane = &self.planes[plane];
-        rows.dot(row, &plane.v) + plane.b - self.centring.shift(plane.c, row)
-    }
-
-    /// Calls `each` with the score of a row on every plane.
-    #[inline]
-    pub(crate) fn scores<R: Rows>(
-        &mut self,
+    fn run<R: Rows, C: Centring>(
+        self,
+        rule: &U,
+        mut machine: Machine<'_, C>,
         rows: &R,
-        row: usize,
-        mut each: impl FnMut(usize, f64),
-    ) {
-        let values = rows.row(row, &mut self.scratch);
-        for (k, plane) in self.planes.iter().enumerate() {
-            each(k, values.dot(&plane.v) + plane.b - self.centring.shift(plane.c, row));
+    ) -> (u64, u64, u64) {
+        let (mut corrected, mut mistakes) = (0, 0);
+        for (visited, &row) in self.visiting.iter().enumerate() {
+            let row = row as usize;
+            let visit = rule.visit(&mut machine, rows, row, self.targets[row]);
+            if visit != Visit::Right {
+                corrected += 1;
+                mistakes += u64::from(visit == Visit::Corrected);
+                machine.k += 1;
+                if corrected == self.updates {
+                    return (visited as u64 + 1, corrected, mistakes);
+                }
+            }
+            machine.time += 1.0;
         }
-    }
-
-    /// Adds `direction` (+1 or −1) times the row, at its rate, to one plane.
-    pub(crate) fn correct<R: Rows>(&mut self, rows: &R, row: usize, plane: usize, direction: f64) {
-        let factor = self.rates.factors.as_ref().map_or(1.0, |factors| factors[row]);
-        let a = direction * (self.rates.eta * factor);
-        let step = self.centring.bias_step(row);
-        let values = rows.row(row, &mut self.scratch);
-        self.planes[plane].add(values, a, self.square, step);
-        if let Some(late) = self.late.get_mut(plane) {
-            late.add(values, a * self.time, self.square, step);
-        }
+        (self.visiting.len() as u64, corrected, mistakes)
     }
 }
 
-impl Moving {
-    /// Adds a times a row.
-    fn add(&mut self, values: impl Row, a: f64, square: Option<&[f64]>, bias_step: f64) {
-        match square {
-            None => values.add_to(a, &mut self.v),
-            Some(square) => values.add_scaled_to(a, square, &mut self.v),
-        }
-        self.c += a;
-        self.b += a * bias_step;
-        self.pulled += a.abs();
-    }
+/// The margins of rows, one after the other.
+struct Margins<'a> {
+    targets: &'a [u32],
+    rows: &'a [u32],
 }
 
-/// Centred columns or not, as a type.
-pub(crate) trait Centring: Copy {
-    /// c·q.
-    fn shift(self, c: f64, row: usize) -> f64;
-    /// 1 − q + μ·m.
-    fn bias_step(self, row: usize) -> f64;
-}
+impl<U: Rule> Job<U> for Margins<'_> {
+    type Out = Vec<f64>;
 
-/// Columns as they are.
-#[derive(Clone, Copy)]
-pub(crate) struct NotCentred;
-
-impl Centring for NotCentred {
-    #[inline]
-    fn shift(self, _: f64, _: usize) -> f64 {
-        0.0
-    }
-
-    #[inline]
-    fn bias_step(self, _: usize) -> f64 {
-        1.0
-    }
-}
-
-impl Centring for &Centre {
-    #[inline]
-    fn shift(self, c: f64, row: usize) -> f64 {
-        c * self.offsets[row]
-    }
-
-    #[inline]
-    fn bias_step(self, row: usize) -> f64 {
-        1.0 - self.offsets[row] + self.constant
+    fn run<R: Rows, C: Centring>(
+        self,
+        rule: &U,
+        mut machine: Machine<'_, C>,
+        rows: &R,
+    ) -> Vec<f64> {
+        let mut margin =
+            |&row: &u32| rule.margin(&mut machine, rows, row as usize, self.targets[row as usize]);
+        self.rows.iter().map(&mut margin).collect()
     }
 }

@@ -5,9 +5,14 @@
 //! views are all drivers of the same object. Why a run ended ([`Stop`]) and what is proved about
 //! the result ([`Certificate`]) are two questions with two types.
 
+pub mod adaline;
+pub mod averaged;
 pub mod deciding;
 pub mod multiclass;
 pub mod perceptron;
+pub mod pocket;
+pub mod rate;
+pub mod response;
 pub mod validate;
 
 pub use linsep_proof::{Certificate, Claim};

@@ -18,12 +18,17 @@
 //!
 //! Reference: Duda, Hart, Stork, Pattern Classification, 5.5 and 5.12; Haykin, chapter 1.
 
+use super::rate::Rate;
+use super::response::{
+    Aggressively, Fixed, LeastMeanSquares, Relaxing, Respond, Response, WithMargin,
+};
 use super::{BinaryLearner, Budget, Certificate, Learner, Progress, State, Status, Task, Training};
 use crate::data::Dataset;
 use crate::data::read::words;
 use crate::data::scale::{Scaler, Scaling};
 use crate::data::store::Rows;
-use crate::engine::online::{Centring, Machine, Online, Rates, Rule, Setup};
+use crate::engine::machine::{Centring, Machine, Rates};
+use crate::engine::online::{Online, Rule, Setup, Visit};
 use crate::error::{Error, Result};
 use crate::model::{LinearModel, Link, Plane};
 use crate::rng::{Purpose, Stream};
@@ -45,8 +50,10 @@ pub use crate::engine::online::Order;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Perceptron {
-    /// The learning rate η.
-    pub eta: f64,
+    /// What a row asks for.
+    pub response: Response,
+    /// The learning rate η of each correction.
+    pub rate: Rate,
     /// The order of the rows.
     pub order: Order,
     /// The start weights.
@@ -100,7 +107,8 @@ impl Ties {
 impl Default for Perceptron {
     fn default() -> Self {
         Perceptron {
-            eta: 1.0,
+            response: Response::Fixed,
+            rate: Rate::default(),
             order: Order::Shuffle,
             init: Init::Zero,
             ties: Ties::Strict,
@@ -164,16 +172,43 @@ impl Perceptron {
             Planes::Joint => self.setup(task, task.data.n_classes(), |k| Purpose::Start(k as u64)),
         };
         let setup = Setup { average, ..setup? };
-        Ok(match (planes, self.ties.zero_is_positive()) {
-            (Planes::One(positive), false) => {
-                Run::boxed(OnePlane::<true> { positive }, setup, planes)?
+        match (self.response, self.ties.zero_is_positive()) {
+            (Response::Fixed, false) => Run::boxed(Fixed::<true>, setup, planes),
+            (Response::Fixed, true) => Run::boxed(Fixed::<false>, setup, planes),
+            (Response::Margin { b }, _) => Run::boxed(WithMargin(b), setup, planes),
+            (Response::Relaxation { rho, b }, _) => Run::boxed(Relaxing { rho, b }, setup, planes),
+            (Response::PassiveAggressive { variant, c }, _) => {
+                Run::boxed(Aggressively { variant, c }, setup, planes)
             }
-            (Planes::One(positive), true) => {
-                Run::boxed(OnePlane::<false> { positive }, setup, planes)?
+            (Response::Lms { normalised: true }, _) => {
+                Run::boxed(LeastMeanSquares::<true>, setup, planes)
             }
-            (Planes::Joint, false) => Run::boxed(Kesler::<true>, setup, planes)?,
-            (Planes::Joint, true) => Run::boxed(Kesler::<false>, setup, planes)?,
-        })
+            (Response::Lms { normalised: false }, _) => {
+                Run::boxed(LeastMeanSquares::<false>, setup, planes)
+            }
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        let above_0 = |name: &str, x: f64| match x.is_finite() && x > 0.0 {
+            true => Ok(()),
+            false => Err(Error::usage(format!("{name} is {x}, it must be above 0"))),
+        };
+        match self.response {
+            Response::Margin { b } if !b.is_finite() || b < 0.0 => {
+                return Err(Error::usage(format!("the margin b is {b}, it must be at least 0")));
+            }
+            Response::Relaxation { rho, b } => {
+                above_0("rho", rho)?;
+                above_0("the margin b", b)?;
+                if rho >= 2.0 {
+                    return Err(Error::usage(format!("rho is {rho}, it must be below 2")));
+                }
+            }
+            Response::PassiveAggressive { c, .. } => above_0("C", c)?,
+            _ => {}
+        }
+        self.rate.check()
     }
 
     fn setup(
@@ -182,15 +217,13 @@ impl Perceptron {
         planes: usize,
         purpose: impl Fn(usize) -> Purpose,
     ) -> Result<Setup> {
-        if !self.eta.is_finite() || self.eta <= 0.0 {
-            return Err(Error::usage(format!("the learning rate {} is not above 0", self.eta)));
-        }
+        self.check()?;
         let rows = task.active_rows()?;
         let data = &task.data;
         let scaler = Scaler::new(self.scale, data, &rows);
         let start = self.start_planes(data, planes, &scaler, purpose)?;
         let factors = self.row_factors(data, &rows, &scaler);
-        let rates = Rates { eta: self.eta, factors };
+        let rates = Rates { rate: self.rate.clone(), factors };
         let data = task.data.clone();
         let (order, seed) = (self.order, self.seed);
         Ok(Setup { data, rows, scaler, rates, start, order, seed, average: false })
@@ -258,36 +291,35 @@ impl Perceptron {
     }
 }
 
-/// One plane: the rule of two classes. `STRICT` makes every zero score a mistake.
-struct OnePlane<const STRICT: bool> {
-    positive: u32,
-}
-
-impl<const STRICT: bool> Rule for OnePlane<STRICT> {
-    #[inline]
-    fn visit<R: Rows, C: Centring>(
-        &self,
-        machine: &mut Machine<'_, C>,
-        rows: &R,
-        row: usize,
-        class: u32,
-    ) -> bool {
-        let score = machine.score(rows, row, 0);
-        let y = if class == self.positive { 1.0 } else { -1.0 };
-        // Written so that a score that is not a number counts as a mistake.
-        let right = y * score > 0.0 || (!STRICT && class == self.positive && score == 0.0);
-        if !right {
-            machine.correct(rows, row, 0, y);
-        }
-        !right
+/// The claim that planes separate; not checked.
+fn claim_of(data: &Dataset, rule: Planes, planes: &[Plane]) -> Claim {
+    match rule {
+        Planes::One(positive) => separable(data, &data.classes()[positive as usize], &planes[0]),
+        Planes::Joint => jointly_separable(data, planes),
     }
 }
 
-/// All planes at once: the rule of K classes. `STRICT` makes every tie a mistake; otherwise the
-/// earlier class wins a tie, as in prediction.
-struct Kesler<const STRICT: bool>;
+/// What is proved of planes, whatever they come from: that they separate all rows, or nothing.
+pub(crate) fn certificate_of(task: &Task, rule: Planes, planes: &[Plane]) -> Certificate {
+    let data = task.data.as_ref();
+    let claim = claim_of(data, rule, planes);
+    match check_claim(&claim, data, &data.reading_field(), true, task.threads) {
+        Finding::Holds(_) => Certificate { claims: vec![claim] },
+        _ => Certificate::unproved("some row is not strictly on its side of the planes"),
+    }
+}
 
-impl<const STRICT: bool> Rule for Kesler<STRICT> {
+fn visit_of(answer: &impl Respond, margin: f64) -> Visit {
+    if answer.is_mistake(margin) { Visit::Corrected } else { Visit::Improved }
+}
+
+/// One plane: the rule of two classes.
+struct OnePlane<A> {
+    positive: u32,
+    answer: A,
+}
+
+impl<A: Respond> Rule for OnePlane<A> {
     #[inline]
     fn visit<R: Rows, C: Centring>(
         &self,
@@ -295,8 +327,46 @@ impl<const STRICT: bool> Rule for Kesler<STRICT> {
         rows: &R,
         row: usize,
         class: u32,
-    ) -> bool {
-        let class = class as usize;
+    ) -> Visit {
+        let y = if class == self.positive { 1.0 } else { -1.0 };
+        let margin = y * (machine.score(rows, row, 0) * machine.row_scale(row));
+        let tie_is_right = class == self.positive;
+        match self.answer.respond(margin, tie_is_right, || machine.square(rows, row)) {
+            None => Visit::Right,
+            Some(step) => {
+                machine.correct(rows, row, 0, y * step);
+                visit_of(&self.answer, margin)
+            }
+        }
+    }
+
+    fn margin<R: Rows, C: Centring>(
+        &self,
+        machine: &mut Machine<'_, C>,
+        rows: &R,
+        row: usize,
+        class: u32,
+    ) -> f64 {
+        let y = if class == self.positive { 1.0 } else { -1.0 };
+        y * (machine.score(rows, row, 0) * machine.row_scale(row))
+    }
+}
+
+/// All planes at once: the rule of K classes. A tie is right where the earlier class wins it, as in
+/// prediction.
+struct Kesler<A> {
+    answer: A,
+}
+
+impl<A> Kesler<A> {
+    /// How far the row's own score is above that of the strongest other class, and that class.
+    #[inline]
+    fn lead<R: Rows, C: Centring>(
+        machine: &mut Machine<'_, C>,
+        rows: &R,
+        row: usize,
+        class: usize,
+    ) -> (f64, usize) {
         let mut own = f64::NAN;
         let (mut rival, mut strongest) = (usize::from(class == 0), f64::NEG_INFINITY);
         machine.scores(rows, row, |k, score| {
@@ -306,12 +376,42 @@ impl<const STRICT: bool> Rule for Kesler<STRICT> {
                 (rival, strongest) = (k, score);
             }
         });
-        let right = own > strongest || (!STRICT && own == strongest && class < rival);
-        if !right && machine.n_planes() > 1 {
-            machine.correct(rows, row, class, 1.0);
-            machine.correct(rows, row, rival, -1.0);
+        // A difference of two numbers is 0 just when they are equal.
+        ((own - strongest) * machine.row_scale(row), rival)
+    }
+}
+
+impl<A: Respond> Rule for Kesler<A> {
+    #[inline]
+    fn visit<R: Rows, C: Centring>(
+        &self,
+        machine: &mut Machine<'_, C>,
+        rows: &R,
+        row: usize,
+        class: u32,
+    ) -> Visit {
+        let class = class as usize;
+        let (margin, rival) = Self::lead(machine, rows, row, class);
+        let square = || 2.0 * machine.square(rows, row);
+        match self.answer.respond(margin, class < rival, square) {
+            Some(step) if machine.n_planes() > 1 => {
+                machine.correct(rows, row, class, step);
+                machine.correct(rows, row, rival, -step);
+                visit_of(&self.answer, margin)
+            }
+            Some(_) => Visit::Corrected,
+            None => Visit::Right,
         }
-        !right
+    }
+
+    fn margin<R: Rows, C: Centring>(
+        &self,
+        machine: &mut Machine<'_, C>,
+        rows: &R,
+        row: usize,
+        class: u32,
+    ) -> f64 {
+        Self::lead(machine, rows, row, class as usize).0
     }
 }
 
@@ -321,11 +421,18 @@ struct Run<U> {
     rule: Planes,
 }
 
-impl<U: Rule + 'static> Run<U> {
-    fn boxed(rule: U, setup: Setup, planes: Planes) -> Result<Box<dyn PerceptronRun>> {
-        Ok(Box::new(Run { online: Online::new(rule, setup)?, rule: planes }))
+impl Run<()> {
+    fn boxed(answer: impl Respond, setup: Setup, rule: Planes) -> Result<Box<dyn PerceptronRun>> {
+        Ok(match rule {
+            Planes::One(positive) => {
+                Box::new(Run { online: Online::new(OnePlane { positive, answer }, setup)?, rule })
+            }
+            Planes::Joint => Box::new(Run { online: Online::new(Kesler { answer }, setup)?, rule }),
+        })
     }
+}
 
+impl<U: Rule + 'static> Run<U> {
     fn model_of(&self, planes: Vec<Plane>) -> LinearModel {
         let data = &self.online.data;
         LinearModel {
@@ -347,13 +454,7 @@ impl<U: Rule + 'static> PerceptronRun for Run<U> {
     }
 
     fn claim(&self) -> Claim {
-        let (data, planes) = (self.online.data.as_ref(), self.online.planes());
-        match self.rule {
-            Planes::One(positive) => {
-                separable(data, &data.classes()[positive as usize], &planes[0])
-            }
-            Planes::Joint => jointly_separable(data, &planes),
-        }
+        claim_of(&self.online.data, self.rule, &self.online.planes())
     }
 
     fn averaged_model(&self) -> LinearModel {

@@ -25,7 +25,16 @@ impl Variant {
 
     /// Starting from zero, with a rule that treats both classes alike.
     pub(crate) fn is_even_handed(&self) -> bool {
-        self.is("init", &["zero"]) && self.is("ties", &["strict", "000", "002", "004"])
+        // The pocket counts a score of 0 as the positive class, as prediction does.
+        let even = self.is("init", &["zero"]) && self.recipe.name != "pocket";
+        even && self.is("ties", &["strict", "000", "002", "004"])
+    }
+
+    /// Whether planes and steps from a start of 0 are proportional to the rate: no setting names a
+    /// length of its own, and none asks for the verdict.
+    pub(crate) fn is_proportional(&self) -> bool {
+        let absolute = ["b", "c", "rest"].iter().any(|name| self.value(name).is_some());
+        !absolute && self.is("init", &["zero"]) && self.is("verdict", &["off"])
     }
 
     pub(crate) fn learner(&self) -> Box<dyn Learner> {
@@ -57,19 +66,27 @@ impl Variant {
     }
 }
 
-/// Every learner with every combination of the words that its settings take.
+/// Every learner with every pair of words that two of its settings take, the others as they are by
+/// themselves: what goes wrong between settings goes wrong between two of them.
 pub(crate) fn every_variant() -> Vec<Variant> {
-    linsep::recipe::ALL.iter().flat_map(variants).collect()
+    let mut all: Vec<Variant> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for recipe in linsep::recipe::ALL {
+        let names: Vec<&str> = recipe.parameters.iter().map(|p| p.name).collect();
+        for (i, a) in names.iter().enumerate() {
+            for b in &names[i..] {
+                let pair = combine(recipe, |parameter| [*a, *b].contains(&parameter.name));
+                all.extend(pair.into_iter().filter(|variant| seen.insert(variant.words())));
+            }
+        }
+    }
+    all
 }
 
 /// Every learner with every combination of the words of these settings only.
 pub(crate) fn variants_of(names: &[&str]) -> Vec<Variant> {
     let all = linsep::recipe::ALL.iter();
     all.flat_map(|recipe| combine(recipe, |parameter| names.contains(&parameter.name))).collect()
-}
-
-fn variants(recipe: &'static Recipe) -> Vec<Variant> {
-    combine(recipe, |_| true)
 }
 
 fn combine(recipe: &'static Recipe, wanted: impl Fn(&Parameter) -> bool) -> Vec<Variant> {

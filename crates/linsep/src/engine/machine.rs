@@ -1,0 +1,188 @@
+//! The planes of an online run, how a row scores on them and how it moves them.
+
+use crate::data::scale::Centre;
+use crate::data::store::{Row, Rows};
+use crate::learn::rate::Rate;
+use serde::{Deserialize, Serialize};
+
+/// The planes and everything needed to score a row and to correct them.
+pub(crate) struct Machine<'a, C> {
+    pub(crate) planes: &'a mut [Moving],
+    pub(crate) late: &'a mut [Moving],
+    /// Visits before this one.
+    pub(crate) time: f64,
+    /// The number of the next correction.
+    pub(crate) k: u64,
+    pub(crate) square: Option<&'a [f64]>,
+    pub(crate) row_scale: Option<&'a [f64]>,
+    pub(crate) rates: &'a Rates,
+    pub(crate) centring: C,
+    pub(crate) scratch: Vec<f64>,
+}
+
+impl<C: Centring> Machine<'_, C> {
+    pub(crate) fn n_planes(&self) -> usize {
+        self.planes.len()
+    }
+
+    /// The score of a row on one plane.
+    #[inline]
+    pub(crate) fn score<R: Rows>(&self, rows: &R, row: usize, plane: usize) -> f64 {
+        let plane = &self.planes[plane];
+        rows.dot(row, &plane.v) + plane.b - self.centring.shift(plane.c, row)
+    }
+
+    /// Calls `each` with the score of a row on every plane.
+    #[inline]
+    pub(crate) fn scores<R: Rows>(
+        &mut self,
+        rows: &R,
+        row: usize,
+        mut each: impl FnMut(usize, f64),
+    ) {
+        let values = rows.row(row, &mut self.scratch);
+        for (k, plane) in self.planes.iter().enumerate() {
+            each(k, values.dot(&plane.v) + plane.b - self.centring.shift(plane.c, row));
+        }
+    }
+
+    /// What a score must be multiplied with to be that of the row in the coordinates of the run.
+    #[inline]
+    pub(crate) fn row_scale(&self, row: usize) -> f64 {
+        self.row_scale.map_or(1.0, |scale| scale[row])
+    }
+
+    /// |z|² of a row in the coordinates of the run.
+    pub(crate) fn square<R: Rows>(&mut self, rows: &R, row: usize) -> f64 {
+        let values = rows.row(row, &mut self.scratch);
+        let mut sum = 0.0;
+        match self.square {
+            None => values.for_each(|_, x| sum += x * x),
+            Some(square) => values.for_each(|j, x| sum += x * x * square[j as usize]),
+        }
+        let scale = self.row_scale(row);
+        scale * scale * (sum + self.centring.square_shift(row))
+    }
+
+    /// Adds `step` (with the sign of the direction) times the row, at its rate, to one plane.
+    pub(crate) fn correct<R: Rows>(&mut self, rows: &R, row: usize, plane: usize, step: f64) {
+        let factor = self.rates.factors.as_ref().map_or(1.0, |factors| factors[row]);
+        let a = step * (self.rates.rate.at(self.k) * factor);
+        let step = self.centring.bias_step(row);
+        let values = rows.row(row, &mut self.scratch);
+        self.planes[plane].add(values, a, self.square, step);
+        if let Some(late) = self.late.get_mut(plane) {
+            late.add(values, a * self.time, self.square, step);
+        }
+    }
+}
+
+impl Moving {
+    /// Adds a times a row.
+    fn add(&mut self, values: impl Row, a: f64, square: Option<&[f64]>, bias_step: f64) {
+        match square {
+            None => values.add_to(a, &mut self.v),
+            Some(square) => values.add_scaled_to(a, square, &mut self.v),
+        }
+        self.c += a;
+        self.b += a * bias_step;
+        self.pulled += a.abs();
+    }
+}
+
+/// Centred columns or not, as a type.
+pub(crate) trait Centring: Copy {
+    /// c·q.
+    fn shift(self, c: f64, row: usize) -> f64;
+    /// 1 − q + μ·m.
+    fn bias_step(self, row: usize) -> f64;
+    /// 1 − 2q + μ·m: what |z|² has beside |S x|².
+    fn square_shift(self, row: usize) -> f64;
+}
+
+/// Columns as they are.
+#[derive(Clone, Copy)]
+pub(crate) struct NotCentred;
+
+impl Centring for NotCentred {
+    #[inline]
+    fn shift(self, _: f64, _: usize) -> f64 {
+        0.0
+    }
+
+    #[inline]
+    fn bias_step(self, _: usize) -> f64 {
+        1.0
+    }
+
+    #[inline]
+    fn square_shift(self, _: usize) -> f64 {
+        1.0
+    }
+}
+
+impl Centring for &Centre {
+    #[inline]
+    fn shift(self, c: f64, row: usize) -> f64 {
+        c * self.offsets[row]
+    }
+
+    #[inline]
+    fn bias_step(self, row: usize) -> f64 {
+        1.0 - self.offsets[row] + self.constant
+    }
+
+    #[inline]
+    fn square_shift(self, row: usize) -> f64 {
+        1.0 - 2.0 * self.offsets[row] + self.constant
+    }
+}
+
+/// The step size of each row.
+pub(crate) struct Rates {
+    pub(crate) rate: Rate,
+    /// Row weights, class weights and row scales multiplied, where any of them is not 1.
+    pub(crate) factors: Option<Vec<f64>>,
+}
+
+/// A plane in motion: v, c and b of the module `scale`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Moving {
+    #[serde(with = "bits")]
+    pub(crate) v: Vec<f64>,
+    #[serde(with = "bits::one")]
+    pub(crate) c: f64,
+    #[serde(with = "bits::one")]
+    pub(crate) b: f64,
+    /// Σ |step|.
+    #[serde(with = "bits::one")]
+    pub(crate) pulled: f64,
+}
+
+/// Numbers are saved by their bits, so that a run that left their range can be saved too.
+mod bits {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(v: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(v.iter().map(|x| x.to_bits()))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<f64>, D::Error> {
+        Ok(Vec::<u64>::deserialize(d)?.into_iter().map(f64::from_bits).collect())
+    }
+
+    pub(super) mod one {
+        use super::*;
+
+        pub(in super::super) fn serialize<S: Serializer>(x: &f64, s: S) -> Result<S::Ok, S::Error> {
+            x.to_bits().serialize(s)
+        }
+
+        pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
+            d: D,
+        ) -> Result<f64, D::Error> {
+            u64::deserialize(d).map(f64::from_bits)
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The pocket algorithm with ratchet (Gallant 1990): the best plane met on the way.
+//!
+//! Problem: fewest mistakes on rows that no plane separates, which is hard in general. Idea: let the
+//! perceptron run, and keep in the pocket the planes that went longest without a mistake. The
+//! ratchet: a longer run only earns a count over all rows, and the planes go into the pocket only if
+//! they truly make fewer mistakes. The pocket never gets worse, and with random orders it holds the
+//! best planes with a probability that goes to 1.
+//!
+//! It ends with an empty error set, or at a limit.
+
+use super::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
+use super::{BinaryLearner, Budget, Certificate, Learner, Progress, State, Status, Task, Training};
+use crate::data::store::{Rows, with_rows};
+use crate::error::{Error, Result};
+use crate::model::{LinearModel, Plane};
+use serde::{Deserialize, Serialize};
+
+/// A perceptron that keeps the best planes it met.
+///
+/// ```
+/// use linsep::learn::perceptron::Perceptron;
+/// use linsep::learn::pocket::Pocket;
+/// use linsep::{Dataset, Learner, Limits, Task};
+/// let rows = [[0., 0.], [0., 1.], [1., 0.], [1., 1.]];
+/// let xor = Dataset::from_rows(&rows, &["0", "1", "1", "0"])?;
+/// let fit = Pocket(Perceptron::default()).fit(&Task::new(xor.clone()), &Limits::default(), &mut ())?;
+/// // No plane does better on XOR.
+/// assert_eq!(fit.model.evaluate(&xor, None, 1).errors, 1);
+/// # Ok::<(), linsep::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Pocket(pub Perceptron);
+
+impl Learner for Pocket {
+    fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
+        self.launch(task, Planes::of(task))
+    }
+}
+
+impl BinaryLearner for Pocket {
+    fn start_binary(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
+        self.launch(task, Planes::One(positive))
+    }
+}
+
+impl Pocket {
+    fn launch(&self, task: &Task, planes: Planes) -> Result<Box<dyn Training>> {
+        let run = self.0.launch(task, planes, false)?;
+        let (rows, best) = (task.active_rows()?, run.model().planes);
+        let pocket =
+            Pocketed { errors: u64::MAX, longest: 0, since: 0, counted: false, held: true };
+        let mut this = Run { run, task: task.clone(), rows, planes, best, pocket };
+        this.pocket.errors = this.count(&this.best);
+        Ok(Box::new(this))
+    }
+}
+
+struct Run {
+    run: Box<dyn PerceptronRun>,
+    task: Task,
+    rows: Vec<u32>,
+    planes: Planes,
+    /// What is in the pocket.
+    best: Vec<Plane>,
+    pocket: Pocketed,
+}
+
+/// What is known of the pocket and of the planes in motion.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pocketed {
+    /// Mistakes of the planes in the pocket.
+    errors: u64,
+    /// Visits that they went without one.
+    longest: u64,
+    /// Visits when the planes in motion were corrected last.
+    since: u64,
+    /// Whether the mistakes of the planes in motion were counted.
+    counted: bool,
+    /// Whether the planes in motion are those in the pocket.
+    held: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    run: Vec<u8>,
+    best: Vec<(Vec<u64>, u64)>,
+    pocket: Pocketed,
+}
+
+impl Run {
+    /// Mistakes of some planes on the rows of the task.
+    fn count(&self, planes: &[Plane]) -> u64 {
+        let data = &self.task.data;
+        let Planes::One(positive) = self.planes else {
+            let model = LinearModel { planes: planes.to_vec(), ..self.run.model() };
+            return model.evaluate(data, Some(&self.rows), self.task.threads).errors;
+        };
+        let Plane { weights, bias } = &planes[0];
+        let wrong = |row: &&u32| {
+            let row = **row as usize;
+            let score = with_rows!(data.store, rows => rows.dot(row, weights)) + bias;
+            (score >= 0.0) != (data.class_of(row) == positive)
+        };
+        self.rows.iter().filter(wrong).count() as u64
+    }
+
+    /// Counts the mistakes of the planes in motion and keeps the planes if they are fewer.
+    fn weigh(&mut self) {
+        let planes = self.run.model().planes;
+        let errors = self.count(&planes);
+        self.pocket.counted = true;
+        if errors < self.pocket.errors {
+            self.best = planes;
+            self.pocket.errors = errors;
+            self.pocket.held = true;
+        }
+    }
+}
+
+impl Training for Run {
+    fn advance(&mut self, budget: Budget) -> Status {
+        let Budget { mut visits, mut updates } = budget;
+        loop {
+            if self.pocket.errors == 0 {
+                return Status::Finished;
+            }
+            if visits == 0 || updates == 0 {
+                return Status::Running;
+            }
+            let before = self.run.progress();
+            let unbroken = before.visits - self.pocket.since;
+            // As far as it takes to be better than the pocket, or to the next correction.
+            let step = match self.pocket.counted {
+                true => visits,
+                false => visits.min(self.pocket.longest + 1 - unbroken),
+            };
+            let status = self.run.advance(Budget { visits: step, updates: 1 });
+            let after = self.run.progress();
+            let corrected = after.updates > before.updates;
+            let unbroken = after.visits - u64::from(corrected) - self.pocket.since;
+            if self.pocket.held {
+                self.pocket.longest = self.pocket.longest.max(unbroken);
+            }
+            if corrected {
+                self.pocket =
+                    Pocketed { since: after.visits, counted: false, held: false, ..self.pocket };
+            } else if !self.pocket.counted
+                && (unbroken > self.pocket.longest || self.run.is_clean())
+            {
+                self.weigh();
+                if self.pocket.held {
+                    self.pocket.longest = unbroken;
+                }
+            }
+            match status {
+                Status::Running => {}
+                ended => return ended,
+            }
+            visits -= after.visits - before.visits;
+            updates -= u64::from(corrected);
+        }
+    }
+
+    fn epoch_rows(&self) -> u64 {
+        self.run.epoch_rows()
+    }
+
+    fn progress(&self) -> Progress {
+        self.run.progress()
+    }
+
+    fn model(&self) -> LinearModel {
+        LinearModel { planes: self.best.clone(), ..self.run.model() }
+    }
+
+    fn certificate(&self) -> Certificate {
+        certificate_of(&self.task, self.planes, &self.best)
+    }
+
+    fn margin_ceiling(&self) -> Option<f64> {
+        self.run.margin_ceiling()
+    }
+
+    fn save(&self) -> State {
+        let bits = |plane: &Plane| {
+            (plane.weights.iter().map(|w| w.to_bits()).collect(), plane.bias.to_bits())
+        };
+        let run = self.run.save().as_bytes().to_vec();
+        State::encode(&Saved {
+            run,
+            best: self.best.iter().map(bits).collect(),
+            pocket: self.pocket,
+        })
+    }
+
+    fn restore(&mut self, state: &State) -> Result<()> {
+        let saved: Saved = state.decode()?;
+        let fits = saved.best.len() == self.best.len()
+            && saved.best.iter().zip(&self.best).all(|(a, b)| a.0.len() == b.weights.len());
+        if !fits {
+            return Err(Error::usage("the saved state belongs to a run on other data"));
+        }
+        self.run.restore(&State::from_bytes(saved.run))?;
+        let plane = |(weights, bias): &(Vec<u64>, u64)| Plane {
+            weights: weights.iter().map(|w| f64::from_bits(*w)).collect(),
+            bias: f64::from_bits(*bias),
+        };
+        self.best = saved.best.iter().map(plane).collect();
+        self.pocket = saved.pocket;
+        Ok(())
+    }
+}
