@@ -16,6 +16,7 @@ mod kind;
 mod lift;
 mod logistic;
 mod look;
+mod meeting;
 mod min_norm;
 mod precondition;
 mod proposal;
@@ -138,7 +139,7 @@ impl Limit {
             Limit::Stopped => "the search was stopped before it was decided",
             Limit::Search => "the search ended at its limit before it was decided",
             Limit::Epochs => {
-                "the last epoch allowed neither was clean nor came back to earlier weights"
+                "the epochs allowed are over, none was clean and no weights came again"
             }
             Limit::Overflow => "the numbers do not fit whole numbers of 64 bits",
             Limit::TooLarge => "there are too many numbers for this method",
@@ -265,6 +266,12 @@ impl Judge {
     /// what nothing bounds. `None` where the kind of the rows is not known.
     pub fn logistic(&self, decision: &Decision) -> Option<Logistic> {
         logistic::meaning(self, decision)
+    }
+
+    /// The point that the hulls of both sides share, where a witness proves that they do: (column,
+    /// exact value as a decimal or a fraction) of the coordinates that are not 0.
+    pub fn common_point(&self, decision: &Decision) -> Option<Vec<(u32, String)>> {
+        meeting::point(self, decision)
     }
 
     /// The rank of the rows (1, x) of a question, exact or not at all; `None` for all classes at once
