@@ -149,7 +149,7 @@ fn columns(data: &Dataset) -> String {
     let input = data.input();
     let count = counted(data.n_features() as u64, "feature");
     let label = match &input.label {
-        Some(SourceColumn { name: Some(name), .. }) => format!("label {name}"),
+        Some(SourceColumn { name: Some(name), .. }) => format!("label \"{name}\""),
         Some(SourceColumn { position, .. }) => format!("label in column {}", position + 1),
         None => "label in its fixed place".to_owned(),
     };

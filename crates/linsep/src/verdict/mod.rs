@@ -139,7 +139,7 @@ impl Limit {
             Limit::Stopped => "the search was stopped before it was decided",
             Limit::Search => "the search ended at its limit before it was decided",
             Limit::Epochs => {
-                "the epochs allowed are over, none was clean and no weights came again"
+                "the epochs allowed are over, and neither a clean one nor a return to earlier weights was seen"
             }
             Limit::Overflow => "the numbers do not fit whole numbers of 64 bits",
             Limit::TooLarge => "there are too many numbers for this method",
