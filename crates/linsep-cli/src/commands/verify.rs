@@ -42,9 +42,9 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
 fn refuse_what_is_settled(matches: &ArgMatches, has_map: bool) -> Result<(), Failure> {
     const BY_FILE: [&str; 2] = ["reading", "positive"];
     const BY_MAP: [&str; 5] = ["features", "drop", "weight", "categorical", "unknown-level"];
-    let settled = BY_FILE.iter().chain(BY_MAP.iter().filter(|_| has_map));
+    let mut settled = BY_FILE.iter().chain(BY_MAP.iter().filter(|_| has_map));
     let value = |flag: &str| matches.get_one::<String>(flag).map(String::as_str);
-    for flag in settled.filter(|flag| value(flag).is_some()) {
+    if let Some(flag) = settled.find(|flag| value(flag).is_some()) {
         let words = format!("--{flag} would change nothing: the file that is verified settles it");
         return Err(Error::usage(words).into());
     }
