@@ -247,8 +247,13 @@ fn separable() -> Command {
             flag("bias", "on|off", "Whether planes have a bias [default: on]")
                 .value_parser(PossibleValuesParser::new(["on", "off"])),
         )
+        .arg(
+            flag("by", "HOW", "How to decide: search, or cycling (the integer perceptron in file order until it ends or comes back) [default: search]")
+                .value_parser(PossibleValuesParser::new(["search", "cycling"])),
+        )
+        .arg(flag("epochs", "N", "At most N passes with --by cycling [default: 1000000]"))
         .arg(path("cert", "FILE", "Where to write the certificate").long("cert"))
-        .arg(switch("witness", "List the rows that prove it, for every question"))
+        .arg(switch("witness", "List the rows that prove it, for every question, and where the hulls of the classes meet"))
         .args(input::flags().into_iter().filter(|flag| flag.get_id() != "positive"))
 }
 

@@ -37,6 +37,7 @@ transcripts! {
     help_prints_what_its_transcript_shows, "help";
     inspect_prints_what_its_transcript_shows, "inspect";
     predict_prints_what_its_transcript_shows, "predict";
+    separable_prints_what_its_transcript_shows, "separable";
     show_prints_what_its_transcript_shows, "show";
     train_prints_what_its_transcript_shows, "train";
 }

@@ -7,7 +7,7 @@ use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, counted, print, print_json};
 use clap::ArgMatches;
-use linsep::data::input::InputMap;
+use linsep::data::input::{InputMap, SourceColumn};
 use linsep::data::read::read_with_map;
 use linsep::model_file::ModelFile;
 use linsep::proof::{CertificateFile, Claim, FileError, Finding, check_file};
@@ -22,18 +22,42 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         return Ok(ExitCode::from(2));
     };
     let (certificate, map) = load(path, context)?;
+    refuse_what_is_settled(matches, map.is_some())?;
     let options = input::options(matches, context)?;
     let data = read_with_map(&input::paths(matches), &options, map.as_ref())?.data;
     check_width(&data, 64, context)?;
     let digest = data.digest(context.threads);
     let findings = check_file(&certificate, &data, &digest, context.threads);
     if context.json {
-        print_json(&as_json(&certificate, &findings, &digest))?;
+        print_json(&as_json(&certificate, &findings, &data, &digest))?;
     } else {
         print(&as_text(&certificate, &findings, &data, context))?;
     }
     let holds = !findings.is_empty() && findings.iter().all(Finding::holds);
     Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Refuses flags that would change nothing. The file says which columns it speaks of and how they are
+/// read, so a flag that says otherwise would only look as if it had been obeyed.
+fn refuse_what_is_settled(matches: &ArgMatches, has_map: bool) -> Result<(), Failure> {
+    const BY_FILE: [&str; 2] = ["reading", "positive"];
+    const BY_MAP: [&str; 5] = ["features", "drop", "weight", "categorical", "unknown-level"];
+    let mut settled = BY_FILE.iter().chain(BY_MAP.iter().filter(|_| has_map));
+    let value = |flag: &str| matches.get_one::<String>(flag).map(String::as_str);
+    if let Some(flag) = settled.find(|flag| value(flag).is_some()) {
+        let words = format!("--{flag} would change nothing: the file that is verified settles it");
+        return Err(Error::usage(words).into());
+    }
+    // Rows that were left out are not part of the map; what fills a gap is.
+    if has_map && value("missing").is_some_and(|word| word != "drop-row") {
+        let words = "--missing would change nothing but with drop-row: \
+                     the file that is verified holds what fills a gap";
+        return Err(Error::usage(words).into());
+    }
+    if input::rejects_path(matches).is_some() {
+        return Err(Error::usage("--bad-rows rejects=FILE writes nothing here; use skip").into());
+    }
+    Ok(())
 }
 
 /// A certificate file, or the certificate inside a model file, with the columns it speaks of.
@@ -104,6 +128,11 @@ fn as_text(
             }
         ),
     );
+    facts.add("columns", columns(data));
+    if let Some(weight) = weight_column(data) {
+        let words = "rows of weight 0 do not take part";
+        facts.add("weights", format!("{}; {words}", linsep::printable(weight.as_bytes(), 40)));
+    }
     for (claim, finding) in file.claims.iter().zip(findings) {
         let (word, words) = words(finding);
         facts.add(word, format!("{}: {words}", title(claim)));
@@ -114,7 +143,39 @@ fn as_text(
     facts.text(context)
 }
 
-fn as_json(file: &CertificateFile, findings: &[Finding], digest: &str) -> serde_json::Value {
+/// The columns that were used, the label among them, as the file that is verified names them.
+fn columns(data: &Dataset) -> String {
+    const SHOWN: usize = 8;
+    let input = data.input();
+    let count = counted(data.n_features() as u64, "feature");
+    let label = match &input.label {
+        Some(SourceColumn { name: Some(name), .. }) => format!("label \"{name}\""),
+        Some(SourceColumn { position, .. }) => format!("label in column {}", position + 1),
+        None => "label in its fixed place".to_owned(),
+    };
+    if !input.has_names() {
+        return format!("{count} by their numbers, {label}");
+    }
+    let mut names: Vec<String> = (0..data.n_features().min(SHOWN))
+        .map(|j| linsep::printable(input.feature_name(j).as_bytes(), 30))
+        .collect();
+    if data.n_features() > SHOWN {
+        names.push("…".into());
+    }
+    format!("{count}: {}; {}", names.join(", "), linsep::printable(label.as_bytes(), 40))
+}
+
+fn weight_column(data: &Dataset) -> Option<String> {
+    let SourceColumn { name, position } = data.input().weight.as_ref()?;
+    Some(name.clone().unwrap_or_else(|| format!("column {}", position + 1)))
+}
+
+fn as_json(
+    file: &CertificateFile,
+    findings: &[Finding],
+    data: &Dataset,
+    digest: &str,
+) -> serde_json::Value {
     let claims: Vec<_> = file
         .claims
         .iter()
@@ -125,5 +186,14 @@ fn as_json(file: &CertificateFile, findings: &[Finding], digest: &str) -> serde_
         })
         .collect();
     let holds = !findings.is_empty() && findings.iter().all(Finding::holds);
-    json!({ "schema": "linsep.result/1", "command": "verify", "holds": holds, "digest": digest, "claims": claims })
+    let columns = data.input().has_names().then(|| data.input().feature_names());
+    json!({
+        "schema": "linsep.result/1",
+        "command": "verify",
+        "holds": holds,
+        "digest": digest,
+        "columns": columns,
+        "weight": weight_column(data),
+        "claims": claims,
+    })
 }

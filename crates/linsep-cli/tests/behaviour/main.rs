@@ -7,6 +7,7 @@ mod common;
 mod predict;
 mod reading;
 mod same_table;
+mod separable;
 mod settings;
 mod streams;
 mod training;

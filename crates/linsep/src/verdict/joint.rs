@@ -7,7 +7,7 @@
 
 use super::signed::Signed;
 use super::simplex::{Exactly, decide as decide_exactly};
-use super::{Decision, Judge, Verdict};
+use super::{Decision, Judge, Limit, Verdict};
 use crate::data::Dataset;
 use crate::learn::perceptron::Perceptron;
 use crate::learn::{Budget, Learner, Status, Task};
@@ -35,12 +35,14 @@ pub(crate) fn decide(judge: &Judge, pairs: &[Decision], stop: &dyn Fn() -> bool)
         check_claim(claim, judge.data.as_ref(), &judge.reading(), judge.bias, judge.threads).holds()
     });
     let proving = (judge.clock)() - started;
+    let mut limit = None;
     let (verdict, claim) = match checked {
         Some(claim @ Claim::JointSeparable { .. }) => (Verdict::Separable, claim),
         Some(claim) => (Verdict::Inseparable, claim),
         None => {
-            let reason = "the search ended at its limit before it was decided".to_owned();
-            (Verdict::Undecided, Claim::Unproved { reason })
+            let reached = if stop() { Limit::Stopped } else { Limit::Search };
+            limit = Some(reached);
+            (Verdict::Undecided, Claim::Unproved { reason: reached.words().to_owned() })
         }
     };
     Decision {
@@ -50,6 +52,8 @@ pub(crate) fn decide(judge: &Judge, pairs: &[Decision], stop: &dyn Fn() -> bool)
         refutation: Vec::new(),
         blend: Vec::new(),
         escape: None,
+        limit,
+        cycle: None,
         passes,
         exact_decisions: exact,
         proving,

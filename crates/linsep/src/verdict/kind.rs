@@ -366,12 +366,13 @@ impl<'b> Reduction<'b> {
     fn escape(&self) -> Escape {
         let complement = self.complement();
         let shift = usize::from(self.view.bias);
-        let mut coefficients: Vec<Option<u32>> = Vec::new();
-        for j in 0..self.whole.rows[0].len() {
-            if complement.iter().any(|n| n[j] != IBig::ZERO) {
-                coefficients.push(j.checked_sub(shift).map(|column| self.whole.columns[column]));
-            }
-        }
+        let has_part = |j: usize| complement.iter().any(|n| n[j] != IBig::ZERO);
+        let bias = (self.view.bias && has_part(0)).then_some(None);
+        // A column that is 0 in every row is in no span of rows.
+        let columns = (0..self.view.data.n_features() as u32).filter(|column| {
+            self.whole.columns.binary_search(column).map_or(true, |at| has_part(at + shift))
+        });
+        let coefficients = bias.into_iter().chain(columns.map(Some)).collect();
         let is_outside = |row: &[IBig]| complement.iter().any(|n| dot(row, n) != IBig::ZERO);
         let outside =
             self.whole.rows.iter().zip(&self.view.rows).filter(|(row, _)| is_outside(row));

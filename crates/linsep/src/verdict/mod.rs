@@ -9,19 +9,27 @@ mod active;
 mod bounds;
 mod complement;
 mod conflict;
+mod cycling;
 mod descent;
 pub(crate) mod inquiry;
 mod joint;
 mod kind;
 mod lift;
+mod logistic;
 mod look;
+mod meeting;
 mod min_norm;
 mod precondition;
 mod proposal;
+mod rank;
 mod search;
 mod signed;
 mod simplex;
 mod span;
+
+pub use cycling::Cycle;
+pub use logistic::Logistic;
+pub use rank::Rank;
 
 use crate::data::Dataset;
 use crate::error::{Code, Error, Place, Result};
@@ -78,12 +86,66 @@ pub struct Decision {
     blend: Vec<(usize, f64)>,
     /// What a logistic fit would lose itself in, where the answer is touching.
     pub escape: Option<Escape>,
+    /// Why there is no answer, where it is undecided.
+    pub limit: Option<Limit>,
+    /// What the run of the perceptron did, where it was asked ([`Method::Cycling`]).
+    pub cycle: Option<Cycle>,
     /// Passes over the rows that the decision took, begun ones counted whole.
     pub passes: u64,
     /// Times that the exact simplex method decided on a set of rows.
     pub exact_decisions: u64,
     /// Seconds in the checker, by the judge's clock.
     pub proving: f64,
+}
+
+/// How two-class questions are decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Method {
+    /// Floats propose, exact arithmetic disposes: the way that decides.
+    Search,
+    /// The integer perceptron in file order until it ends or comes back to earlier weights: the way
+    /// that teaches. It does not tell touching from overlapping.
+    Cycling {
+        /// Passes after which it is given up.
+        epochs: u64,
+    },
+}
+
+impl Method {
+    /// The perceptron with a million passes.
+    pub const CYCLING: Method = Method::Cycling { epochs: cycling::DEFAULT_EPOCHS };
+}
+
+/// Why a question stayed open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Limit {
+    /// The caller said stop: a time limit or a signal.
+    Stopped,
+    /// The search came to the end of what it tries.
+    Search,
+    /// The epochs that the perceptron may make are over.
+    Epochs,
+    /// The whole numbers of the perceptron do not fit 64 bits.
+    Overflow,
+    /// There is too much data for the method.
+    TooLarge,
+}
+
+impl Limit {
+    /// The reason in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Limit::Stopped => "the search was stopped before it was decided",
+            Limit::Search => "the search ended at its limit before it was decided",
+            Limit::Epochs => {
+                "the epochs allowed are over, and neither a clean one nor a return to earlier weights was seen"
+            }
+            Limit::Overflow => "the numbers do not fit whole numbers of 64 bits",
+            Limit::TooLarge => "there are too many numbers for this method",
+        }
+    }
 }
 
 /// Numbers that a quantity is proved to lie between. `None` where nothing is known.
@@ -139,6 +201,8 @@ pub struct Judge {
     pub bias: bool,
     /// Whether inseparable rows are told apart further; by default with at most 500 columns.
     pub kind: bool,
+    /// How two-class questions are decided; `joint` is always searched.
+    pub by: Method,
     /// Threads; never changes an answer.
     pub threads: usize,
     /// Tells the time in seconds; only used to say how long proving took.
@@ -150,7 +214,7 @@ impl Judge {
     pub fn new(data: impl Into<Arc<Dataset>>) -> Judge {
         let data = data.into();
         let kind = data.n_features() <= 500;
-        Judge { data, bias: true, kind, threads: 1, clock: || 0.0 }
+        Judge { data, bias: true, kind, by: Method::Search, threads: 1, clock: || 0.0 }
     }
 
     /// One class against all others. `stop` is asked now and then; true ends the search.
@@ -199,6 +263,24 @@ impl Judge {
         }
     }
 
+    /// What the answer means for a logistic fit without a penalty: whether one exists, and if not,
+    /// what nothing bounds. `None` where the kind of the rows is not known.
+    pub fn logistic(&self, decision: &Decision) -> Option<Logistic> {
+        logistic::meaning(self, decision)
+    }
+
+    /// The point that the hulls of both sides share, where a witness proves that they do: (column,
+    /// exact value as a decimal or a fraction) of the coordinates that are not 0.
+    pub fn common_point(&self, decision: &Decision) -> Option<Vec<(u32, String)>> {
+        meeting::point(self, decision)
+    }
+
+    /// The rank of the rows (1, x) of a question, exact or not at all; `None` for all classes at once
+    /// and for data that is too large.
+    pub fn rank(&self, decision: &Decision, stop: &dyn Fn() -> bool) -> Option<Rank> {
+        rank::of(self, decision, stop)
+    }
+
     /// How exact arithmetic understands the data.
     pub fn reading(&self) -> ReadingField {
         self.data.reading_field()
@@ -224,10 +306,13 @@ impl Judge {
             return Err(Error::data(Code::ONE_CLASS, words, place));
         }
         let effort = Effort { threads: self.threads, stop, clock: self.clock };
+        if let Method::Cycling { epochs } = self.by {
+            return Ok(cycling::decide(self, &view, epochs, &effort));
+        }
         let mut search = Search::new(view, self.reading());
         let answer = search.run(&effort);
         let (view, mut work) = (&search.view, search.work);
-        let (mut refutation, mut escape) = (Vec::new(), None);
+        let (mut refutation, mut escape, mut limit) = (Vec::new(), None, None);
         let (verdict, claim) = match answer {
             Answer::Proved(claim @ Claim::Separable { .. }) => (Verdict::Separable, claim),
             Answer::Proved(claim) => {
@@ -247,9 +332,9 @@ impl Judge {
                 }
             }
             Answer::Open => {
-                let reason = "the search ended at its limit before it was decided".to_owned();
-                let bracket = self.bracket(view, &search.blend);
-                (Verdict::Undecided, bracket.unwrap_or(Claim::Unproved { reason }))
+                let reached = if stop() { Limit::Stopped } else { Limit::Search };
+                limit = Some(reached);
+                self.undecided(view, &search.blend, reached)
             }
         };
         let passes = work.visits.div_ceil(view.len() as u64);
@@ -262,10 +347,18 @@ impl Judge {
             refutation,
             blend: search.blend,
             escape,
+            limit,
+            cycle: None,
             passes,
             exact_decisions,
             proving,
         })
+    }
+
+    /// The answer of a search that reached a limit, with the little that it still proves.
+    fn undecided(&self, view: &Signed, blend: &[(usize, f64)], limit: Limit) -> (Verdict, Claim) {
+        let unproved = || Claim::Unproved { reason: limit.words().to_owned() };
+        (Verdict::Undecided, self.bracket(view, blend).unwrap_or_else(unproved))
     }
 
     /// What an open search still proves: no margin above the length of a blend of rows.

@@ -108,7 +108,7 @@ impl Signed {
     }
 
     /// The exact value of a stored number in a column, under the data's reading.
-    fn exact(&self, column: u32, value: f64) -> Exact {
+    pub(crate) fn exact(&self, column: u32, value: f64) -> Exact {
         let reading = self.data.reading();
         let decimal = reading.decimal && reading.binary64.binary_search(&column).is_err();
         if decimal && let Some(exact) = as_decimal(value) {

@@ -48,6 +48,21 @@ pub(crate) fn kesler(
 
 /// The kind of a set of vectors, by all of its circuits.
 pub(crate) fn kind_of(vectors: &[Vec<i128>]) -> Kind {
+    let tied = tied(vectors);
+    let union: Vec<Vec<i128>> =
+        vectors.iter().zip(&tied).filter(|(_, b)| **b).map(|(v, _)| v.clone()).collect();
+    let all = tied.iter().all(|b| *b);
+    // What the tied vectors span is tied: two ways to say the same.
+    assert_eq!(all, !union.is_empty() && rank_of(&union) == rank_of(vectors));
+    match (union.is_empty(), all) {
+        (true, _) => Kind::Separable,
+        (false, true) => Kind::Overlapping,
+        (false, false) => Kind::Touching,
+    }
+}
+
+/// Which vectors are in a circuit of positive λ: those that every weak plane contains.
+pub(crate) fn tied(vectors: &[Vec<i128>]) -> Vec<bool> {
     let rank = rank_of(vectors);
     let mut balanced = vec![false; vectors.len()];
     for set in 1u32..1 << vectors.len() {
@@ -63,16 +78,15 @@ pub(crate) fn kind_of(vectors: &[Vec<i128>]) -> Kind {
             members.iter().for_each(|&i| balanced[i] = true);
         }
     }
-    let union: Vec<Vec<i128>> =
-        vectors.iter().zip(&balanced).filter(|(_, b)| **b).map(|(v, _)| v.clone()).collect();
-    let all = balanced.iter().all(|b| *b);
-    // What the balanced vectors span is balanced: two ways to say the same.
-    assert_eq!(all, !union.is_empty() && rank_of(&union) == rank);
-    match (union.is_empty(), all) {
-        (true, _) => Kind::Separable,
-        (false, true) => Kind::Overlapping,
-        (false, false) => Kind::Touching,
-    }
+    balanced
+}
+
+/// Whether the unit vector of a coordinate is a combination of the vectors.
+pub(crate) fn spans_unit(vectors: &[Vec<i128>], coordinate: usize, width: usize) -> bool {
+    let unit = (0..width).map(|j| i128::from(j == coordinate)).collect();
+    let mut with = vectors.to_vec();
+    with.push(unit);
+    rank_of(&with) == rank_of(vectors)
 }
 
 /// Whether the one relation of the vectors has the same sign, not 0, on all of them.
@@ -91,7 +105,7 @@ fn has_positive_circuit(vectors: &[&[i128]]) -> bool {
     pivots.iter().zip(&matrix).all(|(&pivot, row)| row[pivot].signum() * row[free].signum() == -1)
 }
 
-fn rank_of(vectors: &[Vec<i128>]) -> usize {
+pub(crate) fn rank_of(vectors: &[Vec<i128>]) -> usize {
     eliminate(&mut vectors.to_vec()).len()
 }
 

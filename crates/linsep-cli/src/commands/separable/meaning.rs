@@ -1,0 +1,106 @@
+//! What a verdict means for logistic regression, and the rank of the rows, in words.
+
+use super::rows::{name, place};
+use crate::output::{counted, grouped};
+use linsep::Dataset;
+use linsep::verdict::{Decision, Judge, Logistic, Rank, Verdict};
+
+/// Names and rows that a line lists at most.
+const SHOWN: usize = 6;
+
+/// The line `logistic`, where the kind of the rows is known.
+pub(super) fn logistic(decision: &Decision, judge: &Judge) -> Option<String> {
+    let Logistic { exists, unique, infinite, rows, row_count, .. } = judge.logistic(decision)?;
+    if exists {
+        return Some(match unique {
+            true => "the maximum-likelihood fit exists and is unique".into(),
+            false => "the maximum-likelihood fit exists but is not unique".into(),
+        });
+    }
+    let none = "no maximum-likelihood fit exists";
+    if decision.verdict == Verdict::Separable {
+        return Some(format!(
+            "{none}: nothing bounds any coefficient, as a plane separates the rows"
+        ));
+    }
+    let data = judge.data.as_ref();
+    let lines = places(data, &rows, row_count);
+    let none = format!("{none}, because of {} ({lines})", counted(row_count, "row"));
+    let bias = judge.bias.then_some(None);
+    let all = bias.into_iter().chain((0..data.n_features() as u32).map(Some));
+    let bounded: Vec<Option<u32>> = all.filter(|j| !infinite.contains(j)).take(2).collect();
+    let of = format!("{} of {}", nouns(infinite.len()), listed(data, &infinite));
+    Some(match &bounded[..] {
+        [] => format!("{none}: nothing bounds any coefficient"),
+        [one] => {
+            format!("{none}: nothing bounds the {of}; that of {} is finite", listed(data, &[*one]))
+        }
+        _ => format!("{none}: nothing bounds the {of}; the others are finite"),
+    })
+}
+
+fn nouns(count: usize) -> &'static str {
+    if count == 1 { "coefficient" } else { "coefficients" }
+}
+
+/// The line `rank`, where the rows do not have full rank or it was not looked for.
+pub(super) fn rank(rank: Option<&Rank>, data: &Dataset) -> Option<String> {
+    let Some(Rank { rank, dimension, dependent, .. }) = rank else {
+        return Some("not looked for: there are too many numbers".into());
+    };
+    let relations = dimension - rank;
+    if relations == 0 {
+        return None;
+    }
+    let of = format!("{} of {}", grouped(*rank as u64), grouped(*dimension as u64));
+    Some(match dependent.as_deref() {
+        None => format!("{of}: there are only that many rows"),
+        // As many relations as columns in them: each column is a relation by itself.
+        Some(columns) if columns.len() == relations => {
+            let are = if relations == 1 { "is" } else { "are" };
+            format!("{of}: {} {are} 0 in every row", listed(data, columns))
+        }
+        Some(columns) => {
+            let sums =
+                counted(relations as u64, "weighted sum").replace("1 weighted", "a weighted");
+            let are = if relations == 1 { "is" } else { "are" };
+            format!("{of}: {sums} of {} {are} 0 in every row", listed(data, columns))
+        }
+    })
+}
+
+/// `x1, x3 and the bias`.
+fn listed(data: &Dataset, columns: &[Option<u32>]) -> String {
+    let mut names: Vec<String> =
+        columns.iter().flatten().take(SHOWN).map(|&column| name(data, column)).collect();
+    let bias = columns.contains(&None);
+    let more = columns.len() - names.len() - usize::from(bias);
+    if more > 0 {
+        names.push(format!("{} others", grouped(more as u64)));
+    }
+    if bias {
+        names.push("the bias".into());
+    }
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+/// `lines 4, 9, …` of a single file, else the places one by one.
+fn places(data: &Dataset, rows: &[u64], count: u64) -> String {
+    let shown = &rows[..rows.len().min(SHOWN)];
+    let more = if count > shown.len() as u64 { ", …" } else { "" };
+    let lines: Option<Vec<u64>> = shown.iter().map(|&row| data.origin().line(row)).collect();
+    match lines.filter(|_| data.origin().files().count() == 1) {
+        Some(lines) => {
+            let noun = if lines.len() == 1 { "line" } else { "lines" };
+            let lines: Vec<String> = lines.iter().map(u64::to_string).collect();
+            format!("{noun} {}{more}", lines.join(", "))
+        }
+        None => {
+            let places: Vec<String> = shown.iter().map(|&row| place(data, row)).collect();
+            format!("{}{more}", places.join(", "))
+        }
+    }
+}

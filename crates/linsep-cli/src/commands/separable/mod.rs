@@ -1,0 +1,170 @@
+//! `linsep separable DATA`: the verdict, with a proof either way.
+
+mod json;
+mod matrix;
+mod meaning;
+mod report;
+mod rows;
+
+use super::{check_width, describe_input, read_data};
+use crate::context::{Context, timed_out};
+use crate::exit::Failure;
+use crate::input;
+use crate::output::{Facts, print, print_json};
+use clap::ArgMatches;
+use linsep::atomic::write_atomic;
+use linsep::proof::{Certificate, CertificateFile, DataIdentity};
+use linsep::verdict::{Decision, Judge, Method, Verdict, certificate};
+use linsep::{Error, Result as LinsepResult};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
+    let reading = Instant::now();
+    let read = read_data(matches, context)?;
+    let read_seconds = reading.elapsed().as_secs_f64();
+    check_width(&read.data, 64, context)?;
+    let (file, line) = describe_input(&input::paths(matches), &read);
+    let data = Arc::new(read.data);
+    let mut judge = Judge::new(Arc::clone(&data));
+    judge.threads = context.threads;
+    judge.clock = seconds;
+    judge.bias = matches.get_one::<String>("bias").is_none_or(|bias| bias == "on");
+    judge.kind |= matches.get_flag("kind");
+    judge.by = method(matches)?;
+    let deciding = Instant::now();
+    let asked = ask(matches, &judge, context)?;
+    let decide_seconds = deciding.elapsed().as_secs_f64();
+    let verdict = asked.verdict();
+    let digest = data.digest(context.threads);
+    if let Some(path) = matches.get_one::<PathBuf>("cert") {
+        let decisions: Vec<Decision> =
+            asked.all.iter().map(|timed| timed.decision.clone()).collect();
+        let file = file_of(&judge, certificate(&decisions), &digest);
+        write_atomic(path, |out| out.write_all(file.to_json().as_bytes()))?;
+    }
+    if context.json {
+        let seconds = [read_seconds, decide_seconds];
+        print_json(&json::object(&asked, &judge, &digest, seconds, context))?;
+    } else {
+        let mut facts = Facts::default();
+        facts.add(&file, &line);
+        report::add(&mut facts, &asked, &judge, matches.get_flag("witness"), context);
+        if let Some(path) = matches.get_one::<PathBuf>("cert") {
+            facts.add("proof", format!("{} (check it with linsep verify)", path.display()));
+        }
+        print(&facts.text(context))?;
+    }
+    Ok(ExitCode::from(match verdict {
+        Verdict::Separable => 0,
+        Verdict::Undecided if context.stopped() && !timed_out() => 130,
+        Verdict::Undecided => 5,
+        _ => 1,
+    }))
+}
+
+/// How two-class questions are to be decided.
+fn method(matches: &ArgMatches) -> LinsepResult<Method> {
+    let epochs = matches.get_one::<String>("epochs");
+    let cycling = matches.get_one::<String>("by").is_some_and(|by| by == "cycling");
+    match (cycling, epochs) {
+        (false, Some(_)) => Err(Error::usage("--epochs is a limit of --by cycling")),
+        (false, None) => Ok(Method::Search),
+        (true, _) if matches.get_flag("kind") => Err(Error::usage(
+            "--by cycling does not tell touching from overlapping; leave out --kind",
+        )),
+        (true, None) => Ok(Method::CYCLING),
+        (true, Some(text)) => Ok(Method::Cycling { epochs: input::whole("epochs", text)? }),
+    }
+}
+
+/// Seconds since the first call.
+fn seconds() -> f64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_secs_f64()
+}
+
+/// The certificate with everything that a checker needs.
+fn file_of(judge: &Judge, certificate: Certificate, digest: &str) -> CertificateFile {
+    let identity = DataIdentity { sha256: digest.to_owned(), rows: judge.data.n_rows() as u64 };
+    let mut file = CertificateFile::new(identity, judge.reading(), judge.bias, certificate);
+    file.input = serde_json::to_value(judge.data.input()).ok();
+    file
+}
+
+/// A decision and the time it took.
+struct Timed {
+    decision: Decision,
+    seconds: f64,
+}
+
+/// Everything that was asked; the last decision gives the answer.
+struct Asked {
+    all: Vec<Timed>,
+}
+
+fn ask(matches: &ArgMatches, judge: &Judge, context: &Context) -> Result<Asked, Failure> {
+    let stop = || context.stopped();
+    let timed = |decide: &dyn Fn() -> LinsepResult<Decision>| -> LinsepResult<Timed> {
+        let started = Instant::now();
+        let decision = decide()?;
+        Ok(Timed { decision, seconds: started.elapsed().as_secs_f64() })
+    };
+    let mut all = Vec::new();
+    if let Some(pair) = matches.get_one::<String>("pair") {
+        let Some((a, b)) = pair.split_once(',') else {
+            return Err(
+                Error::usage(format!("--pair: \"{pair}\" is not two classes such as A,B")).into()
+            );
+        };
+        let (a, b) = (normal(a), normal(b));
+        all.push(timed(&|| judge.pair(&a, &b, &stop))?);
+        return Ok(Asked { all });
+    }
+    if let Some(class) = matches.get_one::<String>("class") {
+        let class = normal(class);
+        all.push(timed(&|| judge.class(&class, &stop))?);
+        return Ok(Asked { all });
+    }
+    let classes = judge.data.classes().to_vec();
+    if classes.len() <= 2 && !matches.get_flag("joint") {
+        let positive = classes.last().cloned().unwrap_or_default();
+        all.push(timed(&|| judge.class(&positive, &stop))?);
+        return Ok(Asked { all });
+    }
+    let mut pairs = Vec::new();
+    for (i, a) in classes.iter().enumerate() {
+        for b in &classes[i + 1..] {
+            let pair = timed(&|| judge.pair(b, a, &stop))?;
+            pairs.push(pair.decision.clone());
+            all.push(pair);
+        }
+    }
+    if matches.get_flag("joint") {
+        all.clear();
+    } else if classes.len() > 2 {
+        for class in &classes {
+            all.push(timed(&|| judge.class(class, &stop))?);
+        }
+    }
+    all.push(timed(&|| judge.joint(&pairs, &stop))?);
+    Ok(Asked { all })
+}
+
+/// Labels are compared in normal form: `+1` is `1`.
+fn normal(label: &str) -> String {
+    linsep::data::read::normal_label(label)
+}
+
+impl Asked {
+    fn verdict(&self) -> Verdict {
+        self.all.last().map_or(Verdict::Undecided, |timed| timed.decision.verdict)
+    }
+
+    /// Whether there is more than one question.
+    fn several(&self) -> bool {
+        self.all.len() > 1
+    }
+}

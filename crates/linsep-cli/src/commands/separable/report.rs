@@ -1,0 +1,189 @@
+//! The verdict for people.
+
+use super::{Asked, matrix, meaning, rows};
+use crate::context::Context;
+use crate::output::{Facts, counted};
+use linsep::printable;
+use linsep::proof::{Claim, Scheme};
+use linsep::verdict::{Cycle, Decision, Judge, Limit, Verdict, scheme_of};
+
+/// Adds what was found to the lines of the report.
+pub(super) fn add(
+    facts: &mut Facts,
+    asked: &Asked,
+    judge: &Judge,
+    all_witnesses: bool,
+    context: &Context,
+) {
+    match &asked.all[..] {
+        [one] => single(facts, &one.decision, judge, all_witnesses, context),
+        _ => several(facts, asked, judge, all_witnesses),
+    }
+    facts.add("proved", "every verdict above passed the exact checker, except what says undecided");
+}
+
+/// One question, with its rows and what it means.
+fn single(
+    facts: &mut Facts,
+    decision: &Decision,
+    judge: &Judge,
+    with_point: bool,
+    context: &Context,
+) {
+    let data = judge.data.as_ref();
+    facts.add(title(decision), format!("{}{}", question(decision), sentence(decision)));
+    if let Some(cycle) = &decision.cycle {
+        facts.add("perceptron", run_of(cycle));
+    }
+    if let Some(text) = rows::conflict(decision, data) {
+        facts.add("conflict", text);
+    }
+    if let Some(text) = rows::common_point(decision, judge).filter(|_| with_point) {
+        facts.add("meeting", text);
+    }
+    if let Some(text) = meaning::logistic(decision, judge) {
+        facts.add("logistic", text);
+    }
+    if decision.problem.is_some() && decision.verdict != Verdict::Undecided {
+        let rank = judge.rank(decision, &|| context.stopped());
+        if let Some(text) = meaning::rank(rank.as_ref(), data) {
+            facts.add("rank", text);
+        }
+    }
+}
+
+/// Every pair, every class against the rest, all classes at once.
+fn several(facts: &mut Facts, asked: &Asked, judge: &Judge, all_witnesses: bool) {
+    if let Some(text) = matrix::pairs(&asked.all, judge.data.classes()) {
+        facts.add("pairs", text);
+    }
+    if let Some(text) = matrix::rests(&asked.all) {
+        facts.add("rest", text);
+    }
+    let decisions = || asked.all.iter().map(|timed| &timed.decision);
+    for decision in decisions().filter(|decision| scheme_of(decision) == Scheme::Joint) {
+        facts.add("joint", sentence(decision));
+    }
+    let runs: Vec<&Cycle> = decisions().filter_map(|decision| decision.cycle.as_ref()).collect();
+    if !runs.is_empty() {
+        let sum = |part: fn(&Cycle) -> u64| runs.iter().map(|run| part(run)).sum::<u64>();
+        facts.add(
+            "perceptron",
+            format!(
+                "{}, {}, {}; {} came back to earlier weights",
+                counted(runs.len() as u64, "run"),
+                counted(sum(|run| run.epochs), "epoch"),
+                counted(sum(|run| run.corrections), "correction"),
+                runs.iter().filter(|run| run.length.is_some()).count()
+            ),
+        );
+    }
+    for decision in decisions().filter(|_| all_witnesses) {
+        if let Some(text) = rows::conflict(decision, &judge.data) {
+            facts.add(title(decision), format!("{}{text}", question(decision)));
+        }
+        if let Some(text) = rows::common_point(decision, judge) {
+            facts.add("meeting", text);
+        }
+    }
+}
+
+fn title(decision: &Decision) -> &'static str {
+    match scheme_of(decision) {
+        Scheme::Binary => "verdict",
+        Scheme::Pair => "pair",
+        Scheme::Rest => "rest",
+        Scheme::Joint => "joint",
+    }
+}
+
+/// `2 | 1: `, and nothing where there is only one question to ask.
+fn question(decision: &Decision) -> String {
+    match &decision.problem {
+        Some(problem) if problem.scheme == Scheme::Rest => {
+            format!("{} | rest: ", printable(problem.positive.join(", ").as_bytes(), 40))
+        }
+        Some(problem) if problem.scheme == Scheme::Pair => format!("{}: ", matrix::about(decision)),
+        _ => String::new(),
+    }
+}
+
+fn sentence(decision: &Decision) -> String {
+    let rows = counted(decision.witness_rows() as u64, "row");
+    match decision.verdict {
+        Verdict::Separable if decision.problem.is_none() => {
+            "separable; one plane for each class was checked on every row".into()
+        }
+        Verdict::Separable => "separable; a plane was checked on every row".into(),
+        Verdict::Touching => {
+            format!("touching; {rows} show that no plane separates strictly, but one does weakly")
+        }
+        Verdict::Overlapping => {
+            format!("overlapping; {rows} show that no plane separates, not even weakly")
+        }
+        Verdict::Inseparable => format!("not separable; {rows} prove it"),
+        Verdict::Undecided => undecided(decision),
+    }
+}
+
+fn undecided(decision: &Decision) -> String {
+    let reason = match decision.limit {
+        Some(Limit::Search) | None => "a limit was reached first",
+        Some(limit) => limit.words(),
+    };
+    match &decision.claim {
+        Claim::Bracket { bound, .. } => match upper_root(bound) {
+            Some(margin) => format!(
+                "undecided; {reason}; if they are separable at all, the margin is at most {margin}"
+            ),
+            None => format!("undecided; {reason}"),
+        },
+        _ => format!("undecided; {reason}"),
+    }
+}
+
+/// √(p/q) with two digits, rounded up.
+fn upper_root(bound: &str) -> Option<String> {
+    let (p, q) = bound.split_once('/').unwrap_or((bound, "1"));
+    let root = (p.parse::<f64>().ok()? / q.parse::<f64>().ok()?).sqrt() * (1.0 + 1e-12);
+    if !root.is_finite() || root <= 0.0 {
+        return None;
+    }
+    let unit = 10f64.powi(root.log10().floor() as i32 - 1);
+    let up = (root / unit).ceil() * unit;
+    Some(match (1e-3..1e4).contains(&up) {
+        true => format!("{}", (up * 1e6).round() / 1e6),
+        false => format!("{up:.1e}"),
+    })
+}
+
+/// What the perceptron did.
+fn run_of(cycle: &Cycle) -> String {
+    let mut text =
+        format!("{}, {}", counted(cycle.epochs, "epoch"), counted(cycle.corrections, "correction"));
+    if let Some(length) = cycle.length {
+        text.push_str(&format!(
+            "; the weights came back after {}, whose {} add up to 0",
+            counted(length, "epoch"),
+            counted(cycle.corrections_of_cycle, "correction"),
+        ));
+    }
+    if cycle.scale > 1 {
+        let scale = crate::output::grouped(cycle.scale);
+        text.push_str(&format!(" (everything {scale} times as large, to be whole)"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_rounded_up() {
+        assert_eq!(upper_root("4").as_deref(), Some("2.1"), "never down, however close");
+        assert_eq!(upper_root("1/4").as_deref(), Some("0.51"));
+        assert_eq!(upper_root("1/100000000000000").as_deref(), Some("1.1e-7"));
+        assert_eq!(upper_root("0"), None);
+    }
+}

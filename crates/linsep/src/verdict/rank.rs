@@ -1,0 +1,230 @@
+//! The rank of the rows (1, x) of a question, exactly.
+//!
+//! Elimination modulo a prime never finds more independent rows than there are, so it proves
+//! rank ≥ r. If r is below D, each coordinate outside the eliminated ones gives a relation: a whole
+//! vector n ≠ 0 with n·(1, x) = 0 for the r rows, found by p-adic lifting ([`super::lift`]). The
+//! relations are independent, each being alone in its coordinate. When every row of the question
+//! satisfies them exactly, the rank is at most D minus their number, which is r. Rows that do not
+//! satisfy them join, and the rank grows. A column depends on others exactly if some relation has a
+//! part in it.
+//!
+//! Some rows are enough to begin with; data of full rank, the common case, costs no pass at all.
+
+use super::lift::{Combination, combination, eliminate};
+use super::signed::{Signed, WholeRows};
+use super::{Decision, Judge};
+use crate::parallel::parallel_map;
+use dashu_int::{IBig, UBig};
+use linsep_proof::Claim;
+use std::sync::Arc;
+
+/// Beyond this many numbers it is not looked for.
+const MOST_NUMBERS: usize = 50_000_000;
+
+/// Beyond this many dimensions neither: elimination takes the cube of it.
+const MOST_DIMENSIONS: usize = 501;
+
+/// Steps that all relations together may take.
+const MOST_STEPS: usize = 1_000_000_000;
+
+/// The rank of the rows of a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rank {
+    /// Independent rows.
+    pub rank: usize,
+    /// D: the columns, and one for the bias. The difference is the number of relations.
+    pub dimension: usize,
+    /// Columns with a part in a relation that every row satisfies, `None` being the bias; absent when
+    /// only the rank was found.
+    pub dependent: Option<Vec<Option<u32>>>,
+}
+
+/// The exact rank, or nothing.
+pub(crate) fn of(judge: &Judge, decision: &Decision, stop: &dyn Fn() -> bool) -> Option<Rank> {
+    let problem = decision.problem.as_ref()?;
+    let shift = usize::from(judge.bias);
+    let dimension = judge.data.n_features() + shift;
+    if let Claim::Overlapping { null, .. } = &decision.claim {
+        // The checker has seen these relations, and that there are no others.
+        let has_part = |j: usize| null.iter().any(|relation| relation[j] != "0");
+        let dependent = (0..dimension).filter(|&j| has_part(j));
+        let dependent = dependent.map(|j| j.checked_sub(shift).map(|j| j as u32)).collect();
+        let rank = dimension - null.len();
+        return Some(Rank { rank, dimension, dependent: Some(dependent) });
+    }
+    let view = Signed::new(Arc::clone(&judge.data), problem.clone(), judge.bias);
+    let numbers = view.len().saturating_mul(dimension);
+    if numbers > MOST_NUMBERS || dimension > MOST_DIMENSIONS {
+        return None;
+    }
+    rank_of(&view, judge.threads, stop)
+}
+
+fn rank_of(view: &Signed, threads: usize, stop: &dyn Fn() -> bool) -> Option<Rank> {
+    let dimension = view.dimension();
+    let wanted = 2 * dimension + 16;
+    let step = (view.len() / wanted).max(1);
+    let mut chosen: Vec<usize> = (0..view.len()).step_by(step).collect();
+    chosen.truncate(2 * wanted);
+    let mut last = None;
+    loop {
+        let whole = view.whole_rows(&chosen);
+        let pivots = eliminate(&whole.rows);
+        let rank = pivots.len();
+        if rank == dimension {
+            return Some(Rank { rank, dimension, dependent: Some(Vec::new()) });
+        }
+        if last == Some(rank) || stop() {
+            return None;
+        }
+        last = Some(rank);
+        let free = whole.columns.len() + usize::from(view.bias) - rank;
+        if free.saturating_mul(rank * rank * rank) > MOST_STEPS {
+            // All rows are independent: that much is sure.
+            return (rank == view.len()).then_some(Rank { rank, dimension, dependent: None });
+        }
+        let relations = Relations { list: relations(&whole, &pivots, stop)?, whole: &whole };
+        let against = relations.violations(view, threads);
+        if against.is_empty() {
+            let dependent = Some(relations.dependent(view));
+            return Some(Rank { rank, dimension, dependent });
+        }
+        chosen = pivots.iter().map(|(vector, _)| chosen[*vector]).collect();
+        chosen.extend(against);
+    }
+}
+
+/// One relation for each coordinate that elimination left over, over the coordinates of `whole`.
+fn relations(
+    whole: &WholeRows,
+    pivots: &[(usize, usize)],
+    stop: &dyn Fn() -> bool,
+) -> Option<Vec<Relation>> {
+    let width = whole.rows.first().map_or(0, Vec::len);
+    let column =
+        |j: usize| pivots.iter().map(|(row, _)| whole.rows[*row][j].clone()).collect::<Vec<IBig>>();
+    let mut found = Vec::new();
+    for free in (0..width).filter(|j| !pivots.iter().any(|(_, used)| used == j)) {
+        if stop() {
+            return None;
+        }
+        let places: Vec<usize> = pivots.iter().map(|(_, used)| *used).chain([free]).collect();
+        let vectors: Vec<Vec<IBig>> = places.iter().map(|&j| column(j)).collect();
+        let Combination::One(factors) = combination(&vectors) else { return None };
+        let mut exact = vec![IBig::ZERO; width];
+        places.into_iter().zip(factors).for_each(|(j, factor)| exact[j] = factor);
+        let small = exact.iter().map(|x| i64::try_from(x).ok()).collect();
+        found.push(Relation { exact, small });
+    }
+    Some(found)
+}
+
+/// A vector that should be orthogonal to every row.
+struct Relation {
+    exact: Vec<IBig>,
+    /// The same in machine words, where it fits.
+    small: Option<Vec<i64>>,
+}
+
+struct Relations<'a> {
+    list: Vec<Relation>,
+    whole: &'a WholeRows,
+}
+
+impl Relations<'_> {
+    /// The columns with a part in a relation; a column that is 0 everywhere is a relation by itself.
+    fn dependent(&self, view: &Signed) -> Vec<Option<u32>> {
+        let shift = usize::from(view.bias);
+        let has_part = |j: usize| self.list.iter().any(|n| n.exact[j] != IBig::ZERO);
+        let constant = (view.bias && has_part(0)).then_some(None);
+        let columns = (0..view.data.n_features() as u32).filter(|column| {
+            self.whole.columns.binary_search(column).map_or(true, |at| has_part(at + shift))
+        });
+        constant.into_iter().chain(columns.map(Some)).collect()
+    }
+
+    /// Rows that do not satisfy every relation, a few from each part of the data.
+    fn violations(&self, view: &Signed, threads: usize) -> Vec<usize> {
+        const BLOCK: usize = 4096;
+        let most = (4 * view.dimension()).div_ceil(view.len().div_ceil(BLOCK)).max(4);
+        let blocks = parallel_map(view.len().div_ceil(BLOCK), threads, |block| {
+            let rows = block * BLOCK..((block + 1) * BLOCK).min(view.len());
+            let mut scratch = Vec::new();
+            // Rows with the same new column say the same; one of them is enough for now.
+            let mut new_columns = std::collections::HashSet::new();
+            let violates = |&k: &usize| match self.entries(view, k, &mut scratch) {
+                Ok(entries) => !self.list.iter().all(|n| n.is_orthogonal(&entries)),
+                Err(column) => new_columns.insert(column),
+            };
+            rows.filter(violates).take(most).collect::<Vec<usize>>()
+        });
+        blocks.concat()
+    }
+
+    /// A row in the coordinates of the relations, times a number that makes it whole; or a column in
+    /// which it is not 0 although all rows before were.
+    fn entries(&self, view: &Signed, k: usize, scratch: &mut Vec<f64>) -> Result<Vec<Entry>, u32> {
+        let shift = usize::from(view.bias);
+        let (mut raw, mut new) = (Vec::new(), None);
+        if view.bias {
+            raw.push((0, 1, 0, 0));
+        }
+        view.for_each(k, scratch, |column, value| {
+            let exact = view.exact(column, value);
+            match self.whole.columns.binary_search(&column) {
+                Ok(at) => {
+                    let (two, five) = self.whole.scale[at];
+                    raw.push((at + shift, exact.m, exact.two - two, exact.five - five));
+                }
+                Err(_) => new = Some(column),
+            }
+        });
+        if let Some(column) = new {
+            return Err(column);
+        }
+        let two = raw.iter().map(|(_, _, two, _)| *two).min().unwrap_or(0).min(0);
+        let five = raw.iter().map(|(_, _, _, five)| *five).min().unwrap_or(0).min(0);
+        let entry = |(at, m, twos, fives): (usize, i64, i32, i32)| {
+            let (twos, fives) = ((twos - two) as u32, (fives - five) as u32);
+            let factor = 1i64.checked_shl(twos).filter(|x| *x > 0);
+            let factor = factor.and_then(|x| x.checked_mul(5i64.checked_pow(fives)?));
+            match factor.and_then(|x| x.checked_mul(m)) {
+                Some(value) => Entry::Small(at, value),
+                None => {
+                    let five = IBig::from(UBig::from(5u8).pow(fives as usize));
+                    Entry::Large(at, (IBig::from(m) * five) << twos as usize)
+                }
+            }
+        };
+        Ok(raw.into_iter().map(entry).collect())
+    }
+}
+
+/// A coordinate of a row and its whole value.
+enum Entry {
+    Small(usize, i64),
+    Large(usize, IBig),
+}
+
+impl Relation {
+    fn is_orthogonal(&self, row: &[Entry]) -> bool {
+        self.small_sum(row).map_or_else(|| self.exact_sum(row) == IBig::ZERO, |sum| sum == 0)
+    }
+
+    /// `None` if machine words are too short.
+    fn small_sum(&self, row: &[Entry]) -> Option<i128> {
+        let small = self.small.as_ref()?;
+        row.iter().try_fold(0i128, |sum, entry| match entry {
+            Entry::Small(at, x) => sum.checked_add(i128::from(*x) * i128::from(small[*at])),
+            Entry::Large(..) => None,
+        })
+    }
+
+    fn exact_sum(&self, row: &[Entry]) -> IBig {
+        row.iter().fold(IBig::ZERO, |sum, entry| match entry {
+            Entry::Small(at, x) => sum + &self.exact[*at] * IBig::from(*x),
+            Entry::Large(at, x) => sum + &self.exact[*at] * x,
+        })
+    }
+}
