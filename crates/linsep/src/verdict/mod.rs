@@ -10,17 +10,25 @@ mod bounds;
 mod complement;
 mod conflict;
 mod descent;
+mod hull;
 mod joint;
 mod kind;
 mod lift;
 mod look;
+mod margin;
 mod min_norm;
+mod mistakes;
 mod precondition;
 mod proposal;
+mod ratio;
 mod search;
 mod signed;
 mod simplex;
 mod span;
+
+pub use margin::Margin;
+pub use mistakes::{Corrections, MistakeBounds};
+pub use ratio::Ratio;
 
 use crate::data::Dataset;
 use crate::error::{Code, Error, Place, Result};
