@@ -145,6 +145,28 @@ fn twice_the_rows_have_four_times_the_squared_margin() {
 }
 
 #[test]
+fn far_rows_and_columns_of_very_different_size_have_exact_margins() {
+    for (k, small) in small_sets(6, 60).iter().enumerate() {
+        let labels: Vec<&str> = small.positive.iter().map(|&p| if p { "p" } else { "n" }).collect();
+        let moved = |change: &dyn Fn(usize, f64) -> f64| {
+            let row = |row: &Vec<i64>| -> Vec<f64> {
+                row.iter().enumerate().map(|(j, &x)| change(j, x as f64)).collect()
+            };
+            let judge = judge(&small.rows.iter().map(row).collect::<Vec<_>>(), &labels);
+            let decision = judge.class("p", &never).unwrap();
+            (judge, decision)
+        };
+        // Distances do not change when all rows are moved together.
+        let (far, decision) = moved(&|_, x| x + 3e6);
+        let here = geometric(&small.judge, &small.decision);
+        assert_eq!(geometric(&far, &decision).gamma2, here.gamma2, "set {k}");
+        assert!(augmented(&far, &decision, 1).gamma2 < here.gamma2);
+        let (uneven, decision) = moved(&|j, x| x * [1e-8, 1e8, 1.0][j]);
+        assert!(augmented(&uneven, &decision, 1).gamma2 <= geometric(&uneven, &decision).gamma2);
+    }
+}
+
+#[test]
 fn a_larger_constant_never_makes_the_margin_smaller_nor_larger_than_the_geometric_one() {
     for small in small_sets(3, 60) {
         let widest = geometric(&small.judge, &small.decision);

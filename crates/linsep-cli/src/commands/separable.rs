@@ -1,5 +1,6 @@
 //! `linsep separable DATA`: the verdict, with a proof either way.
 
+use super::margin::{self, Margins};
 use super::{check_width, describe_input, read_data};
 use crate::context::{Context, timed_out};
 use crate::exit::Failure;
@@ -17,6 +18,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
+    let constant = margin::asked(matches)?;
     let reading = Instant::now();
     let read = read_data(matches, context)?;
     let read_seconds = reading.elapsed().as_secs_f64();
@@ -29,14 +31,22 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     judge.bias = matches.get_one::<String>("bias").is_none_or(|bias| bias == "on");
     judge.kind |= matches.get_flag("kind");
     let deciding = Instant::now();
-    let asked = ask(matches, &judge, context)?;
+    let mut asked = ask(matches, &judge, context)?;
     let decide_seconds = deciding.elapsed().as_secs_f64();
+    if let Some(constant) = constant {
+        for timed in &mut asked.all {
+            timed.margins = margin::find(&judge, &timed.decision, constant, context);
+        }
+    }
     let verdict = asked.verdict();
     let digest = data.digest(context.threads);
     if let Some(path) = matches.get_one::<PathBuf>("cert") {
         let decisions: Vec<Decision> =
             asked.all.iter().map(|timed| timed.decision.clone()).collect();
-        let file = file_of(&judge, certificate(&decisions), &digest);
+        let mut certificate = certificate(&decisions);
+        let margins = asked.all.iter().filter_map(|timed| timed.margins.as_ref());
+        certificate.claims.extend(margins.flat_map(Margins::claims));
+        let file = file_of(&judge, certificate, &digest);
         write_atomic(path, |out| out.write_all(file.to_json().as_bytes()))?;
     }
     if context.json {
@@ -50,10 +60,18 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         }
         print(&facts.text(context))?;
     }
+    let cut_short = context.stopped() && asked.all.iter().any(Timed::is_incomplete);
     Ok(ExitCode::from(match verdict {
-        Verdict::Separable => 0,
         Verdict::Undecided if context.stopped() && !timed_out() => 130,
         Verdict::Undecided => 5,
+        Verdict::Separable if cut_short => {
+            if timed_out() {
+                5
+            } else {
+                130
+            }
+        }
+        Verdict::Separable => 0,
         _ => 1,
     }))
 }
@@ -76,6 +94,14 @@ fn file_of(judge: &Judge, certificate: Certificate, digest: &str) -> Certificate
 struct Timed {
     decision: Decision,
     seconds: f64,
+    /// The margins, where they were asked for and it is separable.
+    margins: Option<Margins>,
+}
+
+impl Timed {
+    fn is_incomplete(&self) -> bool {
+        self.margins.as_ref().is_some_and(Margins::is_incomplete)
+    }
 }
 
 /// Everything that was asked; the last decision gives the answer.
@@ -88,7 +114,7 @@ fn ask(matches: &ArgMatches, judge: &Judge, context: &Context) -> Result<Asked, 
     let timed = |decide: &dyn Fn() -> linsep::Result<Decision>| -> Result<Timed, Error> {
         let started = Instant::now();
         let decision = decide()?;
-        Ok(Timed { decision, seconds: started.elapsed().as_secs_f64() })
+        Ok(Timed { decision, seconds: started.elapsed().as_secs_f64(), margins: None })
     };
     let mut all = Vec::new();
     if let Some(pair) = matches.get_one::<String>("pair") {
@@ -166,42 +192,50 @@ impl Asked {
                 text.push_str(&witness(decision, data));
             }
             facts.add(name, text);
+            if let Some(margins) = &timed.margins {
+                margins.text(facts, data);
+            }
         }
-        facts
-            .add("proved", "every line above passed the exact checker, except what says undecided");
+        let found = |timed: &Timed| timed.margins.as_ref().is_some_and(Margins::is_found);
+        let proved = match self.all.iter().any(found) {
+            true => margin::PROVED,
+            false => "every line above passed the exact checker, except what says undecided",
+        };
+        facts.add("proved", proved);
     }
 
     fn json(&self, judge: &Judge, digest: &str, [read, decide]: [f64; 2]) -> serde_json::Value {
         let claims: Vec<_> = self
             .all
             .iter()
-            .map(|Timed { decision, seconds }| {
+            .map(|Timed { decision, seconds, margins }| {
                 let (positive, negative) = match &decision.problem {
                     Some(problem) => (problem.positive.clone(), problem.negative.clone()),
                     None => (Vec::new(), Vec::new()),
                 };
-                let upper = match decision.verdict {
-                    Verdict::Separable | Verdict::Undecided => serde_json::Value::Null,
-                    _ => json!(0.0),
-                };
-                json!({
+                let mut claim = json!({
                     "scheme": scheme_of(decision).word(),
                     "positive": positive,
                     "negative": negative,
                     "verdict": decision.verdict.word(),
                     "witness_rows": decision.witness_rows(),
-                    "margin": { "lower": serde_json::Value::Null, "upper": upper },
+                    "margin": margin::proved_interval(judge, decision),
                     "passes": decision.passes,
                     "seconds": seconds,
-                })
+                });
+                if let Some(margins) = margins {
+                    margins.add_to(&mut claim);
+                }
+                claim
             })
             .collect();
+        let prove: f64 = self.all.iter().map(|timed| timed.decision.proving).sum();
         json!({
             "schema": "linsep.result/1",
             "command": "separable",
             "verdict": self.verdict().word(),
             "claims": claims,
-            "seconds": { "read": read, "decide": decide },
+            "seconds": { "read": read, "decide": decide, "prove": prove },
             "digest": digest,
             "reading": judge.reading(),
         })

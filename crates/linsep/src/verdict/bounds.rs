@@ -9,9 +9,14 @@ use linsep_proof::{Claim, ExactNumber, ExactPlane};
 
 /// The margin of the plane of a claim, rounded down; `None` for planes that are not binary64.
 pub(crate) fn lower(view: &Signed, claim: &Claim, threads: usize) -> Option<f64> {
-    let Claim::Separable { plane, .. } = claim else { return None };
-    let (weights, bias) = binary64(plane, view.data.n_features())?;
+    let (weights, bias) = plane_of(view, claim)?;
     least(view, &weights, bias, false, threads)
+}
+
+/// The plane of a claim, if it is of binary64.
+pub(crate) fn plane_of(view: &Signed, claim: &Claim) -> Option<(Vec<f64>, f64)> {
+    let Claim::Separable { plane, .. } = claim else { return None };
+    binary64(plane, view.data.n_features())
 }
 
 /// The margin of a plane, rounded down; with every row divided by its own length if `on_sphere`.

@@ -160,9 +160,15 @@ impl<'a> Hull<'a> {
         let start = first(1).into_iter().chain(first(-1)).chain(seeds.iter().copied());
         start.chain(spread).for_each(|k| join(&mut search, &mut active, k));
         for _ in 0..MAX_ROUNDS {
-            search.run(50 * self.dimension() + 1000);
-            if (effort.stop)() {
-                return None;
+            // In slices, because with many columns a single run can take long.
+            for _ in 0..self.dimension() + 20 {
+                let done = search.run(50);
+                if (effort.stop)() {
+                    return None;
+                }
+                if done {
+                    break;
+                }
             }
             let (weights, bias) = self.plane(&search.x);
             let heights = self.heights(&weights, bias, effort.threads);

@@ -47,7 +47,7 @@ pub struct MistakeBounds {
     pub from_zero: Ratio,
     /// α = β²/γ of the proof by distance, rounded down and up.
     pub alpha: Interval,
-    /// 1/γ₁², rounded up, for rows divided by their lengths; `None` if no plane was found for it.
+    /// 1/γ₁², rounded up, for rows (1, x) divided by their lengths; `None` if floats cannot hold it.
     pub unit_sphere: Option<f64>,
 }
 
@@ -77,13 +77,17 @@ impl Judge {
         let from_zero = radius2.over(&margin.gamma2)?;
         let alpha = radius2.times(&from_zero).root();
         let effort = Effort { threads: self.threads, stop, clock: self.clock };
+        // A row of length at most R with margin γ has at least the margin γ/R when its length is 1.
+        let known = from_zero.bounds().upper.filter(|_| constant == 1);
+        let planes = unit_sphere(&view, decision, &effort);
+        let unit_sphere = known.into_iter().chain(planes).reduce(f64::min);
         Some(MistakeBounds {
             constant,
             radius: radius2.root(),
             radius2,
             from_zero,
             alpha,
-            unit_sphere: unit_sphere(&view, decision, &effort),
+            unit_sphere,
         })
     }
 
@@ -197,11 +201,18 @@ fn longest_square(view: &Signed, constant: u64, threads: usize) -> Option<Ratio>
     longest.chunks(BLOCK).map(of_block).max()?
 }
 
-/// 1/γ₁² of a plane, rounded up.
+/// The least 1/γ₁² of the planes at hand, rounded up.
 fn unit_sphere(view: &Signed, decision: &Decision, effort: &Effort<'_>) -> Option<f64> {
-    let hull = Hull::new(view, Shape::UnitSphere, effort.threads)?;
-    let nearest = hull.nearest(&decision.blend_rows(), effort)?;
-    let margin = bounds::least(view, &nearest.weights, nearest.bias, true, effort.threads)?;
+    let from_hull = || {
+        let hull = Hull::new(view, Shape::UnitSphere, effort.threads)?;
+        let nearest = hull.nearest(&decision.blend_rows(), effort)?;
+        Some((nearest.weights, nearest.bias))
+    };
+    let planes = [from_hull(), bounds::plane_of(view, &decision.claim)];
+    let margin = |(weights, bias): (Vec<f64>, f64)| {
+        bounds::least(view, &weights, bias, true, effort.threads)
+    };
+    let margin = planes.into_iter().flatten().filter_map(margin).reduce(f64::max)?;
     let bound = 1.0 / margin / margin * (1.0 + 4.0 * f64::EPSILON);
     bound.is_finite().then_some(bound)
 }
