@@ -13,10 +13,10 @@ use linsep::verdict::{
 use linsep::{Dataset, Error};
 use serde_json::{Value, json};
 
-/// What the report says of its own lines where it has margins.
+/// What the report says of its own lines where it has margins and bounds.
 pub(super) const PROVED: &str = "every verdict and every γ² of rows above passed the exact checker, \
-    except what says undecided;\nR²/γ² is exact too, the bound for rows of length 1 is rounded up \
-    from floats, the run is a count";
+    except what says undecided;\nR²/γ² is exact too, other bounds are floats rounded outward, \
+    the run is a count";
 
 /// What `--margin` found out about one question.
 pub(super) struct Margins {
@@ -83,9 +83,9 @@ impl Margins {
         found.map(|margin| margin.claim.clone())
     }
 
-    /// Whether there is an exact margin.
-    pub(super) fn is_found(&self) -> bool {
-        self.augmented.is_some() || self.geometric.is_some()
+    /// Whether the report has lines that the checker does not know.
+    pub(super) fn has_bounds(&self) -> bool {
+        self.bias
     }
 
     /// Whether something that was asked for is missing.

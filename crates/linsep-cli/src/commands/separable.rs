@@ -196,8 +196,8 @@ impl Asked {
                 margins.text(facts, data);
             }
         }
-        let found = |timed: &Timed| timed.margins.as_ref().is_some_and(Margins::is_found);
-        let proved = match self.all.iter().any(found) {
+        let bounds = |timed: &Timed| timed.margins.as_ref().is_some_and(Margins::has_bounds);
+        let proved = match self.all.iter().any(bounds) {
             true => margin::PROVED,
             false => "every line above passed the exact checker, except what says undecided",
         };
