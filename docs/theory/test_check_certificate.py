@@ -85,6 +85,31 @@ class Test(unittest.TestCase):
                 self.assertIn(other, (0, 1, 3, 4), f"{case.name}: linsep verify broke")
                 self.assertEqual(code == 0, other == 0, f"{case.name}: {code}, linsep verify {other}")
 
+    @unittest.skipUnless(LINSEP, "needs LINSEP")
+    def test_the_margins_that_linsep_finds_are_accepted_and_no_others(self):
+        for name, flags in [("iris", ["--pair", "0,1"]), ("iris", ["--pair", "0,2", "--constant", "10"]),
+                            ("wine", ["--positive", "1"]), ("sonar", []), ("breast_cancer", [])]:
+            data = ROOT / "examples" / f"{name}.csv"
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder, "proof.json")
+                subprocess.run([LINSEP, "separable", data, "--margin", "--cert", path, *flags],
+                               capture_output=True, check=True)
+                case = Case(f"margins of {name}", json.loads(path.read_text()), data.read_bytes(), ".csv")
+            self.assertEqual([claim["claim"] for claim in case.certificate["claims"]],
+                             ["separable", "margin", "geometric-margin"])
+            self.settle(case, True)
+            for k in (1, 2):
+                p, q = case.certificate["claims"][k]["gamma2"].split("/")
+                for gamma2 in (f"{int(p) + 1}/{q}", f"{p}/{int(q) + 1}"):
+                    changed = case.copy("gamma2")
+                    changed.certificate["claims"][k]["gamma2"] = gamma2
+                    self.refuse(changed)
+                # A row that is alone on its side may have any weight; one of many may not.
+                changed = case.copy("lambda")
+                for entry in changed.certificate["claims"][k]["support"]:
+                    entry["lambda"] = str(int(entry["lambda"]) + entry["row"] + 1)
+                self.refuse(changed)
+
     def refuse(self, case): self.settle(case, False)
     def accept(self, case): self.settle(case, True)
 

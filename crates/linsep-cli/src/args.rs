@@ -236,7 +236,7 @@ fn inspect() -> Command {
 fn separable() -> Command {
     Command::new("separable")
         .about("Decides whether planes separate the classes, with a proof either way")
-        .after_help("Exit code: 0 separable, 1 proved not separable, 5 undecided.\n\nExamples:\n  linsep separable flowers.csv\n  linsep separable flowers.csv --pair versicolor,virginica --cert proof.json")
+        .after_help("Exit code: 0 separable, 1 proved not separable, 5 undecided.\n\nExamples:\n  linsep separable flowers.csv\n  linsep separable flowers.csv --pair versicolor,virginica --cert proof.json\n  linsep separable flowers.csv --pair setosa,virginica --margin")
         .arg(data())
         .arg(flag("pair", "A,B", "One class against another").allow_hyphen_values(true).conflicts_with_all(["class", "joint"]))
         // Not the input flag of this name: that one merges classes, this one asks a question.
@@ -252,6 +252,8 @@ fn separable() -> Command {
                 .value_parser(PossibleValuesParser::new(["search", "cycling"])),
         )
         .arg(flag("epochs", "N", "At most N passes with --by cycling [default: 1000000]"))
+        .arg(switch("margin", "The largest margins exactly, and the corrections that they allow the perceptron"))
+        .arg(flag("constant", "C", "Rows are (C, x) for --margin: the larger, the cheaper a bias [default: 1]").requires("margin"))
         .arg(path("cert", "FILE", "Where to write the certificate").long("cert"))
         .arg(switch("witness", "List the rows that prove it, for every question, and where the hulls of the classes meet"))
         .args(input::flags().into_iter().filter(|flag| flag.get_id() != "positive"))

@@ -95,6 +95,43 @@ fn a_multiplier_that_is_changed_is_refused() {
 }
 
 #[test]
+fn a_margin_that_is_changed_is_refused() {
+    let mut tally = Tally::default();
+    for case in everything() {
+        let changes: [&dyn Fn(&str) -> String; 6] = [
+            &|p| format!("{p}1"),
+            &|p| format!("-{p}"),
+            &|p| format!("1{p}"),
+            &|_| "0".to_owned(),
+            &|_| String::new(),
+            &|p| p.replace('/', "/-"),
+        ];
+        for change in changes {
+            let mut altered = case.clone();
+            match &mut altered.file.claims[0] {
+                Claim::Margin { gamma2, .. } | Claim::GeometricMargin { gamma2, .. }
+                    if change(gamma2) != *gamma2 =>
+                {
+                    *gamma2 = change(gamma2);
+                }
+                _ => continue,
+            }
+            tally.refused(&altered, "another margin");
+        }
+        // Rows with another constant have another blend.
+        if let Claim::Margin { constant, .. } = case.claim() {
+            let mut altered = case.clone();
+            let new = format!("{constant}1");
+            if let Claim::Margin { constant, .. } = &mut altered.file.claims[0] {
+                *constant = new;
+            }
+            tally.refused(&altered, "another constant");
+        }
+    }
+    tally.covers(&["margin", "geometric-margin"]);
+}
+
+#[test]
 fn a_row_that_is_left_out_or_stands_twice_is_refused() {
     let mut tally = Tally::default();
     for case in everything() {

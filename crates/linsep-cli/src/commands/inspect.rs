@@ -173,7 +173,7 @@ fn columns(read: &ReadResult, found: &Inspection) -> String {
 }
 
 /// Up to six significant digits.
-fn short(value: f64) -> String {
+pub(super) fn short(value: f64) -> String {
     if value == 0.0 {
         return "0".into();
     }

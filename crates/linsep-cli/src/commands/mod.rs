@@ -5,6 +5,7 @@ mod evaluate;
 mod generate;
 mod help;
 mod inspect;
+mod margin;
 mod predict;
 mod separable;
 mod show;

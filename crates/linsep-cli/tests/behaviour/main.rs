@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod margin;
 mod predict;
 mod reading;
 mod same_table;

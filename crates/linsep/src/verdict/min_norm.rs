@@ -6,11 +6,19 @@
 //! matrix of the corral, P Pᵀ + 1 1ᵀ = Rᵀ R, is kept factored: adding a point costs a triangular
 //! solve, dropping one a chain of rotations. When no point has p·x < |x|², x is the answer: either
 //! it is 0 and the corral is a short list of points that balance, or every point has p·x ≥ |x|² > 0.
+//!
+//! With two groups the weights of each group add up to 1: x = p − q goes from one hull to the other,
+//! if the points of the second group are −q. The matrix of the corral is P Pᵀ + e₊e₊ᵀ + e₋e₋ᵀ with e
+//! the points of a group, each group has its own level p·x on the corral, the levels add up to |x|²,
+//! and x is the answer when no point lies below the level of its group.
 
 /// Points and the state of the search.
 pub(crate) struct MinNorm {
     dimension: usize,
     points: Vec<f64>,
+    /// 0 or 1 for each point.
+    group: Vec<u8>,
+    two_groups: bool,
     corral: Vec<usize>,
     lambda: Vec<f64>,
     /// Rows of the upper triangle R: row i holds the entries i.. .
@@ -26,6 +34,8 @@ impl MinNorm {
         MinNorm {
             dimension,
             points: Vec::new(),
+            group: Vec::new(),
+            two_groups: false,
             corral: Vec::new(),
             lambda: Vec::new(),
             factor: Vec::new(),
@@ -35,7 +45,14 @@ impl MinNorm {
 
     /// Adds a point of length 1.
     pub(crate) fn push(&mut self, point: &[f64]) {
+        self.push_to(point, 0);
+    }
+
+    /// Adds a point to the first or second group.
+    pub(crate) fn push_to(&mut self, point: &[f64], group: u8) {
         self.points.extend_from_slice(point);
+        self.group.push(group);
+        self.two_groups |= group != 0;
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -56,6 +73,29 @@ impl MinNorm {
         dot(&self.x, &self.x)
     }
 
+    /// p·x of the corral, group by group: no point may lie below.
+    pub(crate) fn levels(&self) -> [f64; 2] {
+        if !self.two_groups {
+            return [self.square(); 2];
+        }
+        let mut levels = [0.0; 2];
+        let totals = self.totals();
+        for (j, l) in self.support() {
+            let group = usize::from(self.group[j]);
+            levels[group] += l / totals[group] * self.height(j);
+        }
+        levels
+    }
+
+    /// Σ λ of each group.
+    fn totals(&self) -> [f64; 2] {
+        let mut totals = [0.0; 2];
+        for (j, l) in self.support() {
+            totals[usize::from(self.group[j])] += l;
+        }
+        totals
+    }
+
     /// p·x of a point.
     pub(crate) fn height(&self, j: usize) -> f64 {
         dot(self.point(j), &self.x)
@@ -69,6 +109,10 @@ impl MinNorm {
             }
             self.add(0);
             self.lambda = vec![1.0];
+            if let Some(other) = self.group.iter().position(|&group| group != self.group[0]) {
+                self.add(other);
+                self.lambda.push(1.0);
+            }
             self.update_x();
         }
         let mut best = f64::INFINITY;
@@ -95,10 +139,16 @@ impl MinNorm {
         false
     }
 
+    /// The lowest point and its p·x, counted from where the level of its group would be |x|².
     fn least(&self) -> (usize, f64) {
+        let mut from = [0.0; 2];
+        if self.two_groups {
+            let square = self.square();
+            from = self.levels().map(|level| level - square);
+        }
         let mut best = (0, f64::INFINITY);
         for j in 0..self.len() {
-            let value = dot(self.point(j), &self.x);
+            let value = dot(self.point(j), &self.x) - from[usize::from(self.group[j])];
             if value < best.1 {
                 best = (j, value);
             }
@@ -143,6 +193,9 @@ impl MinNorm {
 
     /// The weights of the point of least length in the affine hull of the corral.
     fn affine_minimiser(&self) -> Vec<f64> {
+        if self.two_groups {
+            return self.affine_minimiser_of_two();
+        }
         let ones = vec![1.0; self.corral.len()];
         let mut v = self.solve_transposed(&ones);
         self.solve(&mut v);
@@ -151,11 +204,32 @@ impl MinNorm {
         v
     }
 
+    /// The same with two groups: ν₊ M⁻¹e₊ + ν₋ M⁻¹e₋, with ν such that each group adds up to 1.
+    fn affine_minimiser_of_two(&self) -> Vec<f64> {
+        let [(first, a), (second, b)] = [0, 1].map(|group| {
+            let of_group = |&j: &usize| f64::from(u8::from(self.group[j] == group));
+            let member: Vec<f64> = self.corral.iter().map(of_group).collect();
+            let mut v = self.solve_transposed(&member);
+            self.solve(&mut v);
+            (v, member)
+        });
+        let (aa, ab) = (dot(&a, &first), dot(&a, &second));
+        let (ba, bb) = (dot(&b, &first), dot(&b, &second));
+        let determinant = aa * bb - ab * ba;
+        let (s, t) = ((bb - ab) / determinant, (aa - ba) / determinant);
+        let mut v: Vec<f64> = first.iter().zip(&second).map(|(x, y)| s * x + t * y).collect();
+        let (first, second) = (dot(&a, &v), dot(&b, &v));
+        for (v, a) in v.iter_mut().zip(&a) {
+            *v /= if *a == 1.0 { first } else { second };
+        }
+        v
+    }
+
     fn update_x(&mut self) {
-        let total: f64 = self.lambda.iter().sum();
+        let totals = self.totals();
         let mut x = vec![0.0; self.dimension];
         for (&j, &l) in self.corral.iter().zip(&self.lambda) {
-            let l = l / total;
+            let l = l / totals[usize::from(self.group[j])];
             x.iter_mut().zip(self.point(j)).for_each(|(x, p)| *x += l * p);
         }
         self.x = x;
@@ -163,8 +237,7 @@ impl MinNorm {
 
     /// Appends a point to the corral; false when it is (numerically) dependent on it.
     fn add(&mut self, j: usize) -> bool {
-        let column: Vec<f64> =
-            self.corral.iter().map(|&i| 1.0 + dot(self.point(i), self.point(j))).collect();
+        let column: Vec<f64> = self.corral.iter().map(|&i| self.product(i, j)).collect();
         let r = self.solve_transposed(&column);
         let size = 1.0 + dot(self.point(j), self.point(j));
         let rest = size - dot(&r, &r);
@@ -175,6 +248,12 @@ impl MinNorm {
         self.factor.push(vec![rest.sqrt()]);
         self.corral.push(j);
         true
+    }
+
+    /// An entry of the matrix of the corral.
+    fn product(&self, i: usize, j: usize) -> f64 {
+        let alike = f64::from(u8::from(self.group[i] == self.group[j]));
+        alike + dot(self.point(i), self.point(j))
     }
 
     /// Drops the i-th point of the corral.
@@ -258,6 +337,19 @@ mod tests {
         let around_zero = search(&[vec![1.0, 0.0], vec![-1.0, 1.0], vec![-1.0, -1.0]]);
         assert!(around_zero.square() < 1e-24);
         assert_eq!(around_zero.support().count(), 3);
+    }
+
+    #[test]
+    fn the_shortest_way_between_two_squares() {
+        let mut search = MinNorm::new(2);
+        for (x, y) in [(0.0, 0.0), (0.0, 2.0), (-1.0, 0.0), (-1.0, 2.0)] {
+            search.push_to(&[x, y], 0);
+            search.push_to(&[-(x + 4.0), -(y + 1.0)], 1);
+        }
+        assert!(search.run(1000));
+        assert!((search.x[0] + 3.0).abs() < 1e-12 && search.x[1].abs() < 1e-12, "{:?}", search.x);
+        let [first, second] = search.levels();
+        assert!((first + second - search.square()).abs() < 1e-12);
     }
 
     #[test]

@@ -117,6 +117,52 @@ impl Signed {
         as_binary64(value)
     }
 
+    /// The rows `chosen` as whole vectors z = ±(c, x), all coordinates scaled by one number, so that
+    /// lengths and angles stay what they are; without the constant if there is none.
+    pub(crate) fn alike_rows(&self, chosen: &[usize], constant: Option<u64>) -> AlikeRows {
+        let mut scratch = Vec::new();
+        // The constant is a column of its own, and the first one.
+        let (mut entries, mut columns) = (Vec::new(), Vec::new());
+        let (mut two, mut five) = (i32::MAX, i32::MAX);
+        if constant.is_some() {
+            (two, five) = (0, 0);
+        }
+        for &k in chosen {
+            let mut row = Vec::new();
+            self.for_each(k, &mut scratch, |column, value| {
+                let exact = self.exact(column, value);
+                (two, five) = (two.min(exact.two), five.min(exact.five));
+                row.push((column, exact));
+            });
+            columns.extend(row.iter().map(|(column, _)| *column));
+            entries.push(row);
+        }
+        columns.sort_unstable();
+        columns.dedup();
+        if two == i32::MAX {
+            (two, five) = (0, 0);
+        }
+        let whole = |m: IBig, exact: (i32, i32)| {
+            let five = UBig::from(5u8).pow((exact.1 - five) as usize);
+            (m * IBig::from(five)) << (exact.0 - two) as usize
+        };
+        let shift = usize::from(constant.is_some());
+        let constant = whole(IBig::from(constant.unwrap_or(0)), (0.max(two), 0.max(five)));
+        let rows = entries.iter().zip(chosen).map(|(entries, &k)| {
+            let mut row = vec![IBig::ZERO; columns.len() + shift];
+            if shift == 1 {
+                row[0] = &constant * IBig::from(self.signs[k]);
+            }
+            for (column, exact) in entries {
+                let at = columns.binary_search(column).unwrap_or(0);
+                let m = IBig::from(exact.m * i64::from(self.signs[k]));
+                row[at + shift] = whole(m, (exact.two, exact.five));
+            }
+            row
+        });
+        AlikeRows { rows: rows.collect(), columns, two, five }
+    }
+
     /// The rows `chosen` as whole vectors over the coordinates in which any of them is not 0. Each
     /// coordinate is scaled by a positive number of its own, which changes no sum that is 0.
     pub(crate) fn whole_rows(&self, chosen: &[usize]) -> WholeRows {
@@ -230,6 +276,15 @@ pub(crate) struct WholeRows {
     pub(crate) bias: bool,
 }
 
+/// Some rows as vectors of whole numbers: the constant first if there is one, then `columns`. The
+/// vectors times 2^two · 5^five are the rows.
+pub(crate) struct AlikeRows {
+    pub(crate) rows: Vec<Vec<IBig>>,
+    pub(crate) columns: Vec<u32>,
+    pub(crate) two: i32,
+    pub(crate) five: i32,
+}
+
 /// The label of one class against another, or against all others.
 pub(crate) fn problem_of(data: &Dataset, positive: &str, negative: Option<&str>) -> Problem {
     let others =
@@ -242,7 +297,8 @@ pub(crate) fn problem_of(data: &Dataset, positive: &str, negative: Option<&str>)
     Problem { scheme, positive: vec![positive.to_owned()], negative }
 }
 
-fn as_binary64(value: f64) -> Exact {
+/// The exact value of a finite binary64.
+pub(crate) fn as_binary64(value: f64) -> Exact {
     let bits = value.to_bits();
     let exponent = ((bits >> 52) & 0x7ff) as i32;
     let fraction = (bits & ((1 << 52) - 1)) as i64;

@@ -105,6 +105,51 @@ fn has_positive_circuit(vectors: &[&[i128]]) -> bool {
     pivots.iter().zip(&matrix).all(|(&pivot, row)| row[pivot].signum() * row[free].signum() == -1)
 }
 
+/// The squared length p/q of the shortest point of the hull, in lowest terms: the least over all sets
+/// of affinely independent points whose affine hull has its shortest point inside.
+pub(crate) fn shortest_square(points: &[Vec<i128>]) -> (i128, i128) {
+    let most = points[0].len() + 1;
+    let mut best: Option<(i128, i128)> = None;
+    for set in 1u32..1 << points.len() {
+        if set.count_ones() as usize > most {
+            continue;
+        }
+        let members = (0..points.len()).filter(|i| set >> i & 1 == 1);
+        let chosen: Vec<&[i128]> = members.map(|i| &points[i][..]).collect();
+        if let Some((p, q)) = affine_square(&chosen)
+            && best.is_none_or(|(a, b)| p * b < a * q)
+        {
+            best = Some((p, q));
+        }
+    }
+    best.unwrap()
+}
+
+/// |x|² of the shortest point of the affine hull if it lies inside: G λ = μ 1, λ > 0, μ / Σ λ.
+fn affine_square(points: &[&[i128]]) -> Option<(i128, i128)> {
+    let dot = |a: &[i128], b: &[i128]| a.iter().zip(b).map(|(x, y)| x * y).sum::<i128>();
+    let mut matrix: Vec<Vec<i128>> =
+        points.iter().map(|a| points.iter().map(|b| dot(a, b)).chain([-1]).collect()).collect();
+    let pivots = eliminate(&mut matrix);
+    if pivots.len() != points.len() {
+        return None;
+    }
+    let free = (0..=points.len()).find(|k| !pivots.contains(k))?;
+    let common = pivots.iter().zip(&matrix).fold(1, |lcm, (&pivot, row)| {
+        let value = row[pivot].abs();
+        lcm / gcd(lcm, value) * value
+    });
+    let mut solution = vec![common; points.len() + 1];
+    for (&pivot, row) in pivots.iter().zip(&matrix) {
+        solution[pivot] = -row[free] * (common / row[pivot]);
+    }
+    let (lambda, level) = solution.split_at(points.len());
+    let total: i128 = lambda.iter().sum();
+    let inside = lambda.iter().all(|l| l.signum() == total.signum()) && total != 0;
+    let divisor = gcd(level[0].abs(), total.abs());
+    inside.then(|| (level[0].abs() / divisor, total.abs() / divisor))
+}
+
 pub(crate) fn rank_of(vectors: &[Vec<i128>]) -> usize {
     eliminate(&mut vectors.to_vec()).len()
 }
@@ -136,6 +181,6 @@ fn eliminate(matrix: &mut [Vec<i128>]) -> Vec<usize> {
     pivots
 }
 
-fn gcd(a: i128, b: i128) -> i128 {
+pub(crate) fn gcd(a: i128, b: i128) -> i128 {
     if b == 0 { a } else { gcd(b, a % b) }
 }

@@ -11,7 +11,7 @@ use linsep::proof::{
     CertificateFile, Claim, DataIdentity, Finding, Problem, Reading, Rows, Scheme, Weighted,
     check_file,
 };
-use linsep::verdict::{Judge, Verdict};
+use linsep::verdict::{Decision, Judge, Verdict};
 
 /// A table of which every cell and label can be altered.
 #[derive(Clone)]
@@ -141,7 +141,12 @@ pub(crate) fn by_judge() -> Vec<Proven> {
     let hurried = judge("u,v,label\n0,0,a\n3,4,a\n1,1,b\n-5,9,a\n2,2.5,b\n3,1,b\n");
     let bracket = hurried.class("a", &|| true).unwrap();
     assert_eq!(bracket.verdict, Verdict::Undecided);
-    vec![
+    let margins = |name: &str, judge: &Judge, decision: &Decision, constant| {
+        let augmented = judge.augmented_margin(decision, constant, &never).unwrap();
+        let geometric = judge.geometric_margin(decision, &never).unwrap();
+        [augmented, geometric].map(|margin| proven(name, judge, margin.claim))
+    };
+    let mut all = vec![
         class("and", &and, "1"),
         class("not and", &and, "0"),
         class("rest", &three, "b"),
@@ -155,7 +160,13 @@ pub(crate) fn by_judge() -> Vec<Proven> {
         joint("three", &three),
         joint("wound", &wound),
         proven("hurried", &hurried, bracket.claim),
-    ]
+    ];
+    let slanted = judge("u,v,label\n0,2,1\n2,3,1\n2,0,0\n5,1,0\n1.5,-0.5,0\n");
+    all.extend(margins("and", &and, &and.class("1", &never).unwrap(), 1));
+    all.extend(margins("slanted", &slanted, &slanted.class("1", &never).unwrap(), 2));
+    all.extend(margins("rest", &three, &three.class("c", &never).unwrap(), 1));
+    all.extend(margins("pair", &three, &three.pair("a", "b", &never).unwrap(), 7));
+    all
 }
 
 /// Claims of every kind that one reading makes true and the other false.

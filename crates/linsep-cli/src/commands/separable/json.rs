@@ -1,9 +1,10 @@
 //! The verdict for programs.
 
 use super::{Asked, Timed};
+use crate::commands::margin;
 use crate::context::Context;
 use linsep::Dataset;
-use linsep::verdict::{Decision, Judge, Method, Verdict, scheme_of};
+use linsep::verdict::{Decision, Judge, Method, scheme_of};
 use serde_json::{Value, json};
 
 /// Numbers up to which the ranks of all questions together are looked for.
@@ -22,6 +23,7 @@ pub(super) fn object(
 ) -> Value {
     let claims: Vec<Value> =
         asked.all.iter().map(|timed| claim(timed, asked, judge, context)).collect();
+    let prove: f64 = asked.all.iter().map(|timed| timed.decision.proving).sum();
     let by = if judge.by == Method::Search { "search" } else { "cycling" };
     json!({
         "schema": "linsep.result/1",
@@ -29,36 +31,36 @@ pub(super) fn object(
         "by": by,
         "verdict": asked.verdict().word(),
         "claims": claims,
-        "seconds": { "read": read, "decide": decide },
+        "seconds": { "read": read, "decide": decide, "prove": prove },
         "digest": digest,
         "reading": judge.reading(),
     })
 }
 
 fn claim(timed: &Timed, asked: &Asked, judge: &Judge, context: &Context) -> Value {
-    let Timed { decision, seconds } = timed;
+    let Timed { decision, seconds, margins } = timed;
     let (positive, negative) = match &decision.problem {
         Some(problem) => (problem.positive.clone(), problem.negative.clone()),
         None => (Vec::new(), Vec::new()),
     };
-    let upper = match decision.verdict {
-        Verdict::Separable | Verdict::Undecided => Value::Null,
-        _ => json!(0.0),
-    };
-    json!({
+    let mut claim = json!({
         "scheme": scheme_of(decision).word(),
         "positive": positive,
         "negative": negative,
         "verdict": decision.verdict.word(),
         "witness_rows": decision.witness_rows(),
-        "margin": { "lower": Value::Null, "upper": upper },
+        "margin": margin::proved_interval(judge, decision),
         "logistic": logistic(decision, judge),
         "rank": rank(decision, asked, judge, context),
         "limit": decision.limit.map(|limit| limit.words()),
         "cycling": cycling(decision),
         "passes": decision.passes,
         "seconds": seconds,
-    })
+    });
+    if let Some(margins) = margins {
+        margins.add_to(&mut claim);
+    }
+    claim
 }
 
 /// `null` where the kind of the rows is not known.

@@ -6,6 +6,7 @@ mod meaning;
 mod report;
 mod rows;
 
+use super::margin::{self, Margins};
 use super::{check_width, describe_input, read_data};
 use crate::context::{Context, timed_out};
 use crate::exit::Failure;
@@ -22,6 +23,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
+    let constant = margin::asked(matches)?;
     let reading = Instant::now();
     let read = read_data(matches, context)?;
     let read_seconds = reading.elapsed().as_secs_f64();
@@ -35,14 +37,22 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     judge.kind |= matches.get_flag("kind");
     judge.by = method(matches)?;
     let deciding = Instant::now();
-    let asked = ask(matches, &judge, context)?;
+    let mut asked = ask(matches, &judge, context)?;
     let decide_seconds = deciding.elapsed().as_secs_f64();
+    if let Some(constant) = constant {
+        for timed in &mut asked.all {
+            timed.margins = margin::find(&judge, &timed.decision, constant, context);
+        }
+    }
     let verdict = asked.verdict();
     let digest = data.digest(context.threads);
     if let Some(path) = matches.get_one::<PathBuf>("cert") {
         let decisions: Vec<Decision> =
             asked.all.iter().map(|timed| timed.decision.clone()).collect();
-        let file = file_of(&judge, certificate(&decisions), &digest);
+        let mut certificate = certificate(&decisions);
+        let margins = asked.all.iter().filter_map(|timed| timed.margins.as_ref());
+        certificate.claims.extend(margins.flat_map(Margins::claims));
+        let file = file_of(&judge, certificate, &digest);
         write_atomic(path, |out| out.write_all(file.to_json().as_bytes()))?;
     }
     if context.json {
@@ -57,10 +67,13 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         }
         print(&facts.text(context))?;
     }
+    let cut_short = context.stopped() && asked.all.iter().any(Timed::is_incomplete);
     Ok(ExitCode::from(match verdict {
-        Verdict::Separable => 0,
         Verdict::Undecided if context.stopped() && !timed_out() => 130,
         Verdict::Undecided => 5,
+        Verdict::Separable if cut_short && !timed_out() => 130,
+        Verdict::Separable if cut_short => 5,
+        Verdict::Separable => 0,
         _ => 1,
     }))
 }
@@ -98,6 +111,14 @@ fn file_of(judge: &Judge, certificate: Certificate, digest: &str) -> Certificate
 struct Timed {
     decision: Decision,
     seconds: f64,
+    /// The margins, where they were asked for and it is separable.
+    margins: Option<Margins>,
+}
+
+impl Timed {
+    fn is_incomplete(&self) -> bool {
+        self.margins.as_ref().is_some_and(Margins::is_incomplete)
+    }
 }
 
 /// Everything that was asked; the last decision gives the answer.
@@ -110,7 +131,7 @@ fn ask(matches: &ArgMatches, judge: &Judge, context: &Context) -> Result<Asked, 
     let timed = |decide: &dyn Fn() -> LinsepResult<Decision>| -> LinsepResult<Timed> {
         let started = Instant::now();
         let decision = decide()?;
-        Ok(Timed { decision, seconds: started.elapsed().as_secs_f64() })
+        Ok(Timed { decision, seconds: started.elapsed().as_secs_f64(), margins: None })
     };
     let mut all = Vec::new();
     if let Some(pair) = matches.get_one::<String>("pair") {

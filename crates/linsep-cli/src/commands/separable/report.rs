@@ -1,6 +1,7 @@
 //! The verdict for people.
 
-use super::{Asked, matrix, meaning, rows};
+use super::{Asked, Timed, matrix, meaning, rows};
+use crate::commands::margin::{self, Margins};
 use crate::context::Context;
 use crate::output::{Facts, counted};
 use linsep::printable;
@@ -19,7 +20,20 @@ pub(super) fn add(
         [one] => single(facts, &one.decision, judge, all_witnesses, context),
         _ => several(facts, asked, judge, all_witnesses),
     }
-    facts.add("proved", "every verdict above passed the exact checker, except what says undecided");
+    for timed in &asked.all {
+        if let Some(margins) = &timed.margins {
+            if asked.several() {
+                facts.add(title(&timed.decision), question(&timed.decision).trim_end_matches(": "));
+            }
+            margins.text(facts, &judge.data);
+        }
+    }
+    let bounds = |timed: &Timed| timed.margins.as_ref().is_some_and(Margins::has_bounds);
+    let proved = match asked.all.iter().any(bounds) {
+        true => margin::PROVED,
+        false => "every verdict above passed the exact checker, except what says undecided",
+    };
+    facts.add("proved", proved);
 }
 
 /// One question, with its rows and what it means.

@@ -1,0 +1,207 @@
+//! The shortest point of the hull of all rows, in floats: raw rows, one common scale, because here
+//! lengths count and not only signs.
+//!
+//! Three hulls are asked for. Their shortest points X are the planes of the largest margin
+//! (`docs/theory/theorems.md`, section 5), with X·z at its least on the rows of the support.
+//!
+//! ```text
+//! augmented    z = ±(c, x)                      the margin of (b/c, w) of length 1
+//! geometric    ±x, each side for itself         half the way between the two hulls
+//! unit sphere  z / |z|  with z = ±(1, x)        the margin of rows of length 1
+//! ```
+//!
+//! Wolfe's method ([`MinNorm`]) works on an active set; the rows that lie below its answer join, as
+//! many at a time as in the search for a verdict. What comes out is a proposal.
+
+use super::min_norm::MinNorm;
+use super::search::Effort;
+use super::signed::Signed;
+use crate::parallel::parallel_map;
+
+/// Rounds after which the answer has to do.
+const MAX_ROUNDS: usize = 200;
+
+/// A row lies below the answer if it does so by this share of its squared length.
+const BELOW: f64 = 1e-10;
+
+/// Which hull.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// z = ±(c, x).
+    Augmented(u64),
+    /// The two hulls of x.
+    Geometric,
+    /// z / |z|.
+    UnitSphere,
+}
+
+/// The rows of a question as the points of a hull.
+pub(crate) struct Hull<'a> {
+    pub(crate) view: &'a Signed,
+    pub(crate) shape: Shape,
+    /// Every point is a row times this power of two, so that the longest is about 1.
+    factor: f64,
+    /// A point that is subtracted from every row, where that changes nothing.
+    centre: Vec<f64>,
+    /// |z| of each row, on the unit sphere.
+    lengths: Vec<f64>,
+}
+
+/// Where the search for the shortest point ended: X as a plane of raw columns, and its rows.
+pub(crate) struct Nearest {
+    pub(crate) support: Vec<(usize, f64)>,
+    pub(crate) weights: Vec<f64>,
+    pub(crate) bias: f64,
+}
+
+impl<'a> Hull<'a> {
+    /// `None` if the rows are too long for floats.
+    pub(crate) fn new(view: &'a Signed, shape: Shape, threads: usize) -> Option<Hull<'a>> {
+        let constant = match shape {
+            Shape::Augmented(constant) => constant as f64,
+            Shape::Geometric => 0.0,
+            Shape::UnitSphere => 1.0,
+        };
+        let squares = squares(view, constant, threads);
+        let longest = squares.iter().copied().fold(0.0, f64::max).sqrt();
+        if !longest.is_finite() || longest < 1e-140 {
+            return None;
+        }
+        let mut hull = Hull { view, shape, factor: 1.0, centre: Vec::new(), lengths: Vec::new() };
+        match shape {
+            Shape::UnitSphere => hull.lengths = squares.into_iter().map(f64::sqrt).collect(),
+            _ => hull.factor = 2f64.powi(-(longest.log2().round() as i32)),
+        }
+        if shape == Shape::Geometric {
+            hull.centre = hull.middle();
+        }
+        Some(hull)
+    }
+
+    /// Dimension of the points.
+    fn dimension(&self) -> usize {
+        self.view.data.n_features() + usize::from(self.shape != Shape::Geometric)
+    }
+
+    /// The mean of rows spread over the data.
+    fn middle(&self) -> Vec<f64> {
+        let mut sum = vec![0.0; self.view.data.n_features()];
+        let step = self.view.len().div_ceil(1000);
+        let (mut scratch, mut count) = (Vec::new(), 0.0);
+        for k in (0..self.view.len()).step_by(step) {
+            self.view.for_each(k, &mut scratch, |j, x| sum[j as usize] += x);
+            count += 1.0;
+        }
+        sum.iter_mut().for_each(|sum| *sum /= count);
+        sum
+    }
+
+    fn point(&self, k: usize, scratch: &mut Vec<f64>) -> Vec<f64> {
+        let sign = f64::from(self.view.signs[k]);
+        let mut factor = sign * self.factor;
+        let mut point = vec![0.0; self.dimension()];
+        let mut shift = 1;
+        match self.shape {
+            Shape::Augmented(constant) => point[0] = factor * constant as f64,
+            Shape::UnitSphere => {
+                factor = sign / self.lengths[k];
+                point[0] = factor;
+            }
+            Shape::Geometric => {
+                shift = 0;
+                point.iter_mut().zip(&self.centre).for_each(|(p, c)| *p = -factor * c);
+            }
+        }
+        self.view.for_each(k, scratch, |j, x| point[j as usize + shift] += factor * x);
+        point
+    }
+
+    /// The plane of raw columns whose scores are p·x: X in point coordinates.
+    fn plane(&self, x: &[f64]) -> (Vec<f64>, f64) {
+        let weights = |x: &[f64]| x.iter().map(|x| x * self.factor).collect::<Vec<f64>>();
+        match self.shape {
+            Shape::Augmented(constant) => (weights(&x[1..]), x[0] * self.factor * constant as f64),
+            Shape::UnitSphere => (weights(&x[1..]), x[0]),
+            Shape::Geometric => {
+                let weights = weights(x);
+                let bias = -weights.iter().zip(&self.centre).map(|(w, c)| w * c).sum::<f64>();
+                (weights, bias)
+            }
+        }
+    }
+
+    /// p·X of every row.
+    pub(crate) fn heights(&self, weights: &[f64], bias: f64, threads: usize) -> Vec<f64> {
+        let mut heights = self.view.margins(0..self.view.len(), weights, bias, threads);
+        heights.iter_mut().zip(&self.lengths).for_each(|(height, length)| *height /= length);
+        heights
+    }
+
+    /// Which of the two levels a row is measured by.
+    pub(crate) fn group(&self, k: usize) -> usize {
+        usize::from(self.shape == Shape::Geometric && self.view.signs[k] < 0)
+    }
+
+    /// Searches from `seeds` and rows spread over the data.
+    pub(crate) fn nearest(&self, seeds: &[usize], effort: &Effort<'_>) -> Option<Nearest> {
+        let batch = 4 * self.dimension() + 8;
+        let mut search = MinNorm::new(self.dimension());
+        let (mut active, mut is_active) = (Vec::new(), vec![false; self.view.len()]);
+        let mut scratch = Vec::new();
+        let mut join = |search: &mut MinNorm, active: &mut Vec<usize>, k: usize| {
+            if !is_active[k] {
+                is_active[k] = true;
+                active.push(k);
+                search.push_to(&self.point(k, &mut scratch), self.group(k) as u8);
+            }
+        };
+        let first = |sign: i8| self.view.signs.iter().position(|s| *s == sign);
+        let spread = (0..self.view.len()).step_by((self.view.len() / batch).max(1));
+        let start = first(1).into_iter().chain(first(-1)).chain(seeds.iter().copied());
+        start.chain(spread).for_each(|k| join(&mut search, &mut active, k));
+        for _ in 0..MAX_ROUNDS {
+            // In slices, because with many columns a single run can take long.
+            for _ in 0..self.dimension() + 20 {
+                let done = search.run(50);
+                if (effort.stop)() {
+                    return None;
+                }
+                if done {
+                    break;
+                }
+            }
+            let (weights, bias) = self.plane(&search.x);
+            let heights = self.heights(&weights, bias, effort.threads);
+            let (levels, slack) = (search.levels(), BELOW * search.square());
+            let depth = |k: usize| heights[k] - levels[self.group(k)];
+            let mut below: Vec<usize> =
+                (0..self.view.len()).filter(|&k| depth(k) < -slack).collect();
+            below.sort_by(|&a, &b| depth(a).total_cmp(&depth(b)).then(a.cmp(&b)));
+            let before = active.len();
+            // Rows that are in already do not come nearer by being named again.
+            below.into_iter().take(batch).for_each(|k| join(&mut search, &mut active, k));
+            if active.len() == before {
+                break;
+            }
+        }
+        let support = search.support().map(|(j, l)| (active[j], l)).collect();
+        let (weights, bias) = self.plane(&search.x);
+        Some(Nearest { support, weights, bias })
+    }
+}
+
+/// c² + x·x of every row, in floats.
+pub(crate) fn squares(view: &Signed, constant: f64, threads: usize) -> Vec<f64> {
+    const BLOCK: usize = 4096;
+    let blocks = parallel_map(view.len().div_ceil(BLOCK), threads, |block| {
+        let rows = block * BLOCK..((block + 1) * BLOCK).min(view.len());
+        let mut scratch = Vec::new();
+        let square = |k: usize| {
+            let mut sum = constant * constant;
+            view.for_each(k, &mut scratch, |_, x| sum += x * x);
+            sum
+        };
+        rows.map(square).collect::<Vec<f64>>()
+    });
+    blocks.concat()
+}
