@@ -115,6 +115,20 @@ fn every_pair_of_digits_is_separable() {
     assert!(pairs.iter().all(|pair| pair.verdict == Verdict::Separable));
 }
 
+/// The sampled rounds may refute a9a by more rows; two equal ones of both labels are enough, and a
+/// weak plane shows that the classes only touch.
+#[test]
+fn adults_touch_and_some_are_equal_on_both_sides() {
+    let judge = Judge::new(example("a9a.svm.gz"));
+    let decision = judge.class("1", &never).unwrap();
+    assert_eq!(decision.verdict, Verdict::Touching);
+    proofs_hold(&judge, std::slice::from_ref(&decision));
+    assert_eq!(decision.witness_rows(), 2);
+    let escape = decision.escape.as_ref().unwrap();
+    assert!(!escape.rows.is_empty() && escape.rows.len() < 32_561);
+    assert!(!escape.coefficients.is_empty());
+}
+
 #[test]
 fn eights_and_nines_only_touch_the_other_digits() {
     let judge = Judge::new(example("digits.csv"));

@@ -172,6 +172,9 @@ impl Plan {
             settings.start =
                 Some(ModelFile::load(Path::new(file), context.max_memory)?.model.planes);
         }
+        if let Some(file) = text("eta").and_then(|eta| eta.strip_prefix("table:")) {
+            settings.rates = Some(rates(Path::new(file))?);
+        }
         let whole = |name: &str| text(name).map(|n| input::whole(name, n)).transpose();
         let mut limits = Limits { updates: whole("updates")?, ..Limits::default() };
         if let Some(epochs) = whole("epochs")? {
@@ -211,6 +214,36 @@ impl Plan {
             inputs,
         })
     }
+}
+
+/// Learning rates in a text file, with space or line ends between them.
+fn rates(path: &Path) -> Result<Vec<f64>, Failure> {
+    const MOST: u64 = 1 << 26;
+    let size = std::fs::metadata(path).map_err(|e| Error::io("read", path, e))?.len();
+    if size > MOST {
+        let words = format!("--eta: {} is larger than {MOST} bytes", path.display());
+        return Err(Error::usage(words).into());
+    }
+    let bytes = std::fs::read(path).map_err(|e| Error::io("read", path, e))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let mut rates = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        for word in line.split_whitespace() {
+            match word.parse::<f64>() {
+                Ok(rate) if rate.is_finite() && rate >= 0.0 => rates.push(rate),
+                _ => {
+                    return Err(Error::usage(format!(
+                        "--eta: {}:{}: \"{}\" is no rate of at least 0",
+                        path.display(),
+                        number + 1,
+                        linsep::printable(word.as_bytes(), 30)
+                    ))
+                    .into());
+                }
+            }
+        }
+    }
+    Ok(rates)
 }
 
 /// `flowers.linsep` in this folder for `data/flowers.csv.gz`.

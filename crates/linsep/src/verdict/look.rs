@@ -29,15 +29,17 @@ const MAX_MEASURED_WIDTH: usize = 4096;
 const SAMPLE: usize = 2000;
 
 impl Look {
-    /// Some rows, spread over all of them; nothing is known of equal ones.
-    pub(crate) fn at_sample(view: &Signed) -> Look {
+    /// Some rows, spread over all of them, and whether equal ones are among them.
+    pub(crate) fn at_sample(view: &Signed) -> (Look, bool) {
         let mut sums = Sums::new(view.data.n_features());
         let origin = first_row(view);
         let step = view.len().div_ceil(SAMPLE.max(20 * view.dimension()));
         let rows = (0..view.len()).step_by(step);
         let count = rows.len();
-        sums.add_rows(view, rows, &origin);
-        sums.finish(count, &origin, Vec::new())
+        let mut hashes = sums.add_rows(view, rows, &origin);
+        hashes.sort_unstable();
+        let repeats = hashes.windows(2).any(|pair| pair[0].0 == pair[1].0);
+        (sums.finish(count, &origin, pairs_of(view, hashes)), repeats)
     }
 
     /// Every row.

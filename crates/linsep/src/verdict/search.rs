@@ -5,8 +5,8 @@
 //!    list of rows that balance; otherwise the plane is tried on all rows, and those it gets wrong
 //!    join ([`ActiveSet`]). It starts from a sample, so rows that no plane separates by far are
 //!    refuted without a single pass.
-//! 2. A look at every row, if that did not settle it or there are very many columns: equal rows on
-//!    both sides are two rows that cancel ([`Look`]).
+//! 2. A look at every row, if that did not settle it, if rows repeat in the sample or if there are
+//!    very many columns: equal rows on both sides are two rows that cancel ([`Look`]).
 //! 3. Dual coordinate descent: a plane that gets every row right, soon or not at all ([`Descent`]).
 //! 4. The active set again, with all columns measured and the rows that the descent found heavy.
 //! 5. The exact simplex method on the rows that matter, with rows joining in the same way.
@@ -125,7 +125,7 @@ impl Search {
     /// One round; `None` when another one is needed.
     pub(crate) fn round(&mut self, effort: &Effort<'_>) -> Option<Answer> {
         let next = match std::mem::replace(&mut self.stage, Stage::Ended) {
-            Stage::Start => self.start(),
+            Stage::Start => self.start(effort),
             Stage::Look => self.first_look(effort),
             Stage::Descent { look, descent, passes } => self.descend(look, descent, passes, effort),
             Stage::ActiveSet { set, rounds, sampled } => {
@@ -143,13 +143,25 @@ impl Search {
         }
     }
 
-    fn start(&mut self) -> Next {
+    fn start(&mut self, effort: &Effort<'_>) -> Next {
         if !self.is_narrow() {
             return Next::Go(Stage::Look);
         }
-        let look = Look::at_sample(&self.view);
+        let (look, repeats) = Look::at_sample(&self.view);
+        if let Some(claim) = self.by_equal_rows(&look, effort) {
+            return Next::End(Answer::Proved(claim));
+        }
+        if repeats {
+            // Where rows repeat, a pair of them may stand on both sides: the shortest proof.
+            return Next::Go(Stage::Look);
+        }
         let set = Box::new(ActiveSet::new(&self.view, &look, &[]));
         Next::Go(Stage::ActiveSet { set, rounds: 0, sampled: true })
+    }
+
+    fn by_equal_rows(&mut self, look: &Look, effort: &Effort<'_>) -> Option<Claim> {
+        let &(a, b) = look.equal.first()?;
+        self.propose_witness(vec![(a, IBig::ONE), (b, IBig::ONE)], effort)
     }
 
     /// Whether the active set can hold its points.
@@ -161,11 +173,8 @@ impl Search {
     fn first_look(&mut self, effort: &Effort<'_>) -> Next {
         let look = Look::new(&self.view, effort.threads);
         self.work.visits += self.view.len() as u64;
-        if let Some(&(a, b)) = look.equal.first() {
-            let pair = vec![(a, IBig::ONE), (b, IBig::ONE)];
-            if let Some(claim) = self.propose_witness(pair, effort) {
-                return Next::End(Answer::Proved(claim));
-            }
+        if let Some(claim) = self.by_equal_rows(&look, effort) {
+            return Next::End(Answer::Proved(claim));
         }
         let descent = Box::new(Descent::new(&self.view, &look));
         Next::Go(Stage::Descent { look: Box::new(look), descent, passes: 0 })
