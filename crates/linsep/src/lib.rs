@@ -22,6 +22,7 @@ mod error;
 pub mod data;
 pub(crate) mod engine;
 pub mod learn;
+pub mod loss;
 pub mod model;
 pub mod model_file;
 pub mod recipe;

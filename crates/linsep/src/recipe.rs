@@ -6,12 +6,14 @@ use crate::error::{Error, Result};
 use crate::learn::adaline::Adaline;
 use crate::learn::averaged::Averaged;
 use crate::learn::deciding::Deciding;
+use crate::learn::descent::Descent;
 use crate::learn::multiclass::OneVsRest;
 use crate::learn::perceptron::{Init, Order, Perceptron, Ties};
 use crate::learn::pocket::Pocket;
 use crate::learn::rate::Rate;
 use crate::learn::response::{Aggressive, Response};
 use crate::learn::{BinaryLearner, Learner};
+use crate::loss::Criterion;
 use crate::model::Plane;
 use std::collections::BTreeMap;
 
@@ -27,6 +29,42 @@ pub const ALL: &[Recipe] = &[
                 "on" => schemes(settings, Deciding(perceptron)),
                 _ => schemes(settings, perceptron),
             }
+        },
+    },
+    Recipe {
+        name: "batch-perceptron",
+        summary: "each epoch adds all rows on the wrong side; ends with an empty error set",
+        parameters: &[ETA, DESCENT_SCALE, CLASS_WEIGHT],
+        build: |settings| {
+            let mut descent = Descent::on(Criterion::Perceptron);
+            descent.rate = Some(settings.rate(&ETA)?);
+            descend(settings, descent)
+        },
+    },
+    Recipe {
+        name: "descent",
+        summary: "gradient descent on a criterion of the lectures, all rows at a time",
+        parameters: &[
+            CRITERION,
+            AUTO_ETA,
+            BELOW,
+            STEP_REST,
+            LOWER,
+            UPPER,
+            DESCENT_SCALE,
+            CLASS_WEIGHT,
+        ],
+        build: |settings| {
+            let mut descent = Descent::on(settings.word(&CRITERION)?);
+            if settings.get(&AUTO_ETA) != "auto" {
+                descent.rate = Some(settings.rate(&AUTO_ETA)?);
+            }
+            settings.choice(&CRITERION)?;
+            descent.below = settings.optional(&BELOW)?;
+            descent.rest = settings.number(&STEP_REST, 0.0)?;
+            descent.lower = settings.optional(&LOWER)?;
+            descent.upper = settings.optional(&UPPER)?;
+            descend(settings, descent)
         },
     },
     Recipe {
@@ -139,6 +177,41 @@ const LMS_ETA: Parameter = Parameter {
     help: "Learning rate as for the perceptron, or auto: half of what the rows keep stable",
     ..ETA
 };
+const AUTO_ETA: Parameter = Parameter {
+    default: "auto",
+    help: "Learning rate as for the perceptron, or auto: from the criterion and the data",
+    ..ETA
+};
+const CRITERION: Parameter = Parameter {
+    name: "criterion",
+    value: "J",
+    default: "jp",
+    words: &["jp", "jd", "mse", "hinge", "squared-hinge", "logistic"],
+    help: "What is made small",
+};
+const BELOW: Parameter = Parameter {
+    name: "below",
+    value: "E",
+    default: "none",
+    words: &[],
+    help: "End when the criterion is below E",
+};
+const LOWER: Parameter = Parameter {
+    name: "lower",
+    value: "W",
+    default: "none",
+    words: &[],
+    help: "No weight is smaller (the bias is free)",
+};
+const UPPER: Parameter = Parameter {
+    name: "upper",
+    value: "W",
+    default: "none",
+    words: &[],
+    help: "No weight is larger (the bias is free)",
+};
+const STEP_REST: Parameter = Parameter { default: "0.000001", ..REST };
+const DESCENT_SCALE: Parameter = Parameter { words: &["none", "pow2", "maxabs"], ..SCALE };
 const MARGIN: Parameter = Parameter {
     name: "b",
     value: "B",
@@ -288,6 +361,17 @@ impl Settings {
         }
     }
 
+    /// A finite number, or nothing for `none`.
+    fn optional(&self, parameter: &Parameter) -> Result<Option<f64>> {
+        match self.get(parameter) {
+            "none" => Ok(None),
+            text => match text.parse::<f64>() {
+                Ok(value) if value.is_finite() => Ok(Some(value)),
+                _ => Err(named(parameter, &format!("\"{text}\" is no number, nor none"))),
+            },
+        }
+    }
+
     fn choice(&self, parameter: &Parameter) -> Result<&str> {
         let text = self.get(parameter);
         if parameter.words.contains(&text) {
@@ -354,6 +438,14 @@ fn start(settings: &Settings) -> Result<Perceptron> {
 fn family(settings: &Settings) -> Result<Perceptron> {
     let (rate, scale) = (settings.rate(&ETA)?, settings.word(&SCALE)?);
     Ok(Perceptron { rate, scale, ..start(settings)? })
+}
+
+/// A descent with its scale and class weights.
+fn descend(settings: &Settings, mut descent: Descent) -> Result<Box<dyn Learner>> {
+    settings.choice(&DESCENT_SCALE)?;
+    descent.scale = settings.word(&DESCENT_SCALE)?;
+    descent.balanced = settings.choice(&CLASS_WEIGHT)? == "balanced";
+    Ok(Box::new(descent))
 }
 
 /// A learner under the scheme for K classes that the settings ask for.

@@ -244,6 +244,9 @@ fn the_state_of_a_run_on_fewer_rows_or_with_another_seed_is_refused() {
             assert_refuses(training.as_mut(), &other.save(), words);
         };
         foreign(variant.learner().as_ref(), &part, "fewer rows");
+        if variant.value("order").is_none() {
+            continue; // Nothing is drawn, so no seed belongs to the run.
+        }
         foreign(variant.learner_with_seed(8).as_ref(), &whole.task(), "another seed");
     }
 }

@@ -1,5 +1,6 @@
 //! The ways to learn that learners share. Each engine owns its loop over the data; what a learner
 //! adds is a rule.
 
+pub(crate) mod batch;
 pub(crate) mod machine;
 pub(crate) mod online;

@@ -351,7 +351,7 @@ impl<U: Rule> Online<U> {
 }
 
 /// Tells lists of rows apart.
-fn fingerprint(rows: &[u32]) -> u64 {
+pub(crate) fn fingerprint(rows: &[u32]) -> u64 {
     let mix =
         |h: u64, row: &u32| (h ^ u64::from(*row)).wrapping_mul(0x0100_0000_01b3).rotate_left(17);
     rows.iter().fold(rows.len() as u64 + 0x9e37, mix)

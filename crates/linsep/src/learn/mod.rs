@@ -8,6 +8,7 @@
 pub mod adaline;
 pub mod averaged;
 pub mod deciding;
+pub mod descent;
 pub mod multiclass;
 pub mod perceptron;
 pub mod pocket;

@@ -267,28 +267,36 @@ impl Perceptron {
 
     /// Row weight × class weight × row scale, if any of them is not 1.
     fn row_factors(&self, data: &Dataset, rows: &[u32], scaler: &Scaler) -> Option<Vec<f64>> {
-        if data.weights().is_none() && !self.balanced && scaler.row_factor.is_none() {
-            return None;
+        let weights = row_weights(data, rows, self.balanced);
+        match (&scaler.row_factor, weights) {
+            (None, weights) => weights,
+            (Some(scale), None) => Some(scale.clone()),
+            (Some(scale), Some(weights)) => {
+                Some(weights.iter().zip(scale).map(|(weight, scale)| weight * scale).collect())
+            }
         }
-        let mut class_weight = vec![1.0; data.n_classes()];
-        if self.balanced {
-            let mut counts = vec![0.0; data.n_classes()];
-            rows.iter().for_each(|&row| {
-                counts[data.class_of(row as usize) as usize] += data.weight(row as usize)
-            });
-            let total: f64 = counts.iter().sum();
-            let classes = counts.len() as f64;
-            class_weight = counts
-                .iter()
-                .map(|&count| total / (classes * count.max(f64::MIN_POSITIVE)))
-                .collect();
-        }
-        let factor = |row: usize| {
-            let scale = scaler.row_factor.as_ref().map_or(1.0, |factors| factors[row]);
-            data.weight(row) * class_weight[data.class_of(row) as usize] * scale
-        };
-        Some((0..data.n_rows()).map(factor).collect())
     }
+}
+
+/// Row weight × class weight of every row of the data, if any of them is not 1. Balanced classes
+/// weigh n / (K · rows of the class) for each row.
+pub(crate) fn row_weights(data: &Dataset, rows: &[u32], balanced: bool) -> Option<Vec<f64>> {
+    if data.weights().is_none() && !balanced {
+        return None;
+    }
+    let mut class_weight = vec![1.0; data.n_classes()];
+    if balanced {
+        let mut counts = vec![0.0; data.n_classes()];
+        rows.iter().for_each(|&row| {
+            counts[data.class_of(row as usize) as usize] += data.weight(row as usize)
+        });
+        let total: f64 = counts.iter().sum();
+        let classes = counts.len() as f64;
+        let weight = |&count: &f64| total / (classes * count.max(f64::MIN_POSITIVE));
+        class_weight = counts.iter().map(weight).collect();
+    }
+    let weight = |row: usize| data.weight(row) * class_weight[data.class_of(row) as usize];
+    Some((0..data.n_rows()).map(weight).collect())
 }
 
 /// The claim that planes separate; not checked.

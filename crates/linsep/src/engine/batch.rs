@@ -1,0 +1,140 @@
+//! One look at all rows, then one step: the engine of batch learning.
+//!
+//! A pass adds up Σ ω f(m) and Σ ω f'(m) y z over blocks of rows, several blocks at a time on as many
+//! threads as there are, and adds the sums of the blocks in their order: threads change no bit.
+
+use crate::data::Dataset;
+use crate::data::scale::Scaler;
+use crate::data::store::{Row, Rows, with_rows};
+use crate::loss::Criterion;
+use crate::model::Plane;
+use crate::parallel::parallel_map;
+
+/// The rows of one two-class problem and how they count.
+pub(crate) struct Batch<'a> {
+    pub(crate) data: &'a Dataset,
+    pub(crate) rows: &'a [u32],
+    pub(crate) positive: u32,
+    pub(crate) scaler: &'a Scaler,
+    /// The weight of each row of the data, where not all are 1.
+    pub(crate) weights: Option<&'a [f64]>,
+    pub(crate) threads: usize,
+}
+
+/// What a pass adds up to.
+#[derive(Clone, Debug)]
+pub(crate) struct Sums {
+    /// Σ ω f(m).
+    pub(crate) value: f64,
+    /// Rows with m ≤ 0.
+    pub(crate) mistakes: u64,
+    /// Σ ω f'(m) y x and Σ ω f'(m) y, in raw coordinates.
+    pub(crate) gradient: Plane,
+}
+
+/// Rows in a block, and blocks whose sums are held at a time.
+const BLOCK: usize = 4096;
+const TOGETHER: usize = 8;
+
+impl Batch<'_> {
+    /// The sums of a criterion at a plane.
+    pub(crate) fn sums(&self, criterion: Criterion, plane: &Plane) -> Sums {
+        self.sums_of(&|m| (criterion.value(m), criterion.slope(m)), plane)
+    }
+
+    /// The sums of a function of the margin, given with its slope.
+    fn sums_of(&self, f: &(dyn Fn(f64) -> (f64, f64) + Sync), plane: &Plane) -> Sums {
+        let blocks: Vec<&[u32]> = self.rows.chunks(BLOCK).collect();
+        let mut total = Sums::zero(plane.weights.len());
+        for group in blocks.chunks(TOGETHER) {
+            let parts = parallel_map(
+                group.len(),
+                self.threads,
+                |k| with_rows!(self.data.store, rows => self.block_of(rows, f, plane, group[k])),
+            );
+            parts.iter().for_each(|part| total.add(part));
+        }
+        total
+    }
+
+    fn block_of<R: Rows>(
+        &self,
+        rows: &R,
+        f: &(dyn Fn(f64) -> (f64, f64) + Sync),
+        plane: &Plane,
+        block: &[u32],
+    ) -> Sums {
+        let mut sums = Sums::zero(plane.weights.len());
+        let mut scratch = Vec::new();
+        for &row in block {
+            let row = row as usize;
+            let y = if self.data.class_of(row) == self.positive { 1.0 } else { -1.0 };
+            let weight = self.weights.map_or(1.0, |weights| weights[row]);
+            let scale = self.scaler.row_factor.as_ref().map_or(1.0, |factor| factor[row]);
+            let margin = y * (rows.dot(row, &plane.weights) + plane.bias) * scale;
+            let (value, slope) = f(margin);
+            sums.value += weight * value;
+            // Written so that a margin that is not a number counts as a mistake.
+            let right = margin > 0.0;
+            sums.mistakes += u64::from(!right);
+            let a = weight * slope * y * scale;
+            if a != 0.0 {
+                rows.row(row, &mut scratch).add_to(a, &mut sums.gradient.weights);
+                sums.gradient.bias += a;
+            }
+        }
+        sums
+    }
+
+    /// The largest eigenvalue of Σ ω z zᵀ in the coordinates of the run, by a few steps of the power
+    /// method: an estimate from below.
+    pub(crate) fn largest_eigenvalue(&self) -> f64 {
+        let width = self.data.n_features();
+        let mut direction = Plane { weights: vec![0.0; width], bias: 1.0 };
+        let mut value = 0.0;
+        for _ in 0..12 {
+            // The slope m of ½ m² makes the sum Σ ω (z·d) z: the matrix times the direction.
+            let mut next = self.sums_of(&|m| (0.0, m), &direction).gradient;
+            for (j, w) in next.weights.iter_mut().enumerate() {
+                *w *= self.scaler.scale(j) * self.scaler.scale(j);
+            }
+            let length = self.length(&next);
+            value = length;
+            if length == 0.0 || !length.is_finite() {
+                return value;
+            }
+            next.weights.iter_mut().for_each(|w| *w /= length);
+            next.bias /= length;
+            direction = next;
+        }
+        value
+    }
+
+    /// The length of a gradient in the coordinates of the run.
+    pub(crate) fn slope_length(&self, gradient: &Plane) -> f64 {
+        let weights = gradient.weights.iter().enumerate();
+        let square: f64 = weights.map(|(j, g)| (g * self.scaler.scale(j)).powi(2)).sum();
+        (square + gradient.bias * gradient.bias).sqrt()
+    }
+
+    /// The length of a plane in the coordinates of the run.
+    pub(crate) fn length(&self, plane: &Plane) -> f64 {
+        let weights = plane.weights.iter().enumerate();
+        let square: f64 = weights.map(|(j, w)| (w / self.scaler.scale(j)).powi(2)).sum();
+        (square + plane.bias * plane.bias).sqrt()
+    }
+}
+
+impl Sums {
+    fn zero(width: usize) -> Sums {
+        Sums { value: 0.0, mistakes: 0, gradient: Plane { weights: vec![0.0; width], bias: 0.0 } }
+    }
+
+    fn add(&mut self, other: &Sums) {
+        self.value += other.value;
+        self.mistakes += other.mistakes;
+        let pairs = self.gradient.weights.iter_mut().zip(&other.gradient.weights);
+        pairs.for_each(|(a, b)| *a += b);
+        self.gradient.bias += other.gradient.bias;
+    }
+}
