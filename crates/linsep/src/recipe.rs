@@ -4,18 +4,97 @@
 use crate::data::scale::Scaling;
 use crate::error::{Error, Result};
 use crate::learn::Learner;
+use crate::learn::bayes::{BernoulliBayes, MultinomialBayes, SharedVarianceBayes};
+use crate::learn::discriminant::{Fisher, Lda, Priors, Threshold};
+use crate::learn::least_squares::LeastSquares;
 use crate::learn::multiclass::OneVsRest;
 use crate::learn::perceptron::{Init, Order, Perceptron, Ties};
 use crate::model::Plane;
 use std::collections::BTreeMap;
 
 /// Every learner.
-pub const ALL: &[Recipe] = &[Recipe {
-    name: "perceptron",
-    summary: "single-sample perceptron: corrects at each mistake, stops after a pass without one",
-    parameters: &[ETA, ORDER, INIT, TIES, SCALE, CLASS_WEIGHT, MULTICLASS],
-    build: build_perceptron,
-}];
+pub const ALL: &[Recipe] = &[
+    Recipe {
+        name: "perceptron",
+        summary: "single-sample perceptron: corrects at each mistake, stops after a pass without one",
+        kind: Kind::Online,
+        parameters: &[ETA, ORDER, INIT, TIES, SCALE, CLASS_WEIGHT, MULTICLASS],
+        build: build_perceptron,
+    },
+    Recipe {
+        name: "least-squares",
+        summary: "least squares on coded classes by the pseudo-inverse, with an optional ridge",
+        kind: Kind::Direct,
+        parameters: &[L2, CLASS_WEIGHT],
+        build: |settings| {
+            let mut learner = LeastSquares::default();
+            learner.l2 = settings.at_least_zero(&L2)?;
+            learner.balanced = settings.choice(&CLASS_WEIGHT)? == "balanced";
+            Ok(Box::new(learner))
+        },
+    },
+    Recipe {
+        name: "fisher",
+        summary: "Fisher's discriminant: means far apart, little spread within the classes",
+        kind: Kind::Direct,
+        parameters: &[THRESHOLD, SHRINKAGE],
+        build: |settings| {
+            let mut learner = Fisher::default();
+            learner.threshold = settings.word(&THRESHOLD)?;
+            learner.shrinkage = settings.word(&SHRINKAGE)?;
+            Ok(Box::new(learner))
+        },
+    },
+    Recipe {
+        name: "lda",
+        summary: "normal densities with one covariance, with posteriors",
+        kind: Kind::Direct,
+        parameters: &[PRIORS, SHRINKAGE],
+        build: |settings| {
+            let mut learner = Lda::default();
+            learner.priors = settings.word(&PRIORS)?;
+            learner.shrinkage = settings.word(&SHRINKAGE)?;
+            Ok(Box::new(learner))
+        },
+    },
+    Recipe {
+        name: "shared-variance-nb",
+        summary: "naive Bayes of normal columns whose variances the classes share",
+        kind: Kind::Direct,
+        parameters: &[PRIORS, VAR_SMOOTHING],
+        build: |settings| {
+            let mut learner = SharedVarianceBayes::default();
+            learner.priors = settings.word(&PRIORS)?;
+            learner.smoothing = settings.at_least_zero(&VAR_SMOOTHING)?;
+            Ok(Box::new(learner))
+        },
+    },
+    Recipe {
+        name: "multinomial-nb",
+        summary: "naive Bayes of counts, such as those of words",
+        kind: Kind::Direct,
+        parameters: &[PRIORS, ALPHA],
+        build: |settings| {
+            let mut learner = MultinomialBayes::default();
+            learner.priors = settings.word(&PRIORS)?;
+            learner.alpha = settings.positive(&ALPHA)?;
+            Ok(Box::new(learner))
+        },
+    },
+    Recipe {
+        name: "bernoulli-nb",
+        summary: "naive Bayes of values that are on or off",
+        kind: Kind::Direct,
+        parameters: &[PRIORS, ALPHA, BINARIZE],
+        build: |settings| {
+            let mut learner = BernoulliBayes::default();
+            learner.priors = settings.word(&PRIORS)?;
+            learner.alpha = settings.positive(&ALPHA)?;
+            learner.binarize = settings.finite(&BINARIZE)?;
+            Ok(Box::new(learner))
+        },
+    },
+];
 
 /// A learner with its name and parameters.
 #[derive(Debug)]
@@ -25,9 +104,21 @@ pub struct Recipe {
     pub name: &'static str,
     /// What it does, in one line.
     pub summary: &'static str,
+    /// How it works.
+    pub kind: Kind,
     /// What can be set.
     pub parameters: &'static [Parameter],
     build: fn(&Settings) -> Result<Box<dyn Learner>>,
+}
+
+/// How a learner works. Some laws hold for one kind only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// It visits rows and corrects weights, and may be ended early.
+    Online,
+    /// It looks at all rows once and solves; the order of the rows does not matter.
+    Direct,
 }
 
 /// Something that can be set, as in `--eta 0.5`.
@@ -96,6 +187,56 @@ const MULTICLASS: Parameter = Parameter {
     help: "K classes: one machine for all (joint) or one-versus-rest (ovr)",
 };
 
+const L2: Parameter = Parameter {
+    name: "l2",
+    value: "A",
+    default: "0",
+    words: &[],
+    help: "Ridge: A times the squared length of the weights is added to the sum of squares",
+};
+const THRESHOLD: Parameter = Parameter {
+    name: "threshold",
+    value: "RULE",
+    default: "midpoint",
+    words: Threshold::WORDS,
+    help: "Between the means, moved by the priors, or where the fewest training rows are wrong",
+};
+const SHRINKAGE: Parameter = Parameter {
+    name: "shrinkage",
+    value: "none|A|oas|ledoit-wolf",
+    default: "none",
+    words: &[],
+    help: "Share of the mean variance, times the identity, in the covariance",
+};
+const PRIORS: Parameter = Parameter {
+    name: "priors",
+    value: "PRIORS",
+    default: "data",
+    words: Priors::WORDS,
+    help: "How often each class is expected: as in the data, or all alike",
+};
+const ALPHA: Parameter = Parameter {
+    name: "alpha",
+    value: "A",
+    default: "1",
+    words: &[],
+    help: "Added to every count, above 0",
+};
+const BINARIZE: Parameter = Parameter {
+    name: "binarize",
+    value: "T",
+    default: "0",
+    words: &[],
+    help: "Values above T are on, all others off",
+};
+const VAR_SMOOTHING: Parameter = Parameter {
+    name: "var-smoothing",
+    value: "A",
+    default: "1e-9",
+    words: &[],
+    help: "A times the largest variance of a column is added to every variance",
+};
+
 /// The values of parameters, by name, and what goes with every learner.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
@@ -133,6 +274,20 @@ impl Settings {
             _ => {
                 Err(named(parameter, &format!("\"{}\" is no number above 0", self.get(parameter))))
             }
+        }
+    }
+
+    fn finite(&self, parameter: &Parameter) -> Result<f64> {
+        match self.get(parameter).parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(value),
+            _ => Err(named(parameter, &format!("\"{}\" is no number", self.get(parameter)))),
+        }
+    }
+
+    fn at_least_zero(&self, parameter: &Parameter) -> Result<f64> {
+        match self.finite(parameter)? {
+            value if value >= 0.0 => Ok(value),
+            value => Err(named(parameter, &format!("{value} is below 0"))),
         }
     }
 

@@ -12,7 +12,7 @@ use linsep::data::read::ReadResult;
 use linsep::data::split::{Split, folds, holdout};
 use linsep::learn::validate::cross_validate;
 use linsep::model_file::{DataIdentity, ModelFile};
-use linsep::recipe::{Recipe, Settings};
+use linsep::recipe::{Kind, Recipe, Settings};
 use linsep::report::{CrossValidation, Evaluation};
 use linsep::{Claim, Code, Error, Fit, Learner, Limits, Stop, Task};
 use serde_json::json;
@@ -262,6 +262,9 @@ impl Report<'_> {
         facts.add("learner", self.learner());
         facts.add("stopped", self.stop());
         facts.add("proved", self.proved());
+        for remark in &self.fit.remarks {
+            facts.add(remark.name, &remark.words);
+        }
         facts.add("training", errors(&self.evaluation));
         if let Some(test) = &self.test {
             facts.add("test", errors(test));
@@ -309,6 +312,9 @@ impl Report<'_> {
     }
 
     fn stop(&self) -> String {
+        if self.fit.stop == Stop::Finished && self.plan.recipe.kind == Kind::Direct {
+            return "solved directly (one look at the rows)".to_owned();
+        }
         let progress = self.fit.progress;
         let effort = format!(
             "{}, {}",
@@ -336,6 +342,13 @@ impl Report<'_> {
                 Claim::Separable { .. } | Claim::JointSeparable { .. } => {
                     "separable: every row is strictly on its side, checked in exact arithmetic"
                         .to_owned()
+                }
+                Claim::Stationary { .. } => {
+                    "stationary: the weights solve their equations, recomputed from the rows"
+                        .to_owned()
+                }
+                Claim::Counts { .. } => {
+                    "counts: the weights are what the counts make them, counted again".to_owned()
                 }
                 claim => claim.name().to_owned(),
             };
@@ -369,6 +382,9 @@ impl Report<'_> {
         });
         if let Some(test) = &self.test {
             value["test"] = short_json(test);
+        }
+        for remark in &self.fit.remarks {
+            value["remarks"][remark.name] = remark.data.clone();
         }
         if let Some(cv) = &self.validation {
             value["cv"] = serde_json::to_value(cv).unwrap_or_default();

@@ -55,15 +55,17 @@ impl Checker<'_> {
             bias: minus(&one.bias, &zero.bias),
         });
         for ((weights, bias), expected) in fitted.planes.iter().zip(&expected) {
-            let far = |found: f64, (value, size): (f64, f64)| {
-                // Written so that what is not a number is refused.
-                !((found - value).abs() <= WEIGHT_SHARE * (size + f64::MIN_POSITIVE))
+            // Written so that what is not a number is refused.
+            let near = |found: f64, (value, size): (f64, f64)| {
+                (found - value).abs() <= WEIGHT_SHARE * (size + f64::MIN_POSITIVE)
             };
-            let wrong = weights.iter().zip(&expected.weights).position(|(w, e)| far(*w, *e));
+            let wrong = weights.iter().zip(&expected.weights).position(|(w, e)| !near(*w, *e));
             if let Some(column) = wrong {
-                return Err(format!("the weight of column {column} is not what the counts make it"));
+                return Err(format!(
+                    "the weight of column {column} is not what the counts make it"
+                ));
             }
-            if far(*bias, expected.bias) {
+            if !near(*bias, expected.bias) {
                 return Err("the bias is not what the counts make it".into());
             }
             self.scores_agree(&fitted, (weights, *bias), expected, on.as_ref())?;

@@ -215,12 +215,7 @@ impl<'a> System<'a> {
     }
 
     /// Conjugate gradients on (M + τ²)z = g until the bound of gᵀ(M + τ²)⁻¹g is accepted.
-    fn gradients(
-        &self,
-        g: &[f64],
-        tau: f64,
-        within: impl Fn(f64) -> Option<f64>,
-    ) -> Option<f64> {
+    fn gradients(&self, g: &[f64], tau: f64, within: impl Fn(f64) -> Option<f64>) -> Option<f64> {
         let bound = |z: &[f64], rest: &[f64]| {
             let square = length(rest) / tau;
             within(dot(z, g) + dot(z, rest).abs() + square * square)

@@ -1,4 +1,6 @@
 //! The ways to learn that learners share. Each engine owns its loop over the data; what a learner
 //! adds is a rule.
 
+pub(crate) mod dense;
+pub(crate) mod direct;
 pub(crate) mod online;
