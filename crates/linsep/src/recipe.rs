@@ -27,10 +27,10 @@ pub const ALL: &[Recipe] = &[
         kind: Kind::Direct,
         parameters: &[L2, CLASS_WEIGHT],
         build: |settings| {
-            let mut learner = LeastSquares::default();
-            learner.l2 = settings.at_least_zero(&L2)?;
-            learner.balanced = settings.choice(&CLASS_WEIGHT)? == "balanced";
-            Ok(Box::new(learner))
+            Ok(Box::new(LeastSquares {
+                l2: settings.at_least_zero(&L2)?,
+                balanced: settings.choice(&CLASS_WEIGHT)? == "balanced",
+            }))
         },
     },
     Recipe {
@@ -39,10 +39,10 @@ pub const ALL: &[Recipe] = &[
         kind: Kind::Direct,
         parameters: &[THRESHOLD, SHRINKAGE],
         build: |settings| {
-            let mut learner = Fisher::default();
-            learner.threshold = settings.word(&THRESHOLD)?;
-            learner.shrinkage = settings.word(&SHRINKAGE)?;
-            Ok(Box::new(learner))
+            Ok(Box::new(Fisher {
+                threshold: settings.word(&THRESHOLD)?,
+                shrinkage: settings.word(&SHRINKAGE)?,
+            }))
         },
     },
     Recipe {
@@ -51,10 +51,10 @@ pub const ALL: &[Recipe] = &[
         kind: Kind::Direct,
         parameters: &[PRIORS, SHRINKAGE],
         build: |settings| {
-            let mut learner = Lda::default();
-            learner.priors = settings.word(&PRIORS)?;
-            learner.shrinkage = settings.word(&SHRINKAGE)?;
-            Ok(Box::new(learner))
+            Ok(Box::new(Lda {
+                priors: settings.word(&PRIORS)?,
+                shrinkage: settings.word(&SHRINKAGE)?,
+            }))
         },
     },
     Recipe {
@@ -63,10 +63,10 @@ pub const ALL: &[Recipe] = &[
         kind: Kind::Direct,
         parameters: &[PRIORS, VAR_SMOOTHING],
         build: |settings| {
-            let mut learner = SharedVarianceBayes::default();
-            learner.priors = settings.word(&PRIORS)?;
-            learner.smoothing = settings.at_least_zero(&VAR_SMOOTHING)?;
-            Ok(Box::new(learner))
+            Ok(Box::new(SharedVarianceBayes {
+                priors: settings.word(&PRIORS)?,
+                smoothing: settings.at_least_zero(&VAR_SMOOTHING)?,
+            }))
         },
     },
     Recipe {
@@ -75,10 +75,10 @@ pub const ALL: &[Recipe] = &[
         kind: Kind::Direct,
         parameters: &[PRIORS, ALPHA],
         build: |settings| {
-            let mut learner = MultinomialBayes::default();
-            learner.priors = settings.word(&PRIORS)?;
-            learner.alpha = settings.positive(&ALPHA)?;
-            Ok(Box::new(learner))
+            Ok(Box::new(MultinomialBayes {
+                priors: settings.word(&PRIORS)?,
+                alpha: settings.positive(&ALPHA)?,
+            }))
         },
     },
     Recipe {
@@ -87,11 +87,11 @@ pub const ALL: &[Recipe] = &[
         kind: Kind::Direct,
         parameters: &[PRIORS, ALPHA, BINARIZE],
         build: |settings| {
-            let mut learner = BernoulliBayes::default();
-            learner.priors = settings.word(&PRIORS)?;
-            learner.alpha = settings.positive(&ALPHA)?;
-            learner.binarize = settings.finite(&BINARIZE)?;
-            Ok(Box::new(learner))
+            Ok(Box::new(BernoulliBayes {
+                priors: settings.word(&PRIORS)?,
+                alpha: settings.positive(&ALPHA)?,
+                binarize: settings.finite(&BINARIZE)?,
+            }))
         },
     },
 ];

@@ -19,7 +19,7 @@ pub(crate) struct Factor {
     lower: Vec<f64>,
     /// Unit vectors, orthogonal to each other, along which A is 0, in raw units.
     null: Vec<Vec<f64>>,
-    /// The largest pivot divided by the smallest.
+    /// The largest pivot divided by the smallest: at most the condition of the scaled matrix.
     pub(crate) condition: f64,
 }
 
@@ -32,7 +32,7 @@ impl Factor {
         };
         let scales: Vec<f64> = (0..width).map(scale).collect();
         let mut left: Vec<usize> = (0..width).filter(|&j| scales[j] > 0.0).collect();
-        let mut rest = vec![1.0; width];
+        let mut rest = vec![1f64; width];
         let mut lower = vec![0.0; width * width];
         let mut taken: Vec<usize> = Vec::new();
         let smallest = (64 + 4 * width) as f64 * f64::EPSILON;
@@ -44,8 +44,8 @@ impl Factor {
                     at = k;
                 }
             }
-            // Written so that what is not a number ends the work.
-            if !(rest[left[at]] > smallest) {
+            // What is not a number ends the work as well.
+            if rest[left[at]].is_nan() || rest[left[at]] <= smallest {
                 break;
             }
             let pivot = left.swap_remove(at);

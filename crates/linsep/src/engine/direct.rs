@@ -370,17 +370,18 @@ impl Moments {
 
 /// sum − Σ a b / weight, in twice the length of binary64 since both may be nearly equal.
 fn centred(sum: f64, parts: &[(f64, f64, f64)]) -> f64 {
-    let (mut hi, mut lo) = (0.0, 0.0);
+    // Errors and rests are summed apart, so that two parts give the same bits in either order.
+    let (mut hi, mut errors, mut rests) = (0.0, 0.0, 0.0);
     for &(a, b, weight) in parts {
         let product = a * b;
         let product_rest = a.mul_add(b, -product);
         let quotient = product / weight;
         let quotient_rest = ((-quotient).mul_add(weight, product) + product_rest) / weight;
         let (next, error) = two_sum(hi, quotient);
-        (hi, lo) = (next, (error + quotient_rest) + lo);
+        (hi, errors, rests) = (next, errors + error, rests + quotient_rest);
     }
     let (difference, error) = two_sum(sum, -hi);
-    difference + (error - lo)
+    difference + (error - (errors + rests))
 }
 
 fn two_sum(a: f64, b: f64) -> (f64, f64) {

@@ -348,10 +348,10 @@ impl Equations<'_> {
 pub(crate) fn columns_remark(factor: &Factor, width: usize) -> Remark {
     let rank = factor.taken.len();
     let condition = factor.condition.sqrt();
-    let exponent = condition.log10().ceil().max(0.0);
+    let exponent = condition.log10().floor().max(0.0);
     Remark {
         name: "columns",
-        words: format!("{rank} of {width} independent, condition below 1e{exponent}"),
-        data: serde_json::json!({ "independent": rank, "columns": width, "condition": condition }),
+        words: format!("{rank} of {width} independent, condition at least 1e{exponent}"),
+        data: serde_json::json!({ "independent": rank, "columns": width, "condition_at_least": condition }),
     }
 }
