@@ -13,6 +13,7 @@ import sys
 
 import numpy as np
 import sklearn
+from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
@@ -71,6 +72,10 @@ def cases(name):
     yield "lda", {}, discriminant(x, y, "data", None)
     yield "lda", {"priors": "uniform"}, discriminant(x, y, "uniform", None)
     yield "lda", {"shrinkage": "0.25"}, discriminant(x, y, "data", 0.25)
+    # The estimators speak of one covariance, so the peer's share is that of rows about their class means.
+    centred = np.vstack([x[y == k] - x[y == k].mean(axis=0) for k in np.unique(y)])
+    share = ledoit_wolf_shrinkage(centred, assume_centered=True)
+    yield "lda", {"shrinkage": "ledoit-wolf"}, discriminant(x, y, "data", share)
     if x.min() >= 0:
         yield "multinomial-nb", {"alpha": "0.5"}, bayes(MultinomialNB(alpha=0.5), x, y)
     threshold = float(np.median(x))

@@ -29,6 +29,11 @@
 //! 2^-55 of them and is covered by a factor of 1.001 and a term of 2^-52 |g|/τ.
 //!
 //! The bound must be at most `SCORE_SHARE` of the norm of the scores (plus `SCORE_FLOOR` for each row).
+//! B holds the rows of a discriminant about the means of their classes. The means themselves move by
+//! (θ − θ*)·(m_c − μ) = (θ − θ*)ᵀM θ*_c, at most |e| times the length |M^½ θ_c| of another answer, so
+//! the bound is multiplied by 1 + 1.5 max_c |M^½ θ_c|: one for the rows about their means, one for the
+//! mean of a row's class and half of one for the mean in the bias.
+//!
 //! The bias of a discriminant is computed from its formula; the difference counts as a change of all
 //! scores.
 
@@ -92,6 +97,8 @@ struct System<'a> {
     ridge: f64,
     keep: f64,
     scales: Vec<f64>,
+    /// By how much a change within the classes may be a larger change of the scores.
+    reach: f64,
 }
 
 /// Sums of one pass over the rows.
@@ -173,7 +180,7 @@ impl<'a> System<'a> {
         let scales = spreads.iter().map(scale).collect();
         let mut means = means;
         means.push(blend);
-        Ok(System {
+        let mut system = System {
             checker,
             fitted,
             equations,
@@ -185,7 +192,28 @@ impl<'a> System<'a> {
             ridge,
             keep,
             scales,
-        })
+            reach: 1.0,
+        };
+        if !least_squares {
+            let lengths = fitted.planes.iter().map(|(weights, _)| system.length_within(weights));
+            system.reach = 1.0 + 1.5 * lengths.fold(0.0, f64::max);
+        }
+        Ok(system)
+    }
+
+    /// |M^½ θ| of a discriminant.
+    fn length_within(&self, weights: &[f64]) -> f64 {
+        let centre = |centre: &Vec<Double>| inner(weights, centre);
+        let centres: Vec<Double> = self.centres.iter().map(centre).collect();
+        let mut sum = self.ridge * dot(weights, weights);
+        self.fitted.for_rows(self.checker, |row, class, weight| {
+            let mut p = Double::ZERO.minus(centres[class]);
+            self.checker.rows.for_each(row, &mut |column, x| {
+                p = p.plus(Double::product(weights[column as usize], x));
+            });
+            sum += self.keep * weight * self.factors[class] * p.value() * p.value();
+        });
+        sum.sqrt()
     }
 
     fn has_constant(&self) -> bool {
@@ -200,12 +228,13 @@ impl<'a> System<'a> {
         let residual = self.residual(plane);
         let theta = self.theta(weights, *bias);
         let size = length(&theta);
-        let tau = if size > 0.0 { DEPENDENT.min(0.4 * limit / size) } else { DEPENDENT };
-        let fixed = tau * size
-            + self.bias_error(plane) * self.total.sqrt()
-            + f64::EPSILON * length(&residual) / tau;
+        let tau =
+            if size > 0.0 { DEPENDENT.min(0.4 * limit / size / self.reach) } else { DEPENDENT };
+        let fixed = tau * size + f64::EPSILON * length(&residual) / tau;
+        let moved = self.bias_error(plane) * self.total.sqrt();
         let within = |square: f64| {
-            let bound = 1.001 * ((2.0 * square.max(0.0)).sqrt() + fixed);
+            let change = (2.0 * square.max(0.0)).sqrt() + fixed;
+            let bound = 1.001 * (self.reach * change + moved);
             (bound <= limit).then_some(bound)
         };
         let bound = self
