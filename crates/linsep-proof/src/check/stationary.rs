@@ -105,6 +105,8 @@ struct System<'a> {
 struct Pass {
     columns: Vec<Double>,
     classes: Vec<Double>,
+    /// What is to be taken away: the right side of the equations.
+    right: Vec<Double>,
 }
 
 impl<'a> System<'a> {
@@ -312,12 +314,13 @@ impl<'a> System<'a> {
             false => {
                 let base = |class: usize| Double::ZERO.minus(inner(weights, &self.centres[class]));
                 let bases: Vec<Double> = (0..n_classes).map(base).collect();
-                let mut image = self.coordinates(&self.pass(weights, &bases), weights);
+                let mut pass = self.pass(weights, &bases);
+                // Before anything is rounded: both sides are large next to their difference.
                 let (own, other) = self.pair(plane);
-                for (j, image) in image.iter_mut().enumerate() {
-                    *image -= own[j].minus(other[j]).value() / self.scales[j];
+                for (j, right) in pass.right.iter_mut().enumerate() {
+                    *right = own[j].minus(other[j]);
                 }
-                image
+                self.coordinates(&pass, weights)
             }
         }
     }
@@ -370,7 +373,7 @@ impl<'a> System<'a> {
                 sum = sum.minus(centre[j].times_double(*class));
             }
             let sum = sum.times(self.keep).plus(Double::product(self.ridge, raw[j]));
-            out.push(sum.value() / self.scales[j]);
+            out.push(sum.minus(pass.right[j]).value() / self.scales[j]);
         }
         out
     }
@@ -392,7 +395,7 @@ impl<'a> System<'a> {
                 *sum = sum.plus(p.times(x));
             });
         });
-        Pass { columns, classes }
+        Pass { columns, classes, right: vec![Double::ZERO; u.len()] }
     }
 
     fn score_norm(&self, weights: &[f64], bias: f64) -> f64 {

@@ -254,7 +254,7 @@ fn left_out(equations: &Equations<'_>, model: &LinearModel, threads: usize) -> L
 fn left_out_remark(found: &LeaveOneOut) -> Remark {
     let more = match found.undetermined {
         0 => String::new(),
-        rows => format!("; without {rows} others the plane is not determined"),
+        count => format!("; {} more alone decide a part of the plane", rows(count)),
     };
     let share = 100.0 * found.errors as f64 / found.rows.max(1) as f64;
     Remark {
@@ -267,15 +267,19 @@ fn left_out_remark(found: &LeaveOneOut) -> Remark {
     }
 }
 
+fn rows(count: u64) -> String {
+    format!("{count} row{}", if count == 1 { "" } else { "s" })
+}
+
 fn blame_remark(blame: &Blame) -> Remark {
     Remark {
         name: "blame",
         words: format!(
-            "{:.1} % of the squared error from being too correct ({} rows), {:.1} % from outliers ({} rows)",
+            "{:.1} % of the squared error from being too correct ({}), {:.1} % from outliers ({})",
             100.0 * blame.too_correct,
-            blame.too_correct_rows,
+            rows(blame.too_correct_rows),
             100.0 * blame.outliers,
-            blame.outlier_rows
+            rows(blame.outlier_rows)
         ),
         data: serde_json::to_value(blame).unwrap_or_default(),
     }
