@@ -328,6 +328,15 @@ impl Recipe {
         (self.build)(settings)
     }
 
+    /// Bytes that the learner needs for each of so many features beside its planes: those that solve
+    /// equations hold a matrix, its factors and the block that is being summed.
+    pub fn bytes_per_feature(&self, features: u64) -> u64 {
+        match self.name {
+            "least-squares" | "fisher" | "lda" => 32 * features,
+            _ => 0,
+        }
+    }
+
     /// Every parameter with its value in these settings.
     pub fn effective(&self, settings: &Settings) -> BTreeMap<String, String> {
         let pair = |p: &Parameter| (p.name.to_owned(), settings.get(p).to_owned());

@@ -29,7 +29,8 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let (file, input_line) = describe_input(&plan.inputs, &read);
     let planes = if read.data.n_classes() > 2 { read.data.n_classes() as u64 } else { 1 };
     // Weights and scales, and a copy of the weights for the model.
-    check_width(&read.data, 8 * (2 * planes + 2), context)?;
+    let more = plan.recipe.bytes_per_feature(read.data.n_features() as u64);
+    check_width(&read.data, 8 * (2 * planes + 2) + more, context)?;
     let ReadResult { data, choices, .. } = read;
     let mut task = Task { data: Arc::new(data), rows: None, threads: context.threads };
     let splits = match plan.folds {
