@@ -200,7 +200,7 @@ fn predict() -> Command {
         .arg(data())
         .arg(output())
         .arg(
-            flag("output", "WHAT", "What to write: label, scores (with the label), all [default: label]")
+            flag("output", "WHAT", "What to write: label; with it scores, proba (probabilities) or all there is [default: label]")
                 .value_parser(PossibleValuesParser::new(["label", "scores", "proba", "all"])),
         )
         .arg(switch("keep-columns", "The input columns first (tables only)"))

@@ -78,6 +78,7 @@ fn case(code: Code) -> (i32, Case) {
             room.run("predict two.linsep f.csv")
         }),
         Code::DUPLICATE_NAME => flagged("a,a,label\n1,2,x\n2,1,y\n", "--drop a"),
+        Code::NEGATIVE_COUNT => flagged("a,b,label\n1,2,x\n1,-2,y\n", "--learner multinomial-nb"),
         Code::SETTING => Case::Line("train two.csv --eta 0"),
         Code::LOSSY => Case::Other(|room| {
             room.write("f.csv", "a,label\n1,x y\n2,z\n");

@@ -31,6 +31,7 @@ macro_rules! transcripts {
 
 transcripts! {
     convert_prints_what_its_transcript_shows, "convert";
+    direct_learners_print_what_their_transcript_shows, "direct";
     errors_look_as_their_transcript_shows, "errors";
     evaluate_prints_what_its_transcript_shows, "evaluate";
     generate_prints_what_its_transcript_shows, "generate";

@@ -1,5 +1,6 @@
 //! The kinds of claims and their JSON.
 
+use crate::fitted::{Equations, Planes, Statistics};
 use serde::{Deserialize, Serialize};
 
 /// What was proved, as a list of claims that can each be checked alone.
@@ -103,6 +104,20 @@ pub enum Claim {
         /// λ > 0 of some rows, each against another class.
         witness: Vec<Against>,
     },
+    /// The weights solve linear equations made of the data, up to a small share of the scores.
+    Stationary {
+        /// The model.
+        planes: Planes,
+        /// Which equations.
+        equations: Equations,
+    },
+    /// The weights are what counts of the data make them.
+    Counts {
+        /// The model.
+        planes: Planes,
+        /// Which counts.
+        statistics: Statistics,
+    },
 }
 
 impl Claim {
@@ -117,6 +132,8 @@ impl Claim {
             Claim::Margin { .. } => "margin",
             Claim::GeometricMargin { .. } => "geometric-margin",
             Claim::Bracket { .. } => "bracket",
+            Claim::Stationary { .. } => "stationary",
+            Claim::Counts { .. } => "counts",
         }
     }
 
@@ -129,7 +146,9 @@ impl Claim {
             | Claim::Overlapping { problem, .. }
             | Claim::Margin { problem, .. }
             | Claim::GeometricMargin { problem, .. }
-            | Claim::Bracket { problem, .. } => Some(problem),
+            | Claim::Bracket { problem, .. }
+            | Claim::Stationary { planes: Planes::Two { problem, .. }, .. }
+            | Claim::Counts { planes: Planes::Two { problem, .. }, .. } => Some(problem),
             _ => None,
         }
     }
@@ -279,6 +298,10 @@ struct Wire {
     weights: Option<Vec<Weighted>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     null: Option<Vec<Vec<String>>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    equations: Option<Equations>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    statistics: Option<Statistics>,
 }
 
 impl Wire {
@@ -321,6 +344,26 @@ impl Wire {
             && self.support.is_none()
             && self.weights.is_none()
             && self.null.is_none()
+            && self.equations.is_none()
+            && self.statistics.is_none()
+    }
+
+    fn put_planes(&mut self, planes: Planes) {
+        match planes {
+            Planes::Two { plane, .. } => self.plane = Some(plane),
+            Planes::Each(planes) => {
+                self.scheme = Some(Scheme::Joint);
+                self.planes = Some(planes);
+            }
+        }
+    }
+
+    fn take_planes(&mut self) -> Result<Planes, String> {
+        match (self.scheme, self.plane.take(), self.planes.take()) {
+            (Some(Scheme::Joint), None, Some(planes)) => Ok(Planes::Each(planes)),
+            (_, Some(plane), None) => Ok(Planes::Two { problem: self.take_problem()?, plane }),
+            _ => Err("the claim needs a plane, or planes with the scheme joint".into()),
+        }
     }
 }
 
@@ -361,6 +404,14 @@ impl From<Claim> for Wire {
             Claim::JointInseparable { witness } => {
                 wire.scheme = Some(Scheme::Joint);
                 wire.witness = serde_json::to_value(witness).ok();
+            }
+            Claim::Stationary { planes, equations } => {
+                wire.put_planes(planes);
+                wire.equations = Some(equations);
+            }
+            Claim::Counts { planes, statistics } => {
+                wire.put_planes(planes);
+                wire.statistics = Some(statistics);
             }
         }
         wire
@@ -413,6 +464,14 @@ impl TryFrom<Wire> for Claim {
                 problem: wire.take_problem()?,
                 weights: need(&mut wire.weights, "weights")?,
                 bound: need(&mut wire.bound, "bound")?,
+            },
+            ("stationary", _) => Claim::Stationary {
+                planes: wire.take_planes()?,
+                equations: need(&mut wire.equations, "equations")?,
+            },
+            ("counts", _) => Claim::Counts {
+                planes: wire.take_planes()?,
+                statistics: need(&mut wire.statistics, "statistics")?,
             },
             (name, _) => return Err(format!("there is no claim \"{name}\" of this scheme")),
         };

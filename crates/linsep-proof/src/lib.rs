@@ -20,8 +20,10 @@
 pub mod check;
 mod claim;
 pub mod digest;
+mod double;
 mod exact;
 mod file;
+mod fitted;
 mod rank;
 mod rows;
 
@@ -30,4 +32,5 @@ pub use claim::{
     Against, Certificate, Claim, ClassPlane, ExactNumber, ExactPlane, Problem, Scheme, Weighted,
 };
 pub use file::{CertificateFile, DataIdentity, FORMAT, FileError, ReadingField};
+pub use fitted::{ClassWeight, Equations, Offset, Planes, Priors, Statistics};
 pub use rows::{Reading, Rows};

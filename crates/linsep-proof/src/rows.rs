@@ -19,6 +19,11 @@ pub trait Rows: Sync {
     /// Whether a row takes part at all; a row of weight 0 does not.
     fn takes_part(&self, row: u64) -> bool;
 
+    /// How much a row counts in a sum of squares or in counts: 1 without weights.
+    fn weight(&self, row: u64) -> f64 {
+        f64::from(u8::from(self.takes_part(row)))
+    }
+
     /// Whether there are no rows.
     fn is_empty(&self) -> bool {
         self.len() == 0

@@ -38,6 +38,8 @@ pub enum Rule {
 pub enum Link {
     /// They do not.
     None,
+    /// The logistic function of the one score of two classes; else the softmax of all scores.
+    Softmax,
 }
 
 /// A fitted linear classifier.
@@ -65,8 +67,29 @@ impl LinearModel {
     /// values on the right are 0; the bits are those of every other way to score the row.
     pub fn scores(&self, row: &[f64]) -> Vec<f64> {
         let row = &row[..row.len().min(self.n_features())];
+        if let Some(threshold) = self.input.binarize {
+            let entries = || row.iter().enumerate().map(|(j, x)| (j as u32, *x));
+            return self.planes.iter().map(|p| binary_score(p, threshold, entries())).collect();
+        }
         let score = |plane: &Plane| kernel::dot_f64(row, &plane.weights) + plane.bias;
         self.planes.iter().map(score).collect()
+    }
+
+    /// The probability of each class, if the model has probabilities.
+    pub fn probabilities(&self, scores: &[f64]) -> Option<Vec<f64>> {
+        match (self.link, scores) {
+            (Link::None, _) => None,
+            (Link::Softmax, [score]) => {
+                let positive = 1.0 / (1.0 + (-score).exp());
+                Some(vec![1.0 / (1.0 + score.exp()), positive])
+            }
+            (Link::Softmax, _) => {
+                let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                let powers: Vec<f64> = scores.iter().map(|s| (s - highest).exp()).collect();
+                let sum: f64 = powers.iter().sum();
+                Some(powers.iter().map(|power| power / sum).collect())
+            }
+        }
     }
 
     /// The class of a row of raw features.
@@ -127,6 +150,14 @@ impl LinearModel {
     }
 
     fn score_row(&self, store: &Store, row: usize, scores: &mut [f64]) {
+        if let Some(threshold) = self.input.binarize {
+            let mut entries = Vec::new();
+            store.for_each_entry(row, &mut |j, x| entries.push((j, x)));
+            for (score, plane) in scores.iter_mut().zip(&self.planes) {
+                *score = binary_score(plane, threshold, entries.iter().copied());
+            }
+            return;
+        }
         with_rows!(store, rows => {
             for (score, plane) in scores.iter_mut().zip(&self.planes) {
                 *score = rows.dot(row, &plane.weights) + plane.bias;
@@ -135,9 +166,37 @@ impl LinearModel {
     }
 }
 
+/// The score of a row whose values count as 1 above the threshold and as 0 elsewhere. Zeros may be
+/// left out: where they count as 1, the values that do not are taken away from the sum of all.
+fn binary_score(plane: &Plane, threshold: f64, row: impl Iterator<Item = (u32, f64)>) -> f64 {
+    let zeros_count = threshold < 0.0;
+    let start = if zeros_count { plane.weights.iter().sum() } else { 0.0 };
+    let step = |sum: f64, (j, x): (u32, f64)| match (x > threshold, zeros_count) {
+        (true, false) => sum + plane.weights[j as usize],
+        (false, true) => sum - plane.weights[j as usize],
+        _ => sum,
+    };
+    row.fold(start, step) + plane.bias
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_that_are_binarised_count_as_one_or_nothing() {
+        let mut steps = model(&[(&[1.0, 10.0], 0.5)], Rule::Sign, &["a", "b"]);
+        for (threshold, row, expected) in
+            [(0.0, [7.0, -3.0], 1.5), (2.0, [2.0, 3.0], 10.5), (-1.0, [0.0, -2.0], 1.5)]
+        {
+            steps.input.binarize = Some(threshold);
+            assert_eq!(steps.scores(&row), [expected]);
+        }
+        steps.link = Link::Softmax;
+        assert_eq!(steps.probabilities(&[0.0]), Some(vec![0.5, 0.5]));
+        assert_eq!(steps.probabilities(&[1e4]), Some(vec![0.0, 1.0]));
+        assert_eq!(steps.probabilities(&[1e4, 1e4, 1e4, 1e4]), Some(vec![0.25; 4]));
+    }
 
     fn model(planes: &[(&[f64], f64)], rule: Rule, classes: &[&str]) -> LinearModel {
         LinearModel {

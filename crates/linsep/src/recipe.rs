@@ -1,27 +1,34 @@
 //! The registry: every learner by name, with its parameters. Command-line flags, help, tables in
 //! the documentation and the conformance tests come from here.
 
-use crate::data::scale::Scaling;
 use crate::error::{Error, Result};
 use crate::learn::adaline::Adaline;
 use crate::learn::averaged::Averaged;
+use crate::learn::bayes::{BernoulliBayes, MultinomialBayes, SharedVarianceBayes};
 use crate::learn::deciding::Deciding;
 use crate::learn::descent::Descent;
+use crate::learn::discriminant::{Fisher, Lda};
+use crate::learn::least_squares::LeastSquares;
 use crate::learn::multiclass::OneVsRest;
-use crate::learn::perceptron::{Init, Order, Perceptron, Ties};
+use crate::learn::perceptron::{Init, Perceptron};
 use crate::learn::pocket::Pocket;
 use crate::learn::rate::Rate;
-use crate::learn::response::{Aggressive, Response};
+use crate::learn::response::Response;
 use crate::learn::{BinaryLearner, Learner};
 use crate::loss::Criterion;
 use crate::model::Plane;
 use std::collections::BTreeMap;
+
+mod parameters;
+
+use parameters::*;
 
 /// Every learner.
 pub const ALL: &[Recipe] = &[
     Recipe {
         name: "perceptron",
         summary: "single-sample perceptron that knows when to stop: separates, or proves that no plane does",
+        kind: Kind::Online,
         parameters: &[VERDICT, ETA, ORDER, INIT, TIES, SCALE, CLASS_WEIGHT, MULTICLASS],
         build: |settings| {
             let perceptron = Perceptron { ties: settings.word(&TIES)?, ..family(settings)? };
@@ -34,6 +41,7 @@ pub const ALL: &[Recipe] = &[
     Recipe {
         name: "batch-perceptron",
         summary: "each epoch adds all rows on the wrong side; ends with an empty error set",
+        kind: Kind::Online,
         parameters: &[ETA, DESCENT_SCALE, CLASS_WEIGHT],
         build: |settings| {
             let mut descent = Descent::on(Criterion::Perceptron);
@@ -44,6 +52,7 @@ pub const ALL: &[Recipe] = &[
     Recipe {
         name: "descent",
         summary: "gradient descent on a criterion of the lectures, all rows at a time",
+        kind: Kind::Online,
         parameters: &[
             CRITERION,
             AUTO_ETA,
@@ -70,6 +79,7 @@ pub const ALL: &[Recipe] = &[
     Recipe {
         name: "margin-perceptron",
         summary: "perceptron that corrects every row closer than b to the plane or behind it",
+        kind: Kind::Online,
         parameters: &[MARGIN, ETA, ORDER, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
         build: |settings| {
             let response = Response::Margin { b: settings.number(&MARGIN, 0.0)? };
@@ -79,6 +89,7 @@ pub const ALL: &[Recipe] = &[
     Recipe {
         name: "relaxation",
         summary: "moves the plane onto the margin b of each row that is closer (Agmon, Motzkin)",
+        kind: Kind::Online,
         parameters: &[MARGIN, RHO, ETA, ORDER, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
         build: |settings| {
             let (rho, b) = (settings.positive(&RHO)?, settings.positive(&MARGIN)?);
@@ -92,6 +103,7 @@ pub const ALL: &[Recipe] = &[
     Recipe {
         name: "passive-aggressive",
         summary: "the smallest step that gives each row a margin of 1, as far as C allows",
+        kind: Kind::Online,
         parameters: &[AGGRESSIVE, C, ETA, ORDER, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
         build: |settings| {
             let (variant, c) = (settings.word(&AGGRESSIVE)?, settings.positive(&C)?);
@@ -102,18 +114,21 @@ pub const ALL: &[Recipe] = &[
     Recipe {
         name: "averaged",
         summary: "perceptron whose weights are the average over all visits",
+        kind: Kind::Online,
         parameters: &[ETA, ORDER, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
         build: |settings| schemes(settings, Averaged(family(settings)?)),
     },
     Recipe {
         name: "pocket",
         summary: "perceptron that keeps the planes with the fewest mistakes it met (ratchet)",
+        kind: Kind::Online,
         parameters: &[ETA, ORDER, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
         build: |settings| schemes(settings, Pocket(family(settings)?)),
     },
     Recipe {
         name: "adaline",
         summary: "least mean squares, row by row: a step towards the target at every visit",
+        kind: Kind::Online,
         parameters: &[LMS_ETA, NORMALISED, REST, ORDER, INIT, LMS_SCALE, CLASS_WEIGHT],
         build: |settings| {
             let mut adaline = Adaline::default();
@@ -127,6 +142,79 @@ pub const ALL: &[Recipe] = &[
             Ok(Box::new(OneVsRest(adaline)))
         },
     },
+    Recipe {
+        name: "least-squares",
+        summary: "least squares on coded classes by the pseudo-inverse, with an optional ridge",
+        kind: Kind::Direct,
+        parameters: &[L2, CLASS_WEIGHT],
+        build: |settings| {
+            Ok(Box::new(LeastSquares {
+                l2: settings.at_least_zero(&L2)?,
+                balanced: settings.choice(&CLASS_WEIGHT)? == "balanced",
+            }))
+        },
+    },
+    Recipe {
+        name: "fisher",
+        summary: "Fisher's discriminant: means far apart, little spread within the classes",
+        kind: Kind::Direct,
+        parameters: &[THRESHOLD, SHRINKAGE],
+        build: |settings| {
+            Ok(Box::new(Fisher {
+                threshold: settings.word(&THRESHOLD)?,
+                shrinkage: settings.word(&SHRINKAGE)?,
+            }))
+        },
+    },
+    Recipe {
+        name: "lda",
+        summary: "normal densities with one covariance, with posteriors",
+        kind: Kind::Direct,
+        parameters: &[PRIORS, SHRINKAGE],
+        build: |settings| {
+            Ok(Box::new(Lda {
+                priors: settings.word(&PRIORS)?,
+                shrinkage: settings.word(&SHRINKAGE)?,
+            }))
+        },
+    },
+    Recipe {
+        name: "shared-variance-nb",
+        summary: "naive Bayes of normal columns whose variances the classes share",
+        kind: Kind::Direct,
+        parameters: &[PRIORS, VAR_SMOOTHING],
+        build: |settings| {
+            Ok(Box::new(SharedVarianceBayes {
+                priors: settings.word(&PRIORS)?,
+                smoothing: settings.at_least_zero(&VAR_SMOOTHING)?,
+            }))
+        },
+    },
+    Recipe {
+        name: "multinomial-nb",
+        summary: "naive Bayes of counts, such as those of words",
+        kind: Kind::Direct,
+        parameters: &[PRIORS, ALPHA],
+        build: |settings| {
+            Ok(Box::new(MultinomialBayes {
+                priors: settings.word(&PRIORS)?,
+                alpha: settings.positive(&ALPHA)?,
+            }))
+        },
+    },
+    Recipe {
+        name: "bernoulli-nb",
+        summary: "naive Bayes of values that are on or off",
+        kind: Kind::Direct,
+        parameters: &[PRIORS, ALPHA, BINARIZE],
+        build: |settings| {
+            Ok(Box::new(BernoulliBayes {
+                priors: settings.word(&PRIORS)?,
+                alpha: settings.positive(&ALPHA)?,
+                binarize: settings.finite(&BINARIZE)?,
+            }))
+        },
+    },
 ];
 
 /// A learner with its name and parameters.
@@ -137,9 +225,21 @@ pub struct Recipe {
     pub name: &'static str,
     /// What it does, in one line.
     pub summary: &'static str,
+    /// How it works.
+    pub kind: Kind,
     /// What can be set.
     pub parameters: &'static [Parameter],
     build: fn(&Settings) -> Result<Box<dyn Learner>>,
+}
+
+/// How a learner works. Some laws hold for one kind only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// It visits rows and corrects weights, and may be ended early.
+    Online,
+    /// It looks at all rows once and solves; the order of the rows does not matter.
+    Direct,
 }
 
 /// Something that can be set, as in `--eta 0.5`.
@@ -157,146 +257,6 @@ pub struct Parameter {
     /// What it means.
     pub help: &'static str,
 }
-
-const VERDICT: Parameter = Parameter {
-    name: "verdict",
-    value: "on|off",
-    default: "on",
-    words: &["on", "off"],
-    help: "Ask between epochs whether planes can separate the classes (off: the plain perceptron)",
-};
-const ETA: Parameter = Parameter {
-    name: "eta",
-    value: "RATE",
-    default: "1",
-    words: &[],
-    help: "Learning rate: a number, 1/k, C/(C+k), step:HIGH,LOW,K or table:FILE",
-};
-const LMS_ETA: Parameter = Parameter {
-    default: "auto",
-    help: "Learning rate as for the perceptron, or auto: half of what the rows keep stable",
-    ..ETA
-};
-const AUTO_ETA: Parameter = Parameter {
-    default: "auto",
-    help: "Learning rate as for the perceptron, or auto: from the criterion and the data",
-    ..ETA
-};
-const CRITERION: Parameter = Parameter {
-    name: "criterion",
-    value: "J",
-    default: "jp",
-    words: &["jp", "jd", "mse", "hinge", "squared-hinge", "logistic"],
-    help: "What is made small",
-};
-const BELOW: Parameter = Parameter {
-    name: "below",
-    value: "E",
-    default: "none",
-    words: &[],
-    help: "End when the criterion is below E",
-};
-const LOWER: Parameter = Parameter {
-    name: "lower",
-    value: "W",
-    default: "none",
-    words: &[],
-    help: "No weight is smaller (the bias is free)",
-};
-const UPPER: Parameter = Parameter {
-    name: "upper",
-    value: "W",
-    default: "none",
-    words: &[],
-    help: "No weight is larger (the bias is free)",
-};
-const STEP_REST: Parameter = Parameter { default: "0.000001", ..REST };
-const DESCENT_SCALE: Parameter = Parameter { words: &["none", "pow2", "maxabs"], ..SCALE };
-const MARGIN: Parameter = Parameter {
-    name: "b",
-    value: "B",
-    default: "1",
-    words: &[],
-    help: "The margin that every row is to have",
-};
-const RHO: Parameter = Parameter {
-    name: "rho",
-    value: "R",
-    default: "1",
-    words: &[],
-    help: "How far to go: 1 onto the margin, below 1 less, up to 2 more",
-};
-const AGGRESSIVE: Parameter = Parameter {
-    name: "rule",
-    value: "RULE",
-    default: "pa1",
-    words: Aggressive::WORDS,
-    help: "pa all the way, pa1 at most C, pa2 softened by 1/(2C)",
-};
-const C: Parameter = Parameter {
-    name: "c",
-    value: "C",
-    default: "1",
-    words: &[],
-    help: "How aggressive a step may be, above 0",
-};
-const NORMALISED: Parameter = Parameter {
-    name: "normalised",
-    value: "on|off",
-    default: "off",
-    words: &["on", "off"],
-    help: "Divide each step by the squared length of its row",
-};
-const REST: Parameter = Parameter {
-    name: "rest",
-    value: "SHARE",
-    default: "0.0001",
-    words: &[],
-    help: "End when an epoch moves the weights by no more than this share of their length",
-};
-const ORDER: Parameter = Parameter {
-    name: "order",
-    value: "ORDER",
-    default: "shuffle",
-    words: Order::WORDS,
-    help: "Order in which the rows are visited",
-};
-const INIT: Parameter = Parameter {
-    name: "init",
-    value: "zero|random|FILE",
-    default: "zero",
-    words: &[],
-    help: "Start weights: zero, random, or the planes of a model file",
-};
-const TIES: Parameter = Parameter {
-    name: "ties",
-    value: "RULE",
-    default: "strict",
-    words: Ties::WORDS,
-    help: "Which rows exactly on the plane are mistakes: strict (all), or the rule of a lecture",
-};
-const SCALE: Parameter = Parameter {
-    name: "scale",
-    value: "SCALE",
-    default: "pow2",
-    words: Scaling::WORDS,
-    help: "Scaling of the columns while learning; the model speaks of raw features",
-};
-const LMS_SCALE: Parameter = Parameter { default: "standard", ..SCALE };
-const CLASS_WEIGHT: Parameter = Parameter {
-    name: "class-weight",
-    value: "RULE",
-    default: "none",
-    words: &["none", "balanced"],
-    help: "Weight classes equally however many rows they have",
-};
-const MULTICLASS: Parameter = Parameter {
-    name: "multiclass",
-    value: "SCHEME",
-    default: "joint",
-    words: &["joint", "ovr"],
-    help: "K classes: one machine for all (joint) or one-versus-rest (ovr)",
-};
 
 /// The values of parameters, by name, and what goes with every learner.
 #[derive(Clone, Debug, Default)]
@@ -372,6 +332,20 @@ impl Settings {
         }
     }
 
+    fn finite(&self, parameter: &Parameter) -> Result<f64> {
+        match self.get(parameter).parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(value),
+            _ => Err(named(parameter, &format!("\"{}\" is no number", self.get(parameter)))),
+        }
+    }
+
+    fn at_least_zero(&self, parameter: &Parameter) -> Result<f64> {
+        match self.finite(parameter)? {
+            value if value >= 0.0 => Ok(value),
+            value => Err(named(parameter, &format!("{value} is below 0"))),
+        }
+    }
+
     fn choice(&self, parameter: &Parameter) -> Result<&str> {
         let text = self.get(parameter);
         if parameter.words.contains(&text) {
@@ -407,6 +381,15 @@ impl Recipe {
             }
         }
         (self.build)(settings)
+    }
+
+    /// Bytes that the learner needs for each of so many features beside its planes: those that solve
+    /// equations hold a matrix, its factors and the block that is being summed.
+    pub fn bytes_per_feature(&self, features: u64) -> u64 {
+        match self.name {
+            "least-squares" | "fisher" | "lda" => 32 * features,
+            _ => 0,
+        }
     }
 
     /// Every parameter with its value in these settings.

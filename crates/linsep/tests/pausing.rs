@@ -13,7 +13,18 @@ use support::{Variant, bits, epochs, fit, overlapping, table, tables, variants_o
 
 /// The settings that decide how a run moves.
 fn movers() -> Vec<Variant> {
-    variants_of(&["order", "scale", "multiclass", "init", "class-weight"])
+    let settings = ["order", "scale", "multiclass", "init", "class-weight", "shrinkage"];
+    variants_of(&settings)
+}
+
+/// Those that take the data of a task.
+fn movers_on(task: &Task) -> Vec<Variant> {
+    movers().into_iter().filter(|variant| variant.accepts(task)).collect()
+}
+
+/// Those that visit rows one at a time and have limits to keep.
+fn online_movers() -> Vec<Variant> {
+    movers().into_iter().filter(Variant::is_online).collect()
 }
 
 /// Everything there is to see of a run.
@@ -30,7 +41,7 @@ fn advance_to(training: &mut dyn Training, visits: u64) -> Status {
 fn many_small_steps_are_one_large_step() {
     for table in tables() {
         let task = table.task();
-        for variant in movers() {
+        for variant in movers_on(&task) {
             let words = format!("{}, {}", table.name, variant.words());
             let [mut large, mut small] = [(); 2].map(|()| variant.learner().start(&task).unwrap());
             let visits = 2 * large.epoch_rows() + 5;
@@ -64,7 +75,7 @@ fn interrupted_run(learner: &dyn Learner, task: &Task, visits: u64) -> Box<dyn T
 fn a_run_that_is_saved_and_restored_again_and_again_is_the_same_run() {
     for table in tables() {
         let task = table.task();
-        for variant in movers() {
+        for variant in movers_on(&task) {
             let learner = variant.learner();
             let mut whole = learner.start(&task).unwrap();
             let visits = 4 * whole.epoch_rows() + 3;
@@ -79,7 +90,7 @@ fn a_run_that_is_saved_and_restored_again_and_again_is_the_same_run() {
 #[test]
 fn a_restored_run_goes_back() {
     let task = overlapping().task();
-    for variant in movers() {
+    for variant in movers_on(&task) {
         let mut training = variant.learner().start(&task).unwrap();
         advance_to(training.as_mut(), 50);
         let (before, state) = (sight(training.as_ref()), training.save());
@@ -97,6 +108,9 @@ fn a_restored_run_goes_back() {
 fn a_finished_run_stays_as_it_is() {
     let task = table("apart", (30, 3, 2), 0.0, |s| s.normal()).task();
     for variant in variants_of(&["order", "multiclass", "scale"]) {
+        if !variant.accepts(&task) {
+            continue;
+        }
         let mut training = variant.learner().start(&task).unwrap();
         let stop = drive(training.as_mut(), &epochs(5000), &mut ());
         if variant.value("rest").is_some() && stop == Stop::Epochs {
@@ -117,7 +131,7 @@ fn a_finished_run_stays_as_it_is() {
 fn an_observer_changes_nothing_and_may_end_the_run() {
     for table in tables() {
         let task = table.task();
-        for variant in movers() {
+        for variant in movers_on(&task) {
             let learner = variant.learner();
             let unwatched = fit(learner.as_ref(), &task);
             let mut seen = Vec::new();
@@ -146,7 +160,7 @@ fn an_observer_changes_nothing_and_may_end_the_run() {
 #[test]
 fn the_epoch_limit_is_kept_exactly() {
     let task = overlapping().task();
-    for variant in movers() {
+    for variant in online_movers() {
         for limit in [0, 1, 2, 5] {
             let found = variant.learner().fit(&task, &epochs(limit), &mut ()).unwrap();
             if variant.value("rest").is_some() && found.stop == Stop::Finished {
@@ -165,7 +179,7 @@ fn the_update_limit_is_kept_exactly() {
     for table in tables().into_iter().filter(|t| ["overlapping", "three classes"].contains(&t.name))
     {
         let task = table.task();
-        for variant in movers() {
+        for variant in online_movers() {
             for limit in [0, 1, 2, 7, 30] {
                 let limits = Limits { epochs: Some(1000), updates: Some(limit) };
                 let found = variant.learner().fit(&task, &limits, &mut ()).unwrap();
@@ -180,7 +194,7 @@ fn the_update_limit_is_kept_exactly() {
 fn a_budget_of_updates_is_kept_exactly() {
     for table in tables() {
         let task = table.task();
-        for variant in movers() {
+        for variant in movers_on(&task) {
             let mut training = variant.learner().start(&task).unwrap();
             for updates in [0, 1, 3, 2] {
                 let before = training.progress();
@@ -210,7 +224,7 @@ fn the_state_of_another_run_is_refused() {
     let wide = table("wide", (60, 12, 2), 2.0, |s| s.normal()).task();
     let more_classes = table("classes", (60, 11, 4), 2.0, |s| s.normal()).task();
     let task = overlapping().task();
-    for variant in movers() {
+    for variant in movers_on(&task) {
         let start = |task: &Task| {
             let mut training = variant.learner().start(task).unwrap();
             training.advance(Budget::visits(30));
@@ -237,6 +251,9 @@ fn the_state_of_a_run_on_fewer_rows_or_with_another_seed_is_refused() {
     let whole = overlapping();
     let part = whole.filter(|i| i < 40).task();
     for variant in variants_of(&["order", "multiclass"]) {
+        if !variant.accepts(&whole.task()) {
+            continue;
+        }
         let mut training = variant.learner().start(&whole.task()).unwrap();
         let mut foreign = |learner: &dyn Learner, task: &Task, words: &str| {
             let mut other = learner.start(task).unwrap();
@@ -244,10 +261,9 @@ fn the_state_of_a_run_on_fewer_rows_or_with_another_seed_is_refused() {
             assert_refuses(training.as_mut(), &other.save(), words);
         };
         foreign(variant.learner().as_ref(), &part, "fewer rows");
-        if variant.value("order").is_none() {
-            continue; // Nothing is drawn, so no seed belongs to the run.
+        if variant.value("order").is_some() {
+            foreign(variant.learner_with_seed(8).as_ref(), &whole.task(), "another seed");
         }
-        foreign(variant.learner_with_seed(8).as_ref(), &whole.task(), "another seed");
     }
 }
 
@@ -256,6 +272,9 @@ fn the_state_of_a_run_on_fewer_rows_or_with_another_seed_is_refused() {
 fn a_state_that_is_damaged_in_one_plane_leaves_no_trace() {
     let task = table("three", (60, 5, 3), 0.5, |s| s.normal()).task();
     for variant in variants_of(&["multiclass", "verdict"]) {
+        if !variant.accepts(&task) {
+            continue;
+        }
         let mut later = variant.learner().start(&task).unwrap();
         later.advance(Budget::visits(100));
         let mut value: serde_json::Value = serde_json::from_slice(later.save().as_bytes()).unwrap();

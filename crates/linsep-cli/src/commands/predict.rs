@@ -25,7 +25,8 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         .into());
     }
     let layout = Layout {
-        scores: what != "label",
+        scores: matches!(what, "scores" | "all"),
+        probabilities: matches!(what, "proba" | "all") && model.link != Link::None,
         keep_columns: matches.get_flag("keep-columns"),
         ndjson: matches.get_flag("ndjson") || context.json,
     };
@@ -80,6 +81,7 @@ fn write_failed(error: io::Error) -> Error {
 #[derive(Clone, Copy)]
 struct Layout {
     scores: bool,
+    probabilities: bool,
     keep_columns: bool,
     ndjson: bool,
 }
@@ -125,6 +127,9 @@ impl Writer<'_> {
         if self.layout.scores {
             names.extend(self.model.score_classes().iter().map(|class| format!("score:{class}")));
         }
+        if self.layout.probabilities {
+            names.extend(self.model.classes.iter().map(|class| format!("proba:{class}")));
+        }
         self.write_record(&names)
     }
 
@@ -143,6 +148,9 @@ impl Writer<'_> {
             for score in scores {
                 write!(self.line, ",{score}")?;
             }
+        }
+        for probability in self.probabilities(scores) {
+            write!(self.line, ",{probability}")?;
         }
         self.line.push(b'\n');
         self.out.write_all(&self.line)
@@ -170,7 +178,21 @@ impl Writer<'_> {
                 format!("{}:{}", text(&format!("score:{c}")), super::json_number(s))
             }));
         }
+        let probabilities = self.probabilities(scores);
+        fields.extend(
+            self.model.classes.iter().zip(&probabilities).map(|(c, &p)| {
+                format!("{}:{}", text(&format!("proba:{c}")), super::json_number(p))
+            }),
+        );
         writeln!(self.out, "{{{}}}", fields.join(","))
+    }
+
+    /// The probabilities to write; none where they were not asked for.
+    fn probabilities(&self, scores: &[f64]) -> Vec<f64> {
+        match self.layout.probabilities {
+            true => self.model.probabilities(scores).unwrap_or_default(),
+            false => Vec::new(),
+        }
     }
 
     fn write_record(&mut self, fields: &[String]) -> io::Result<()> {

@@ -73,6 +73,9 @@ fn as_text(file: &ModelFile, top: usize, context: &Context) -> String {
             _ => "the class with the highest score; the earlier one on a tie".to_owned(),
         },
     );
+    if let Some(threshold) = model.input.binarize {
+        facts.add("values", format!("above {threshold} count as 1, all others as 0"));
+    }
     let settings: Vec<String> = file.parameters.iter().map(|(k, v)| format!("{k} {v}")).collect();
     facts.add("learner", format!("{} ({}), seed {}", file.learner, settings.join(", "), file.seed));
     facts.add(

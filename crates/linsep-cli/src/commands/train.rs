@@ -12,7 +12,7 @@ use linsep::data::read::ReadResult;
 use linsep::data::split::{Split, folds, holdout};
 use linsep::learn::validate::cross_validate;
 use linsep::model_file::{DataIdentity, ModelFile};
-use linsep::recipe::{Recipe, Settings};
+use linsep::recipe::{Kind, Recipe, Settings};
 use linsep::report::{CrossValidation, Evaluation};
 use linsep::{Claim, Code, Error, Fit, Learner, Limits, Stop, Task};
 use serde_json::json;
@@ -29,7 +29,8 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let (file, input_line) = describe_input(&plan.inputs, &read);
     let planes = if read.data.n_classes() > 2 { read.data.n_classes() as u64 } else { 1 };
     // Weights and scales, and a copy of the weights for the model.
-    check_width(&read.data, 8 * (2 * planes + 2), context)?;
+    let more = plan.recipe.bytes_per_feature(read.data.n_features() as u64);
+    check_width(&read.data, 8 * (2 * planes + 2) + more, context)?;
     let ReadResult { data, choices, .. } = read;
     let mut task = Task { data: Arc::new(data), rows: None, threads: context.threads };
     let splits = match plan.folds {
@@ -295,6 +296,9 @@ impl Report<'_> {
         facts.add("learner", self.learner());
         facts.add("stopped", self.stop());
         facts.add("proved", self.proved());
+        for remark in &self.fit.remarks {
+            facts.add(remark.name, &remark.words);
+        }
         facts.add("training", errors(&self.evaluation));
         if let Some(test) = &self.test {
             facts.add("test", errors(test));
@@ -342,6 +346,9 @@ impl Report<'_> {
     }
 
     fn stop(&self) -> String {
+        if self.fit.stop == Stop::Finished && self.plan.recipe.kind == Kind::Direct {
+            return "solved directly (one look at the rows)".to_owned();
+        }
         let progress = self.fit.progress;
         let effort = format!(
             "{}, {}",
@@ -389,6 +396,13 @@ impl Report<'_> {
                     "not separable: {} prove it; the weights are the average of all visits",
                     counted(self.refuted().unwrap_or(0) as u64, "row")
                 ),
+                Claim::Stationary { .. } => {
+                    "stationary: the weights solve their equations, recomputed from the rows"
+                        .to_owned()
+                }
+                Claim::Counts { .. } => {
+                    "counts: the weights are what the counts make them, counted again".to_owned()
+                }
                 claim => claim.name().to_owned(),
             };
             if !lines.contains(&line) {
@@ -421,6 +435,9 @@ impl Report<'_> {
         });
         if let Some(test) = &self.test {
             value["test"] = short_json(test);
+        }
+        for remark in &self.fit.remarks {
+            value["remarks"][remark.name] = remark.data.clone();
         }
         if let Some(cv) = &self.validation {
             value["cv"] = serde_json::to_value(cv).unwrap_or_default();

@@ -13,9 +13,12 @@
 //! for n < 2^40. A sum beyond that bound has the sign of s; all others are summed exactly. Overflow
 //! makes a infinite, and the test fails.
 
+mod counts;
+mod fitted;
 mod joint;
 mod margin;
 mod side;
+mod stationary;
 
 use crate::claim::{Claim, ExactPlane, Problem, Scheme, Weighted};
 use crate::exact::{Scaled, has_decimal, positive, scaled_sum, whole};
@@ -112,6 +115,8 @@ pub fn check_claim(
         Claim::Bracket { problem, weights, bound } => checker.bracket(problem, weights, bound),
         Claim::JointSeparable { planes } => checker.joint_separable(planes),
         Claim::JointInseparable { witness } => checker.joint_inseparable(witness),
+        Claim::Stationary { planes, equations } => checker.stationary(planes, equations),
+        Claim::Counts { planes, statistics } => checker.counts(planes, statistics),
     };
     match result {
         Ok(words) => Finding::Holds(words),

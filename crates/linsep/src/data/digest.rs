@@ -30,6 +30,10 @@ impl Rows for Dataset {
     }
 
     fn takes_part(&self, row: u64) -> bool {
-        self.weight(row as usize) > 0.0
+        Dataset::weight(self, row as usize) > 0.0
+    }
+
+    fn weight(&self, row: u64) -> f64 {
+        Dataset::weight(self, row as usize)
     }
 }

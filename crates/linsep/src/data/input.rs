@@ -32,6 +32,9 @@ pub struct InputMap {
     /// The used columns in the order of the features; empty when features are plain indices.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<InputColumn>,
+    /// A value above this counts as 1 and any other as 0; values count as they are when `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binarize: Option<f64>,
 }
 
 /// A column of the training file.
@@ -77,6 +80,7 @@ impl InputMap {
             kept: Vec::new(),
             weight: None,
             columns: Vec::new(),
+            binarize: None,
         }
     }
 

@@ -96,6 +96,8 @@ codes! {
         "Without names on both sides columns are matched by position, and the file must have as many as the model was trained on, with or without the label.";
     DUPLICATE_NAME = 134, "column name that occurs twice",
         "The name stands for two columns, so it cannot be used to choose one. Rename a column or use #N.";
+    NEGATIVE_COUNT = 135, "value below 0 where counts are needed",
+        "Multinomial naive Bayes takes each value for a count, and no count is below 0. Use shared-variance-nb or lda for measurements, or leave the column out with --drop.";
 
     SETTING = 201, "setting that cannot be used",
         "The value of a flag is outside what the flag accepts.";

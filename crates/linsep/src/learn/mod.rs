@@ -7,8 +7,12 @@
 
 pub mod adaline;
 pub mod averaged;
+pub mod bayes;
+pub(crate) mod closed_form;
 pub mod deciding;
 pub mod descent;
+pub mod discriminant;
+pub mod least_squares;
 pub mod multiclass;
 pub mod perceptron;
 pub mod pocket;
@@ -38,6 +42,7 @@ pub trait Learner: Send + Sync {
             certificate: training.certificate(),
             stop,
             progress: training.progress(),
+            remarks: training.remarks(),
         })
     }
 }
@@ -103,6 +108,23 @@ pub trait Training: Send {
 
     /// Goes back to a saved state of the same run.
     fn restore(&mut self, state: &State) -> Result<()>;
+
+    /// What the learner found out on its way, for reports.
+    fn remarks(&self) -> Vec<Remark> {
+        Vec::new()
+    }
+}
+
+/// Something that a learner found out and that belongs to no other part of a report.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Remark {
+    /// What it is about, as at the start of a line of a report.
+    pub name: &'static str,
+    /// The finding in words.
+    pub words: String,
+    /// The finding as data.
+    pub data: serde_json::Value,
 }
 
 /// How much a call of [`Training::advance`] may do.
@@ -256,6 +278,8 @@ pub struct Fit {
     pub stop: Stop,
     /// What it took.
     pub progress: Progress,
+    /// What the learner found out on its way.
+    pub remarks: Vec<Remark>,
 }
 
 /// Visits between two looks at the observer, at most.

@@ -45,8 +45,10 @@ use dashu_int::IBig;
 use linsep_proof::{
     Certificate, Claim, ClassPlane, Problem, ReadingField, Scheme, Weighted, check_claim,
 };
+pub(crate) use proposal::float_plane;
 use search::{Answer, Effort, Search};
 use signed::Signed;
+pub(crate) use signed::problem_of;
 use std::sync::Arc;
 
 /// The five answers.

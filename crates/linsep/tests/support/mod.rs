@@ -1,9 +1,9 @@
 //! What several test files need: variants of every learner, small data sets, bits of models.
 #![allow(dead_code)] // Each test file uses its own part of this one.
 
-use linsep::recipe::{Parameter, Recipe, Settings};
+use linsep::recipe::{Kind, Parameter, Recipe, Settings};
 use linsep::rng::{Purpose, Stream};
-use linsep::{Dataset, DatasetBuilder, Fit, Learner, Limits, LinearModel, Task};
+use linsep::{Code, Dataset, DatasetBuilder, Fit, Learner, Limits, LinearModel, Task};
 
 /// A learner with settings, and the words that say which.
 pub(crate) struct Variant {
@@ -28,6 +28,7 @@ impl Variant {
         // The pocket counts a score of 0 as the positive class, as prediction does.
         let even = self.is("init", &["zero"]) && self.recipe.name != "pocket";
         even && self.is("ties", &["strict", "000", "002", "004"])
+            && self.is("threshold", &["midpoint", "prior"])
     }
 
     /// Whether planes and steps from a start of 0 are proportional to the rate: no setting names a
@@ -35,6 +36,26 @@ impl Variant {
     pub(crate) fn is_proportional(&self) -> bool {
         let absolute = ["b", "c", "rest"].iter().any(|name| self.value(name).is_some());
         !absolute && self.is("init", &["zero"]) && self.is("verdict", &["off"])
+    }
+
+    /// Whether it visits rows one at a time.
+    pub(crate) fn is_online(&self) -> bool {
+        self.recipe.kind == Kind::Online
+    }
+
+    /// Whether the learner takes such data at all: counts are not negative, and some settings are for
+    /// two classes.
+    pub(crate) fn accepts(&self, task: &Task) -> bool {
+        match self.learner().start(task) {
+            Ok(_) => true,
+            Err(error) => {
+                let two_only = self.value("threshold") == Some("error");
+                let counts = self.recipe.name == "multinomial-nb";
+                assert!(two_only || counts, "{}: {error}", self.words());
+                assert!([Code::SETTING, Code::NEGATIVE_COUNT].contains(&error.code()));
+                false
+            }
+        }
     }
 
     pub(crate) fn learner(&self) -> Box<dyn Learner> {
@@ -94,8 +115,13 @@ fn combine(recipe: &'static Recipe, wanted: impl Fn(&Parameter) -> bool) -> Vec<
     defaults.seed = 7;
     let mut all = vec![defaults];
     for parameter in recipe.parameters.iter().filter(|parameter| wanted(parameter)) {
-        let words: &[&str] =
-            if parameter.name == "init" { &["zero", "random"] } else { parameter.words };
+        let words: &[&str] = match parameter.name {
+            "init" => &["zero", "random"],
+            "l2" => &["0", "0.5"],
+            "shrinkage" => &["none", "0.3", "oas", "ledoit-wolf"],
+            "binarize" => &["0", "-0.5", "1"],
+            _ => parameter.words,
+        };
         let with = |word: &&str, settings: &Settings| {
             let mut settings = settings.clone();
             settings.set(parameter.name, word);

@@ -263,6 +263,7 @@ fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Result<Plan> 
             position,
         }),
         columns,
+        binarize: None,
     };
     let parser = TablePlan {
         delimiter: table.delimiter,

@@ -150,6 +150,14 @@ kernels! {
         }
     }
 
+    /// line += heads_k · rows_k for four rows, one after the other.
+    fn add_four(heads: [f64; 4], rows: [&[f64]; 4], line: &mut [f64]) {
+        let [a, b, c, d] = rows.map(|row| &row[..line.len()]);
+        for (k, sum) in line.iter_mut().enumerate() {
+            *sum = (((*sum + heads[0] * a[k]) + heads[1] * b[k]) + heads[2] * c[k]) + heads[3] * d[k];
+        }
+    }
+
     /// w[index] += a · value.
     fn axpy_sparse(a: f64, indices: &[u32], values: &[f64], w: &mut [f64]) {
         for (&index, value) in indices.iter().zip(values) {

@@ -1,0 +1,135 @@
+//! What claims about fitted models share: planes of binary64, the class and the weight of every row,
+//! and sums over the rows of a class.
+
+use super::{Checked, Checker, side::binary64};
+use crate::claim::{ExactPlane, Scheme};
+use crate::double::Double;
+use crate::fitted::{Planes, Priors};
+use std::collections::HashMap;
+
+/// Two descriptions of one model may differ by this share of the norm of the scores. Two that both
+/// pass differ by at most twice as much, so a change by 1e-6 of the norm is always refused.
+pub(super) const SCORE_SHARE: f64 = 4.5e-7;
+/// Scores have the unit of targets ±1 and of logarithms of odds. What lies this far below 1 is the
+/// rounding of a model without any signal.
+pub(super) const SCORE_FLOOR: f64 = 1e-12;
+
+/// A row that does not take part.
+const NO_CLASS: u32 = u32::MAX;
+
+/// A model with the rows it speaks of.
+pub(super) struct Fitted {
+    /// (weights, bias): one plane for two classes, else one for each class.
+    pub(super) planes: Vec<(Vec<f64>, f64)>,
+    pub(super) n_classes: usize,
+    class_of: Vec<u32>,
+}
+
+impl Fitted {
+    pub(super) fn new(planes: &Planes, checker: &Checker<'_>) -> Checked<Fitted> {
+        if !checker.bias {
+            return Err("a fitted model needs a bias".into());
+        }
+        let fitted = match planes {
+            Planes::Two { problem, plane } => {
+                if problem.scheme == Scheme::Pair {
+                    return Err("every row has to belong to a side".into());
+                }
+                let signs = checker.signs(problem)?;
+                let class = |row| match signs.of(row) {
+                    Some(sign) => u32::from(sign > 0),
+                    None => NO_CLASS,
+                };
+                let class_of = (0..checker.rows.len()).map(class).collect();
+                Fitted { planes: vec![floats(plane, checker)?], n_classes: 2, class_of }
+            }
+            Planes::Each(planes) => {
+                let mut numbers = HashMap::new();
+                let mut all = Vec::new();
+                for (number, plane) in planes.iter().enumerate() {
+                    if numbers.insert(plane.class.as_str(), number as u32).is_some() {
+                        return Err(format!("class {} has two planes", plane.class));
+                    }
+                    let exact = ExactPlane {
+                        weights: plane.weights.clone(),
+                        sparse: plane.sparse.clone(),
+                        bias: plane.bias.clone(),
+                    };
+                    all.push(floats(&exact, checker)?);
+                }
+                let class = |row| match checker.rows.takes_part(row) {
+                    false => Ok(NO_CLASS),
+                    true => numbers
+                        .get(checker.rows.label(row))
+                        .copied()
+                        .ok_or_else(|| format!("row {row} is of a class without a plane")),
+                };
+                let class_of: Checked<Vec<u32>> = (0..checker.rows.len()).map(class).collect();
+                Fitted { n_classes: all.len(), planes: all, class_of: class_of? }
+            }
+        };
+        let weights = fitted.class_weights(checker);
+        if fitted.n_classes < 2 || weights.iter().any(|w| !(*w > 0.0 && w.is_finite())) {
+            return Err("a class has no row".into());
+        }
+        Ok(fitted)
+    }
+
+    /// Calls `each` with (row, class, weight) of every row that takes part.
+    pub(super) fn for_rows(&self, checker: &Checker<'_>, mut each: impl FnMut(u64, usize, f64)) {
+        for (row, &class) in self.class_of.iter().enumerate() {
+            if class != NO_CLASS {
+                each(row as u64, class as usize, checker.rows.weight(row as u64));
+            }
+        }
+    }
+
+    /// Σ of the row weights of each class.
+    pub(super) fn class_weights(&self, checker: &Checker<'_>) -> Vec<f64> {
+        let mut sums = vec![Double::ZERO; self.n_classes];
+        self.for_rows(checker, |_, class, weight| {
+            sums[class] = sums[class].plus(Double::of(weight));
+        });
+        sums.into_iter().map(Double::value).collect()
+    }
+
+    /// Σ weight · value(x) of each class and column, over the values that are not 0.
+    pub(super) fn column_sums(
+        &self,
+        checker: &Checker<'_>,
+        value: impl Fn(f64) -> Double,
+    ) -> Vec<Vec<Double>> {
+        let mut sums = vec![vec![Double::ZERO; checker.rows.width()]; self.n_classes];
+        self.for_rows(checker, |row, class, weight| {
+            let sums = &mut sums[class];
+            checker.rows.for_each(row, &mut |column, x| {
+                let sum = &mut sums[column as usize];
+                *sum = sum.plus(value(x).times(weight));
+            });
+        });
+        sums
+    }
+
+    /// How often each class is expected.
+    pub(super) fn priors(&self, weights: &[f64], priors: Priors) -> Vec<f64> {
+        let total: f64 = weights.iter().sum();
+        let prior = |w: &f64| match priors {
+            Priors::Data => w / total,
+            Priors::Uniform => 1.0 / weights.len() as f64,
+        };
+        weights.iter().map(prior).collect()
+    }
+
+    /// What each plane should be, from what each class should be: two classes make one plane.
+    pub(super) fn per_plane<T>(&self, classes: Vec<T>, minus: impl Fn(&T, &T) -> T) -> Vec<T> {
+        match self.planes.len() {
+            1 => vec![minus(&classes[1], &classes[0])],
+            _ => classes,
+        }
+    }
+}
+
+fn floats(plane: &ExactPlane, checker: &Checker<'_>) -> Checked<(Vec<f64>, f64)> {
+    binary64(plane, checker.rows.width(), checker.bias)?
+        .ok_or_else(|| "the weights of a fitted model are JSON numbers".into())
+}

@@ -1,0 +1,456 @@
+//! Learning without steps: statistics of blocks of rows, merged, then a small dense solve.
+//!
+//! With f the factor of a row (its weight, times that of its class) and y = x − shift, a block gives
+//!
+//! ```text
+//! weights_c = Σ f        sums_c = Σ f y        scatter = Σ f y yᵀ   (or only its diagonal, by class)
+//! ```
+//!
+//! Sums of blocks are added in the order of the rows, whoever computed them, so threads and workers
+//! change no bit; on whole numbers the sums are exact while they stay below 2^53, and then the cut
+//! into blocks does not matter either. The shift is a short number near the values of a column, 0 for
+//! a column that has values on both sides of 0 or at it, so sparse rows stay sparse. Centring happens
+//! once, at the end, in numbers of twice the length: scatter − Σ_c sums_c sums_cᵀ / weights_c.
+//!
+//! Reference: Chan, Golub, LeVeque, Algorithms for computing the sample variance, 1983.
+
+use crate::data::Dataset;
+use crate::data::store::{Row, Rows, kernel, with_rows};
+use crate::parallel::parallel_map;
+use serde::{Deserialize, Serialize};
+
+/// Rows in a block: the unit of work and of merging.
+const BLOCK: usize = 4096;
+/// Rows that are added to the scatter at once.
+const TILE: usize = 4;
+
+/// What to collect of the rows beside weights and sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Want {
+    /// Nothing.
+    Sums,
+    /// Squares, by class.
+    Squares,
+    /// The scatter matrix of all rows.
+    Scatter,
+}
+
+/// The rows to look at and how: what every worker has to know.
+pub(crate) struct Spec<'a> {
+    pub(crate) data: &'a Dataset,
+    pub(crate) rows: &'a [u32],
+    /// The factor of each class beside the weight of a row.
+    pub(crate) factors: Vec<f64>,
+    pub(crate) shift: Vec<f64>,
+    pub(crate) want: Want,
+}
+
+impl<'a> Spec<'a> {
+    /// With a shift near the first rows' values, unless nothing will be centred.
+    pub(crate) fn new(
+        data: &'a Dataset,
+        rows: &'a [u32],
+        factors: Vec<f64>,
+        want: Want,
+    ) -> Spec<'a> {
+        let shift = match want {
+            Want::Sums => vec![0.0; data.n_features()],
+            _ => shift_of(data, &rows[..rows.len().min(BLOCK)]),
+        };
+        Spec { data, rows, factors, shift, want }
+    }
+
+    /// The statistics of the rows at some places of `rows`.
+    pub(crate) fn partial(&self, places: std::ops::Range<usize>) -> Statistics {
+        let mut all = Statistics::zero(self);
+        with_rows!(self.data.store, rows => all.add_rows(self, rows, &self.rows[places]));
+        all
+    }
+
+    /// The statistics of all rows, block by block.
+    pub(crate) fn collect(&self, threads: usize) -> Statistics {
+        let blocks: Vec<usize> = (0..self.rows.len().div_ceil(BLOCK)).collect();
+        let mut all = Statistics::zero(self);
+        // As many blocks at a time as there are threads: each may hold a matrix.
+        for group in blocks.chunks(threads.max(1)) {
+            let part = |k: usize| {
+                let start = group[k] * BLOCK;
+                self.partial(start..(start + BLOCK).min(self.rows.len()))
+            };
+            parallel_map(group.len(), threads, part).iter().for_each(|part| all.merge(part));
+        }
+        all
+    }
+
+    /// Calls `each` with the place of a row in `rows`, its factor, its class and x − shift.
+    pub(crate) fn for_rows(
+        &self,
+        places: std::ops::Range<usize>,
+        mut each: impl FnMut(usize, f64, usize, &[f64]),
+    ) {
+        let zeros: Vec<f64> = self.shift.iter().map(|shift| 0.0 - shift).collect();
+        let mut values = zeros.clone();
+        let mut scratch = Vec::new();
+        for place in places {
+            let row = self.rows[place] as usize;
+            values.copy_from_slice(&zeros);
+            self.data.store.for_each(row, &mut scratch, |j, x| {
+                values[j as usize] = x - self.shift[j as usize];
+            });
+            let class = self.data.class_of(row) as usize;
+            each(place, self.factor(row, class), class, &values);
+        }
+    }
+
+    /// `work` on every block of places, results in order.
+    pub(crate) fn by_blocks<T: Send>(
+        &self,
+        threads: usize,
+        work: impl Fn(std::ops::Range<usize>) -> T + Sync,
+    ) -> Vec<T> {
+        let range = |k: usize| k * BLOCK..((k + 1) * BLOCK).min(self.rows.len());
+        parallel_map(self.rows.len().div_ceil(BLOCK), threads, |k| work(range(k)))
+    }
+
+    fn factor(&self, row: usize, class: usize) -> f64 {
+        self.data.weight(row) * self.factors[class]
+    }
+}
+
+/// Short numbers near the values of each column.
+fn shift_of(data: &Dataset, rows: &[u32]) -> Vec<f64> {
+    let width = data.n_features();
+    let mut low = vec![f64::INFINITY; width];
+    let mut high = vec![f64::NEG_INFINITY; width];
+    let mut seen = vec![0usize; width];
+    let mut scratch = Vec::new();
+    for &row in rows {
+        data.store.for_each(row as usize, &mut scratch, |j, x| {
+            let j = j as usize;
+            low[j] = low[j].min(x);
+            high[j] = high[j].max(x);
+            seen[j] += 1;
+        });
+    }
+    let shift = |j: usize| {
+        let spans_zero = seen[j] < rows.len() || (low[j] <= 0.0 && high[j] >= 0.0);
+        if spans_zero {
+            0.0
+        } else if low[j] == high[j] {
+            low[j]
+        } else {
+            // A multiple of a power of two near the range: whole numbers stay whole.
+            let unit = 2f64.powi((high[j] - low[j]).log2().floor().clamp(-900.0, 900.0) as i32);
+            let middle = ((low[j] / 2.0 + high[j] / 2.0) / unit).round() * unit;
+            if middle.is_finite() { middle } else { 0.0 }
+        }
+    };
+    (0..width).map(shift).collect()
+}
+
+/// Sums over rows that can be merged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Statistics {
+    weights: Vec<f64>,
+    sums: Vec<Vec<f64>>,
+    /// Σ f y² of each class, if wanted.
+    squares: Vec<Vec<f64>>,
+    /// The upper triangle of Σ f y yᵀ, row after row, if wanted.
+    scatter: Vec<f64>,
+}
+
+impl Statistics {
+    fn zero(spec: &Spec<'_>) -> Statistics {
+        let (width, classes) = (spec.shift.len(), spec.factors.len());
+        let squares = if spec.want == Want::Squares { classes } else { 0 };
+        let scatter = if spec.want == Want::Scatter { width * (width + 1) / 2 } else { 0 };
+        Statistics {
+            weights: vec![0.0; classes],
+            sums: vec![vec![0.0; width]; classes],
+            squares: vec![vec![0.0; width]; squares],
+            scatter: vec![0.0; scatter],
+        }
+    }
+
+    /// Adds the statistics of the rows that follow.
+    pub(crate) fn merge(&mut self, next: &Statistics) {
+        let add = |mine: &mut [f64], theirs: &[f64]| {
+            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
+        };
+        add(&mut self.weights, &next.weights);
+        add(&mut self.scatter, &next.scatter);
+        for (mine, theirs) in self.sums.iter_mut().zip(&next.sums) {
+            add(mine, theirs);
+        }
+        for (mine, theirs) in self.squares.iter_mut().zip(&next.squares) {
+            add(mine, theirs);
+        }
+    }
+
+    fn add_rows<R: Rows>(&mut self, spec: &Spec<'_>, rows: &R, chosen: &[u32]) {
+        let width = spec.shift.len();
+        let shifted: Vec<u32> =
+            (0..width as u32).filter(|&j| spec.shift[j as usize] != 0.0).collect();
+        let zeros: Vec<f64> = spec.shift.iter().map(|shift| 0.0 - shift).collect();
+        let mut tile = vec![vec![0.0; width]; TILE];
+        let mut tile_factors = [0.0; TILE];
+        let mut filled = 0;
+        let mut scratch = Vec::new();
+        let mut entries: Vec<(u32, f64)> = Vec::new();
+        let dense = spec.data.is_dense();
+        for &row in chosen {
+            let row = row as usize;
+            let class = spec.data.class_of(row) as usize;
+            let factor = spec.factor(row, class);
+            self.weights[class] += factor;
+            let values = &mut tile[filled];
+            values.copy_from_slice(&zeros);
+            entries.clear();
+            rows.row(row, &mut scratch).for_each(|j, x| {
+                values[j as usize] = x - spec.shift[j as usize];
+                entries.push((j, values[j as usize]));
+            });
+            let sums = &mut self.sums[class];
+            if shifted.is_empty() {
+                entries.iter().for_each(|&(j, y)| sums[j as usize] += factor * y);
+            } else {
+                sums.iter_mut().zip(values.iter()).for_each(|(sum, y)| *sum += factor * y);
+            }
+            match spec.want {
+                Want::Sums => {}
+                Want::Squares => {
+                    let squares = self.squares[class].iter_mut();
+                    squares.zip(values.iter()).for_each(|(sum, y)| *sum += factor * y * y);
+                }
+                Want::Scatter if dense => {
+                    tile_factors[filled] = factor;
+                    filled += 1;
+                    if filled == TILE {
+                        self.add_tile(&tile, tile_factors);
+                        filled = 0;
+                    }
+                }
+                Want::Scatter => self.add_sparse(values, &entries, &shifted, factor),
+            }
+        }
+        if filled > 0 {
+            // Rows of zeros change nothing.
+            for row in filled..TILE {
+                tile[row].fill(0.0);
+                tile_factors[row] = 0.0;
+            }
+            self.add_tile(&tile, tile_factors);
+        }
+    }
+
+    /// The same additions in the same order as four rows one after the other.
+    fn add_tile(&mut self, tile: &[Vec<f64>], factors: [f64; TILE]) {
+        let width = tile[0].len();
+        let mut rest = &mut self.scatter[..];
+        for j in 0..width {
+            let (line, after) = rest.split_at_mut(width - j);
+            let heads = std::array::from_fn(|k| factors[k] * tile[k][j]);
+            if heads.iter().any(|head| *head != 0.0) {
+                let rows = std::array::from_fn(|k| &tile[k][j..]);
+                kernel::add_four(heads, rows, line);
+            }
+            rest = after;
+        }
+    }
+
+    /// One row whose other values are 0.
+    fn add_sparse(&mut self, values: &[f64], entries: &[(u32, f64)], shifted: &[u32], factor: f64) {
+        let width = values.len();
+        let mut columns: Vec<u32> =
+            entries.iter().map(|(j, _)| *j).chain(shifted.iter().copied()).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        for (at, &j) in columns.iter().enumerate() {
+            let j = j as usize;
+            let head = factor * values[j];
+            // Where row j of the triangle would begin if it had a column 0.
+            let base = j * width - j * (j + 1) / 2;
+            for &k in &columns[at..] {
+                self.scatter[base + k as usize] += head * values[k as usize];
+            }
+        }
+    }
+
+    /// Means and centred matrices.
+    pub(crate) fn finish(self, spec: &Spec<'_>) -> Moments {
+        let width = spec.shift.len();
+        let total: f64 = self.weights.iter().sum();
+        let offsets: Vec<Vec<f64>> = self
+            .sums
+            .iter()
+            .zip(&self.weights)
+            .map(|(sums, weight)| sums.iter().map(|sum| sum / weight).collect())
+            .collect();
+        let all: Vec<f64> =
+            (0..width).map(|j| self.sums.iter().map(|sums| sums[j]).sum()).collect();
+        let offset: Vec<f64> = all.iter().map(|sum| sum / total).collect();
+        Moments {
+            shift: spec.shift.clone(),
+            weights: self.weights.clone(),
+            total,
+            offsets,
+            offset,
+            all,
+            statistics: self,
+        }
+    }
+}
+
+/// What the statistics say about the rows.
+pub(crate) struct Moments {
+    pub(crate) shift: Vec<f64>,
+    /// Σ f of each class and of all.
+    pub(crate) weights: Vec<f64>,
+    pub(crate) total: f64,
+    /// Mean − shift of each class, and of all rows.
+    pub(crate) offsets: Vec<Vec<f64>>,
+    pub(crate) offset: Vec<f64>,
+    all: Vec<f64>,
+    statistics: Statistics,
+}
+
+impl Moments {
+    /// The mean of a class.
+    pub(crate) fn mean(&self, class: usize) -> Vec<f64> {
+        self.shift.iter().zip(&self.offsets[class]).map(|(shift, offset)| shift + offset).collect()
+    }
+
+    /// The mean of all rows.
+    pub(crate) fn mean_of_all(&self) -> Vec<f64> {
+        self.shift.iter().zip(&self.offset).map(|(shift, offset)| shift + offset).collect()
+    }
+
+    /// Σ f x of a class; for statistics without a shift.
+    pub(crate) fn sums(&self, class: usize) -> &[f64] {
+        &self.statistics.sums[class]
+    }
+
+    /// Σ f (x − mean)² of each column within a class.
+    pub(crate) fn spread(&self, class: usize) -> Vec<f64> {
+        let (sums, weight) = (&self.statistics.sums[class], self.weights[class]);
+        let squares = self.statistics.squares[class].iter().zip(sums);
+        squares.map(|(square, sum)| centred(*square, &[(*sum, *sum, weight)]).max(0.0)).collect()
+    }
+
+    /// Σ f (x − mean)² of each column over all rows.
+    pub(crate) fn spread_of_all(&self) -> Vec<f64> {
+        let square = |j: usize| self.statistics.squares.iter().map(|s| s[j]).sum();
+        let spread = |j: usize| centred(square(j), &[(self.all[j], self.all[j], self.total)]);
+        (0..self.shift.len()).map(|j| spread(j).max(0.0)).collect()
+    }
+
+    /// Σ f (x − c)(x − c)ᵀ in full, with c the class's mean or the mean of all rows.
+    pub(crate) fn scatter(&self, within: bool) -> Vec<f64> {
+        let width = self.shift.len();
+        let mut matrix = vec![0.0; width * width];
+        let mut values = self.statistics.scatter.iter();
+        let mut parts = Vec::new();
+        for j in 0..width {
+            for k in j..width {
+                parts.clear();
+                if within {
+                    let classes = self.statistics.sums.iter().zip(&self.weights);
+                    parts.extend(classes.map(|(sums, weight)| (sums[j], sums[k], *weight)));
+                } else {
+                    parts.push((self.all[j], self.all[k], self.total));
+                }
+                let value = centred(values.next().copied().unwrap_or(0.0), &parts);
+                matrix[j * width + k] = value;
+                matrix[k * width + j] = value;
+            }
+        }
+        matrix
+    }
+}
+
+/// sum − Σ a b / weight, in twice the length of binary64 since both may be nearly equal.
+fn centred(sum: f64, parts: &[(f64, f64, f64)]) -> f64 {
+    // Errors and rests are summed apart, so that two parts give the same bits in either order.
+    let (mut hi, mut errors, mut rests) = (0.0, 0.0, 0.0);
+    for &(a, b, weight) in parts {
+        let product = a * b;
+        let product_rest = a.mul_add(b, -product);
+        let quotient = product / weight;
+        let quotient_rest = ((-quotient).mul_add(weight, product) + product_rest) / weight;
+        let (next, error) = two_sum(hi, quotient);
+        (hi, errors, rests) = (next, errors + error, rests + quotient_rest);
+    }
+    let (difference, error) = two_sum(sum, -hi);
+    difference + (error - (errors + rests))
+}
+
+fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let part = sum - a;
+    (sum, (a - (sum - part)) + (b - part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Purpose, Stream};
+
+    fn table(rows: usize, value: impl Fn(&mut Stream) -> f64) -> Dataset {
+        let mut stream = Stream::new(3, Purpose::Generate(5));
+        let values: Vec<Vec<f64>> =
+            (0..rows).map(|_| (0..5).map(|_| value(&mut stream)).collect()).collect();
+        let labels: Vec<&str> = (0..rows).map(|i| ["a", "b", "c"][i % 3]).collect();
+        Dataset::from_rows(&values, &labels).unwrap()
+    }
+
+    fn in_shards(data: &Dataset, shards: usize, want: Want) -> Statistics {
+        let rows: Vec<u32> = (0..data.n_rows() as u32).collect();
+        let spec = Spec::new(data, &rows, vec![1.0; 3], want);
+        let cut = |k: usize| k * rows.len() / shards;
+        let mut all = Statistics::zero(&spec);
+        for k in 0..shards {
+            // As a worker would send it.
+            let bytes = serde_json::to_vec(&spec.partial(cut(k)..cut(k + 1))).unwrap();
+            all.merge(&serde_json::from_slice(&bytes).unwrap());
+        }
+        all
+    }
+
+    #[test]
+    fn shards_of_whole_numbers_agree_to_the_last_bit() {
+        for offset in [0, 1000] {
+            let data = table(1000, |s| (s.below(201) + offset) as f64);
+            for want in [Want::Sums, Want::Squares, Want::Scatter] {
+                let one = in_shards(&data, 1, want);
+                assert_eq!(one, in_shards(&data, 2, want));
+                assert_eq!(one, in_shards(&data, 7, want));
+                assert_eq!(one, in_shards(&data.with_other_storage(), 3, want));
+            }
+        }
+    }
+
+    #[test]
+    fn shards_of_real_numbers_agree_up_to_rounding() {
+        let data = table(1000, |s| 1e3 + s.normal());
+        let [one, seven] = [1, 7].map(|shards| in_shards(&data, shards, Want::Scatter).scatter);
+        let size = one[0].abs();
+        assert!(one.iter().zip(&seven).all(|(a, b)| (a - b).abs() <= 1e-12 * size));
+    }
+
+    /// Values far from 0 next to their spread: what a plain sum of squares cannot do.
+    #[test]
+    fn centring_stands_large_means() {
+        let data = table(900, |s| 1e9 + s.below(3) as f64);
+        let rows: Vec<u32> = (0..900).collect();
+        let spec = Spec::new(&data, &rows, vec![1.0; 3], Want::Scatter);
+        let moments = spec.collect(2).finish(&spec);
+        let mean = moments.mean_of_all();
+        let mut expected = 0.0;
+        (0..900).for_each(|i| {
+            let row = data.row(i);
+            expected += (row[1] - mean[1]) * (row[2] - mean[2]);
+        });
+        let found = moments.scatter(false)[5 + 2];
+        assert!((found - expected).abs() < 1e-5, "{found} {expected}");
+    }
+}

@@ -1,0 +1,316 @@
+//! Naive Bayes classifiers that are linear: columns are independent within a class.
+//!
+//! The log-odds of Bayes' rule are sums over the columns, so each class has a plane. With N_kj the sum
+//! of column j over the rows of class k, W_k their weight and π_k the prior:
+//!
+//! ```text
+//! multinomial  w_kj = ln (N_kj + α)/(N_k + α d),                 b_k = ln π_k
+//! bernoulli    N_kj rows above the threshold, p = (N_kj + α)/(W_k + 2α),
+//!              w_kj = ln p/(1 − p),                              b_k = ln π_k + Σ_j ln(1 − p_kj)
+//! gaussian     one variance v_j for all classes,
+//!              w_kj = (m_kj − μ_j)/v_j,                          b_k = ln π_k − ½ Σ_j w_kj (m_kj + μ_j)
+//! ```
+//!
+//! Two classes make one plane, the second minus the first. Posteriors are the logistic function or the
+//! softmax of the scores. The Gaussian one is linear because the classes share the variances;
+//! μ = Σ π_k m_k only takes out what all classes have in common.
+//!
+//! Proved: `counts`. The checker counts again and makes the weights of its own counts.
+//!
+//! Reference: McCallum and Nigam 1998; Bishop, Pattern Recognition and Machine Learning, 4.2.
+
+use super::closed_form::{ClosedForm, Proof, Run, Solution, class_factors, require_every_class};
+use super::discriminant::Priors;
+use super::{Learner, Task, Training};
+use crate::data::Dataset;
+use crate::engine::direct::{Spec, Want};
+use crate::error::{Code, Error, Place, Problem, Result};
+use crate::model::{Link, Plane};
+use linsep_proof::{Claim, Statistics};
+
+/// The settings of multinomial naive Bayes, for counts such as those of words.
+///
+/// ```
+/// use linsep::learn::bayes::MultinomialBayes;
+/// use linsep::{Dataset, Learner, Limits, Task};
+/// let data = Dataset::from_rows(&[[2., 0.], [3., 1.], [0., 4.], [1., 2.]], &["a", "a", "b", "b"])?;
+/// let fit = MultinomialBayes::default().fit(&Task::new(data), &Limits::default(), &mut ())?;
+/// assert_eq!(fit.model.predict(&[1., 5.]), "b");
+/// assert_eq!(fit.certificate.claims[0].name(), "counts");
+/// # Ok::<(), linsep::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct MultinomialBayes {
+    /// α, added to every count; above 0.
+    pub alpha: f64,
+    /// How often each class is expected.
+    pub priors: Priors,
+}
+
+/// The settings of Bernoulli naive Bayes: each value is on or off.
+///
+/// ```
+/// use linsep::learn::bayes::BernoulliBayes;
+/// use linsep::{Dataset, Learner, Limits, Task};
+/// let data = Dataset::from_rows(&[[1., 0.], [1., 1.], [0., 1.], [0., 1.]], &["a", "a", "b", "b"])?;
+/// let fit = BernoulliBayes::default().fit(&Task::new(data), &Limits::default(), &mut ())?;
+/// assert_eq!(fit.model.predict(&[9., 0.]), "a");
+/// # Ok::<(), linsep::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct BernoulliBayes {
+    /// α, added to every count; above 0.
+    pub alpha: f64,
+    /// A value above this is on.
+    pub binarize: f64,
+    /// How often each class is expected.
+    pub priors: Priors,
+}
+
+/// The settings of Gaussian naive Bayes with shared variances.
+///
+/// ```
+/// use linsep::learn::bayes::SharedVarianceBayes;
+/// use linsep::{Dataset, Learner, Limits, Task};
+/// let data = Dataset::from_rows(&[[-2.], [-1.], [1.], [2.]], &["no", "no", "yes", "yes"])?;
+/// let model = SharedVarianceBayes::default().fit(&Task::new(data), &Limits::default(), &mut ())?.model;
+/// assert_eq!(model.predict(&[0.3]), "yes");
+/// # Ok::<(), linsep::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SharedVarianceBayes {
+    /// The share of the largest variance that is added to every variance, so that none is 0.
+    pub smoothing: f64,
+    /// How often each class is expected.
+    pub priors: Priors,
+}
+
+impl Default for MultinomialBayes {
+    fn default() -> Self {
+        MultinomialBayes { alpha: 1.0, priors: Priors::Data }
+    }
+}
+
+impl Default for BernoulliBayes {
+    fn default() -> Self {
+        BernoulliBayes { alpha: 1.0, binarize: 0.0, priors: Priors::Data }
+    }
+}
+
+impl Default for SharedVarianceBayes {
+    fn default() -> Self {
+        SharedVarianceBayes { smoothing: 1e-9, priors: Priors::Data }
+    }
+}
+
+fn check(task: &Task, alpha: f64) -> Result<()> {
+    if !alpha.is_finite() || alpha <= 0.0 {
+        return Err(Error::usage(format!("alpha {alpha} is not above 0")));
+    }
+    task.data.require_two_classes()?;
+    require_every_class(task)
+}
+
+impl Learner for MultinomialBayes {
+    fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
+        check(task, self.alpha)?;
+        refuse_negative(task)?;
+        Ok(Box::new(Run::new(self.clone(), task)?))
+    }
+}
+
+impl Learner for BernoulliBayes {
+    fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
+        check(task, self.alpha)?;
+        if !self.binarize.is_finite() {
+            return Err(Error::usage("the threshold is not a finite number"));
+        }
+        Ok(Box::new(Run::new(self.clone(), task)?))
+    }
+}
+
+impl Learner for SharedVarianceBayes {
+    fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
+        if !self.smoothing.is_finite() || self.smoothing < 0.0 {
+            return Err(Error::usage(format!("the smoothing {} is below 0", self.smoothing)));
+        }
+        check(task, 1.0)?;
+        Ok(Box::new(Run::new(self.clone(), task)?))
+    }
+}
+
+fn refuse_negative(task: &Task) -> Result<()> {
+    let data = &task.data;
+    for row in task.active_rows()? {
+        let mut found = None;
+        data.for_each(row as usize, |j, x| {
+            if x < 0.0 && found.is_none() {
+                found = Some((j, x));
+            }
+        });
+        if let Some((column, value)) = found {
+            let (row, origin) = (u64::from(row), data.origin());
+            let place = Place {
+                file: origin.file(row).map(str::to_owned),
+                line: origin.line(row),
+                row: Some(row),
+                field: Some((
+                    u64::from(column) + 1,
+                    Some(data.input().feature_name(column as usize)),
+                )),
+                ..Place::default()
+            };
+            return Err(Problem::new(Code::NEGATIVE_COUNT, Code::NEGATIVE_COUNT.title(), place)
+                .value(value.to_string().as_bytes())
+                .help("use --learner shared-variance-nb or lda for measurements, or leave the column out with --drop")
+                .into());
+        }
+    }
+    Ok(())
+}
+
+/// ln π_k.
+fn log_priors(weights: &[f64], priors: Priors) -> Vec<f64> {
+    let total: f64 = weights.iter().sum();
+    let count = weights.len() as f64;
+    let prior = |weight: &f64| match priors {
+        Priors::Data => (weight / total).ln(),
+        Priors::Uniform => (1.0 / count).ln(),
+    };
+    weights.iter().map(prior).collect()
+}
+
+/// The planes of a model from those of its classes.
+fn planes(classes: Vec<Plane>) -> Vec<Plane> {
+    match &classes[..] {
+        [zero, one] => {
+            let weights = one.weights.iter().zip(&zero.weights).map(|(a, b)| a - b).collect();
+            vec![Plane { weights, bias: one.bias - zero.bias }]
+        }
+        _ => classes,
+    }
+}
+
+fn solution(classes: Vec<Plane>, statistics: Statistics) -> Solution {
+    let claim = move |planes| Claim::Counts { planes, statistics };
+    Solution { planes: planes(classes), proof: Proof::Claim(Box::new(claim)), remarks: Vec::new() }
+}
+
+impl ClosedForm for MultinomialBayes {
+    fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
+        let spec = Spec::new(data, rows, class_factors(data, rows, false), Want::Sums);
+        let moments = spec.collect(threads).finish(&spec);
+        let smooth = self.alpha * data.n_features() as f64;
+        let class = |(class, bias): (usize, f64)| {
+            let sums = moments.sums(class);
+            let all = (sums.iter().sum::<f64>() + smooth).ln();
+            Plane { weights: sums.iter().map(|sum| (sum + self.alpha).ln() - all).collect(), bias }
+        };
+        let biases = log_priors(&moments.weights, self.priors);
+        let classes = biases.into_iter().enumerate().map(class).collect();
+        let priors = self.priors.claimed();
+        solution(classes, Statistics::Multinomial { alpha: self.alpha, priors })
+    }
+
+    fn link(&self) -> Link {
+        Link::Softmax
+    }
+}
+
+impl ClosedForm for BernoulliBayes {
+    fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
+        let spec = Spec::new(data, rows, class_factors(data, rows, false), Want::Sums);
+        let (width, classes) = (data.n_features(), data.n_classes());
+        // Only values that are not 0 are seen: of those, the ones that are not like 0 are counted.
+        let zero_is_on = self.binarize < 0.0;
+        let block = |places: std::ops::Range<usize>| {
+            let mut weights = vec![0.0; classes];
+            let mut counts = vec![vec![0.0; width]; classes];
+            let mut scratch = Vec::new();
+            for &row in &rows[places] {
+                let class = data.class_of(row as usize) as usize;
+                let weight = data.weight(row as usize);
+                weights[class] += weight;
+                data.store.for_each(row as usize, &mut scratch, |j, x| {
+                    if (x > self.binarize) != zero_is_on {
+                        counts[class][j as usize] += weight;
+                    }
+                });
+            }
+            (weights, counts)
+        };
+        let mut weights = vec![0.0; classes];
+        let mut counts = vec![vec![0.0; width]; classes];
+        for (part_weights, part_counts) in spec.by_blocks(threads, block) {
+            weights.iter_mut().zip(part_weights).for_each(|(mine, theirs)| *mine += theirs);
+            let all = counts.iter_mut().flatten().zip(part_counts.into_iter().flatten());
+            all.for_each(|(mine, theirs)| *mine += theirs);
+        }
+        let class = |(class, bias): (usize, f64)| {
+            let total = weights[class];
+            let all = (total + 2.0 * self.alpha).ln();
+            let mut plane = Plane { weights: Vec::with_capacity(width), bias };
+            for &unlike_zero in &counts[class] {
+                let on = if zero_is_on { total - unlike_zero } else { unlike_zero };
+                let off = (total - on + self.alpha).ln();
+                plane.weights.push((on + self.alpha).ln() - off);
+                plane.bias += off - all;
+            }
+            plane
+        };
+        let biases = log_priors(&weights, self.priors);
+        let planes = biases.into_iter().enumerate().map(class).collect();
+        let (alpha, binarize, priors) = (self.alpha, self.binarize, self.priors.claimed());
+        solution(planes, Statistics::Bernoulli { alpha, binarize, priors })
+    }
+
+    fn link(&self) -> Link {
+        Link::Softmax
+    }
+
+    fn binarize(&self) -> Option<f64> {
+        Some(self.binarize)
+    }
+}
+
+impl ClosedForm for SharedVarianceBayes {
+    fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
+        let spec = Spec::new(data, rows, class_factors(data, rows, false), Want::Squares);
+        let moments = spec.collect(threads).finish(&spec);
+        let classes = data.n_classes();
+        let biases = log_priors(&moments.weights, self.priors);
+        let priors: Vec<f64> = match self.priors {
+            Priors::Data => moments.weights.iter().map(|w| w / moments.total).collect(),
+            Priors::Uniform => vec![1.0 / classes as f64; classes],
+        };
+        let largest = moments.spread_of_all().into_iter().fold(0.0, f64::max) / moments.total;
+        let spreads: Vec<Vec<f64>> = (0..classes).map(|class| moments.spread(class)).collect();
+        let variance = |j: usize| {
+            let class = |k: usize| priors[k] * spreads[k][j] / moments.weights[k];
+            (0..classes).map(class).sum::<f64>() + self.smoothing * largest
+        };
+        let variances: Vec<f64> = (0..data.n_features()).map(variance).collect();
+        let blend = |j: usize| (0..classes).map(|k| priors[k] * moments.offsets[k][j]).sum();
+        let middle: Vec<f64> = (0..variances.len()).map(blend).collect();
+        let class = |(class, mut bias): (usize, f64)| {
+            let mut weights = Vec::with_capacity(variances.len());
+            for (j, &variance) in variances.iter().enumerate() {
+                let offset = moments.offsets[class][j];
+                let weight = if variance > 0.0 { (offset - middle[j]) / variance } else { 0.0 };
+                bias -= 0.5 * weight * (offset + middle[j] + 2.0 * moments.shift[j]);
+                weights.push(weight);
+            }
+            Plane { weights, bias }
+        };
+        let planes = biases.into_iter().enumerate().map(class).collect();
+        let (smoothing, priors) = (self.smoothing, self.priors.claimed());
+        solution(planes, Statistics::Gaussian { smoothing, priors })
+    }
+
+    fn link(&self) -> Link {
+        Link::Softmax
+    }
+}

@@ -1,0 +1,286 @@
+//! Least squares on coded classes, plain or with a ridge.
+//!
+//! Problem: with targets t (+1 and −1 for two classes; else 1 for the row's own class and 0 for the
+//! others, one plane for each class) and row factors f, find the least
+//!
+//! ```text
+//! E(w, b) = Σ f (w·x + b − t)² + l2 |w|²
+//! ```
+//!
+//! Answer: b = t̄ − w·μ with the means μ and t̄, and w from the normal equations of centred columns,
+//!
+//! ```text
+//! (Σ f (x − μ)(x − μ)ᵀ + l2) w = Σ f (t − t̄)(x − μ)
+//! ```
+//!
+//! solved by a Cholesky factorisation with pivots and two passes of refinement; where columns depend
+//! on each other, the w of least length is taken (the pseudo-inverse). The targets −1 and +1 give the
+//! same decisions as 1-of-2 coding: scores are then (1 ± s)/2.
+//!
+//! Proved: `stationary`. The checker recomputes the residual of these equations from the rows and
+//! bounds how far the scores are from the exact answer's. What least squares minimises is not the
+//! number of errors: [`blame`] says how much of E comes from rows that are right by too much.
+//!
+//! Reference: Bishop, Pattern Recognition and Machine Learning, 4.1.3; Hastie, Tibshirani, Friedman,
+//! The Elements of Statistical Learning, 4.2.
+
+use super::closed_form::{
+    ClosedForm, Equations, Proof, Run, Solution, class_factors, columns_remark, require_matrix,
+};
+use super::{Learner, Remark, Task, Training};
+use crate::data::Dataset;
+use crate::engine::dense::Factor;
+use crate::engine::direct::{Spec, Want};
+use crate::error::{Error, Result};
+use crate::model::{LinearModel, Link, Plane, Rule};
+use linsep_proof::{Claim, ClassWeight, Equations as Claimed};
+
+/// The settings of least squares.
+///
+/// ```
+/// use linsep::learn::least_squares::LeastSquares;
+/// use linsep::{Dataset, Learner, Limits, Task};
+/// let data = Dataset::from_rows(&[[0.], [1.], [2.], [3.]], &["low", "low", "up", "up"])?;
+/// let fit = LeastSquares::default().fit(&Task::new(data), &Limits::default(), &mut ())?;
+/// assert!((fit.model.planes[0].weights[0] - 0.8).abs() < 1e-12);
+/// assert_eq!(fit.certificate.claims[0].name(), "stationary");
+/// # Ok::<(), linsep::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct LeastSquares {
+    /// The factor of |w|²; the bias is free.
+    pub l2: f64,
+    /// Weight each class by n / (K · rows of the class).
+    pub balanced: bool,
+}
+
+impl Learner for LeastSquares {
+    fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
+        if !self.l2.is_finite() || self.l2 < 0.0 {
+            return Err(Error::usage(format!("the ridge {} is below 0", self.l2)));
+        }
+        task.data.require_two_classes()?;
+        require_matrix(task, "least-squares")?;
+        Ok(Box::new(Run::new(self.clone(), task)?))
+    }
+}
+
+/// Errors on each row by the plane that the other rows give, all from one fit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct LeaveOneOut {
+    /// Rows that were left out, each in turn.
+    pub rows: u64,
+    /// Rows whose class was wrong.
+    pub errors: u64,
+    /// Rows without which the plane is not determined; they are not among the others.
+    pub undetermined: u64,
+    /// Σ f (score − t)² over the rows left out.
+    pub squared_error: f64,
+}
+
+/// Where the squared error comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Blame {
+    /// Σ weight (score − t)².
+    pub squared_error: f64,
+    /// The share of scores beyond their target on the right side, as y·f > 1.
+    pub too_correct: f64,
+    /// Rows with such a score.
+    pub too_correct_rows: u64,
+    /// The share of rows whose error is over nine times the mean; they may be too correct as well.
+    pub outliers: f64,
+    /// Such rows.
+    pub outlier_rows: u64,
+}
+
+/// Where the squared error of a model on some rows (all when `None`) comes from.
+pub fn blame(model: &LinearModel, data: &Dataset, rows: Option<&[u32]>) -> Blame {
+    let all: Vec<u32> = rows.map_or_else(|| (0..data.n_rows() as u32).collect(), <[u32]>::to_vec);
+    let mut blame = Blame::default();
+    let mut errors = Vec::new();
+    let mut total_weight = 0.0;
+    for &row in &all {
+        let row = row as usize;
+        let weight = data.weight(row);
+        let scores = model.scores(&data.row(row));
+        let (mut error, mut too_correct) = (0.0, 0.0);
+        for (plane, score) in scores.iter().enumerate() {
+            let (target, side) = target_of(model.planes.len(), plane, data.class_of(row) as usize);
+            let square = weight * (score - target) * (score - target);
+            error += square;
+            if side * (score - target) > 0.0 {
+                too_correct += square;
+            }
+        }
+        blame.squared_error += error;
+        blame.too_correct += too_correct;
+        blame.too_correct_rows += u64::from(too_correct > 0.0);
+        total_weight += weight;
+        errors.push((error, weight));
+    }
+    let mean = blame.squared_error / total_weight;
+    for (error, weight) in errors.into_iter().filter(|(error, weight)| *error > 9.0 * mean * weight)
+    {
+        blame.outliers += error;
+        blame.outlier_rows += u64::from(weight > 0.0);
+    }
+    if blame.squared_error > 0.0 {
+        blame.too_correct /= blame.squared_error;
+        blame.outliers /= blame.squared_error;
+    }
+    blame
+}
+
+/// The target of a class on a plane, and the direction in which a score is too correct.
+fn target_of(planes: usize, plane: usize, class: usize) -> (f64, f64) {
+    match (planes, plane == class) {
+        (1, _) => (2.0 * class as f64 - 1.0, 2.0 * class as f64 - 1.0),
+        (_, true) => (1.0, 1.0),
+        (_, false) => (0.0, -1.0),
+    }
+}
+
+impl ClosedForm for LeastSquares {
+    fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
+        let width = data.n_features();
+        let classes = data.n_classes();
+        let factors = class_factors(data, rows, self.balanced);
+        let spec = Spec::new(data, rows, factors, Want::Scatter);
+        let moments = spec.collect(threads).finish(&spec);
+        let mut matrix = moments.scatter(false);
+        (0..width).for_each(|j| matrix[j * width + j] += self.l2);
+        let factor = Factor::new(&matrix, width);
+        drop(matrix);
+        let count = if classes == 2 { 1 } else { classes };
+        // Σ f (t − t̄)(x − μ) = Σ_c t_c weight_c (mean_c − μ).
+        let side = |plane: usize| {
+            let mut rhs = vec![0.0; width];
+            for class in (0..classes).filter(|&class| moments.weights[class] > 0.0) {
+                let (target, _) = target_of(count, plane, class);
+                let weight = target * moments.weights[class];
+                for (j, rhs) in rhs.iter_mut().enumerate() {
+                    *rhs += weight * (moments.offsets[class][j] - moments.offset[j]);
+                }
+            }
+            rhs
+        };
+        let rhs: Vec<Vec<f64>> = (0..count).map(side).collect();
+        let equations = Equations {
+            spec: &spec,
+            moments: &moments,
+            factor: &factor,
+            within: false,
+            keep: 1.0,
+            ridge: self.l2,
+        };
+        let answers = equations.solve(&rhs, threads);
+        let mean = moments.mean_of_all();
+        let plane = |(plane, weights): (usize, Vec<f64>)| {
+            let sum: f64 =
+                (0..classes).map(|c| target_of(count, plane, c).0 * moments.weights[c]).sum();
+            let middle: f64 = weights.iter().zip(&mean).map(|(w, m)| w * m).sum();
+            Plane { bias: sum / moments.total - middle, weights }
+        };
+        let planes: Vec<Plane> = answers.into_iter().enumerate().map(plane).collect();
+        let model = LinearModel {
+            rule: if count == 1 { Rule::Sign } else { Rule::ArgMax },
+            planes,
+            link: Link::None,
+            classes: data.classes().to_vec(),
+            input: data.input().clone(),
+        };
+        let left_out = left_out(&equations, &model, threads);
+        let blame = blame(&model, data, Some(rows));
+        let remarks =
+            vec![columns_remark(&factor, width), left_out_remark(&left_out), blame_remark(&blame)];
+        let l2 = self.l2;
+        let class_weight = if self.balanced { ClassWeight::Balanced } else { ClassWeight::None };
+        let claim = move |planes| Claim::Stationary {
+            planes,
+            equations: Claimed::LeastSquares { l2, class_weight },
+        };
+        let proof = match moments.weights.iter().all(|weight| *weight > 0.0) {
+            true => Proof::Claim(Box::new(claim)),
+            false => Proof::Nothing("a class has no row, so nothing is claimed".into()),
+        };
+        Solution { planes: model.planes, proof, remarks }
+    }
+
+    fn link(&self) -> Link {
+        Link::None
+    }
+}
+
+/// With h = f (1/Σf + (x − μ)ᵀ A⁺ (x − μ)), the plane without a row errs on it by (score − t)/(1 − h).
+fn left_out(equations: &Equations<'_>, model: &LinearModel, threads: usize) -> LeaveOneOut {
+    let spec = equations.spec;
+    let block = |places: std::ops::Range<usize>| {
+        let mut found = LeaveOneOut::default();
+        let mut centred = vec![0.0; equations.moments.shift.len()];
+        spec.for_rows(places, |place, factor, class, values| {
+            for ((c, y), offset) in centred.iter_mut().zip(values).zip(equations.centre(class)) {
+                *c = y - offset;
+            }
+            let share = 1.0 / equations.moments.total + equations.factor.leverage(&centred);
+            let rest = 1.0 - factor * share;
+            if rest < 1e-9 {
+                found.undetermined += 1;
+                return;
+            }
+            let mut scores = model.scores(&spec.data.row(spec.rows[place] as usize));
+            for (plane, score) in scores.iter_mut().enumerate() {
+                let (target, _) = target_of(model.planes.len(), plane, class);
+                let error = (*score - target) / rest;
+                found.squared_error += factor * error * error;
+                *score = target + error;
+            }
+            found.rows += 1;
+            found.errors += u64::from(model.class_of(&scores) as usize != class);
+        });
+        found
+    };
+    let parts = spec.by_blocks(threads, block);
+    parts.into_iter().fold(LeaveOneOut::default(), |sum, part| LeaveOneOut {
+        rows: sum.rows + part.rows,
+        errors: sum.errors + part.errors,
+        undetermined: sum.undetermined + part.undetermined,
+        squared_error: sum.squared_error + part.squared_error,
+    })
+}
+
+fn left_out_remark(found: &LeaveOneOut) -> Remark {
+    let more = match found.undetermined {
+        0 => String::new(),
+        count => format!("; {} more alone decide a part of the plane", rows(count)),
+    };
+    let share = 100.0 * found.errors as f64 / found.rows.max(1) as f64;
+    Remark {
+        name: "left out",
+        words: format!(
+            "{} of {} rows wrong by the plane of the others ({share:.2} %){more}",
+            found.errors, found.rows
+        ),
+        data: serde_json::to_value(found).unwrap_or_default(),
+    }
+}
+
+fn rows(count: u64) -> String {
+    format!("{count} row{}", if count == 1 { "" } else { "s" })
+}
+
+fn blame_remark(blame: &Blame) -> Remark {
+    Remark {
+        name: "blame",
+        words: format!(
+            "{:.1} % of the squared error from being too correct ({}), {:.1} % from outliers ({})",
+            100.0 * blame.too_correct,
+            rows(blame.too_correct_rows),
+            100.0 * blame.outliers,
+            rows(blame.outlier_rows)
+        ),
+        data: serde_json::to_value(blame).unwrap_or_default(),
+    }
+}

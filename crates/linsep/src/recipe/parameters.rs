@@ -1,0 +1,197 @@
+//! The parameters of all learners: name, default and meaning, each in one place.
+
+use super::Parameter;
+use crate::data::scale::Scaling;
+use crate::learn::discriminant::{Priors, Threshold};
+use crate::learn::perceptron::{Order, Ties};
+use crate::learn::response::Aggressive;
+
+pub(super) const VERDICT: Parameter = Parameter {
+    name: "verdict",
+    value: "on|off",
+    default: "on",
+    words: &["on", "off"],
+    help: "Ask between epochs whether planes can separate the classes (off: the plain perceptron)",
+};
+pub(super) const ETA: Parameter = Parameter {
+    name: "eta",
+    value: "RATE",
+    default: "1",
+    words: &[],
+    help: "Learning rate: a number, 1/k, C/(C+k), step:HIGH,LOW,K or table:FILE",
+};
+pub(super) const LMS_ETA: Parameter = Parameter {
+    default: "auto",
+    help: "Learning rate as for the perceptron, or auto: half of what the rows keep stable",
+    ..ETA
+};
+pub(super) const AUTO_ETA: Parameter = Parameter {
+    default: "auto",
+    help: "Learning rate as for the perceptron, or auto: from the criterion and the data",
+    ..ETA
+};
+pub(super) const CRITERION: Parameter = Parameter {
+    name: "criterion",
+    value: "J",
+    default: "jp",
+    words: &["jp", "jd", "mse", "hinge", "squared-hinge", "logistic"],
+    help: "What is made small",
+};
+pub(super) const BELOW: Parameter = Parameter {
+    name: "below",
+    value: "E",
+    default: "none",
+    words: &[],
+    help: "End when the criterion is below E",
+};
+pub(super) const LOWER: Parameter = Parameter {
+    name: "lower",
+    value: "W",
+    default: "none",
+    words: &[],
+    help: "No weight is smaller (the bias is free)",
+};
+pub(super) const UPPER: Parameter = Parameter {
+    name: "upper",
+    value: "W",
+    default: "none",
+    words: &[],
+    help: "No weight is larger (the bias is free)",
+};
+pub(super) const STEP_REST: Parameter = Parameter { default: "0.000001", ..REST };
+pub(super) const DESCENT_SCALE: Parameter =
+    Parameter { words: &["none", "pow2", "maxabs"], ..SCALE };
+pub(super) const MARGIN: Parameter = Parameter {
+    name: "b",
+    value: "B",
+    default: "1",
+    words: &[],
+    help: "The margin that every row is to have",
+};
+pub(super) const RHO: Parameter = Parameter {
+    name: "rho",
+    value: "R",
+    default: "1",
+    words: &[],
+    help: "How far to go: 1 onto the margin, below 1 less, up to 2 more",
+};
+pub(super) const AGGRESSIVE: Parameter = Parameter {
+    name: "rule",
+    value: "RULE",
+    default: "pa1",
+    words: Aggressive::WORDS,
+    help: "pa all the way, pa1 at most C, pa2 softened by 1/(2C)",
+};
+pub(super) const C: Parameter = Parameter {
+    name: "c",
+    value: "C",
+    default: "1",
+    words: &[],
+    help: "How aggressive a step may be, above 0",
+};
+pub(super) const NORMALISED: Parameter = Parameter {
+    name: "normalised",
+    value: "on|off",
+    default: "off",
+    words: &["on", "off"],
+    help: "Divide each step by the squared length of its row",
+};
+pub(super) const REST: Parameter = Parameter {
+    name: "rest",
+    value: "SHARE",
+    default: "0.0001",
+    words: &[],
+    help: "End when an epoch moves the weights by no more than this share of their length",
+};
+pub(super) const ORDER: Parameter = Parameter {
+    name: "order",
+    value: "ORDER",
+    default: "shuffle",
+    words: Order::WORDS,
+    help: "Order in which the rows are visited",
+};
+pub(super) const INIT: Parameter = Parameter {
+    name: "init",
+    value: "zero|random|FILE",
+    default: "zero",
+    words: &[],
+    help: "Start weights: zero, random, or the planes of a model file",
+};
+pub(super) const TIES: Parameter = Parameter {
+    name: "ties",
+    value: "RULE",
+    default: "strict",
+    words: Ties::WORDS,
+    help: "Which rows exactly on the plane are mistakes: strict (all), or the rule of a lecture",
+};
+pub(super) const SCALE: Parameter = Parameter {
+    name: "scale",
+    value: "SCALE",
+    default: "pow2",
+    words: Scaling::WORDS,
+    help: "Scaling of the columns while learning; the model speaks of raw features",
+};
+pub(super) const LMS_SCALE: Parameter = Parameter { default: "standard", ..SCALE };
+pub(super) const CLASS_WEIGHT: Parameter = Parameter {
+    name: "class-weight",
+    value: "RULE",
+    default: "none",
+    words: &["none", "balanced"],
+    help: "Weight classes equally however many rows they have",
+};
+pub(super) const MULTICLASS: Parameter = Parameter {
+    name: "multiclass",
+    value: "SCHEME",
+    default: "joint",
+    words: &["joint", "ovr"],
+    help: "K classes: one machine for all (joint) or one-versus-rest (ovr)",
+};
+pub(super) const L2: Parameter = Parameter {
+    name: "l2",
+    value: "A",
+    default: "0",
+    words: &[],
+    help: "Ridge: A times the squared length of the weights is added to the sum of squares",
+};
+pub(super) const THRESHOLD: Parameter = Parameter {
+    name: "threshold",
+    value: "RULE",
+    default: "midpoint",
+    words: Threshold::WORDS,
+    help: "Between the means, moved by the priors, or where the fewest training rows are wrong",
+};
+pub(super) const SHRINKAGE: Parameter = Parameter {
+    name: "shrinkage",
+    value: "none|A|oas|ledoit-wolf",
+    default: "none",
+    words: &[],
+    help: "Share of the mean variance, times the identity, in the covariance",
+};
+pub(super) const PRIORS: Parameter = Parameter {
+    name: "priors",
+    value: "PRIORS",
+    default: "data",
+    words: Priors::WORDS,
+    help: "How often each class is expected: as in the data, or all alike",
+};
+pub(super) const ALPHA: Parameter = Parameter {
+    name: "alpha",
+    value: "A",
+    default: "1",
+    words: &[],
+    help: "Added to every count, above 0",
+};
+pub(super) const BINARIZE: Parameter = Parameter {
+    name: "binarize",
+    value: "T",
+    default: "0",
+    words: &[],
+    help: "Values above T are on, all others off",
+};
+pub(super) const VAR_SMOOTHING: Parameter = Parameter {
+    name: "var-smoothing",
+    value: "A",
+    default: "1e-9",
+    words: &[],
+    help: "A times the largest variance of a column is added to every variance",
+};
