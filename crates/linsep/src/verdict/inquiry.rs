@@ -84,11 +84,10 @@ impl Inquiry {
         let effort = Effort { threads: self.task.threads, stop: &stop, clock: || 0.0 };
         let answer = search.round(&effort);
         self.visits += search.work.visits - before;
-        let claim = match answer? {
-            Answer::Proved(claim) => claim,
-            Answer::Open => return Some(Outcome::Open),
-        };
+        let answer = answer?;
         self.search = None;
+        // One pair that stays open says nothing about the others.
+        let Answer::Proved(claim) = answer else { return None };
         match claim {
             Claim::Separable { .. } if self.joint => None,
             Claim::Separable { ref plane, .. } => {
