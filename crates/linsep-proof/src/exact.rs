@@ -54,19 +54,27 @@ impl Scaled {
 
 /// Whether a value has a decimal reading.
 pub(crate) fn has_decimal(value: f64) -> bool {
-    // Few places are quickly seen: a decimal of at most 15 digits that rounds to the value is unique.
-    let short = |ten: f64| {
+    !value.is_subnormal() && (short_decimal(value).is_some() || decimal(value).is_some())
+}
+
+/// m and p of a decimal m/10^p with few places that rounds to the value. Of at most 15 digits there
+/// is only one, however it is found: both m and 10^p are exact, and the division rounds correctly.
+fn short_decimal(value: f64) -> Option<(i64, i32)> {
+    const TENS: [f64; 7] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6];
+    let (places, m) = TENS.into_iter().enumerate().find_map(|(places, ten)| {
         let m = (value * ten).round();
-        m.abs() < 1e15 && m / ten == value
-    };
-    !value.is_subnormal()
-        && ([1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6].into_iter().any(short) || decimal(value).is_some())
+        (m.abs() < 1e15 && m / ten == value).then_some((places, m))
+    })?;
+    Some((m as i64, places as i32))
 }
 
 /// The decimal of at most 15 significant digits that rounds to the value, if there is one.
 fn decimal(value: f64) -> Option<Scaled> {
     if value.is_subnormal() {
         return None;
+    }
+    if let Some((m, places)) = short_decimal(value) {
+        return Some(Scaled { m: m.into(), two: -places, five: -places });
     }
     // The shortest text that reads back as the value; if any decimal of at most 15 digits does,
     // there is only one and this is it.
@@ -242,7 +250,10 @@ mod tests {
             text(&Scaled::read(0.1, Reading::Binary64).unwrap()),
             ("3602879701896397".into(), -55, 0)
         );
-        assert_eq!(text(&Scaled::read(-2.5e10, Reading::Decimal).unwrap()), ("-25".into(), 9, 9));
+        let large = ("-25000000000".into(), 0, 0);
+        assert_eq!(text(&Scaled::read(-2.5e10, Reading::Decimal).unwrap()), large);
+        assert_eq!(text(&Scaled::read(2.5e-9, Reading::Decimal).unwrap()), ("25".into(), -10, -10));
+        assert_eq!(text(&Scaled::read(-3e30, Reading::Decimal).unwrap()), ("-3".into(), 30, 30));
         assert!(Scaled::read(0.1 + 0.2, Reading::Decimal).is_err());
         assert!(Scaled::read(5e-324, Reading::Decimal).is_err());
         assert_eq!(text(&Scaled::read(5e-324, Reading::Binary64).unwrap()), ("1".into(), -1074, 0));

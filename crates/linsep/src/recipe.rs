@@ -131,14 +131,15 @@ pub const ALL: &[Recipe] = &[
         kind: Kind::Online,
         parameters: &[LMS_ETA, NORMALISED, REST, ORDER, INIT, LMS_SCALE, CLASS_WEIGHT],
         build: |settings| {
-            let mut adaline = Adaline::default();
-            adaline.run = Perceptron { scale: settings.word(&LMS_SCALE)?, ..start(settings)? };
-            adaline.rate = match settings.get(&LMS_ETA) {
-                "auto" => None,
-                _ => Some(settings.rate(&LMS_ETA)?),
+            let adaline = Adaline {
+                run: Perceptron { scale: settings.word(&LMS_SCALE)?, ..start(settings)? },
+                rate: match settings.get(&LMS_ETA) {
+                    "auto" => None,
+                    _ => Some(settings.rate(&LMS_ETA)?),
+                },
+                normalised: settings.choice(&NORMALISED)? == "on",
+                rest: settings.number(&REST, 0.0)?,
             };
-            adaline.normalised = settings.choice(&NORMALISED)? == "on";
-            adaline.rest = settings.number(&REST, 0.0)?;
             Ok(Box::new(OneVsRest(adaline)))
         },
     },

@@ -1,6 +1,6 @@
 //! Claims about all classes at once.
 
-use super::{Checked, Checker, Side, Signs, Vector, difference, is_zero};
+use super::{Checked, Checker, Side, Signs, Terms, added_up, difference, is_zero};
 use crate::claim::{Against, ClassPlane, ExactPlane};
 use crate::exact::positive;
 use dashu_int::IBig;
@@ -49,7 +49,7 @@ impl Checker<'_> {
                 witness.len()
             ));
         }
-        let mut sums: HashMap<&str, Vector> = HashMap::new();
+        let mut sums: HashMap<&str, Terms> = HashMap::new();
         let mut seen = std::collections::HashSet::new();
         for entry in witness {
             self.check_row(entry.row)?;
@@ -68,7 +68,7 @@ impl Checker<'_> {
             self.add_row(sums.entry(own).or_default(), entry.row, &lambda, &IBig::ONE)?;
             self.add_row(sums.entry(against).or_default(), entry.row, &-lambda, &IBig::ONE)?;
         }
-        match sums.values().all(is_zero) {
+        match sums.into_values().all(|terms| is_zero(&added_up(terms))) {
             true => Ok(format!(
                 "{} weighted rows balance in every class, so no planes separate",
                 witness.len()

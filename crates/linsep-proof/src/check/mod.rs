@@ -129,6 +129,9 @@ type Checked<T> = Result<T, String>;
 /// A vector of D numbers: the constant first (key `None`), then the columns.
 type Vector = BTreeMap<Option<u32>, Scaled>;
 
+/// The terms of such a vector before they are added up.
+type Terms = BTreeMap<Option<u32>, Vec<Scaled>>;
+
 struct Checker<'a> {
     rows: &'a dyn Rows,
     reading: &'a ReadingField,
@@ -250,20 +253,23 @@ impl Checker<'_> {
         }
         let all_rows = problem.scheme != Scheme::Pair;
         let mut unseen: HashSet<&str> = signs.keys().map(String::as_str).collect();
-        let mut of_row = Vec::new();
+        let mut of_row = Vec::with_capacity(self.rows.len() as usize);
         let mut seen = [false; 2];
         // Rows share the text of their label, so most of them need no look at its letters.
-        let mut last: Option<(&str, Option<i8>)> = None;
+        let mut known: Vec<(&str, Option<i8>)> = Vec::new();
         for row in 0..self.rows.len() {
             let label = self.rows.label(row);
-            let sign = match last {
-                Some((text, sign)) if std::ptr::eq(text, label) => sign,
-                _ => {
+            let sign = match known.iter().find(|(text, _)| std::ptr::eq(*text, label)) {
+                Some((_, sign)) => *sign,
+                None => {
                     unseen.remove(label);
-                    signs.get(label).copied()
+                    let sign = signs.get(label).copied();
+                    if known.len() < 8 {
+                        known.push((label, sign));
+                    }
+                    sign
                 }
             };
-            last = Some((label, sign));
             let takes_part = self.rows.takes_part(row);
             match sign {
                 Some(sign) if takes_part => seen[usize::from(sign > 0)] = true,
@@ -308,7 +314,7 @@ impl Checker<'_> {
             return Err("there are no rows".into());
         }
         let mut seen = HashSet::new();
-        let (mut sum, mut total) = (Vector::new(), IBig::ZERO);
+        let (mut terms, mut total) = (Terms::new(), IBig::ZERO);
         for entry in rows {
             self.check_row(entry.row)?;
             if !seen.insert(entry.row) {
@@ -319,17 +325,17 @@ impl Checker<'_> {
                 .of(entry.row)
                 .ok_or_else(|| format!("row {} does not take part", entry.row))?;
             total += &lambda;
-            self.add_row(&mut sum, entry.row, &(lambda * IBig::from(sign)), constant)?;
+            self.add_row(&mut terms, entry.row, &(lambda * IBig::from(sign)), constant)?;
         }
-        Ok((sum, total))
+        Ok((added_up(terms), total))
     }
 
-    fn add_row(&self, sum: &mut Vector, row: u64, factor: &IBig, constant: &IBig) -> Checked<()> {
+    fn add_row(&self, terms: &mut Terms, row: u64, factor: &IBig, constant: &IBig) -> Checked<()> {
         if self.bias {
-            add(sum, None, Scaled::whole(constant * factor));
+            terms.entry(None).or_default().push(Scaled::whole(constant * factor));
         }
         for (column, value) in self.values(row)? {
-            add(sum, Some(column), value.times(factor));
+            terms.entry(Some(column)).or_default().push(value.times(factor));
         }
         Ok(())
     }
@@ -478,6 +484,19 @@ fn filtered(rows: &dyn Rows, (weights, bias): &(Vec<f64>, f64), row: u64) -> (f6
     let k = (terms + 4.0) * unit;
     // 2^-1073 is 2 of the smallest positive numbers.
     (sum, k / (1.0 - k) * size * (1.0 + 8.0 * f64::EPSILON) + terms * 2.0 * f64::from_bits(1))
+}
+
+/// Each coordinate added up once, so that large sums are not carried from term to term.
+fn added_up(terms: Terms) -> Vector {
+    let sum = |terms: Vec<Scaled>| {
+        let used = || terms.iter().filter(|term| term.m != IBig::ZERO);
+        Scaled {
+            m: scaled_sum(&terms),
+            two: used().map(|term| term.two).min().unwrap_or(0),
+            five: used().map(|term| term.five).min().unwrap_or(0),
+        }
+    };
+    terms.into_iter().map(|(key, terms)| (key, sum(terms))).collect()
 }
 
 fn add(sum: &mut Vector, key: Option<u32>, value: Scaled) {

@@ -33,7 +33,7 @@ impl Precondition {
         if width > MAX_CORRELATED {
             return this;
         }
-        let wanted = (20 * view.dimension()).max(4000);
+        let wanted = (20 * view.dimension()).max(1000);
         let step = (view.len() / wanted).max(1);
         let mut matrix = vec![vec![0.0; width]; width];
         let (mut scratch, mut row) = (Vec::new(), vec![0.0; width]);
