@@ -32,6 +32,7 @@ macro_rules! transcripts {
 transcripts! {
     convert_prints_what_its_transcript_shows, "convert";
     direct_learners_print_what_their_transcript_shows, "direct";
+    the_perceptron_family_prints_what_its_transcript_shows, "family";
     errors_look_as_their_transcript_shows, "errors";
     evaluate_prints_what_its_transcript_shows, "evaluate";
     generate_prints_what_its_transcript_shows, "generate";

@@ -362,8 +362,16 @@ impl Report<'_> {
             Stop::Finished if self.refuted().is_some() => {
                 "proved that no planes separate".to_owned()
             }
-            Stop::Finished => "the verdict found a plane".to_owned(),
+            Stop::Finished => match self.plan.recipe.name {
+                "perceptron" => "the verdict found a plane".to_owned(),
+                "adaline" => "at rest".to_owned(),
+                "descent" => "at rest, or below the value asked for".to_owned(),
+                _ => "planes without mistakes were found".to_owned(),
+            },
             Stop::Epochs if self.plan.epochs_given => "the epoch limit".to_owned(),
+            Stop::Epochs if self.plan.recipe.parameters.iter().any(|p| p.name == "rest") => {
+                "the default limit on epochs, not at rest".to_owned()
+            }
             Stop::Epochs => "the default limit on epochs, no pass without mistakes".to_owned(),
             Stop::Updates => "the limit on corrections".to_owned(),
             Stop::Time => "the time limit".to_owned(),

@@ -16,7 +16,9 @@
 use super::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
 use super::rate::Rate;
 use super::response::Response;
-use super::{BinaryLearner, Budget, Certificate, Learner, Progress, State, Status, Task, Training};
+use super::{
+    BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
+};
 use crate::data::scale::{Scaler, Scaling};
 use crate::error::{Error, Result};
 use crate::model::{LinearModel, Plane};
@@ -71,17 +73,16 @@ impl Adaline {
         if !self.rest.is_finite() || self.rest < 0.0 {
             return Err(Error::usage(format!("rest is {}, it must be at least 0", self.rest)));
         }
-        let rate = match &self.rate {
-            Some(rate) => rate.clone(),
-            None => Rate::Constant(0.5 * self.stability_bound(task)?),
-        };
+        let bound = self.stability_bound(task)?;
+        let rate = self.rate.clone().unwrap_or(Rate::Constant(0.5 * bound));
+        let rates = (rate.at(1), bound);
         let response = Response::Lms { normalised: self.normalised };
         let run = Perceptron { rate, response, ..self.run.clone() }.launch(task, planes, false)?;
         let before = run.model().planes;
         let scaler = Scaler::new(self.run.scale, &task.data, &task.active_rows()?);
         let scale = (0..task.data.n_features()).map(|j| scaler.scale(j)).collect();
         let (task, rest) = (task.clone(), self.rest);
-        Ok(Box::new(Run { run, task, planes, before, scale, rest, at_rest: false }))
+        Ok(Box::new(Run { run, task, planes, rates, before, scale, rest, at_rest: false }))
     }
 }
 
@@ -105,6 +106,8 @@ struct Run {
     run: Box<dyn PerceptronRun>,
     task: Task,
     planes: Planes,
+    /// The first rate, and the bound below which no step overshoots.
+    rates: (f64, f64),
     /// The planes at the start of this epoch.
     before: Vec<Plane>,
     /// s of each column: weights are measured in the coordinates of the run.
@@ -177,6 +180,18 @@ impl Training for Run {
 
     fn certificate(&self) -> Certificate {
         certificate_of(&self.task, self.planes, &self.model().planes)
+    }
+
+    fn remarks(&self) -> Vec<Remark> {
+        let (rate, bound) = self.rates;
+        let words = match rate < bound {
+            true => format!("{rate:.3e}, below the bound {bound:.3e} at which steps overshoot"),
+            false => {
+                format!("{rate:.3e} is not below {bound:.3e}: steps overshoot, and may diverge")
+            }
+        };
+        let data = serde_json::json!({ "rate": rate, "bound": bound });
+        vec![Remark { name: "rate", words, data }]
     }
 
     fn save(&self) -> State {

@@ -1,6 +1,8 @@
 //! K classes by two-class learners: the same data seen K times, never copied.
 
-use super::{BinaryLearner, Budget, Certificate, Learner, Progress, State, Status, Task, Training};
+use super::{
+    BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
+};
 use crate::error::{Error, Result};
 use crate::model::{LinearModel, Rule};
 use crate::parallel::parallel_map;
@@ -76,6 +78,11 @@ impl Training for Many {
     fn model(&self) -> LinearModel {
         let planes = self.children.iter().flat_map(|child| child.model().planes).collect();
         LinearModel { planes, rule: self.rule, ..self.children[0].model() }
+    }
+
+    /// Those of the first plane: the others differ only in their signs.
+    fn remarks(&self) -> Vec<Remark> {
+        self.children[0].remarks()
     }
 
     fn certificate(&self) -> Certificate {
