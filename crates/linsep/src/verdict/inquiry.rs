@@ -68,7 +68,7 @@ impl Inquiry {
             let reading = data.reading_field();
             let view = Signed::on(data, problem, true, part);
             if view.signs.contains(&1) && view.signs.contains(&-1) {
-                self.search = Some(Search::new(view, reading));
+                self.search = Some(Search::new(view, reading, false));
             }
             return None;
         };

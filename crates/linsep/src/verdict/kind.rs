@@ -72,11 +72,6 @@ fn kind_of(
     work: &mut Work,
     holds: &mut dyn FnMut(&Claim) -> bool,
 ) -> Option<(Verdict, Claim, Option<Escape>)> {
-    if let Some(proposal) = spanning(view, witness)
-        && holds(&proposal)
-    {
-        return Some((Verdict::Overlapping, proposal, None));
-    }
     let numbers = view.len().saturating_mul(view.dimension());
     let floats_first = numbers > FEW_NUMBERS;
     for floats in [true, false] {
@@ -102,7 +97,7 @@ fn kind_of(
 }
 
 /// A witness of full rank leaves no room for a weak plane.
-fn spanning(view: &Signed, witness: &[Weighted]) -> Option<Claim> {
+pub(crate) fn spanning(view: &Signed, witness: &[Weighted]) -> Option<Claim> {
     let position = |entry: &Weighted| view.rows.binary_search(&u32::try_from(entry.row).ok()?).ok();
     let chosen: Option<Vec<usize>> = witness.iter().map(position).collect();
     let rank = eliminate(&view.whole_rows(&chosen?).rows).len();

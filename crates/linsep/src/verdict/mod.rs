@@ -318,17 +318,21 @@ impl Judge {
         if let Method::Cycling { epochs } = self.by {
             return Ok(cycling::decide(self, &view, epochs, &effort));
         }
-        let mut search = Search::new(view, self.reading());
+        let mut search = Search::new(view, self.reading(), self.kind);
         let answer = search.run(&effort);
         let (view, mut work) = (&search.view, search.work);
         let (mut refutation, mut escape, mut limit) = (Vec::new(), None, None);
         let (verdict, claim) = match answer {
             Answer::Proved(claim @ Claim::Separable { .. }) => (Verdict::Separable, claim),
             Answer::Proved(claim) => {
-                if let Claim::Inseparable { witness, .. } = &claim {
+                let seen_at_once = matches!(claim, Claim::Overlapping { .. });
+                if let Claim::Inseparable { witness, .. } | Claim::Overlapping { witness, .. } =
+                    &claim
+                {
                     refutation.clone_from(witness);
                 }
                 match self.kind {
+                    true if seen_at_once => (Verdict::Overlapping, claim),
                     true => {
                         let refined = kind::refine(view, self.reading(), &effort, claim);
                         work.visits += refined.work.visits;

@@ -15,6 +15,7 @@
 
 use super::active::{ActiveSet, Round};
 use super::descent::Descent;
+use super::kind::spanning;
 use super::lift::{Combination, combination};
 use super::look::Look;
 use super::min_norm::MinNorm;
@@ -54,7 +55,7 @@ pub(crate) struct Effort<'a> {
 
 /// The end of a search.
 pub(crate) enum Answer {
-    /// A proved claim: separable or inseparable.
+    /// A proved claim: separable, inseparable, or overlapping where that was seen at once.
     Proved(Claim),
     /// Nothing was proved within the limits.
     Open,
@@ -75,6 +76,8 @@ pub(crate) struct Work {
 pub(crate) struct Search {
     pub(crate) view: Signed,
     reading: ReadingField,
+    /// Whether a witness that spans all rows is to be claimed as overlapping at once.
+    kind: bool,
     pub(crate) work: Work,
     /// (row, share) of a blend of rows: its length bounds the margin.
     pub(crate) blend: Vec<(usize, f64)>,
@@ -103,11 +106,11 @@ impl From<Option<Claim>> for Next {
 }
 
 impl Search {
-    pub(crate) fn new(view: Signed, reading: ReadingField) -> Search {
+    pub(crate) fn new(view: Signed, reading: ReadingField, kind: bool) -> Search {
         // The middle between two rows is a blend too, and known before any work.
         let first = |sign: i8| view.signs.iter().position(|s| *s == sign);
         let blend = first(1).into_iter().chain(first(-1)).map(|k| (k, 1.0)).collect();
-        Search { view, reading, work: Work::default(), blend, stage: Stage::Start }
+        Search { view, reading, kind, work: Work::default(), blend, stage: Stage::Start }
     }
 
     /// Rounds until the end.
@@ -366,6 +369,13 @@ impl Search {
         effort: &Effort<'_>,
     ) -> Option<Claim> {
         let witness = weighted(&self.view, &lambda);
+        // A spanning witness says more, and checking it once is enough.
+        if self.kind
+            && let Some(claim) = spanning(&self.view, &witness)
+            && let Some(claim) = self.proved(claim, effort)
+        {
+            return Some(claim);
+        }
         self.proved(Claim::Inseparable { problem: self.view.problem.clone(), witness }, effort)
     }
 
