@@ -21,11 +21,12 @@ use serde::{Deserialize, Serialize};
 /// use linsep::learn::perceptron::Perceptron;
 /// use linsep::learn::pocket::Pocket;
 /// use linsep::{Dataset, Learner, Limits, Task};
-/// let rows = [[0., 0.], [0., 1.], [1., 0.], [1., 1.]];
-/// let xor = Dataset::from_rows(&rows, &["0", "1", "1", "0"])?;
-/// let fit = Pocket(Perceptron::default()).fit(&Task::new(xor.clone()), &Limits::default(), &mut ())?;
-/// // No plane does better on XOR.
-/// assert_eq!(fit.model.evaluate(&xor, None, 1).errors, 1);
+/// // One row stands on the wrong side: no plane makes fewer than one mistake.
+/// let rows = [[-3.0], [-2.0], [-1.0], [1.0], [2.0], [3.0], [-2.5]];
+/// let data = Dataset::from_rows(&rows, &["a", "a", "a", "b", "b", "b", "b"])?;
+/// let task = Task::new(data.clone());
+/// let fit = Pocket(Perceptron::default()).fit(&task, &Limits::default(), &mut ())?;
+/// assert_eq!(fit.model.evaluate(&data, None, 1).errors, 1);
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
