@@ -17,7 +17,8 @@ use super::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
 use super::rate::Rate;
 use super::response::Response;
 use super::{
-    BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
+    BinaryLearner, Budget, Certificate, Learner, Progress, Remark, SavedPlane, State, Status, Task,
+    Training,
 };
 use crate::data::scale::{Scaler, Scaling};
 use crate::error::{Error, Result};
@@ -120,7 +121,7 @@ struct Run {
 #[serde(deny_unknown_fields)]
 struct Saved {
     run: Vec<u8>,
-    before: Vec<(Vec<u64>, u64)>,
+    before: Vec<SavedPlane>,
     at_rest: bool,
 }
 
@@ -195,29 +196,18 @@ impl Training for Run {
     }
 
     fn save(&self) -> State {
-        let bits = |plane: &Plane| {
-            (plane.weights.iter().map(|w| w.to_bits()).collect(), plane.bias.to_bits())
-        };
         State::encode(&Saved {
             run: self.run.save().as_bytes().to_vec(),
-            before: self.before.iter().map(bits).collect(),
+            before: self.before.iter().map(SavedPlane::of).collect(),
             at_rest: self.at_rest,
         })
     }
 
     fn restore(&mut self, state: &State) -> Result<()> {
         let saved: Saved = state.decode()?;
-        let fits = saved.before.len() == self.before.len()
-            && saved.before.iter().zip(&self.before).all(|(a, b)| a.0.len() == b.weights.len());
-        if !fits {
-            return Err(Error::usage("the saved state belongs to a run on other data"));
-        }
+        let before = SavedPlane::all(&saved.before, &self.before)?;
         self.run.restore(&State::from_bytes(saved.run))?;
-        let plane = |(weights, bias): &(Vec<u64>, u64)| Plane {
-            weights: weights.iter().map(|w| f64::from_bits(*w)).collect(),
-            bias: f64::from_bits(*bias),
-        };
-        self.before = saved.before.iter().map(plane).collect();
+        self.before = before;
         self.at_rest = saved.at_rest;
         Ok(())
     }

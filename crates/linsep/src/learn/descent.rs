@@ -124,7 +124,6 @@ impl BinaryLearner for Descent {
                 epoch: 0,
                 visits: 0,
                 mistakes: None,
-                value: None,
                 ended: false,
             },
         };
@@ -159,8 +158,6 @@ struct Now {
     /// Visits within the epoch: the step is made at its end.
     visits: u64,
     mistakes: Option<u64>,
-    #[serde(skip)]
-    value: Option<f64>,
     ended: bool,
 }
 
@@ -219,7 +216,6 @@ impl Run {
             value /= length;
         }
         self.now.mistakes = Some(mistakes);
-        self.now.value = Some(value);
         self.now.epoch = epoch;
         let only_mistakes = matches!(criterion, Criterion::Perceptron | Criterion::Distance);
         let below = self.settings.below.is_some_and(|below| value < below);
@@ -229,7 +225,7 @@ impl Run {
         }
         let mut rate = self.rate.at(epoch);
         if self.settings.rate.is_none() && criterion == Criterion::Hinge {
-            // The longest subgradient has length Σ |z|; the step falls with the root of k.
+            // A subgradient does not shrink towards the minimum, so the step has to: with the root of k.
             let size = self.batch().slope_length(&gradient).max(f64::MIN_POSITIVE);
             rate = length.max(1.0) / size / (epoch as f64).sqrt();
         }

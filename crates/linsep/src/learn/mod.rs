@@ -24,7 +24,7 @@ pub use linsep_proof::{Certificate, Claim};
 
 use crate::data::Dataset;
 use crate::error::{Error, Result};
-use crate::model::LinearModel;
+use crate::model::{LinearModel, Plane};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -190,6 +190,30 @@ impl State {
     pub(crate) fn decode<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
         serde_json::from_slice(&self.0)
             .map_err(|e| Error::usage(format!("the saved state does not belong to this run: {e}")))
+    }
+}
+
+/// A plane in a saved state: its numbers by their bits, so that it comes back as it was.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub(crate) struct SavedPlane(Vec<u64>, u64);
+
+impl SavedPlane {
+    pub(crate) fn of(plane: &Plane) -> SavedPlane {
+        SavedPlane(plane.weights.iter().map(|w| w.to_bits()).collect(), plane.bias.to_bits())
+    }
+
+    /// The saved planes, if they can take the place of the ones that are there.
+    pub(crate) fn all(saved: &[SavedPlane], there: &[Plane]) -> Result<Vec<Plane>> {
+        let fits = saved.len() == there.len()
+            && saved.iter().zip(there).all(|(a, b)| a.0.len() == b.weights.len());
+        if !fits {
+            return Err(Error::usage("the saved state belongs to a run on other data"));
+        }
+        let plane = |SavedPlane(weights, bias): &SavedPlane| Plane {
+            weights: weights.iter().map(|w| f64::from_bits(*w)).collect(),
+            bias: f64::from_bits(*bias),
+        };
+        Ok(saved.iter().map(plane).collect())
     }
 }
 

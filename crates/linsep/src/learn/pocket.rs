@@ -9,9 +9,12 @@
 //! It ends with an empty error set, or at a limit.
 
 use super::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
-use super::{BinaryLearner, Budget, Certificate, Learner, Progress, State, Status, Task, Training};
+use super::{
+    BinaryLearner, Budget, Certificate, Learner, Progress, SavedPlane, State, Status, Task,
+    Training,
+};
 use crate::data::store::{Rows, with_rows};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::{LinearModel, Plane};
 use serde::{Deserialize, Serialize};
 
@@ -86,7 +89,7 @@ struct Pocketed {
 #[serde(deny_unknown_fields)]
 struct Saved {
     run: Vec<u8>,
-    best: Vec<(Vec<u64>, u64)>,
+    best: Vec<SavedPlane>,
     pocket: Pocketed,
 }
 
@@ -185,30 +188,19 @@ impl Training for Run {
     }
 
     fn save(&self) -> State {
-        let bits = |plane: &Plane| {
-            (plane.weights.iter().map(|w| w.to_bits()).collect(), plane.bias.to_bits())
-        };
         let run = self.run.save().as_bytes().to_vec();
         State::encode(&Saved {
             run,
-            best: self.best.iter().map(bits).collect(),
+            best: self.best.iter().map(SavedPlane::of).collect(),
             pocket: self.pocket,
         })
     }
 
     fn restore(&mut self, state: &State) -> Result<()> {
         let saved: Saved = state.decode()?;
-        let fits = saved.best.len() == self.best.len()
-            && saved.best.iter().zip(&self.best).all(|(a, b)| a.0.len() == b.weights.len());
-        if !fits {
-            return Err(Error::usage("the saved state belongs to a run on other data"));
-        }
+        let best = SavedPlane::all(&saved.best, &self.best)?;
         self.run.restore(&State::from_bytes(saved.run))?;
-        let plane = |(weights, bias): &(Vec<u64>, u64)| Plane {
-            weights: weights.iter().map(|w| f64::from_bits(*w)).collect(),
-            bias: f64::from_bits(*bias),
-        };
-        self.best = saved.best.iter().map(plane).collect();
+        self.best = best;
         self.pocket = saved.pocket;
         Ok(())
     }
