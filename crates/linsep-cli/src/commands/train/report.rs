@@ -1,0 +1,227 @@
+//! What `train` prints at the end.
+
+use super::plan::Plan;
+use crate::commands::json_number;
+use crate::context::Context;
+use crate::output::{Facts, counted, grouped};
+use linsep::recipe::Kind;
+use linsep::report::{CrossValidation, Evaluation};
+use linsep::{Claim, Fit, Stop};
+use serde_json::json;
+
+/// What is printed at the end.
+pub(super) struct Report<'a> {
+    pub(super) file: String,
+    pub(super) input_line: String,
+    pub(super) plan: &'a Plan,
+    pub(super) fit: &'a Fit,
+    pub(super) evaluation: Evaluation,
+    pub(super) test: Option<Evaluation>,
+    pub(super) validation: Option<CrossValidation>,
+    pub(super) digest: String,
+    pub(super) seconds: [f64; 3],
+    pub(super) features: usize,
+    pub(super) rows: usize,
+    pub(super) label: String,
+}
+
+impl Report<'_> {
+    pub(super) fn text(&self, context: &Context) -> String {
+        let mut facts = Facts::default();
+        facts.add(&self.file, &self.input_line);
+        let classes: Vec<String> = self
+            .evaluation
+            .per_class
+            .iter()
+            .map(|c| format!("{} ({})", linsep::printable(c.class.as_bytes(), 30), grouped(c.rows)))
+            .collect();
+        let shown = classes.len().min(12);
+        let more = if classes.len() > shown {
+            format!(", and {} more", classes.len() - shown)
+        } else {
+            String::new()
+        };
+        facts.add("classes", format!("{}{more}", classes[..shown].join(", ")));
+        facts.add("learner", self.learner());
+        facts.add("stopped", self.stop());
+        facts.add("proved", self.proved());
+        for remark in &self.fit.remarks {
+            facts.add(remark.name, &remark.words);
+        }
+        facts.add("training", errors(&self.evaluation));
+        if let Some(test) = &self.test {
+            facts.add("test", errors(test));
+        }
+        if let Some(cv) = &self.validation {
+            facts.add(
+                "cv",
+                format!(
+                    "{} of {} wrong in {} folds, accuracy {:.2} % [{:.2}, {:.2}], sd {:.2}",
+                    grouped(cv.errors),
+                    grouped(cv.rows),
+                    cv.folds,
+                    100.0 * cv.accuracy,
+                    100.0 * cv.accuracy_interval[0],
+                    100.0 * cv.accuracy_interval[1],
+                    100.0 * cv.accuracy_sd
+                ),
+            );
+        }
+        facts.add("model", self.plan.model.display().to_string());
+        if context.verbose {
+            let [read, train, write] = self.seconds;
+            facts.add("seconds", format!("read {read:.3}, train {train:.3}, write {write:.3}"));
+            facts.add("digest", &self.digest);
+        }
+        facts.text(context)
+    }
+
+    fn learner(&self) -> String {
+        let settings: Vec<String> = self
+            .plan
+            .recipe
+            .parameters
+            .iter()
+            .filter(|p| self.plan.settings.has(p.name))
+            .map(|p| format!("{} {}", p.name, self.plan.settings.get(p)))
+            .collect();
+        let kind = match self.fit.model.planes.len() {
+            1 => "one plane".to_owned(),
+            planes => format!("{planes} planes, the highest score wins"),
+        };
+        let settings =
+            if settings.is_empty() { String::new() } else { format!(" ({})", settings.join(", ")) };
+        format!("{}{settings}, {kind}", self.plan.recipe.name)
+    }
+
+    fn stop(&self) -> String {
+        if self.fit.stop == Stop::Finished && self.plan.recipe.kind == Kind::Direct {
+            return "solved directly (one look at the rows)".to_owned();
+        }
+        let progress = self.fit.progress;
+        let effort = format!(
+            "{}, {}",
+            counted(progress.epochs, "epoch"),
+            counted(progress.updates, "correction")
+        );
+        let why = match self.fit.stop {
+            Stop::Finished if progress.last_mistakes == Some(0) => {
+                "a pass without mistakes".to_owned()
+            }
+            Stop::Finished if self.refuted().is_some() => {
+                "proved that no planes separate".to_owned()
+            }
+            Stop::Finished => match self.plan.recipe.name {
+                "perceptron" => "the verdict found a plane".to_owned(),
+                "adaline" => "at rest".to_owned(),
+                "descent" => "at rest, or below the value asked for".to_owned(),
+                _ => "planes without mistakes were found".to_owned(),
+            },
+            Stop::Epochs if self.plan.epochs_given => "the epoch limit".to_owned(),
+            Stop::Epochs if self.plan.recipe.parameters.iter().any(|p| p.name == "rest") => {
+                "the default limit on epochs, not at rest".to_owned()
+            }
+            Stop::Epochs => "the default limit on epochs, no pass without mistakes".to_owned(),
+            Stop::Updates => "the limit on corrections".to_owned(),
+            Stop::Time => "the time limit".to_owned(),
+            Stop::Interrupted => "interrupted".to_owned(),
+            _ => self.fit.stop.word().to_owned(),
+        };
+        format!("{why} ({effort})")
+    }
+
+    /// The number of rows that refute a plane, if that is what was proved.
+    fn refuted(&self) -> Option<usize> {
+        self.fit.certificate.claims.iter().find_map(|claim| match claim {
+            Claim::Inseparable { witness, .. } => Some(witness.len()),
+            Claim::JointInseparable { witness } => Some(witness.len()),
+            _ => None,
+        })
+    }
+
+    /// What is proved, each statement once.
+    fn proved(&self) -> String {
+        let mut lines: Vec<String> = Vec::new();
+        for claim in &self.fit.certificate.claims {
+            let line = match claim {
+                Claim::Unproved { reason } => format!("nothing: {reason}"),
+                Claim::Separable { .. } | Claim::JointSeparable { .. } => {
+                    "separable: every row is strictly on its side, checked in exact arithmetic"
+                        .to_owned()
+                }
+                Claim::Inseparable { .. } | Claim::JointInseparable { .. } => format!(
+                    "not separable: {} prove it; the weights are the average of all visits",
+                    counted(self.refuted().unwrap_or(0) as u64, "row")
+                ),
+                Claim::Stationary { .. } => {
+                    "stationary: the weights solve their equations, recomputed from the rows"
+                        .to_owned()
+                }
+                Claim::Counts { .. } => {
+                    "counts: the weights are what the counts make them, counted again".to_owned()
+                }
+                claim => claim.name().to_owned(),
+            };
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        // Of several planes the one that falls short decides what can be said.
+        lines.sort_by_key(|line| !line.contains("before a pass"));
+        lines.into_iter().next().unwrap_or_else(|| "nothing".to_owned())
+    }
+
+    pub(super) fn json(
+        &self,
+        parameters: std::collections::BTreeMap<String, String>,
+    ) -> serde_json::Value {
+        let mut value = json!({
+            "schema": "linsep.result/1",
+            "command": "train",
+            "rows": self.rows,
+            "features": self.features,
+            "classes": self.fit.model.classes,
+            "label": self.label,
+            "learner": self.plan.recipe.name,
+            "parameters": parameters,
+            "stop": self.fit.stop.word(),
+            "epochs": self.fit.progress.epochs,
+            "updates": self.fit.progress.updates,
+            "training": short_json(&self.evaluation),
+            "certificate": { "claim": self.fit.certificate.claims.first().map_or("unproved", Claim::name) },
+            "seconds": { "read": self.seconds[0], "train": self.seconds[1], "write": self.seconds[2] },
+            "model": self.plan.model.display().to_string(),
+            "digest": self.digest,
+        });
+        if let Some(test) = &self.test {
+            value["test"] = short_json(test);
+        }
+        for remark in &self.fit.remarks {
+            value["remarks"][remark.name] = remark.data.clone();
+        }
+        if let Some(cv) = &self.validation {
+            value["cv"] = serde_json::to_value(cv).unwrap_or_default();
+        }
+        value
+    }
+}
+
+fn short_json(evaluation: &Evaluation) -> serde_json::Value {
+    json!({
+        "rows": evaluation.rows,
+        "errors": evaluation.errors,
+        "accuracy": json_number(evaluation.accuracy),
+        "accuracy_interval": evaluation.accuracy_interval,
+    })
+}
+
+fn errors(evaluation: &Evaluation) -> String {
+    format!(
+        "{} of {} wrong, accuracy {:.2} % [{:.2}, {:.2}]",
+        grouped(evaluation.errors),
+        grouped(evaluation.rows),
+        100.0 * evaluation.accuracy,
+        100.0 * evaluation.accuracy_interval[0],
+        100.0 * evaluation.accuracy_interval[1]
+    )
+}
