@@ -7,6 +7,7 @@ Not run by the tests. From the root of the repository, in an environment of its 
     peers/bin/python testdata/peers/make.py
 """
 import csv
+import gzip
 import json
 import pathlib
 import sys
@@ -22,7 +23,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def load(name):
-    with open(ROOT / "examples" / name, newline="") as file:
+    opened = gzip.open if name.endswith(".gz") else open
+    with opened(ROOT / "examples" / name, "rt", newline="") as file:
         rows = list(csv.reader(file))
     at = rows[0].index("label")
     x = np.array([[float(v) for j, v in enumerate(row) if j != at] for row in rows[1:]])
@@ -64,9 +66,12 @@ def bayes(peer, x, y):
 def cases(name):
     x, y = load(name)
     yield "least-squares", {}, regression(LinearRegression(), x, y)
-    if name == "digits.csv":  # Many planes of many weights: the plain cases are enough.
+    if name in ("digits.csv", "letter.csv.gz"):  # Many planes of many weights: the plain cases are enough.
         yield "lda", {}, discriminant(x, y, "data", None)
         yield "multinomial-nb", {}, bayes(MultinomialNB(), x, y)
+        if name == "letter.csv.gz":
+            yield "least-squares", {"l2": "2.5"}, regression(Ridge(alpha=2.5, solver="svd"), x, y)
+            yield "bernoulli-nb", {"binarize": "7.0"}, bayes(BernoulliNB(binarize=7.0), x, y)
         return
     yield "least-squares", {"l2": "2.5"}, regression(Ridge(alpha=2.5, solver="svd"), x, y)
     yield "lda", {}, discriminant(x, y, "data", None)
@@ -83,14 +88,14 @@ def cases(name):
 
 
 def main():
-    for name in ["iris", "wine", "breast_cancer", "digits"]:
-        all_cases = []
-        for learner, settings, (weights, bias) in cases(f"{name}.csv"):
+    for file in ["iris.csv", "wine.csv", "breast_cancer.csv", "digits.csv", "spambase.csv.gz", "letter.csv.gz"]:
+        name, all_cases = file.split(".")[0], []
+        for learner, settings, (weights, bias) in cases(file):
             planes = [{"weights": list(map(float, w)), "bias": float(b)} for w, b in zip(weights, bias)]
             all_cases.append({"learner": learner, "settings": settings, "planes": planes})
         content = {
             "peer": f"scikit-learn {sklearn.__version__}, numpy {np.__version__}, python {sys.version.split()[0]}",
-            "data": f"{name}.csv",
+            "data": file,
             "cases": all_cases,
         }
         path = pathlib.Path(__file__).with_name(f"{name}.json")
