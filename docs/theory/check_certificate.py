@@ -39,7 +39,8 @@ SIDES = {"scheme": word("binary", "pair", "rest"), "positive": each(text), "nega
 CLAIMS = {"separable": {"plane": PLANE}, "inseparable": {"witness": ROWS},
           "touching": {"witness": ROWS, "plane": PLANE}, "overlapping": {"witness": ROWS},
           "margin": {"constant": text, "support": ROWS, "gamma2": text},
-          "geometric-margin": {"support": ROWS, "gamma2": text}, "bracket": {"weights": ROWS, "bound": text}}
+          "geometric-margin": {"support": ROWS, "gamma2": text}, "bracket": {"weights": ROWS, "bound": text},
+          "mistakes": {"plane": PLANE, "mistakes": whole, "conflicts": each(ROWS)}}
 CLAIMS = {name: SIDES | body for name, body in CLAIMS.items()} | {
     "joint separable": {"scheme": text, "planes": PLANES}, "unproved": {"reason": text},
     "joint inseparable": {"scheme": text, "witness": AGAINST}}
@@ -256,14 +257,21 @@ class Checker:
         return {j: ratio(w) for j, w in pairs} | ({-1: ratio(bias)} if self.bias else {})
     def two_classes(self, claim, name):
         signs, size, body = self.signs(claim), len(self.columns), CLAIMS[name]
-        def blend(field, most=math.inf):  # 0 names all entries, a sign those of its side
-            return self.blend(claim[field], lambda e: [(0, signs[e["row"]]), (signs[e["row"]],) * 2], most)
+        def sides(e): return [(0, signs[e["row"]]), (signs[e["row"]],) * 2]  # 0 names all entries
+        def blend(field, most=math.inf): return self.blend(claim[field], sides, most)
         def reach(vector, *of):  # z · vector of the rows of these signs
             return [sign * dot(self.rows[i], vector) for i, sign in enumerate(signs) if sign in of]
         if "witness" in body:
             sums, _ = blend("witness", 2 * size if name == "overlapping" else size + 1)
             require(not any(sums[0].values()), "the weighted rows do not add up to 0")
-        if "plane" in body:
+        if name == "mistakes":
+            wrong = sum(x <= 0 for x in reach(self.plane(claim["plane"]), 1, -1))
+            require(wrong == claim["mistakes"], f"the plane errs on {wrong} rows")
+            rows = [e["row"] for conflict in claim["conflicts"] for e in conflict]
+            require(len(set(rows)) == len(rows), "a row stands in two conflicts")
+            sums = [self.blend(conflict, sides, size + 1)[0][0] for conflict in claim["conflicts"]]
+            require(not any(any(v.values()) for v in sums), "the rows of a conflict do not add up to 0")
+        elif "plane" in body:
             on = reach(self.plane(claim["plane"]), 1, -1)
             right = min(on) > 0 or name == "touching" and min(on) == 0 < max(on)
             require(right, "a row is not on its side of the plane")

@@ -104,6 +104,17 @@ pub enum Claim {
         /// λ > 0 of some rows, each against another class.
         witness: Vec<Against>,
     },
+    /// The plane errs on this many rows, and every plane errs on one row of each conflict at least.
+    Mistakes {
+        /// Which rows, with which signs.
+        problem: Problem,
+        /// The plane.
+        plane: ExactPlane,
+        /// Rows that it does not have strictly on their side.
+        mistakes: u64,
+        /// Groups of rows without a common row, each with λ > 0 and Σ λ z = 0.
+        conflicts: Vec<Vec<Weighted>>,
+    },
     /// The weights solve linear equations made of the data, up to a small share of the scores.
     Stationary {
         /// The model.
@@ -132,6 +143,7 @@ impl Claim {
             Claim::Margin { .. } => "margin",
             Claim::GeometricMargin { .. } => "geometric-margin",
             Claim::Bracket { .. } => "bracket",
+            Claim::Mistakes { .. } => "mistakes",
             Claim::Stationary { .. } => "stationary",
             Claim::Counts { .. } => "counts",
         }
@@ -147,6 +159,7 @@ impl Claim {
             | Claim::Margin { problem, .. }
             | Claim::GeometricMargin { problem, .. }
             | Claim::Bracket { problem, .. }
+            | Claim::Mistakes { problem, .. }
             | Claim::Stationary { planes: Planes::Two { problem, .. }, .. }
             | Claim::Counts { planes: Planes::Two { problem, .. }, .. } => Some(problem),
             _ => None,
@@ -299,6 +312,10 @@ struct Wire {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     null: Option<Vec<Vec<String>>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    mistakes: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    conflicts: Option<Vec<Vec<Weighted>>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     equations: Option<Equations>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     statistics: Option<Statistics>,
@@ -344,6 +361,8 @@ impl Wire {
             && self.support.is_none()
             && self.weights.is_none()
             && self.null.is_none()
+            && self.mistakes.is_none()
+            && self.conflicts.is_none()
             && self.equations.is_none()
             && self.statistics.is_none()
     }
@@ -405,6 +424,11 @@ impl From<Claim> for Wire {
                 wire.scheme = Some(Scheme::Joint);
                 wire.witness = serde_json::to_value(witness).ok();
             }
+            Claim::Mistakes { plane, mistakes, conflicts, .. } => {
+                wire.plane = Some(plane);
+                wire.mistakes = Some(mistakes);
+                wire.conflicts = Some(conflicts);
+            }
             Claim::Stationary { planes, equations } => {
                 wire.put_planes(planes);
                 wire.equations = Some(equations);
@@ -464,6 +488,12 @@ impl TryFrom<Wire> for Claim {
                 problem: wire.take_problem()?,
                 weights: need(&mut wire.weights, "weights")?,
                 bound: need(&mut wire.bound, "bound")?,
+            },
+            ("mistakes", false) => Claim::Mistakes {
+                problem: wire.take_problem()?,
+                plane: need(&mut wire.plane, "plane")?,
+                mistakes: need(&mut wire.mistakes, "mistakes")?,
+                conflicts: need(&mut wire.conflicts, "conflicts")?,
             },
             ("stationary", _) => Claim::Stationary {
                 planes: wire.take_planes()?,

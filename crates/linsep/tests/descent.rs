@@ -1,6 +1,7 @@
 //! Batch learning against its formulas.
 
 use linsep::data::scale::Scaling;
+use linsep::learn::bounds::Bound;
 use linsep::learn::descent::Descent;
 use linsep::learn::rate::Rate;
 use linsep::loss::Criterion;
@@ -99,8 +100,8 @@ fn it_ends_with_an_empty_error_set_below_a_value_or_at_rest() {
 #[test]
 fn bounds_on_the_weights_are_kept() {
     let mut bounded = Descent::on(Criterion::Logistic);
-    bounded.lower = Some(0.0);
-    bounded.upper = Some(0.25);
+    bounded.lower = Bound::on_all(0.0);
+    bounded.upper = Bound::on_all(0.25);
     let task = Task::new(data());
     let mut run = bounded.start(&task).unwrap();
     for _ in 0..50 {
@@ -109,7 +110,7 @@ fn bounds_on_the_weights_are_kept() {
         }
         assert!(run.model().planes[0].weights.iter().all(|w| (0.0..=0.25).contains(w)));
     }
-    bounded.upper = Some(-1.0);
+    bounded.upper = Bound::on_all(-1.0);
     assert!(bounded.start(&task).is_err());
     assert!(Descent::on(Criterion::Mistakes).start(&task).is_err());
 }

@@ -17,6 +17,7 @@ mod counts;
 mod fitted;
 mod joint;
 mod margin;
+mod mistakes;
 mod side;
 mod stationary;
 
@@ -115,6 +116,9 @@ pub fn check_claim(
         Claim::Bracket { problem, weights, bound } => checker.bracket(problem, weights, bound),
         Claim::JointSeparable { planes } => checker.joint_separable(planes),
         Claim::JointInseparable { witness } => checker.joint_inseparable(witness),
+        Claim::Mistakes { problem, plane, mistakes, conflicts } => {
+            checker.mistakes(problem, plane, *mistakes, conflicts)
+        }
         Claim::Stationary { planes, equations } => checker.stationary(planes, equations),
         Claim::Counts { planes, statistics } => checker.counts(planes, statistics),
     };

@@ -42,6 +42,13 @@ impl Batch<'_> {
         self.sums_of(&|m| (criterion.value(m), criterion.slope(m)), plane)
     }
 
+    /// The value of a criterion at a plane; that of J_d is divided by the length of the plane.
+    pub(crate) fn value(&self, criterion: Criterion, plane: &Plane) -> f64 {
+        let value = self.sums_of(&|m| (criterion.value(m), 0.0), plane).value;
+        let length = self.length(plane);
+        if criterion == Criterion::Distance && length > 0.0 { value / length } else { value }
+    }
+
     /// The sums of a function of the margin, given with its slope.
     fn sums_of(&self, f: &(dyn Fn(f64) -> (f64, f64) + Sync), plane: &Plane) -> Sums {
         let blocks: Vec<&[u32]> = self.rows.chunks(BLOCK).collect();
@@ -123,6 +130,27 @@ impl Batch<'_> {
         let square: f64 = weights.map(|(j, w)| (w / self.scaler.scale(j)).powi(2)).sum();
         (square + plane.bias * plane.bias).sqrt()
     }
+}
+
+/// y(w·x + b) of every row.
+pub(crate) fn margins(
+    data: &Dataset,
+    rows: &[u32],
+    positive: u32,
+    plane: &Plane,
+    threads: usize,
+) -> Vec<f64> {
+    let blocks: Vec<&[u32]> = rows.chunks(BLOCK).collect();
+    let block = |k: usize| -> Vec<f64> {
+        with_rows!(data.store, store => {
+            let margin = |&row: &u32| {
+                let score = store.dot(row as usize, &plane.weights) + plane.bias;
+                if data.class_of(row as usize) == positive { score } else { -score }
+            };
+            blocks[k].iter().map(margin).collect()
+        })
+    };
+    parallel_map(blocks.len(), threads, block).concat()
 }
 
 impl Sums {

@@ -64,10 +64,15 @@ impl<C: Centring> Machine<'_, C> {
         scale * scale * (sum + self.centring.square_shift(row))
     }
 
+    /// The rate of the next step at a row.
+    pub(crate) fn rate_of(&self, row: usize) -> f64 {
+        let factor = self.rates.factors.as_ref().map_or(1.0, |factors| factors[row]);
+        self.rates.rate.at(self.k) * factor
+    }
+
     /// Adds `step` (with the sign of the direction) times the row, at its rate, to one plane.
     pub(crate) fn correct<R: Rows>(&mut self, rows: &R, row: usize, plane: usize, step: f64) {
-        let factor = self.rates.factors.as_ref().map_or(1.0, |factors| factors[row]);
-        let a = step * (self.rates.rate.at(self.k) * factor);
+        let a = step * self.rate_of(row);
         let step = self.centring.bias_step(row);
         let values = rows.row(row, &mut self.scratch);
         self.planes[plane].add(values, a, self.square, step);

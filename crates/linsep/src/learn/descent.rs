@@ -1,4 +1,4 @@
-//! Gradient descent on a criterion, all rows at a time: w ← w − η_k ∇J(w).
+//! Gradient descent on a criterion: w ← w − η_k ∇J(w), all rows at a time or row by row.
 //!
 //! With the perceptron criterion this is the batch perceptron of the lectures: each epoch adds η_k
 //! times the sum of the rows on the wrong side. It ends with an empty error set for the criteria that
@@ -10,19 +10,29 @@
 //! (estimated from below, so with some room), the hinge a rate that falls like 1/√k, and the
 //! criteria of mistakes the rate 1, because their planes only grow with it.
 //!
+//! With the squared error and half the rate this is batch LMS, w ← w + η Σ (y − w·x − b) x, which is
+//! stable for η below 2/λ. Row by row ([`Pace::Row`]) is the business of `learn/sequential.rs`.
+//!
 //! K classes by one-versus-rest. Columns are scaled, not centred.
 //!
 //! References: Duda, Hart, Stork 5.5; Boyd and Vandenberghe 9.3.
 
-use super::perceptron::{Planes, certificate_of};
+use super::bounds::{Bound, Ranges};
+use super::perceptron::{Order, Planes, certificate_of};
 use super::rate::Rate;
-use super::{BinaryLearner, Budget, Certificate, Learner, Progress, State, Status, Task, Training};
+use super::resting::Resting;
+use super::{
+    BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
+    sequential,
+};
+use crate::data::read::words;
 use crate::data::scale::{Scaler, Scaling};
 use crate::engine::batch::{Batch, Sums};
 use crate::error::{Error, Result};
 use crate::loss::Criterion;
 use crate::model::{LinearModel, Link, Plane, Rule};
 use serde::{Deserialize, Serialize};
+use std::sync::OnceLock;
 
 /// The settings of the descent.
 ///
@@ -42,8 +52,14 @@ use serde::{Deserialize, Serialize};
 pub struct Descent {
     /// What is made small.
     pub criterion: Criterion,
-    /// The rate of each epoch; chosen from the criterion and the data when `None`.
+    /// How many rows there are to a step.
+    pub pace: Pace,
+    /// The rate of each step; chosen from the criterion and the data when `None`.
     pub rate: Option<Rate>,
+    /// The order of the rows, row by row.
+    pub order: Order,
+    /// The seed of the order.
+    pub seed: u64,
     /// Scaling of the columns: none, powers of two or largest magnitudes.
     pub scale: Scaling,
     /// Weight each class by n / (K · rows of the class).
@@ -53,23 +69,44 @@ pub struct Descent {
     /// End when a step moves the plane by no more than this share of its length.
     pub rest: f64,
     /// No weight is smaller.
-    pub lower: Option<f64>,
+    pub lower: Bound,
     /// No weight is larger.
-    pub upper: Option<f64>,
+    pub upper: Bound,
+    /// What rates are multiplied with: ½ where the formula of a step leaves out the 2 of the gradient.
+    share: f64,
+}
+
+words! {
+    /// How many rows there are to a step.
+    Pace: "pace" {
+        /// All of them.
+        Batch = "batch",
+        /// One.
+        Row = "row",
+    }
 }
 
 impl Descent {
+    /// Batch LMS: w ← w + η Σ (y − w·x − b) x.
+    pub fn lms() -> Descent {
+        Descent { share: 0.5, ..Descent::on(Criterion::Squared) }
+    }
+
     /// Descent on a criterion.
     pub fn on(criterion: Criterion) -> Descent {
         Descent {
             criterion,
+            pace: Pace::Batch,
             rate: None,
+            order: Order::Shuffle,
+            seed: 0,
             scale: Scaling::Pow2,
             balanced: false,
             below: None,
             rest: 1e-6,
-            lower: None,
-            upper: None,
+            lower: Bound::default(),
+            upper: Bound::default(),
+            share: 1.0,
         }
     }
 
@@ -77,7 +114,7 @@ impl Descent {
         let fine = |x: f64| x.is_finite() && x >= 0.0;
         if self.criterion == Criterion::Mistakes {
             return Err(Error::usage(
-                "the number of mistakes has no slope to descend; --learner pocket searches for few",
+                "the number of mistakes has no slope to descend; it is searched (learn::search)",
             ));
         }
         if !matches!(self.scale, Scaling::None | Scaling::Pow2 | Scaling::MaxAbs) {
@@ -85,11 +122,6 @@ impl Descent {
         }
         if !fine(self.rest) || self.below.is_some_and(|below| !fine(below)) {
             return Err(Error::usage("the limits of a descent are numbers of at least 0"));
-        }
-        if let (Some(lower), Some(upper)) = (self.lower, self.upper)
-            && lower > upper
-        {
-            return Err(Error::usage(format!("no weight lies between {lower} and {upper}")));
         }
         self.rate.as_ref().map_or(Ok(()), Rate::check)
     }
@@ -104,11 +136,18 @@ impl Learner for Descent {
 impl BinaryLearner for Descent {
     fn start_binary(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
         self.check()?;
+        let ranges = Ranges::between(&self.lower, &self.upper, &task.data)?;
+        if self.pace == Pace::Row {
+            return self.start_row_by_row(task, positive, ranges);
+        }
         let rows = task.active_rows()?;
         let scaler = Scaler::new(self.scale, &task.data, &rows);
         scaler.check()?;
         let weights = super::perceptron::row_weights(&task.data, &rows, self.balanced);
-        let plane = Plane { weights: vec![0.0; task.data.n_features()], bias: 0.0 };
+        let mut plane = Plane { weights: vec![0.0; task.data.n_features()], bias: 0.0 };
+        if let Some(ranges) = &ranges {
+            ranges.bring_in(&mut plane.weights);
+        }
         let fingerprint = crate::engine::online::fingerprint(&rows);
         let mut run = Run {
             settings: self.clone(),
@@ -117,7 +156,9 @@ impl BinaryLearner for Descent {
             rows,
             scaler,
             weights,
+            ranges,
             rate: Rate::default(),
+            eigenvalue: OnceLock::new(),
             now: Now {
                 rows: fingerprint,
                 plane,
@@ -135,6 +176,41 @@ impl BinaryLearner for Descent {
     }
 }
 
+impl Descent {
+    fn start_row_by_row(
+        &self,
+        task: &Task,
+        positive: u32,
+        ranges: Option<Ranges>,
+    ) -> Result<Box<dyn Training>> {
+        let rest = (!self.knows_only_mistakes()).then_some(self.rest);
+        let run = sequential::launch(self, task, positive, ranges)?;
+        let rows = task.active_rows()?;
+        let scaler = Scaler::new(self.scale, &task.data, &rows);
+        let resting = Resting::new(run, task, Planes::One(positive), &scaler, rest);
+        let Some(below) = self.below else { return Ok(Box::new(resting)) };
+        let weights = super::perceptron::row_weights(&task.data, &rows, self.balanced);
+        let (task, criterion) = (task.clone(), self.criterion);
+        let good_enough = move |planes: &[Plane]| {
+            let batch = Batch {
+                data: &task.data,
+                rows: &rows,
+                positive,
+                scaler: &scaler,
+                weights: weights.as_deref(),
+                threads: task.threads,
+            };
+            batch.value(criterion, &planes[0]) < below
+        };
+        Ok(Box::new(resting.until(Box::new(good_enough))))
+    }
+
+    /// Whether rows on their side ask for nothing, so that an empty error set is the end.
+    fn knows_only_mistakes(&self) -> bool {
+        matches!(self.criterion, Criterion::Perceptron | Criterion::Distance)
+    }
+}
+
 struct Run {
     settings: Descent,
     task: Task,
@@ -142,7 +218,10 @@ struct Run {
     rows: Vec<u32>,
     scaler: Scaler,
     weights: Option<Vec<f64>>,
+    ranges: Option<Ranges>,
     rate: Rate,
+    /// The largest eigenvalue of Σ z zᵀ, once it was asked for.
+    eigenvalue: OnceLock<f64>,
     now: Now,
 }
 
@@ -192,12 +271,15 @@ impl Run {
     fn own_rate(&self) -> Rate {
         match self.settings.criterion.curvature() {
             Some(curvature) => {
-                let eigenvalue = self.batch().largest_eigenvalue();
-                let rate = 1.0 / (1.1 * curvature * eigenvalue);
+                let rate = 1.0 / (1.1 * curvature * self.eigenvalue() * self.settings.share);
                 Rate::Constant(if rate.is_finite() && rate > 0.0 { rate } else { 1.0 })
             }
             None => Rate::Constant(1.0),
         }
+    }
+
+    fn eigenvalue(&self) -> f64 {
+        *self.eigenvalue.get_or_init(|| self.batch().largest_eigenvalue())
     }
 
     /// One step, and whether it was the last.
@@ -217,13 +299,13 @@ impl Run {
         }
         self.now.mistakes = Some(mistakes);
         self.now.epoch = epoch;
-        let only_mistakes = matches!(criterion, Criterion::Perceptron | Criterion::Distance);
+        let only_mistakes = self.settings.knows_only_mistakes();
         let below = self.settings.below.is_some_and(|below| value < below);
         if below || (only_mistakes && mistakes == 0) {
             self.now.ended = true;
             return;
         }
-        let mut rate = self.rate.at(epoch);
+        let mut rate = self.settings.share * self.rate.at(epoch);
         if self.settings.rate.is_none() && criterion == Criterion::Hinge {
             // A subgradient does not shrink towards the minimum, so the step has to: with the root of k.
             let size = self.batch().slope_length(&gradient).max(f64::MIN_POSITIVE);
@@ -233,12 +315,9 @@ impl Run {
         for (j, (w, g)) in self.now.plane.weights.iter_mut().zip(&gradient.weights).enumerate() {
             let s = self.scaler.scale(j);
             *w -= rate * s * s * g;
-            if let Some(lower) = self.settings.lower {
-                *w = w.max(lower);
-            }
-            if let Some(upper) = self.settings.upper {
-                *w = w.min(upper);
-            }
+        }
+        if let Some(ranges) = &self.ranges {
+            ranges.bring_in(&mut self.now.plane.weights);
         }
         self.now.plane.bias -= rate * gradient.bias;
         let mut moved = self.now.plane.clone();
@@ -301,6 +380,22 @@ impl Training for Run {
     fn certificate(&self) -> Certificate {
         let planes = std::slice::from_ref(&self.now.plane);
         certificate_of(&self.task, Planes::One(self.positive), planes)
+    }
+
+    /// The rate against the bound beyond which steps overshoot, where the criterion has a curvature. The
+    /// eigenvalue is an estimate from below, so the bound is one from above.
+    fn remarks(&self) -> Vec<Remark> {
+        let Some(curvature) = self.settings.criterion.curvature() else { return Vec::new() };
+        let rate = self.rate.at(1);
+        let bound = 2.0 / (curvature * self.eigenvalue() * self.settings.share);
+        let words = match rate < bound {
+            true => format!("{rate:.3e}; steps overshoot from about {bound:.3e} on"),
+            false => {
+                format!("{rate:.3e} is above about {bound:.3e}: steps overshoot and may diverge")
+            }
+        };
+        let data = serde_json::json!({ "rate": rate, "bound": bound });
+        vec![Remark { name: "rate", words, data }]
     }
 
     fn save(&self) -> State {

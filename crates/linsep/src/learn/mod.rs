@@ -8,16 +8,21 @@
 pub mod adaline;
 pub mod averaged;
 pub mod bayes;
+pub mod bounds;
 pub(crate) mod closed_form;
 pub mod deciding;
 pub mod descent;
 pub mod discriminant;
+pub mod ho_kashyap;
 pub mod least_squares;
 pub mod multiclass;
 pub mod perceptron;
 pub mod pocket;
 pub mod rate;
 pub mod response;
+pub(crate) mod resting;
+pub mod search;
+pub(crate) mod sequential;
 pub mod validate;
 
 pub use linsep_proof::{Certificate, Claim};
@@ -209,11 +214,13 @@ impl SavedPlane {
         if !fits {
             return Err(Error::usage("the saved state belongs to a run on other data"));
         }
-        let plane = |SavedPlane(weights, bias): &SavedPlane| Plane {
-            weights: weights.iter().map(|w| f64::from_bits(*w)).collect(),
-            bias: f64::from_bits(*bias),
-        };
-        Ok(saved.iter().map(plane).collect())
+        Ok(saved.iter().map(SavedPlane::plane).collect())
+    }
+
+    pub(crate) fn plane(&self) -> Plane {
+        let SavedPlane(weights, bias) = self;
+        let weights = weights.iter().map(|w| f64::from_bits(*w)).collect();
+        Plane { weights, bias: f64::from_bits(*bias) }
     }
 }
 

@@ -211,7 +211,7 @@ impl Perceptron {
         self.rate.check()
     }
 
-    fn setup(
+    pub(crate) fn setup(
         &self,
         task: &Task,
         planes: usize,
@@ -427,6 +427,15 @@ impl<A: Respond> Rule for Kesler<A> {
 struct Run<U> {
     online: Online<U>,
     rule: Planes,
+}
+
+/// A run of the engine under a rule for one plane.
+pub(crate) fn run_of(
+    rule: impl Rule + 'static,
+    setup: Setup,
+    positive: u32,
+) -> Result<Box<dyn PerceptronRun>> {
+    Ok(Box::new(Run { online: Online::new(rule, setup)?, rule: Planes::One(positive) }))
 }
 
 impl Run<()> {

@@ -2,6 +2,7 @@
 
 use super::Parameter;
 use crate::data::scale::Scaling;
+use crate::learn::descent::Pace;
 use crate::learn::discriminant::{Priors, Threshold};
 use crate::learn::perceptron::{Order, Ties};
 use crate::learn::response::Aggressive;
@@ -34,8 +35,8 @@ pub(super) const CRITERION: Parameter = Parameter {
     name: "criterion",
     value: "J",
     default: "jp",
-    words: &["jp", "jd", "mse", "hinge", "squared-hinge", "logistic"],
-    help: "What is made small",
+    words: &["jp", "jd", "jn", "mse", "hinge", "squared-hinge", "logistic"],
+    help: "What is made small; jn, the number of mistakes, is searched",
 };
 pub(super) const BELOW: Parameter = Parameter {
     name: "below",
@@ -44,20 +45,29 @@ pub(super) const BELOW: Parameter = Parameter {
     words: &[],
     help: "End when the criterion is below E",
 };
+pub(super) const PACE: Parameter = Parameter {
+    name: "pace",
+    value: "batch|row",
+    default: "batch",
+    words: Pace::WORDS,
+    help: "A step for all rows together, or one for each row",
+};
 pub(super) const LOWER: Parameter = Parameter {
     name: "lower",
-    value: "W",
+    value: "W|COLUMN=W,..",
     default: "none",
     words: &[],
-    help: "No weight is smaller (the bias is free)",
+    help: "No weight is smaller: one bound for all, or COLUMN=W for some (the bias is free)",
 };
 pub(super) const UPPER: Parameter = Parameter {
     name: "upper",
-    value: "W",
+    value: "W|COLUMN=W,..",
     default: "none",
     words: &[],
-    help: "No weight is larger (the bias is free)",
+    help: "No weight is larger: one bound for all, or COLUMN=W for some (the bias is free)",
 };
+pub(super) const HALF_ETA: Parameter =
+    Parameter { default: "0.9", value: "RATE", help: "Learning rate between 0 and 1", ..ETA };
 pub(super) const STEP_REST: Parameter = Parameter { default: "0.000001", ..REST };
 pub(super) const DESCENT_SCALE: Parameter =
     Parameter { words: &["none", "pow2", "maxabs"], ..SCALE };

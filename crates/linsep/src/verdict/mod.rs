@@ -11,6 +11,7 @@ mod complement;
 mod conflict;
 mod cycling;
 mod descent;
+pub(crate) mod disjoint;
 mod hull;
 pub(crate) mod inquiry;
 mod joint;

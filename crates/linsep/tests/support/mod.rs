@@ -26,7 +26,8 @@ impl Variant {
     /// Starting from zero, with a rule that treats both classes alike.
     pub(crate) fn is_even_handed(&self) -> bool {
         // The pocket counts a score of 0 as the positive class, as prediction does.
-        let even = self.is("init", &["zero"]) && self.recipe.name != "pocket";
+        let pocket = self.recipe.name == "pocket" || self.value("criterion") == Some("jn");
+        let even = self.is("init", &["zero"]) && !pocket;
         even && self.is("ties", &["strict", "000", "002", "004"])
             && self.is("threshold", &["midpoint", "prior"])
     }
@@ -35,7 +36,28 @@ impl Variant {
     /// length of its own, and none asks for the verdict.
     pub(crate) fn is_proportional(&self) -> bool {
         let absolute = ["b", "c", "rest"].iter().any(|name| self.value(name).is_some());
-        !absolute && self.is("init", &["zero"]) && self.is("verdict", &["off"])
+        !absolute
+            && self.takes_any_rate()
+            && self.is("init", &["zero"])
+            && self.is("verdict", &["off"])
+    }
+
+    /// Whether the rate may be any number above 0.
+    pub(crate) fn takes_any_rate(&self) -> bool {
+        self.recipe.name != "ho-kashyap"
+    }
+
+    /// Whether the seed has a say. A batch knows no order.
+    pub(crate) fn draws(&self) -> bool {
+        let has_order = self.is("pace", &["row"]) || self.value("criterion") == Some("jn");
+        let order = self.value("order").filter(|_| has_order);
+        order.is_some_and(|order| ["shuffle", "random"].contains(&order))
+            || self.value("init") == Some("random")
+    }
+
+    /// Whether it may end by its own rule although rows are wrong.
+    pub(crate) fn may_rest(&self) -> bool {
+        self.value("rest").is_some() || self.recipe.name == "ho-kashyap"
     }
 
     /// Whether it visits rows one at a time.

@@ -215,14 +215,15 @@ pub(crate) fn by_reading() -> Vec<Proven> {
 }
 
 /// Every claim under `testdata/certificates`, with the data file of the same name; files named after
-/// the irises speak of the example.
+/// the irises speak of the example. Mistakes are left out: they are a property of one plane, which a small
+/// change of a number does not always change, and have their own refusals in `discrete.rs`.
 pub(crate) fn hand_made() -> Vec<Proven> {
     let folder = repository("testdata/certificates");
     let mut names: Vec<String> = std::fs::read_dir(&folder)
         .unwrap()
         .filter_map(|entry| {
             let name = entry.unwrap().file_name().into_string().unwrap();
-            name.strip_suffix(".json").map(str::to_owned)
+            name.strip_suffix(".json").filter(|name| *name != "mistakes").map(str::to_owned)
         })
         .collect();
     names.sort();

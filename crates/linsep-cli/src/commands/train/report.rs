@@ -113,7 +113,10 @@ impl Report<'_> {
             }
             Stop::Finished => match self.plan.recipe.name {
                 "perceptron" => "the verdict found a plane".to_owned(),
-                "adaline" => "at rest".to_owned(),
+                "adaline" | "batch-adaline" => "at rest".to_owned(),
+                "descent" if self.is_search() => {
+                    "no single weight can be moved to fewer mistakes".to_owned()
+                }
                 "descent" => "at rest, or below the value asked for".to_owned(),
                 _ => "planes without mistakes were found".to_owned(),
             },
@@ -128,6 +131,13 @@ impl Report<'_> {
             _ => self.fit.stop.word().to_owned(),
         };
         format!("{why} ({effort})")
+    }
+
+    /// Whether mistakes were searched, not descended.
+    fn is_search(&self) -> bool {
+        let settings = &self.plan.settings;
+        let mut parameters = self.plan.recipe.parameters.iter();
+        parameters.any(|p| p.name == "criterion" && settings.get(p) == "jn")
     }
 
     /// The number of rows that refute a plane, if that is what was proved.
@@ -152,6 +162,11 @@ impl Report<'_> {
                 Claim::Inseparable { .. } | Claim::JointInseparable { .. } => format!(
                     "not separable: {} prove it; the weights are the average of all visits",
                     counted(self.refuted().unwrap_or(0) as u64, "row")
+                ),
+                Claim::Mistakes { mistakes, conflicts, .. } => format!(
+                    "{} of this plane, counted in exact arithmetic; at least {} of any plane",
+                    counted(*mistakes, "mistake"),
+                    conflicts.len()
                 ),
                 Claim::Stationary { .. } => {
                     "stationary: the weights solve their equations, recomputed from the rows"
