@@ -205,7 +205,7 @@ impl Wire {
             updates: file.updates,
             data: file.data.clone(),
             classes: file.model.classes.clone(),
-            rule: file.model.rule,
+            rule: file.model.rule.clone(),
             link: file.model.link,
             input: file.model.input.clone(),
             planes: file.model.planes.iter().map(WirePlane::of).collect(),
@@ -242,10 +242,7 @@ impl Wire {
     fn into_model_file(self) -> std::result::Result<ModelFile, String> {
         self.input.check()?;
         let features = self.input.features;
-        let wanted = match self.rule {
-            Rule::Sign => 1,
-            Rule::ArgMax => self.classes.len(),
-        };
+        let wanted = self.rule.check(self.classes.len())?;
         if self.planes.len() != wanted {
             return Err(format!(
                 "there are {} planes where the rule needs {wanted}",
@@ -257,9 +254,6 @@ impl Wire {
         sorted.dedup();
         if sorted.len() != self.classes.len() || sorted.len() < 2 {
             return Err("the classes are fewer than two, or one stands twice".into());
-        }
-        if self.rule == Rule::Sign && self.classes.len() != 2 {
-            return Err("one plane tells two classes apart, not more".into());
         }
         if self.data.sha256.len() != 64 || !self.data.sha256.bytes().all(|b| b.is_ascii_hexdigit())
         {

@@ -9,11 +9,12 @@ use crate::learn::deciding::Deciding;
 use crate::learn::descent::Descent;
 use crate::learn::discriminant::{Fisher, Lda};
 use crate::learn::least_squares::LeastSquares;
-use crate::learn::multiclass::OneVsRest;
+use crate::learn::multiclass::{OneVsOne, OneVsRest, OneVsRestLast};
 use crate::learn::perceptron::{Init, Perceptron};
 use crate::learn::pocket::Pocket;
 use crate::learn::rate::Rate;
 use crate::learn::response::Response;
+use crate::learn::voted::Voted;
 use crate::learn::{BinaryLearner, Learner};
 use crate::loss::Criterion;
 use crate::model::Plane;
@@ -117,6 +118,17 @@ pub const ALL: &[Recipe] = &[
         kind: Kind::Online,
         parameters: &[ETA, ORDER, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
         build: |settings| schemes(settings, Averaged(family(settings)?)),
+    },
+    Recipe {
+        name: "voted",
+        summary: "perceptron all of whose planes vote, each as often as it was right in a row",
+        kind: Kind::Online,
+        parameters: &[MOST, ETA, ORDER, INIT, SCALE, CLASS_WEIGHT, MACHINES],
+        build: |settings| {
+            let mut voted = Voted { run: family(settings)?, ..Voted::default() };
+            voted.most = settings.count(&MOST)?;
+            machines(settings, &MACHINES, voted)
+        },
     },
     Recipe {
         name: "pocket",
@@ -333,6 +345,17 @@ impl Settings {
         }
     }
 
+    /// A whole number of at least 1.
+    fn count(&self, parameter: &Parameter) -> Result<usize> {
+        match self.get(parameter).parse::<u32>() {
+            Ok(value) if value > 0 => Ok(value as usize),
+            _ => {
+                let text = self.get(parameter);
+                Err(named(parameter, &format!("\"{text}\" is no whole number from 1 on")))
+            }
+        }
+    }
+
     fn finite(&self, parameter: &Parameter) -> Result<f64> {
         match self.get(parameter).parse::<f64>() {
             Ok(value) if value.is_finite() => Ok(value),
@@ -393,6 +416,18 @@ impl Recipe {
         }
     }
 
+    /// How many planes a model of so many classes has, at most.
+    pub fn most_planes(&self, settings: &Settings, classes: u64) -> u64 {
+        let has = |wanted: &Parameter| self.parameters.iter().any(|p| p.name == wanted.name);
+        let machines = match settings.get(&MULTICLASS) {
+            _ if classes <= 2 => 1,
+            "ovo" if has(&MULTICLASS) => classes.saturating_mul(classes - 1) / 2,
+            _ => classes,
+        };
+        let each = if has(&MOST) { settings.count(&MOST).unwrap_or(1) } else { 1 };
+        machines.saturating_mul(each as u64)
+    }
+
     /// Every parameter with its value in these settings.
     pub fn effective(&self, settings: &Settings) -> BTreeMap<String, String> {
         let pair = |p: &Parameter| (p.name.to_owned(), settings.get(p).to_owned());
@@ -439,10 +474,23 @@ fn schemes(
 ) -> Result<Box<dyn Learner>> {
     let given = !matches!(settings.get(&INIT), "zero" | "random");
     match settings.choice(&MULTICLASS)? {
-        "ovr" if given => Err(named(&MULTICLASS, "ovr cannot start from a file")),
-        "ovr" => Ok(Box::new(OneVsRest(learner))),
-        _ => Ok(Box::new(learner)),
+        "joint" => Ok(Box::new(learner)),
+        scheme if given => Err(named(&MULTICLASS, &format!("{scheme} cannot start from a file"))),
+        _ => machines(settings, &MULTICLASS, learner),
     }
+}
+
+/// A learner of one plane under a scheme of separate machines.
+fn machines(
+    settings: &Settings,
+    scheme: &Parameter,
+    learner: impl BinaryLearner + 'static,
+) -> Result<Box<dyn Learner>> {
+    Ok(match settings.choice(scheme)? {
+        "ovo" => Box::new(OneVsOne(learner)),
+        "ovr-k-1" => Box::new(OneVsRestLast(learner)),
+        _ => Box::new(OneVsRest(learner)),
+    })
 }
 
 #[cfg(test)]

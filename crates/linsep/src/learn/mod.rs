@@ -19,6 +19,7 @@ pub mod pocket;
 pub mod rate;
 pub mod response;
 pub mod validate;
+pub mod voted;
 
 pub use linsep_proof::{Certificate, Claim};
 

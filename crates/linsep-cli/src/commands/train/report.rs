@@ -1,7 +1,7 @@
 //! What `train` prints at the end.
 
 use super::plan::Plan;
-use crate::commands::json_number;
+use crate::commands::{json_number, rules};
 use crate::context::Context;
 use crate::output::{Facts, counted, grouped};
 use linsep::recipe::Kind;
@@ -85,10 +85,7 @@ impl Report<'_> {
             .filter(|p| self.plan.settings.has(p.name))
             .map(|p| format!("{} {}", p.name, self.plan.settings.get(p)))
             .collect();
-        let kind = match self.fit.model.planes.len() {
-            1 => "one plane".to_owned(),
-            planes => format!("{planes} planes, the highest score wins"),
-        };
+        let kind = rules::summary(&self.fit.model);
         let settings =
             if settings.is_empty() { String::new() } else { format!(" ({})", settings.join(", ")) };
         format!("{}{settings}, {kind}", self.plan.recipe.name)
