@@ -8,18 +8,20 @@ use linsep::{Ballot, LinearModel, Plane, Rule};
 pub(super) fn summary(model: &LinearModel) -> String {
     let planes = counted(model.planes.len() as u64, "plane");
     let machines = match &model.rule {
+        Rule::Ballot(Ballot { votes, .. }) if votes.len() == 1 => format!("a ballot of {planes}"),
         Rule::Ballot(Ballot { votes, .. }) => {
             format!("{} of {planes}", counted(votes.len() as u64, "ballot"))
         }
-        Rule::Vote => counted(model.planes.len() as u64, "duel"),
-        _ => planes.clone(),
+        Rule::Sign => "one plane".to_owned(),
+        _ => planes,
     };
     match model.rule.on_scores() {
-        Rule::Sign if matches!(model.rule, Rule::Ballot(_)) => format!("a ballot of {planes}"),
-        Rule::Sign => "one plane".to_owned(),
+        Rule::Sign => machines,
         Rule::Rest => format!("{machines}, each against the rest, the highest score wins"),
-        Rule::RestLast => format!("{machines}, the last class where none claims a row"),
-        Rule::Vote => format!("{machines}, the most won win"),
+        Rule::RestLast => {
+            format!("{machines}, each against the rest, the last class if none claims")
+        }
+        Rule::Vote => format!("{machines}, one for each pair, the most duels won win"),
         _ => format!("{machines}, the highest score wins"),
     }
 }
@@ -47,7 +49,7 @@ pub(super) fn sentence(model: &LinearModel) -> String {
     };
     match model.rule {
         Rule::Ballot(_) => {
-            format!("score = votes of planes at or above 0 less those below; {words}")
+            format!("score = share of the votes at or above 0 less the rest; {words}")
         }
         _ => words,
     }
@@ -79,6 +81,13 @@ pub(super) fn titles(model: &LinearModel) -> Vec<String> {
 pub(super) fn boundaries(model: &LinearModel) -> impl Iterator<Item = (usize, usize, Plane)> + '_ {
     duels(model.classes.len())
         .filter_map(|(i, j)| model.boundary((i, j)).map(|plane| (j, i, plane)))
+}
+
+/// How many boundaries there are between more than two classes; `None` where ballots decide.
+pub(super) fn boundaries_count(model: &LinearModel) -> Option<u64> {
+    let classes = model.classes.len() as u64;
+    let planes = !matches!(model.rule, Rule::Ballot(_));
+    (planes && classes > 2).then(|| classes * (classes - 1) / 2)
 }
 
 /// `1.5 f0 - 2 f1 + 3 = 0`, the largest weights first, at most `top` of them.

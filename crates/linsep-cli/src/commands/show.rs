@@ -161,8 +161,8 @@ fn planes_as_text(model: &LinearModel, top: usize) -> String {
         if let more @ 1.. = voters.len().saturating_sub(MOST_VOTERS) {
             let rest: u64 = voters[MOST_VOTERS..].iter().map(|(votes, _)| votes).sum();
             text.push_str(&format!(
-                "\n{title}: {} more with {}; --json has all\n",
-                counted(more as u64, "plane"),
+                "\n{title}: {} with {}; --json has all\n",
+                counted(more as u64, "more plane"),
                 counted(rest, "vote")
             ));
         }

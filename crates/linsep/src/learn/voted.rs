@@ -5,7 +5,7 @@
 //! one that made it included, and let all of them vote:
 //!
 //! ```text
-//! score = Σ c_k sign(w_k·x + b_k),   sign(0) = +1;   at least 0 means the positive class
+//! score = Σ c_k sign(w_k·x + b_k) / Σ c_k,   sign(0) = +1;   at least 0 means the positive class
 //! ```
 //!
 //! [`super::averaged`] votes with scores instead of signs and so needs one plane only; the ballot

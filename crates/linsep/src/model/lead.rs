@@ -6,7 +6,7 @@
 //! K − 1 machines the last class has the score 0 and no weights. With votes it is the least distance
 //! from the planes of the duels of the class, negative on the wrong side of one: up to there nothing
 //! changes. Distances are those of the features as the model sees them. Ballots have no distances; for
-//! them shares of the votes take the place: the lead over the next one, as a share of all votes.
+//! them the scores themselves are compared, which are shares of votes.
 //!
 //! References: Bishop 4.1.1, 4.1.2; Duda, Hart, Stork 5.2.
 
@@ -21,8 +21,7 @@ const MOST_CLASSES: usize = 2048;
 #[derive(Clone, Debug)]
 pub struct Leads<'a> {
     model: &'a LinearModel,
-    /// What the difference of two scores is divided by: for one plane its length, else one number for
-    /// each pair, in the order of [`duels`]; for ballots the votes of each machine.
+    /// What the difference of two scores is divided by, for each pair in the order of [`duels`].
     lengths: Vec<f64>,
 }
 
@@ -36,15 +35,8 @@ impl LinearModel {
                  the model has {classes}"
             )));
         }
-        let lengths = match &self.rule {
-            Rule::Ballot(ballot) => {
-                ballot.votes.iter().map(|votes| votes.iter().sum::<u64>() as f64).collect()
-            }
-            _ => duels(classes)
-                .map(|pair| self.boundary(pair).map_or(0.0, |plane| length(&plane)))
-                .collect(),
-        };
-        Ok(Leads { model: self, lengths })
+        let between = |pair| self.boundary(pair).map_or(1.0, |plane| length(&plane));
+        Ok(Leads { model: self, lengths: duels(classes).map(between).collect() })
     }
 
     /// The plane on which two classes i < j have the same score, positive on the side of j; for votes
@@ -71,40 +63,24 @@ impl LinearModel {
 
 impl Leads<'_> {
     /// The lead of a row with these scores. It is below 0 only where a class wins although it lost a
-    /// duel, and not a number where a score is not.
+    /// duel.
     pub fn of(&self, scores: &[f64]) -> f64 {
         let (classes, winner) = (self.model.classes.len(), self.model.class_of(scores) as usize);
-        let is_ballot = matches!(self.model.rule, Rule::Ballot(_));
         let rivals = (0..classes).filter(|&rival| rival != winner);
+        let score = |class: usize| scores.get(class).copied().unwrap_or(0.0);
         let lead = |rival: usize| {
             let pair = duel_place(classes, (winner.min(rival), winner.max(rival)));
-            match self.model.rule.on_scores() {
-                Rule::Sign | Rule::Ballot(_) => share(scores[0].abs(), self.lengths[0]),
-                Rule::Vote => {
-                    let score = if winner > rival { scores[pair] } else { -scores[pair] };
-                    share(score, self.lengths[pair])
-                }
-                _ if is_ballot => {
-                    part(scores, &self.lengths, winner) - part(scores, &self.lengths, rival)
-                }
-                _ => {
-                    let score = |class: usize| scores.get(class).copied().unwrap_or(0.0);
-                    share(score(winner) - score(rival), self.lengths[pair])
-                }
-            }
+            let gap = match self.model.rule.on_scores() {
+                Rule::Sign | Rule::Ballot(_) => scores[0].abs(),
+                Rule::Vote if winner > rival => scores[pair],
+                Rule::Vote => -scores[pair],
+                Rule::ArgMax | Rule::Rest | Rule::RestLast => score(winner) - score(rival),
+            };
+            // Without a length nothing ever closes a gap, or opens one.
+            if gap == 0.0 { 0.0 } else { gap / self.lengths[pair] }
         };
-        rivals.map(lead).fold(f64::INFINITY, |least, lead| if lead >= least { least } else { lead })
+        rivals.map(lead).fold(f64::INFINITY, f64::min)
     }
-}
-
-/// The score of a ballot as a share of its votes; 0 for the last class of K − 1 machines.
-fn part(scores: &[f64], votes: &[f64], class: usize) -> f64 {
-    scores.get(class).map_or(0.0, |score| score / votes[class])
-}
-
-/// A gap in units of a length. Without a length nothing ever closes a gap, or opens one.
-fn share(gap: f64, length: f64) -> f64 {
-    if gap == 0.0 { 0.0 } else { gap / length }
 }
 
 /// |w|, without leaving the range of binary64 on the way.

@@ -40,7 +40,8 @@ pub enum Rule {
 }
 
 /// Planes that vote (Freund and Schapire 1999): the score of a machine is the votes of its planes with
-/// a score of at least 0 less the votes of the others.
+/// a score of at least 0 less the votes of the others, as a share of all its votes, so that machines
+/// with few votes and with many can be compared. Its sign is exact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -125,11 +126,13 @@ impl Rule {
         let Rule::Ballot(Ballot { votes, .. }) = self else { return planes };
         let mut from = 0;
         for (machine, votes) in votes.iter().enumerate() {
-            let signed =
-                |(&score, &n): (&f64, &u64)| if score >= 0.0 { n as i64 } else { -(n as i64) };
-            let sum: i64 = planes[from..].iter().zip(votes).map(signed).sum();
+            let (mut lead, mut total) = (0i64, 0i64);
+            for (score, &votes) in planes[from..].iter().zip(votes) {
+                total += votes as i64;
+                lead += if *score >= 0.0 { votes as i64 } else { -(votes as i64) };
+            }
             // Every machine has a plane, so this place is no longer needed.
-            planes[machine] = sum as f64;
+            planes[machine] = lead as f64 / total as f64;
             from += votes.len();
         }
         &planes[..votes.len()]

@@ -72,6 +72,10 @@ impl Report<'_> {
             let [read, train, write] = self.seconds;
             facts.add("seconds", format!("read {read:.3}, train {train:.3}, write {write:.3}"));
             facts.add("digest", &self.digest);
+            if let Some(pairs) = rules::boundaries_count(&self.fit.model) {
+                let (model, pairs) = (self.plan.model.display(), counted(pairs, "pair"));
+                facts.add("boundaries", format!("{pairs} of classes: linsep show {model} --pairs"));
+            }
         }
         facts.text(context)
     }
@@ -105,6 +109,9 @@ impl Report<'_> {
             Stop::Finished if progress.last_mistakes == Some(0) => {
                 "a pass without mistakes".to_owned()
             }
+            Stop::Finished if self.machines().is_some() => {
+                "every machine ended by its own rule".to_owned()
+            }
             Stop::Finished if self.refuted().is_some() => {
                 "proved that no planes separate".to_owned()
             }
@@ -127,6 +134,17 @@ impl Report<'_> {
         format!("{why} ({effort})")
     }
 
+    /// How many machines separate their rows, how many are proved not to, and how many there are, if
+    /// they differ.
+    fn machines(&self) -> Option<[usize; 3]> {
+        let claims = &self.fit.certificate.claims;
+        let count = |is: fn(&Claim) -> bool| claims.iter().filter(|claim| is(claim)).count();
+        let separate = count(|claim| matches!(claim, Claim::Separable { .. }));
+        let cannot = count(|claim| matches!(claim, Claim::Inseparable { .. }));
+        let mixed = separate < claims.len() && cannot < claims.len() && separate + cannot > 0;
+        (self.fit.model.rule.has_machines() && mixed).then_some([separate, cannot, claims.len()])
+    }
+
     /// The number of rows that refute a plane, if that is what was proved.
     fn refuted(&self) -> Option<usize> {
         self.fit.certificate.claims.iter().find_map(|claim| match claim {
@@ -138,6 +156,21 @@ impl Report<'_> {
 
     /// What is proved, each statement once.
     fn proved(&self) -> String {
+        if let Some([separate, cannot, all]) = self.machines() {
+            let mut words = format!("{separate} of {all} machines separate their rows");
+            if cannot > 0 {
+                words.push_str(&format!(", {cannot} provably cannot"));
+            }
+            let open = self.fit.certificate.claims.iter().find_map(|claim| match claim {
+                Claim::Unproved { reason } => Some(reason),
+                _ => None,
+            });
+            if let Some(reason) = open {
+                let left = all - separate - cannot;
+                words.push_str(&format!(", of {left} nothing is proved: {reason}"));
+            }
+            return words;
+        }
         let mut lines: Vec<String> = Vec::new();
         for claim in &self.fit.certificate.claims {
             let line = match claim {
@@ -204,17 +237,24 @@ impl Report<'_> {
 }
 
 fn short_json(evaluation: &Evaluation) -> serde_json::Value {
-    json!({
+    let mut value = json!({
         "rows": evaluation.rows,
         "errors": evaluation.errors,
         "accuracy": json_number(evaluation.accuracy),
         "accuracy_interval": evaluation.accuracy_interval,
-    })
+    });
+    if let Some(ambiguous) = evaluation.ambiguous {
+        value["ambiguous"] = json!({ "rows": ambiguous.rows, "errors": ambiguous.errors });
+    }
+    value
 }
 
 fn errors(evaluation: &Evaluation) -> String {
+    let ambiguous = evaluation.ambiguous.map_or(String::new(), |ambiguous| {
+        format!(", {} ambiguous", grouped(ambiguous.rows))
+    });
     format!(
-        "{} of {} wrong, accuracy {:.2} % [{:.2}, {:.2}]",
+        "{} of {} wrong, accuracy {:.2} % [{:.2}, {:.2}]{ambiguous}",
         grouped(evaluation.errors),
         grouped(evaluation.rows),
         100.0 * evaluation.accuracy,
