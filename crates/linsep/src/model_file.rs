@@ -470,6 +470,39 @@ mod tests {
     }
 
     #[test]
+    fn ballots_that_cannot_vote_are_refused() {
+        let ballot = |votes: &str, rule: &str| {
+            forge("\"arg-max\"", &format!("{{\"ballot\":{{\"votes\":{votes},\"rule\":{rule}}}}}"))
+        };
+        assert!(read(&ballot("[[1],[2],[3]]", "\"rest\"")).is_ok());
+        assert!(read(&ballot("[[1],[2],[3]]", "\"vote\"")).is_ok());
+        assert!(read(&ballot("[[1,2],[3]]", "\"rest-last\"")).is_ok());
+        let (one, nested) =
+            ("[[1,2,3]]", "{\"ballot\":{\"votes\":[[1],[2],[3]],\"rule\":\"rest\"}}");
+        for (votes, rule, code) in [
+            ("[[1],[2]]", "\"rest\"", Code::MODEL_CONTENT),
+            ("[[1],[2],[3,4]]", "\"rest\"", Code::MODEL_CONTENT),
+            ("[[1],[2],[0]]", "\"rest\"", Code::MODEL_CONTENT),
+            ("[[1,1],[1],[]]", "\"rest\"", Code::MODEL_CONTENT),
+            ("[[1],[2],[9007199254740993]]", "\"rest\"", Code::MODEL_CONTENT),
+            ("[[1],[18446744073709551615,1]]", "\"rest-last\"", Code::MODEL_CONTENT),
+            ("[[1],[2],[-3]]", "\"rest\"", Code::MODEL_SYNTAX),
+            ("[[1],[2],[1.5]]", "\"rest\"", Code::MODEL_SYNTAX),
+            (one, "\"sign\"", Code::MODEL_CONTENT),
+            ("[[1],[2],[3]]", nested, Code::MODEL_CONTENT),
+            ("[[1],[2],[3]]", "\"rest\",\"more\":1", Code::MODEL_SYNTAX),
+        ] {
+            let error = read(&ballot(votes, rule)).err();
+            let error = error.unwrap_or_else(|| panic!("{votes} {rule} was accepted"));
+            assert_eq!(error.code(), code, "{votes} {rule}: {error}");
+        }
+        for (rule, fine) in [("rest", true), ("vote", true), ("rest-last", false), ("elect", false)]
+        {
+            assert_eq!(read(&forge("arg-max", rule)).is_ok(), fine, "{rule}");
+        }
+    }
+
+    #[test]
     fn a_claimed_size_does_not_make_memory_disappear() {
         let forged = forge("\"features\":2", "\"features\":900000000000");
         let error = ModelFile::from_json(forged.as_bytes(), Path::new("m"), 1 << 30).unwrap_err();

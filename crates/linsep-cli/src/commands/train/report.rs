@@ -250,9 +250,9 @@ fn short_json(evaluation: &Evaluation) -> serde_json::Value {
 }
 
 fn errors(evaluation: &Evaluation) -> String {
-    let ambiguous = evaluation.ambiguous.map_or(String::new(), |ambiguous| {
-        format!(", {} ambiguous", grouped(ambiguous.rows))
-    });
+    let ambiguous = evaluation
+        .ambiguous
+        .map_or(String::new(), |ambiguous| format!(", {} ambiguous", grouped(ambiguous.rows)));
     format!(
         "{} of {} wrong, accuracy {:.2} % [{:.2}, {:.2}]{ambiguous}",
         grouped(evaluation.errors),
