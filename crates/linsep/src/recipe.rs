@@ -121,7 +121,7 @@ pub const ALL: &[Recipe] = &[
     },
     Recipe {
         name: "voted",
-        summary: "perceptron all of whose planes vote, each as often as it was right in a row",
+        summary: "perceptron all of whose planes vote, each as often as it survived a visit",
         kind: Kind::Online,
         parameters: &[MOST, ETA, ORDER, INIT, SCALE, CLASS_WEIGHT, MACHINES],
         build: |settings| {

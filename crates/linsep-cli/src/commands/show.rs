@@ -102,6 +102,7 @@ fn as_text(file: &ModelFile, context: &Context) -> String {
             "proved",
             match claim {
                 Claim::Unproved { reason } => format!("nothing: {reason}"),
+                claim if file.certificate.claims.len() > 1 => super::verify::title(claim),
                 claim => claim.name().to_owned(),
             },
         );

@@ -223,6 +223,10 @@ impl Report<'_> {
             "model": self.plan.model.display().to_string(),
             "digest": self.digest,
         });
+        if self.fit.certificate.claims.len() > 1 {
+            let names = self.fit.certificate.claims.iter().map(Claim::name);
+            value["certificate"]["claims"] = names.collect();
+        }
         if let Some(test) = &self.test {
             value["test"] = short_json(test);
         }
