@@ -203,6 +203,11 @@ fn predict() -> Command {
             flag("output", "WHAT", "What to write: label; with it scores, proba (probabilities) or all there is [default: label]")
                 .value_parser(PossibleValuesParser::new(["label", "scores", "proba", "all"])),
         )
+        .arg(
+            flag("abstain", "margin=X", "Write ? where no machine or several claim a row, or the highest score is tied; with margin=X also where the row is closer than X to the boundary of its class")
+                .num_args(0..=1)
+                .default_missing_value("ambiguous"),
+        )
         .arg(switch("keep-columns", "The input columns first (tables only)"))
         .arg(switch("ndjson", "One JSON object for each row instead of CSV"))
         .args(input::flags_for_model())
@@ -223,6 +228,7 @@ fn show() -> Command {
         .about("Prints a model: classes, rule, weights by name")
         .arg(path("model", "MODEL", "The model file").required(true))
         .arg(flag("top", "N", "At most N weights of each plane, the largest first [default: 20]"))
+        .arg(switch("pairs", "The boundary of each pair of classes instead of the planes"))
 }
 
 fn inspect() -> Command {

@@ -38,6 +38,7 @@ transcripts! {
     generate_prints_what_its_transcript_shows, "generate";
     help_prints_what_its_transcript_shows, "help";
     inspect_prints_what_its_transcript_shows, "inspect";
+    machines_print_what_their_transcript_shows, "k-classes";
     margins_look_as_their_transcript_shows, "margin";
     predict_prints_what_its_transcript_shows, "predict";
     separable_prints_what_its_transcript_shows, "separable";

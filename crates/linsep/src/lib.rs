@@ -41,4 +41,4 @@ pub use learn::{
     BinaryLearner, Budget, Certificate, Claim, Fit, Learner, Limits, Observer, Progress, Remark,
     State, Status, Stop, Task, Training, drive,
 };
-pub use model::{LinearModel, Link, Plane, Rule};
+pub use model::{Ballot, Leads, LinearModel, Link, Plane, Rule};

@@ -1,7 +1,14 @@
 //! The model: planes, the rule that turns scores into classes, and the map from raw columns.
 //!
-//! Two classes are one plane with [`Rule::Sign`]; K classes are K planes with [`Rule::ArgMax`]. A
-//! model that exists is fitted, and it always speaks of the user's raw features.
+//! Two classes are one plane with [`Rule::Sign`]; K classes are K planes with [`Rule::ArgMax`], or
+//! the planes of separate machines; [`rule`] has them all. A model that exists is fitted, and it always
+//! speaks of the user's raw features.
+
+mod lead;
+pub mod rule;
+
+pub use lead::Leads;
+pub use rule::{Ballot, Rule};
 
 use crate::data::Dataset;
 use crate::data::input::InputMap;
@@ -20,17 +27,6 @@ pub struct Plane {
     pub bias: f64,
 }
 
-/// How scores become a class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Rule {
-    /// One plane: a score of at least 0 means the second class.
-    Sign,
-    /// One plane for each class: the highest score wins, the earlier class on a tie.
-    ArgMax,
-}
-
 /// How scores become probabilities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -45,7 +41,8 @@ pub enum Link {
 /// A fitted linear classifier.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearModel {
-    /// The planes: one for [`Rule::Sign`], one for each class for [`Rule::ArgMax`].
+    /// The planes: one for [`Rule::Sign`], one for each class for [`Rule::ArgMax`], and for the other
+    /// rules as [`rule`] says.
     pub planes: Vec<Plane>,
     /// How scores become a class.
     pub rule: Rule,
@@ -63,16 +60,17 @@ impl LinearModel {
         self.input.features
     }
 
-    /// The scores of a row of raw features: one for two classes, else one for each class. Missing
+    /// The scores of a row of raw features: one for two classes, else one for each machine. Missing
     /// values on the right are 0; the bits are those of every other way to score the row.
     pub fn scores(&self, row: &[f64]) -> Vec<f64> {
         let row = &row[..row.len().min(self.n_features())];
         if let Some(threshold) = self.input.binarize {
             let entries = || row.iter().enumerate().map(|(j, x)| (j as u32, *x));
-            return self.planes.iter().map(|p| binary_score(p, threshold, entries())).collect();
+            let score = |plane: &Plane| binary_score(plane, threshold, entries());
+            return self.polled(self.planes.iter().map(score).collect());
         }
         let score = |plane: &Plane| kernel::dot_f64(row, &plane.weights) + plane.bias;
-        self.planes.iter().map(score).collect()
+        self.polled(self.planes.iter().map(score).collect())
     }
 
     /// The probability of each class, if the model has probabilities.
@@ -99,25 +97,41 @@ impl LinearModel {
 
     /// The class that scores stand for.
     pub fn class_of(&self, scores: &[f64]) -> u32 {
-        match self.rule {
-            Rule::Sign => u32::from(scores[0] >= 0.0),
-            Rule::ArgMax => {
-                let mut best = 0;
-                for (class, &score) in scores.iter().enumerate() {
-                    if score > scores[best] {
-                        best = class;
-                    }
-                }
-                best as u32
+        self.rule.class_of(scores, self.classes.len()) as u32
+    }
+
+    /// Whether scores leave it open which class they stand for: no machine claims the row, or several
+    /// do, or the highest score is tied. [`rule`] says when, rule by rule.
+    pub fn is_ambiguous(&self, scores: &[f64]) -> bool {
+        self.rule.is_ambiguous(scores, self.classes.len())
+    }
+
+    /// The one plane whose sign is the answer, if there is one: that of two classes, or the plane that
+    /// holds more than half of the votes of its ballot.
+    pub fn deciding_plane(&self) -> Option<&Plane> {
+        match &self.rule {
+            Rule::Sign => self.planes.first(),
+            Rule::Ballot(Ballot { votes, rule }) if **rule == Rule::Sign => {
+                let votes = votes.first()?;
+                let total: u64 = votes.iter().sum();
+                let place = votes.iter().position(|&held| held > total - held)?;
+                self.planes.get(place)
             }
+            _ => None,
         }
     }
 
-    /// The names of the score columns: the second class for two, else every class.
-    pub fn score_classes(&self) -> &[String] {
-        match self.rule {
-            Rule::Sign => &self.classes[1..],
-            Rule::ArgMax => &self.classes,
+    /// The names of the scores: the second class for two, else the class that each machine speaks for;
+    /// for a duel both classes, that of a positive score first.
+    pub fn score_names(&self) -> Vec<String> {
+        let classes = &self.classes;
+        match self.rule.on_scores() {
+            Rule::ArgMax | Rule::Rest => classes.clone(),
+            Rule::RestLast => classes[..classes.len() - 1].to_vec(),
+            Rule::Vote => rule::duels(classes.len())
+                .map(|(i, j)| format!("{}|{}", classes[j], classes[i]))
+                .collect(),
+            Rule::Sign | Rule::Ballot(_) => classes[1..].to_vec(),
         }
     }
 
@@ -125,8 +139,7 @@ impl LinearModel {
     pub fn score_chunk(&self, chunk: &Chunk<'_>, mut each: impl FnMut(usize, &[f64])) {
         let mut scores = vec![0.0; self.planes.len()];
         for row in 0..chunk.n_rows() {
-            self.score_row(&chunk.store, row, &mut scores);
-            each(row, &scores);
+            each(row, self.score_row(&chunk.store, row, &mut scores));
         }
     }
 
@@ -135,34 +148,58 @@ impl LinearModel {
         const BLOCK: usize = 4096;
         let count = rows.map_or(data.n_rows(), <[u32]>::len);
         let tally_block = |block: usize| {
-            let mut tally = Tally::new(&self.classes);
+            let mut tally = self.tally();
             let mut scores = vec![0.0; self.planes.len()];
             for k in block * BLOCK..((block + 1) * BLOCK).min(count) {
                 let row = rows.map_or(k, |rows| rows[k] as usize);
-                self.score_row(&data.store, row, &mut scores);
-                let predicted = self.class_of(&scores);
-                tally.add(data.class_of(row), predicted, &scores, None, data.weight(row));
+                let scores = self.score_row(&data.store, row, &mut scores);
+                self.count(&mut tally, data.class_of(row), scores, data.weight(row));
             }
             tally
         };
         let tallies = parallel_map(count.div_ceil(BLOCK), threads, tally_block);
-        tallies.into_iter().fold(Tally::new(&self.classes), Tally::merge).finish()
+        tallies.into_iter().fold(self.tally(), Tally::merge).finish()
     }
 
-    fn score_row(&self, store: &Store, row: usize, scores: &mut [f64]) {
+    /// An empty tally for this model. It counts ambiguous rows where machines can contradict each other.
+    pub fn tally(&self) -> Tally {
+        match self.rule.has_machines() {
+            true => Tally::new(&self.classes).with_ambiguity(),
+            false => Tally::new(&self.classes),
+        }
+    }
+
+    /// Counts a row by its scores.
+    pub fn count(&self, tally: &mut Tally, truth: u32, scores: &[f64], weight: f64) {
+        let predicted = self.class_of(scores);
+        tally.add(truth, predicted, scores, None, weight);
+        if self.rule.has_machines() && self.is_ambiguous(scores) {
+            tally.add_ambiguous(truth != predicted);
+        }
+    }
+
+    fn polled(&self, mut scores: Vec<f64>) -> Vec<f64> {
+        let length = self.rule.poll(&mut scores).len();
+        scores.truncate(length);
+        scores
+    }
+
+    /// The scores of a row, in a place for one number of each plane.
+    fn score_row<'a>(&self, store: &Store, row: usize, scores: &'a mut [f64]) -> &'a [f64] {
         if let Some(threshold) = self.input.binarize {
             let mut entries = Vec::new();
             store.for_each_entry(row, &mut |j, x| entries.push((j, x)));
             for (score, plane) in scores.iter_mut().zip(&self.planes) {
                 *score = binary_score(plane, threshold, entries.iter().copied());
             }
-            return;
+            return self.rule.poll(scores);
         }
         with_rows!(store, rows => {
             for (score, plane) in scores.iter_mut().zip(&self.planes) {
                 *score = rows.dot(row, &plane.weights) + plane.bias;
             }
         });
+        self.rule.poll(scores)
     }
 }
 

@@ -205,7 +205,7 @@ impl Wire {
             updates: file.updates,
             data: file.data.clone(),
             classes: file.model.classes.clone(),
-            rule: file.model.rule,
+            rule: file.model.rule.clone(),
             link: file.model.link,
             input: file.model.input.clone(),
             planes: file.model.planes.iter().map(WirePlane::of).collect(),
@@ -242,10 +242,7 @@ impl Wire {
     fn into_model_file(self) -> std::result::Result<ModelFile, String> {
         self.input.check()?;
         let features = self.input.features;
-        let wanted = match self.rule {
-            Rule::Sign => 1,
-            Rule::ArgMax => self.classes.len(),
-        };
+        let wanted = self.rule.check(self.classes.len())?;
         if self.planes.len() != wanted {
             return Err(format!(
                 "there are {} planes where the rule needs {wanted}",
@@ -257,9 +254,6 @@ impl Wire {
         sorted.dedup();
         if sorted.len() != self.classes.len() || sorted.len() < 2 {
             return Err("the classes are fewer than two, or one stands twice".into());
-        }
-        if self.rule == Rule::Sign && self.classes.len() != 2 {
-            return Err("one plane tells two classes apart, not more".into());
         }
         if self.data.sha256.len() != 64 || !self.data.sha256.bytes().all(|b| b.is_ascii_hexdigit())
         {
@@ -473,6 +467,39 @@ mod tests {
             assert_eq!(error.code(), code, "{to}: {error}");
         }
         assert_eq!(read(&forge("\"bias\":1.0", "\"bias\":1.5")).unwrap().model.planes[0].bias, 1.5);
+    }
+
+    #[test]
+    fn ballots_that_cannot_vote_are_refused() {
+        let ballot = |votes: &str, rule: &str| {
+            forge("\"arg-max\"", &format!("{{\"ballot\":{{\"votes\":{votes},\"rule\":{rule}}}}}"))
+        };
+        assert!(read(&ballot("[[1],[2],[3]]", "\"rest\"")).is_ok());
+        assert!(read(&ballot("[[1],[2],[3]]", "\"vote\"")).is_ok());
+        assert!(read(&ballot("[[1,2],[3]]", "\"rest-last\"")).is_ok());
+        let (one, nested) =
+            ("[[1,2,3]]", "{\"ballot\":{\"votes\":[[1],[2],[3]],\"rule\":\"rest\"}}");
+        for (votes, rule, code) in [
+            ("[[1],[2]]", "\"rest\"", Code::MODEL_CONTENT),
+            ("[[1],[2],[3,4]]", "\"rest\"", Code::MODEL_CONTENT),
+            ("[[1],[2],[0]]", "\"rest\"", Code::MODEL_CONTENT),
+            ("[[1,1],[1],[]]", "\"rest\"", Code::MODEL_CONTENT),
+            ("[[1],[2],[9007199254740993]]", "\"rest\"", Code::MODEL_CONTENT),
+            ("[[1],[18446744073709551615,1]]", "\"rest-last\"", Code::MODEL_CONTENT),
+            ("[[1],[2],[-3]]", "\"rest\"", Code::MODEL_SYNTAX),
+            ("[[1],[2],[1.5]]", "\"rest\"", Code::MODEL_SYNTAX),
+            (one, "\"sign\"", Code::MODEL_CONTENT),
+            ("[[1],[2],[3]]", nested, Code::MODEL_CONTENT),
+            ("[[1],[2],[3]]", "\"rest\",\"more\":1", Code::MODEL_SYNTAX),
+        ] {
+            let error = read(&ballot(votes, rule)).err();
+            let error = error.unwrap_or_else(|| panic!("{votes} {rule} was accepted"));
+            assert_eq!(error.code(), code, "{votes} {rule}: {error}");
+        }
+        for (rule, fine) in [("rest", true), ("vote", true), ("rest-last", false), ("elect", false)]
+        {
+            assert_eq!(read(&forge("arg-max", rule)).is_ok(), fine, "{rule}");
+        }
     }
 
     #[test]

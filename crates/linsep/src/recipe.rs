@@ -10,12 +10,13 @@ use crate::learn::descent::Descent;
 use crate::learn::discriminant::{Fisher, Lda};
 use crate::learn::ho_kashyap::HoKashyap;
 use crate::learn::least_squares::LeastSquares;
-use crate::learn::multiclass::OneVsRest;
+use crate::learn::multiclass::{OneVsOne, OneVsRest, OneVsRestLast};
 use crate::learn::perceptron::{Init, Perceptron};
 use crate::learn::pocket::Pocket;
 use crate::learn::rate::Rate;
 use crate::learn::response::Response;
 use crate::learn::search::FewMistakes;
+use crate::learn::voted::Voted;
 use crate::learn::{BinaryLearner, Learner};
 use crate::loss::Criterion;
 use crate::model::Plane;
@@ -127,6 +128,17 @@ pub const ALL: &[Recipe] = &[
         kind: Kind::Online,
         parameters: &[ETA, ORDER, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
         build: |settings| schemes(settings, Averaged(family(settings)?)),
+    },
+    Recipe {
+        name: "voted",
+        summary: "perceptron all of whose planes vote, each as often as it survived a visit",
+        kind: Kind::Online,
+        parameters: &[MOST, ETA, ORDER, INIT, SCALE, CLASS_WEIGHT, MACHINES],
+        build: |settings| {
+            let mut voted = Voted { run: family(settings)?, ..Voted::default() };
+            voted.most = settings.count(&MOST)?;
+            machines(settings, &MACHINES, voted)
+        },
     },
     Recipe {
         name: "pocket",
@@ -371,6 +383,17 @@ impl Settings {
         }
     }
 
+    /// A whole number of at least 1.
+    fn count(&self, parameter: &Parameter) -> Result<usize> {
+        match self.get(parameter).parse::<u32>() {
+            Ok(value) if value > 0 => Ok(value as usize),
+            _ => {
+                let text = self.get(parameter);
+                Err(named(parameter, &format!("\"{text}\" is no whole number from 1 on")))
+            }
+        }
+    }
+
     fn finite(&self, parameter: &Parameter) -> Result<f64> {
         match self.get(parameter).parse::<f64>() {
             Ok(value) if value.is_finite() => Ok(value),
@@ -429,6 +452,18 @@ impl Recipe {
             "least-squares" | "fisher" | "lda" | "ho-kashyap" => 32 * features,
             _ => 0,
         }
+    }
+
+    /// How many planes a model of so many classes has, at most.
+    pub fn most_planes(&self, settings: &Settings, classes: u64) -> u64 {
+        let has = |wanted: &Parameter| self.parameters.iter().any(|p| p.name == wanted.name);
+        let machines = match settings.get(&MULTICLASS) {
+            _ if classes <= 2 => 1,
+            "ovo" if has(&MULTICLASS) => classes.saturating_mul(classes - 1) / 2,
+            _ => classes,
+        };
+        let each = if has(&MOST) { settings.count(&MOST).unwrap_or(1) } else { 1 };
+        machines.saturating_mul(each as u64)
     }
 
     /// Every parameter with its value in these settings.
@@ -495,10 +530,23 @@ fn schemes(
 ) -> Result<Box<dyn Learner>> {
     let given = !matches!(settings.get(&INIT), "zero" | "random");
     match settings.choice(&MULTICLASS)? {
-        "ovr" if given => Err(named(&MULTICLASS, "ovr cannot start from a file")),
-        "ovr" => Ok(Box::new(OneVsRest(learner))),
-        _ => Ok(Box::new(learner)),
+        "joint" => Ok(Box::new(learner)),
+        scheme if given => Err(named(&MULTICLASS, &format!("{scheme} cannot start from a file"))),
+        _ => machines(settings, &MULTICLASS, learner),
     }
+}
+
+/// A learner of one plane under a scheme of separate machines.
+fn machines(
+    settings: &Settings,
+    scheme: &Parameter,
+    learner: impl BinaryLearner + 'static,
+) -> Result<Box<dyn Learner>> {
+    Ok(match settings.choice(scheme)? {
+        "ovo" => Box::new(OneVsOne(learner)),
+        "ovr-k-1" => Box::new(OneVsRestLast(learner)),
+        _ => Box::new(OneVsRest(learner)),
+    })
 }
 
 #[cfg(test)]

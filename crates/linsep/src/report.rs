@@ -39,6 +39,17 @@ pub struct Evaluation {
     pub auc: Option<f64>,
     /// The mean by weight of `-ln p`, `p` clipped at 1e-15, if every row has probabilities.
     pub log_loss: Option<f64>,
+    /// Rows on which the machines of the model contradict each other, if it has several.
+    pub ambiguous: Option<Ambiguous>,
+}
+
+/// Rows that no machine claims, or several: see [`crate::model::rule`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Ambiguous {
+    /// How many there are.
+    pub rows: u64,
+    /// How many of them get a wrong class by the rule that resolves them.
+    pub errors: u64,
 }
 
 /// The rates of one class. Each row counts by its weight, except in `rows`.
@@ -72,6 +83,13 @@ impl Evaluation {
         let loss = self.log_loss.map(|loss| format!("{loss:.6} (probabilities clipped at 1e-15)"));
         for (label, value) in [("weighted", weighted), ("auc", auc), ("log loss", loss)] {
             text += &value.map_or(String::new(), |value| format!("\n{label:12}{value}"));
+        }
+        if let Some(Ambiguous { rows, errors }) = self.ambiguous {
+            let share = ratio(100.0 * rows as f64, self.rows as f64).unwrap_or(0.0);
+            text += &format!(
+                "\nambiguous   {rows} of {} ({share:.2} %), {errors} of them wrong when resolved",
+                self.rows
+            );
         }
         let names = self.classes.iter().take(SHOWN).map(|name| printable(name.as_bytes(), 24));
         let mut counts = vec![once("true \\ predicted".into()).chain(names.clone()).collect()];
@@ -117,6 +135,7 @@ pub struct Tally {
     weights: Vec<Vec<f64>>,
     weighted_loss: f64,
     weighted: bool,
+    ambiguous: Option<Ambiguous>,
 }
 
 impl Tally {
@@ -155,6 +174,18 @@ impl Tally {
         self.weighted_loss += loss.unwrap_or(0.0) * weight;
     }
 
+    /// Counts ambiguous rows too.
+    pub fn with_ambiguity(self) -> Tally {
+        Tally { ambiguous: Some(Ambiguous::default()), ..self }
+    }
+
+    /// Notes that the row added last is ambiguous, and whether it got a wrong class.
+    pub fn add_ambiguous(&mut self, wrong: bool) {
+        let ambiguous = self.ambiguous.get_or_insert_default();
+        ambiguous.rows += 1;
+        ambiguous.errors += u64::from(wrong);
+    }
+
     /// Adds what another tally has collected. Panics if it is not one of the same classes.
     pub fn merge(mut self, mut other: Tally) -> Tally {
         assert_eq!(self.classes, other.classes, "tallies of different classes");
@@ -166,6 +197,11 @@ impl Tally {
         self.loss += other.loss;
         self.weighted_loss += other.weighted_loss;
         self.weighted |= other.weighted;
+        if let Some(other) = other.ambiguous {
+            let ambiguous = self.ambiguous.get_or_insert_default();
+            ambiguous.rows += other.rows;
+            ambiguous.errors += other.errors;
+        }
         self
     }
 
@@ -199,6 +235,7 @@ impl Tally {
             per_class: self.classes.iter().enumerate().map(rates).collect(),
             auc: if scored { auc(&mut self.scores) } else { None },
             log_loss: ratio(loss, weight).filter(|_| self.without_loss == 0),
+            ambiguous: self.ambiguous,
             classes: self.classes,
             confusion: self.counts,
         }

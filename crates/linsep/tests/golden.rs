@@ -1,6 +1,6 @@
 //! Model files of format 1 that were written once and stay readable for ever. `testdata/models`
-//! holds them; `models()` says what is in them. Only a new format may add files there, by running
-//! these tests once with `LINSEP_WRITE_GOLDEN=1`.
+//! holds them; `models()` says what is in them. Only a new format or a new word of the format may add
+//! files there, by running these tests once with `LINSEP_WRITE_GOLDEN=1`.
 
 #[path = "support/files.rs"]
 mod files;
@@ -10,7 +10,7 @@ use linsep::data::input::{InputColumn, InputMap, SourceColumn};
 use linsep::data::read::stream;
 use linsep::model_file::{DataIdentity, ModelFile};
 use linsep::proof::{Reading, ReadingField};
-use linsep::{Certificate, Code, LinearModel, Link, Plane, Progress, Rule, Stop};
+use linsep::{Ballot, Certificate, Code, LinearModel, Link, Plane, Progress, Rule, Stop};
 use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
 
@@ -36,6 +36,10 @@ fn plane(weights: &[f64], bias: f64) -> Plane {
 
 fn model(planes: Vec<Plane>, classes: &[&str], input: InputMap) -> LinearModel {
     let rule = if planes.len() == 1 { Rule::Sign } else { Rule::ArgMax };
+    by_rule(rule, planes, classes, input)
+}
+
+fn by_rule(rule: Rule, planes: Vec<Plane>, classes: &[&str], input: InputMap) -> LinearModel {
     let classes = classes.iter().map(|class| (*class).to_owned()).collect();
     LinearModel { planes, rule, link: Link::None, classes, input }
 }
@@ -53,7 +57,7 @@ fn file(model: LinearModel, stop: Stop, binary64: Vec<u32>) -> ModelFile {
 }
 
 /// Every golden file: its name and its content.
-fn models() -> [(&'static str, ModelFile); 4] {
+fn models() -> [(&'static str, ModelFile); 8] {
     let names = ["length".to_owned(), "width, cm".to_owned(), "höhe".to_owned()];
     let binary = model(
         vec![plane(&[0.1, -2.5e-8, 3.0], -1.25)],
@@ -89,7 +93,18 @@ fn models() -> [(&'static str, ModelFile); 4] {
         column("age", 3, Some(-1.0), None),
     ];
     let columns = model(vec![plane(&[2.0, -4.0, 8.0, 0.5], -1.0)], &["no", "yes"], columns);
+    let planes = |count: u32| -> Vec<Plane> {
+        (0..count).map(|k| plane(&[f64::from(k), -0.5], 0.25 * f64::from(k))).collect()
+    };
+    let four = ["a", "b", "c", "d"];
+    let machines = |rule, count| by_rule(rule, planes(count), &four, InputMap::plain(2));
+    let votes = vec![vec![7, 1], vec![1], vec![2, 3, 4], vec![9_007_199_254_740_992]];
+    let ballot = Rule::Ballot(Ballot::new(votes, Rule::Rest));
     [
+        ("rest", file(machines(Rule::Rest, 4), Stop::Finished, Vec::new())),
+        ("rest_last", file(machines(Rule::RestLast, 3), Stop::Finished, Vec::new())),
+        ("vote", file(machines(Rule::Vote, 6), Stop::Finished, Vec::new())),
+        ("ballot", file(machines(ballot, 7), Stop::Time, Vec::new())),
         ("binary", file(binary, Stop::Finished, vec![1])),
         ("three_classes", file(three, Stop::Epochs, Vec::new())),
         ("sparse", file(sparse, Stop::Interrupted, vec![0, 99])),
@@ -132,6 +147,13 @@ fn saving_a_golden_file_again_gives_the_same_bytes() {
 #[test]
 fn the_format_is_text_with_a_name_and_short_numbers() {
     for (name, planes) in [
+        (
+            "ballot",
+            "  \"rule\": {\"ballot\":{\"votes\":[[7,1],[1],[2,3,4],[9007199254740992]],\"rule\":\"rest\"}},\n",
+        ),
+        ("vote", "  \"rule\": \"vote\",\n"),
+        ("rest", "  \"rule\": \"rest\",\n"),
+        ("rest_last", "  \"rule\": \"rest-last\",\n"),
         ("binary", "    {\"weights\":[0.1,-2.5e-8,3.0],\"bias\":-1.25}\n"),
         ("three_classes", "    {\"weights\":[0.0,5e-324],\"bias\":0.25}\n"),
         ("sparse", "    {\"sparse\":[[3,1.5],[64,-0.1],[99,1e+300]],\"bias\":2.0}\n"),

@@ -13,7 +13,7 @@ use support::{Variant, bits, epochs, fit, overlapping, table, tables, variants_o
 
 /// The settings that decide how a run moves.
 fn movers() -> Vec<Variant> {
-    let settings = ["order", "scale", "multiclass", "init", "class-weight", "shrinkage"];
+    let settings = ["order", "scale", "multiclass", "init", "class-weight", "shrinkage", "most"];
     variants_of(&settings)
 }
 

@@ -12,7 +12,7 @@ use linsep::data::write::{OutputFormat, Packing, losses, write};
 use linsep::model_file::{DataIdentity, ModelFile};
 use linsep::proof::{Reading, ReadingField};
 use linsep::{
-    Certificate, Dataset, DatasetBuilder, LinearModel, Link, Plane, Progress, Rule, Stop,
+    Ballot, Certificate, Dataset, DatasetBuilder, LinearModel, Link, Plane, Progress, Rule, Stop,
 };
 use linsep::{Result, Task};
 use proptest::prelude::*;
@@ -256,10 +256,25 @@ fn weight() -> impl Strategy<Value = f64> {
 }
 
 fn model_file() -> impl Strategy<Value = ModelFile> {
-    let shape = (1..150usize, 2..5usize, any::<bool>());
-    shape.prop_flat_map(|(width, classes, sign)| {
-        let classes = if sign { 2 } else { classes };
-        let planes = if sign { 1 } else { classes };
+    let shape = (1..150usize, 2..5usize, 0..7usize);
+    shape.prop_flat_map(|(width, classes, kind)| {
+        let ballot = |classes: usize, rule: Rule| {
+            let votes = (1..=rule.n_scores(classes) as u64).map(|k| vec![k; k as usize]).collect();
+            Rule::Ballot(Ballot::new(votes, rule))
+        };
+        let (classes, rule) = match kind {
+            0 => (2, Rule::Sign),
+            1 => (classes, Rule::ArgMax),
+            2 => (classes.max(3), Rule::Rest),
+            3 => (classes.max(3), Rule::RestLast),
+            4 => (classes.max(3), Rule::Vote),
+            5 => (2, ballot(2, Rule::Sign)),
+            _ => (3, ballot(3, Rule::Vote)),
+        };
+        let planes = match &rule {
+            Rule::Ballot(ballot) => ballot.votes.concat().len(),
+            rule => rule.n_scores(classes),
+        };
         let plane = (prop::collection::vec(weight(), width), nasty_number());
         let names = prop::collection::hash_set("\\PC{0,5}", classes);
         let file =
@@ -277,7 +292,7 @@ fn model_file() -> impl Strategy<Value = ModelFile> {
                 let planes = planes.iter();
                 let model = LinearModel {
                     planes: planes.map(|(w, b)| Plane { weights: w.clone(), bias: *b }).collect(),
-                    rule: if sign { Rule::Sign } else { Rule::ArgMax },
+                    rule: rule.clone(),
                     link: Link::None,
                     classes: names.into_iter().collect(),
                     input: InputMap { columns, ..InputMap::plain(width) },

@@ -7,7 +7,7 @@ use crate::output::{print, print_json};
 use clap::ArgMatches;
 use linsep::data::read::{ReadOptions, stream};
 use linsep::model_file::ModelFile;
-use linsep::report::{Evaluation, Tally};
+use linsep::report::{Ambiguous, Evaluation};
 use linsep::{Code, Error, LinearModel, Problem};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -47,6 +47,9 @@ fn plain(evaluation: &Evaluation) -> String {
             text.push_str(&format!("{name}\t{value}\n"));
         }
     }
+    if let Some(Ambiguous { rows, errors, .. }) = evaluation.ambiguous {
+        text.push_str(&format!("ambiguous\t{rows}\nambiguous_errors\t{errors}\n"));
+    }
     for (truth, counts) in evaluation.classes.iter().zip(&evaluation.confusion) {
         for (predicted, count) in evaluation.classes.iter().zip(counts) {
             let (truth, predicted) = (crate::exit::clean(truth), crate::exit::clean(predicted));
@@ -64,14 +67,14 @@ pub(crate) fn on_files(
 ) -> Result<Evaluation, Failure> {
     let ids: HashMap<&str, u32> = model.classes.iter().map(String::as_str).zip(0..).collect();
     let rest = model.input.rest.then_some(0);
-    let mut tally = Tally::new(&model.classes);
+    let mut tally = model.tally();
     let mut unknown = None;
     stream(inputs, options, &model.input, true, |_, chunk| {
         model.score_chunk(&chunk, |row, scores| {
             let label = chunk.label(row).unwrap_or("");
             // A model of one class against the rest takes every other label as the rest.
             match ids.get(label).copied().or(rest) {
-                Some(truth) => tally.add(truth, model.class_of(scores), scores, None, 1.0),
+                Some(truth) => model.count(&mut tally, truth, scores, 1.0),
                 None if unknown.is_none() => unknown = Some((label.to_owned(), chunk.place(row))),
                 None => {}
             }

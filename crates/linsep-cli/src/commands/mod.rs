@@ -7,6 +7,7 @@ mod help;
 mod inspect;
 mod margin;
 mod predict;
+mod rules;
 mod separable;
 mod show;
 mod train;

@@ -3,13 +3,13 @@
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
-use crate::output::{note, stdout};
+use crate::output::{counted, grouped, note, stdout};
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
 use linsep::data::read::{Choices, Chunk, stream};
 use linsep::data::write::quote;
 use linsep::model_file::ModelFile;
-use linsep::{Error, LinearModel, Link};
+use linsep::{Error, Leads, LinearModel, Link};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -30,15 +30,26 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         keep_columns: matches.get_flag("keep-columns"),
         ndjson: matches.get_flag("ndjson") || context.json,
     };
+    let doubt = Doubt::new(matches, &model)?;
     let options = input::options(matches, context)?;
     let inputs = input::paths(matches);
     let mut choices = None;
+    let mut counts = [0, 0];
     let mut write_to = |out: &mut dyn Write| -> Result<(), Error> {
-        let mut writer =
-            Writer { out, layout, model: &model, header_done: false, line: Vec::new() };
+        let mut writer = Writer {
+            out,
+            layout,
+            model: &model,
+            score_names: model.score_names(),
+            doubt: doubt.as_ref(),
+            counts: [0, 0],
+            header_done: false,
+            line: Vec::new(),
+        };
         choices = Some(stream(&inputs, &options, &model.input, false, |choices, chunk| {
             writer.chunk(choices, &chunk)
         })?);
+        counts = writer.counts;
         writer.out.flush().map_err(write_failed)
     };
     match matches.get_one::<PathBuf>("output-file").filter(|path| path.as_os_str() != "-") {
@@ -71,7 +82,52 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
             &format!("{} entries with an index outside the model were left out", choices.outside),
         );
     }
+    if doubt.is_some() {
+        let [open, rows] = counts;
+        note(context, &format!("{} of {} left open (?)", grouped(open), counted(rows, "row")));
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What stands where no class is predicted.
+const OPEN: &str = "?";
+
+/// When no class is predicted: on rows that the model leaves open, and on those that are too close to
+/// the boundary of their class.
+struct Doubt<'a> {
+    leads: Option<(Leads<'a>, f64)>,
+}
+
+impl<'a> Doubt<'a> {
+    fn new(matches: &ArgMatches, model: &'a LinearModel) -> Result<Option<Doubt<'a>>, Error> {
+        let Some(word) = matches.get_one::<String>("abstain") else { return Ok(None) };
+        if model.classes.iter().any(|class| class == OPEN) {
+            return Err(Error::usage(format!(
+                "--abstain: a class of this model is called \"{OPEN}\", which would mean that \
+                 none is predicted"
+            )));
+        }
+        if word == "ambiguous" {
+            return Ok(Some(Doubt { leads: None }));
+        }
+        let margin = word.strip_prefix("margin=").and_then(|text| text.parse::<f64>().ok());
+        match margin.filter(|margin| margin.is_finite() && *margin > 0.0) {
+            Some(margin) => Ok(Some(Doubt { leads: Some((model.leads()?, margin)) })),
+            None => Err(Error::usage(format!(
+                "--abstain: \"{word}\" is not margin=X with a number X above 0; \
+                 without a value the flag stands at the end of the line"
+            ))),
+        }
+    }
+
+    fn leaves_open(&self, model: &LinearModel, scores: &[f64]) -> bool {
+        // A lead that is not a number is none.
+        let close = |(leads, margin): &(Leads<'_>, f64)| {
+            let clear = leads.of(scores) >= *margin;
+            !clear
+        };
+        model.is_ambiguous(scores) || self.leads.as_ref().is_some_and(close)
+    }
 }
 
 fn write_failed(error: io::Error) -> Error {
@@ -90,6 +146,10 @@ struct Writer<'a> {
     out: &'a mut dyn Write,
     layout: Layout,
     model: &'a LinearModel,
+    score_names: Vec<String>,
+    doubt: Option<&'a Doubt<'a>>,
+    /// Rows without a prediction, and all rows.
+    counts: [u64; 2],
     header_done: bool,
     line: Vec<u8>,
 }
@@ -125,7 +185,7 @@ impl Writer<'_> {
         }
         names.push("prediction".to_owned());
         if self.layout.scores {
-            names.extend(self.model.score_classes().iter().map(|class| format!("score:{class}")));
+            names.extend(self.score_names.iter().map(|name| format!("score:{name}")));
         }
         if self.layout.probabilities {
             names.extend(self.model.classes.iter().map(|class| format!("proba:{class}")));
@@ -134,7 +194,11 @@ impl Writer<'_> {
     }
 
     fn row(&mut self, columns: &[String], choices: &Choices, scores: &[f64]) -> io::Result<()> {
-        let class = &self.model.classes[self.model.class_of(scores) as usize];
+        let model = self.model;
+        let open = self.doubt.is_some_and(|doubt| doubt.leaves_open(model, scores));
+        self.counts[0] += u64::from(open);
+        self.counts[1] += 1;
+        let class = if open { OPEN } else { &model.classes[model.class_of(scores) as usize] };
         if self.layout.ndjson {
             return self.object(columns, choices, class, scores);
         }
@@ -173,7 +237,7 @@ impl Writer<'_> {
             .collect();
         fields.push(format!("\"prediction\":{}", text(class)));
         if self.layout.scores {
-            let scores = self.model.score_classes().iter().zip(scores);
+            let scores = self.score_names.iter().zip(scores);
             fields.extend(scores.map(|(c, &s)| {
                 format!("{}:{}", text(&format!("score:{c}")), super::json_number(s))
             }));

@@ -1,12 +1,13 @@
-//! `linsep show MODEL`: classes, rule and weights by name.
+//! `linsep show MODEL`: classes, rule and weights by name, or the boundary of each pair of classes.
 
+use super::rules;
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, counted, grouped, print, print_json};
 use clap::ArgMatches;
 use linsep::model_file::ModelFile;
-use linsep::{Claim, Plane, Rule};
+use linsep::{Ballot, Claim, Error, LinearModel, Plane, Rule};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -19,10 +20,26 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     };
     let Some(path) = matches.get_one::<PathBuf>("model") else { return Ok(ExitCode::from(2)) };
     let file = ModelFile::load(path, context.max_memory)?;
+    let pairs = matches.get_flag("pairs");
+    if pairs && matches!(file.model.rule, Rule::Ballot(_)) {
+        return Err(Error::usage(
+            "--pairs: ballots decide here; their boundaries are pieces of many planes",
+        )
+        .into());
+    }
     if context.json {
-        print_json(&as_json(&file))?;
+        let mut value = as_json(&file);
+        if pairs {
+            value["pairs"] = pairs_as_json(&file.model);
+        }
+        print_json(&value)?;
     } else {
-        print(&as_text(&file, top, context))?;
+        let mut text = as_text(&file, context);
+        text.push_str(&match pairs {
+            true => pairs_as_text(&file.model, top),
+            false => planes_as_text(&file.model, top),
+        });
+        print(&text)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -52,7 +69,7 @@ fn as_json(file: &ModelFile) -> serde_json::Value {
     })
 }
 
-fn as_text(file: &ModelFile, top: usize, context: &Context) -> String {
+fn as_text(file: &ModelFile, context: &Context) -> String {
     let model = &file.model;
     let mut facts = Facts::default();
     facts.add(
@@ -64,15 +81,7 @@ fn as_text(file: &ModelFile, top: usize, context: &Context) -> String {
             .collect::<Vec<_>>()
             .join(", "),
     );
-    facts.add(
-        "rule",
-        match model.rule {
-            Rule::Sign => {
-                format!("score >= 0 means {}, below means {}", model.classes[1], model.classes[0])
-            }
-            _ => "the class with the highest score; the earlier one on a tie".to_owned(),
-        },
-    );
+    facts.add("rule", rules::sentence(model));
     if let Some(threshold) = model.input.binarize {
         facts.add("values", format!("above {threshold} count as 1, all others as 0"));
     }
@@ -93,15 +102,71 @@ fn as_text(file: &ModelFile, top: usize, context: &Context) -> String {
             "proved",
             match claim {
                 Claim::Unproved { reason } => format!("nothing: {reason}"),
+                claim if file.certificate.claims.len() > 1 => super::verify::title(claim),
                 claim => claim.name().to_owned(),
             },
         );
     }
-    let mut text = facts.text(context);
+    facts.text(context)
+}
+
+/// Pairs that are printed at most.
+const MOST_PAIRS: usize = 66;
+
+/// Planes of a ballot that are printed at most.
+const MOST_VOTERS: usize = 3;
+
+fn pairs_as_text(model: &LinearModel, top: usize) -> String {
     let names = model.input.feature_names();
-    for (plane, class) in model.planes.iter().zip(model.score_classes()) {
-        text.push_str(&format!("\nscore of {}\n", linsep::printable(class.as_bytes(), 40)));
-        text.push_str(&weights(plane, &names, top));
+    let mut text = String::from("\n");
+    let all = model.classes.len() * (model.classes.len() - 1) / 2;
+    for (j, i, plane) in rules::boundaries(model).take(MOST_PAIRS) {
+        let (later, earlier) = (rules::name_of(model, j), rules::name_of(model, i));
+        let equation = rules::equation(&plane, &names, top);
+        text.push_str(&format!("{later} | {earlier}  {equation}\n"));
+    }
+    if all > MOST_PAIRS {
+        let more = grouped((all - MOST_PAIRS) as u64);
+        text.push_str(&format!("({more} more pairs; --json has all)\n"));
+    }
+    text
+}
+
+fn pairs_as_json(model: &LinearModel) -> serde_json::Value {
+    rules::boundaries(model)
+        .map(|(j, i, Plane { weights, bias })| {
+            let (positive, negative) = (&model.classes[j], &model.classes[i]);
+            json!({ "positive": positive, "negative": negative, "weights": weights, "bias": bias })
+        })
+        .collect()
+}
+
+fn planes_as_text(model: &LinearModel, top: usize) -> String {
+    let names = model.input.feature_names();
+    let (titles, mut text) = (rules::titles(model), String::new());
+    let Rule::Ballot(Ballot { votes, .. }) = &model.rule else {
+        for (plane, title) in model.planes.iter().zip(&titles) {
+            text.push_str(&format!("\n{title}\n{}", weights(plane, &names, top)));
+        }
+        return text;
+    };
+    let mut planes = model.planes.iter();
+    for (votes, title) in votes.iter().zip(&titles) {
+        let total: u64 = votes.iter().sum();
+        let mut voters: Vec<(u64, &Plane)> = votes.iter().copied().zip(planes.by_ref()).collect();
+        voters.sort_by_key(|(votes, _)| std::cmp::Reverse(*votes));
+        for (votes, plane) in voters.iter().take(MOST_VOTERS) {
+            let share = format!("{} of {}", grouped(*votes), counted(total, "vote"));
+            text.push_str(&format!("\n{title}, {share}\n{}", weights(plane, &names, top)));
+        }
+        if let more @ 1.. = voters.len().saturating_sub(MOST_VOTERS) {
+            let rest: u64 = voters[MOST_VOTERS..].iter().map(|(votes, _)| votes).sum();
+            text.push_str(&format!(
+                "\n{title}: {} with {}; --json has all\n",
+                counted(more as u64, "more plane"),
+                counted(rest, "vote")
+            ));
+        }
     }
     text
 }

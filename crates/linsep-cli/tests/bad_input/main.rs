@@ -5,6 +5,7 @@
 mod common;
 
 mod flags;
+mod machines;
 mod models;
 mod output;
 mod packed;

@@ -62,6 +62,8 @@ impl Scaler {
     pub(crate) fn new(scaling: Scaling, data: &Dataset, rows: &[u32]) -> Scaler {
         match scaling {
             Scaling::None => Scaler::default(),
+            // Nothing has no mean.
+            Scaling::Standard if rows.is_empty() => Scaler::default(),
             Scaling::Pow2 => Scaler::columns(largest(data, rows), power_of_two_near),
             Scaling::MaxAbs => Scaler::columns(largest(data, rows), |max| 1.0 / max),
             Scaling::Standard => standard(data, rows),

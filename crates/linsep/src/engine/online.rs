@@ -261,6 +261,11 @@ impl<U: Rule> Online<U> {
         self.now.planes.iter().map(|plane| self.raw(plane)).collect()
     }
 
+    /// The first of them.
+    pub(crate) fn first_plane(&self) -> Plane {
+        self.raw(&self.now.planes[0])
+    }
+
     /// The planes averaged over all visits: a step at visit t is part of the planes after it, so
     /// the average over T visits is w − Σ (t − 1) · step / T.
     pub(crate) fn averaged_planes(&self) -> Vec<Plane> {

@@ -24,6 +24,7 @@ pub(crate) mod resting;
 pub mod search;
 pub(crate) mod sequential;
 pub mod validate;
+pub mod voted;
 
 pub use linsep_proof::{Certificate, Claim};
 

@@ -136,6 +136,9 @@ pub(crate) trait PerceptronRun: Training {
     /// Whether the last full pass was clean.
     fn is_clean(&self) -> bool;
 
+    /// The first plane as it is now, without the rest of the model.
+    fn plane(&self) -> Plane;
+
     /// The claim that the planes separate; not checked.
     fn claim(&self) -> Claim;
 
@@ -279,7 +282,7 @@ impl Perceptron {
 }
 
 /// Row weight × class weight of every row of the data, if any of them is not 1. Balanced classes
-/// weigh n / (K · rows of the class) for each row.
+/// weigh n / (K · rows of the class) for each row, where K counts the classes that have rows.
 pub(crate) fn row_weights(data: &Dataset, rows: &[u32], balanced: bool) -> Option<Vec<f64>> {
     if data.weights().is_none() && !balanced {
         return None;
@@ -291,7 +294,7 @@ pub(crate) fn row_weights(data: &Dataset, rows: &[u32], balanced: bool) -> Optio
             counts[data.class_of(row as usize) as usize] += data.weight(row as usize)
         });
         let total: f64 = counts.iter().sum();
-        let classes = counts.len() as f64;
+        let classes = counts.iter().filter(|&&count| count > 0.0).count() as f64;
         let weight = |&count: &f64| total / (classes * count.max(f64::MIN_POSITIVE));
         class_weight = counts.iter().map(weight).collect();
     }
@@ -468,6 +471,10 @@ impl<U: Rule + 'static> Run<U> {
 impl<U: Rule + 'static> PerceptronRun for Run<U> {
     fn is_clean(&self) -> bool {
         self.online.is_clean()
+    }
+
+    fn plane(&self) -> Plane {
+        self.online.first_plane()
     }
 
     fn claim(&self) -> Claim {

@@ -153,8 +153,17 @@ pub(super) const MULTICLASS: Parameter = Parameter {
     name: "multiclass",
     value: "SCHEME",
     default: "joint",
-    words: &["joint", "ovr"],
-    help: "K classes: one machine for all (joint) or one-versus-rest (ovr)",
+    words: &["joint", "ovr", "ovr-k-1", "ovo"],
+    help: "K classes: one machine for all (joint), one-versus-rest (ovr; ovr-k-1 without a machine for the last class), one-versus-one (ovo)",
+};
+pub(super) const MACHINES: Parameter =
+    Parameter { default: "ovr", words: &["ovr", "ovr-k-1", "ovo"], ..MULTICLASS };
+pub(super) const MOST: Parameter = Parameter {
+    name: "most",
+    value: "N",
+    default: "500",
+    words: &[],
+    help: "At most N planes vote for a machine, those with the most votes",
 };
 pub(super) const L2: Parameter = Parameter {
     name: "l2",

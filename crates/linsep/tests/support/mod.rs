@@ -3,7 +3,7 @@
 
 use linsep::recipe::{Kind, Parameter, Recipe, Settings};
 use linsep::rng::{Purpose, Stream};
-use linsep::{Code, Dataset, DatasetBuilder, Fit, Learner, Limits, LinearModel, Task};
+use linsep::{Code, Dataset, DatasetBuilder, Fit, Learner, Limits, LinearModel, Rule, Task};
 
 /// A learner with settings, and the words that say which.
 pub(crate) struct Variant {
@@ -142,6 +142,7 @@ fn combine(recipe: &'static Recipe, wanted: impl Fn(&Parameter) -> bool) -> Vec<
             "l2" => &["0", "0.5"],
             "shrinkage" => &["none", "0.3", "oas", "ledoit-wolf"],
             "binarize" => &["0", "-0.5", "1"],
+            "most" => &["500", "3"],
             _ => parameter.words,
         };
         let with = |word: &&str, settings: &Settings| {
@@ -252,10 +253,14 @@ pub(crate) fn epochs(epochs: u64) -> Limits {
     Limits { epochs: Some(epochs), updates: None }
 }
 
-/// Every number of a model, bit for bit.
+/// Every number of a model, bit for bit, and the votes of its planes.
 pub(crate) fn bits(model: &LinearModel) -> Vec<u64> {
-    let planes = model.planes.iter();
-    planes.flat_map(|p| p.weights.iter().chain([&p.bias])).map(|x| x.to_bits()).collect()
+    let planes = model.planes.iter().flat_map(|p| p.weights.iter().chain([&p.bias]));
+    let votes = match &model.rule {
+        Rule::Ballot(ballot) => ballot.votes.concat(),
+        _ => Vec::new(),
+    };
+    planes.map(|x| x.to_bits()).chain(votes).collect()
 }
 
 /// The numbers of a model with a change to each; −0 counts as 0.

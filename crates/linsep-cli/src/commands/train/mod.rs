@@ -27,10 +27,11 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let read = read_data(matches, context)?;
     let read_seconds = reading.elapsed().as_secs_f64();
     let (file, input_line) = describe_input(&plan.inputs, &read);
-    let planes = if read.data.n_classes() > 2 { read.data.n_classes() as u64 } else { 1 };
+    let planes = plan.recipe.most_planes(&plan.settings, read.data.n_classes() as u64);
     // Weights and scales, and a copy of the weights for the model.
     let more = plan.recipe.bytes_per_feature(read.data.n_features() as u64);
-    check_width(&read.data, 8 * (2 * planes + 2) + more, context)?;
+    let bytes = planes.saturating_mul(16).saturating_add(16 + more);
+    check_width(&read.data, bytes, context)?;
     let ReadResult { data, choices, .. } = read;
     let mut task = Task { data: Arc::new(data), rows: None, threads: context.threads };
     let splits = match plan.folds {

@@ -1,7 +1,7 @@
 //! What `train` prints at the end.
 
 use super::plan::Plan;
-use crate::commands::json_number;
+use crate::commands::{json_number, rules};
 use crate::context::Context;
 use crate::output::{Facts, counted, grouped};
 use linsep::recipe::Kind;
@@ -72,6 +72,10 @@ impl Report<'_> {
             let [read, train, write] = self.seconds;
             facts.add("seconds", format!("read {read:.3}, train {train:.3}, write {write:.3}"));
             facts.add("digest", &self.digest);
+            if let Some(pairs) = rules::boundaries_count(&self.fit.model) {
+                let (model, pairs) = (self.plan.model.display(), counted(pairs, "pair"));
+                facts.add("boundaries", format!("{pairs} of classes: linsep show {model} --pairs"));
+            }
         }
         facts.text(context)
     }
@@ -85,10 +89,7 @@ impl Report<'_> {
             .filter(|p| self.plan.settings.has(p.name))
             .map(|p| format!("{} {}", p.name, self.plan.settings.get(p)))
             .collect();
-        let kind = match self.fit.model.planes.len() {
-            1 => "one plane".to_owned(),
-            planes => format!("{planes} planes, the highest score wins"),
-        };
+        let kind = rules::summary(&self.fit.model);
         let settings =
             if settings.is_empty() { String::new() } else { format!(" ({})", settings.join(", ")) };
         format!("{}{settings}, {kind}", self.plan.recipe.name)
@@ -107,6 +108,9 @@ impl Report<'_> {
         let why = match self.fit.stop {
             Stop::Finished if progress.last_mistakes == Some(0) => {
                 "a pass without mistakes".to_owned()
+            }
+            Stop::Finished if self.machines().is_some() => {
+                "every machine ended by its own rule".to_owned()
             }
             Stop::Finished if self.refuted().is_some() => {
                 "proved that no planes separate".to_owned()
@@ -140,6 +144,17 @@ impl Report<'_> {
         parameters.any(|p| p.name == "criterion" && settings.get(p) == "jn")
     }
 
+    /// How many machines separate their rows, how many are proved not to, and how many there are, if
+    /// they differ.
+    fn machines(&self) -> Option<[usize; 3]> {
+        let claims = &self.fit.certificate.claims;
+        let count = |is: fn(&Claim) -> bool| claims.iter().filter(|claim| is(claim)).count();
+        let separate = count(|claim| matches!(claim, Claim::Separable { .. }));
+        let cannot = count(|claim| matches!(claim, Claim::Inseparable { .. }));
+        let mixed = separate < claims.len() && cannot < claims.len() && separate + cannot > 0;
+        (self.fit.model.rule.has_machines() && mixed).then_some([separate, cannot, claims.len()])
+    }
+
     /// The number of rows that refute a plane, if that is what was proved.
     fn refuted(&self) -> Option<usize> {
         self.fit.certificate.claims.iter().find_map(|claim| match claim {
@@ -151,6 +166,35 @@ impl Report<'_> {
 
     /// What is proved, each statement once.
     fn proved(&self) -> String {
+        if let Some([separate, cannot, all]) = self.machines() {
+            let mut words = format!("{separate} of {all} machines separate their rows");
+            if cannot > 0 {
+                words.push_str(&format!(", {cannot} provably cannot"));
+            }
+            let claims = &self.fit.certificate.claims;
+            let (mut erring, mut wrong, mut least) = (0, 0, 0);
+            for claim in claims {
+                if let Claim::Mistakes { mistakes, conflicts, .. } = claim {
+                    (erring, wrong) = (erring + 1, wrong + mistakes);
+                    least += conflicts.len();
+                }
+            }
+            if erring > 0 {
+                let mistakes = counted(wrong, "mistake");
+                words.push_str(&format!(
+                    ", {erring} make {mistakes}, at least {least} by any planes"
+                ));
+            }
+            let open = claims.iter().find_map(|claim| match claim {
+                Claim::Unproved { reason } => Some(reason),
+                _ => None,
+            });
+            if let Some(reason) = open {
+                let left = all - separate - cannot - erring;
+                words.push_str(&format!(", of {left} nothing is proved: {reason}"));
+            }
+            return words;
+        }
         let mut lines: Vec<String> = Vec::new();
         for claim in &self.fit.certificate.claims {
             let line = match claim {
@@ -159,10 +203,14 @@ impl Report<'_> {
                     "separable: every row is strictly on its side, checked in exact arithmetic"
                         .to_owned()
                 }
-                Claim::Inseparable { .. } | Claim::JointInseparable { .. } => format!(
-                    "not separable: {} prove it; the weights are the average of all visits",
-                    counted(self.refuted().unwrap_or(0) as u64, "row")
-                ),
+                Claim::Inseparable { .. } | Claim::JointInseparable { .. } => {
+                    let rows = counted(self.refuted().unwrap_or(0) as u64, "row");
+                    let weights = match self.plan.recipe.name {
+                        "perceptron" => "; the weights are the average of all visits",
+                        _ => "",
+                    };
+                    format!("not separable: {rows} prove it{weights}")
+                }
                 Claim::Mistakes { mistakes, conflicts, .. } => format!(
                     "{} of this plane, counted in exact arithmetic; at least {} of any plane",
                     counted(*mistakes, "mistake"),
@@ -208,6 +256,10 @@ impl Report<'_> {
             "model": self.plan.model.display().to_string(),
             "digest": self.digest,
         });
+        if self.fit.certificate.claims.len() > 1 {
+            let names = self.fit.certificate.claims.iter().map(Claim::name);
+            value["certificate"]["claims"] = names.collect();
+        }
         if let Some(test) = &self.test {
             value["test"] = short_json(test);
         }
@@ -222,17 +274,24 @@ impl Report<'_> {
 }
 
 fn short_json(evaluation: &Evaluation) -> serde_json::Value {
-    json!({
+    let mut value = json!({
         "rows": evaluation.rows,
         "errors": evaluation.errors,
         "accuracy": json_number(evaluation.accuracy),
         "accuracy_interval": evaluation.accuracy_interval,
-    })
+    });
+    if let Some(ambiguous) = evaluation.ambiguous {
+        value["ambiguous"] = json!({ "rows": ambiguous.rows, "errors": ambiguous.errors });
+    }
+    value
 }
 
 fn errors(evaluation: &Evaluation) -> String {
+    let ambiguous = evaluation
+        .ambiguous
+        .map_or(String::new(), |ambiguous| format!(", {} ambiguous", grouped(ambiguous.rows)));
     format!(
-        "{} of {} wrong, accuracy {:.2} % [{:.2}, {:.2}]",
+        "{} of {} wrong, accuracy {:.2} % [{:.2}, {:.2}]{ambiguous}",
         grouped(evaluation.errors),
         grouped(evaluation.rows),
         100.0 * evaluation.accuracy,

@@ -1,0 +1,122 @@
+//! The rule of a model in words, and the boundaries that it draws.
+
+use crate::output::{counted, grouped};
+use linsep::model::rule::duels;
+use linsep::{Ballot, LinearModel, Plane, Rule};
+
+/// How many planes there are and what they do, for one line of a report.
+pub(super) fn summary(model: &LinearModel) -> String {
+    let planes = counted(model.planes.len() as u64, "plane");
+    let machines = match &model.rule {
+        Rule::Ballot(Ballot { votes, .. }) if votes.len() == 1 => format!("a ballot of {planes}"),
+        Rule::Ballot(Ballot { votes, .. }) => {
+            format!("{} of {planes}", counted(votes.len() as u64, "ballot"))
+        }
+        Rule::Sign => "one plane".to_owned(),
+        _ => planes,
+    };
+    match model.rule.on_scores() {
+        Rule::Sign => machines,
+        Rule::Rest => format!("{machines}, each against the rest, the highest score wins"),
+        Rule::RestLast => {
+            format!("{machines}, each against the rest, the last class if none claims")
+        }
+        Rule::Vote => format!("{machines}, one for each pair, the most duels won win"),
+        _ => format!("{machines}, the highest score wins"),
+    }
+}
+
+/// The whole rule.
+pub(super) fn sentence(model: &LinearModel) -> String {
+    let name = |k: usize| name_of(model, k);
+    let last = model.classes.len() - 1;
+    let words = match model.rule.on_scores() {
+        Rule::Sign => format!("score >= 0 means {}, below means {}", name(1), name(0)),
+        Rule::Rest => "each score >= 0 claims the row; the class with the highest score, \
+                       the earlier one on a tie"
+            .to_owned(),
+        Rule::RestLast => format!(
+            "each score >= 0 claims the row; of those the highest, the earlier class on a tie; {} \
+             if none does",
+            name(last)
+        ),
+        Rule::Vote => {
+            "score >= 0 wins the duel for the class named first; the class with the most \
+                       duels won, then with the larger sum of scores, then the earlier one"
+                .to_owned()
+        }
+        _ => "the class with the highest score; the earlier one on a tie".to_owned(),
+    };
+    match model.rule {
+        Rule::Ballot(_) => {
+            format!("score = share of the votes at or above 0 less the rest; {words}")
+        }
+        _ => words,
+    }
+}
+
+/// The name of a class, printable.
+pub(super) fn name_of(model: &LinearModel, class: usize) -> String {
+    linsep::printable(model.classes[class].as_bytes(), 40)
+}
+
+/// One score of a model, for the headline above its plane.
+pub(super) fn titles(model: &LinearModel) -> Vec<String> {
+    match model.rule.on_scores() {
+        Rule::Vote => duels(model.classes.len())
+            .map(|(i, j)| format!("duel {} | {}", name_of(model, j), name_of(model, i)))
+            .collect(),
+        _ => {
+            let names = model.score_names();
+            names
+                .iter()
+                .map(|c| format!("score of {}", linsep::printable(c.as_bytes(), 40)))
+                .collect()
+        }
+    }
+}
+
+/// Each pair of classes with the plane between them: later class, earlier class, plane that is
+/// positive on the side of the later one.
+pub(super) fn boundaries(model: &LinearModel) -> impl Iterator<Item = (usize, usize, Plane)> + '_ {
+    duels(model.classes.len())
+        .filter_map(|(i, j)| model.boundary((i, j)).map(|plane| (j, i, plane)))
+}
+
+/// How many boundaries there are between more than two classes; `None` where ballots decide.
+pub(super) fn boundaries_count(model: &LinearModel) -> Option<u64> {
+    let classes = model.classes.len() as u64;
+    let planes = !matches!(model.rule, Rule::Ballot(_));
+    (planes && classes > 2).then(|| classes * (classes - 1) / 2)
+}
+
+/// `1.5 f0 - 2 f1 + 3 = 0`, the largest weights first, at most `top` of them.
+pub(super) fn equation(plane: &Plane, names: &[String], top: usize) -> String {
+    let mut order: Vec<usize> =
+        (0..plane.weights.len()).filter(|&j| plane.weights[j] != 0.0).collect();
+    order.sort_by(|&a, &b| {
+        plane.weights[b].abs().total_cmp(&plane.weights[a].abs()).then(a.cmp(&b))
+    });
+    let mut text = String::new();
+    let mut term = |x: f64, name: &str| {
+        let sign = match (text.is_empty(), x < 0.0) {
+            (true, false) => "",
+            (true, true) => "-",
+            (false, false) => " + ",
+            (false, true) => " - ",
+        };
+        let space = if name.is_empty() { "" } else { " " };
+        text.push_str(&format!("{sign}{}{space}{name}", x.abs()));
+    };
+    for &j in order.iter().take(top) {
+        term(plane.weights[j], &linsep::printable(names[j].as_bytes(), 40));
+    }
+    if plane.bias != 0.0 || order.is_empty() {
+        term(plane.bias, "");
+    }
+    let more = order.len().saturating_sub(top) as u64;
+    match more {
+        0 => format!("{text} = 0"),
+        more => format!("{text} + ({} smaller) = 0", grouped(more)),
+    }
+}
