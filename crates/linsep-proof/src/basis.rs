@@ -43,7 +43,9 @@ impl Basis {
             Basis::Named(name) => match (degree_of(name), name.strip_prefix("rbf:")) {
                 (Some(degree), _) if (2..=MOST_DEGREE).contains(&degree) => Ok(()),
                 (_, Some(rest)) if is_gaussian(rest) => Ok(()),
-                _ => Err("the basis is neither poly:2 to poly:6, nor terms, nor rbf:m,sigma".into()),
+                _ => {
+                    Err("the basis is neither poly:2 to poly:6, nor terms, nor rbf:m,sigma".into())
+                }
             },
             Basis::Terms(terms) => {
                 if terms.is_empty() || terms.len() > MOST_TERMS {
@@ -171,12 +173,7 @@ impl Products {
 
     /// Calls `each` with (column, value) of φ(x) in binary64 where it is not 0, columns rising. False
     /// if a product left the normal range, and its value means nothing.
-    pub(crate) fn floats(
-        &self,
-        rows: &dyn Rows,
-        row: u64,
-        each: &mut dyn FnMut(u32, f64),
-    ) -> bool {
+    pub(crate) fn floats(&self, rows: &dyn Rows, row: u64, each: &mut dyn FnMut(u32, f64)) -> bool {
         if self.is_empty() {
             rows.for_each(row, each);
             return true;

@@ -24,8 +24,7 @@ impl Filter {
         checker: &Checker<'_>,
     ) -> Filter {
         let column = |j: usize| side.weight(j as u32).map_or(0.0, |w| approximate(&w, scale));
-        let plane =
-            ((0..checker.width()).map(column).collect(), approximate(&side.bias, scale));
+        let plane = ((0..checker.width()).map(column).collect(), approximate(&side.bias, scale));
         Filter { plane, threshold: approximate(threshold, divisor) }
     }
 

@@ -489,8 +489,7 @@ impl Checker<'_> {
     /// Whether the filter proves that a row scores higher on one plane than on another.
     fn filter_greater(&self, own: &Side, other: &Side, row: u64) -> bool {
         let (Some(a), Some(b)) = (&own.floats, &other.floats) else { return false };
-        let ((a, a_bound), (b, b_bound)) =
-            (self.filtered(a, row), self.filtered(b, row));
+        let ((a, a_bound), (b, b_bound)) = (self.filtered(a, row), self.filtered(b, row));
         // The subtraction and the addition round once more each; twice the bounds covers that.
         a - b > 2.0 * (a_bound + b_bound) + f64::EPSILON * (a.abs() + b.abs())
     }

@@ -159,12 +159,10 @@ impl Basis {
                 }
                 Ok(())
             }
-            Basis::Powers(Degree(degree)) => {
-                (2..=*degree as usize).try_for_each(|degree| {
-                    let mut factors = Vec::with_capacity(degree);
-                    each_product(&mut factors, degree, 0..features as u32, &mut each)
-                })
-            }
+            Basis::Powers(Degree(degree)) => (2..=*degree as usize).try_for_each(|degree| {
+                let mut factors = Vec::with_capacity(degree);
+                each_product(&mut factors, degree, 0..features as u32, &mut each)
+            }),
         }
     }
 
@@ -394,7 +392,10 @@ impl std::str::FromStr for BasisSpec {
             let parts = rest.split_once(',').map(|(m, s)| (m.trim().parse(), s.trim().parse()));
             return match parts {
                 Some((Ok(count), Ok(sigma)))
-                    if count >= 1 && count <= MOST_TERMS && f64::is_finite(sigma) && sigma > 0.0 =>
+                    if count >= 1
+                        && count <= MOST_TERMS
+                        && f64::is_finite(sigma)
+                        && sigma > 0.0 =>
                 {
                     Ok(BasisSpec::Gaussians { count, sigma })
                 }
@@ -471,7 +472,8 @@ impl BasisSpec {
                             .iter()
                             .flat_map(|&(column, k)| (0..k).map(move |_| column))
                             .collect();
-                        let name = term_name(&columns, |column| input.feature_name(column as usize));
+                        let name =
+                            term_name(&columns, |column| input.feature_name(column as usize));
                         return Err(Error::usage(format!(
                             "--basis: the term \"{name}\" stands twice"
                         )));
@@ -516,12 +518,7 @@ fn feature_of(column: &ColumnRef, data: &Dataset) -> Result<u32> {
 }
 
 /// Different rows that the seed chooses, in the order of the data.
-fn centres(
-    data: &Dataset,
-    rows: Option<&[u32]>,
-    count: usize,
-    seed: u64,
-) -> Result<Vec<Vec<f64>>> {
+fn centres(data: &Dataset, rows: Option<&[u32]>, count: usize, seed: u64) -> Result<Vec<Vec<f64>>> {
     let features = data.n_features();
     if count.saturating_mul(features) > MOST_CENTRE_NUMBERS {
         return Err(Error::usage(format!(
@@ -581,7 +578,9 @@ impl Dataset {
 
     /// With the basis of a model.
     pub(crate) fn expanded(mut self, basis: Basis, max_memory: Option<u64>) -> Result<Dataset> {
-        basis.check(self.input.features).map_err(|words| Error::usage(format!("--basis: {words}")))?;
+        basis
+            .check(self.input.features)
+            .map_err(|words| Error::usage(format!("--basis: {words}")))?;
         self.input.basis = Some(basis.clone());
         let place = |row: usize| Place {
             file: self.origin.file(row as u64).map(str::to_owned),

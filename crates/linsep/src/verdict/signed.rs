@@ -118,10 +118,13 @@ impl Signed {
         let row = self.rows[k] as usize;
         let raw = self.data.raw_store();
         let Some(basis) = &self.data.input().basis else {
-            return raw.for_each(row, scratch, |column, value| each(column, self.exact(column, value)));
+            return raw
+                .for_each(row, scratch, |column, value| each(column, self.exact(column, value)));
         };
         let mut values: Vec<(u32, Exact)> = Vec::new();
-        raw.for_each(row, scratch, |column, value| values.push((column, self.exact(column, value))));
+        raw.for_each(row, scratch, |column, value| {
+            values.push((column, self.exact(column, value)))
+        });
         values.iter().for_each(|(column, value)| each(*column, value.clone()));
         let mut next = self.data.input().features as u32;
         basis.for_products(self.data.input().features, |factors| {
