@@ -82,6 +82,42 @@ fn is_gaussian(rest: &str) -> bool {
     count.parse::<u32>().is_ok_and(|count| count > 0) && sigma.parse().is_ok_and(fits)
 }
 
+/// Rows with the basis that a certificate states.
+pub(crate) struct Stated<'a> {
+    pub(crate) rows: &'a dyn Rows,
+    pub(crate) basis: Option<&'a Basis>,
+}
+
+impl Rows for Stated<'_> {
+    fn len(&self) -> u64 {
+        self.rows.len()
+    }
+
+    fn width(&self) -> usize {
+        self.rows.width()
+    }
+
+    fn label(&self, row: u64) -> &str {
+        self.rows.label(row)
+    }
+
+    fn for_each(&self, row: u64, each: &mut dyn FnMut(u32, f64)) {
+        self.rows.for_each(row, each);
+    }
+
+    fn takes_part(&self, row: u64) -> bool {
+        self.rows.takes_part(row)
+    }
+
+    fn weight(&self, row: u64) -> f64 {
+        self.rows.weight(row)
+    }
+
+    fn basis(&self) -> Option<&Basis> {
+        self.basis
+    }
+}
+
 /// A basis on data of a known width, ready to multiply.
 pub(crate) struct Products {
     /// Columns of the data.

@@ -21,7 +21,7 @@ mod margin;
 mod side;
 mod stationary;
 
-use crate::basis::{Basis, Products};
+use crate::basis::{Products, Stated};
 use crate::claim::{Claim, ExactPlane, Problem, Scheme, Weighted};
 use crate::exact::{Scaled, has_decimal, positive, scaled_sum, whole};
 use crate::file::{CertificateFile, ReadingField};
@@ -141,42 +141,6 @@ type Vector = BTreeMap<Option<u32>, Scaled>;
 
 /// The terms of such a vector before they are added up.
 type Terms = BTreeMap<Option<u32>, Vec<Scaled>>;
-
-/// Rows with the basis that a certificate states.
-struct Stated<'a> {
-    rows: &'a dyn Rows,
-    basis: Option<&'a Basis>,
-}
-
-impl Rows for Stated<'_> {
-    fn len(&self) -> u64 {
-        self.rows.len()
-    }
-
-    fn width(&self) -> usize {
-        self.rows.width()
-    }
-
-    fn label(&self, row: u64) -> &str {
-        self.rows.label(row)
-    }
-
-    fn for_each(&self, row: u64, each: &mut dyn FnMut(u32, f64)) {
-        self.rows.for_each(row, each);
-    }
-
-    fn takes_part(&self, row: u64) -> bool {
-        self.rows.takes_part(row)
-    }
-
-    fn weight(&self, row: u64) -> f64 {
-        self.rows.weight(row)
-    }
-
-    fn basis(&self) -> Option<&Basis> {
-        self.basis
-    }
-}
 
 struct Checker<'a> {
     /// The rows before the basis.
