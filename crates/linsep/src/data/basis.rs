@@ -338,7 +338,7 @@ fn out_of_range(factors: &[u32], at: u32, value: f64, input: &InputMap, place: P
     let words = format!("the product {term} leaves the range of binary64");
     Problem::new(Code::OUT_OF_RANGE, words, place)
         .value(format!("{value:e}").as_bytes())
-        .help("rescale the column, or leave the term out of --basis")
+        .help("rescale the column, or leave the term out of the basis")
         .into()
 }
 
