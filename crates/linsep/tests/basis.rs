@@ -174,7 +174,7 @@ fn products_of_decimals_are_exact_and_not_their_rounded_values() {
     // Along a line of constant x2 the product is linear, so the middle row is the mean of the others.
     // The rounded products are not: 0.06999999999999999, 0.13999999999999999 and 0.21.
     let text = "x1,x2,label\n0.1,0.7,a\n0.2,0.7,b\n0.3,0.7,a\n";
-    assert!(0.1 * 0.7 != 0.07 && 0.2 * 0.7 != 0.14 && 0.3 * 0.7 == 0.21);
+    assert_eq!([0.1, 0.2, 0.3].map(|x| x * 0.7), [0.06999999999999999, 0.13999999999999999, 0.21]);
     let raw = read_text(text).data;
     for spec in ["x1*x2", "x1*x2^2", "x1*x2,x1*x2^5"] {
         let data = with(raw.clone(), spec);
@@ -241,10 +241,10 @@ fn models_answer_raw_rows_alike_in_every_way() {
             let on_data = model.evaluate(&data, None, 2);
             assert_eq!(on_data.errors, model.evaluate(&raw, None, 1).errors, "{spec}");
             let streamed = streamed(model, &text);
-            for row in 0..raw.n_rows() {
+            assert_eq!(streamed.len(), raw.n_rows());
+            for (row, streamed) in streamed.iter().enumerate() {
                 let scores = model.scores(&raw.row(row));
-                let same =
-                    scores.iter().zip(&streamed[row]).all(|(a, b)| a.to_bits() == b.to_bits());
+                let same = scores.iter().zip(streamed).all(|(a, b)| a.to_bits() == b.to_bits());
                 assert!(same, "{spec} {} row {row}", variant.words());
             }
             let unproved = matches!(fit.certificate.claims[0], Claim::Unproved { .. });

@@ -59,8 +59,7 @@ impl std::str::FromStr for BasisSpec {
             let parts = rest.split_once(',').map(|(m, s)| (m.trim().parse(), s.trim().parse()));
             return match parts {
                 Some((Ok(count), Ok(sigma)))
-                    if count >= 1
-                        && count <= MOST_TERMS
+                    if (1..=MOST_TERMS).contains(&count)
                         && f64::is_finite(sigma)
                         && sigma > 0.0 =>
                 {
