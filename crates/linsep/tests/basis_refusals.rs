@@ -85,7 +85,7 @@ fn another_basis_is_refused() {
     let others = [
         terms(&[&[(0, 2)]]),
         terms(&[&[(1, 2)], &[(0, 2)]]),
-        terms(&[&[(0, 3)], &[(0, 1), (1, 2)]]),
+        terms(&[&[(0, 3)], &[(1, 3)]]),
         Some(Claimed::Named("poly:3".into())),
         Some(Claimed::Named("rbf:1,1".into())),
         Some(Claimed::Named("poly:1".into())),
