@@ -5,7 +5,7 @@ Needs Python 3.11 and nothing else, and shares no code with linsep. certificates
 DATA is one CSV, TSV or svmlight file, plain or gzip. Exit code: 0 every claim holds; 1 a claim is
 false or unproved, or the data is another; 2 usage; 3 the data cannot be read; 4 the certificate is
 malformed or of another version; 6 a file cannot be opened."""
-import csv, gzip, hashlib, json, math, pathlib, struct, sys
+import csv, gzip, hashlib, itertools, json, math, pathlib, struct, sys
 from fractions import Fraction
 
 class Refusal(Exception): """The exit code, and words that say why."""
@@ -61,12 +61,19 @@ READING = fields({"default": word("decimal", "binary64"), "binary64": lambda x: 
 LEVELS = {"levels": lambda x: each(text)(x) and rising(x), "unknown_as_zeros": flag}
 SOURCE = fields({"position": whole}, {"name": text})
 COLUMN = fields({"position": whole}, {"name": text, "missing": real, **LEVELS})
+def power(x): return isinstance(x, list) and len(x) == 2 and index(x[0]) and index(x[1]) and x[1] > 0
+def term(x): return each(power)(x) and rising([j for j, _ in x]) and 2 <= sum(k for _, k in x) <= 6
+def basis(x):
+    """poly:2 to poly:6; different products as [[column, exponent], ...]; or rbf:m,sigma, which proves nothing."""
+    terms = each(term)(x) and 0 < len(x) <= 100_000 and len({str(t) for t in x}) == len(x)
+    return terms or text(x) and (x in [f"poly:{d}" for d in range(2, 7)] or x.startswith("rbf:"))
+GAUSSIANS = fields({"sigma": real, "centres": each(each(real))})
 INPUT = fields({"features": whole}, {"label": SOURCE, "source_columns": whole, "weight": SOURCE,
                "index_base": lambda x: whole(x, 2), "rest": flag, "columns": each(COLUMN),
-               "binarize": real})
+               "binarize": real, "basis": lambda x: basis(x) or GAUSSIANS(x)})
 FILE = fields({"format": word("linsep.certificate/1"), "bias": flag, "reading": READING,
                "data": fields({"sha256": text, "rows": whole}), "claims": each(claim_kind)},
-              {"input": INPUT, "basis": word()})
+              {"input": INPUT, "basis": basis})
 
 def load(path):
     """The certificate and the input map of a file."""
@@ -81,6 +88,9 @@ def load(path):
     top, file = file, file.get("certificate") if file.get("format") == "linsep.model/1" else file
     right = FILE(file) and (not source or INPUT(source)) and top.get("data") == file["data"]
     require(right, "another format, or a field is missing, unknown or of the wrong kind", 4)
+    stated, meant = source.get("basis"), file.get("basis")
+    stated = meant if isinstance(stated, dict) and text(meant) and meant.startswith("rbf:") else stated
+    require(not source or stated == meant, "the basis of the claims is not that of the input", 4)
     columns, width = source.get("columns") or [], source.get("source_columns")
     places = [c["position"] for c in [*columns, source.get("label"), source.get("weight")] if c]
     count = sum(1 if c.get("levels") is None else len(c["levels"]) for c in columns)
@@ -210,10 +220,22 @@ def rank(rows, prime=2**127 - 1):
                 row[:] = [(a - factor * b) % prime for a, b in zip(row, pivot)]
     return found
 
+def products(basis, width):
+    """The columns of each product that the basis adds, a column as often as its exponent says."""
+    if not text(basis):
+        terms = [[j for j, k in term for _ in range(k)] for term in basis or []]
+        require(all(j < width for term in terms for j in term), "the basis names no column of the data")
+        return terms
+    require(basis.startswith("poly:"), "not checked here: Gaussians have no exact values")
+    degrees = range(2, int(basis[5:]) + 1)
+    require(sum(math.comb(width + d - 1, d) for d in degrees) <= 100_000, "the basis has too many terms")
+    return [t for d in degrees for t in itertools.combinations_with_replacement(range(width), d)]
+
 class Checker:
     def __init__(self, file, labels, parts, rows, width):
-        self.labels, self.parts, self.width, self.bias = labels, parts, width, file["bias"]
-        self.columns = [-1] * self.bias + list(range(width))
+        terms = products(file.get("basis"), width)
+        self.labels, self.parts, self.bias = labels, parts, file["bias"]
+        self.width, self.columns = width + len(terms), [-1] * self.bias + list(range(width + len(terms)))
         default, binary64 = file["reading"]["default"], set(file["reading"]["binary64"])
         def exact(j, value):
             if default == "binary64" or j in binary64:
@@ -222,7 +244,12 @@ class Checker:
             require(short, f"column {j}: {value!r} has no decimal of at most 15 digits")
             return Fraction(repr(value))
         constant = {-1: Fraction(1)} if self.bias else {}
-        self.rows = [constant | {j: exact(j, value) for j, value in row.items()} for row in rows]
+        def phi(row):
+            row = {j: exact(j, value) for j, value in row.items()}
+            made = {width + k: math.prod(row[j] for j in term)
+                    for k, term in enumerate(terms) if all(j in row for j in term)}
+            return constant | row | made
+        self.rows = list(map(phi, rows))
     def signs(self, claim):
         """+1, -1, or 0 for a row that does not take part."""
         names = claim["positive"] + claim["negative"]
@@ -330,8 +357,8 @@ def main(paths):
         name, verdict, words = full_name(claim), "true", "shown by its evidence"
         try:
             require(found == file["data"], f"the certificate speaks of other data than {found}")
-            checker = checker or Checker(file, labels, parts, rows, width)
             require(name != "unproved", claim.get("reason"))
+            checker = checker or Checker(file, labels, parts, rows, width)
             require(claim["claim"] not in NOT_HERE, f"not checked here: kind {claim['claim']}")
             (checker.joint if name.startswith("joint") else checker.two_classes)(claim, name)
         except Refusal as refusal:

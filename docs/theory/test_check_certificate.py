@@ -54,8 +54,8 @@ def named(name): return next(case for case in cases() if case.name == name)
 def entries_of(claim):
     return [(field, claim[field]) for field in ("witness", "support", "weights") if claim.get(field)]
 
-def cases():
-    for path in sorted(FOLDER.glob("*.json")):
+def cases(folder=FOLDER):
+    for path in sorted(folder.glob("*.json")):
         found = [path.with_suffix(end) for end in (".csv", ".svm")]
         data = next((file for file in found if file.exists()), ROOT / "examples" / "iris.csv")
         yield Case(path.stem, json.loads(path.read_text()), data.read_text(), data.suffix)
@@ -449,6 +449,77 @@ class ChangedData(Test):
             changed = case.copy(f"{data!r}")
             changed.data = data
             self.refuse(changed)
+
+class BasisFunctions(Test):
+    """Certificates of testdata/certificates/basis, whose claims are about products of columns."""
+
+    OTHERS = [[[[0, 2]]], [[[1, 2]], [[0, 2]]], [[[0, 5], [1, 1]]], [[[0, 1], [77, 1]]], "poly:3", "rbf:2,1",
+              "poly:1", "poly:7", "poly:02", "poly", "", [], [[]], [[[0, 1]]], [[[0, 0], [1, 2]]],
+              [[[1, 1], [0, 1]]], [[[0, 7]]], [[[0, 2]], [[0, 2]]], [[[0, 2.0]]], [[[0, -2]]], {}, 2, True]
+
+    def cases(self):
+        found = list(cases(FOLDER / "basis"))
+        self.assertGreaterEqual(len(found), 5)
+        return found
+
+    def test_every_certificate_is_accepted(self):
+        kinds = set()
+        for case in self.cases():
+            self.accept(case)
+            kinds |= {claim["claim"] for claim in case.certificate["claims"]}
+        self.assertLessEqual({"separable", "margin", "geometric-margin"}, kinds)
+        self.assertTrue(kinds & {"inseparable", "touching", "overlapping"})
+
+    def test_another_basis_is_refused(self):
+        for case in self.cases():
+            for other in self.OTHERS:
+                changed = case.copy(f"basis {other}")
+                changed.certificate["basis"] = changed.certificate["input"]["basis"] = other
+                self.refuse(changed)
+                for alone in (True, False):
+                    changed = case.copy(f"one basis {other}")
+                    place = changed.certificate if alone else changed.certificate["input"]
+                    place["basis"] = other
+                    self.refuse(changed)
+            changed = case.copy("no basis in the input")
+            del changed.certificate["input"]["basis"]
+            self.refuse(changed)
+            changed = case.copy("no basis for the claims")
+            changed.certificate["basis"] = None
+            self.refuse(changed)
+
+    def test_a_basis_without_an_input_counts_as_well(self):
+        case = next(case for case in self.cases() if case.name == "xor-product")
+        del case.certificate["input"]
+        self.accept(case)
+        case.certificate["basis"] = "poly:2"
+        self.refuse(case)
+
+    def test_numbers_that_are_changed_are_refused(self):
+        for case in self.cases():
+            for k, claim in enumerate(case.certificate["claims"]):
+                plane = claim.get("plane") or {}
+                for j in range(len(plane.get("weights") or [])):
+                    changed = case.copy(f"weight {j}")
+                    weights = changed.certificate["claims"][k]["plane"]["weights"]
+                    weights[j] = -1000 * weights[j] if isinstance(weights[j], float) else "-" + weights[j]
+                    self.settle(changed, None)
+                for field, entries in entries_of(claim):
+                    for at in range(len(entries)):
+                        changed = case.copy(f"lambda {at}")
+                        entry = changed.certificate["claims"][k][field][at]
+                        entry["lambda"] += "7"
+                        # A row alone on its side has the same blend whatever its weight.
+                        self.settle(changed, None if claim["claim"] == "geometric-margin" else False)
+
+    def test_cells_that_are_changed_are_refused(self):
+        for case, old, new in [("xor-product", "2,2,0", "2,0.5,0"), ("line-of-decimals", "0.2,0.7", "0.2,0.70000000000001"),
+                               ("line-of-binary64", "0.2,0.7", "0.2,0.7000000000000002"), ("ring", "0.2,-1.3", "0.2,-0.1")]:
+            case = next(c for c in self.cases() if c.name == case)
+            self.assertIn(old, case.data)
+            case.data = case.data.replace(old, new)
+            self.refuse(case.copy("another cell"))
+            self.refuse(case.copy("another cell with its digest").sealed())
 
 class BothCheckers(Test):
     """Rules that one of the two checkers once took more lightly than the other."""

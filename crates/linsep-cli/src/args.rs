@@ -190,6 +190,7 @@ fn train() -> Command {
         .arg(flag("cv", "K", "Cross-validate with K folds"))
         .arg(switch("dry-run", "Read and check everything, learn and write nothing"))
         .args(input::flags())
+        .arg(input::basis_flag())
 }
 
 fn predict() -> Command {
@@ -263,6 +264,7 @@ fn separable() -> Command {
         .arg(path("cert", "FILE", "Where to write the certificate").long("cert"))
         .arg(switch("witness", "List the rows that prove it, for every question, and where the hulls of the classes meet"))
         .args(input::flags().into_iter().filter(|flag| flag.get_id() != "positive"))
+        .arg(input::basis_flag())
 }
 
 fn verify() -> Command {

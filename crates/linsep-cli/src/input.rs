@@ -2,10 +2,11 @@
 
 use crate::context::Context;
 use clap::{Arg, ArgAction, ArgMatches};
+use linsep::data::basis::BasisSpec;
 use linsep::data::read::{
     BadRows, Categorical, ColumnRange, Format, Missing, ReadOptions, ReadingChoice, UnknownLevel,
 };
-use linsep::{Error, Result};
+use linsep::{Dataset, Error, Result};
 use std::path::PathBuf;
 
 const HEADING: &str = "Input";
@@ -73,6 +74,33 @@ pub(crate) fn flags() -> Vec<Arg> {
         ),
         switch("allow-lossy", "Accept what cannot be held exactly"),
     ]
+}
+
+/// The flag of commands that can work on basis functions of the columns.
+pub(crate) fn basis_flag() -> Arg {
+    Arg::new("basis")
+        .long("basis")
+        .value_name("SPEC")
+        .help("Work on phi(x): poly:2, products such as x1*x2,x1^2 added to the columns, or rbf:M,SIGMA")
+        .help_heading(HEADING)
+}
+
+/// The basis functions that were asked for.
+pub(crate) fn basis(matches: &ArgMatches) -> Result<Option<BasisSpec>> {
+    matches.get_one::<String>("basis").map(|spec| spec.parse()).transpose()
+}
+
+/// Data with its basis functions. Centres come from `rows`, all when `None`.
+pub(crate) fn expand(
+    data: Dataset,
+    basis: Option<&BasisSpec>,
+    rows: Option<&[u32]>,
+    context: &Context,
+) -> Result<Dataset> {
+    match basis {
+        None => Ok(data),
+        Some(spec) => data.with_basis(spec, rows, context.seed, context.max_memory),
+    }
 }
 
 /// The data files of a command.

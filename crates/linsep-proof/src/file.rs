@@ -1,5 +1,6 @@
 //! The certificate file: claims together with the data they speak of.
 
+use crate::basis::Basis;
 use crate::claim::Certificate;
 use crate::claim::Claim;
 use crate::rows::Reading;
@@ -24,8 +25,8 @@ pub struct CertificateFile {
     pub reading: ReadingField,
     /// Whether planes have a bias.
     pub bias: bool,
-    /// The basis functions; there are none in this version.
-    pub basis: Option<String>,
+    /// The basis functions; null where planes are planes of the columns themselves.
+    pub basis: Option<Basis>,
     /// What is claimed.
     pub claims: Vec<Claim>,
 }
@@ -112,8 +113,8 @@ impl CertificateFile {
         if self.format != FORMAT {
             return Err(FileError::Version(self.format.clone()));
         }
-        if self.basis.is_some() {
-            return Err(FileError::Syntax("this version knows no basis functions".into()));
+        if let Some(basis) = &self.basis {
+            basis.check_form().map_err(FileError::Syntax)?;
         }
         if !self.reading.binary64.is_sorted_by(|a, b| a < b) {
             return Err(FileError::Syntax("the columns of the reading are not rising".into()));

@@ -17,6 +17,7 @@
 //! assert!(nothing.claims.iter().all(|c| matches!(c, Claim::Unproved { .. })));
 //! ```
 
+mod basis;
 pub mod check;
 mod claim;
 pub mod digest;
@@ -27,6 +28,7 @@ mod fitted;
 mod rank;
 mod rows;
 
+pub use basis::{Basis, MOST_DEGREE, MOST_TERMS};
 pub use check::{Finding, check_claim, check_file};
 pub use claim::{
     Against, Certificate, Claim, ClassPlane, ExactNumber, ExactPlane, Problem, Scheme, Weighted,

@@ -1,8 +1,10 @@
 //! What the checker needs to know about data.
 
+use crate::basis::Basis;
 use serde::{Deserialize, Serialize};
 
-/// Labelled rows of numbers. The checker reads them and trusts nothing else.
+/// Labelled rows of numbers. The checker reads them and trusts nothing else; what a basis makes of
+/// them it computes itself.
 pub trait Rows: Sync {
     /// Number of rows.
     fn len(&self) -> u64;
@@ -22,6 +24,11 @@ pub trait Rows: Sync {
     /// How much a row counts in a sum of squares or in counts: 1 without weights.
     fn weight(&self, row: u64) -> f64 {
         f64::from(u8::from(self.takes_part(row)))
+    }
+
+    /// The basis functions that claims about these rows mean; rows and columns are those before it.
+    fn basis(&self) -> Option<&Basis> {
+        None
     }
 
     /// Whether there are no rows.

@@ -55,7 +55,7 @@ pub struct LinearModel {
 }
 
 impl LinearModel {
-    /// Number of features.
+    /// Number of raw features: what a row to be scored has.
     pub fn n_features(&self) -> usize {
         self.input.features
     }
@@ -64,6 +64,8 @@ impl LinearModel {
     /// values on the right are 0; the bits are those of every other way to score the row.
     pub fn scores(&self, row: &[f64]) -> Vec<f64> {
         let row = &row[..row.len().min(self.n_features())];
+        let expanded = self.input.basis.as_ref().map(|phi| phi.expand_row(row, self.n_features()));
+        let row = expanded.as_deref().unwrap_or(row);
         if let Some(threshold) = self.input.binarize {
             let entries = || row.iter().enumerate().map(|(j, x)| (j as u32, *x));
             let score = |plane: &Plane| binary_score(plane, threshold, entries());
@@ -135,7 +137,7 @@ impl LinearModel {
         }
     }
 
-    /// The scores of every row of a chunk, in order.
+    /// The scores of every row of a chunk that was read for this model's input, in order.
     pub fn score_chunk(&self, chunk: &Chunk<'_>, mut each: impl FnMut(usize, &[f64])) {
         let mut scores = vec![0.0; self.planes.len()];
         for row in 0..chunk.n_rows() {
@@ -147,12 +149,16 @@ impl LinearModel {
     pub fn evaluate(&self, data: &Dataset, rows: Option<&[u32]>, threads: usize) -> Evaluation {
         const BLOCK: usize = 4096;
         let count = rows.map_or(data.n_rows(), <[u32]>::len);
+        let same_basis = data.input().basis == self.input.basis;
         let tally_block = |block: usize| {
             let mut tally = self.tally();
             let mut scores = vec![0.0; self.planes.len()];
             for k in block * BLOCK..((block + 1) * BLOCK).min(count) {
                 let row = rows.map_or(k, |rows| rows[k] as usize);
-                let scores = self.score_row(&data.store, row, &mut scores);
+                let scores = match same_basis {
+                    true => self.score_row(&data.store, row, &mut scores),
+                    false => &self.scores(&data.row(row)),
+                };
                 self.count(&mut tally, data.class_of(row), scores, data.weight(row));
             }
             tally

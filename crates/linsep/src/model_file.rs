@@ -8,6 +8,7 @@
 //! There are no types, code or paths inside.
 
 use crate::atomic::write_atomic;
+use crate::data::basis::Basis;
 use crate::data::input::InputMap;
 use crate::error::{Code, Error, Result};
 use crate::learn::{Certificate, Progress, Stop};
@@ -62,7 +63,8 @@ impl ModelFile {
     ) -> ModelFile {
         let Progress { epochs, updates, .. } = progress;
         let learner = learner.to_owned();
-        let certificate = CertificateFile::new(data.clone(), reading, true, certificate);
+        let mut certificate = CertificateFile::new(data.clone(), reading, true, certificate);
+        certificate.basis = model.input.basis.as_ref().map(Basis::claimed);
         ModelFile { model, certificate, learner, parameters, seed, stop, epochs, updates, data }
     }
 
@@ -129,7 +131,7 @@ impl ModelFile {
                 "the checksum does not fit the content: the file was changed after it was written";
             return Err(refuse(Code::MODEL_CHECKSUM, words.into()));
         }
-        let numbers = (wire.input.features as u64).saturating_mul(wire.planes.len() as u64);
+        let numbers = (wire.input.width() as u64).saturating_mul(wire.planes.len() as u64);
         let needed = numbers.saturating_mul(8);
         if needed > max_memory {
             return Err(Error::Memory { purpose: "the model".into(), needed, limit: max_memory });
@@ -241,7 +243,7 @@ impl Wire {
 
     fn into_model_file(self) -> std::result::Result<ModelFile, String> {
         self.input.check()?;
-        let features = self.input.features;
+        let features = self.input.width();
         let wanted = self.rule.check(self.classes.len())?;
         if self.planes.len() != wanted {
             return Err(format!(
@@ -262,6 +264,9 @@ impl Wire {
         self.certificate.check_form().map_err(|e| e.to_string())?;
         if self.certificate.data != self.data || self.certificate.input.is_some() {
             return Err("the certificate speaks of other data".into());
+        }
+        if self.certificate.basis != self.input.basis.as_ref().map(Basis::claimed) {
+            return Err("the certificate speaks of another basis".into());
         }
         let stop =
             Stop::parse(&self.stop).ok_or_else(|| "the stop reason is unknown".to_owned())?;

@@ -19,6 +19,8 @@ pub enum Purpose {
     Start(u64),
     /// The split into training and test rows, or into folds.
     Split,
+    /// The centres of Gaussian basis functions.
+    Centres,
     /// Synthetic data; the number tells the parts of a generator apart.
     Generate(u64),
 }
@@ -36,6 +38,7 @@ impl Stream {
             Purpose::Start(plane) => (2, plane),
             Purpose::Split => (3, 0),
             Purpose::Generate(part) => (4, part),
+            Purpose::Centres => (9, 0),
         };
         let state = (u128::from(seed) << 64) | u128::from(mix(seed ^ mix(part)));
         let mut generator = Pcg64::new(state, (u128::from(part) << 8) | kind);

@@ -56,6 +56,7 @@ fn as_json(file: &ModelFile) -> serde_json::Value {
         "command": "show",
         "classes": model.classes,
         "rule": model.rule,
+        "basis": model.input.basis.as_ref().map(|basis| basis.claimed()),
         "features": model.input.feature_names(),
         "planes": planes,
         "learner": file.learner,
@@ -82,6 +83,7 @@ fn as_text(file: &ModelFile, context: &Context) -> String {
             .join(", "),
     );
     facts.add("rule", rules::sentence(model));
+    facts.add("form", format!("linear in {}", model.input.linear_in()));
     if let Some(threshold) = model.input.binarize {
         facts.add("values", format!("above {threshold} count as 1, all others as 0"));
     }

@@ -7,10 +7,11 @@ use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, counted, print, print_json};
 use clap::ArgMatches;
+use linsep::data::basis::Basis;
 use linsep::data::input::{InputMap, SourceColumn};
 use linsep::data::read::read_with_map;
 use linsep::model_file::ModelFile;
-use linsep::proof::{CertificateFile, Claim, FileError, Finding, check_file};
+use linsep::proof::{self, CertificateFile, Claim, FileError, Finding, check_file};
 use linsep::{Code, Dataset, Error};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,11 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let Some(path) = matches.get_one::<PathBuf>("certificate") else {
         return Ok(ExitCode::from(2));
     };
-    let (certificate, map) = load(path, context)?;
+    let (certificate, mut map) = load(path, context)?;
+    // The checker multiplies out the basis itself, from raw rows.
+    if let Some(map) = &mut map {
+        map.basis = None;
+    }
     refuse_what_is_settled(matches, map.is_some())?;
     let options = input::options(matches, context)?;
     let data = read_with_map(&input::paths(matches), &options, map.as_ref())?.data;
@@ -79,6 +84,10 @@ fn load(path: &Path, context: &Context) -> Result<(CertificateFile, Option<Input
             InputMap::from_value(value).map_err(|reason| refuse(Code::MODEL_CONTENT, reason))?,
         ),
     };
+    if map.as_ref().is_some_and(|map| map.basis.as_ref().map(Basis::claimed) != certificate.basis) {
+        let words = "the basis of the claims is not that of the input".to_owned();
+        return Err(refuse(Code::MODEL_CONTENT, words).into());
+    }
     Ok((certificate, map))
 }
 
@@ -129,6 +138,9 @@ fn as_text(
         ),
     );
     facts.add("columns", columns(data));
+    if let Some(basis) = &file.basis {
+        facts.add("basis", format!("{}: the claims are about phi(x)", basis_words(basis, data)));
+    }
     if let Some(weight) = weight_column(data) {
         let words = "rows of weight 0 do not take part";
         facts.add("weights", format!("{}; {words}", linsep::printable(weight.as_bytes(), 40)));
@@ -141,6 +153,26 @@ fn as_text(
         facts.add("unproved", "the certificate claims nothing");
     }
     facts.text(context)
+}
+
+/// The basis functions in words.
+fn basis_words(basis: &proof::Basis, data: &Dataset) -> String {
+    const SHOWN: usize = 8;
+    let terms = match basis {
+        proof::Basis::Named(name) => return name.clone(),
+        proof::Basis::Terms(terms) => terms,
+    };
+    let power = |&(column, exponent): &(u32, u32)| {
+        let name = data.input().feature_name(column as usize);
+        let name = linsep::printable(name.as_bytes(), 30);
+        if exponent == 1 { name } else { format!("{name}^{exponent}") }
+    };
+    let name = |term: &Vec<(u32, u32)>| term.iter().map(power).collect::<Vec<_>>().join("*");
+    let mut names: Vec<String> = terms.iter().take(SHOWN).map(name).collect();
+    if terms.len() > SHOWN {
+        names.push("…".into());
+    }
+    names.join(", ")
 }
 
 /// The columns that were used, the label among them, as the file that is verified names them.
@@ -192,6 +224,7 @@ fn as_json(
         "command": "verify",
         "holds": holds,
         "digest": digest,
+        "basis": file.basis,
         "columns": columns,
         "weight": weight_column(data),
         "claims": claims,

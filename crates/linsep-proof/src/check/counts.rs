@@ -81,7 +81,7 @@ impl Checker<'_> {
     ) -> Checked<Vec<Expected>> {
         let mut negative = None;
         fitted.for_rows(self, |row, _, _| {
-            self.rows.for_each(row, &mut |_, x| {
+            self.floats(row, &mut |_, x| {
                 if x < 0.0 {
                     negative = Some(row);
                 }
@@ -91,7 +91,7 @@ impl Checker<'_> {
             return Err(format!("row {row} has a value below 0, which is no count"));
         }
         let priors = fitted.priors(&fitted.class_weights(self), priors);
-        let width = self.rows.width() as f64;
+        let width = self.width() as f64;
         let class = |(sums, prior): (Vec<Double>, &f64)| {
             let total = sums.iter().fold(Double::ZERO, |sum, n| sum.plus(*n));
             let all = total.plus(Double::product(alpha, width)).value().ln();
@@ -151,7 +151,7 @@ impl Checker<'_> {
             let mean = sum.over(weight);
             square.minus(mean.times_double(sum)).over(weight).value().max(0.0)
         };
-        let width = self.rows.width();
+        let width = self.width();
         let add = |all: &[Vec<Double>], j: usize| {
             all.iter().fold(Double::ZERO, |sum, class| sum.plus(class[j]))
         };
@@ -203,7 +203,7 @@ impl Checker<'_> {
         let (mut norm, mut change, mut count) = (0.0, 0.0, 0.0);
         fitted.for_rows(self, |row, _, weight| {
             let (mut score, mut difference) = (base, base_move);
-            self.rows.for_each(row, &mut |column, x| {
+            self.floats(row, &mut |column, x| {
                 let value = on(x) - zero;
                 score += weights[column as usize] * value;
                 difference += moved(column as usize) * value;

@@ -68,6 +68,11 @@ impl Fitted {
                 Fitted { n_classes: all.len(), planes: all, class_of: class_of? }
             }
         };
+        let in_range = |row: u64| checker.floats(row, &mut |_, _| {});
+        let mut rows = 0..if checker.products.is_empty() { 0 } else { checker.rows.len() };
+        if let Some(row) = rows.find(|row| !in_range(*row)) {
+            return Err(format!("row {row}: a product of the basis leaves the range of binary64"));
+        }
         let weights = fitted.class_weights(checker);
         if fitted.n_classes < 2 || weights.iter().any(|w| !(*w > 0.0 && w.is_finite())) {
             return Err("a class has no row".into());
@@ -99,10 +104,10 @@ impl Fitted {
         checker: &Checker<'_>,
         value: impl Fn(f64) -> Double,
     ) -> Vec<Vec<Double>> {
-        let mut sums = vec![vec![Double::ZERO; checker.rows.width()]; self.n_classes];
+        let mut sums = vec![vec![Double::ZERO; checker.width()]; self.n_classes];
         self.for_rows(checker, |row, class, weight| {
             let sums = &mut sums[class];
-            checker.rows.for_each(row, &mut |column, x| {
+            checker.floats(row, &mut |column, x| {
                 let sum = &mut sums[column as usize];
                 *sum = sum.plus(value(x).times(weight));
             });
@@ -130,6 +135,6 @@ impl Fitted {
 }
 
 fn floats(plane: &ExactPlane, checker: &Checker<'_>) -> Checked<(Vec<f64>, f64)> {
-    binary64(plane, checker.rows.width(), checker.bias)?
+    binary64(plane, checker.width(), checker.bias)?
         .ok_or_else(|| "the weights of a fitted model are JSON numbers".into())
 }

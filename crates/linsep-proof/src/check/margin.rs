@@ -1,6 +1,6 @@
 //! Claims about the size of the margin.
 
-use super::{Checked, Checker, Side, Vector, add, difference, filtered, plus, square};
+use super::{Checked, Checker, Side, Vector, add, difference, plus, square};
 use crate::claim::{Problem, Weighted};
 use crate::exact::{Scaled, approximate, positive, ratio, scaled_sum};
 use dashu_int::IBig;
@@ -24,17 +24,16 @@ impl Filter {
         checker: &Checker<'_>,
     ) -> Filter {
         let column = |j: usize| side.weight(j as u32).map_or(0.0, |w| approximate(&w, scale));
-        let plane =
-            ((0..checker.rows.width()).map(column).collect(), approximate(&side.bias, scale));
+        let plane = ((0..checker.width()).map(column).collect(), approximate(&side.bias, scale));
         Filter { plane, threshold: approximate(threshold, divisor) }
     }
 
     /// Whether the row is proved to be farther than the threshold.
     fn beyond(&self, checker: &Checker<'_>, row: u64, sign: f64) -> bool {
-        let (sum, bound) = filtered(checker.rows, &self.plane, row);
+        let (sum, bound) = checker.filtered(&self.plane, row);
         let (weights, bias) = &self.plane;
         let mut size = bias.abs();
-        checker.rows.for_each(row, &mut |column, value| {
+        checker.floats(row, &mut |column, value| {
             size += (value * weights[column as usize]).abs();
         });
         let slack = 2.0 * bound + 16.0 * f64::EPSILON * (size + self.threshold.abs());

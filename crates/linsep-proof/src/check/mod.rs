@@ -10,7 +10,8 @@
 //! |s − Σ x·w| < γ_{n+4} · a + n · 2^-1073
 //! ```
 //!
-//! for n < 2^40. A sum beyond that bound has the sign of s; all others are summed exactly. Overflow
+//! for n < 2^40. With basis functions of degree k a column may be off by γ_{2k−1} instead of u (see
+//! [`crate::basis`]), and n + 2k + 2 takes the place of n + 4. A sum beyond that bound has the sign of s; all others are summed exactly. Overflow
 //! makes a infinite, and the test fails.
 
 mod counts;
@@ -21,6 +22,7 @@ mod mistakes;
 mod side;
 mod stationary;
 
+use crate::basis::{Products, Stated};
 use crate::claim::{Claim, ExactPlane, Problem, Scheme, Weighted};
 use crate::exact::{Scaled, has_decimal, positive, scaled_sum, whole};
 use crate::file::{CertificateFile, ReadingField};
@@ -69,9 +71,10 @@ pub fn check_file(
     };
     let wrong_data =
         wrong_data.or_else(|| (0..rows.len()).find_map(|row| unreadable(rows, &file.reading, row)));
+    let stated = Stated { rows, basis: file.basis.as_ref() };
     let check = |claim| match &wrong_data {
         Some(words) => Finding::Fails(words.clone()),
-        None => check_claim(claim, rows, &file.reading, file.bias, threads),
+        None => check_claim(claim, &stated, &file.reading, file.bias, threads),
     };
     file.claims.iter().map(check).collect()
 }
@@ -98,7 +101,14 @@ pub fn check_claim(
     bias: bool,
     threads: usize,
 ) -> Finding {
-    let checker = Checker { rows, reading, bias, threads };
+    if let Claim::Unproved { reason } = claim {
+        return Finding::Nothing(reason.clone());
+    }
+    let products = match Products::new(rows.basis(), rows.width()) {
+        Ok(products) => products,
+        Err(words) => return Finding::Fails(words),
+    };
+    let checker = Checker { rows, products, reading, bias, threads };
     let result = match claim {
         Claim::Unproved { reason } => return Finding::Nothing(reason.clone()),
         Claim::Separable { problem, plane } => checker.separable(problem, plane),
@@ -137,7 +147,9 @@ type Vector = BTreeMap<Option<u32>, Scaled>;
 type Terms = BTreeMap<Option<u32>, Vec<Scaled>>;
 
 struct Checker<'a> {
+    /// The rows before the basis.
     rows: &'a dyn Rows,
+    products: Products,
     reading: &'a ReadingField,
     bias: bool,
     threads: usize,
@@ -240,7 +252,17 @@ impl Checker<'_> {
 
     /// D: the columns, and one for the bias.
     fn dimension(&self) -> usize {
-        self.rows.width() + usize::from(self.bias)
+        self.width() + usize::from(self.bias)
+    }
+
+    /// The columns of φ(x).
+    fn width(&self) -> usize {
+        self.products.width()
+    }
+
+    /// φ(x) of a row in binary64; false if a product has no normal number.
+    fn floats(&self, row: u64, each: &mut dyn FnMut(u32, f64)) -> bool {
+        self.products.floats(self.rows, row, each)
     }
 
     fn signs(&self, problem: &Problem) -> Checked<Signs> {
@@ -355,7 +377,11 @@ impl Checker<'_> {
             Ok(value) => values.push((column, value)),
             Err(words) => failed = Some(format!("row {row}, column {column}: {words}")),
         });
-        failed.map_or(Ok(values), Err)
+        if let Some(words) = failed {
+            return Err(words);
+        }
+        self.products.extend(&mut values);
+        Ok(values)
     }
 
     /// The witness rows as whole numbers, each row by a factor of its own.
@@ -399,7 +425,7 @@ impl Checker<'_> {
     /// On which side of the plane a row lies.
     fn side(&self, side: &Side, row: u64) -> Checked<Ordering> {
         if let Some(floats) = &side.floats {
-            let (sum, bound) = filtered(self.rows, floats, row);
+            let (sum, bound) = self.filtered(floats, row);
             if sum > bound {
                 return Ok(Ordering::Greater);
             }
@@ -410,11 +436,28 @@ impl Checker<'_> {
         self.exact_side(side, row)
     }
 
+    /// The sum of a row on a plane of binary64 weights, and a bound on its error (see the module).
+    fn filtered(&self, (weights, bias): &(Vec<f64>, f64), row: u64) -> (f64, f64) {
+        let (mut sum, mut size, mut terms) = (*bias, bias.abs(), 1.0f64);
+        let in_range = self.floats(row, &mut |column, value| {
+            let product = value * weights[column as usize];
+            sum += product;
+            size += product.abs();
+            terms += 1.0;
+        });
+        if !in_range {
+            return (sum, f64::INFINITY);
+        }
+        let unit = f64::EPSILON / 2.0;
+        let k = (terms + self.products.roundings()) * unit;
+        // 2^-1073 is 2 of the smallest positive numbers.
+        (sum, k / (1.0 - k) * size * (1.0 + 8.0 * f64::EPSILON) + terms * 2.0 * f64::from_bits(1))
+    }
+
     /// Whether the filter proves that a row scores higher on one plane than on another.
     fn filter_greater(&self, own: &Side, other: &Side, row: u64) -> bool {
         let (Some(a), Some(b)) = (&own.floats, &other.floats) else { return false };
-        let ((a, a_bound), (b, b_bound)) =
-            (filtered(self.rows, a, row), filtered(self.rows, b, row));
+        let ((a, a_bound), (b, b_bound)) = (self.filtered(a, row), self.filtered(b, row));
         // The subtraction and the addition round once more each; twice the bounds covers that.
         a - b > 2.0 * (a_bound + b_bound) + f64::EPSILON * (a.abs() + b.abs())
     }
@@ -473,21 +516,6 @@ impl Signs {
     fn of(&self, row: u64) -> Option<i8> {
         self.0.get(usize::try_from(row).ok()?).copied().filter(|sign| *sign != 0)
     }
-}
-
-/// The sum of a row on a plane of binary64 weights, and a bound on its error (see the module).
-fn filtered(rows: &dyn Rows, (weights, bias): &(Vec<f64>, f64), row: u64) -> (f64, f64) {
-    let (mut sum, mut size, mut terms) = (*bias, bias.abs(), 1.0f64);
-    rows.for_each(row, &mut |column, value| {
-        let product = value * weights[column as usize];
-        sum += product;
-        size += product.abs();
-        terms += 1.0;
-    });
-    let unit = f64::EPSILON / 2.0;
-    let k = (terms + 4.0) * unit;
-    // 2^-1073 is 2 of the smallest positive numbers.
-    (sum, k / (1.0 - k) * size * (1.0 + 8.0 * f64::EPSILON) + terms * 2.0 * f64::from_bits(1))
 }
 
 /// Each coordinate added up once, so that large sums are not carried from term to term.

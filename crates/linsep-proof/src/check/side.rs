@@ -17,7 +17,7 @@ pub(super) struct Side {
 
 impl Side {
     pub(super) fn new(plane: &ExactPlane, checker: &Checker<'_>) -> Checked<Side> {
-        let width = checker.rows.width();
+        let width = checker.width();
         if let Some((weights, bias)) = binary64(plane, width, checker.bias)? {
             let exact = Scaled::binary64(bias);
             return Ok(Side {
@@ -70,7 +70,7 @@ impl Side {
         if sides.values().all(|side| side.floats.is_some()) {
             return Ok(sides);
         }
-        let width = checker.rows.width();
+        let width = checker.width();
         let mut result = HashMap::new();
         let mut denominator = IBig::ONE;
         for plane in planes {

@@ -107,7 +107,7 @@ impl<'a> System<'a> {
         let sums = fitted.column_sums(checker, Double::of);
         let squares = fitted.column_sums(checker, |x| Double::product(x, x));
         let n_classes = weights.len();
-        let width = checker.rows.width();
+        let width = checker.width();
         let all: f64 = weights.iter().sum();
         let means: Vec<Vec<Double>> = sums
             .iter()
@@ -198,7 +198,7 @@ impl<'a> System<'a> {
         let mut sum = self.ridge * dot(weights, weights);
         self.fitted.for_rows(self.checker, |row, class, weight| {
             let mut p = Double::ZERO.minus(centres[class]);
-            self.checker.rows.for_each(row, &mut |column, x| {
+            self.checker.floats(row, &mut |column, x| {
                 p = p.plus(Double::product(weights[column as usize], x));
             });
             sum += self.keep * weight * self.factors[class] * p.value() * p.value();
@@ -287,7 +287,7 @@ impl<'a> System<'a> {
         self.fitted.for_rows(self.checker, |row, class, weight| {
             entries.clear();
             let mut p = bases[class];
-            self.checker.rows.for_each(row, &mut |column, x| {
+            self.checker.floats(row, &mut |column, x| {
                 p += raw[column as usize] * x;
                 entries.push((column, x));
             });
@@ -401,17 +401,16 @@ impl<'a> System<'a> {
 
     /// p = u·x + base of the row's class; Σ f p x for each column and Σ f p for each class.
     fn pass(&self, u: &[f64], bases: &[Double]) -> Pass {
-        let rows = self.checker.rows;
         let mut columns = vec![Double::ZERO; u.len()];
         let mut classes = vec![Double::ZERO; bases.len()];
         self.fitted.for_rows(self.checker, |row, class, weight| {
             let mut p = bases[class];
-            rows.for_each(row, &mut |column, x| {
+            self.checker.floats(row, &mut |column, x| {
                 p = p.plus(Double::product(u[column as usize], x));
             });
             let p = p.times(weight * self.factors[class]);
             classes[class] = classes[class].plus(p);
-            rows.for_each(row, &mut |column, x| {
+            self.checker.floats(row, &mut |column, x| {
                 let sum = &mut columns[column as usize];
                 *sum = sum.plus(p.times(x));
             });
@@ -423,7 +422,7 @@ impl<'a> System<'a> {
         let mut sum = 0.0;
         self.fitted.for_rows(self.checker, |row, class, weight| {
             let mut score = bias;
-            self.checker.rows.for_each(row, &mut |column, x| score += weights[column as usize] * x);
+            self.checker.floats(row, &mut |column, x| score += weights[column as usize] * x);
             sum += weight * self.factors[class] * score * score;
         });
         sum.sqrt()

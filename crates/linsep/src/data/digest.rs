@@ -12,13 +12,14 @@ pub(crate) fn digest(data: &Dataset, threads: usize) -> String {
     combine(&parallel_map(blocks, threads, |block| block_hash(data, block as u64)))
 }
 
+/// The rows before basis functions: what the digest names, and what proofs start from.
 impl Rows for Dataset {
     fn len(&self) -> u64 {
         self.n_rows() as u64
     }
 
     fn width(&self) -> usize {
-        self.n_features()
+        self.raw_store().width()
     }
 
     fn label(&self, row: u64) -> &str {
@@ -26,7 +27,7 @@ impl Rows for Dataset {
     }
 
     fn for_each(&self, row: u64, each: &mut dyn FnMut(u32, f64)) {
-        self.store.for_each_entry(row as usize, each);
+        self.raw_store().for_each_entry(row as usize, each);
     }
 
     fn takes_part(&self, row: u64) -> bool {
@@ -35,5 +36,9 @@ impl Rows for Dataset {
 
     fn weight(&self, row: u64) -> f64 {
         Dataset::weight(self, row as usize)
+    }
+
+    fn basis(&self) -> Option<&linsep_proof::Basis> {
+        self.expansion.as_ref().map(|expansion| &expansion.claimed)
     }
 }

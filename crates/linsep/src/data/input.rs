@@ -1,6 +1,7 @@
 //! The input map: how the columns of a file become the features of a model. It is stored in the
 //! model, so prediction needs nothing but the raw file.
 
+use super::basis::Basis;
 use crate::error::{Code, Error, Place, Problem, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -9,7 +10,7 @@ use std::collections::HashMap;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InputMap {
-    /// The number of features of the model.
+    /// The number of features that the columns make, before basis functions.
     pub features: usize,
     /// The label column of the training file; `None` where the format has a fixed place for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,6 +36,9 @@ pub struct InputMap {
     /// A value above this counts as 1 and any other as 0; values count as they are when `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub binarize: Option<f64>,
+    /// Basis functions: features that are made of the others and stand behind them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub basis: Option<Basis>,
 }
 
 /// A column of the training file.
@@ -81,6 +85,7 @@ impl InputMap {
             weight: None,
             columns: Vec::new(),
             binarize: None,
+            basis: None,
         }
     }
 
@@ -108,9 +113,18 @@ impl InputMap {
         !self.columns.is_empty() && self.columns.iter().all(|column| column.name.is_some())
     }
 
+    /// The number of weights of a plane: the features, and those that basis functions make.
+    pub fn width(&self) -> usize {
+        let more = self.basis.as_ref().map_or(0, |basis| basis.n_terms(self.features));
+        self.features.saturating_add(more)
+    }
+
     /// The name of a feature: the column's, with `=level` behind it for a category, or `x` and the
     /// 1-based number.
     pub fn feature_name(&self, feature: usize) -> String {
+        if feature >= self.features && self.basis.is_some() {
+            return self.feature_names().swap_remove(feature);
+        }
         let mut first = 0;
         for column in &self.columns {
             let count = column.levels.as_ref().map_or(1, Vec::len);
@@ -140,7 +154,76 @@ impl InputMap {
             }
         }
         names.extend((names.len()..self.features).map(|feature| format!("x{}", feature + 1)));
+        if let Some(basis) = &self.basis {
+            names.extend(basis.names(&names));
+        }
         names
+    }
+
+    /// What planes are linear in: `x`, or `phi(x)` with the basis functions in words.
+    pub fn linear_in(&self) -> String {
+        const SHOWN: usize = 8;
+        let Some(basis) = &self.basis else { return "x".into() };
+        let form = match basis.claimed() {
+            linsep_proof::Basis::Named(name) => name,
+            linsep_proof::Basis::Terms(terms) => {
+                let mut names = self.feature_names().split_off(self.features);
+                names.truncate(SHOWN);
+                if terms.len() > SHOWN {
+                    names.push("…".into());
+                }
+                names.join(", ")
+            }
+        };
+        let (from, to) = (self.features, self.width());
+        format!("phi(x): {form} ({from} columns make {to} features)")
+    }
+
+    /// The raw feature with this name.
+    pub(crate) fn feature_called(&self, wanted: &str) -> Option<u32> {
+        if self.columns.is_empty() {
+            let number: usize = wanted.strip_prefix('x')?.parse().ok()?;
+            let written = wanted == format!("x{number}");
+            return (written && (1..=self.features).contains(&number)).then(|| number as u32 - 1);
+        }
+        let names = self.feature_names();
+        names[..self.features].iter().position(|name| name == wanted).map(|j| j as u32)
+    }
+
+    /// The raw feature that a column of the file makes, by its 0-based position; `None` also for a
+    /// text column, which makes several.
+    pub(crate) fn feature_at(&self, position: usize) -> Option<u32> {
+        if self.columns.is_empty() {
+            let wanted = u32::try_from(position).ok()?;
+            let mut first = 0;
+            for &(from, to) in &self.kept {
+                if (from..to).contains(&wanted) {
+                    return Some(first + wanted - from).filter(|j| (*j as usize) < self.features);
+                }
+                first += to - from;
+            }
+            return (self.kept.is_empty() && position < self.features).then_some(wanted);
+        }
+        let mut first = 0;
+        for column in &self.columns {
+            if column.position == position {
+                return column.levels.is_none().then_some(first);
+            }
+            first += column.levels.as_ref().map_or(1, Vec::len) as u32;
+        }
+        None
+    }
+
+    /// The field of the file that a raw feature comes from, for messages.
+    pub(crate) fn field_of(&self, feature: usize) -> (u64, Option<String>) {
+        let mut first = 0;
+        for column in &self.columns {
+            first += column.levels.as_ref().map_or(1, Vec::len);
+            if feature < first {
+                return (column.position as u64 + 1, column.name.clone());
+            }
+        }
+        (feature as u64 + 1, None)
     }
 
     /// Whether the parts fit together; the words say what does not.
@@ -187,7 +270,7 @@ impl InputMap {
         if self.index_base.is_some_and(|base| base > 1) {
             return Err("the index base is neither 0 nor 1".into());
         }
-        Ok(())
+        self.basis.as_ref().map_or(Ok(()), |basis| basis.check(self.features))
     }
 
     /// The columns split into numeric ones and categories, each with the feature it starts at.

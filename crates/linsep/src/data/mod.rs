@@ -1,5 +1,6 @@
 //! Data: rows, classes, names, weights, where they came from and how they were read.
 
+pub mod basis;
 pub(crate) mod digest;
 pub mod generate;
 pub mod input;
@@ -30,7 +31,10 @@ use store::{Staging, Store};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Dataset {
+    /// The features: with basis functions φ(x), else x.
     pub(crate) store: Store,
+    /// What they were made of, with basis functions.
+    pub(crate) expansion: Option<basis::Expansion>,
     classes: Vec<String>,
     targets: Vec<u32>,
     /// Labels as they stand in the file, where classes were put together.
@@ -79,7 +83,7 @@ impl Dataset {
         self.targets.len()
     }
 
-    /// Number of features.
+    /// Number of features, those of basis functions included.
     pub fn n_features(&self) -> usize {
         self.store.width()
     }

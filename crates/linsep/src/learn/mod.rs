@@ -43,9 +43,13 @@ pub trait Learner: Send + Sync {
     fn fit(&self, task: &Task, limits: &Limits, watch: &mut dyn Observer) -> Result<Fit> {
         let mut training = self.start(task)?;
         let stop = drive(training.as_mut(), limits, watch);
+        let certificate = match task.data.unprovable() {
+            Some(reason) => Certificate::unproved(reason),
+            None => training.certificate(),
+        };
         Ok(Fit {
             model: training.model(),
-            certificate: training.certificate(),
+            certificate,
             stop,
             progress: training.progress(),
             remarks: training.remarks(),

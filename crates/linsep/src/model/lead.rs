@@ -50,7 +50,7 @@ impl LinearModel {
             Rule::ArgMax | Rule::Rest | Rule::RestLast => {
                 let mut plane = match self.planes.get(j) {
                     Some(plane) => plane.clone(),
-                    None => Plane { weights: vec![0.0; self.n_features()], bias: 0.0 },
+                    None => Plane { weights: vec![0.0; self.input.width()], bias: 0.0 },
                 };
                 let other = self.planes.get(i)?;
                 plane.weights.iter_mut().zip(&other.weights).for_each(|(a, b)| *a -= b);

@@ -173,8 +173,7 @@ impl Run {
         let numbers = numbers.ok_or(Limit::TooLarge)?;
         let (mut two, mut five, mut scratch) = (0, 0, Vec::new());
         for k in 0..view.len() {
-            view.for_each(k, &mut scratch, |column, value| {
-                let exact = view.exact(column, value);
+            view.for_each_exact(k, &mut scratch, |_, exact| {
                 two = exact.two.min(two);
                 five = exact.five.min(five);
             });
@@ -182,9 +181,9 @@ impl Run {
         let whole = |exact: Exact| -> Option<i64> {
             let twos = 1i64.checked_shl((exact.two - two).try_into().ok()?)?;
             let fives = 5i64.checked_pow((exact.five - five).try_into().ok()?)?;
-            exact.m.checked_mul(twos.checked_mul(fives).filter(|x| *x > 0)?)
+            i64::try_from(&exact.m).ok()?.checked_mul(twos.checked_mul(fives).filter(|x| *x > 0)?)
         };
-        let scale = whole(Exact { m: 1, two: 0, five: 0 }).ok_or(Limit::Overflow)?;
+        let scale = whole(Exact { m: IBig::ONE, two: 0, five: 0 }).ok_or(Limit::Overflow)?;
         let mut rows = vec![0; numbers];
         let shift = usize::from(view.bias);
         let mut fits = true;
@@ -193,8 +192,8 @@ impl Run {
             if view.bias {
                 row[0] = sign * scale;
             }
-            view.for_each(k, &mut scratch, |column, value| {
-                match whole(view.exact(column, value)).filter(|x| *x > i64::MIN) {
+            view.for_each_exact(k, &mut scratch, |column, exact| {
+                match whole(exact).filter(|x| *x > i64::MIN) {
                     Some(x) => row[column as usize + shift] = sign * x,
                     None => fits = false,
                 }

@@ -62,6 +62,9 @@ impl Inquiry {
 
     /// One round; `None` when another one is needed.
     pub(crate) fn round(&mut self) -> Option<Outcome> {
+        if self.task.data.unprovable().is_some() {
+            return Some(Outcome::Open);
+        }
         let Some(search) = &mut self.search else {
             let Some(problem) = self.questions.pop() else { return Some(Outcome::Open) };
             let (data, part) = (self.task.data.clone(), self.task.rows.as_deref());

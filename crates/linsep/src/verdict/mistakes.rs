@@ -108,7 +108,7 @@ impl Judge {
         // c a₁ = (b, c w) in units of 2^-1200, which no binary64 is finer than.
         let whole = |x: f64| {
             let exact = as_binary64(x);
-            IBig::from(exact.m) << (exact.two + 1200) as usize
+            exact.m << (exact.two + 1200) as usize
         };
         let a: Vec<IBig> = std::iter::once(whole(start.bias))
             .chain(start.weights.iter().map(|&w| whole(w) * &c))

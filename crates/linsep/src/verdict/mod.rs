@@ -253,7 +253,7 @@ impl Judge {
     /// All classes at once: one plane for each class, the highest score wins. `pairs` are decisions
     /// on pairs of classes that are known already; one that is not separable settles the question.
     pub fn joint(&self, pairs: &[Decision], stop: &dyn Fn() -> bool) -> Result<Decision> {
-        self.data.require_two_classes()?;
+        self.provable()?;
         Ok(joint::decide(self, pairs, stop))
     }
 
@@ -296,8 +296,19 @@ impl Judge {
         self.data.reading_field()
     }
 
-    fn known(&self, class: &str) -> Result<()> {
+    /// Refuses data on which no verdict could be proved.
+    fn provable(&self) -> Result<()> {
         self.data.require_two_classes()?;
+        match self.data.unprovable() {
+            None => Ok(()),
+            Some(words) => Err(Error::usage(format!(
+                "a verdict is a proof, and {words}; products such as x1*x2 or poly:2 have exact values"
+            ))),
+        }
+    }
+
+    fn known(&self, class: &str) -> Result<()> {
+        self.provable()?;
         let names = self.data.label_names();
         if names.iter().any(|name| name == class) {
             return Ok(());

@@ -168,10 +168,9 @@ impl Relations<'_> {
         let shift = usize::from(view.bias);
         let (mut raw, mut new) = (Vec::new(), None);
         if view.bias {
-            raw.push((0, 1, 0, 0));
+            raw.push((0, IBig::ONE, 0, 0));
         }
-        view.for_each(k, scratch, |column, value| {
-            let exact = view.exact(column, value);
+        view.for_each_exact(k, scratch, |column, exact| {
             match self.whole.columns.binary_search(&column) {
                 Ok(at) => {
                     let (two, five) = self.whole.scale[at];
@@ -185,15 +184,15 @@ impl Relations<'_> {
         }
         let two = raw.iter().map(|(_, _, two, _)| *two).min().unwrap_or(0).min(0);
         let five = raw.iter().map(|(_, _, _, five)| *five).min().unwrap_or(0).min(0);
-        let entry = |(at, m, twos, fives): (usize, i64, i32, i32)| {
+        let entry = |(at, m, twos, fives): (usize, IBig, i32, i32)| {
             let (twos, fives) = ((twos - two) as u32, (fives - five) as u32);
             let factor = 1i64.checked_shl(twos).filter(|x| *x > 0);
             let factor = factor.and_then(|x| x.checked_mul(5i64.checked_pow(fives)?));
-            match factor.and_then(|x| x.checked_mul(m)) {
+            match factor.and_then(|x| x.checked_mul(i64::try_from(&m).ok()?)) {
                 Some(value) => Entry::Small(at, value),
                 None => {
                     let five = IBig::from(UBig::from(5u8).pow(fives as usize));
-                    Entry::Large(at, (IBig::from(m) * five) << twos as usize)
+                    Entry::Large(at, (m * five) << twos as usize)
                 }
             }
         };

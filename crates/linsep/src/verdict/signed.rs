@@ -22,9 +22,9 @@ pub(crate) struct Signed {
 }
 
 /// m · 2^two · 5^five.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Exact {
-    pub(crate) m: i64,
+    pub(crate) m: IBig,
     pub(crate) two: i32,
     pub(crate) five: i32,
 }
@@ -107,8 +107,42 @@ impl Signed {
         with_rows!(self.data.store, rows => rows.row(row, scratch).for_each(each));
     }
 
-    /// The exact value of a stored number in a column, under the data's reading.
-    pub(crate) fn exact(&self, column: u32, value: f64) -> Exact {
+    /// Calls `each` with the exact values of the k-th row that are not 0, without its sign, columns
+    /// rising. With basis functions they are products of exact values, not of rounded ones.
+    pub(crate) fn for_each_exact(
+        &self,
+        k: usize,
+        scratch: &mut Vec<f64>,
+        mut each: impl FnMut(u32, Exact),
+    ) {
+        let row = self.rows[k] as usize;
+        let raw = self.data.raw_store();
+        let Some(basis) = &self.data.input().basis else {
+            return raw
+                .for_each(row, scratch, |column, value| each(column, self.exact(column, value)));
+        };
+        let mut values: Vec<(u32, Exact)> = Vec::new();
+        raw.for_each(row, scratch, |column, value| {
+            values.push((column, self.exact(column, value)))
+        });
+        values.iter().for_each(|(column, value)| each(*column, value.clone()));
+        let mut next = self.data.input().features as u32;
+        basis.for_products(self.data.input().features, |factors| {
+            let find = |column: &u32| values.binary_search_by_key(column, |(at, _)| *at).ok();
+            let factors: Option<Vec<usize>> = factors.iter().map(find).collect();
+            if let Some(factors) = factors {
+                let product = factors[1..].iter().fold(values[factors[0]].1.clone(), |p, &at| {
+                    let x = &values[at].1;
+                    Exact { m: p.m * &x.m, two: p.two + x.two, five: p.five + x.five }
+                });
+                each(next, product);
+            }
+            next += 1;
+        });
+    }
+
+    /// The exact value of a stored number in a raw column, under the data's reading.
+    fn exact(&self, column: u32, value: f64) -> Exact {
         let reading = self.data.reading();
         let decimal = reading.decimal && reading.binary64.binary_search(&column).is_err();
         if decimal && let Some(exact) = as_decimal(value) {
@@ -129,8 +163,7 @@ impl Signed {
         }
         for &k in chosen {
             let mut row = Vec::new();
-            self.for_each(k, &mut scratch, |column, value| {
-                let exact = self.exact(column, value);
+            self.for_each_exact(k, &mut scratch, |column, exact| {
                 (two, five) = (two.min(exact.two), five.min(exact.five));
                 row.push((column, exact));
             });
@@ -142,12 +175,12 @@ impl Signed {
         if two == i32::MAX {
             (two, five) = (0, 0);
         }
-        let whole = |m: IBig, exact: (i32, i32)| {
+        let whole = |m: &IBig, exact: (i32, i32)| {
             let five = UBig::from(5u8).pow((exact.1 - five) as usize);
             (m * IBig::from(five)) << (exact.0 - two) as usize
         };
         let shift = usize::from(constant.is_some());
-        let constant = whole(IBig::from(constant.unwrap_or(0)), (0.max(two), 0.max(five)));
+        let constant = whole(&IBig::from(constant.unwrap_or(0)), (0.max(two), 0.max(five)));
         let rows = entries.iter().zip(chosen).map(|(entries, &k)| {
             let mut row = vec![IBig::ZERO; columns.len() + shift];
             if shift == 1 {
@@ -155,8 +188,8 @@ impl Signed {
             }
             for (column, exact) in entries {
                 let at = columns.binary_search(column).unwrap_or(0);
-                let m = IBig::from(exact.m * i64::from(self.signs[k]));
-                row[at + shift] = whole(m, (exact.two, exact.five));
+                let m = &exact.m * IBig::from(self.signs[k]);
+                row[at + shift] = whole(&m, (exact.two, exact.five));
             }
             row
         });
@@ -170,9 +203,7 @@ impl Signed {
         let mut entries: Vec<Vec<(u32, Exact)>> = Vec::new();
         for &k in chosen {
             let mut row = Vec::new();
-            self.for_each(k, &mut scratch, |column, value| {
-                row.push((column, self.exact(column, value)))
-            });
+            self.for_each_exact(k, &mut scratch, |column, exact| row.push((column, exact)));
             entries.push(row);
         }
         let mut columns: Vec<u32> = entries.iter().flatten().map(|(column, _)| *column).collect();
@@ -195,8 +226,8 @@ impl Signed {
                 let at = place(*column);
                 let (two, five) = scale[at];
                 let five = UBig::from(5u8).pow((exact.five - five) as usize);
-                let m = exact.m * i64::from(self.signs[k]);
-                row[at + shift] = (IBig::from(m) * IBig::from(five)) << (exact.two - two) as usize;
+                let m = &exact.m * IBig::from(self.signs[k]);
+                row[at + shift] = (m * IBig::from(five)) << (exact.two - two) as usize;
             }
             row
         });
@@ -251,7 +282,7 @@ impl linsep_proof::Rows for Part<'_> {
     }
 
     fn width(&self) -> usize {
-        self.data.n_features()
+        linsep_proof::Rows::width(self.data)
     }
 
     fn label(&self, row: u64) -> &str {
@@ -259,7 +290,11 @@ impl linsep_proof::Rows for Part<'_> {
     }
 
     fn for_each(&self, row: u64, each: &mut dyn FnMut(u32, f64)) {
-        self.data.store.for_each_entry(row as usize, each);
+        linsep_proof::Rows::for_each(self.data, row, each);
+    }
+
+    fn basis(&self) -> Option<&linsep_proof::Basis> {
+        linsep_proof::Rows::basis(self.data)
     }
 
     fn takes_part(&self, row: u64) -> bool {
@@ -306,7 +341,8 @@ pub(crate) fn as_binary64(value: f64) -> Exact {
         if exponent == 0 { (fraction, -1074) } else { (fraction | 1 << 52, exponent - 1075) };
     let zeros = if m == 0 { 0 } else { m.trailing_zeros() };
     let m = m >> zeros;
-    Exact { m: if value < 0.0 { -m } else { m }, two: two + zeros as i32, five: 0 }
+    let m = IBig::from(if value < 0.0 { -m } else { m });
+    Exact { m, two: two + zeros as i32, five: 0 }
 }
 
 /// The decimal of at most 15 digits that rounds to the value, if there is one.
@@ -320,7 +356,7 @@ fn as_decimal(value: f64) -> Option<Exact> {
         let m = (value * ten).round();
         if m.abs() < 1e15 && m / ten == value {
             let ten = -(places as i32);
-            return Some(Exact { m: m as i64, two: ten, five: ten });
+            return Some(Exact { m: IBig::from(m as i64), two: ten, five: ten });
         }
     }
     let text = format!("{value:e}");
@@ -331,5 +367,6 @@ fn as_decimal(value: f64) -> Option<Exact> {
         return None;
     }
     let ten = exponent.parse::<i32>().ok()? - fraction;
-    Some(Exact { m: digits.parse().ok()?, two: ten, five: ten })
+    let m: i64 = digits.parse().ok()?;
+    Some(Exact { m: m.into(), two: ten, five: ten })
 }

@@ -34,6 +34,7 @@ pub(super) fn object(
         "seconds": { "read": read, "decide": decide, "prove": prove },
         "digest": digest,
         "reading": judge.reading(),
+        "basis": judge.data.input().basis.as_ref().map(|basis| basis.claimed()),
     })
 }
 

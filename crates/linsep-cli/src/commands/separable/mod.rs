@@ -14,6 +14,7 @@ use crate::input;
 use crate::output::{Facts, print, print_json};
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
+use linsep::data::basis::Basis;
 use linsep::proof::{Certificate, CertificateFile, DataIdentity};
 use linsep::verdict::{Decision, Judge, Method, Verdict, certificate};
 use linsep::{Error, Result as LinsepResult};
@@ -24,12 +25,13 @@ use std::time::Instant;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     let constant = margin::asked(matches)?;
+    let basis = input::basis(matches)?;
     let reading = Instant::now();
     let read = read_data(matches, context)?;
     let read_seconds = reading.elapsed().as_secs_f64();
-    check_width(&read.data, 64, context)?;
     let (file, line) = describe_input(&input::paths(matches), &read);
-    let data = Arc::new(read.data);
+    let data = Arc::new(input::expand(read.data, basis.as_ref(), None, context)?);
+    check_width(&data, 64, context)?;
     let mut judge = Judge::new(Arc::clone(&data));
     judge.threads = context.threads;
     judge.clock = seconds;
@@ -61,6 +63,9 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     } else {
         let mut facts = Facts::default();
         facts.add(&file, &line);
+        if data.input().basis.is_some() {
+            facts.add("planes", format!("in {}", data.input().linear_in()));
+        }
         report::add(&mut facts, &asked, &judge, matches.get_flag("witness"), context);
         if let Some(path) = matches.get_one::<PathBuf>("cert") {
             facts.add("proof", format!("{} (check it with linsep verify)", path.display()));
@@ -103,6 +108,7 @@ fn seconds() -> f64 {
 fn file_of(judge: &Judge, certificate: Certificate, digest: &str) -> CertificateFile {
     let identity = DataIdentity { sha256: digest.to_owned(), rows: judge.data.n_rows() as u64 };
     let mut file = CertificateFile::new(identity, judge.reading(), judge.bias, certificate);
+    file.basis = judge.data.input().basis.as_ref().map(Basis::claimed);
     file.input = serde_json::to_value(judge.data.input()).ok();
     file
 }

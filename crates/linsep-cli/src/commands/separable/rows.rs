@@ -92,7 +92,8 @@ pub(super) fn place(data: &Dataset, row: u64) -> String {
 fn values(data: &Dataset, row: u64) -> String {
     let mut values: Vec<String> = Vec::new();
     let mut more = false;
-    data.for_each(row as usize, |j, x| {
+    // The values that stand in the file, not products of them.
+    linsep::proof::Rows::for_each(data, row, &mut |j, x| {
         match values.len() < SHOWN_VALUES {
             true => values.push(format!("{} {x}", name(data, j))),
             false => more = true,

@@ -27,23 +27,24 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let read = read_data(matches, context)?;
     let read_seconds = reading.elapsed().as_secs_f64();
     let (file, input_line) = describe_input(&plan.inputs, &read);
-    let planes = plan.recipe.most_planes(&plan.settings, read.data.n_classes() as u64);
-    // Weights and scales, and a copy of the weights for the model.
-    let more = plan.recipe.bytes_per_feature(read.data.n_features() as u64);
-    let bytes = planes.saturating_mul(16).saturating_add(16 + more);
-    check_width(&read.data, bytes, context)?;
     let ReadResult { data, choices, .. } = read;
-    let mut task = Task { data: Arc::new(data), rows: None, threads: context.threads };
     let splits = match plan.folds {
-        Some(count) => folds(&task.data, count, context.seed)?,
+        Some(count) => folds(&data, count, context.seed)?,
         None => Vec::new(),
     };
-    let mut test_rows = None;
+    let (mut rows, mut test_rows) = (None, None);
     if let Some(TestOn::Share(share)) = plan.test {
-        let Split { train, test } = holdout(&task.data, share, context.seed)?;
-        task.rows = Some(train.into());
+        let Split { train, test } = holdout(&data, share, context.seed)?;
+        rows = Some(train);
         test_rows = Some(test);
     }
+    let data = input::expand(data, plan.basis.as_ref(), rows.as_deref(), context)?;
+    let planes = plan.recipe.most_planes(&plan.settings, data.n_classes() as u64);
+    // Weights and scales, and a copy of the weights for the model.
+    let more = plan.recipe.bytes_per_feature(data.n_features() as u64);
+    check_width(&data, planes.saturating_mul(16).saturating_add(16 + more), context)?;
+    let rows = rows.map(Into::into);
+    let task = Task { data: Arc::new(data), rows, threads: context.threads };
     if plan.dry_run {
         // Starting a run checks the settings against the data.
         plan.learner.start(&task)?;

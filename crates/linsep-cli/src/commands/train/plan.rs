@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
 use clap::ArgMatches;
+use linsep::data::basis::BasisSpec;
 use linsep::model_file::ModelFile;
 use linsep::recipe::{Recipe, Settings};
 use linsep::{Error, Learner, Limits};
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 /// Everything that the flags ask for, checked before any work.
 pub(super) struct Plan {
     pub(super) inputs: Vec<PathBuf>,
+    pub(super) basis: Option<BasisSpec>,
     pub(super) recipe: &'static Recipe,
     pub(super) settings: Settings,
     pub(super) learner: Box<dyn Learner>,
@@ -83,6 +85,7 @@ impl Plan {
             folds: whole("cv")?.map(|folds| folds as usize),
             model,
             dry_run: matches.get_flag("dry-run"),
+            basis: input::basis(matches)?,
             inputs,
         })
     }

@@ -42,6 +42,9 @@ impl Report<'_> {
             String::new()
         };
         facts.add("classes", format!("{}{more}", classes[..shown].join(", ")));
+        if self.fit.model.input.basis.is_some() {
+            facts.add("form", format!("linear in {}", self.fit.model.input.linear_in()));
+        }
         facts.add("learner", self.learner());
         facts.add("stopped", self.stop());
         facts.add("proved", self.proved());
@@ -259,6 +262,9 @@ impl Report<'_> {
         if self.fit.certificate.claims.len() > 1 {
             let names = self.fit.certificate.claims.iter().map(Claim::name);
             value["certificate"]["claims"] = names.collect();
+        }
+        if let Some(basis) = &self.fit.model.input.basis {
+            value["basis"] = json!(basis.claimed());
         }
         if let Some(test) = &self.test {
             value["test"] = short_json(test);

@@ -394,6 +394,7 @@ pub(crate) fn assemble(mut parts: Parts) -> Result<Dataset> {
         parts.labels.codes.iter().map(|&code| order[code as usize]).collect();
     let mut data = Dataset {
         store: Store::empty(),
+        expansion: None,
         classes,
         targets: Vec::new(),
         merged: None,

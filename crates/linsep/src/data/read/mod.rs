@@ -120,12 +120,18 @@ pub fn read(inputs: &[PathBuf], options: &ReadOptions) -> Result<ReadResult> {
 }
 
 /// Like [`read`], but with the columns, levels and fill values of an earlier reading of the same
-/// table, such as a model or a certificate holds.
+/// table, such as a model or a certificate holds; with its basis functions, if it has any.
 pub fn read_with_map(
     inputs: &[PathBuf],
     options: &ReadOptions,
     map: Option<&InputMap>,
 ) -> Result<ReadResult> {
+    if let Some(InputMap { basis: Some(basis), .. }) = map {
+        let plain = map.map(|map| InputMap { basis: None, ..map.clone() });
+        let mut result = read_with_map(inputs, options, plain.as_ref())?;
+        result.data = result.data.expanded(basis.clone(), options.max_memory)?;
+        return Ok(result);
+    }
     match read_once(inputs, options, map)? {
         Some(result) => Ok(result),
         None => {
@@ -317,7 +323,10 @@ pub fn stream(
                 collect::lay_out(block.store, &block.categories, &missing, &layout)
                     .map_err(|fault| fault.problem(map, chunk.place(fault.row)))?
             };
-            chunk.store = store;
+            chunk.store = match &map.basis {
+                None => store,
+                Some(basis) => basis.expand(&store, map, |row| chunk.place(row), |_| Ok(()))?,
+            };
             each(&choices, chunk)?;
             Ok(ControlFlow::Continue(()))
         })?;

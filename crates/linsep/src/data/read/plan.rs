@@ -264,6 +264,7 @@ fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Result<Plan> 
         }),
         columns,
         binarize: None,
+        basis: None,
     };
     let parser = TablePlan {
         delimiter: table.delimiter,
