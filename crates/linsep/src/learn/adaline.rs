@@ -16,6 +16,7 @@
 use super::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
 use super::rate::Rate;
 use super::response::Response;
+use super::update::{Beginning, Update};
 use super::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, SavedPlane, State, Status, Task,
     Training,
@@ -193,6 +194,14 @@ impl Training for Run {
         };
         let data = serde_json::json!({ "rate": rate, "bound": bound });
         vec![Remark { name: "rate", words, data }]
+    }
+
+    fn beginnings(&self) -> Vec<Beginning> {
+        self.run.beginnings()
+    }
+
+    fn last_updates(&self) -> Vec<Update> {
+        self.run.last_updates()
     }
 
     fn save(&self) -> State {

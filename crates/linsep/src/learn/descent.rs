@@ -16,6 +16,7 @@
 
 use super::perceptron::{Planes, certificate_of};
 use super::rate::Rate;
+use super::update::{Beginning, Move, StartPlane, Update};
 use super::{BinaryLearner, Budget, Certificate, Learner, Progress, State, Status, Task, Training};
 use crate::data::scale::{Scaler, Scaling};
 use crate::engine::batch::{Batch, Sums};
@@ -126,6 +127,7 @@ impl BinaryLearner for Descent {
                 mistakes: None,
                 ended: false,
             },
+            last: None,
         };
         run.rate = match &self.rate {
             Some(rate) => rate.clone(),
@@ -144,6 +146,8 @@ struct Run {
     weights: Option<Vec<f64>>,
     rate: Rate,
     now: Now,
+    /// The plane before the last step, and the rate of the step.
+    last: Option<(Plane, f64)>,
 }
 
 /// Everything that changes.
@@ -217,6 +221,7 @@ impl Run {
         }
         self.now.mistakes = Some(mistakes);
         self.now.epoch = epoch;
+        self.last = None;
         let only_mistakes = matches!(criterion, Criterion::Perceptron | Criterion::Distance);
         let below = self.settings.below.is_some_and(|below| value < below);
         if below || (only_mistakes && mistakes == 0) {
@@ -230,9 +235,8 @@ impl Run {
             rate = length.max(1.0) / size / (epoch as f64).sqrt();
         }
         let before = self.now.plane.clone();
-        for (j, (w, g)) in self.now.plane.weights.iter_mut().zip(&gradient.weights).enumerate() {
-            let s = self.scaler.scale(j);
-            *w -= rate * s * s * g;
+        self.now.plane.descend(rate, &self.scaler, &gradient);
+        for w in &mut self.now.plane.weights {
             if let Some(lower) = self.settings.lower {
                 *w = w.max(lower);
             }
@@ -240,13 +244,13 @@ impl Run {
                 *w = w.min(upper);
             }
         }
-        self.now.plane.bias -= rate * gradient.bias;
         let mut moved = self.now.plane.clone();
         moved.weights.iter_mut().zip(&before.weights).for_each(|(w, b)| *w -= b);
         moved.bias -= before.bias;
         let length = self.batch().length(&self.now.plane);
         let rests = self.batch().length(&moved) <= self.settings.rest * length;
         self.now.ended = rests && !only_mistakes;
+        self.last = Some((before, rate));
     }
 
     fn is_finite(&self) -> bool {
@@ -303,6 +307,31 @@ impl Training for Run {
         certificate_of(&self.task, Planes::One(self.positive), planes)
     }
 
+    /// A step on `jd` scales the plane too, and bounds cut it off: neither is a sum of rows.
+    fn beginnings(&self) -> Vec<Beginning> {
+        let Descent { criterion, lower, upper, .. } = self.settings;
+        if criterion == Criterion::Distance || lower.is_some() || upper.is_some() {
+            return Vec::new();
+        }
+        vec![Beginning {
+            positive: Some(self.positive),
+            planes: vec![StartPlane::of(&self.now.plane)],
+            scaling: self.settings.scale,
+            rows: self.rows.clone(),
+            batch: true,
+            // The step that found nothing to do is none.
+            updates: self.progress().updates,
+        }]
+    }
+
+    fn last_updates(&self) -> Vec<Update> {
+        let Some((before, rate)) = &self.last else { return Vec::new() };
+        let pulls = self.batch().pulls(self.settings.criterion, before);
+        let step = |(row, pull): (u32, f64)| Move { row, plane: 0, rival: None, step: -pull };
+        let (epoch, moves) = (self.now.epoch, pulls.into_iter().map(step).collect());
+        vec![Update { machine: 0, number: epoch, epoch, rate: Some(*rate), moves }]
+    }
+
     fn save(&self) -> State {
         State::encode(&self.now)
     }
@@ -315,7 +344,7 @@ impl Training for Run {
         if !fits {
             return Err(Error::usage("the saved state belongs to a run on other data"));
         }
-        self.now = now;
+        (self.now, self.last) = (now, None);
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! K classes by two-class learners: the same data seen K times, never copied.
 
+use super::update::{Beginning, Update};
 use super::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
 };
@@ -37,7 +38,9 @@ impl Training for Many {
     fn advance(&mut self, budget: Budget) -> Status {
         let statuses: Vec<Status> = if budget.updates == u64::MAX {
             let children: Vec<_> = self.children.iter_mut().map(Mutex::new).collect();
-            parallel_map(children.len(), self.threads, |k| match children[k].lock() {
+            // Threads are not worth a single visit.
+            let threads = if budget.visits == 1 { 1 } else { self.threads };
+            parallel_map(children.len(), threads, |k| match children[k].lock() {
                 Ok(mut child) => child.advance(budget),
                 Err(_) => Status::Diverged,
             })
@@ -83,6 +86,21 @@ impl Training for Many {
     /// Those of the first plane: the others differ only in their signs.
     fn remarks(&self) -> Vec<Remark> {
         self.children[0].remarks()
+    }
+
+    fn beginnings(&self) -> Vec<Beginning> {
+        let each: Vec<_> = self.children.iter().map(|child| child.beginnings()).collect();
+        match each.iter().all(|beginnings| beginnings.len() == 1) {
+            true => each.into_iter().flatten().collect(),
+            false => Vec::new(),
+        }
+    }
+
+    fn last_updates(&self) -> Vec<Update> {
+        let named = |(machine, child): (usize, &Box<dyn Training>)| {
+            child.last_updates().into_iter().map(move |update| Update { machine, ..update })
+        };
+        self.children.iter().enumerate().flat_map(named).collect()
     }
 
     fn certificate(&self) -> Certificate {
