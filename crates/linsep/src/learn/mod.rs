@@ -8,6 +8,7 @@
 pub mod adaline;
 pub mod averaged;
 pub mod bayes;
+pub mod boxes;
 pub(crate) mod closed_form;
 pub mod deciding;
 pub mod descent;

@@ -9,7 +9,9 @@ use super::{FORMAT, Header, Line, MachineHeader};
 use crate::data::Dataset;
 use crate::data::scale::Scaling;
 use crate::error::{Code, Error, Result, printable};
+use crate::learn::perceptron::{Planes, certificate_of};
 use crate::learn::update::{Beginning, Move, Update};
+use crate::learn::{Certificate, Task};
 use crate::loss::Criterion;
 use crate::model::{LinearModel, Link, Plane, Rule};
 use std::io::{BufRead, Read};
@@ -245,6 +247,18 @@ impl<R: BufRead> Replay<R> {
     /// The margins of the rows of one machine as they are now.
     pub fn margins(&self, machine: usize) -> Vec<(u32, f64)> {
         self.machines.get(machine).map(Replica::margins).unwrap_or_default()
+    }
+
+    /// What is proved of the planes as they are now.
+    pub fn certificate(&self) -> Certificate {
+        let Some(data) = &self.data else { return Certificate::unproved("there is no data yet") };
+        let task = Task::new(Arc::clone(data));
+        let of = |(machine, replica): (&MachineHeader, &Replica)| {
+            let rule = machine.positive.map_or(Planes::Joint, Planes::One);
+            certificate_of(&task, rule, &replica.planes()).claims
+        };
+        let machines = self.header.machines.iter().zip(&self.machines);
+        Certificate { claims: machines.flat_map(of).collect() }
     }
 
     /// The planes as a model.

@@ -37,6 +37,8 @@ pub struct Tracer<'a> {
     pub algorithm_box: Option<String>,
     /// The class that was chosen as positive, for the header.
     pub positive: Option<String>,
+    /// Threads that may be used. Never changes a bit of the trace.
+    pub threads: usize,
     /// The criteria that every line is to have.
     pub criteria: Vec<Criterion>,
     /// Finds γ for the rows of a machine.
@@ -100,6 +102,7 @@ impl<'a> Tracer<'a> {
             seed: 0,
             algorithm_box: None,
             positive: None,
+            threads: 1,
             criteria: Vec::new(),
             gamma: Box::new(|_| None),
             learner: learner.to_owned(),
@@ -161,7 +164,7 @@ impl<'a> Tracer<'a> {
             parameters: self.parameters.clone(),
             algorithm_box: self.algorithm_box.clone(),
             seed: self.seed,
-            digest: self.data.digest(1),
+            digest: self.data.digest(self.threads),
             rows: self.data.n_rows() as u64,
             features: self.data.n_features() as u64,
             classes: self.data.classes().to_vec(),
