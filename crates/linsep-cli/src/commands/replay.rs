@@ -176,7 +176,8 @@ impl Outcome<'_> {
         };
         facts.add("run", format!("{learner}, scale {}, R² = {}", header.scaling, short(header.r2)));
         if let Some(gamma) = &header.gamma {
-            facts.add("margin", format!("γ = {} or a little more", short(gamma.lower)));
+            facts
+                .add("margin", format!("γ ≥ {} in the coordinates of the run", short(gamma.lower)));
         }
         facts.add(
             "replayed",

@@ -11,4 +11,5 @@ mod same_table;
 mod separable;
 mod settings;
 mod streams;
+mod trace;
 mod training;

@@ -11,13 +11,14 @@
 //! |---|---|
 //! | `k`, `epoch` | number of the update and of the pass over the rows, both from 1 |
 //! | `row`, `line`, `file` | the row from 0, the line in its file from 1, and the file where there are several |
+//! | `machine` | which of several machines side by side made it (one-versus-rest) |
 //! | `step` | what the row was multiplied with before it was added, its sign included |
 //! | `plane`, `rival` | K classes: the plane that got the row and the one that lost it |
 //! | `rows`, `steps` | batch learners: all rows that were added; w += step · Σ stepsᵢ · rowᵢ |
 //! | `margin_before`, `margin_after` | y(w·x + b) around the update; for a batch of the sum of its rows |
 //! | `angle_before`, `angle_after` | radians between (b, w) and y(1, x); none at w = 0 |
 //! | `norm` | the length of (b, w) after the update |
-//! | `mistakes` | rows that were added because they were wrong or on the plane, so far |
+//! | `mistakes` | rows that its machine added because they were wrong or on the plane, so far |
 //! | `bound_upper`, `bound_lower` | the two curves of the convergence proof |
 //! | `criteria` | criteria over all rows after the update, where they were asked for |
 //!

@@ -114,7 +114,8 @@ impl Replica {
             self.pulled.filter(|_| pull >= 0.0).map(|sum| sum + pull * reach / self.r2.sqrt());
         self.is_fixed_increment &= margins[0] <= 0.0 && self.step.is_none_or(|step| step == pull);
         self.step = Some(pull);
-        let finite = |x: f64| x.is_finite().then_some(x);
+        // A margin of −0 is one of 0.
+        let finite = |x: f64| x.is_finite().then_some(x + 0.0);
         let angle = |margin: f64, norm: f64| {
             let cosine = margin / (norm * length);
             finite(cosine).map(|cosine| cosine.clamp(-1.0, 1.0).acos())

@@ -125,7 +125,9 @@ impl<'a> Tracer<'a> {
         self.out.flush().map_err(|error| io_error(&error))?;
         let r2 = self.machines.iter().map(|machine| machine.replica.r2).fold(0.0, f64::max);
         let fixed = matches!(&self.machines[..], [one] if one.replica.is_fixed_increment);
-        let bound = self.found.filter(|_| fixed).map(|gamma| r2 / gamma.lower / gamma.lower);
+        // Far more room than the few roundings need.
+        let quotient = |gamma: Gamma| r2 / gamma.lower / gamma.lower * (1.0 + 1e-12);
+        let bound = self.found.filter(|_| fixed).map(quotient);
         let updates = self.machines.iter().map(|machine| machine.made).sum();
         Ok(Summary { updates, r2, gamma: self.found, bound })
     }

@@ -180,7 +180,7 @@ pub(super) fn report(facts: &mut Facts, to: &TraceTo, traced: &Summary) {
         facts.add(
             "bound",
             format!(
-                "at most {} by R²/γ² with R² = {} and γ ≥ {}; {} made",
+                "at most {} by R²/γ², with R² = {} and γ ≥ {} in the coordinates of the run; {} made",
                 counted(bound.min(1e18) as u64, "correction"),
                 short(traced.r2),
                 short(gamma.lower),
