@@ -207,6 +207,8 @@ fn box_003_as_printed_does_not_start_while_there_is_an_error_and_does_not_end_wi
     assert_eq!(found, [[1., 0., 0.], [0., 0., 0.], [-1., 0., -1.]]);
     assert_eq!((fit.stop, fit.progress.epochs), (Stop::Epochs, 100));
     assert_eq!(fit.progress.visits, 3 + 99);
+    let plain = from_one(10.0).fit(&and(), &Limits::default(), &mut ()).unwrap();
+    assert_eq!((bits(&plain.model), plain.progress), (bits(&fit.model), fit.progress));
     assert!(fit.remarks[0].words.starts_with("no end"));
     // The row behind the break is still wrong.
     assert_eq!(fit.model.predict(&[1.0, 1.0]), "0");

@@ -382,8 +382,12 @@ impl Training for Loop {
         }
     }
 
+    /// A pass of box 003 may end at any row, and limits are looked at after each of them.
     fn epoch_rows(&self) -> u64 {
-        self.run.epoch_rows()
+        match self.printed {
+            Printed::WhilePositive => self.run.epoch_rows(),
+            Printed::WhileBelow => 1,
+        }
     }
 
     fn progress(&self) -> Progress {

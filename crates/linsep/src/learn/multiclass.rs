@@ -97,10 +97,12 @@ impl Training for Many {
     }
 
     fn last_updates(&self) -> Vec<Update> {
-        let named = |(machine, child): (usize, &Box<dyn Training>)| {
-            child.last_updates().into_iter().map(move |update| Update { machine, ..update })
-        };
-        self.children.iter().enumerate().flat_map(named).collect()
+        let mut all = Vec::new();
+        for (machine, child) in self.children.iter().enumerate() {
+            let own = child.last_updates().into_iter();
+            all.extend(own.map(|update| Update { machine, ..update }));
+        }
+        all
     }
 
     fn certificate(&self) -> Certificate {

@@ -46,7 +46,7 @@ mod tracer;
 pub use gamma::{Gamma, margin_of_run};
 pub use replay::{Replay, Step};
 pub use replica::Measures;
-pub use tracer::{Summary, Tracer, traceable};
+pub use tracer::{FindGamma, Summary, Tracer, traceable};
 
 use crate::data::input::InputMap;
 use crate::learn::update::StartPlane;

@@ -19,6 +19,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A trace that is being read.
+///
+/// ```
+/// use linsep::learn::perceptron::Perceptron;
+/// use linsep::trace::{Replay, Tracer};
+/// use linsep::{Dataset, Learner, Limits, Task};
+/// let rows = [[0., 0.], [0., 1.], [1., 0.], [1., 1.]];
+/// let task = Task::new(Dataset::from_rows(&rows, &["0", "1", "1", "1"])?);
+/// let mut file = Vec::new();
+/// let mut tracer = Tracer::new(&task.data, "perceptron", &mut file, &mut ());
+/// let fit = Perceptron::default().fit(&task, &Limits::default(), &mut tracer)?;
+/// tracer.finish()?;
+/// let mut replay = Replay::open("trace".as_ref(), &file[..], None)?;
+/// replay.on(task.data, 1)?;
+/// while let Some(step) = replay.next_step(true)? {
+///     assert_eq!(step.line.k, replay.k());
+/// }
+/// assert_eq!(replay.planes(), fit.model.planes);
+/// # Ok::<(), linsep::Error>(())
+/// ```
 pub struct Replay<R> {
     /// The first line.
     pub header: Header,

@@ -42,7 +42,7 @@ pub struct Tracer<'a> {
     /// The criteria that every line is to have.
     pub criteria: Vec<Criterion>,
     /// Finds γ for the rows of a machine.
-    pub gamma: Box<dyn Fn(&Beginning) -> Option<Gamma> + 'a>,
+    pub gamma: FindGamma<'a>,
     learner: String,
     data: Arc<Dataset>,
     out: &'a mut dyn Write,
@@ -54,6 +54,9 @@ pub struct Tracer<'a> {
     k: u64,
     failed: Option<Error>,
 }
+
+/// How γ of the rows of a machine is found.
+pub type FindGamma<'a> = Box<dyn Fn(&Beginning) -> Option<Gamma> + 'a>;
 
 struct Traced {
     replica: Replica,
