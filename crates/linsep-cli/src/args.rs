@@ -1,5 +1,7 @@
 //! The grammar of the command line. Learners' flags come from the registry.
 
+pub(crate) mod trace;
+
 use crate::input;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, Command, value_parser};
@@ -38,6 +40,7 @@ pub(crate) fn command() -> Command {
         .subcommand(verify())
         .subcommand(convert())
         .subcommand(generate())
+        .subcommand(trace::replay())
         .subcommand(
             Command::new("help")
                 .about("Explains a command or an error code")
@@ -189,6 +192,7 @@ fn train() -> Command {
         .arg(flag("test", "FILE|SHARE", "Test on a file, or on a share of the rows such as 0.2"))
         .arg(flag("cv", "K", "Cross-validate with K folds"))
         .arg(switch("dry-run", "Read and check everything, learn and write nothing"))
+        .args(trace::train_flags())
         .args(input::flags())
         .arg(input::basis_flag())
 }

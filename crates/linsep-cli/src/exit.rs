@@ -169,6 +169,9 @@ fn advice(error: &Error) -> Option<&'static str> {
             }
             _ => Some("an existing file was left as it was"),
         },
+        Error::Model { code: Code::TRACE, .. } => {
+            Some("give the data of the run with the same rows, or write the trace again")
+        }
         Error::Model { .. } => Some("train the model again, or fetch the file again"),
         _ => None,
     }

@@ -93,6 +93,11 @@ fn case(code: Code) -> (i32, Case) {
             file.save(&room.path("m.linsep")).expect("it can be written");
             room.run("show m.linsep")
         }),
+        Code::TRACE => Case::Other(|room| {
+            room.run("train two.csv --trace t.ndjson").exits(0);
+            room.write("f.csv", "a,b,label\n1,2,x\n4,5,y\n");
+            room.run("replay t.ndjson f.csv")
+        }),
         Code::LIMIT => Case::Line("train two.csv --epochs 1"),
         Code::IO => Case::Line("train nope.csv"),
         Code::MEMORY => flagged(TWO, "--max-memory 1"),

@@ -44,6 +44,7 @@ transcripts! {
     predict_prints_what_its_transcript_shows, "predict";
     separable_prints_what_its_transcript_shows, "separable";
     show_prints_what_its_transcript_shows, "show";
+    traces_and_boxes_look_as_their_transcript_shows, "trace";
     train_prints_what_its_transcript_shows, "train";
 }
 

@@ -27,6 +27,7 @@ pub mod model;
 pub mod model_file;
 pub mod recipe;
 pub mod report;
+pub mod trace;
 pub mod verdict;
 
 pub mod atomic;

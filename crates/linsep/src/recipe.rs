@@ -22,6 +22,7 @@ use crate::loss::Criterion;
 use crate::model::Plane;
 use std::collections::BTreeMap;
 
+mod boxes;
 mod parameters;
 
 use parameters::*;

@@ -7,6 +7,7 @@ mod help;
 mod inspect;
 mod margin;
 mod predict;
+mod replay;
 mod rules;
 mod separable;
 mod show;
@@ -39,6 +40,7 @@ pub(crate) fn run(
         "inspect" => inspect::run(matches, context),
         "convert" => convert::run(matches, context),
         "generate" => generate::run(matches, context),
+        "replay" => replay::run(matches, context),
         "completions" => help::completions(matches),
         "man" => help::man(matches),
         _ => help::run(matches),

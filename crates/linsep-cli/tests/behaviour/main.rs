@@ -13,4 +13,5 @@ mod same_table;
 mod separable;
 mod settings;
 mod streams;
+mod trace;
 mod training;

@@ -64,6 +64,34 @@ impl Batch<'_> {
         total
     }
 
+    /// The rows that pull at a plane, each with the multiple of it that Σ ω f'(m) y z has.
+    pub(crate) fn pulls(&self, criterion: Criterion, plane: &Plane) -> Vec<(u32, f64)> {
+        let pull = |&row: &u32| {
+            let f = |m| (0.0, criterion.slope(m));
+            let look = with_rows!(self.data.store, rows => self.look(rows, &f, plane, row));
+            (row, look.pull)
+        };
+        self.rows.iter().map(pull).filter(|(_, pull)| *pull != 0.0).collect()
+    }
+
+    /// One row at a plane.
+    #[inline]
+    fn look<R: Rows>(
+        &self,
+        rows: &R,
+        f: &(dyn Fn(f64) -> (f64, f64) + Sync),
+        plane: &Plane,
+        row: u32,
+    ) -> Look {
+        let row = row as usize;
+        let y = if self.data.class_of(row) == self.positive { 1.0 } else { -1.0 };
+        let weight = self.weights.map_or(1.0, |weights| weights[row]);
+        let scale = self.scaler.row_factor.as_ref().map_or(1.0, |factor| factor[row]);
+        let margin = y * (rows.dot(row, &plane.weights) + plane.bias) * scale;
+        let (value, slope) = f(margin);
+        Look { margin, value: weight * value, pull: weight * slope * y * scale }
+    }
+
     fn block_of<R: Rows>(
         &self,
         rows: &R,
@@ -74,20 +102,13 @@ impl Batch<'_> {
         let mut sums = Sums::zero(plane.weights.len());
         let mut scratch = Vec::new();
         for &row in block {
-            let row = row as usize;
-            let y = if self.data.class_of(row) == self.positive { 1.0 } else { -1.0 };
-            let weight = self.weights.map_or(1.0, |weights| weights[row]);
-            let scale = self.scaler.row_factor.as_ref().map_or(1.0, |factor| factor[row]);
-            let margin = y * (rows.dot(row, &plane.weights) + plane.bias) * scale;
-            let (value, slope) = f(margin);
-            sums.value += weight * value;
+            let Look { margin, value, pull } = self.look(rows, f, plane, row);
+            sums.value += value;
             // Written so that a margin that is not a number counts as a mistake.
             let right = margin > 0.0;
             sums.mistakes += u64::from(!right);
-            let a = weight * slope * y * scale;
-            if a != 0.0 {
-                rows.row(row, &mut scratch).add_to(a, &mut sums.gradient.weights);
-                sums.gradient.bias += a;
+            if pull != 0.0 {
+                sums.gradient.pull(rows, row, pull, &mut scratch);
             }
         }
         sums
@@ -153,6 +174,51 @@ pub(crate) fn margins(
     parallel_map(blocks.len(), threads, block).concat()
 }
 
+/// What a row is at a plane: ω f(m) and ω f'(m) y.
+struct Look {
+    margin: f64,
+    value: f64,
+    pull: f64,
+}
+
+impl Plane {
+    /// Adds a times a row (1, x).
+    fn pull<R: Rows>(&mut self, rows: &R, row: u32, a: f64, scratch: &mut Vec<f64>) {
+        rows.row(row as usize, scratch).add_to(a, &mut self.weights);
+        self.bias += a;
+    }
+
+    fn add(&mut self, other: &Plane) {
+        self.weights.iter_mut().zip(&other.weights).for_each(|(a, b)| *a += b);
+        self.bias += other.bias;
+    }
+
+    /// A step down a slope given in raw coordinates: w ← w − η S² g.
+    pub(crate) fn descend(&mut self, rate: f64, scaler: &Scaler, gradient: &Plane) {
+        for (j, (w, g)) in self.weights.iter_mut().zip(&gradient.weights).enumerate() {
+            let s = scaler.scale(j);
+            *w -= rate * s * s * g;
+        }
+        self.bias -= rate * gradient.bias;
+    }
+}
+
+/// Σ pull · (1, x) over some rows in the order in which a pass adds them up: block by block of all
+/// `rows`, which rise.
+pub(crate) fn sum_of_pulls(data: &Dataset, rows: &[u32], pulls: &[(u32, f64)]) -> Plane {
+    let zero = || Plane { weights: vec![0.0; data.n_features()], bias: 0.0 };
+    let block = |row: u32| rows.partition_point(|other| *other < row) / BLOCK;
+    let (mut total, mut scratch) = (zero(), Vec::new());
+    for pulls in pulls.chunk_by(|a, b| block(a.0) == block(b.0)) {
+        let mut sum = zero();
+        for &(row, pull) in pulls {
+            with_rows!(data.store, rows => sum.pull(rows, row, pull, &mut scratch));
+        }
+        total.add(&sum);
+    }
+    total
+}
+
 impl Sums {
     fn zero(width: usize) -> Sums {
         Sums { value: 0.0, mistakes: 0, gradient: Plane { weights: vec![0.0; width], bias: 0.0 } }
@@ -161,8 +227,6 @@ impl Sums {
     fn add(&mut self, other: &Sums) {
         self.value += other.value;
         self.mistakes += other.mistakes;
-        let pairs = self.gradient.weights.iter_mut().zip(&other.gradient.weights);
-        pairs.for_each(|(a, b)| *a += b);
-        self.gradient.bias += other.gradient.bias;
+        self.gradient.add(&other.gradient);
     }
 }

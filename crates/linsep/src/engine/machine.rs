@@ -1,8 +1,9 @@
 //! The planes of an online run, how a row scores on them and how it moves them.
 
-use crate::data::scale::Centre;
+use crate::data::scale::{Centre, Scaler};
 use crate::data::store::{Row, Rows};
 use crate::learn::rate::Rate;
+use crate::model::Plane;
 use serde::{Deserialize, Serialize};
 
 /// The planes and everything needed to score a row and to correct them.
@@ -18,6 +19,16 @@ pub(crate) struct Machine<'a, C> {
     pub(crate) rates: &'a Rates,
     pub(crate) centring: C,
     pub(crate) scratch: Vec<f64>,
+    /// The last two planes that were corrected.
+    pub(crate) moved: &'a mut [Moved; 2],
+}
+
+/// A row that was added to a plane.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Moved {
+    pub(crate) row: u32,
+    pub(crate) plane: u32,
+    pub(crate) step: f64,
 }
 
 impl<C: Centring> Machine<'_, C> {
@@ -73,6 +84,7 @@ impl<C: Centring> Machine<'_, C> {
     /// Adds `step` (with the sign of the direction) times the row, at its rate, to one plane.
     pub(crate) fn correct<R: Rows>(&mut self, rows: &R, row: usize, plane: usize, step: f64) {
         let a = step * self.rate_of(row);
+        *self.moved = [self.moved[1], Moved { row: row as u32, plane: plane as u32, step: a }];
         let step = self.centring.bias_step(row);
         let values = rows.row(row, &mut self.scratch);
         self.planes[plane].add(values, a, self.square, step);
@@ -83,8 +95,21 @@ impl<C: Centring> Machine<'_, C> {
 }
 
 impl Moving {
+    pub(crate) fn new(v: Vec<f64>, c: f64, b: f64) -> Moving {
+        Moving { v, c, b, pulled: 0.0 }
+    }
+
+    /// The plane in terms of raw features: u = v − c·m.
+    pub(crate) fn raw(&self, scaler: &Scaler) -> Plane {
+        let mut weights = self.v.clone();
+        if let Some(centre) = &scaler.centre {
+            weights.iter_mut().zip(&centre.direction).for_each(|(w, m)| *w -= self.c * m);
+        }
+        Plane { weights, bias: self.b }
+    }
+
     /// Adds a times a row.
-    fn add(&mut self, values: impl Row, a: f64, square: Option<&[f64]>, bias_step: f64) {
+    pub(crate) fn add(&mut self, values: impl Row, a: f64, square: Option<&[f64]>, bias_step: f64) {
         match square {
             None => values.add_to(a, &mut self.v),
             Some(square) => values.add_scaled_to(a, square, &mut self.v),

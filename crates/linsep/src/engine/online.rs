@@ -4,12 +4,13 @@
 //! [`Rule`] says what happens at a row. Rules are types, compiled once for each storage; nothing
 //! that is constant in a run is tested at a row.
 
-use super::machine::{Centring, Machine, Moving, NotCentred, Rates};
+use super::machine::{Centring, Machine, Moved, Moving, NotCentred, Rates};
 use crate::data::Dataset;
 use crate::data::read::words;
-use crate::data::scale::Scaler;
+use crate::data::scale::{Scaler, Scaling};
 use crate::data::store::{Rows, with_rows};
 use crate::error::{Error, Result};
+use crate::learn::update::{Beginning, Move, StartPlane, Update};
 use crate::learn::{Budget, Progress, State, Status};
 use crate::model::Plane;
 use crate::rng::{Purpose, Stream};
@@ -67,6 +68,7 @@ pub(crate) struct Setup {
     pub(crate) data: Arc<Dataset>,
     /// The rows that take part.
     pub(crate) rows: Vec<u32>,
+    pub(crate) scaling: Scaling,
     pub(crate) scaler: Scaler,
     pub(crate) rates: Rates,
     pub(crate) start: Vec<Plane>,
@@ -80,6 +82,7 @@ pub(crate) struct Setup {
 pub(crate) struct Online<U> {
     pub(crate) data: Arc<Dataset>,
     rule: U,
+    scaling: Scaling,
     scaler: Scaler,
     rates: Rates,
     rows: Vec<u32>,
@@ -116,6 +119,9 @@ struct Now {
     late: Vec<Moving>,
     /// The order of this epoch where it depends on the planes at its start.
     line_up: Vec<u32>,
+    /// The last two planes that were corrected; no part of a saved run.
+    #[serde(skip)]
+    moved: [Moved; 2],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,7 +134,7 @@ enum Ended {
 impl<U: Rule> Online<U> {
     pub(crate) fn new(rule: U, setup: Setup) -> Result<Online<U>> {
         setup.scaler.check()?;
-        let moving = |v: Vec<f64>, b: f64| Moving { v, c: 0.0, b, pulled: 0.0 };
+        let moving = |v: Vec<f64>, b: f64| Moving::new(v, 0.0, b);
         let planes = setup.start.iter().map(|p| moving(p.weights.clone(), p.bias));
         let late = setup.start.iter().filter(|_| setup.average);
         let late = late.map(|p| moving(vec![0.0; p.weights.len()], 0.0)).collect();
@@ -146,11 +152,23 @@ impl<U: Rule> Online<U> {
             planes: planes.collect(),
             late,
             line_up: Vec::new(),
+            moved: Default::default(),
         };
-        let Setup { data, rows, scaler, rates, start, order, seed, .. } = setup;
-        let (visiting, longest) = (Vec::new(), OnceLock::new());
-        let mut run =
-            Online { data, rule, scaler, rates, rows, order, seed, visiting, start, longest, now };
+        let Setup { data, rows, scaling, scaler, rates, start, order, seed, .. } = setup;
+        let mut run = Online {
+            data,
+            rule,
+            scaling,
+            scaler,
+            rates,
+            rows,
+            order,
+            seed,
+            visiting: Vec::new(),
+            start,
+            longest: OnceLock::new(),
+            now,
+        };
         run.line_up();
         Ok(run)
     }
@@ -258,12 +276,42 @@ impl<U: Rule> Online<U> {
 
     /// The planes in terms of raw features.
     pub(crate) fn planes(&self) -> Vec<Plane> {
-        self.now.planes.iter().map(|plane| self.raw(plane)).collect()
+        self.now.planes.iter().map(|plane| plane.raw(&self.scaler)).collect()
+    }
+
+    /// See [`crate::learn::Training::beginnings`].
+    pub(crate) fn beginning(&self, positive: Option<u32>) -> Beginning {
+        let plane =
+            |plane: &Moving| StartPlane { weights: plane.v.clone(), bias: plane.b, shift: plane.c };
+        Beginning {
+            positive,
+            planes: self.now.planes.iter().map(plane).collect(),
+            scaling: self.scaling,
+            rows: self.rows.clone(),
+            batch: false,
+            updates: self.now.updates,
+        }
+    }
+
+    /// The last update, if there was one.
+    pub(crate) fn last_update(&self) -> Option<Update> {
+        let [first, last] = self.now.moved;
+        // A correction of several planes moves two of them: its own, then the rival.
+        let (moved, rival) = match self.now.planes.len() {
+            1 => (last, None),
+            _ => (first, Some(last.plane)),
+        };
+        let step = Move { row: moved.row, plane: moved.plane, rival, step: moved.step };
+        // At the start of an epoch the last visit belongs to the one before.
+        let epoch = self.now.epoch + u64::from(self.now.cursor > 0);
+        let number = self.now.updates;
+        let update = Update { machine: 0, number, epoch, rate: None, moves: vec![step] };
+        (number > 0).then_some(update)
     }
 
     /// The first of them.
     pub(crate) fn first_plane(&self) -> Plane {
-        self.raw(&self.now.planes[0])
+        self.now.planes[0].raw(&self.scaler)
     }
 
     /// The planes averaged over all visits: a step at visit t is part of the planes after it, so
@@ -275,18 +323,9 @@ impl<U: Rule> Online<U> {
             plane.v.iter_mut().zip(&late.v).for_each(|(v, late)| *v -= late / visits);
             plane.c -= late.c / visits;
             plane.b -= late.b / visits;
-            self.raw(&plane)
+            plane.raw(&self.scaler)
         };
         self.now.planes.iter().zip(&self.now.late).map(average).collect()
-    }
-
-    /// u = v − c·m.
-    fn raw(&self, plane: &Moving) -> Plane {
-        let mut weights = plane.v.clone();
-        if let Some(centre) = &self.scaler.centre {
-            weights.iter_mut().zip(&centre.direction).for_each(|(w, m)| *w -= plane.c * m);
-        }
-        Plane { weights, bias: plane.b }
     }
 
     /// An upper bound on the margin of any planes of unit length, in the coordinates of the run:
@@ -390,17 +429,19 @@ fn work<U, J: Job<U>>(
     let (square, row_scale) = (scaler.square.as_deref(), scaler.row_factor.as_deref());
     let time = (now.epoch * now.rows + now.cursor) as f64;
     let (planes, late, k) = (&mut now.planes[..], &mut now.late[..], now.updates + 1);
-    let scratch = Vec::new();
+    let (scratch, moved) = (Vec::new(), &mut now.moved);
     with_rows!(data.store, rows => match &scaler.centre {
         None => {
             let centring = NotCentred;
-            let machine =
-                Machine { planes, late, time, k, square, row_scale, rates, centring, scratch };
+            let machine = Machine {
+                planes, late, time, k, square, row_scale, rates, centring, scratch, moved,
+            };
             job.run(rule, machine, rows)
         }
         Some(centring) => {
-            let machine =
-                Machine { planes, late, time, k, square, row_scale, rates, centring, scratch };
+            let machine = Machine {
+                planes, late, time, k, square, row_scale, rates, centring, scratch, moved,
+            };
             job.run(rule, machine, rows)
         }
     })

@@ -112,6 +112,8 @@ codes! {
         "The checksum in the file does not fit its content. Nothing in an edited model can be trusted: train again or fetch it again.";
     MODEL_CONTENT = 404, "model file contradicts itself",
         "The parts of the file do not fit together: lengths, class counts or rules disagree.";
+    TRACE = 405, "trace that cannot be replayed",
+        "The trace is of other data, was cut off or changed, or is none at all. The message names the line of the trace. Write it again with train --trace.";
 
     LIMIT = 501, "limit reached before the goal",
         "A limit given on the command line ended the run before its own stop rule. The model was written and says so.";

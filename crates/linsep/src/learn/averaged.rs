@@ -6,6 +6,7 @@
 //! every rule of the family; it ends when the run itself ends.
 
 use super::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
+use super::update::{Beginning, Update};
 use super::{BinaryLearner, Budget, Certificate, Learner, Progress, State, Status, Task, Training};
 use crate::error::Result;
 use crate::model::LinearModel;
@@ -73,6 +74,14 @@ impl Training for Run {
 
     fn margin_ceiling(&self) -> Option<f64> {
         self.run.margin_ceiling()
+    }
+
+    fn beginnings(&self) -> Vec<Beginning> {
+        self.run.beginnings()
+    }
+
+    fn last_updates(&self) -> Vec<Update> {
+        self.run.last_updates()
     }
 
     fn save(&self) -> State {

@@ -16,6 +16,7 @@
 //! References: Rosenblatt 1958; Freund and Schapire 1999 for the average; [`crate::verdict`].
 
 use super::perceptron::{Perceptron, PerceptronRun, Planes};
+use super::update::{Beginning, Update};
 use super::{BinaryLearner, Budget, Certificate, Learner, Progress, State, Status, Task, Training};
 use crate::error::Result;
 use crate::model::LinearModel;
@@ -211,6 +212,14 @@ impl Training for Run {
 
     fn margin_ceiling(&self) -> Option<f64> {
         self.run.margin_ceiling()
+    }
+
+    fn beginnings(&self) -> Vec<Beginning> {
+        self.run.beginnings()
+    }
+
+    fn last_updates(&self) -> Vec<Update> {
+        self.run.last_updates()
     }
 
     fn save(&self) -> State {

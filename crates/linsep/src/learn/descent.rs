@@ -21,6 +21,7 @@ use super::bounds::{Bound, Ranges};
 use super::perceptron::{Order, Planes, certificate_of};
 use super::rate::Rate;
 use super::resting::Resting;
+use super::update::{Beginning, Move, StartPlane, Update};
 use super::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
     sequential,
@@ -167,6 +168,7 @@ impl BinaryLearner for Descent {
                 mistakes: None,
                 ended: false,
             },
+            last: None,
         };
         run.rate = match &self.rate {
             Some(rate) => rate.clone(),
@@ -187,7 +189,10 @@ impl Descent {
         let run = sequential::launch(self, task, positive, ranges)?;
         let rows = task.active_rows()?;
         let scaler = Scaler::new(self.scale, &task.data, &rows);
-        let resting = Resting::new(run, task, Planes::One(positive), &scaler, rest);
+        let mut resting = Resting::new(run, task, Planes::One(positive), &scaler, rest);
+        if !self.adds_up_rows() {
+            resting = resting.untraced();
+        }
         let Some(below) = self.below else { return Ok(Box::new(resting)) };
         let weights = super::perceptron::row_weights(&task.data, &rows, self.balanced);
         let (task, criterion) = (task.clone(), self.criterion);
@@ -203,6 +208,11 @@ impl Descent {
             batch.value(criterion, &planes[0]) < below
         };
         Ok(Box::new(resting.until(Box::new(good_enough))))
+    }
+
+    /// Whether the plane is a sum of rows. A step on `jd` scales it too, and bounds cut it off.
+    fn adds_up_rows(&self) -> bool {
+        self.criterion != Criterion::Distance && self.lower.is_none() && self.upper.is_none()
     }
 
     /// Whether rows on their side ask for nothing, so that an empty error set is the end.
@@ -223,6 +233,8 @@ struct Run {
     /// The largest eigenvalue of Σ z zᵀ, once it was asked for.
     eigenvalue: OnceLock<f64>,
     now: Now,
+    /// The plane before the last step, and the rate of the step.
+    last: Option<(Plane, f64)>,
 }
 
 /// Everything that changes.
@@ -299,6 +311,7 @@ impl Run {
         }
         self.now.mistakes = Some(mistakes);
         self.now.epoch = epoch;
+        self.last = None;
         let only_mistakes = self.settings.knows_only_mistakes();
         let below = self.settings.below.is_some_and(|below| value < below);
         if below || (only_mistakes && mistakes == 0) {
@@ -312,20 +325,17 @@ impl Run {
             rate = length.max(1.0) / size / (epoch as f64).sqrt();
         }
         let before = self.now.plane.clone();
-        for (j, (w, g)) in self.now.plane.weights.iter_mut().zip(&gradient.weights).enumerate() {
-            let s = self.scaler.scale(j);
-            *w -= rate * s * s * g;
-        }
+        self.now.plane.descend(rate, &self.scaler, &gradient);
         if let Some(ranges) = &self.ranges {
             ranges.bring_in(&mut self.now.plane.weights);
         }
-        self.now.plane.bias -= rate * gradient.bias;
         let mut moved = self.now.plane.clone();
         moved.weights.iter_mut().zip(&before.weights).for_each(|(w, b)| *w -= b);
         moved.bias -= before.bias;
         let length = self.batch().length(&self.now.plane);
         let rests = self.batch().length(&moved) <= self.settings.rest * length;
         self.now.ended = rests && !only_mistakes;
+        self.last = Some((before, rate));
     }
 
     fn is_finite(&self) -> bool {
@@ -398,6 +408,29 @@ impl Training for Run {
         vec![Remark { name: "rate", words, data }]
     }
 
+    fn beginnings(&self) -> Vec<Beginning> {
+        if !self.settings.adds_up_rows() {
+            return Vec::new();
+        }
+        vec![Beginning {
+            positive: Some(self.positive),
+            planes: vec![StartPlane::of(&self.now.plane)],
+            scaling: self.settings.scale,
+            rows: self.rows.clone(),
+            batch: true,
+            // The step that found nothing to do is none.
+            updates: self.progress().updates,
+        }]
+    }
+
+    fn last_updates(&self) -> Vec<Update> {
+        let Some((before, rate)) = &self.last else { return Vec::new() };
+        let pulls = self.batch().pulls(self.settings.criterion, before);
+        let step = |(row, pull): (u32, f64)| Move { row, plane: 0, rival: None, step: -pull };
+        let (epoch, moves) = (self.now.epoch, pulls.into_iter().map(step).collect());
+        vec![Update { machine: 0, number: epoch, epoch, rate: Some(*rate), moves }]
+    }
+
     fn save(&self) -> State {
         State::encode(&self.now)
     }
@@ -410,7 +443,7 @@ impl Training for Run {
         if !fits {
             return Err(Error::usage("the saved state belongs to a run on other data"));
         }
-        self.now = now;
+        (self.now, self.last) = (now, None);
         Ok(())
     }
 }

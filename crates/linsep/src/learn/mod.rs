@@ -9,6 +9,7 @@ pub mod adaline;
 pub mod averaged;
 pub mod bayes;
 pub mod bounds;
+pub mod boxes;
 pub(crate) mod closed_form;
 pub mod deciding;
 pub mod descent;
@@ -23,6 +24,7 @@ pub mod response;
 pub(crate) mod resting;
 pub mod search;
 pub(crate) mod sequential;
+pub mod update;
 pub mod validate;
 pub mod voted;
 
@@ -33,6 +35,7 @@ use crate::error::{Error, Result};
 use crate::model::{LinearModel, Plane};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use update::{Beginning, Update};
 
 /// A way to learn: settings that can start a run on data.
 pub trait Learner: Send + Sync {
@@ -119,6 +122,18 @@ pub trait Training: Send {
     /// Goes back to a saved state of the same run.
     fn restore(&mut self, state: &State) -> Result<()>;
 
+    /// Where each machine of the run stands, so that what [`Training::last_updates`] tells from now
+    /// on rebuilds its planes. Empty where planes are not sums of rows.
+    fn beginnings(&self) -> Vec<Beginning> {
+        Vec::new()
+    }
+
+    /// The last update of each machine. Only after slices of one visit is it certain that none was
+    /// missed; one that was told before may be told again.
+    fn last_updates(&self) -> Vec<Update> {
+        Vec::new()
+    }
+
     /// What the learner found out on its way, for reports.
     fn remarks(&self) -> Vec<Remark> {
         Vec::new()
@@ -147,6 +162,9 @@ pub struct Budget {
 }
 
 impl Budget {
+    /// No bound at all.
+    pub const UNBOUNDED: Budget = Budget { visits: u64::MAX, updates: u64::MAX };
+
     /// Any number of updates in this many visits.
     pub fn visits(visits: u64) -> Budget {
         Budget { visits, updates: u64::MAX }
@@ -287,6 +305,19 @@ impl Stop {
 
 /// Watches a run and may end it. `()` watches nothing.
 pub trait Observer {
+    /// Called before the first slice of work; breaking ends the run for the given reason.
+    fn on_start(&mut self, _: &dyn Training) -> ControlFlow<Stop> {
+        ControlFlow::Continue(())
+    }
+
+    /// The most that a slice of work may be. Slices never change a bit of the result.
+    fn pace(&self) -> Budget {
+        Budget::UNBOUNDED
+    }
+
+    /// Called after the slice in which the run ended by its own rule.
+    fn on_end(&mut self, _: &dyn Training) {}
+
     /// Called between slices of work; breaking ends the run for the given reason.
     fn on_step(&mut self, now: &dyn Training) -> ControlFlow<Stop>;
 }
@@ -324,10 +355,14 @@ const SLICE: u64 = 1 << 14;
 /// The training loop: advances until the run ends, a limit is reached or the observer breaks off.
 pub fn drive(training: &mut dyn Training, limits: &Limits, watch: &mut dyn Observer) -> Stop {
     let epoch = training.epoch_rows().max(1);
+    if let ControlFlow::Break(stop) = watch.on_start(training) {
+        return stop;
+    }
     loop {
         let now = training.progress();
         let to_epoch_end = epoch - now.visits % epoch;
-        let mut budget = Budget::visits(to_epoch_end.min(SLICE));
+        let pace = watch.pace();
+        let mut budget = Budget { visits: to_epoch_end.min(SLICE).min(pace.visits), ..pace };
         if limits.epochs.is_some_and(|epochs| now.epochs >= epochs) {
             return Stop::Epochs;
         }
@@ -335,12 +370,16 @@ pub fn drive(training: &mut dyn Training, limits: &Limits, watch: &mut dyn Obser
             if now.updates >= updates {
                 return Stop::Updates;
             }
-            budget.updates = updates - now.updates;
+            budget.updates = budget.updates.min(updates - now.updates);
         }
-        match training.advance(budget) {
-            Status::Running => {}
-            Status::Finished => return Stop::Finished,
-            Status::Diverged => return Stop::Diverged,
+        let ended = match training.advance(budget) {
+            Status::Running => None,
+            Status::Finished => Some(Stop::Finished),
+            Status::Diverged => Some(Stop::Diverged),
+        };
+        if let Some(stop) = ended {
+            watch.on_end(training);
+            return stop;
         }
         if let ControlFlow::Break(stop) = watch.on_step(training) {
             return stop;

@@ -15,6 +15,7 @@
 //!
 //! Reference: Bishop 4.1.2.
 
+use super::update::{Beginning, Update};
 use super::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
 };
@@ -265,7 +266,9 @@ impl Training for Many {
         };
         let statuses: Vec<Status> = if budget.updates == u64::MAX {
             let children: Vec<_> = self.children.iter_mut().map(Mutex::new).collect();
-            parallel_map(children.len(), self.threads, |k| match children[k].lock() {
+            // Threads are not worth a single visit.
+            let threads = if budget.visits == 1 { 1 } else { self.threads };
+            parallel_map(children.len(), threads, |k| match children[k].lock() {
                 Ok(mut child) => {
                     let budget = to_go(child.as_ref(), k);
                     child.advance(budget)
@@ -344,6 +347,23 @@ impl Training for Many {
             true => first,
             false => Vec::new(),
         }
+    }
+
+    fn beginnings(&self) -> Vec<Beginning> {
+        let each: Vec<_> = self.children.iter().map(|child| child.beginnings()).collect();
+        match each.iter().all(|beginnings| beginnings.len() == 1) {
+            true => each.into_iter().flatten().collect(),
+            false => Vec::new(),
+        }
+    }
+
+    fn last_updates(&self) -> Vec<Update> {
+        let mut all = Vec::new();
+        for (machine, child) in self.children.iter().enumerate() {
+            let own = child.last_updates().into_iter();
+            all.extend(own.map(|update| Update { machine, ..update }));
+        }
+        all
     }
 
     fn certificate(&self) -> Certificate {

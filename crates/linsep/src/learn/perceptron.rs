@@ -22,6 +22,7 @@ use super::rate::Rate;
 use super::response::{
     Aggressively, Fixed, LeastMeanSquares, Relaxing, Respond, Response, WithMargin,
 };
+use super::update::{Beginning, Update};
 use super::{BinaryLearner, Budget, Certificate, Learner, Progress, State, Status, Task, Training};
 use crate::data::Dataset;
 use crate::data::read::words;
@@ -228,8 +229,8 @@ impl Perceptron {
         let factors = self.row_factors(data, &rows, &scaler);
         let rates = Rates { rate: self.rate.clone(), factors };
         let data = task.data.clone();
-        let (order, seed) = (self.order, self.seed);
-        Ok(Setup { data, rows, scaler, rates, start, order, seed, average: false })
+        let (order, seed, scaling) = (self.order, self.seed, self.scale);
+        Ok(Setup { data, rows, scaling, scaler, rates, start, order, seed, average: false })
     }
 
     fn start_planes(
@@ -505,6 +506,18 @@ impl<U: Rule + 'static> Training for Run<U> {
 
     fn margin_ceiling(&self) -> Option<f64> {
         self.online.margin_ceiling()
+    }
+
+    fn beginnings(&self) -> Vec<Beginning> {
+        let positive = match self.rule {
+            Planes::One(positive) => Some(positive),
+            Planes::Joint => None,
+        };
+        vec![self.online.beginning(positive)]
+    }
+
+    fn last_updates(&self) -> Vec<Update> {
+        self.online.last_update().into_iter().collect()
     }
 
     fn certificate(&self) -> Certificate {

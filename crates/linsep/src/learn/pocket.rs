@@ -9,6 +9,7 @@
 //! It ends with an empty error set, or at a limit.
 
 use super::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
+use super::update::{Beginning, Update};
 use super::{
     BinaryLearner, Budget, Certificate, Learner, Progress, SavedPlane, State, Status, Task,
     Training,
@@ -185,6 +186,14 @@ impl Training for Run {
 
     fn margin_ceiling(&self) -> Option<f64> {
         self.run.margin_ceiling()
+    }
+
+    fn beginnings(&self) -> Vec<Beginning> {
+        self.run.beginnings()
+    }
+
+    fn last_updates(&self) -> Vec<Update> {
+        self.run.last_updates()
     }
 
     fn save(&self) -> State {

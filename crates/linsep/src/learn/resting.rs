@@ -5,6 +5,7 @@
 //! the coordinates of the run, or when the planes are good enough by a criterion.
 
 use super::perceptron::{PerceptronRun, Planes, certificate_of};
+use super::update::{Beginning, Update};
 use super::{Budget, Certificate, Progress, Remark, SavedPlane, State, Status, Task, Training};
 use crate::data::scale::Scaler;
 use crate::error::Result;
@@ -27,6 +28,8 @@ pub(crate) struct Resting {
     rest: Option<f64>,
     good_enough: Option<Test>,
     remarks: Vec<Remark>,
+    /// Whether the planes are sums of rows, so that a trace can tell how they came about.
+    traced: bool,
     ended: bool,
 }
 
@@ -50,12 +53,19 @@ impl Resting {
         let scale = (0..task.data.n_features()).map(|j| scaler.scale(j)).collect();
         let task = task.clone();
         let (good_enough, remarks) = (None, Vec::new());
-        Resting { run, task, planes, before, scale, rest, good_enough, remarks, ended: false }
+        let (traced, ended) = (true, false);
+        Resting { run, task, planes, before, scale, rest, good_enough, remarks, traced, ended }
     }
 
     /// Also ends at the end of an epoch whose planes are good enough.
     pub(crate) fn until(mut self, good_enough: Test) -> Resting {
         self.good_enough = Some(good_enough);
+        self
+    }
+
+    /// With steps that are more than multiples of rows.
+    pub(crate) fn untraced(mut self) -> Resting {
+        self.traced = false;
         self
     }
 
@@ -126,6 +136,14 @@ impl Training for Resting {
 
     fn remarks(&self) -> Vec<Remark> {
         self.remarks.clone()
+    }
+
+    fn beginnings(&self) -> Vec<Beginning> {
+        if self.traced { self.run.beginnings() } else { Vec::new() }
+    }
+
+    fn last_updates(&self) -> Vec<Update> {
+        if self.traced { self.run.last_updates() } else { Vec::new() }
     }
 
     fn save(&self) -> State {

@@ -2,6 +2,7 @@
 
 mod plan;
 mod report;
+mod trace;
 
 use super::{check_width, describe_input, evaluate, read_data};
 use crate::context::{Context, timed_out};
@@ -47,13 +48,14 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let task = Task { data: Arc::new(data), rows, threads: context.threads };
     if plan.dry_run {
         // Starting a run checks the settings against the data.
-        plan.learner.start(&task)?;
+        let run = plan.learner.start(&task)?;
+        trace::check(&plan, run.as_ref())?;
         print(&format!("{file}  {input_line}\nnothing was learned or written (--dry-run)\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
 
     let training = Instant::now();
-    let fit = plan.learner.fit(&task, &plan.limits, &mut Watch::new(context))?;
+    let (fit, traced) = trace::fit(&plan, &task, context, &mut Watch::new(context))?;
     let train_seconds = training.elapsed().as_secs_f64();
     if fit.stop == Stop::Diverged {
         return Err(Error::usage(
@@ -107,6 +109,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         features: task.data.n_features(),
         rows: task.data.n_rows(),
         label: choices.label.to_string(),
+        traced,
     };
     if context.json {
         print_json(&report.json(parameters))?;

@@ -1,5 +1,6 @@
 //! What the flags of `train` ask for, checked before any work.
 
+use super::trace::{self, Chosen, TraceTo};
 use crate::args::learner_parameters;
 use crate::context::Context;
 use crate::exit::Failure;
@@ -24,6 +25,8 @@ pub(super) struct Plan {
     pub(super) folds: Option<usize>,
     pub(super) model: PathBuf,
     pub(super) dry_run: bool,
+    pub(super) algorithm_box: Option<Chosen>,
+    pub(super) trace: Option<TraceTo>,
 }
 
 pub(super) enum TestOn {
@@ -34,7 +37,6 @@ pub(super) enum TestOn {
 impl Plan {
     pub(super) fn new(matches: &ArgMatches, context: &Context) -> Result<Plan, Failure> {
         let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
-        let recipe = Recipe::find(text("learner").unwrap_or("perceptron"))?;
         let mut settings = Settings::default();
         settings.seed = context.seed;
         for parameter in learner_parameters() {
@@ -49,6 +51,11 @@ impl Plan {
         if let Some(file) = text("eta").and_then(|eta| eta.strip_prefix("table:")) {
             settings.rates = Some(rates(Path::new(file))?);
         }
+        let algorithm_box = trace::chosen_box(matches, &mut settings)?;
+        let recipe = match &algorithm_box {
+            Some(chosen) => Recipe::find(chosen.algorithm_box.learner)?,
+            None => Recipe::find(text("learner").unwrap_or("perceptron"))?,
+        };
         let whole = |name: &str| text(name).map(|n| input::whole(name, n)).transpose();
         let mut limits = Limits { updates: whole("updates")?, ..Limits::default() };
         if let Some(epochs) = whole("epochs")? {
@@ -76,16 +83,21 @@ impl Plan {
             None => default_model_path(&inputs),
         };
         Ok(Plan {
-            learner: recipe.build(&settings)?,
+            learner: match &algorithm_box {
+                Some(chosen) => chosen.algorithm_box.build(&settings, chosen.literal)?,
+                None => recipe.build(&settings)?,
+            },
             recipe,
             settings,
             limits,
             epochs_given: text("epochs").is_some(),
             test,
             folds: whole("cv")?.map(|folds| folds as usize),
+            trace: trace::asked(matches, &model, &inputs)?,
             model,
             dry_run: matches.get_flag("dry-run"),
             basis: input::basis(matches)?,
+            algorithm_box,
             inputs,
         })
     }

@@ -1,6 +1,7 @@
 //! What `train` prints at the end.
 
 use super::plan::Plan;
+use super::trace::{self, Chosen};
 use crate::commands::{json_number, rules};
 use crate::context::Context;
 use crate::output::{Facts, counted, grouped};
@@ -23,6 +24,7 @@ pub(super) struct Report<'a> {
     pub(super) features: usize,
     pub(super) rows: usize,
     pub(super) label: String,
+    pub(super) traced: Option<linsep::trace::Summary>,
 }
 
 impl Report<'_> {
@@ -46,6 +48,9 @@ impl Report<'_> {
             facts.add("form", format!("linear in {}", self.fit.model.input.linear_in()));
         }
         facts.add("learner", self.learner());
+        if let Some(chosen) = &self.plan.algorithm_box {
+            facts.add("box", chosen.words());
+        }
         facts.add("stopped", self.stop());
         facts.add("proved", self.proved());
         for remark in &self.fit.remarks {
@@ -71,6 +76,9 @@ impl Report<'_> {
             );
         }
         facts.add("model", self.plan.model.display().to_string());
+        if let (Some(to), Some(traced)) = (&self.plan.trace, &self.traced) {
+            trace::report(&mut facts, to, traced);
+        }
         if context.verbose {
             let [read, train, write] = self.seconds;
             facts.add("seconds", format!("read {read:.3}, train {train:.3}, write {write:.3}"));
@@ -114,6 +122,9 @@ impl Report<'_> {
             }
             Stop::Finished if self.machines().is_some() => {
                 "every machine ended by its own rule".to_owned()
+            }
+            Stop::Finished if self.plan.algorithm_box.as_ref().is_some_and(Chosen::is_printed) => {
+                "the loop of the box ended".to_owned()
             }
             Stop::Finished if self.refuted().is_some() => {
                 "proved that no planes separate".to_owned()
@@ -271,6 +282,12 @@ impl Report<'_> {
         }
         for remark in &self.fit.remarks {
             value["remarks"][remark.name] = remark.data.clone();
+        }
+        if let Some(chosen) = &self.plan.algorithm_box {
+            value["box"] = chosen.json();
+        }
+        if let (Some(to), Some(traced)) = (&self.plan.trace, &self.traced) {
+            value["trace"] = trace::json(to, traced);
         }
         if let Some(cv) = &self.validation {
             value["cv"] = serde_json::to_value(cv).unwrap_or_default();

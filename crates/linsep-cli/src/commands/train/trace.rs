@@ -1,0 +1,201 @@
+//! `train --trace FILE` and `train --box NAME`: what they ask for, the traced run, and what the
+//! report says of them.
+
+use super::plan::Plan;
+use crate::commands::inspect::short;
+use crate::context::Context;
+use crate::exit::Failure;
+use crate::output::{Facts, counted, grouped};
+use clap::ArgMatches;
+use linsep::atomic::write_atomic;
+use linsep::learn::boxes::AlgorithmBox;
+use linsep::loss::Criterion;
+use linsep::recipe::Settings;
+use linsep::trace::{Summary, Tracer, margin_of_run, traceable};
+use linsep::{Error, Fit, Observer, Task, Training};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// A box that was asked for.
+pub(super) struct Chosen {
+    pub(super) algorithm_box: &'static AlgorithmBox,
+    pub(super) literal: bool,
+}
+
+/// The box that the flags ask for, its settings put among the others.
+pub(super) fn chosen_box(
+    matches: &ArgMatches,
+    settings: &mut Settings,
+) -> Result<Option<Chosen>, Failure> {
+    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let Some(name) = text("box") else { return Ok(None) };
+    let algorithm_box = AlgorithmBox::find(name)?;
+    if let Some(learner) = text("learner").filter(|learner| *learner != algorithm_box.learner) {
+        return Err(Error::usage(format!(
+            "--learner {learner} contradicts --box {name}, which is a {}",
+            algorithm_box.learner
+        ))
+        .into());
+    }
+    let literal = matches.get_flag("literal");
+    algorithm_box.settle(settings, literal)?;
+    Ok(Some(Chosen { algorithm_box, literal }))
+}
+
+impl Chosen {
+    /// Whether the loop is run as it is printed, with its errors.
+    pub(super) fn is_printed(&self) -> bool {
+        self.literal && self.algorithm_box.printed.is_some()
+    }
+
+    pub(super) fn words(&self) -> String {
+        let AlgorithmBox { name, title, mended, .. } = self.algorithm_box;
+        let mut words = format!("{name}, {title}");
+        match (mended.is_empty(), self.literal) {
+            (true, _) => {}
+            (false, true) => words.push_str("; as it is printed, errors included"),
+            (false, false) => {
+                mended.iter().for_each(|line| words.push_str(&format!("\nmended: {line}")))
+            }
+        }
+        words
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let AlgorithmBox { name, title, mended, .. } = self.algorithm_box;
+        let mended: &[&str] = if self.literal { &[] } else { mended };
+        json!({ "name": name, "title": title, "literal": self.literal, "mended": mended })
+    }
+}
+
+/// Where a trace goes and what it is to hold.
+pub(super) struct TraceTo {
+    path: PathBuf,
+    criteria: Vec<Criterion>,
+    /// `None` looks for the margin where it is cheap.
+    margin: Option<bool>,
+    /// The class that `--positive` names.
+    positive: Option<String>,
+}
+
+/// The trace that the flags ask for.
+pub(super) fn asked(
+    matches: &ArgMatches,
+    model: &Path,
+    inputs: &[PathBuf],
+) -> Result<Option<TraceTo>, Failure> {
+    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let Some(path) = matches.get_one::<PathBuf>("trace") else { return Ok(None) };
+    let refuse = |words: &str| Err(Error::usage(format!("--trace: {words}")).into());
+    if path.as_os_str() == "-" {
+        return refuse("a trace is a file, - is none");
+    }
+    if path == model || inputs.contains(path) {
+        return refuse(&format!("{} is the model or the data", path.display()));
+    }
+    let words = text("trace-criteria").into_iter().flat_map(|list| list.split(','));
+    let criterion = |word: &str| {
+        let parsed = word.trim().parse::<Criterion>();
+        parsed.map_err(|error| Error::usage(format!("--trace-criteria: {error}")))
+    };
+    let mut criteria = words.map(criterion).collect::<Result<Vec<_>, _>>()?;
+    criteria.dedup();
+    let margin = match text("trace-margin") {
+        Some("on") => Some(true),
+        Some("off") => Some(false),
+        _ => None,
+    };
+    let positive = text("positive").map(str::to_owned);
+    Ok(Some(TraceTo { path: path.clone(), criteria, margin, positive }))
+}
+
+/// Refuses a trace of a run that cannot be traced.
+pub(super) fn check(plan: &Plan, run: &dyn Training) -> Result<(), Failure> {
+    if plan.trace.is_none() {
+        return Ok(());
+    }
+    traceable(run).map_err(|error| {
+        Error::usage(format!("--trace with --learner {}: {error}", plan.recipe.name))
+    })?;
+    if run.beginnings().len() > 1 && plan.limits.updates.is_some() {
+        // The limit is shared out plane after plane, in slices that a trace would change.
+        let words = "--trace does not go with --updates where several machines learn side by side; \
+                     use --epochs";
+        return Err(Error::usage(words).into());
+    }
+    Ok(())
+}
+
+/// Runs the learner, with a trace if there is to be one. The trace appears whole, also that of a run
+/// that was interrupted.
+pub(super) fn fit(
+    plan: &Plan,
+    task: &Task,
+    context: &Context,
+    watch: &mut dyn Observer,
+) -> Result<(Fit, Option<Summary>), Failure> {
+    let Some(to) = &plan.trace else {
+        return Ok((plan.learner.fit(task, &plan.limits, watch)?, None));
+    };
+    check(plan, plan.learner.start(task)?.as_ref())?;
+    let mut outcome = None;
+    let written = write_atomic(&to.path, |out| {
+        let mut tracer = Tracer::new(&task.data, plan.recipe.name, out, watch);
+        tracer.parameters = plan.recipe.effective(&plan.settings);
+        tracer.algorithm_box =
+            plan.algorithm_box.as_ref().map(|chosen| chosen.algorithm_box.name.to_owned());
+        tracer.seed = context.seed;
+        tracer.positive.clone_from(&to.positive);
+        tracer.threads = context.threads;
+        tracer.criteria.clone_from(&to.criteria);
+        if to.margin != Some(false) {
+            let wanted = to.margin == Some(true);
+            let stop = || context.stopped();
+            tracer.gamma = Box::new(move |start| {
+                margin_of_run(&task.data, start, wanted, context.threads, &stop)
+            });
+        }
+        let fit = plan.learner.fit(task, &plan.limits, &mut tracer);
+        let result = fit.and_then(|fit| Ok((fit, tracer.finish()?)));
+        let failed = result.is_err();
+        outcome = Some(result);
+        if failed { Err(std::io::Error::other("there is no trace")) } else { Ok(()) }
+    });
+    match outcome {
+        Some(Ok((fit, summary))) => {
+            written?;
+            Ok((fit, Some(summary)))
+        }
+        Some(Err(Error::Io { action, source, .. })) => {
+            Err(Error::io(action, &to.path, source).into())
+        }
+        Some(Err(error)) => Err(error.into()),
+        None => Err(written.err().unwrap_or(Error::Interrupted).into()),
+    }
+}
+
+pub(super) fn report(facts: &mut Facts, to: &TraceTo, traced: &Summary) {
+    facts.add("trace", format!("{}, {}", to.path.display(), counted(traced.updates, "update")));
+    if let (Some(gamma), Some(bound)) = (&traced.gamma, traced.bound) {
+        facts.add(
+            "bound",
+            format!(
+                "at most {} by R²/γ², with R² = {} and γ ≥ {} in the coordinates of the run; {} made",
+                counted(bound.min(1e18) as u64, "correction"),
+                short(traced.r2),
+                short(gamma.lower),
+                grouped(traced.updates)
+            ),
+        );
+    }
+}
+
+pub(super) fn json(to: &TraceTo, traced: &Summary) -> Value {
+    json!({
+        "file": to.path.display().to_string(),
+        "updates": traced.updates,
+        "r2": traced.r2,
+        "gamma": traced.gamma,
+        "bound": traced.bound,
+    })
+}

@@ -1,0 +1,71 @@
+//! The algorithm boxes of the lectures as settings of learners.
+
+use super::{Recipe, Settings, TIES, family, named, parameters};
+use crate::error::{Error, Result};
+use crate::learn::Learner;
+use crate::learn::boxes::{AlgorithmBox, AsPrinted, Printed, TwoClasses};
+use crate::learn::perceptron::Perceptron;
+
+/// ε of box 003 unless it is given.
+const EPSILON: &str = "0.001";
+
+impl AlgorithmBox {
+    /// Puts the settings of the box where they are not given; those that contradict it are refused.
+    pub fn settle(&self, settings: &mut Settings, literal: bool) -> Result<()> {
+        let printed = self.printed.filter(|_| literal);
+        // The printed box 001 takes a rate and never uses it.
+        let forgets_rate = printed == Some(Printed::WhilePositive);
+        let rate = [("eta", "1")];
+        let fixed = self.fixed.iter().chain(rate.iter().filter(|_| forgets_rate));
+        for (name, value) in fixed {
+            match settings.values.get(*name) {
+                Some(given) if given != value => {
+                    return Err(Error::usage(format!(
+                        "--{name} {given} contradicts --box {}, which has {name} {value}",
+                        self.name
+                    )));
+                }
+                _ => settings.set(name, value),
+            }
+        }
+        let epsilon = [("below", EPSILON)];
+        let takes_epsilon = printed == Some(Printed::WhileBelow);
+        for (name, value) in self.open.iter().chain(epsilon.iter().filter(|_| takes_epsilon)) {
+            if !settings.has(name) {
+                settings.set(name, value);
+            }
+        }
+        self.stop_rule(settings)
+    }
+
+    /// The settings that make the learner stop as the box does. The planes of a perceptron do not
+    /// change after the last correction, so a clean pass and a clean window end with the same ones.
+    fn stop_rule(&self, _settings: &mut Settings) -> Result<()> {
+        match self.stop {
+            // What the learners do by themselves.
+            "empty" | "clean-epoch" => Ok(()),
+            // On rows in a fixed order: the same planes, a few visits later.
+            "clean-window" => Ok(()),
+            other => Err(Error::usage(format!("box {} stops by \"{other}\"", self.name))),
+        }
+    }
+
+    /// The learner of the box, with settings that were settled; `literal` leaves its errors in.
+    pub fn build(&self, settings: &Settings, literal: bool) -> Result<Box<dyn Learner>> {
+        let learner: Box<dyn Learner> = match self.printed.filter(|_| literal) {
+            None => Recipe::find(self.learner)?.build(settings)?,
+            Some(printed) => {
+                let mut settings = settings.clone();
+                let epsilon = settings.optional(&parameters::BELOW)?.unwrap_or(0.0);
+                settings.values.remove("below");
+                Recipe::find(self.learner)?.build(&settings)?;
+                if epsilon < 0.0 {
+                    return Err(named(&parameters::BELOW, &format!("{epsilon} is below 0")));
+                }
+                let run = Perceptron { ties: settings.word(&TIES)?, ..family(&settings)? };
+                Box::new(AsPrinted::new(run, printed, epsilon))
+            }
+        };
+        Ok(Box::new(TwoClasses(self.name, learner)))
+    }
+}
