@@ -130,6 +130,26 @@ impl LinearModel {
         }
     }
 
+    /// The features of a row of a chunk as planes see them: the entries that are not 0, columns rising.
+    pub fn features(&self, chunk: &Chunk<'_>, row: usize) -> Vec<(u32, f64)> {
+        self.stored_features(&chunk.store, row)
+    }
+
+    pub(crate) fn stored_features(&self, store: &Store, row: usize) -> Vec<(u32, f64)> {
+        let mut entries = Vec::new();
+        store.for_each_entry(row, &mut |j, x| entries.push((j, x)));
+        let Some(threshold) = self.input.binarize else { return entries };
+        if threshold >= 0.0 {
+            let on = entries.into_iter().filter(|(_, x)| *x > threshold);
+            return on.map(|(j, _)| (j, 1.0)).collect();
+        }
+        // Zeros are on, so only what is below the threshold is off.
+        let off: Vec<u32> =
+            entries.into_iter().filter(|(_, x)| *x <= threshold).map(|(j, _)| j).collect();
+        let all = 0..self.n_features() as u32;
+        all.filter(|j| off.binary_search(j).is_err()).map(|j| (j, 1.0)).collect()
+    }
+
     /// How well the model does on some rows of a data set (all of them when `rows` is `None`).
     pub fn evaluate(&self, data: &Dataset, rows: Option<&[u32]>, threads: usize) -> Evaluation {
         const BLOCK: usize = 4096;
@@ -149,7 +169,7 @@ impl LinearModel {
         tallies.into_iter().fold(Tally::new(&self.classes), Tally::merge).finish()
     }
 
-    fn score_row(&self, store: &Store, row: usize, scores: &mut [f64]) {
+    pub(crate) fn score_row(&self, store: &Store, row: usize, scores: &mut [f64]) {
         if let Some(threshold) = self.input.binarize {
             let mut entries = Vec::new();
             store.for_each_entry(row, &mut |j, x| entries.push((j, x)));
