@@ -129,9 +129,7 @@ impl Density {
     /// Whether the numbers are a density of so many classes and features; the words say what is not.
     pub(crate) fn check(&self, classes: usize, features: usize) -> std::result::Result<(), String> {
         let (table, line, wanted) = match &self.family {
-            Family::Normal { means, covariance } => {
-                (means, Some(covariance), triangle(features))
-            }
+            Family::Normal { means, covariance } => (means, Some(covariance), triangle(features)),
             Family::NormalColumns { means, variances } => (means, Some(variances), Some(features)),
             Family::Multinomial { chances, lengths } => (chances, Some(lengths), Some(classes)),
             Family::Bernoulli { chances } => (chances, None, None),
@@ -147,9 +145,8 @@ impl Density {
             return Err("a number of the density is not finite".into());
         }
         let chance = |x: &f64| (0.0..=1.0).contains(x);
-        let shares = |row: &[f64]| {
-            row.iter().all(chance) && (row.iter().sum::<f64>() - 1.0).abs() < 1e-6
-        };
+        let shares =
+            |row: &[f64]| row.iter().all(chance) && (row.iter().sum::<f64>() - 1.0).abs() < 1e-6;
         let sound = shares(&self.priors)
             && match &self.family {
                 Family::Normal { covariance, .. } => is_covariance(covariance, features),

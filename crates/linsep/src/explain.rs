@@ -88,9 +88,9 @@ impl Explanation {
         }
         let distances = Distances::new(model);
         let closest = distances.inside(scores, predicted);
-        let rival = rival
-            .or(closest.map(|(_, class)| class))
-            .unwrap_or_else(|| (0..model.classes.len() as u32).find(|c| *c != predicted).unwrap_or(0));
+        let rival = rival.or(closest.map(|(_, class)| class)).unwrap_or_else(|| {
+            (0..model.classes.len() as u32).find(|c| *c != predicted).unwrap_or(0)
+        });
         let (plane, score) = match model.rule {
             Rule::Sign => (model.planes[0].clone(), scores[0]),
             _ => {
@@ -122,7 +122,9 @@ impl Explanation {
             size(a).total_cmp(&size(b)).then(a.feature.cmp(&b.feature))
         });
         let nearest = match closest {
-            Some((distance, class)) if !switches => Some(nearest(model, &values, scores, distance, class)),
+            Some((distance, class)) if !switches => {
+                Some(nearest(model, &values, scores, distance, class))
+            }
             _ => None,
         };
         Ok(Explanation { predicted, rival, plane, score, contributions, nearest, flips })
@@ -157,7 +159,9 @@ fn moved(model: &LinearModel, values: &[f64], scores: &[f64], predicted: u32) ->
     for (rival, plane, lead) in walls(model, scores, predicted) {
         for (best, weight) in best.iter_mut().zip(&plane.weights) {
             let step = 0.0 - lead / weight;
-            if step.is_finite() && best.is_none_or(|(known, _): (f64, u32)| step.abs() < known.abs()) {
+            if step.is_finite()
+                && best.is_none_or(|(known, _): (f64, u32)| step.abs() < known.abs())
+            {
                 *best = Some((step, rival));
             }
         }
@@ -248,8 +252,7 @@ mod tests {
 
     #[test]
     fn every_flip_is_where_the_prediction_changes() {
-        let model =
-            model(&[(&[1.0, 0.5], 0.0), (&[-0.5, 1.0], 0.25), (&[0.0, -1.5], 0.5)], None);
+        let model = model(&[(&[1.0, 0.5], 0.0), (&[-0.5, 1.0], 0.25), (&[0.0, -1.5], 0.5)], None);
         for row in [[1.0, 0.3], [-2.0, 1.0], [0.1, -3.0]] {
             let found = explain(&model, &row, None);
             assert_eq!(found.flips.len(), 2);
@@ -268,8 +271,7 @@ mod tests {
 
     #[test]
     fn a_question_about_a_class_compares_with_it() {
-        let model =
-            model(&[(&[1.0, 0.5], 0.0), (&[-0.5, 1.0], 0.25), (&[0.0, -1.5], 0.5)], None);
+        let model = model(&[(&[1.0, 0.5], 0.0), (&[-0.5, 1.0], 0.25), (&[0.0, -1.5], 0.5)], None);
         let found = explain(&model, &[1.0, 0.3], Some(2));
         assert_eq!((found.predicted, found.rival), (0, 2));
         assert!((found.score - 1.1).abs() < 1e-15);

@@ -322,7 +322,8 @@ impl TruthTable {
             *seen = Some(*on);
         }
         let values: Vec<bool> = by_count.into_iter().flatten().collect();
-        let changes: Vec<usize> = (1..values.len()).filter(|&k| values[k] != values[k - 1]).collect();
+        let changes: Vec<usize> =
+            (1..values.len()).filter(|&k| values[k] != values[k - 1]).collect();
         let [change] = changes[..] else { return None };
         let sign = if values[change] { 1.0 } else { -1.0 };
         // Half way between the two counts, so that no row is on the plane.

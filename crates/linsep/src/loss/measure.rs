@@ -47,9 +47,11 @@ impl Criterion {
                 "many planes share it; found by trying, not by slopes",
                 "L44",
             ),
-            Criterion::Distance => {
-                ("but where a row is on the plane", "0 on separable rows; else local ones too", "L45")
-            }
+            Criterion::Distance => (
+                "but where a row is on the plane",
+                "0 on separable rows; else local ones too",
+                "L45",
+            ),
             Criterion::Perceptron => (
                 "but where a row is on the plane",
                 "0, also at weights of 0, so an empty error set ends a run and not the value",
@@ -59,9 +61,7 @@ impl Criterion {
                 ("everywhere", "exists; unique if the columns (1, x) are independent", "L83, L84")
             }
             Criterion::Hinge => ("but where a margin is 1", "exists; need not be unique", "L47"),
-            Criterion::SquaredHinge => {
-                ("everywhere, once", "exists; need not be unique", "L47")
-            }
+            Criterion::SquaredHinge => ("everywhere, once", "exists; need not be unique", "L47"),
             Criterion::Logistic => (
                 "everywhere",
                 "none on separable or touching rows: the value falls for ever; else it exists",

@@ -82,7 +82,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let writing = Instant::now();
     let identity = DataIdentity { sha256: digest.clone(), rows: task.data.n_rows() as u64 };
     let parameters = plan.recipe.effective(&plan.settings);
-    let model_file = ModelFile::new(
+    let mut model_file = ModelFile::new(
         fit.model.clone(),
         fit.certificate.clone(),
         plan.recipe.name,
@@ -91,6 +91,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         (fit.stop, fit.progress),
         (identity, task.data.reading_field()),
     );
+    model_file.density.clone_from(&fit.density);
     model_file.save(&plan.model)?;
     let report = Report {
         file,
