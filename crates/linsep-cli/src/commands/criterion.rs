@@ -53,7 +53,7 @@ fn as_text(found: &ModelCriteria, weighted: bool, context: &Context) -> String {
         text.push_str(&table(&lines, context));
     }
     text.push_str("\nwhat each is like, whatever the data\n");
-    let heads = ["criterion", "convex", "scale-free", "differentiable", "minimum", "lectures"];
+    let heads = ["criterion", "convex", "scale-free", "lectures", "differentiable", "minimum"];
     let mut lines = vec![heads.map(String::from)];
     let yes = |flag: bool| if flag { "yes" } else { "no" };
     for criterion in Criterion::ALL {
@@ -62,9 +62,9 @@ fn as_text(found: &ModelCriteria, weighted: bool, context: &Context) -> String {
             criterion.word().to_owned(),
             yes(card.convex).to_owned(),
             yes(card.scale_invariant).to_owned(),
+            card.items.to_owned(),
             card.differentiable.to_owned(),
             card.minimum.to_owned(),
-            card.items.to_owned(),
         ]);
     }
     text.push_str(&table(&lines, context));

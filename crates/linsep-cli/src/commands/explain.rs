@@ -149,6 +149,15 @@ impl Report<'_> {
         }
     }
 
+    /// Which plane the distance is from.
+    fn level(&self) -> String {
+        let Explanation { predicted, rival, .. } = self.explanation;
+        match self.model.rule {
+            Rule::Sign => "where the score is 0".to_owned(),
+            _ => format!("where {} and {} are level", self.class(*predicted), self.class(*rival)),
+        }
+    }
+
     /// The sum of the contributions and the bias, in the order in which they are listed.
     fn sum(&self) -> f64 {
         let parts = self.explanation.contributions.iter().map(|part| part.product);
@@ -224,8 +233,9 @@ impl Report<'_> {
     fn distance(&self) -> String {
         match Shape::of(&self.explanation.plane) {
             Some(shape) => format!(
-                "{} from the plane, signed: {} / {}",
+                "{} from the plane {}, signed: {} / {}",
                 self.explanation.score / shape.norm,
+                self.level(),
                 self.explanation.score,
                 shape.norm
             ),

@@ -134,6 +134,10 @@ impl Report<'_> {
         }
         facts.add("perceptron", self.perceptron());
         facts.add(
+            "limits",
+            "MP: Boolean inputs, all alike, a theta set by hand; perceptron: real inputs, weights and theta learned;\nneither computes what no plane separates",
+        );
+        facts.add(
             "proved",
             match &self.realisation.claim {
                 Some(Claim::Separable { .. }) => {
@@ -153,14 +157,13 @@ impl Report<'_> {
         (1..=self.table.inputs()).map(|j| format!("x{j}")).collect()
     }
 
-    fn meaning(&self) -> &'static str {
+    fn meaning(&self) -> String {
         let name = self.gate.to_string();
-        let known = Gate::LIST
-            .iter()
-            .find(|(listed, _)| listed.split(':').next() == name.split(':').next());
+        let known = Gate::LIST.iter().find(|(listed, _)| *listed == name);
         match self.gate {
-            Gate::Xor | Gate::Parity => "1 if an odd number of inputs is on",
-            _ => known.map_or("", |(_, words)| words),
+            Gate::Xor | Gate::Parity => "1 if an odd number of inputs is on".to_owned(),
+            Gate::AtLeast(least) => format!("1 if at least {least} of the inputs are on"),
+            _ => known.map_or("", |(_, words)| words).to_owned(),
         }
     }
 
@@ -247,13 +250,11 @@ impl Report<'_> {
             }
             Err(Obstacle { fires, silent }) => {
                 let on = |row: usize| {
-                    let count = row.count_ones();
-                    format!("{} on ({})", counted(u64::from(count), "input"), self.describe(row))
+                    let count = counted(u64::from(row.count_ones()), "input");
+                    format!("{count} on ({})", self.describe(row))
                 };
-                let more =
-                    if silent.count_ones() > fires.count_ones() { "no fewer" } else { "as many" };
                 format!(
-                    "none: with {} it must fire, with {} it must not, and a neuron without weights only counts ({more} in the second)",
+                    "none: it would have to fire with {} and be silent with {},\nbut without weights it only counts inputs, and more of them never silence it",
                     on(fires),
                     on(silent)
                 )
@@ -379,7 +380,7 @@ impl Report<'_> {
 fn thresholds(all: &Thresholds) -> String {
     match (all.lowest, all.highest) {
         (Some(low), Some(high)) if low == high => {
-            format!("theta {low} is the only whole one that works")
+            format!("theta {low} is the only whole one (any above {} up to {high} does)", low - 1)
         }
         (Some(low), Some(high)) => format!("every whole theta from {low} to {high} works"),
         (None, Some(high)) => format!("every theta up to {high} works"),

@@ -49,6 +49,9 @@ fn as_json(file: &ModelFile) -> serde_json::Value {
         "updates": file.updates,
         "data": file.data,
         "certificate": file.certificate,
+        "density": file.density.as_ref().map(|density| {
+            json!({ "family": density.name(), "parameters": density.parameters() })
+        }),
     })
 }
 
@@ -95,6 +98,18 @@ fn as_text(file: &ModelFile, top: usize, context: &Context) -> String {
                 Claim::Unproved { reason } => format!("nothing: {reason}"),
                 claim => claim.name().to_owned(),
             },
+        );
+    }
+    if let Some(density) = &file.density {
+        let planes = model.planes.len() as u64 * (model.n_features() as u64 + 1);
+        facts.add(
+            "density",
+            format!(
+                "{}, {} behind {} of the planes; linsep sample draws rows from it",
+                density.name(),
+                counted(density.parameters(), "parameter"),
+                counted(planes, "number"),
+            ),
         );
     }
     let mut text = facts.text(context);

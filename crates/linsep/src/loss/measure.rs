@@ -60,8 +60,8 @@ impl Criterion {
             Criterion::Squared => {
                 ("everywhere", "exists; unique if the columns (1, x) are independent", "L83, L84")
             }
-            Criterion::Hinge => ("but where a margin is 1", "exists; need not be unique", "L47"),
-            Criterion::SquaredHinge => ("everywhere, once", "exists; need not be unique", "L47"),
+            Criterion::Hinge => ("but where a margin is 1", "exists; need not be unique", "L10"),
+            Criterion::SquaredHinge => ("everywhere, once", "exists; need not be unique", "L10"),
             Criterion::Logistic => (
                 "everywhere",
                 "none on separable or touching rows: the value falls for ever; else it exists",
