@@ -10,6 +10,7 @@ mod output;
 mod packed;
 mod svmlight;
 mod table;
+mod teaching;
 
 use common::Room;
 

@@ -4,10 +4,15 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod criterion;
+mod explain;
+mod gate;
+mod geometry;
 mod margin;
 mod predict;
 mod reading;
 mod same_table;
+mod sample;
 mod separable;
 mod settings;
 mod streams;
