@@ -10,7 +10,7 @@
 //! change the prediction are listed. Everything here is computed in binary64.
 
 use crate::error::{Error, Result};
-use crate::geometry::{Distances, Shape, boundary};
+use crate::geometry::{Shape, boundary};
 use crate::model::{LinearModel, Plane, Rule};
 
 /// What a feature adds to a score.
@@ -86,8 +86,10 @@ impl Explanation {
                 model.classes[predicted as usize]
             )));
         }
-        let distances = Distances::new(model);
-        let closest = distances.inside(scores, predicted);
+        let heights = walls(model, scores, predicted).filter_map(|(rival, plane, lead)| {
+            Shape::of(&plane).map(|shape| (lead / shape.norm, rival))
+        });
+        let closest = heights.min_by(|a, b| a.0.total_cmp(&b.0));
         let rival = rival.or(closest.map(|(_, class)| class)).unwrap_or_else(|| {
             (0..model.classes.len() as u32).find(|c| *c != predicted).unwrap_or(0)
         });

@@ -236,7 +236,9 @@ impl TruthTable {
         let silences = |j: usize| rows().all(|(_, inputs, on)| !(inputs[j] && on));
         let inhibitory: Vec<bool> = (0..self.inputs).map(silences).collect();
         let count = |inputs: &[bool]| inputs.iter().filter(|on| **on).count() as i64;
-        let (mut fires, mut silent): (Option<(i64, usize)>, Option<(i64, usize)>) = (None, None);
+        // (inputs on, row) of the fewest that fire and of the most that stay silent.
+        let mut fires: Option<(i64, usize)> = None;
+        let mut silent: Option<(i64, usize)> = None;
         for (row, inputs, on) in rows() {
             if inputs.iter().zip(&inhibitory).any(|(on, inhibitory)| *on && *inhibitory) {
                 continue;

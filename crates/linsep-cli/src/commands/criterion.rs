@@ -4,7 +4,7 @@ use super::json_number;
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
-use crate::output::{Facts, counted, print, print_json};
+use crate::output::{Facts, grouped, print, print_json};
 use clap::ArgMatches;
 use linsep::data::read::read_with_map;
 use linsep::loss::{Criterion, Measured, ModelCriteria, measure_model};
@@ -33,7 +33,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
 fn as_text(found: &ModelCriteria, weighted: bool, context: &Context) -> String {
     let mut facts = Facts::default();
     let weight = if weighted { format!(" of weight {}", found.weight) } else { String::new() };
-    facts.add("rows", format!("{}{weight}; values are sums over them", counted(found.rows, "row")));
+    facts.add("rows", format!("{}{weight}; values are sums over them", grouped(found.rows)));
     let mut text = facts.text(context);
     for plane in &found.planes {
         let class = printable(plane.class.as_bytes(), 40);

@@ -41,7 +41,7 @@ pub(super) fn line(plane: &Plane, names: &[String]) -> Option<String> {
     let [first, second] = names else { return None };
     Some(match Line::of(plane)? {
         Line::Upright { at } => format!("{first} = {at} (upright: no slope)"),
-        Line::Sloped { slope, intercept } if slope == 0.0 => format!("{second} = {intercept}"),
+        Line::Sloped { slope: 0.0, intercept } => format!("{second} = {intercept}"),
         Line::Sloped { slope, intercept } => {
             format!(
                 "{second} = {}{}",

@@ -181,7 +181,7 @@ impl Report<'_> {
             .score_classes()
             .iter()
             .zip(&self.row.scores)
-            .take(self.top.max(2))
+            .take(self.top.max(20))
             .map(|(class, score)| format!("{} {score}", printable(class.as_bytes(), 40)))
             .collect();
         facts.add("scores", format!("{} (the bits of predict)", scores.join(", ")));

@@ -25,8 +25,12 @@ const SHOWN_FEATURES: usize = 8;
 /// Pair boundaries that are listed in a report.
 const SHOWN_PAIRS: usize = 15;
 
-/// Work on pair boundaries beyond which a class has to be chosen.
+/// Classes, and work on pair boundaries, beyond which a class has to be chosen.
+const MOST_CLASSES: usize = 4096;
 const MOST_WORK: u64 = 4_000_000_000;
+
+/// Numbers of pair boundaries beyond which JSON leaves them out.
+const MOST_NUMBERS: usize = 2_000_000;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     let Some(path) = matches.get_one::<PathBuf>("model") else { return Ok(ExitCode::from(2)) };
@@ -86,7 +90,7 @@ impl<'a> View<'a> {
         }
         let Some(class) = matches.get_one::<String>("class") else {
             let work = (model.planes.len() as u64).pow(2) * (model.n_features() as u64).max(1);
-            if work > MOST_WORK {
+            if model.planes.len() > MOST_CLASSES || work > MOST_WORK {
                 return Err(Error::usage(format!(
                     "the boundaries of all pairs of {} classes are too many here; choose one with --class",
                     model.planes.len()
@@ -167,9 +171,7 @@ fn as_text(view: &View<'_>, around: Option<&Around>, context: &Context) -> Strin
         text.push_str(&facts.text(context));
         if pairs.len() > SHOWN_PAIRS {
             let more = counted((pairs.len() - SHOWN_PAIRS) as u64, "pair");
-            text.push_str(&format!(
-                "and {more} more; --json has all, --class those of one class\n"
-            ));
+            text.push_str(&format!("and {more} more; --class shows those of one class\n"));
         }
         text.push('\n');
     }
@@ -270,18 +272,20 @@ fn as_json(view: &View<'_>, around: Option<&Around>) -> Value {
         value["class"] = class.into();
         value
     });
-    let pairs = view.pairs().into_iter().map(|(k, j)| {
+    let pairs = view.pairs();
+    let small = pairs.len().saturating_mul(model.n_features()) <= MOST_NUMBERS;
+    let pair = |(k, j): (usize, usize)| {
         let mut value = plane_json(&boundary(&model.planes[k], &model.planes[j]));
         value["classes"] = json!([model.classes[k], model.classes[j]]);
         value
-    });
+    };
     json!({
         "schema": "linsep.result/1",
         "command": "geometry",
         "features": model.input.feature_names(),
         "binarize": model.input.binarize,
         "planes": planes.collect::<Vec<_>>(),
-        "boundaries": pairs.collect::<Vec<_>>(),
+        "boundaries": small.then(|| pairs.into_iter().map(pair).collect::<Vec<_>>()),
         "data": around.map(|around| around.json(view)),
     })
 }
