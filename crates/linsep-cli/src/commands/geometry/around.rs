@@ -299,7 +299,10 @@ impl Around {
             "margin",
             match self.margin {
                 Some(margin) if margin > 0.0 => {
-                    format!("{margin}: the smallest distance, every row on its side (linsep separable --margin finds the largest)")
+                    let sure = if self.unsure > 0 { ", as far as rounding tells" } else { "" };
+                    format!(
+                        "{margin}: the smallest distance, every row on its side{sure} (linsep separable --margin finds the largest)"
+                    )
                 }
                 Some(margin) => format!("none: a row is {} on the wrong side", 0.0 - margin),
                 None => "none: there are no rows".to_owned(),
