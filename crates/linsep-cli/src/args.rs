@@ -1,5 +1,6 @@
 //! The grammar of the command line. Learners' flags come from the registry.
 
+mod teaching;
 pub(crate) mod trace;
 
 use crate::input;
@@ -36,6 +37,7 @@ pub(crate) fn command() -> Command {
         .subcommand(predict())
         .subcommand(evaluate())
         .subcommand(show())
+        .subcommands(teaching::commands())
         .subcommand(inspect())
         .subcommand(verify())
         .subcommand(convert())

@@ -37,10 +37,12 @@ transcripts! {
     errors_look_as_their_transcript_shows, "errors";
     evaluate_prints_what_its_transcript_shows, "evaluate";
     generate_prints_what_its_transcript_shows, "generate";
+    geometry_and_what_is_around_it_look_as_their_transcript_shows, "geometry";
     help_prints_what_its_transcript_shows, "help";
     inspect_prints_what_its_transcript_shows, "inspect";
     machines_print_what_their_transcript_shows, "k-classes";
     margins_look_as_their_transcript_shows, "margin";
+    neurons_look_as_their_transcript_shows, "neurons";
     predict_prints_what_its_transcript_shows, "predict";
     separable_prints_what_its_transcript_shows, "separable";
     show_prints_what_its_transcript_shows, "show";

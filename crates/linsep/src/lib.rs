@@ -20,11 +20,15 @@
 mod error;
 
 pub mod data;
+pub mod density;
 pub(crate) mod engine;
+pub mod explain;
+pub mod geometry;
 pub mod learn;
 pub mod loss;
 pub mod model;
 pub mod model_file;
+pub mod neuron;
 pub mod recipe;
 pub mod report;
 pub mod trace;

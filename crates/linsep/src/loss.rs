@@ -18,6 +18,10 @@
 //!
 //! References: Duda, Hart, Stork 5.4 to 5.8; Bishop 4.1.7 and 7.1.2.
 
+mod measure;
+
+pub use measure::{Card, Measured, ModelCriteria, PlaneCriteria, measure, measure_model};
+
 use crate::data::read::words;
 use crate::error::{Error, Result};
 

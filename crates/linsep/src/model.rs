@@ -14,6 +14,7 @@ use crate::data::Dataset;
 use crate::data::input::InputMap;
 use crate::data::read::Chunk;
 use crate::data::store::{Rows, Store, kernel, with_rows};
+use crate::error::{Error, Result};
 use crate::parallel::parallel_map;
 use crate::report::{Evaluation, Tally};
 use serde::{Deserialize, Serialize};
@@ -137,12 +138,52 @@ impl LinearModel {
         }
     }
 
+    /// The same predictions by one plane, or by one plane for each class and the highest score: where
+    /// regions have boundaries that a plane describes. Of K − 1 machines the last class gets a plane of
+    /// zeros. Votes and ballots are refused.
+    pub fn with_plane_for_each_class(mut self) -> Result<LinearModel> {
+        match self.rule {
+            Rule::Sign | Rule::ArgMax => return Ok(self),
+            Rule::Rest => {}
+            Rule::RestLast => {
+                self.planes.push(Plane { weights: vec![0.0; self.input.width()], bias: 0.0 });
+            }
+            Rule::Vote | Rule::Ballot(_) => {
+                return Err(Error::usage(
+                    "the classes of this model are decided by votes of several planes, so its regions have no single planes between them; linsep show lists the planes",
+                ));
+            }
+        }
+        self.rule = Rule::ArgMax;
+        Ok(self)
+    }
+
     /// The scores of every row of a chunk that was read for this model's input, in order.
     pub fn score_chunk(&self, chunk: &Chunk<'_>, mut each: impl FnMut(usize, &[f64])) {
         let mut scores = vec![0.0; self.planes.len()];
         for row in 0..chunk.n_rows() {
             each(row, self.score_row(&chunk.store, row, &mut scores));
         }
+    }
+
+    /// The features of a row of a chunk as planes see them: the entries that are not 0, columns rising.
+    pub fn features(&self, chunk: &Chunk<'_>, row: usize) -> Vec<(u32, f64)> {
+        self.stored_features(&chunk.store, row)
+    }
+
+    pub(crate) fn stored_features(&self, store: &Store, row: usize) -> Vec<(u32, f64)> {
+        let mut entries = Vec::new();
+        store.for_each_entry(row, &mut |j, x| entries.push((j, x)));
+        let Some(threshold) = self.input.binarize else { return entries };
+        if threshold >= 0.0 {
+            let on = entries.into_iter().filter(|(_, x)| *x > threshold);
+            return on.map(|(j, _)| (j, 1.0)).collect();
+        }
+        // Zeros are on, so only what is below the threshold is off.
+        let off: Vec<u32> =
+            entries.into_iter().filter(|(_, x)| *x <= threshold).map(|(j, _)| j).collect();
+        let all = 0..self.input.width() as u32;
+        all.filter(|j| off.binary_search(j).is_err()).map(|j| (j, 1.0)).collect()
     }
 
     /// How well the model does on some rows of a data set (all of them when `rows` is `None`).
@@ -191,7 +232,12 @@ impl LinearModel {
     }
 
     /// The scores of a row, in a place for one number of each plane.
-    fn score_row<'a>(&self, store: &Store, row: usize, scores: &'a mut [f64]) -> &'a [f64] {
+    pub(crate) fn score_row<'a>(
+        &self,
+        store: &Store,
+        row: usize,
+        scores: &'a mut [f64],
+    ) -> &'a [f64] {
         if let Some(threshold) = self.input.binarize {
             let mut entries = Vec::new();
             store.for_each_entry(row, &mut |j, x| entries.push((j, x)));

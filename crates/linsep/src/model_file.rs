@@ -10,6 +10,7 @@
 use crate::atomic::write_atomic;
 use crate::data::basis::Basis;
 use crate::data::input::InputMap;
+use crate::density::Density;
 use crate::error::{Code, Error, Result};
 use crate::learn::{Certificate, Progress, Stop};
 use crate::model::{LinearModel, Link, Plane, Rule};
@@ -48,6 +49,8 @@ pub struct ModelFile {
     pub updates: u64,
     /// Which data it was trained on.
     pub data: DataIdentity,
+    /// How rows come about, if the learner was a generative one.
+    pub density: Option<Density>,
 }
 
 impl ModelFile {
@@ -65,7 +68,19 @@ impl ModelFile {
         let learner = learner.to_owned();
         let mut certificate = CertificateFile::new(data.clone(), reading, true, certificate);
         certificate.basis = model.input.basis.as_ref().map(Basis::claimed);
-        ModelFile { model, certificate, learner, parameters, seed, stop, epochs, updates, data }
+        let density = None;
+        ModelFile {
+            model,
+            certificate,
+            learner,
+            parameters,
+            seed,
+            stop,
+            epochs,
+            updates,
+            data,
+            density,
+        }
     }
 
     /// Writes the file in one step: either the whole new file is there afterwards or the old one.
@@ -180,6 +195,8 @@ struct Wire {
     link: Link,
     input: InputMap,
     planes: Vec<WirePlane>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    density: Option<Density>,
     certificate: CertificateFile,
 }
 
@@ -211,6 +228,7 @@ impl Wire {
             link: file.model.link,
             input: file.model.input.clone(),
             planes: file.model.planes.iter().map(WirePlane::of).collect(),
+            density: file.density.clone(),
             certificate: file.certificate.clone(),
         }
     }
@@ -219,7 +237,7 @@ impl Wire {
     fn to_text(&self) -> String {
         let json = |value: &dyn erased::Json| value.json();
         let planes: Vec<String> = self.planes.iter().map(|plane| json(plane)).collect();
-        let fields = [
+        let mut fields = vec![
             ("format", json(&self.format)),
             ("sha256", json(&self.sha256)),
             ("learner", json(&self.learner)),
@@ -236,6 +254,9 @@ impl Wire {
             ("planes", format!("[\n    {}\n  ]", planes.join(",\n    "))),
             ("certificate", json(&self.certificate)),
         ];
+        if let Some(density) = &self.density {
+            fields.insert(fields.len() - 1, ("density", json(density)));
+        }
         let lines: Vec<String> =
             fields.iter().map(|(name, value)| format!("  \"{name}\": {value}")).collect();
         format!("{{\n{}\n}}\n", lines.join(",\n"))
@@ -272,6 +293,9 @@ impl Wire {
             Stop::parse(&self.stop).ok_or_else(|| "the stop reason is unknown".to_owned())?;
         let planes: std::result::Result<Vec<Plane>, String> =
             self.planes.into_iter().map(|plane| plane.into_plane(features)).collect();
+        if let Some(density) = &self.density {
+            density.check(self.classes.len(), features)?;
+        }
         Ok(ModelFile {
             model: LinearModel {
                 planes: planes?,
@@ -288,6 +312,7 @@ impl Wire {
             epochs: self.epochs,
             updates: self.updates,
             data: self.data,
+            density: self.density,
         })
     }
 }

@@ -1,14 +1,20 @@
 //! The commands, one file each.
 
 mod convert;
+mod criterion;
+mod equation;
 mod evaluate;
+mod explain;
+mod gate;
 mod generate;
+mod geometry;
 mod help;
 mod inspect;
 mod margin;
 mod predict;
 mod replay;
 mod rules;
+mod sample;
 mod separable;
 mod show;
 mod train;
@@ -37,6 +43,11 @@ pub(crate) fn run(
         "predict" => predict::run(matches, context),
         "evaluate" => evaluate::run(matches, context),
         "show" => show::run(matches, context),
+        "geometry" => geometry::run(matches, context),
+        "explain" => explain::run(matches, context),
+        "criterion" => criterion::run(matches, context),
+        "sample" => sample::run(matches, context),
+        "gate" => gate::run(matches, context),
         "inspect" => inspect::run(matches, context),
         "convert" => convert::run(matches, context),
         "generate" => generate::run(matches, context),

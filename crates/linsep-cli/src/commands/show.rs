@@ -67,6 +67,9 @@ fn as_json(file: &ModelFile) -> serde_json::Value {
         "updates": file.updates,
         "data": file.data,
         "certificate": file.certificate,
+        "density": file.density.as_ref().map(|density| {
+            json!({ "family": density.name(), "parameters": density.parameters() })
+        }),
     })
 }
 
@@ -107,6 +110,18 @@ fn as_text(file: &ModelFile, context: &Context) -> String {
                 claim if file.certificate.claims.len() > 1 => super::verify::title(claim),
                 claim => claim.name().to_owned(),
             },
+        );
+    }
+    if let Some(density) = &file.density {
+        let planes = model.planes.len() as u64 * (model.input.width() as u64 + 1);
+        facts.add(
+            "density",
+            format!(
+                "{}, {} behind {} of the planes; linsep sample draws rows from it",
+                density.name(),
+                counted(density.parameters(), "parameter"),
+                counted(planes, "number"),
+            ),
         );
     }
     facts.text(context)

@@ -12,6 +12,7 @@ mod output;
 mod packed;
 mod svmlight;
 mod table;
+mod teaching;
 mod trace;
 
 use common::Room;

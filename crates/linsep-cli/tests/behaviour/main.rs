@@ -5,11 +5,16 @@
 mod common;
 
 mod basis;
+mod criterion;
+mod explain;
+mod gate;
+mod geometry;
 mod machines;
 mod margin;
 mod predict;
 mod reading;
 mod same_table;
+mod sample;
 mod separable;
 mod settings;
 mod streams;

@@ -128,6 +128,12 @@ impl Factor {
         self.forward(|j| x[j] / self.scales[j]).iter().map(|y| y * y).sum()
     }
 
+    /// A^½ y: a vector whose outer product with itself is A on average where y is white noise, one number
+    /// for each column that was taken.
+    pub(crate) fn root_times(&self, y: &[f64]) -> Vec<f64> {
+        self.lower_times(y).iter().zip(&self.scales).map(|(x, scale)| x * scale).collect()
+    }
+
     fn forward(&self, rhs: impl Fn(usize) -> f64) -> Vec<f64> {
         let mut y: Vec<f64> = Vec::with_capacity(self.taken.len());
         for (k, &j) in self.taken.iter().enumerate() {

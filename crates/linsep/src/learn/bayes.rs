@@ -23,6 +23,7 @@ use super::closed_form::{ClosedForm, Proof, Run, Solution, class_factors, requir
 use super::discriminant::Priors;
 use super::{Learner, Task, Training};
 use crate::data::Dataset;
+use crate::density::{Density, Family, MOST_NUMBERS};
 use crate::engine::direct::{Spec, Want};
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::model::{Link, Plane};
@@ -194,9 +195,22 @@ fn planes(classes: Vec<Plane>) -> Vec<Plane> {
     }
 }
 
-fn solution(classes: Vec<Plane>, statistics: Statistics) -> Solution {
+fn solution(classes: Vec<Plane>, statistics: Statistics, density: Option<Density>) -> Solution {
     let claim = move |planes| Claim::Counts { planes, statistics };
-    Solution { planes: planes(classes), proof: Proof::Claim(Box::new(claim)), remarks: Vec::new() }
+    let (planes, proof) = (planes(classes), Proof::Claim(Box::new(claim)));
+    Solution { planes, proof, remarks: Vec::new(), density }
+}
+
+/// The density of classes with these weights; the family is only made where it is small.
+fn density(
+    weights: &[f64],
+    priors: Priors,
+    features: usize,
+    family: impl FnOnce() -> Family,
+) -> Option<Density> {
+    let small = weights.len().saturating_mul(features) <= MOST_NUMBERS;
+    let priors = log_priors(weights, priors).into_iter().map(f64::exp).collect();
+    if small { Density::kept(priors, family()) } else { None }
 }
 
 impl ClosedForm for MultinomialBayes {
@@ -210,9 +224,17 @@ impl ClosedForm for MultinomialBayes {
             Plane { weights: sums.iter().map(|sum| (sum + self.alpha).ln() - all).collect(), bias }
         };
         let biases = log_priors(&moments.weights, self.priors);
-        let classes = biases.into_iter().enumerate().map(class).collect();
+        let classes: Vec<Plane> = biases.into_iter().enumerate().map(class).collect();
+        let density = density(&moments.weights, self.priors, data.n_features(), || {
+            let chances = |plane: &Plane| plane.weights.iter().map(|w| w.exp()).collect();
+            let length = |k: usize| moments.sums(k).iter().sum::<f64>() / moments.weights[k];
+            Family::Multinomial {
+                chances: classes.iter().map(chances).collect(),
+                lengths: (0..classes.len()).map(length).collect(),
+            }
+        });
         let priors = self.priors.claimed();
-        solution(classes, Statistics::Multinomial { alpha: self.alpha, priors })
+        solution(classes, Statistics::Multinomial { alpha: self.alpha, priors }, density)
     }
 
     fn link(&self) -> Link {
@@ -263,8 +285,16 @@ impl ClosedForm for BernoulliBayes {
         };
         let biases = log_priors(&weights, self.priors);
         let planes = biases.into_iter().enumerate().map(class).collect();
+        let density = density(&weights, self.priors, width, || {
+            let chance = |class: usize, unlike_zero: f64| {
+                let on = if zero_is_on { weights[class] - unlike_zero } else { unlike_zero };
+                (on + self.alpha) / (weights[class] + 2.0 * self.alpha)
+            };
+            let row = |k: usize| counts[k].iter().map(|count| chance(k, *count)).collect();
+            Family::Bernoulli { chances: (0..classes).map(row).collect() }
+        });
         let (alpha, binarize, priors) = (self.alpha, self.binarize, self.priors.claimed());
-        solution(planes, Statistics::Bernoulli { alpha, binarize, priors })
+        solution(planes, Statistics::Bernoulli { alpha, binarize, priors }, density)
     }
 
     fn link(&self) -> Link {
@@ -306,8 +336,12 @@ impl ClosedForm for SharedVarianceBayes {
             Plane { weights, bias }
         };
         let planes = biases.into_iter().enumerate().map(class).collect();
+        let density = density(&moments.weights, self.priors, data.n_features(), || {
+            let means = (0..classes).map(|class| moments.mean(class)).collect();
+            Family::NormalColumns { means, variances }
+        });
         let (smoothing, priors) = (self.smoothing, self.priors.claimed());
-        solution(planes, Statistics::Gaussian { smoothing, priors })
+        solution(planes, Statistics::Gaussian { smoothing, priors }, density)
     }
 
     fn link(&self) -> Link {

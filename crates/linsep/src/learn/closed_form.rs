@@ -7,6 +7,7 @@
 
 use super::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
 use crate::data::Dataset;
+use crate::density::Density;
 use crate::engine::dense::Factor;
 use crate::engine::direct::{Moments, Spec};
 use crate::error::{Code, Error, Place, Result};
@@ -39,6 +40,8 @@ pub(crate) struct Solution {
     /// What can be claimed about the planes, or why nothing.
     pub(crate) proof: Proof,
     pub(crate) remarks: Vec<Remark>,
+    /// How rows come about, of generative learners.
+    pub(crate) density: Option<Density>,
 }
 
 /// A claim to be checked, made of the planes.
@@ -219,6 +222,10 @@ impl<L: ClosedForm> Training for Run<L> {
 
     fn remarks(&self) -> Vec<Remark> {
         self.solution.remarks.clone()
+    }
+
+    fn density(&self) -> Option<Density> {
+        self.solution.density.clone()
     }
 }
 

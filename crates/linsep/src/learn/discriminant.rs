@@ -35,6 +35,7 @@ use super::closed_form::{
 use super::{Learner, Remark, Task, Training};
 use crate::data::Dataset;
 use crate::data::read::words;
+use crate::density::{Density, Family, upper_triangle};
 use crate::engine::dense::Factor;
 use crate::engine::direct::{Moments, Spec, Want};
 use crate::error::{Error, Result};
@@ -233,6 +234,8 @@ impl Form {
         matrix.iter_mut().for_each(|x| *x *= 1.0 - share);
         (0..width).for_each(|j| matrix[j * width + j] += ridge);
         let factor = Factor::new(&matrix, width);
+        // Fisher's discriminant has a direction and no densities.
+        let density = if self.points { None } else { density(&moments, &matrix) };
         drop(matrix);
         let differences = differences(&moments);
         let points = differences.iter().any(|d| factor.null_share(d) > 1e-7);
@@ -281,7 +284,7 @@ impl Form {
                 "the covariance within the classes is 0 in a direction in which means differ, so its equations have no answer; --shrinkage avoids it".into(),
             ),
         };
-        Solution { planes, proof, remarks }
+        Solution { planes, proof, remarks, density }
     }
 
     fn plane(&self, spec: &Spec<'_>, moments: &Moments, plane: usize, weights: Vec<f64>) -> Plane {
@@ -334,6 +337,18 @@ impl Form {
         // No spread of the variances at all: the covariance is a multiple of the identity already.
         if spread > 0.0 { share.clamp(0.0, 1.0) } else { 1.0 }
     }
+}
+
+/// Normal densities with the covariance of the equations, `matrix` by the sum of the factors.
+fn density(moments: &Moments, matrix: &[f64]) -> Option<Density> {
+    let (width, classes) = (moments.shift.len(), moments.weights.len());
+    if width > 2048 {
+        return None;
+    }
+    let priors = moments.weights.iter().map(|weight| weight / moments.total).collect();
+    let means = (0..classes).map(|class| moments.mean(class)).collect();
+    let covariance = upper_triangle(matrix, width, 1.0 / moments.total);
+    Density::kept(priors, Family::Normal { means, covariance })
 }
 
 /// m_1 − m_0 for two classes, m_k − μ for each of K.

@@ -206,7 +206,7 @@ impl ClosedForm for LeastSquares {
             true => Proof::Claim(Box::new(claim)),
             false => Proof::Nothing("a class has no row, so nothing is claimed".into()),
         };
-        Solution { planes: model.planes, proof, remarks }
+        Solution { planes: model.planes, proof, remarks, density: None }
     }
 
     fn link(&self) -> Link {

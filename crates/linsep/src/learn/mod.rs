@@ -31,6 +31,7 @@ pub mod voted;
 pub use linsep_proof::{Certificate, Claim};
 
 use crate::data::Dataset;
+use crate::density::Density;
 use crate::error::{Error, Result};
 use crate::model::{LinearModel, Plane};
 use std::ops::ControlFlow;
@@ -56,6 +57,7 @@ pub trait Learner: Send + Sync {
             stop,
             progress: training.progress(),
             remarks: training.remarks(),
+            density: training.density(),
         })
     }
 }
@@ -137,6 +139,11 @@ pub trait Training: Send {
     /// What the learner found out on its way, for reports.
     fn remarks(&self) -> Vec<Remark> {
         Vec::new()
+    }
+
+    /// How rows come about, if the learner is a generative one and has found it.
+    fn density(&self) -> Option<Density> {
+        None
     }
 }
 
@@ -347,6 +354,8 @@ pub struct Fit {
     pub progress: Progress,
     /// What the learner found out on its way.
     pub remarks: Vec<Remark>,
+    /// How rows come about, if the learner is a generative one.
+    pub density: Option<Density>,
 }
 
 /// Visits between two looks at the observer, at most.

@@ -86,7 +86,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let writing = Instant::now();
     let identity = DataIdentity { sha256: digest.clone(), rows: task.data.n_rows() as u64 };
     let parameters = plan.recipe.effective(&plan.settings);
-    let model_file = ModelFile::new(
+    let mut model_file = ModelFile::new(
         fit.model.clone(),
         fit.certificate.clone(),
         plan.recipe.name,
@@ -95,6 +95,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         (fit.stop, fit.progress),
         (identity, task.data.reading_field()),
     );
+    model_file.density.clone_from(&fit.density);
     model_file.save(&plan.model)?;
     let report = Report {
         file,

@@ -1,0 +1,140 @@
+//! `linsep sample MODEL`: labelled rows drawn from the density of a generative model, streamed.
+
+use crate::context::Context;
+use crate::exit::Failure;
+use crate::input::whole;
+use crate::output::{counted, note, print_json, stdout};
+use clap::ArgMatches;
+use linsep::atomic::write_atomic;
+use linsep::data::write::{OutputFormat, Packer, Packing, RowWriter};
+use linsep::density::{MOST_NUMBERS, Sampler};
+use linsep::model_file::ModelFile;
+use linsep::{Error, LinearModel};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
+    let Some(path) = matches.get_one::<PathBuf>("model") else { return Ok(ExitCode::from(2)) };
+    let text = |name: &str| matches.get_one::<String>(name);
+    let rows = match text("rows") {
+        None => 100,
+        Some(text) => match whole("rows", text)? {
+            0 => {
+                return Err(
+                    Error::usage("--rows: 0 rows are nothing to draw; give at least 1").into()
+                );
+            }
+            rows => rows,
+        },
+    };
+    let length = text("length").map(|length| whole("length", length)).transpose()?;
+    let file = ModelFile::load(path, context.max_memory)?;
+    let Some(density) = &file.density else { return Err(no_density(&file.learner).into()) };
+    let mut sampler = Sampler::new(&file.model, density, length, context.seed)?;
+    let target = matches.get_one::<PathBuf>("output-file").filter(|path| path.as_os_str() != "-");
+    let (format, packing) = match (target, text("format").map(String::as_str)) {
+        (Some(path), _) => super::convert::target(text("format"), path)?,
+        (None, Some("tsv")) => (OutputFormat::Table(b'\t'), Packing::Plain),
+        (None, Some("svmlight")) => (OutputFormat::Svmlight, Packing::Plain),
+        (None, _) => (OutputFormat::Table(b','), Packing::Plain),
+    };
+    if context.json && target.is_none() {
+        return Err(Error::usage(
+            "--json needs -o FILE: the rows themselves go to standard output",
+        )
+        .into());
+    }
+    notes(&file.model, &sampler, context);
+    if matches.get_flag("dry-run") {
+        note(context, &format!("{}; nothing was written (--dry-run)", counted(rows, "row")));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let stop = || context.stopped();
+    let written = match target {
+        None => draw(&mut sampler, &file.model, rows, format, &mut stdout(), &stop)
+            .map_err(Failure::from),
+        Some(path) => write_atomic(path, |out| {
+            let mut out = Packer::new(out, packing)?;
+            draw(&mut sampler, &file.model, rows, format, &mut out, &stop)?;
+            out.finish()
+        })
+        .map_err(Failure::from),
+    };
+    if context.stopped() {
+        return Err(Error::Interrupted.into());
+    }
+    written?;
+    if let (true, Some(path)) = (context.json, target) {
+        print_json(&serde_json::json!({
+            "schema": "linsep.result/1",
+            "command": "sample",
+            "rows": rows,
+            "features": file.model.n_features(),
+            "family": density.name(),
+            "parameters": density.parameters(),
+            "lengths": sampler.lengths(),
+            "seed": context.seed,
+            "output": path.display().to_string(),
+        }))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Why there is nothing to draw from.
+fn no_density(learner: &str) -> Error {
+    const GENERATIVE: [&str; 4] = ["lda", "shared-variance-nb", "multinomial-nb", "bernoulli-nb"];
+    let list = GENERATIVE.join(", ");
+    Error::usage(match GENERATIVE.contains(&learner) {
+        true => format!(
+            "this model of {learner} was written without its density, by an older version or because it has more than {MOST_NUMBERS} numbers; train again, with fewer columns if need be"
+        ),
+        false => format!(
+            "this is a model of {learner}, and a discriminative model does not know how its data came about: it only tells classes apart; train with --learner {list} to sample"
+        ),
+    })
+}
+
+fn notes(model: &LinearModel, sampler: &Sampler<'_>, context: &Context) {
+    if !sampler.lengths().is_empty() {
+        let classes = model.classes.iter().zip(sampler.lengths());
+        let words: Vec<String> = classes.take(12).map(|(c, l)| format!("{c} {l}")).collect();
+        note(context, &format!("counts in a row: {}", words.join(", ")));
+    }
+    if model.input.columns.iter().any(|column| column.levels.is_some()) {
+        note(
+            context,
+            "the model has text columns; their levels are drawn as features of their own, one column each",
+        );
+    }
+}
+
+fn draw(
+    sampler: &mut Sampler<'_>,
+    model: &LinearModel,
+    rows: u64,
+    format: OutputFormat,
+    out: &mut dyn Write,
+    stop: &dyn Fn() -> bool,
+) -> io::Result<()> {
+    let mut writer = match format {
+        OutputFormat::Table(delimiter) => {
+            let names = model.input.feature_names();
+            let label = model.input.label.as_ref().and_then(|label| label.name.clone());
+            let mut label = label.unwrap_or_else(|| "label".to_owned());
+            while names.contains(&label) {
+                label.insert(0, '_');
+            }
+            RowWriter::table(out, delimiter, &label, &names, None)?
+        }
+        _ => RowWriter::svmlight(out),
+    };
+    for _ in 0..rows {
+        let (class, entries) = sampler.draw();
+        writer.row(&model.classes[class as usize], entries, None)?;
+        if stop() {
+            return Err(io::Error::from(io::ErrorKind::Interrupted));
+        }
+    }
+    writer.flush()
+}
