@@ -371,7 +371,9 @@ fn every_claim_holds_or_says_that_nothing_is_proved_and_why() {
             }
         }
         // Least squares rests where it does, and an average need not separate what its parts do.
-        let promises = !["adaline", "averaged"].contains(&case.variant.recipe.name);
+        // A clean window need not have seen every row.
+        let promises = !["adaline", "averaged"].contains(&case.variant.recipe.name)
+            && case.variant.is("stop", &["clean-epoch", "empty"]);
         if fit.stop == Stop::Finished && promises {
             assert!(fit.certificate.proves_something(), "{}", case.words);
         }

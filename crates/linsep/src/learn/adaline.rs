@@ -120,7 +120,7 @@ struct Run {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Saved {
-    run: Vec<u8>,
+    run: State,
     before: Vec<SavedPlane>,
     at_rest: bool,
 }
@@ -197,7 +197,7 @@ impl Training for Run {
 
     fn save(&self) -> State {
         State::encode(&Saved {
-            run: self.run.save().as_bytes().to_vec(),
+            run: self.run.save(),
             before: self.before.iter().map(SavedPlane::of).collect(),
             at_rest: self.at_rest,
         })
@@ -206,9 +206,16 @@ impl Training for Run {
     fn restore(&mut self, state: &State) -> Result<()> {
         let saved: Saved = state.decode()?;
         let before = SavedPlane::all(&saved.before, &self.before)?;
-        self.run.restore(&State::from_bytes(saved.run))?;
+        self.run.restore(&saved.run)?;
         self.before = before;
         self.at_rest = saved.at_rest;
+        Ok(())
+    }
+
+    fn carry_on(&mut self, state: &State) -> Result<()> {
+        let saved: Saved = state.decode()?;
+        self.run.carry_on(&saved.run)?;
+        self.before = self.run.model().planes;
         Ok(())
     }
 }

@@ -6,7 +6,9 @@
 //! every rule of the family; it ends when the run itself ends.
 
 use super::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
-use super::{BinaryLearner, Budget, Certificate, Learner, Progress, State, Status, Task, Training};
+use super::{
+    BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
+};
 use crate::error::Result;
 use crate::model::LinearModel;
 
@@ -81,5 +83,13 @@ impl Training for Run {
 
     fn restore(&mut self, state: &State) -> Result<()> {
         self.run.restore(state)
+    }
+
+    fn carry_on(&mut self, state: &State) -> Result<()> {
+        self.run.carry_on(state)
+    }
+
+    fn remarks(&self) -> Vec<Remark> {
+        self.run.remarks()
     }
 }

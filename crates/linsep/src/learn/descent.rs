@@ -109,7 +109,7 @@ impl BinaryLearner for Descent {
         scaler.check()?;
         let weights = super::perceptron::row_weights(&task.data, &rows, self.balanced);
         let plane = Plane { weights: vec![0.0; task.data.n_features()], bias: 0.0 };
-        let fingerprint = crate::engine::online::fingerprint(&rows);
+        let fingerprint = crate::engine::online::fingerprint(&task.data, &rows);
         let mut run = Run {
             settings: self.clone(),
             task: task.clone(),
@@ -121,6 +121,7 @@ impl BinaryLearner for Descent {
             now: Now {
                 rows: fingerprint,
                 plane,
+                earlier: 0,
                 epoch: 0,
                 visits: 0,
                 mistakes: None,
@@ -154,6 +155,8 @@ struct Now {
     rows: u64,
     #[serde(with = "plane_bits")]
     plane: Plane,
+    /// Epochs on other data before.
+    earlier: u64,
     epoch: u64,
     /// Visits within the epoch: the step is made at its end.
     visits: u64,
@@ -223,11 +226,12 @@ impl Run {
             self.now.ended = true;
             return;
         }
-        let mut rate = self.rate.at(epoch);
+        let k = self.now.earlier + epoch;
+        let mut rate = self.rate.at(k);
         if self.settings.rate.is_none() && criterion == Criterion::Hinge {
             // A subgradient does not shrink towards the minimum, so the step has to: with the root of k.
             let size = self.batch().slope_length(&gradient).max(f64::MIN_POSITIVE);
-            rate = length.max(1.0) / size / (epoch as f64).sqrt();
+            rate = length.max(1.0) / size / (k as f64).sqrt();
         }
         let before = self.now.plane.clone();
         for (j, (w, g)) in self.now.plane.weights.iter_mut().zip(&gradient.weights).enumerate() {
@@ -316,6 +320,18 @@ impl Training for Run {
             return Err(Error::usage("the saved state belongs to a run on other data"));
         }
         self.now = now;
+        Ok(())
+    }
+
+    fn carry_on(&mut self, state: &State) -> Result<()> {
+        let mut before: Now = state.decode()?;
+        let width = self.now.plane.weights.len();
+        if before.plane.weights.len() > width {
+            return Err(Error::usage("the saved state belongs to planes of other data"));
+        }
+        before.plane.weights.resize(width, 0.0);
+        self.now.plane = before.plane;
+        self.now.earlier = before.earlier + before.epoch;
         Ok(())
     }
 }

@@ -37,13 +37,7 @@ pub trait Learner: Send + Sync {
     fn fit(&self, task: &Task, limits: &Limits, watch: &mut dyn Observer) -> Result<Fit> {
         let mut training = self.start(task)?;
         let stop = drive(training.as_mut(), limits, watch);
-        Ok(Fit {
-            model: training.model(),
-            certificate: training.certificate(),
-            stop,
-            progress: training.progress(),
-            remarks: training.remarks(),
-        })
+        Ok(Fit::of(training.as_ref(), stop))
     }
 }
 
@@ -108,6 +102,14 @@ pub trait Training: Send {
 
     /// Goes back to a saved state of the same run.
     fn restore(&mut self, state: &State) -> Result<()>;
+
+    /// Takes over what a run of the same learner has learned on other data with the same classes and
+    /// columns (or fewer of them): its planes, the average so far, and the counters on which rates and
+    /// orders depend. [`Training::progress`] counts from here. Only for a run that has just started.
+    fn carry_on(&mut self, state: &State) -> Result<()> {
+        let _ = state;
+        Err(Error::usage("this learner looks at all rows at once and cannot go on with others"))
+    }
 
     /// What the learner found out on its way, for reports.
     fn remarks(&self) -> Vec<Remark> {
@@ -182,6 +184,11 @@ impl State {
         &self.0
     }
 
+    /// The state as text, which it is.
+    fn text(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+
     pub(crate) fn encode<T: serde::Serialize>(content: &T) -> State {
         // Plain structs of numbers always have a JSON form.
         State(serde_json::to_vec(content).unwrap_or_default())
@@ -190,6 +197,19 @@ impl State {
     pub(crate) fn decode<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
         serde_json::from_slice(&self.0)
             .map_err(|e| Error::usage(format!("the saved state does not belong to this run: {e}")))
+    }
+}
+
+/// A state inside a file or another state is a text.
+impl serde::Serialize for State {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.text())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for State {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> std::result::Result<State, D::Error> {
+        String::deserialize(d).map(|text| State(text.into_bytes()))
     }
 }
 
@@ -209,11 +229,27 @@ impl SavedPlane {
         if !fits {
             return Err(Error::usage("the saved state belongs to a run on other data"));
         }
-        let plane = |SavedPlane(weights, bias): &SavedPlane| Plane {
-            weights: weights.iter().map(|w| f64::from_bits(*w)).collect(),
-            bias: f64::from_bits(*bias),
+        Ok(saved.iter().map(SavedPlane::plane).collect())
+    }
+
+    /// The saved planes on columns that begin with theirs; a new column has the weight 0.
+    pub(crate) fn widened(saved: &[SavedPlane], there: &[Plane]) -> Result<Vec<Plane>> {
+        let fits = saved.len() == there.len()
+            && saved.iter().zip(there).all(|(a, b)| a.0.len() <= b.weights.len());
+        if !fits {
+            return Err(Error::usage("the saved state belongs to planes of other data"));
+        }
+        let widen = |(saved, there): (&SavedPlane, &Plane)| {
+            let mut plane = saved.plane();
+            plane.weights.resize(there.weights.len(), 0.0);
+            plane
         };
-        Ok(saved.iter().map(plane).collect())
+        Ok(saved.iter().zip(there).map(widen).collect())
+    }
+
+    fn plane(&self) -> Plane {
+        let weights = self.0.iter().map(|w| f64::from_bits(*w)).collect();
+        Plane { weights, bias: f64::from_bits(self.1) }
     }
 }
 
@@ -304,6 +340,19 @@ pub struct Fit {
     pub progress: Progress,
     /// What the learner found out on its way.
     pub remarks: Vec<Remark>,
+}
+
+impl Fit {
+    /// What a run that has ended came to.
+    pub fn of(training: &dyn Training, stop: Stop) -> Fit {
+        Fit {
+            model: training.model(),
+            certificate: training.certificate(),
+            stop,
+            progress: training.progress(),
+            remarks: training.remarks(),
+        }
+    }
 }
 
 /// Visits between two looks at the observer, at most.

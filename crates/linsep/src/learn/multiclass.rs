@@ -33,6 +33,30 @@ struct Many {
     threads: usize,
 }
 
+impl Many {
+    /// Gives every child its part of a state: all of them or none, so that a state that is wrong in one
+    /// leaves no trace in the others.
+    fn for_each_child(
+        &mut self,
+        state: &State,
+        give: impl Fn(&mut dyn Training, &State) -> Result<()>,
+    ) -> Result<()> {
+        let states: Vec<State> = state.decode()?;
+        if states.len() != self.children.len() {
+            return Err(Error::usage("the saved state belongs to a run on other data"));
+        }
+        let before: Vec<State> = self.children.iter().map(|child| child.save()).collect();
+        let mut pairs = self.children.iter_mut().zip(&states);
+        let result = pairs.try_for_each(|(child, state)| give(child.as_mut(), state));
+        if result.is_err() {
+            for (child, state) in self.children.iter_mut().zip(&before) {
+                child.restore(state)?;
+            }
+        }
+        result
+    }
+}
+
 impl Training for Many {
     fn advance(&mut self, budget: Budget) -> Status {
         let statuses: Vec<Status> = if budget.updates == u64::MAX {
@@ -92,25 +116,15 @@ impl Training for Many {
     }
 
     fn save(&self) -> State {
-        let states: Vec<Vec<u8>> =
-            self.children.iter().map(|child| child.save().as_bytes().to_vec()).collect();
+        let states: Vec<State> = self.children.iter().map(|child| child.save()).collect();
         State::encode(&states)
     }
 
     fn restore(&mut self, state: &State) -> Result<()> {
-        let states: Vec<Vec<u8>> = state.decode()?;
-        if states.len() != self.children.len() {
-            return Err(Error::usage("the saved state belongs to a run on other data"));
-        }
-        let before: Vec<State> = self.children.iter().map(|child| child.save()).collect();
-        let mut pairs = self.children.iter_mut().zip(states);
-        let result = pairs.try_for_each(|(child, state)| child.restore(&State::from_bytes(state)));
-        if result.is_err() {
-            // All planes or none: a state that is wrong in one leaves no trace in the others.
-            for (child, state) in self.children.iter_mut().zip(&before) {
-                child.restore(state)?;
-            }
-        }
-        result
+        self.for_each_child(state, |child, state| child.restore(state))
+    }
+
+    fn carry_on(&mut self, state: &State) -> Result<()> {
+        self.for_each_child(state, |child, state| child.carry_on(state))
     }
 }

@@ -22,7 +22,9 @@ use super::rate::Rate;
 use super::response::{
     Aggressively, Fixed, LeastMeanSquares, Relaxing, Respond, Response, WithMargin,
 };
-use super::{BinaryLearner, Budget, Certificate, Learner, Progress, State, Status, Task, Training};
+use super::{
+    BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
+};
 use crate::data::Dataset;
 use crate::data::read::words;
 use crate::data::scale::{Scaler, Scaling};
@@ -36,6 +38,7 @@ use crate::verdict::{jointly_separable, separable};
 use linsep_proof::{Claim, Finding, check_claim};
 
 pub use crate::engine::online::Order;
+pub use crate::engine::stopping::StopRule;
 
 /// The settings of the perceptron.
 ///
@@ -56,6 +59,8 @@ pub struct Perceptron {
     pub rate: Rate,
     /// The order of the rows.
     pub order: Order,
+    /// When a run ends by itself.
+    pub stop: StopRule,
     /// The start weights.
     pub init: Init,
     /// Which scores of exactly 0 are mistakes.
@@ -110,6 +115,7 @@ impl Default for Perceptron {
             response: Response::Fixed,
             rate: Rate::default(),
             order: Order::Shuffle,
+            stop: StopRule::CleanEpoch,
             init: Init::Zero,
             ties: Ties::Strict,
             seed: 0,
@@ -133,7 +139,7 @@ impl BinaryLearner for Perceptron {
 
 /// A run of the perceptron, with what other learners need of it.
 pub(crate) trait PerceptronRun: Training {
-    /// Whether the last full pass was clean.
+    /// Whether the run ended by its stop rule.
     fn is_clean(&self) -> bool;
 
     /// The claim that the planes separate; not checked.
@@ -225,8 +231,8 @@ impl Perceptron {
         let factors = self.row_factors(data, &rows, &scaler);
         let rates = Rates { rate: self.rate.clone(), factors };
         let data = task.data.clone();
-        let (order, seed) = (self.order, self.seed);
-        Ok(Setup { data, rows, scaler, rates, start, order, seed, average: false })
+        let (order, until, seed) = (self.order, self.stop, self.seed);
+        Ok(Setup { data, rows, scaler, rates, start, order, until, seed, average: false })
     }
 
     fn start_planes(
@@ -358,6 +364,28 @@ impl<A: Respond> Rule for OnePlane<A> {
         let y = if class == self.positive { 1.0 } else { -1.0 };
         y * (machine.score(rows, row, 0) * machine.row_scale(row))
     }
+
+    fn is_wrong<R: Rows, C: Centring>(
+        &self,
+        machine: &mut Machine<'_, C>,
+        rows: &R,
+        row: usize,
+        class: u32,
+    ) -> bool {
+        let margin = self.margin(machine, rows, row, class);
+        self.answer.is_wrong(margin, class == self.positive)
+    }
+
+    fn loss<R: Rows, C: Centring>(
+        &self,
+        machine: &mut Machine<'_, C>,
+        rows: &R,
+        row: usize,
+        class: u32,
+    ) -> f64 {
+        let margin = self.margin(machine, rows, row, class);
+        self.answer.loss(margin, || machine.square(rows, row))
+    }
 }
 
 /// All planes at once: the rule of K classes. A tie is right where the earlier class wins it, as in
@@ -420,6 +448,28 @@ impl<A: Respond> Rule for Kesler<A> {
         class: u32,
     ) -> f64 {
         Self::lead(machine, rows, row, class as usize).0
+    }
+
+    fn is_wrong<R: Rows, C: Centring>(
+        &self,
+        machine: &mut Machine<'_, C>,
+        rows: &R,
+        row: usize,
+        class: u32,
+    ) -> bool {
+        let (margin, rival) = Self::lead(machine, rows, row, class as usize);
+        self.answer.is_wrong(margin, (class as usize) < rival)
+    }
+
+    fn loss<R: Rows, C: Centring>(
+        &self,
+        machine: &mut Machine<'_, C>,
+        rows: &R,
+        row: usize,
+        class: u32,
+    ) -> f64 {
+        let margin = self.margin(machine, rows, row, class);
+        self.answer.loss(margin, || 2.0 * machine.square(rows, row))
     }
 }
 
@@ -492,7 +542,8 @@ impl<U: Rule + 'static> Training for Run<U> {
     }
 
     fn certificate(&self) -> Certificate {
-        if !self.online.is_clean() {
+        let rule = self.online.stop_rule();
+        if !self.online.is_clean() && rule == StopRule::CleanEpoch {
             return Certificate::unproved("the run ended before a pass without mistakes");
         }
         // A clean pass is a proposal; the checker has the last word.
@@ -500,6 +551,9 @@ impl<U: Rule + 'static> Training for Run<U> {
         let claim = self.claim();
         match check_claim(&claim, data, &data.reading_field(), true, 1) {
             Finding::Holds(_) => Certificate { claims: vec![claim] },
+            _ if rule != StopRule::CleanEpoch => {
+                Certificate::unproved("some row is not strictly on its side of the planes")
+            }
             _ if self.online.epoch_rows() < data.n_rows() as u64 => Certificate::unproved(
                 "the last pass over the training rows made no mistake; of the other rows nothing is claimed",
             ),
@@ -515,5 +569,19 @@ impl<U: Rule + 'static> Training for Run<U> {
 
     fn restore(&mut self, state: &State) -> Result<()> {
         self.online.restore(state)
+    }
+
+    fn carry_on(&mut self, state: &State) -> Result<()> {
+        self.online.carry_on(state)
+    }
+
+    /// By which rule it ended, where that is not the usual one.
+    fn remarks(&self) -> Vec<Remark> {
+        let rule = self.online.stop_rule();
+        if rule == StopRule::CleanEpoch || !self.online.is_clean() {
+            return Vec::new();
+        }
+        let data = serde_json::json!({ "rule": rule.to_string() });
+        vec![Remark { name: "stop", words: rule.words(), data }]
     }
 }

@@ -88,7 +88,7 @@ struct Pocketed {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Saved {
-    run: Vec<u8>,
+    run: State,
     best: Vec<SavedPlane>,
     pocket: Pocketed,
 }
@@ -188,7 +188,7 @@ impl Training for Run {
     }
 
     fn save(&self) -> State {
-        let run = self.run.save().as_bytes().to_vec();
+        let run = self.run.save();
         State::encode(&Saved {
             run,
             best: self.best.iter().map(SavedPlane::of).collect(),
@@ -199,9 +199,21 @@ impl Training for Run {
     fn restore(&mut self, state: &State) -> Result<()> {
         let saved: Saved = state.decode()?;
         let best = SavedPlane::all(&saved.best, &self.best)?;
-        self.run.restore(&State::from_bytes(saved.run))?;
+        self.run.restore(&saved.run)?;
         self.best = best;
         self.pocket = saved.pocket;
+        Ok(())
+    }
+
+    /// The planes in the pocket and those in motion are both counted on the rows at hand.
+    fn carry_on(&mut self, state: &State) -> Result<()> {
+        let saved: Saved = state.decode()?;
+        let best = SavedPlane::widened(&saved.best, &self.best)?;
+        self.run.carry_on(&saved.run)?;
+        let errors = self.count(&best);
+        self.best = best;
+        self.pocket = Pocketed { errors, longest: 0, since: 0, counted: false, held: false };
+        self.weigh();
         Ok(())
     }
 }
