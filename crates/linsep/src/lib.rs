@@ -19,6 +19,7 @@
 
 mod error;
 
+pub mod checkpoint;
 pub mod data;
 pub(crate) mod engine;
 pub mod learn;

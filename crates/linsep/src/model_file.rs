@@ -8,6 +8,7 @@
 //! There are no types, code or paths inside.
 
 use crate::atomic::write_atomic;
+use crate::checkpoint::SavedRun;
 use crate::data::input::InputMap;
 use crate::error::{Code, Error, Result};
 use crate::learn::{Certificate, Progress, Stop};
@@ -47,6 +48,8 @@ pub struct ModelFile {
     pub updates: u64,
     /// Which data it was trained on.
     pub data: DataIdentity,
+    /// What it takes to go on with the run; `None` for learners that solve in one go.
+    pub run: Option<SavedRun>,
 }
 
 impl ModelFile {
@@ -63,7 +66,19 @@ impl ModelFile {
         let Progress { epochs, updates, .. } = progress;
         let learner = learner.to_owned();
         let certificate = CertificateFile::new(data.clone(), reading, true, certificate);
-        ModelFile { model, certificate, learner, parameters, seed, stop, epochs, updates, data }
+        let run = None;
+        ModelFile {
+            model,
+            certificate,
+            learner,
+            parameters,
+            seed,
+            stop,
+            epochs,
+            updates,
+            data,
+            run,
+        }
     }
 
     /// Writes the file in one step: either the whole new file is there afterwards or the old one.
@@ -84,11 +99,7 @@ impl ModelFile {
 
     /// The content of the file.
     pub fn to_json(&self) -> String {
-        let mut text = Wire::of(self).to_text();
-        let at = checksum_place(text.as_bytes()).unwrap_or(0);
-        let checksum = hex(&Sha256::digest(text.as_bytes()));
-        text.insert_str(at, &checksum);
-        text
+        Wire::of(self).to_text()
     }
 
     /// Reads and checks a file. `max_memory` bounds what the file may make this program hold.
@@ -138,13 +149,24 @@ impl ModelFile {
     }
 }
 
+/// A file of one JSON object with a line for each field, and its checksum in the field `sha256`.
+pub(crate) fn sealed(fields: &[(&str, String)]) -> String {
+    let lines: Vec<String> =
+        fields.iter().map(|(name, value)| format!("  \"{name}\": {value}")).collect();
+    let mut text = format!("{{\n{}\n}}\n", lines.join(",\n"));
+    let at = checksum_place(text.as_bytes()).unwrap_or(0);
+    let checksum = hex(&Sha256::digest(text.as_bytes()));
+    text.insert_str(at, &checksum);
+    text
+}
+
 /// Where the digits of the checksum stand.
 fn checksum_place(text: &[u8]) -> Option<usize> {
     const FIELD: &[u8] = b"\n  \"sha256\": \"";
     memchr::memmem::find(text, FIELD).map(|at| at + FIELD.len())
 }
 
-fn has_checksum(text: &[u8], checksum: &str) -> bool {
+pub(crate) fn has_checksum(text: &[u8], checksum: &str) -> bool {
     let Some(at) = checksum_place(text) else { return false };
     let Some(rest) = text[at..].strip_prefix(checksum.as_bytes()) else { return false };
     let mut sha = Sha256::new();
@@ -179,6 +201,8 @@ struct Wire {
     input: InputMap,
     planes: Vec<WirePlane>,
     certificate: CertificateFile,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    run: Option<SavedRun>,
 }
 
 /// A plane with all weights, or with those that are not 0.
@@ -210,14 +234,15 @@ impl Wire {
             input: file.model.input.clone(),
             planes: file.model.planes.iter().map(WirePlane::of).collect(),
             certificate: file.certificate.clone(),
+            run: file.run.clone(),
         }
     }
 
-    /// One line for each field and for each plane.
+    /// One line for each field and for each plane, with the checksum.
     fn to_text(&self) -> String {
         let json = |value: &dyn erased::Json| value.json();
         let planes: Vec<String> = self.planes.iter().map(|plane| json(plane)).collect();
-        let fields = [
+        let mut fields = vec![
             ("format", json(&self.format)),
             ("sha256", json(&self.sha256)),
             ("learner", json(&self.learner)),
@@ -234,9 +259,8 @@ impl Wire {
             ("planes", format!("[\n    {}\n  ]", planes.join(",\n    "))),
             ("certificate", json(&self.certificate)),
         ];
-        let lines: Vec<String> =
-            fields.iter().map(|(name, value)| format!("  \"{name}\": {value}")).collect();
-        format!("{{\n{}\n}}\n", lines.join(",\n"))
+        fields.extend(self.run.as_ref().map(|run| ("run", json(run))));
+        sealed(&fields)
     }
 
     fn into_model_file(self) -> std::result::Result<ModelFile, String> {
@@ -289,6 +313,7 @@ impl Wire {
             epochs: self.epochs,
             updates: self.updates,
             data: self.data,
+            run: self.run,
         })
     }
 }
@@ -347,7 +372,7 @@ impl WirePlane {
     }
 }
 
-fn without_repeats<'de, D: Deserializer<'de>>(
+pub(crate) fn without_repeats<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> std::result::Result<BTreeMap<String, String>, D::Error> {
     struct Strict;

@@ -18,6 +18,8 @@ pub mod perceptron;
 pub mod pocket;
 pub mod rate;
 pub mod response;
+pub mod runs;
+pub mod stream;
 pub mod validate;
 
 pub use linsep_proof::{Certificate, Claim};
