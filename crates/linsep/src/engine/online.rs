@@ -464,7 +464,7 @@ impl<U: Rule> Online<U> {
             Moving { v, c: 0.0, b: plane.b, pulled: 0.0 }
         };
         self.now.earlier = Earlier {
-            epochs: before.earlier.epochs + before.epoch + u64::from(before.cursor > 0),
+            epochs: before.earlier.epochs + before.epoch,
             visits: before.earlier.visits + before.visits(),
             updates: before.earlier.updates + before.updates,
         };

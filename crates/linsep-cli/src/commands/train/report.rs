@@ -1,9 +1,11 @@
 //! What `train` prints at the end.
 
 use super::plan::Plan;
+use super::runs::Runs;
 use crate::commands::json_number;
 use crate::context::Context;
 use crate::output::{Facts, counted, grouped};
+use linsep::checkpoint::Earlier;
 use linsep::recipe::Kind;
 use linsep::report::{CrossValidation, Evaluation};
 use linsep::{Claim, Fit, Stop};
@@ -18,6 +20,9 @@ pub(super) struct Report<'a> {
     pub(super) evaluation: Evaluation,
     pub(super) test: Option<Evaluation>,
     pub(super) validation: Option<CrossValidation>,
+    pub(super) runs: Option<Runs>,
+    /// What was done on other data before.
+    pub(super) earlier: Earlier,
     pub(super) digest: String,
     pub(super) seconds: [f64; 3],
     pub(super) features: usize,
@@ -45,7 +50,7 @@ impl Report<'_> {
         facts.add("learner", self.learner());
         facts.add("stopped", self.stop());
         facts.add("proved", self.proved());
-        for remark in &self.fit.remarks {
+        for remark in self.fit.remarks.iter().filter(|remark| remark.name != "stop") {
             facts.add(remark.name, &remark.words);
         }
         facts.add("training", errors(&self.evaluation));
@@ -67,6 +72,9 @@ impl Report<'_> {
                 ),
             );
         }
+        if let Some(runs) = &self.runs {
+            runs.add_to(&mut facts);
+        }
         facts.add("model", self.plan.model.display().to_string());
         if context.verbose {
             let [read, train, write] = self.seconds;
@@ -77,21 +85,7 @@ impl Report<'_> {
     }
 
     fn learner(&self) -> String {
-        let settings: Vec<String> = self
-            .plan
-            .recipe
-            .parameters
-            .iter()
-            .filter(|p| self.plan.settings.has(p.name))
-            .map(|p| format!("{} {}", p.name, self.plan.settings.get(p)))
-            .collect();
-        let kind = match self.fit.model.planes.len() {
-            1 => "one plane".to_owned(),
-            planes => format!("{planes} planes, the highest score wins"),
-        };
-        let settings =
-            if settings.is_empty() { String::new() } else { format!(" ({})", settings.join(", ")) };
-        format!("{}{settings}, {kind}", self.plan.recipe.name)
+        self.plan.learner_in_words(self.fit.model.planes.len())
     }
 
     fn stop(&self) -> String {
@@ -99,12 +93,21 @@ impl Report<'_> {
             return "solved directly (one look at the rows)".to_owned();
         }
         let progress = self.fit.progress;
-        let effort = format!(
+        let mut effort = format!(
             "{}, {}",
             counted(progress.epochs, "epoch"),
             counted(progress.updates, "correction")
         );
+        if !self.earlier.is_nothing() {
+            effort.push_str(&format!(
+                "; before that {}, {} on other data",
+                counted(self.earlier.epochs, "epoch"),
+                counted(self.earlier.updates, "correction")
+            ));
+        }
+        let by_rule = self.fit.remarks.iter().find(|remark| remark.name == "stop");
         let why = match self.fit.stop {
+            Stop::Finished if by_rule.is_some() => by_rule.map(|r| r.words.clone()).unwrap_or_default(),
             Stop::Finished if progress.last_mistakes == Some(0) => {
                 "a pass without mistakes".to_owned()
             }
@@ -199,6 +202,12 @@ impl Report<'_> {
         for remark in &self.fit.remarks {
             value["remarks"][remark.name] = remark.data.clone();
         }
+        if !self.earlier.is_nothing() {
+            value["earlier"] = serde_json::to_value(self.earlier).unwrap_or_default();
+        }
+        if let Some(runs) = &self.runs {
+            value["spread"] = runs.json();
+        }
         if let Some(cv) = &self.validation {
             value["cv"] = serde_json::to_value(cv).unwrap_or_default();
         }
@@ -206,7 +215,7 @@ impl Report<'_> {
     }
 }
 
-fn short_json(evaluation: &Evaluation) -> serde_json::Value {
+pub(super) fn short_json(evaluation: &Evaluation) -> serde_json::Value {
     json!({
         "rows": evaluation.rows,
         "errors": evaluation.errors,
@@ -215,7 +224,7 @@ fn short_json(evaluation: &Evaluation) -> serde_json::Value {
     })
 }
 
-fn errors(evaluation: &Evaluation) -> String {
+pub(super) fn errors(evaluation: &Evaluation) -> String {
     format!(
         "{} of {} wrong, accuracy {:.2} % [{:.2}, {:.2}]",
         grouped(evaluation.errors),
