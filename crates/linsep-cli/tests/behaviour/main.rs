@@ -5,10 +5,14 @@
 mod common;
 
 mod margin;
+mod one_pass;
 mod predict;
 mod reading;
+mod resume;
+mod runs;
 mod same_table;
 mod separable;
 mod settings;
+mod stopping;
 mod streams;
 mod training;

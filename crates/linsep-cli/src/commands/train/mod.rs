@@ -231,7 +231,11 @@ fn finish(
     };
     let path = plan.model.display();
     let resume = match saved {
-        Some(saved) => format!("; resume with: linsep train --resume {}", saved.display()),
+        Some(saved) => {
+            let inputs: Vec<String> = plan.inputs.iter().map(|p| p.display().to_string()).collect();
+            let (saved, inputs) = (saved.display(), inputs.join(" "));
+            format!("; resume with: linsep train --resume {saved} {inputs}")
+        }
         None => String::new(),
     };
     match limit {

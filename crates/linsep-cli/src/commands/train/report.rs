@@ -124,6 +124,9 @@ impl Report<'_> {
             Stop::Epochs if self.plan.recipe.parameters.iter().any(|p| p.name == "rest") => {
                 "the default limit on epochs, not at rest".to_owned()
             }
+            Stop::Epochs if self.plan.settings.has("stop") => {
+                "the default limit on epochs, the stop rule was not met".to_owned()
+            }
             Stop::Epochs => "the default limit on epochs, no pass without mistakes".to_owned(),
             Stop::Updates => "the limit on corrections".to_owned(),
             Stop::Time => "the time limit".to_owned(),

@@ -134,7 +134,8 @@ impl Runs {
             None => String::new(),
         };
         facts.add("planes", format!("{} of {count} distinct{angles}", self.spread.distinct));
-        facts.add("effort", format!("{} corrections", range(self.each.iter().map(|r| r.updates))));
+        let updates = self.each.iter().map(|run| run.updates);
+        facts.add("effort", format!("corrections {}", range(updates)));
         let mut errors = format!("training {}", range(self.each.iter().map(|run| run.training)));
         let tests: Vec<u64> = self.each.iter().filter_map(|run| run.test).collect();
         if !tests.is_empty() {

@@ -58,6 +58,7 @@ pub(super) fn settle(
         let Some(parameter) = recipe.parameters.iter().find(|p| p.name == name) else { continue };
         let given = settings.has(name).then(|| settings.get(parameter).to_owned());
         match given.as_deref() {
+            None if parameter.default == value => {}
             None => settings.set(name, value),
             Some(given) if given == value || given == also => {}
             // The planes of a model are known before the first row; a random start is not.
