@@ -8,6 +8,7 @@ mod flags;
 mod models;
 mod output;
 mod packed;
+mod resume;
 mod svmlight;
 mod table;
 

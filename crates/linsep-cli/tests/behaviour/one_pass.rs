@@ -69,19 +69,19 @@ fn a_stream_can_go_on_with_another() {
 fn classes_are_those_of_the_first_part_or_those_that_are_named() {
     let room = Room::new();
     let mut text = "x,label\n".to_owned();
-    (0..30_000).for_each(|k| text.push_str(&format!("{k},{}\n", if k % 2 == 0 { "a" } else { "b" })));
+    (0..80_000).for_each(|k| text.push_str(&format!("{k},{}\n", if k % 2 == 0 { "a" } else { "b" })));
     let late = format!("{text}5,c\n");
     let run = room.run_on(&late, "train - --stream --label label").exits(3);
-    run.says(&["error[E0128]", "no class \"c\"", "<stdin>:30002", "--classes"]);
+    run.says(&["error[E0128]", "no class \"c\"", "<stdin>:80002", "--classes"]);
     assert_eq!(room.names(), [""; 0], "nothing is written");
     let run = room.run_on(&late, "train - --stream --classes c,a,b --json").exits(0);
     assert_eq!(run.json()["classes"], serde_json::json!(["a", "b", "c"]));
     // Of classes that are sorted apart the first part has one only.
-    let sorted = format!("x,label\n{}{}", "1,a\n".repeat(20_000), "2,b\n".repeat(20_000));
+    let sorted = format!("x,label\n{}{}", "1,a\n".repeat(100_000), "2,b\n".repeat(40_000));
     let run = room.run_on(&sorted, "train - --stream").exits(3).says(&["error[E0116]", "--classes"]);
     assert_eq!(run.out, "");
     let result = room.run_on(&sorted, "train - --stream --classes a,b --json").exits(0).json();
-    assert_eq!((&result["rows"], &result["stream"]), (&40_000.into(), &true.into()));
+    assert_eq!((&result["rows"], &result["stream"]), (&140_000.into(), &true.into()));
     // With one class against the rest every label is known.
     let result = room.run_on(&late, "train - --stream --classes a,b,d --positive a --json").exits(0);
     assert_eq!(result.json()["classes"], serde_json::json!(["rest", "a"]));
@@ -110,7 +110,7 @@ fn peak(room: &Room, megabytes: usize) -> u64 {
         let k = block.len() % 1000;
         block.push_str(&format!("{k},{},{}\n", 1000 - k, if k % 3 == 0 { "a" } else { "b" }));
     }
-    pipe.write_all(b"x,y,label\n").expect("a header");
+    pipe.write_all(b"u,v,label\n").expect("a header");
     for _ in 0..megabytes {
         pipe.write_all(block.as_bytes()).expect("rows");
     }

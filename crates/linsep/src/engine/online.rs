@@ -152,7 +152,6 @@ struct Now {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Earlier {
-    epochs: u64,
     visits: u64,
     updates: u64,
 }
@@ -300,7 +299,7 @@ impl<U: Rule> Online<U> {
 
     /// Puts the rows into the order of this epoch, which follows from seed, epoch and planes.
     fn line_up(&mut self) {
-        let mut stream = Stream::new(self.seed, Purpose::Epoch(self.now.earlier.epochs + self.now.epoch));
+        let mut stream = Stream::new(self.seed, Purpose::Epoch(self.now.earlier.visits + self.now.epoch));
         let rows = &self.rows;
         match self.order {
             Order::Shuffle => {
@@ -464,7 +463,6 @@ impl<U: Rule> Online<U> {
             Moving { v, c: 0.0, b: plane.b, pulled: 0.0 }
         };
         self.now.earlier = Earlier {
-            epochs: before.earlier.epochs + before.epoch,
             visits: before.earlier.visits + before.visits(),
             updates: before.earlier.updates + before.updates,
         };

@@ -59,10 +59,19 @@ impl Many {
 
 impl Training for Many {
     fn advance(&mut self, budget: Budget) -> Status {
+        // A limit on updates may have left some behind; they catch up, so that where it stood is forgotten.
+        let front = self.progress().visits;
+        let budget_of = |child: &dyn Training, updates: u64| Budget {
+            visits: budget.visits.saturating_add(front - child.progress().visits),
+            updates,
+        };
         let statuses: Vec<Status> = if budget.updates == u64::MAX {
             let children: Vec<_> = self.children.iter_mut().map(Mutex::new).collect();
             parallel_map(children.len(), self.threads, |k| match children[k].lock() {
-                Ok(mut child) => child.advance(budget),
+                Ok(mut child) => {
+                    let budget = budget_of(child.as_ref(), u64::MAX);
+                    child.advance(budget)
+                }
                 Err(_) => Status::Diverged,
             })
         } else {
@@ -70,7 +79,8 @@ impl Training for Many {
             let mut left = budget.updates;
             let mut advance = |child: &mut Box<dyn Training>| {
                 let before = child.progress().updates;
-                let status = child.advance(Budget { updates: left, ..budget });
+                let budget = budget_of(child.as_ref(), left);
+                let status = child.advance(budget);
                 left -= child.progress().updates - before;
                 status
             };

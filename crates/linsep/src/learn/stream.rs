@@ -10,7 +10,7 @@
 //! are those of the first part.
 
 use super::{Fit, Learner, Limits, Observer, Progress, State, Stop, Task, drive};
-use crate::data::{Dataset, Reading};
+use crate::data::{Dataset, DatasetBuilder, Reading};
 use crate::error::{Code, Error, Problem, Result};
 use crate::model::LinearModel;
 use linsep_proof::Certificate;
@@ -140,6 +140,12 @@ impl OnePass {
         let (Some(state), Some(model)) = (self.state, self.model) else {
             return Err(Error::usage("there was no row to learn from"));
         };
+        // Where the parts were cut is nobody's business: a run without rows carries on from the last.
+        let nothing = DatasetBuilder::new(model.n_features()).finish()?;
+        let nothing = nothing.with_classes(&model.classes, model.input.rest)?;
+        let mut after = self.learner.start(&Task::new(nothing))?;
+        after.carry_on(&state)?;
+        let state = after.save();
         self.progress.epochs = u64::from(stop == Stop::Epochs);
         let certificate =
             Certificate::unproved("every row was seen once and is gone, so nothing was checked");

@@ -105,10 +105,13 @@ impl Report<'_> {
                 counted(self.earlier.updates, "correction")
             ));
         }
+        let other_rule = self.plan.recipe.parameters.iter().any(|p| {
+            p.name == "stop" && self.plan.settings.get(p) != p.default
+        });
         let by_rule = self.fit.remarks.iter().find(|remark| remark.name == "stop");
         let why = match self.fit.stop {
             Stop::Finished if by_rule.is_some() => by_rule.map(|r| r.words.clone()).unwrap_or_default(),
-            Stop::Finished if progress.last_mistakes == Some(0) => {
+            Stop::Finished if progress.last_mistakes == Some(0) && !other_rule => {
                 "a pass without mistakes".to_owned()
             }
             Stop::Finished if self.refuted().is_some() => {
@@ -124,7 +127,7 @@ impl Report<'_> {
             Stop::Epochs if self.plan.recipe.parameters.iter().any(|p| p.name == "rest") => {
                 "the default limit on epochs, not at rest".to_owned()
             }
-            Stop::Epochs if self.plan.settings.has("stop") => {
+            Stop::Epochs if other_rule => {
                 "the default limit on epochs, the stop rule was not met".to_owned()
             }
             Stop::Epochs => "the default limit on epochs, no pass without mistakes".to_owned(),

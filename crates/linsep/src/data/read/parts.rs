@@ -15,8 +15,7 @@ use std::path::PathBuf;
 const ROWS: usize = 1 << 13;
 const BYTES: u64 = 1 << 22;
 
-/// Reads data for learning and hands it to `each` part by part, rows in order. Parts are cut at places
-/// that depend on the text alone. A map is that of an earlier reading of the same columns. `each` may
+/// Reads data for learning and hands it to `each` part by part, rows in order. A map is that of an earlier reading of the same columns. `each` may
 /// end the reading by breaking off.
 pub fn read_parts(
     inputs: &[PathBuf],
