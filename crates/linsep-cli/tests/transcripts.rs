@@ -39,6 +39,7 @@ transcripts! {
     help_prints_what_its_transcript_shows, "help";
     inspect_prints_what_its_transcript_shows, "inspect";
     margins_look_as_their_transcript_shows, "margin";
+    online_use_looks_as_its_transcript_shows, "online";
     predict_prints_what_its_transcript_shows, "predict";
     separable_prints_what_its_transcript_shows, "separable";
     show_prints_what_its_transcript_shows, "show";

@@ -111,7 +111,8 @@ impl SavedRun {
 
     /// The planes that were given as the start.
     pub fn start_planes(&self) -> Option<Vec<Plane>> {
-        let plane = |(weights, bias): &(Vec<f64>, f64)| Plane { weights: weights.clone(), bias: *bias };
+        let plane =
+            |(weights, bias): &(Vec<f64>, f64)| Plane { weights: weights.clone(), bias: *bias };
         self.start.as_ref().map(|planes| planes.iter().map(plane).collect())
     }
 
@@ -123,6 +124,18 @@ impl SavedRun {
 }
 
 impl Checkpoint {
+    /// A checkpoint of a run on this data.
+    pub fn new(
+        (learner, parameters, seed): (&str, BTreeMap<String, String>, u64),
+        limits: SavedLimits,
+        (data, reading): (DataIdentity, ReadingField),
+        (classes, input): (Vec<String>, InputMap),
+        run: SavedRun,
+    ) -> Checkpoint {
+        let learner = learner.to_owned();
+        Checkpoint { learner, parameters, seed, limits, data, reading, classes, input, run }
+    }
+
     /// Writes the file in one step: either the whole new file is there afterwards or the old one.
     pub fn save(&self, path: &Path) -> Result<()> {
         let text = self.to_json();
@@ -153,7 +166,8 @@ impl Checkpoint {
     pub fn is_one(bytes: &[u8]) -> bool {
         let head: std::result::Result<Head, _> = serde_json::from_slice(bytes);
         head.is_ok_and(|head| head.format.starts_with("linsep.checkpoint/"))
-            || String::from_utf8_lossy(&bytes[..bytes.len().min(200)]).contains("linsep.checkpoint/")
+            || String::from_utf8_lossy(&bytes[..bytes.len().min(200)])
+                .contains("linsep.checkpoint/")
     }
 
     /// Reads and checks the content of a file that is called `path` in messages.
@@ -177,6 +191,11 @@ impl Checkpoint {
             let words =
                 "the checksum does not fit the content: the file was changed after it was written";
             return Err(refuse(Code::MODEL_CHECKSUM, words.into()));
+        }
+        if wire.input.features > bytes.len() {
+            // Every plane of the state has a number for each of them.
+            let words = "there are more features than the state can have weights";
+            return Err(refuse(Code::MODEL_CONTENT, words.into()));
         }
         wire.into_checkpoint().map_err(|reason| refuse(Code::MODEL_CONTENT, reason))
     }
@@ -224,19 +243,5 @@ impl Wire {
             input: self.input,
             run: self.run,
         })
-    }
-}
-
-impl Checkpoint {
-    /// A checkpoint of a run on this data.
-    pub fn new(
-        (learner, parameters, seed): (&str, BTreeMap<String, String>, u64),
-        limits: SavedLimits,
-        (data, reading): (DataIdentity, ReadingField),
-        (classes, input): (Vec<String>, InputMap),
-        run: SavedRun,
-    ) -> Checkpoint {
-        let learner = learner.to_owned();
-        Checkpoint { learner, parameters, seed, limits, data, reading, classes, input, run }
     }
 }

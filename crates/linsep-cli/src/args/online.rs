@@ -33,6 +33,10 @@ pub(super) fn flags() -> Vec<Arg> {
             .help_heading(HEADING),
         value("classes", "A,B,...", "The classes of a stream [default: those of its first part]")
             .requires("stream"),
-        value("runs", "N", "Run N times from other seeds and starts, and say how the models differ"),
+        value(
+            "runs",
+            "N",
+            "Run N times from other seeds and starts, and say how the models differ",
+        ),
     ]
 }

@@ -79,7 +79,7 @@ fn a_checkpoint_that_was_edited_is_refused() {
         ("\"order\":\"cyclic\"", "\"order\":\"random\""),
         ("\"epochs\":1", "\"epochs\":2"),
         ("[\"x\",\"y\"]", "[\"y\",\"x\"]"),
-        ("\\\"updates\\\":", "\\\"updates\\\":1"),
+        ("\"visits\":", "\"visits\":1"),
         ("  \"limits\"", "   \"limits\""),
     ] {
         assert!(whole.contains(from), "the checkpoint has no {from}");
@@ -134,13 +134,14 @@ fn a_checkpoint_that_contradicts_itself_is_refused_although_its_checksum_fits() 
     let room = room();
     let bytes = std::fs::read(room.path("m.linsep.checkpoint")).expect("a checkpoint");
     type Change = fn(&mut Checkpoint);
-    let changes: [(&str, Change); 6] = [
+    let changes: [(&str, Change); 7] = [
         ("learner", |c| c.learner = "oracle".into()),
         ("parameters", |c| drop(c.parameters.insert("order".into(), "sideways".into()))),
         ("setting", |c| drop(c.parameters.insert("gamma".into(), "1".into()))),
         ("seed", |c| c.seed = 5),
         ("state", |c| c.run.state = linsep::State::from_bytes(b"{}".to_vec())),
         ("classes", |c| c.classes.truncate(1)),
+        ("features", |c| c.input.features = 1 << 40),
     ];
     for (what, change) in changes {
         let mut checkpoint = Checkpoint::from_json(&bytes, "c".as_ref()).expect("a checkpoint");
@@ -188,7 +189,8 @@ fn flags_that_contradict_a_run_are_usage_errors() {
 #[test]
 fn settings_of_checkpoints_and_runs_that_cannot_be_used_are_usage_errors() {
     let room = Room::holding("two.csv", TWO);
-    for value in ["0", "NaN", "-1s", "0visits", "visits", "1.5visits", "-3visits", "soon", "", "1y"] {
+    for value in ["0", "NaN", "-1s", "0visits", "visits", "1.5visits", "-3visits", "soon", "", "1y"]
+    {
         let says = ["error[E0201]: --checkpoint-every: ", "100000visits"];
         refused(&room, &format!("two.csv --checkpoint-every={value}"), 2, &says);
     }
@@ -237,13 +239,20 @@ fn what_a_stream_cannot_do_is_a_usage_error() {
         "--bad-rows skip --allow-bad 3",
         "--classes a",
         "--classes a,,b",
+        "--resume m.linsep.checkpoint",
+        "--resume m.linsep",
     ] {
         refused(&room, &format!("two.csv --stream {flags} -o out.linsep"), 2, &["error[E0201]: "]);
     }
     refused(&room, "two.csv --classes x,y", 2, &["--stream"]);
     refused(&room, "two.csv --stream --classes x,z", 3, &["error[E0128]", "\"y\"", "two.csv:5"]);
     room.write("bad.csv", TWO.replace("4,5", "4,five"));
-    refused(&room, "bad.csv --stream -o out.linsep", 3, &["error[E0104]", "bad.csv:5:3", "\"five\""]);
+    refused(
+        &room,
+        "bad.csv --stream -o out.linsep",
+        3,
+        &["error[E0104]", "bad.csv:5:3", "\"five\""],
+    );
     room.write("one.csv", "a,label\n1,x\n2,x\n");
     refused(&room, "one.csv --stream -o out.linsep", 3, &["error[E0116]", "--classes"]);
 }

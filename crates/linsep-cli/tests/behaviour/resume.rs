@@ -101,7 +101,8 @@ fn a_checkpoint_goes_on_with_the_same_limits_and_is_gone_when_the_run_is_done() 
     let flags = "examples/digits.csv --verdict off --order cyclic --multiclass ovr";
     room.run(&format!("train {flags} -o whole.linsep")).exits(0);
     // A limit on the corrections stands for whatever ends a run early.
-    let run = room.run(&format!("train {flags} --updates 900 --checkpoint-every 1000visits -o m.linsep"));
+    let run =
+        room.run(&format!("train {flags} --updates 900 --checkpoint-every 1000visits -o m.linsep"));
     let run = run.exits(5);
     run.says(&[
         "the model is in m.linsep; ",
@@ -190,7 +191,8 @@ fn new_data_goes_on_where_the_old_data_ended() {
         let show = |name: &str| room.run(&format!("show {name} --json")).exits(0).json();
         let (both, parts) = (show("both.linsep"), show("m.linsep"));
         assert_eq!(parts["planes"], both["planes"], "{learner}");
-        let file = linsep::model_file::ModelFile::load(&room.path("m.linsep"), None).expect("a model");
+        let file =
+            linsep::model_file::ModelFile::load(&room.path("m.linsep"), None).expect("a model");
         let earlier = file.run.expect("a run").earlier;
         assert_eq!((earlier.epochs, earlier.visits), (1, 500), "{learner}");
         assert_eq!(Some(earlier.updates + file.updates), both["updates"].as_u64(), "{learner}");

@@ -92,7 +92,8 @@ fn margins_are_those_of_the_planes() {
     let number = |value: &serde_json::Value| value.as_f64().expect("a number");
     let (w, v, b) =
         (number(&plane["weights"][0]), number(&plane["weights"][1]), number(&plane["bias"]));
-    let rows = [(1., 2., -1.), (2., 1., -1.), (1., 1., -1.), (4., 5., 1.), (5., 4., 1.), (5., 5., 1.)];
+    let rows =
+        [(1., 2., -1.), (2., 1., -1.), (1., 1., -1.), (4., 5., 1.), (5., 4., 1.), (5., 5., 1.)];
     let margin = rows.map(|(x, z, y)| y * (w * x + v * z + b) / w.hypot(v));
     let least = margin.into_iter().fold(f64::INFINITY, f64::min);
     let found = number(&spread["runs"][0]["margin"]);
@@ -103,8 +104,13 @@ fn margins_are_those_of_the_planes() {
 fn a_learner_without_chance_gives_one_plane() {
     let room = Room::with_examples();
     for flags in ["--learner fisher", "--learner batch-perceptron", "--order cyclic --init zero"] {
-        let run = room.run(&format!("train examples/wine.csv {flags} --runs 3 -o m.linsep")).exits(0);
-        assert!(run.fact("planes").starts_with("1 of 3 distinct, normals 0.00 to 0.00"), "{}", run.out);
+        let run =
+            room.run(&format!("train examples/wine.csv {flags} --runs 3 -o m.linsep")).exits(0);
+        assert!(
+            run.fact("planes").starts_with("1 of 3 distinct, normals 0.00 to 0.00"),
+            "{}",
+            run.out
+        );
         assert_eq!(run.fact("disputed"), "0 of 178 rows");
     }
     let run = room.run("train examples/wine.csv --runs 1 -o m.linsep").exits(0);

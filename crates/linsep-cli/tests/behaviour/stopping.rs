@@ -85,16 +85,24 @@ fn the_report_names_the_rule() {
 fn a_criterion_below_its_bound_proves_nothing_by_itself() {
     let room = Room::new();
     room.run("generate xor -o f.csv").exits(0);
-    for (learner, below) in
-        [("perceptron", "5"), ("margin-perceptron", "20"), ("relaxation", "20"), ("passive-aggressive", "20")]
-    {
+    for (learner, below) in [
+        ("perceptron", "5"),
+        ("margin-perceptron", "20"),
+        ("relaxation", "20"),
+        ("passive-aggressive", "20"),
+    ] {
         let learner = match learner {
             "perceptron" => "perceptron --verdict off",
             other => other,
         };
-        let line = format!("train f.csv --learner {learner} --stop below:{below} --json -o m.linsep");
+        let line =
+            format!("train f.csv --learner {learner} --stop below:{below} --json -o m.linsep");
         let result = room.run(&line).exits(0).json();
-        assert_eq!((&result["stop"], &result["epochs"]), (&"finished".into(), &1.into()), "{learner}");
+        assert_eq!(
+            (&result["stop"], &result["epochs"]),
+            (&"finished".into(), &1.into()),
+            "{learner}"
+        );
         assert_eq!(result["certificate"]["claim"], "unproved", "{learner}");
         assert_eq!(result["remarks"]["stop"]["rule"], format!("below:{below}"), "{learner}");
     }

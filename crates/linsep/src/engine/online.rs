@@ -215,7 +215,9 @@ impl<U: Rule> Online<U> {
         while visits > 0 && updates > 0 && self.now.ended == Ended::No {
             let step = match self.until {
                 // A window may be full within an epoch.
-                StopRule::CleanWindow => visits.min(self.now.rows.saturating_sub(self.now.unbroken)),
+                StopRule::CleanWindow => {
+                    visits.min(self.now.rows.saturating_sub(self.now.unbroken))
+                }
                 _ => visits,
             };
             let Passed { visited, corrected, mistakes, unbroken } =
@@ -299,7 +301,8 @@ impl<U: Rule> Online<U> {
 
     /// Puts the rows into the order of this epoch, which follows from seed, epoch and planes.
     fn line_up(&mut self) {
-        let mut stream = Stream::new(self.seed, Purpose::Epoch(self.now.earlier.visits + self.now.epoch));
+        let mut stream =
+            Stream::new(self.seed, Purpose::Epoch(self.now.earlier.visits + self.now.epoch));
         let rows = &self.rows;
         match self.order {
             Order::Shuffle => {
@@ -426,7 +429,7 @@ impl<U: Rule> Online<U> {
             && now.late.iter().zip(&self.now.late).all(|(a, b)| a.v.len() == b.v.len())
             && now.centre.len() == self.now.centre.len()
             && now.cursor <= self.rows.len() as u64
-            && now.unbroken <= now.rows.max(now.visits());
+            && now.counts();
         if !fits {
             return Err(Error::usage("the saved state belongs to a run on other data"));
         }
@@ -451,6 +454,7 @@ impl<U: Rule> Online<U> {
         let moving = || before.planes.iter().chain(&before.late);
         let fits = before.planes.len() == self.now.planes.len()
             && before.late.len() == self.now.late.len()
+            && before.counts()
             && moving().all(|plane| plane.v.len() <= width)
             && (before.centre.is_empty() || moving().all(|p| p.v.len() == before.centre.len()));
         if !fits {
@@ -483,10 +487,24 @@ impl Now {
         }
     }
 
+    /// Whether the counters can be those of a run: below 2^53, where they are still exact.
+    fn counts(&self) -> bool {
+        let Earlier { visits, updates } = self.earlier;
+        let all = [visits, updates, self.epoch, self.rows, self.updates, self.visits()];
+        all.iter().all(|count| is_count(*count))
+            && self.mistakes <= self.cursor
+            && self.unbroken <= self.visits()
+    }
+
     /// Visits of the rows at hand.
     fn visits(&self) -> u64 {
         self.epoch.saturating_mul(self.rows).saturating_add(self.cursor)
     }
+}
+
+/// Whether a number from a file can be a counter: none that is counted up gets so far.
+pub(crate) fn is_count(number: u64) -> bool {
+    number < 1 << 53
 }
 
 /// Tells lists of rows, and of weights of rows, apart.

@@ -97,7 +97,8 @@ mod tests {
         for text in ["clean-epoch", "empty", "clean-window", "below:0.5", "below:0.001", "limit"] {
             assert_eq!(text.parse::<StopRule>().unwrap().to_string(), text);
         }
-        for text in ["", "clean", "below", "below:", "below:0", "below:-1", "below:nan", "below:x"] {
+        for text in ["", "clean", "below", "below:", "below:0", "below:-1", "below:nan", "below:x"]
+        {
             assert!(text.parse::<StopRule>().is_err(), "{text}");
         }
     }

@@ -19,6 +19,7 @@ use super::rate::Rate;
 use super::{BinaryLearner, Budget, Certificate, Learner, Progress, State, Status, Task, Training};
 use crate::data::scale::{Scaler, Scaling};
 use crate::engine::batch::{Batch, Sums};
+use crate::engine::online::{fingerprint, is_count};
 use crate::error::{Error, Result};
 use crate::loss::Criterion;
 use crate::model::{LinearModel, Link, Plane, Rule};
@@ -109,7 +110,7 @@ impl BinaryLearner for Descent {
         scaler.check()?;
         let weights = super::perceptron::row_weights(&task.data, &rows, self.balanced);
         let plane = Plane { weights: vec![0.0; task.data.n_features()], bias: 0.0 };
-        let fingerprint = crate::engine::online::fingerprint(&task.data, &rows);
+        let fingerprint = fingerprint(&task.data, &rows);
         let mut run = Run {
             settings: self.clone(),
             task: task.clone(),
@@ -315,7 +316,9 @@ impl Training for Run {
         let now: Now = state.decode()?;
         let fits = now.rows == self.now.rows
             && now.plane.weights.len() == self.now.plane.weights.len()
-            && now.visits < self.rows.len().max(1) as u64;
+            && now.visits < self.rows.len().max(1) as u64
+            && is_count(now.epoch)
+            && is_count(now.earlier);
         if !fits {
             return Err(Error::usage("the saved state belongs to a run on other data"));
         }
@@ -326,7 +329,8 @@ impl Training for Run {
     fn carry_on(&mut self, state: &State) -> Result<()> {
         let mut before: Now = state.decode()?;
         let width = self.now.plane.weights.len();
-        if before.plane.weights.len() > width {
+        let counts = is_count(before.epoch) && is_count(before.earlier);
+        if before.plane.weights.len() > width || !counts {
             return Err(Error::usage("the saved state belongs to planes of other data"));
         }
         before.plane.weights.resize(width, 0.0);

@@ -204,7 +204,10 @@ impl State {
 
 /// A state inside a file or another state is a text.
 impl serde::Serialize for State {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    fn serialize<S: serde::Serializer>(
+        &self,
+        serializer: S,
+    ) -> std::result::Result<S::Ok, S::Error> {
         serializer.serialize_str(self.text())
     }
 }

@@ -14,7 +14,8 @@ use super::{
     Training,
 };
 use crate::data::store::{Rows, with_rows};
-use crate::error::Result;
+use crate::engine::online::is_count;
+use crate::error::{Error, Result};
 use crate::model::{LinearModel, Plane};
 use serde::{Deserialize, Serialize};
 
@@ -199,7 +200,14 @@ impl Training for Run {
     fn restore(&mut self, state: &State) -> Result<()> {
         let saved: Saved = state.decode()?;
         let best = SavedPlane::all(&saved.best, &self.best)?;
+        let before = self.run.save();
         self.run.restore(&saved.run)?;
+        let Pocketed { longest, since, counted, .. } = saved.pocket;
+        let unbroken = self.run.progress().visits.checked_sub(since);
+        if !unbroken.is_some_and(|unbroken| is_count(longest) && (counted || unbroken <= longest)) {
+            self.run.restore(&before)?;
+            return Err(Error::usage("the saved state belongs to no run of the pocket"));
+        }
         self.best = best;
         self.pocket = saved.pocket;
         Ok(())

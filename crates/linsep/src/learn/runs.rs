@@ -76,8 +76,7 @@ impl Spread {
             None => (0..data.n_rows() as u32).collect(),
         };
         let blocks: Vec<&[u32]> = rows.chunks(4096).collect();
-        let parts =
-            parallel_map(blocks.len(), task.threads, |k| look_at(models, task, blocks[k]));
+        let parts = parallel_map(blocks.len(), task.threads, |k| look_at(models, task, blocks[k]));
         let mut margins = vec![f64::INFINITY; models.len()];
         let mut disputed = Vec::new();
         for part in parts {
@@ -127,9 +126,7 @@ fn pair_lengths(model: &LinearModel) -> Vec<f64> {
     }
     let planes = &model.planes;
     let pairs = planes.iter().flat_map(|a| planes.iter().map(move |b| (a, b)));
-    pairs
-        .map(|(a, b)| length(&mut a.weights.iter().zip(&b.weights).map(|(x, y)| x - y)))
-        .collect()
+    pairs.map(|(a, b)| length(&mut a.weights.iter().zip(&b.weights).map(|(x, y)| x - y))).collect()
 }
 
 fn margin(model: &LinearModel, lengths: &[f64], scores: &[f64], class: usize) -> f64 {

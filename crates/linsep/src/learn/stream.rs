@@ -84,11 +84,7 @@ impl OnePass {
     }
 
     /// Learns from the rows of the next part. Breaks off where the observer does.
-    pub fn feed(
-        &mut self,
-        part: Dataset,
-        watch: &mut dyn Observer,
-    ) -> Result<ControlFlow<Stop>> {
+    pub fn feed(&mut self, part: Dataset, watch: &mut dyn Observer) -> Result<ControlFlow<Stop>> {
         if self.classes.is_none() {
             self.settle_classes(&part).map_err(name_the_classes)?;
         }
@@ -149,8 +145,7 @@ impl OnePass {
         self.progress.epochs = u64::from(stop == Stop::Epochs);
         let certificate =
             Certificate::unproved("every row was seen once and is gone, so nothing was checked");
-        let fit =
-            Fit { model, certificate, stop, progress: self.progress, remarks: Vec::new() };
+        let fit = Fit { model, certificate, stop, progress: self.progress, remarks: Vec::new() };
         let reading = self.reading.unwrap_or(Reading { decimal: false, binary64: Vec::new() });
         Ok(Passed { fit, state, reading, data: self.digester.finish() })
     }
@@ -177,4 +172,3 @@ fn say_how(problem: &mut Problem) {
             .into(),
     );
 }
-

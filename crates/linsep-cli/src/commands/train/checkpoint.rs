@@ -142,7 +142,12 @@ impl Observer for Keeper<'_> {
 }
 
 /// What a run that starts has to remember beside its state.
-pub(super) fn first(plan: &Plan, earlier: Earlier, held_out: Option<f64>, now: &dyn Training) -> SavedRun {
+pub(super) fn first(
+    plan: &Plan,
+    earlier: Earlier,
+    held_out: Option<f64>,
+    now: &dyn Training,
+) -> SavedRun {
     let mut run = SavedRun::new(now.progress().visits, now.save());
     run.earlier = earlier;
     run.held_out = held_out;
@@ -167,7 +172,9 @@ mod tests {
         ] {
             assert_eq!(Every::parse(text).ok(), Some(every), "{text}");
         }
-        for text in ["", "0", "0s", "-1s", "NaN", "inf", "visits", "0visits", "-1visits", "1.5visits"] {
+        for text in
+            ["", "0", "0s", "-1s", "NaN", "inf", "visits", "0visits", "-1visits", "1.5visits"]
+        {
             assert!(Every::parse(text).is_err(), "{text}");
         }
     }

@@ -101,6 +101,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         validation,
         runs,
         earlier: input.earlier,
+        resumed: plan.resume.as_ref().map(|resume| (resume.path.as_path(), input.same)),
         digest: identity.sha256.clone(),
         seconds: [input.seconds, train_seconds, writing.elapsed().as_secs_f64()],
         features: task.data.n_features(),
@@ -163,7 +164,8 @@ impl Input {
             earlier = resume.earlier(same);
             held_out = resume.held_out(same, held_out)?;
             if !same && plan.folds.is_some() {
-                let words = "--cv learns from the start; it is not for a run that goes on with new data";
+                let words =
+                    "--cv learns from the start; it is not for a run that goes on with new data";
                 return Err(Error::usage(words).into());
             }
         }

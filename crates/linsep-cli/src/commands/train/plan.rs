@@ -49,7 +49,7 @@ impl Plan {
         };
         let stream = matches.get_flag("stream");
         if stream {
-            stream::settle(matches, recipe, &mut settings)?;
+            stream::settle(matches, recipe, &mut settings, resume.as_ref())?;
         }
         let whole = |name: &str| text(name).map(|n| input::whole(name, n)).transpose();
         let mut limits = Limits { updates: whole("updates")?, ..Limits::default() };
@@ -180,7 +180,9 @@ fn checkpoints(
     };
     let path = asked.or(resumed).unwrap_or_else(beside);
     if wanted && path == model {
-        return Err(Error::usage("--checkpoint: the model and the checkpoint need two files").into());
+        return Err(
+            Error::usage("--checkpoint: the model and the checkpoint need two files").into()
+        );
     }
     Ok(Checkpoints { every, path, wanted })
 }

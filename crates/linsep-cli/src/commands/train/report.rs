@@ -10,6 +10,7 @@ use linsep::recipe::Kind;
 use linsep::report::{CrossValidation, Evaluation};
 use linsep::{Claim, Fit, Stop};
 use serde_json::json;
+use std::path::Path;
 
 /// What is printed at the end.
 pub(super) struct Report<'a> {
@@ -23,6 +24,8 @@ pub(super) struct Report<'a> {
     pub(super) runs: Option<Runs>,
     /// What was done on other data before.
     pub(super) earlier: Earlier,
+    /// The file that the run goes on from, and whether it is the same run.
+    pub(super) resumed: Option<(&'a Path, bool)>,
     pub(super) digest: String,
     pub(super) seconds: [f64; 3],
     pub(super) features: usize,
@@ -48,6 +51,11 @@ impl Report<'_> {
         };
         facts.add("classes", format!("{}{more}", classes[..shown].join(", ")));
         facts.add("learner", self.learner());
+        if let Some((path, same)) = self.resumed {
+            let how =
+                if same { "the same run goes on" } else { "its planes go on with other data" };
+            facts.add("resumed", format!("{}: {how}", path.display()));
+        }
         facts.add("stopped", self.stop());
         facts.add("proved", self.proved());
         for remark in self.fit.remarks.iter().filter(|remark| remark.name != "stop") {
@@ -105,12 +113,17 @@ impl Report<'_> {
                 counted(self.earlier.updates, "correction")
             ));
         }
-        let other_rule = self.plan.recipe.parameters.iter().any(|p| {
-            p.name == "stop" && self.plan.settings.get(p) != p.default
-        });
+        let other_rule = self
+            .plan
+            .recipe
+            .parameters
+            .iter()
+            .any(|p| p.name == "stop" && self.plan.settings.get(p) != p.default);
         let by_rule = self.fit.remarks.iter().find(|remark| remark.name == "stop");
         let why = match self.fit.stop {
-            Stop::Finished if by_rule.is_some() => by_rule.map(|r| r.words.clone()).unwrap_or_default(),
+            Stop::Finished if by_rule.is_some() => {
+                by_rule.map(|r| r.words.clone()).unwrap_or_default()
+            }
             Stop::Finished if progress.last_mistakes == Some(0) && !other_rule => {
                 "a pass without mistakes".to_owned()
             }
@@ -207,6 +220,9 @@ impl Report<'_> {
         }
         for remark in &self.fit.remarks {
             value["remarks"][remark.name] = remark.data.clone();
+        }
+        if let Some((path, same)) = self.resumed {
+            value["resumed"] = json!({ "from": path.display().to_string(), "same_run": same });
         }
         if !self.earlier.is_nothing() {
             value["earlier"] = serde_json::to_value(self.earlier).unwrap_or_default();

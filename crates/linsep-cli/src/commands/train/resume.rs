@@ -227,9 +227,9 @@ impl Resume {
         match same {
             true => self.run.earlier,
             false => Earlier {
-                epochs: epochs + self.done.epochs,
-                visits: visits + self.done.visits,
-                updates: updates + self.done.updates,
+                epochs: epochs.saturating_add(self.done.epochs),
+                visits: visits.saturating_add(self.done.visits),
+                updates: updates.saturating_add(self.done.updates),
             },
         }
     }

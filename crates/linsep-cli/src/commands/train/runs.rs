@@ -65,7 +65,12 @@ impl Runs {
         }
     }
 
-    fn make(count: usize, first: &Fit, plan: &Plan, grounds: &Grounds<'_>) -> Result<Runs, Failure> {
+    fn make(
+        count: usize,
+        first: &Fit,
+        plan: &Plan,
+        grounds: &Grounds<'_>,
+    ) -> Result<Runs, Failure> {
         let has_init = plan.recipe.parameters.iter().any(|p| p.name == "init");
         let random_starts = has_init && !plan.settings.has("init");
         let mut settings = vec![plan.settings.clone()];
@@ -221,7 +226,11 @@ impl Grounds<'_> {
     }
 
     /// The disputed rows as data, and the first of them in words.
-    fn disputed(&self, spread: &Spread, classes: &[String]) -> (Vec<serde_json::Value>, Vec<String>) {
+    fn disputed(
+        &self,
+        spread: &Spread,
+        classes: &[String],
+    ) -> (Vec<serde_json::Value>, Vec<String>) {
         let origin = self.task.data.origin();
         let several = origin.files().count() > 1;
         let as_json = |disputed: &linsep::learn::runs::Disputed| {

@@ -4,6 +4,7 @@
 //! bit; nothing is proved about it, because the rows are gone.
 
 use super::plan::{Plan, TestOn};
+use super::resume::Resume;
 use crate::commands::{check_width, evaluate, json_number};
 use crate::context::{Context, timed_out};
 use crate::exit::Failure;
@@ -23,14 +24,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 /// The learners that need a row only while they visit it.
-const LEARNERS: [&str; 6] = [
-    "perceptron",
-    "margin-perceptron",
-    "relaxation",
-    "passive-aggressive",
-    "averaged",
-    "adaline",
-];
+const LEARNERS: [&str; 6] =
+    ["perceptron", "margin-perceptron", "relaxation", "passive-aggressive", "averaged", "adaline"];
 
 /// Settings of a stream: what needs a look at all rows is refused where it was asked for, and left
 /// where it was not.
@@ -38,8 +33,12 @@ pub(super) fn settle(
     matches: &ArgMatches,
     recipe: &Recipe,
     settings: &mut Settings,
+    resume: Option<&Resume>,
 ) -> Result<(), Failure> {
     let refuse = |words: String| Err(Failure::from(Error::usage(words)));
+    if resume.is_some_and(Resume::is_checkpoint) {
+        return refuse("--stream: a checkpoint belongs to data that is held as a whole".to_owned());
+    }
     if !LEARNERS.contains(&recipe.name) {
         return refuse(format!(
             "--stream: {} needs all rows at once; learners of a stream are {}",
@@ -56,7 +55,9 @@ pub(super) fn settle(
         ("init", "zero", ""),
     ] {
         let Some(parameter) = recipe.parameters.iter().find(|p| p.name == name) else { continue };
-        let given = settings.has(name).then(|| settings.get(parameter).to_owned());
+        // The settings of a run that goes on are what they are, also where nobody asked for them.
+        let fixed = resume.is_some() || settings.has(name);
+        let given = fixed.then(|| settings.get(parameter).to_owned());
         match given.as_deref() {
             None if parameter.default == value => {}
             None => settings.set(name, value),
@@ -86,7 +87,11 @@ pub(super) fn settle(
     Ok(())
 }
 
-pub(super) fn run(plan: &Plan, matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
+pub(super) fn run(
+    plan: &Plan,
+    matches: &ArgMatches,
+    context: &Context,
+) -> Result<ExitCode, Failure> {
     if matches!(plan.test, Some(TestOn::Share(_))) {
         let words = "--test: a stream has no rows to set aside; give a file";
         return Err(Error::usage(words).into());

@@ -105,7 +105,9 @@ pub fn check_for_parts(options: &ReadOptions) -> Result<()> {
         return refuse("missing mean");
     }
     if options.bad_rows != BadRows::Error {
-        return Err(Error::usage("--bad-rows is not for a stream: repair or remove bad rows first"));
+        return Err(Error::usage(
+            "--bad-rows is not for a stream: repair or remove bad rows first",
+        ));
     }
     Ok(())
 }
