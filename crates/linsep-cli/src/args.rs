@@ -1,5 +1,6 @@
 //! The grammar of the command line. Learners' flags come from the registry.
 
+mod online;
 mod teaching;
 pub(crate) mod trace;
 
@@ -193,6 +194,7 @@ fn train() -> Command {
         .arg(flag("updates", "N", "At most N corrections").help_heading("Limits"))
         .arg(flag("test", "FILE|SHARE", "Test on a file, or on a share of the rows such as 0.2"))
         .arg(flag("cv", "K", "Cross-validate with K folds"))
+        .args(online::flags())
         .arg(switch("dry-run", "Read and check everything, learn and write nothing"))
         .args(trace::train_flags())
         .args(input::flags())

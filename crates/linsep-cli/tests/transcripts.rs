@@ -43,6 +43,7 @@ transcripts! {
     machines_print_what_their_transcript_shows, "k-classes";
     margins_look_as_their_transcript_shows, "margin";
     neurons_look_as_their_transcript_shows, "neurons";
+    online_use_looks_as_its_transcript_shows, "online";
     predict_prints_what_its_transcript_shows, "predict";
     separable_prints_what_its_transcript_shows, "separable";
     show_prints_what_its_transcript_shows, "show";

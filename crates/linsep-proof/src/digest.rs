@@ -18,22 +18,58 @@ pub fn block_hash(rows: &dyn Rows, block: u64) -> [u8; 32] {
     let mut sha = Sha256::new();
     let mut bytes = Vec::new();
     for row in block * BLOCK_ROWS..((block + 1) * BLOCK_ROWS).min(rows.len()) {
-        let label = rows.label(row).as_bytes();
-        bytes.clear();
-        bytes.extend_from_slice(&(label.len() as u32).to_le_bytes());
-        bytes.extend_from_slice(label);
-        let count_at = bytes.len();
-        bytes.extend_from_slice(&[0; 4]);
-        let mut count = 0u32;
-        rows.for_each(row, &mut |column, value| {
-            bytes.extend_from_slice(&column.to_le_bytes());
-            bytes.extend_from_slice(&value.to_bits().to_le_bytes());
-            count += 1;
-        });
-        bytes[count_at..count_at + 4].copy_from_slice(&count.to_le_bytes());
+        write_row(rows, row, &mut bytes);
         sha.update(&bytes);
     }
     sha.finalize().into()
+}
+
+/// A row as it enters the hash.
+fn write_row(rows: &dyn Rows, row: u64, bytes: &mut Vec<u8>) {
+    let label = rows.label(row).as_bytes();
+    bytes.clear();
+    bytes.extend_from_slice(&(label.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(label);
+    let count_at = bytes.len();
+    bytes.extend_from_slice(&[0; 4]);
+    let mut count = 0u32;
+    rows.for_each(row, &mut |column, value| {
+        bytes.extend_from_slice(&column.to_le_bytes());
+        bytes.extend_from_slice(&value.to_bits().to_le_bytes());
+        count += 1;
+    });
+    bytes[count_at..count_at + 4].copy_from_slice(&count.to_le_bytes());
+}
+
+/// The digest of rows that come part by part, in constant memory.
+#[derive(Clone, Default)]
+pub struct Digester {
+    whole: Sha256,
+    block: Sha256,
+    rows: u64,
+}
+
+impl Digester {
+    /// Adds the rows of the next part.
+    pub fn add(&mut self, rows: &dyn Rows) {
+        let mut bytes = Vec::new();
+        for row in 0..rows.len() {
+            write_row(rows, row, &mut bytes);
+            self.block.update(&bytes);
+            self.rows += 1;
+            if self.rows.is_multiple_of(BLOCK_ROWS) {
+                self.whole.update(std::mem::take(&mut self.block).finalize());
+            }
+        }
+    }
+
+    /// The number of rows and their digest.
+    pub fn finish(mut self) -> (u64, String) {
+        if !self.rows.is_multiple_of(BLOCK_ROWS) {
+            self.whole.update(self.block.finalize());
+        }
+        (self.rows, hex(&self.whole.finalize()))
+    }
 }
 
 /// The digest that the hashes of all blocks make.

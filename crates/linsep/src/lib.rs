@@ -19,6 +19,7 @@
 
 mod error;
 
+pub mod checkpoint;
 pub mod data;
 pub mod density;
 pub(crate) mod engine;

@@ -8,6 +8,7 @@
 //! There are no types, code or paths inside.
 
 use crate::atomic::write_atomic;
+use crate::checkpoint::SavedRun;
 use crate::data::basis::Basis;
 use crate::data::input::InputMap;
 use crate::density::Density;
@@ -51,6 +52,8 @@ pub struct ModelFile {
     pub data: DataIdentity,
     /// How rows come about, if the learner was a generative one.
     pub density: Option<Density>,
+    /// What it takes to go on with the run; `None` for learners that solve in one go.
+    pub run: Option<SavedRun>,
 }
 
 impl ModelFile {
@@ -68,7 +71,7 @@ impl ModelFile {
         let learner = learner.to_owned();
         let mut certificate = CertificateFile::new(data.clone(), reading, true, certificate);
         certificate.basis = model.input.basis.as_ref().map(Basis::claimed);
-        let density = None;
+        let (density, run) = (None, None);
         ModelFile {
             model,
             certificate,
@@ -80,6 +83,7 @@ impl ModelFile {
             updates,
             data,
             density,
+            run,
         }
     }
 
@@ -101,11 +105,7 @@ impl ModelFile {
 
     /// The content of the file.
     pub fn to_json(&self) -> String {
-        let mut text = Wire::of(self).to_text();
-        let at = checksum_place(text.as_bytes()).unwrap_or(0);
-        let checksum = hex(&Sha256::digest(text.as_bytes()));
-        text.insert_str(at, &checksum);
-        text
+        Wire::of(self).to_text()
     }
 
     /// Reads and checks a file. `max_memory` bounds what the file may make this program hold.
@@ -155,13 +155,24 @@ impl ModelFile {
     }
 }
 
+/// A file of one JSON object with a line for each field, and its checksum in the field `sha256`.
+pub(crate) fn sealed(fields: &[(&str, String)]) -> String {
+    let lines: Vec<String> =
+        fields.iter().map(|(name, value)| format!("  \"{name}\": {value}")).collect();
+    let mut text = format!("{{\n{}\n}}\n", lines.join(",\n"));
+    let at = checksum_place(text.as_bytes()).unwrap_or(0);
+    let checksum = hex(&Sha256::digest(text.as_bytes()));
+    text.insert_str(at, &checksum);
+    text
+}
+
 /// Where the digits of the checksum stand.
 fn checksum_place(text: &[u8]) -> Option<usize> {
     const FIELD: &[u8] = b"\n  \"sha256\": \"";
     memchr::memmem::find(text, FIELD).map(|at| at + FIELD.len())
 }
 
-fn has_checksum(text: &[u8], checksum: &str) -> bool {
+pub(crate) fn has_checksum(text: &[u8], checksum: &str) -> bool {
     let Some(at) = checksum_place(text) else { return false };
     let Some(rest) = text[at..].strip_prefix(checksum.as_bytes()) else { return false };
     let mut sha = Sha256::new();
@@ -198,6 +209,8 @@ struct Wire {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     density: Option<Density>,
     certificate: CertificateFile,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    run: Option<SavedRun>,
 }
 
 /// A plane with all weights, or with those that are not 0.
@@ -230,10 +243,11 @@ impl Wire {
             planes: file.model.planes.iter().map(WirePlane::of).collect(),
             density: file.density.clone(),
             certificate: file.certificate.clone(),
+            run: file.run.clone(),
         }
     }
 
-    /// One line for each field and for each plane.
+    /// One line for each field and for each plane, with the checksum.
     fn to_text(&self) -> String {
         let json = |value: &dyn erased::Json| value.json();
         let planes: Vec<String> = self.planes.iter().map(|plane| json(plane)).collect();
@@ -257,9 +271,8 @@ impl Wire {
         if let Some(density) = &self.density {
             fields.insert(fields.len() - 1, ("density", json(density)));
         }
-        let lines: Vec<String> =
-            fields.iter().map(|(name, value)| format!("  \"{name}\": {value}")).collect();
-        format!("{{\n{}\n}}\n", lines.join(",\n"))
+        fields.extend(self.run.as_ref().map(|run| ("run", json(run))));
+        sealed(&fields)
     }
 
     fn into_model_file(self) -> std::result::Result<ModelFile, String> {
@@ -313,6 +326,7 @@ impl Wire {
             updates: self.updates,
             data: self.data,
             density: self.density,
+            run: self.run,
         })
     }
 }
@@ -371,7 +385,7 @@ impl WirePlane {
     }
 }
 
-fn without_repeats<'de, D: Deserializer<'de>>(
+pub(crate) fn without_repeats<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> std::result::Result<BTreeMap<String, String>, D::Error> {
     struct Strict;

@@ -33,9 +33,9 @@ pub const ALL: &[Recipe] = &[
         name: "perceptron",
         summary: "single-sample perceptron that knows when to stop: separates, or proves that no plane does",
         kind: Kind::Online,
-        parameters: &[VERDICT, ETA, ORDER, INIT, TIES, SCALE, CLASS_WEIGHT, MULTICLASS],
+        parameters: &[VERDICT, ETA, ORDER, STOP, INIT, TIES, SCALE, CLASS_WEIGHT, MULTICLASS],
         build: |settings| {
-            let perceptron = Perceptron { ties: settings.word(&TIES)?, ..family(settings)? };
+            let perceptron = Perceptron { ties: settings.word(&TIES)?, ..stopping(settings)? };
             match settings.choice(&VERDICT)? {
                 "on" => schemes(settings, Deciding(perceptron)),
                 _ => schemes(settings, perceptron),
@@ -92,43 +92,43 @@ pub const ALL: &[Recipe] = &[
         name: "margin-perceptron",
         summary: "perceptron that corrects every row closer than b to the plane or behind it",
         kind: Kind::Online,
-        parameters: &[MARGIN, ETA, ORDER, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
+        parameters: &[MARGIN, ETA, ORDER, STOP, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
         build: |settings| {
             let response = Response::Margin { b: settings.number(&MARGIN, 0.0)? };
-            schemes(settings, Perceptron { response, ..family(settings)? })
+            schemes(settings, Perceptron { response, ..stopping(settings)? })
         },
     },
     Recipe {
         name: "relaxation",
         summary: "moves the plane onto the margin b of each row that is closer (Agmon, Motzkin)",
         kind: Kind::Online,
-        parameters: &[MARGIN, RHO, ETA, ORDER, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
+        parameters: &[MARGIN, RHO, ETA, ORDER, STOP, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
         build: |settings| {
             let (rho, b) = (settings.positive(&RHO)?, settings.positive(&MARGIN)?);
             if rho >= 2.0 {
                 return Err(named(&RHO, &format!("{rho} is not below 2")));
             }
             let response = Response::Relaxation { rho, b };
-            schemes(settings, Perceptron { response, ..family(settings)? })
+            schemes(settings, Perceptron { response, ..stopping(settings)? })
         },
     },
     Recipe {
         name: "passive-aggressive",
         summary: "the smallest step that gives each row a margin of 1, as far as C allows",
         kind: Kind::Online,
-        parameters: &[AGGRESSIVE, C, ETA, ORDER, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
+        parameters: &[AGGRESSIVE, C, ETA, ORDER, STOP, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
         build: |settings| {
             let (variant, c) = (settings.word(&AGGRESSIVE)?, settings.positive(&C)?);
             let response = Response::PassiveAggressive { variant, c };
-            schemes(settings, Perceptron { response, ..family(settings)? })
+            schemes(settings, Perceptron { response, ..stopping(settings)? })
         },
     },
     Recipe {
         name: "averaged",
         summary: "perceptron whose weights are the average over all visits",
         kind: Kind::Online,
-        parameters: &[ETA, ORDER, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
-        build: |settings| schemes(settings, Averaged(family(settings)?)),
+        parameters: &[ETA, ORDER, STOP, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
+        build: |settings| schemes(settings, Averaged(stopping(settings)?)),
     },
     Recipe {
         name: "voted",
@@ -496,6 +496,11 @@ fn start(settings: &Settings) -> Result<Perceptron> {
 fn family(settings: &Settings) -> Result<Perceptron> {
     let (rate, scale) = (settings.rate(&ETA)?, settings.word(&SCALE)?);
     Ok(Perceptron { rate, scale, ..start(settings)? })
+}
+
+/// The same with a stop rule.
+fn stopping(settings: &Settings) -> Result<Perceptron> {
+    Ok(Perceptron { stop: settings.word(&STOP)?, ..family(settings)? })
 }
 
 /// A descent with its scale and class weights.

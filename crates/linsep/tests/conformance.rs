@@ -373,8 +373,9 @@ fn every_claim_holds_or_says_that_nothing_is_proved_and_why() {
             }
         }
         // Least squares rests where it does, and an average or a vote need not separate what its parts
-        // do.
-        let promises = !["adaline", "averaged", "voted"].contains(&case.variant.recipe.name);
+        // do. A clean window need not have seen every row.
+        let promises = !["adaline", "averaged", "voted"].contains(&case.variant.recipe.name)
+            && case.variant.is("stop", &["clean-epoch", "empty"]);
         if fit.stop == Stop::Finished && promises {
             assert!(fit.certificate.proves_something(), "{}", case.words);
         }

@@ -14,7 +14,8 @@ use support::{Variant, bits, epochs, fit, overlapping, table, tables, variants_o
 /// The settings that decide how a run moves.
 fn movers() -> Vec<Variant> {
     let settings = ["order", "scale", "multiclass", "init", "class-weight", "shrinkage", "most"];
-    variants_of(&settings)
+    let stopping = variants_of(&["order", "stop", "multiclass", "verdict"]);
+    variants_of(&settings).into_iter().chain(stopping).collect()
 }
 
 /// Those that take the data of a task.
@@ -283,11 +284,9 @@ fn a_state_that_is_damaged_in_one_plane_leaves_no_trace() {
         later.advance(Budget::visits(100));
         let mut value: serde_json::Value = serde_json::from_slice(later.save().as_bytes()).unwrap();
         match &mut value {
-            // A list of states, each as bytes: the last one becomes `{}`.
-            serde_json::Value::Array(states) => *states.last_mut().unwrap() = json!([123, 125]),
-            state if state["run"].is_array() && state["planes"].is_null() => {
-                state["run"] = json!([123, 125]);
-            }
+            // A list of states, each as a text: the last one becomes `{}`.
+            serde_json::Value::Array(states) => *states.last_mut().unwrap() = json!("{}"),
+            state if state["run"].is_string() => state["run"] = json!("{}"),
             state => *state["planes"].as_array_mut().unwrap().last_mut().unwrap() = json!({}),
         }
         let damaged = State::from_bytes(value.to_string().into_bytes());

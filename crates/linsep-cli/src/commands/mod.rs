@@ -62,6 +62,12 @@ pub(crate) fn run(
 fn read_data(matches: &ArgMatches, context: &Context) -> Result<ReadResult, Failure> {
     let options = input::options(matches, context)?;
     let result = read(&input::paths(matches), &options)?;
+    tell_about(&result, matches, context)?;
+    Ok(result)
+}
+
+/// Says what happened while data was read, and keeps rejected rows apart if asked to.
+fn tell_about(result: &ReadResult, matches: &ArgMatches, context: &Context) -> Result<(), Failure> {
     if let Some(path) = input::rejects_path(matches).filter(|_| result.choices.bad_rows > 0) {
         write_atomic(&path, |out| out.write_all(&result.rejects))?;
         note(
@@ -83,10 +89,14 @@ fn read_data(matches: &ArgMatches, context: &Context) -> Result<ReadResult, Fail
     if result.choices.query_ids {
         note(context, "qid: entries were skipped");
     }
+    if result.choices.outside > 0 {
+        let words = format!("{} entries outside the model were left out", result.choices.outside);
+        note(context, &words);
+    }
     if context.verbose {
         result.choices.notes().iter().for_each(|line| note(context, line));
     }
-    Ok(result)
+    Ok(())
 }
 
 /// The input in one line: file, size, label, classes.

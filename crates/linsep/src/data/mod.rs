@@ -60,6 +60,25 @@ pub struct Reading {
     pub binary64: Vec<u32>,
 }
 
+impl Reading {
+    /// The reading of two parts of one table: a column that is binary64 in one is so in both.
+    pub(crate) fn joined_with(&self, other: &Reading) -> Reading {
+        let mut binary64 = [&self.binary64[..], &other.binary64].concat();
+        binary64.sort_unstable();
+        binary64.dedup();
+        Reading { decimal: self.decimal, binary64 }
+    }
+
+    /// The reading as certificates state it.
+    pub fn field(&self) -> ReadingField {
+        let default = match self.decimal {
+            true => linsep_proof::Reading::Decimal,
+            false => linsep_proof::Reading::Binary64,
+        };
+        ReadingField { default, binary64: self.binary64.clone() }
+    }
+}
+
 impl Dataset {
     /// A data set from rows of equal length and one label for each row.
     pub fn from_rows<R: AsRef<[f64]>, L: AsRef<str>>(rows: &[R], labels: &[L]) -> Result<Dataset> {
@@ -164,12 +183,7 @@ impl Dataset {
 
     /// The reading as certificates state it.
     pub fn reading_field(&self) -> ReadingField {
-        let default = if self.reading.decimal {
-            linsep_proof::Reading::Decimal
-        } else {
-            linsep_proof::Reading::Binary64
-        };
-        ReadingField { default, binary64: self.reading.binary64.clone() }
+        self.reading.field()
     }
 
     /// Files and lines of the rows.
@@ -219,6 +233,66 @@ impl Dataset {
     /// documentation for what enters; `threads` never changes it.
     pub fn digest(&self, threads: usize) -> String {
         digest::digest(self, threads)
+    }
+
+    /// The same rows with the classes of a model, which need not all occur. With `rest` the first class
+    /// takes every label that is none of them; without it such a label is an error that names the row.
+    pub fn with_classes(mut self, classes: &[String], rest: bool) -> Result<Dataset> {
+        let names = self.label_names().to_vec();
+        let place_of = |name: &String| classes.iter().position(|class| class == name);
+        let places: Vec<Option<usize>> = names
+            .iter()
+            .map(|name| match rest {
+                true => Some(usize::from(classes.get(1) == Some(name))),
+                false => place_of(name),
+            })
+            .collect();
+        let codes: Vec<u32> = (0..self.n_rows()).map(|row| self.label_id(row)).collect();
+        if let Some(row) = codes.iter().position(|&code| places[code as usize].is_none()) {
+            let label = &names[codes[row] as usize];
+            let words = format!("the model has no class \"{label}\"");
+            return Err(Problem::new(Code::UNKNOWN_CLASS, words, self.place_of(row))
+                .value(label.as_bytes())
+                .help(format!("its classes are {}", classes.join(", ")))
+                .into());
+        }
+        let targets = codes.iter().map(|&code| places[code as usize].unwrap_or(0) as u32);
+        self.targets = targets.collect();
+        self.classes = classes.to_vec();
+        self.input.rest = rest;
+        self.merged = rest.then_some(MergedLabels { names, codes });
+        Ok(self)
+    }
+
+    /// One class as the positive one; of more than two, the others become the class `rest`.
+    pub(crate) fn with_positive(mut self, positive: &str) -> Result<Dataset> {
+        let mut targets = std::mem::take(&mut self.targets);
+        let file = self.origin.files().next().unwrap_or("").to_owned();
+        read::collect::choose_positive(&mut self, &mut targets, positive, &file)?;
+        self.targets = targets;
+        Ok(self)
+    }
+
+    /// A row without features for each label: nothing but classes.
+    pub(crate) fn of_labels(labels: &[String]) -> Result<Dataset> {
+        Dataset::from_rows(&vec![[0.0; 0]; labels.len()], labels)
+    }
+
+    /// Columns that are zero everywhere are added on the right up to `width`.
+    pub(crate) fn widen_to(&mut self, width: usize) {
+        self.store.widen_to(width);
+        self.input.features = self.input.features.max(width);
+    }
+
+    /// Where a row stands in its file.
+    fn place_of(&self, row: usize) -> Place {
+        let row = row as u64;
+        Place {
+            file: self.origin.file(row).map(str::to_owned),
+            line: self.origin.line(row),
+            row: Some(row),
+            ..Place::default()
+        }
     }
 
     /// The same data with the other storage, dense or sparse. Every result stays the same to the
@@ -329,6 +403,7 @@ impl DatasetBuilder {
             origin: Origin::default(),
             positive: None,
             file: "data".into(),
+            is_part: false,
         })
     }
 

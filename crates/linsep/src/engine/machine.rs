@@ -191,14 +191,14 @@ pub(crate) struct Moving {
 }
 
 /// Numbers are saved by their bits, so that a run that left their range can be saved too.
-mod bits {
+pub(super) mod bits {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub(super) fn serialize<S: Serializer>(v: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(v: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(v.iter().map(|x| x.to_bits()))
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<f64>, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<f64>, D::Error> {
         Ok(Vec::<u64>::deserialize(d)?.into_iter().map(f64::from_bits).collect())
     }
 

@@ -6,3 +6,5 @@ pub(crate) mod dense;
 pub(crate) mod direct;
 pub(crate) mod machine;
 pub(crate) mod online;
+mod pass;
+pub(crate) mod stopping;

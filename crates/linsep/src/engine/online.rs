@@ -1,14 +1,16 @@
 //! One pass over rows, again and again: the engine of the perceptron family.
 //!
-//! The engine owns the order of the rows, the epochs, the clean-pass rule and the planes; a
-//! [`Rule`] says what happens at a row. Rules are types, compiled once for each storage; nothing
-//! that is constant in a run is tested at a row.
+//! The engine owns the order of the rows, the epochs, the [`StopRule`] and the planes; a [`Rule`] says
+//! what happens at a row. Rules are types, compiled once for each storage; nothing that is constant in
+//! a run is tested at a row.
 
-use super::machine::{Centring, Machine, Moved, Moving, NotCentred, Rates};
+use super::machine::{Centring, Machine, Moved, Moving, Rates, bits};
+use super::pass::{AllRight, Losses, Margins, Moves, Pass, Passed, work};
+use super::stopping::StopRule;
 use crate::data::Dataset;
 use crate::data::read::words;
 use crate::data::scale::{Scaler, Scaling};
-use crate::data::store::{Rows, with_rows};
+use crate::data::store::Rows;
 use crate::error::{Error, Result};
 use crate::learn::update::{Beginning, Move, StartPlane, Update};
 use crate::learn::{Budget, Progress, State, Status};
@@ -50,6 +52,24 @@ pub(crate) trait Rule: Send + Sync {
         row: usize,
         class: u32,
     ) -> f64;
+
+    /// Whether a row belongs to the error set.
+    fn is_wrong<R: Rows, C: Centring>(
+        &self,
+        machine: &mut Machine<'_, C>,
+        rows: &R,
+        row: usize,
+        class: u32,
+    ) -> bool;
+
+    /// The part of a row in the criterion that the rule goes down.
+    fn loss<R: Rows, C: Centring>(
+        &self,
+        machine: &mut Machine<'_, C>,
+        rows: &R,
+        row: usize,
+        class: u32,
+    ) -> f64;
 }
 
 /// What a visit came to.
@@ -73,6 +93,7 @@ pub(crate) struct Setup {
     pub(crate) rates: Rates,
     pub(crate) start: Vec<Plane>,
     pub(crate) order: Order,
+    pub(crate) until: StopRule,
     pub(crate) seed: u64,
     /// Whether the average of the planes over all visits is kept too.
     pub(crate) average: bool,
@@ -87,6 +108,7 @@ pub(crate) struct Online<U> {
     rates: Rates,
     rows: Vec<u32>,
     order: Order,
+    until: StopRule,
     seed: u64,
     /// The rows of this epoch in the order of their visits.
     visiting: Vec<u32>,
@@ -100,16 +122,20 @@ pub(crate) struct Online<U> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Now {
-    /// What run this belongs to: rows, order and seed.
-    run: (u64, String, u64),
+    /// What run this belongs to: rows, order, seed and stop rule.
+    run: (u64, String, u64, String),
     /// Rows in an epoch.
     rows: u64,
+    /// What was done on other data before.
+    earlier: Earlier,
     epoch: u64,
     cursor: u64,
     updates: u64,
     mistakes: u64,
     /// Whether this epoch corrected rows that were on their side.
     improved: bool,
+    /// Visits since the last mistake.
+    unbroken: u64,
     last_mistakes: Option<u64>,
     /// This is the pass in the order of the file that confirms a clean random epoch.
     confirming: bool,
@@ -122,11 +148,24 @@ struct Now {
     /// The last two planes that were corrected; no part of a saved run.
     #[serde(skip)]
     moved: [Moved; 2],
+    /// m of the module `scale`, where columns are centred: without it nobody else could tell what the
+    /// planes mean.
+    #[serde(with = "bits")]
+    centre: Vec<f64>,
+}
+
+/// Counters of the steps that a run made on other data before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Earlier {
+    visits: u64,
+    updates: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Ended {
     No,
+    /// By the stop rule.
     Clean,
     Diverged,
 }
@@ -135,26 +174,30 @@ impl<U: Rule> Online<U> {
     pub(crate) fn new(rule: U, setup: Setup) -> Result<Online<U>> {
         setup.scaler.check()?;
         let moving = |v: Vec<f64>, b: f64| Moving::new(v, 0.0, b);
-        let planes = setup.start.iter().map(|p| moving(p.weights.clone(), p.bias));
+        let planes = setup.start.iter().map(|p| moving(p.weights.clone(), p.bias)).collect();
         let late = setup.start.iter().filter(|_| setup.average);
         let late = late.map(|p| moving(vec![0.0; p.weights.len()], 0.0)).collect();
+        let Setup { data, rows, scaling, scaler, rates, start, order, until, seed, .. } = setup;
         let now = Now {
-            run: (fingerprint(&setup.rows), setup.order.word().to_owned(), setup.seed),
-            rows: setup.rows.len() as u64,
+            run: (fingerprint(&data, &rows), order.word().to_owned(), seed, until.to_string()),
+            rows: rows.len() as u64,
+            earlier: Earlier::default(),
             epoch: 0,
             cursor: 0,
             updates: 0,
             mistakes: 0,
             improved: false,
+            unbroken: 0,
             last_mistakes: None,
             confirming: false,
             ended: Ended::No,
-            planes: planes.collect(),
+            planes,
             late,
             line_up: Vec::new(),
             moved: Default::default(),
+            centre: scaler.centre.as_ref().map_or_else(Vec::new, |c| c.direction.clone()),
         };
-        let Setup { data, rows, scaling, scaler, rates, start, order, seed, .. } = setup;
+        let (visiting, longest) = (Vec::new(), OnceLock::new());
         let mut run = Online {
             data,
             rule,
@@ -163,10 +206,11 @@ impl<U: Rule> Online<U> {
             rates,
             rows,
             order,
+            until,
             seed,
-            visiting: Vec::new(),
+            visiting,
             start,
-            longest: OnceLock::new(),
+            longest,
             now,
         };
         run.line_up();
@@ -177,15 +221,27 @@ impl<U: Rule> Online<U> {
     pub(crate) fn advance(&mut self, budget: Budget) -> Status {
         let Budget { mut visits, mut updates } = budget;
         while visits > 0 && updates > 0 && self.now.ended == Ended::No {
-            let (visited, corrected, mistakes) = self.advance_within_epoch(visits, updates);
+            let step = match self.until {
+                // A window may be full within an epoch.
+                StopRule::CleanWindow => {
+                    visits.min(self.now.rows.saturating_sub(self.now.unbroken))
+                }
+                _ => visits,
+            };
+            let Passed { visited, corrected, mistakes, unbroken } =
+                self.advance_within_epoch(step, updates);
             visits -= visited;
             updates -= corrected;
             self.now.cursor += visited;
             self.now.updates += corrected;
             self.now.mistakes += mistakes;
             self.now.improved |= corrected > mistakes;
+            self.now.unbroken = if mistakes > 0 { unbroken } else { self.now.unbroken + unbroken };
             if self.now.cursor as usize == self.visiting.len() {
                 self.end_epoch();
+            }
+            if self.until == StopRule::CleanWindow && self.now.unbroken >= self.now.rows {
+                self.now.ended = if self.is_finite() { Ended::Clean } else { Ended::Diverged };
             }
         }
         match self.now.ended {
@@ -195,27 +251,21 @@ impl<U: Rule> Online<U> {
         }
     }
 
-    /// Rows visited, corrections made, and how many of these for a mistake.
-    fn advance_within_epoch(&mut self, visits: u64, updates: u64) -> (u64, u64, u64) {
+    fn advance_within_epoch(&mut self, visits: u64, updates: u64) -> Passed {
         let left = &self.visiting[self.now.cursor as usize..];
         let visiting = &left[..left.len().min(usize::try_from(visits).unwrap_or(usize::MAX))];
         let job = Pass { targets: self.data.targets(), visiting, updates };
-        work(&self.data, &self.rule, &self.scaler, &self.rates, &mut self.now, job)
+        work(&self.data, &self.rule, &self.scaler, &self.rates, self.now.moves(), job)
     }
 
     fn end_epoch(&mut self) {
-        // Planes that moved during the epoch are looked at once more.
-        let clean = self.now.mistakes == 0 && (!self.now.improved || self.every_row_is_right());
+        let met = self.stop_rule_is_met();
         self.now.improved = false;
-        let finite = self.now.planes.iter().all(|plane| {
-            plane.b.is_finite() && plane.c.is_finite() && plane.v.iter().all(|v| v.is_finite())
-        });
-        if !finite {
+        if !self.is_finite() {
             self.now.ended = Ended::Diverged;
-        } else if clean && (self.order != Order::Random || self.now.confirming) {
+        } else if met || self.rows.is_empty() {
             self.now.ended = Ended::Clean;
         }
-        self.now.confirming = clean;
         self.now.last_mistakes = Some(self.now.mistakes);
         self.now.epoch += 1;
         self.now.cursor = 0;
@@ -223,15 +273,44 @@ impl<U: Rule> Online<U> {
         self.line_up();
     }
 
-    fn every_row_is_right(&mut self) -> bool {
-        let job = Margins { targets: self.data.targets(), rows: &self.rows };
-        let margins = work(&self.data, &self.rule, &self.scaler, &self.rates, &mut self.now, job);
-        margins.iter().all(|margin| *margin > 0.0)
+    /// What the stop rule says at the end of an epoch.
+    fn stop_rule_is_met(&mut self) -> bool {
+        match self.until {
+            StopRule::CleanEpoch => {
+                // Planes that moved during the epoch are looked at once more.
+                let clean = self.now.mistakes == 0 && (!self.now.improved || self.is_empty());
+                let confirmed = self.order != Order::Random || self.now.confirming;
+                self.now.confirming = clean;
+                clean && confirmed
+            }
+            StopRule::Empty => self.is_empty(),
+            StopRule::Below(bound) => self.criterion() < bound,
+            StopRule::CleanWindow | StopRule::Limit => false,
+        }
+    }
+
+    fn is_finite(&self) -> bool {
+        self.now.planes.iter().all(|plane| {
+            plane.b.is_finite() && plane.c.is_finite() && plane.v.iter().all(|v| v.is_finite())
+        })
+    }
+
+    /// Whether no row is wrong: the error set.
+    fn is_empty(&mut self) -> bool {
+        let job = AllRight { targets: self.data.targets(), rows: &self.rows };
+        work(&self.data, &self.rule, &self.scaler, &self.rates, self.now.moves(), job)
+    }
+
+    /// Σ weight · loss over all rows.
+    fn criterion(&mut self) -> f64 {
+        let job = Losses { data: &self.data, rows: &self.rows };
+        work(&self.data, &self.rule, &self.scaler, &self.rates, self.now.moves(), job)
     }
 
     /// Puts the rows into the order of this epoch, which follows from seed, epoch and planes.
     fn line_up(&mut self) {
-        let mut stream = Stream::new(self.seed, Purpose::Epoch(self.now.epoch));
+        let mut stream =
+            Stream::new(self.seed, Purpose::Epoch(self.now.earlier.visits + self.now.epoch));
         let rows = &self.rows;
         match self.order {
             Order::Shuffle => {
@@ -245,7 +324,7 @@ impl<U: Rule> Online<U> {
             Order::WorstFirst => {
                 let job = Margins { targets: self.data.targets(), rows };
                 let margins =
-                    work(&self.data, &self.rule, &self.scaler, &self.rates, &mut self.now, job);
+                    work(&self.data, &self.rule, &self.scaler, &self.rates, self.now.moves(), job);
                 let mut order: Vec<usize> = (0..rows.len()).collect();
                 // A margin of −0 is one of 0.
                 order.sort_by(|&a, &b| (margins[a] + 0.0).total_cmp(&(margins[b] + 0.0)));
@@ -263,15 +342,19 @@ impl<U: Rule> Online<U> {
     pub(crate) fn progress(&self) -> Progress {
         Progress {
             epochs: self.now.epoch,
-            visits: self.now.epoch * self.epoch_rows() + self.now.cursor,
+            visits: self.now.visits(),
             updates: self.now.updates,
             last_mistakes: self.now.last_mistakes,
         }
     }
 
-    /// Whether the last full pass was clean.
+    /// Whether the run ended by its stop rule.
     pub(crate) fn is_clean(&self) -> bool {
         self.now.ended == Ended::Clean
+    }
+
+    pub(crate) fn stop_rule(&self) -> StopRule {
+        self.until
     }
 
     /// The planes in terms of raw features.
@@ -317,7 +400,7 @@ impl<U: Rule> Online<U> {
     /// The planes averaged over all visits: a step at visit t is part of the planes after it, so
     /// the average over T visits is w − Σ (t − 1) · step / T.
     pub(crate) fn averaged_planes(&self) -> Vec<Plane> {
-        let visits = self.progress().visits.max(1) as f64;
+        let visits = (self.now.earlier.visits + self.progress().visits).max(1) as f64;
         let average = |(plane, late): (&Moving, &Moving)| {
             let mut plane = plane.clone();
             plane.v.iter_mut().zip(&late.v).for_each(|(v, late)| *v -= late / visits);
@@ -331,9 +414,11 @@ impl<U: Rule> Online<U> {
     /// An upper bound on the margin of any planes of unit length, in the coordinates of the run:
     /// |w − w₀| / Σ step, because (w − w₀) / Σ step is a blend of the (Kesler) rows. Rounded up:
     /// k steps of at most Σ step · R each lose no more than k·ε(|w₀| + 2R Σ step). `None` before
-    /// the first correction and where rows or columns are shifted or scaled one by one.
+    /// the first correction, after steps on other data, and where rows or columns are shifted or scaled
+    /// one by one.
     pub(crate) fn margin_ceiling(&self) -> Option<f64> {
-        if self.scaler.centre.is_some() || self.scaler.row_factor.is_some() {
+        let shifted = self.scaler.centre.is_some() || self.scaler.row_factor.is_some();
+        if shifted || self.now.earlier != Earlier::default() {
             return None;
         }
         let several = self.now.planes.len() > 1;
@@ -376,7 +461,9 @@ impl<U: Rule> Online<U> {
             && now.late.len() == self.now.late.len()
             && now.planes.iter().zip(&self.now.planes).all(|(a, b)| a.v.len() == b.v.len())
             && now.late.iter().zip(&self.now.late).all(|(a, b)| a.v.len() == b.v.len())
-            && now.cursor <= self.rows.len() as u64;
+            && now.centre.len() == self.now.centre.len()
+            && now.cursor <= self.rows.len() as u64
+            && now.counts();
         if !fits {
             return Err(Error::usage("the saved state belongs to a run on other data"));
         }
@@ -392,13 +479,77 @@ impl<U: Rule> Online<U> {
         }
         Ok(())
     }
+
+    /// See [`crate::learn::Training::carry_on`]. Steps on other data count for rates, averages and
+    /// orders; columns that were not there yet have the weight 0.
+    pub(crate) fn carry_on(&mut self, state: &State) -> Result<()> {
+        let before: Now = state.decode()?;
+        let width = self.data.n_features();
+        let moving = || before.planes.iter().chain(&before.late);
+        let fits = before.planes.len() == self.now.planes.len()
+            && before.late.len() == self.now.late.len()
+            && before.counts()
+            && moving().all(|plane| plane.v.len() <= width)
+            && (before.centre.is_empty() || moving().all(|p| p.v.len() == before.centre.len()));
+        if !fits {
+            return Err(Error::usage("the saved state belongs to planes of other data"));
+        }
+        let raw = |plane: &Moving| {
+            let mut v = plane.v.clone();
+            v.iter_mut().zip(&before.centre).for_each(|(v, m)| *v -= plane.c * m);
+            v.resize(width, 0.0);
+            Moving { v, c: 0.0, b: plane.b, pulled: 0.0 }
+        };
+        self.now.earlier = Earlier {
+            visits: before.earlier.visits + before.visits(),
+            updates: before.earlier.updates + before.updates,
+        };
+        self.now.planes = before.planes.iter().map(raw).collect();
+        self.now.late = before.late.iter().map(raw).collect();
+        self.line_up();
+        Ok(())
+    }
 }
 
-/// Tells lists of rows apart.
-pub(crate) fn fingerprint(rows: &[u32]) -> u64 {
-    let mix =
-        |h: u64, row: &u32| (h ^ u64::from(*row)).wrapping_mul(0x0100_0000_01b3).rotate_left(17);
-    rows.iter().fold(rows.len() as u64 + 0x9e37, mix)
+impl Now {
+    fn moves(&mut self) -> Moves<'_> {
+        Moves {
+            time: (self.earlier.visits + self.visits()) as f64,
+            k: self.earlier.updates + self.updates + 1,
+            planes: &mut self.planes,
+            late: &mut self.late,
+            moved: &mut self.moved,
+        }
+    }
+
+    /// Whether the counters can be those of a run: below 2^53, where they are still exact.
+    fn counts(&self) -> bool {
+        let Earlier { visits, updates } = self.earlier;
+        let all = [visits, updates, self.epoch, self.rows, self.updates, self.visits()];
+        all.iter().all(|count| is_count(*count))
+            && self.mistakes <= self.cursor
+            && self.unbroken <= self.visits()
+    }
+
+    /// Visits of the rows at hand.
+    fn visits(&self) -> u64 {
+        self.epoch.saturating_mul(self.rows).saturating_add(self.cursor)
+    }
+}
+
+/// Whether a number from a file can be a counter: none that is counted up gets so far.
+pub(crate) fn is_count(number: u64) -> bool {
+    number < 1 << 53
+}
+
+/// Tells lists of rows, and of weights of rows, apart.
+pub(crate) fn fingerprint(data: &Dataset, rows: &[u32]) -> u64 {
+    let mix = |h: u64, part: u64| (h ^ part).wrapping_mul(0x0100_0000_01b3).rotate_left(17);
+    let list = rows.iter().fold(rows.len() as u64 + 0x9e37, |h, row| mix(h, u64::from(*row)));
+    match data.weights() {
+        None => list,
+        Some(weights) => rows.iter().fold(list, |h, row| mix(h, weights[*row as usize].to_bits())),
+    }
 }
 
 /// Whether two lists hold the same rows in whatever order.
@@ -409,96 +560,4 @@ fn same_rows(a: &[u32], b: &[u32]) -> bool {
         rows
     };
     sorted(a) == sorted(b)
-}
-
-/// Work that needs the planes and the rows as concrete types.
-trait Job<U> {
-    type Out;
-    fn run<R: Rows, C: Centring>(self, rule: &U, machine: Machine<'_, C>, rows: &R) -> Self::Out;
-}
-
-/// Runs a job: the one place where the engine branches on storage and centring.
-fn work<U, J: Job<U>>(
-    data: &Dataset,
-    rule: &U,
-    scaler: &Scaler,
-    rates: &Rates,
-    now: &mut Now,
-    job: J,
-) -> J::Out {
-    let (square, row_scale) = (scaler.square.as_deref(), scaler.row_factor.as_deref());
-    let time = (now.epoch * now.rows + now.cursor) as f64;
-    let (planes, late, k) = (&mut now.planes[..], &mut now.late[..], now.updates + 1);
-    let (scratch, moved) = (Vec::new(), &mut now.moved);
-    with_rows!(data.store, rows => match &scaler.centre {
-        None => {
-            let centring = NotCentred;
-            let machine = Machine {
-                planes, late, time, k, square, row_scale, rates, centring, scratch, moved,
-            };
-            job.run(rule, machine, rows)
-        }
-        Some(centring) => {
-            let machine = Machine {
-                planes, late, time, k, square, row_scale, rates, centring, scratch, moved,
-            };
-            job.run(rule, machine, rows)
-        }
-    })
-}
-
-/// The hot loop: visits rows until they or the updates run out.
-struct Pass<'a> {
-    targets: &'a [u32],
-    visiting: &'a [u32],
-    updates: u64,
-}
-
-impl<U: Rule> Job<U> for Pass<'_> {
-    /// Rows visited, corrections made, and how many of these for a mistake.
-    type Out = (u64, u64, u64);
-
-    fn run<R: Rows, C: Centring>(
-        self,
-        rule: &U,
-        mut machine: Machine<'_, C>,
-        rows: &R,
-    ) -> (u64, u64, u64) {
-        let (mut corrected, mut mistakes) = (0, 0);
-        for (visited, &row) in self.visiting.iter().enumerate() {
-            let row = row as usize;
-            let visit = rule.visit(&mut machine, rows, row, self.targets[row]);
-            if visit != Visit::Right {
-                corrected += 1;
-                mistakes += u64::from(visit == Visit::Corrected);
-                machine.k += 1;
-                if corrected == self.updates {
-                    return (visited as u64 + 1, corrected, mistakes);
-                }
-            }
-            machine.time += 1.0;
-        }
-        (self.visiting.len() as u64, corrected, mistakes)
-    }
-}
-
-/// The margins of rows, one after the other.
-struct Margins<'a> {
-    targets: &'a [u32],
-    rows: &'a [u32],
-}
-
-impl<U: Rule> Job<U> for Margins<'_> {
-    type Out = Vec<f64>;
-
-    fn run<R: Rows, C: Centring>(
-        self,
-        rule: &U,
-        mut machine: Machine<'_, C>,
-        rows: &R,
-    ) -> Vec<f64> {
-        let mut margin =
-            |&row: &u32| rule.margin(&mut machine, rows, row as usize, self.targets[row as usize]);
-        self.rows.iter().map(&mut margin).collect()
-    }
 }

@@ -116,7 +116,7 @@ codes! {
         "The trace is of other data, was cut off or changed, or is none at all. The message names the line of the trace. Write it again with train --trace.";
 
     LIMIT = 501, "limit reached before the goal",
-        "A limit given on the command line ended the run before its own stop rule. The model was written and says so.";
+        "A limit given on the command line ended the run before its own stop rule. The model was written and says so; go on with --resume MODEL and a larger limit.";
 
     IO = 601, "the system refused to read or write",
         "The file is missing, the folder cannot be written, or the disk is full. An existing file is left as it was.";

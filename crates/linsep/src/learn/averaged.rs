@@ -7,7 +7,9 @@
 
 use super::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
 use super::update::{Beginning, Update};
-use super::{BinaryLearner, Budget, Certificate, Learner, Progress, State, Status, Task, Training};
+use super::{
+    BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
+};
 use crate::error::Result;
 use crate::model::LinearModel;
 
@@ -90,5 +92,13 @@ impl Training for Run {
 
     fn restore(&mut self, state: &State) -> Result<()> {
         self.run.restore(state)
+    }
+
+    fn carry_on(&mut self, state: &State) -> Result<()> {
+        self.run.carry_on(state)
+    }
+
+    fn remarks(&self) -> Vec<Remark> {
+        self.run.remarks()
     }
 }

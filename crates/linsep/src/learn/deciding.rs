@@ -17,7 +17,9 @@
 
 use super::perceptron::{Perceptron, PerceptronRun, Planes};
 use super::update::{Beginning, Update};
-use super::{BinaryLearner, Budget, Certificate, Learner, Progress, State, Status, Task, Training};
+use super::{
+    BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
+};
 use crate::error::Result;
 use crate::model::LinearModel;
 use crate::verdict::inquiry::{Inquiry, Outcome, holds_on};
@@ -101,7 +103,7 @@ struct Run {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Saved {
-    run: Vec<u8>,
+    run: State,
     rounds: u64,
 }
 
@@ -138,8 +140,10 @@ impl Run {
         self.outcome = self.inquiry.round();
     }
 
-    fn is_at_start_of_epoch(&self) -> bool {
-        self.run.progress().visits.is_multiple_of(self.run.epoch_rows().max(1))
+    /// At the start of an epoch, and wherever the perceptron has ended by its stop rule.
+    fn is_at_a_turn(&self) -> bool {
+        let at_start = self.run.progress().visits.is_multiple_of(self.run.epoch_rows().max(1));
+        at_start || self.run.is_clean()
     }
 
     /// A claim about the rows of the task, as one about all rows of the data.
@@ -158,7 +162,7 @@ impl Training for Run {
     fn advance(&mut self, budget: Budget) -> Status {
         let Budget { mut visits, mut updates } = budget;
         loop {
-            if self.is_at_start_of_epoch() {
+            if self.is_at_a_turn() {
                 self.take_turns();
             }
             if self.end.is_some() {
@@ -223,21 +227,34 @@ impl Training for Run {
     }
 
     fn save(&self) -> State {
-        State::encode(&Saved { run: self.run.save().as_bytes().to_vec(), rounds: self.rounds })
+        State::encode(&Saved { run: self.run.save(), rounds: self.rounds })
     }
 
     fn restore(&mut self, state: &State) -> Result<()> {
         let saved: Saved = state.decode()?;
-        self.run.restore(&State::from_bytes(saved.run))?;
+        self.run.restore(&saved.run)?;
         self.inquiry = inquiry_for(&self.task, self.planes);
         (self.rounds, self.outcome, self.end) = (0, None, None);
         // The rounds are the same whenever they are made.
         while self.rounds < saved.rounds && self.outcome.is_none() {
             self.ask();
         }
-        if self.is_at_start_of_epoch() {
+        if self.is_at_a_turn() {
             self.take_turns();
         }
         Ok(())
+    }
+
+    /// The verdict is about the rows at hand and starts anew.
+    fn carry_on(&mut self, state: &State) -> Result<()> {
+        let saved: Saved = state.decode()?;
+        self.run.carry_on(&saved.run)
+    }
+
+    fn remarks(&self) -> Vec<Remark> {
+        match self.end {
+            Some(End::Clean | End::Unproved) => self.run.remarks(),
+            _ => Vec::new(),
+        }
     }
 }

@@ -29,6 +29,7 @@ use super::{
 use crate::data::read::words;
 use crate::data::scale::{Scaler, Scaling};
 use crate::engine::batch::{Batch, Sums};
+use crate::engine::online::{fingerprint, is_count};
 use crate::error::{Error, Result};
 use crate::loss::Criterion;
 use crate::model::{LinearModel, Link, Plane, Rule};
@@ -149,7 +150,7 @@ impl BinaryLearner for Descent {
         if let Some(ranges) = &ranges {
             ranges.bring_in(&mut plane.weights);
         }
-        let fingerprint = crate::engine::online::fingerprint(&rows);
+        let fingerprint = fingerprint(&task.data, &rows);
         let mut run = Run {
             settings: self.clone(),
             task: task.clone(),
@@ -163,6 +164,7 @@ impl BinaryLearner for Descent {
             now: Now {
                 rows: fingerprint,
                 plane,
+                earlier: 0,
                 epoch: 0,
                 visits: 0,
                 mistakes: None,
@@ -245,6 +247,8 @@ struct Now {
     rows: u64,
     #[serde(with = "plane_bits")]
     plane: Plane,
+    /// Epochs on other data before.
+    earlier: u64,
     epoch: u64,
     /// Visits within the epoch: the step is made at its end.
     visits: u64,
@@ -318,11 +322,12 @@ impl Run {
             self.now.ended = true;
             return;
         }
-        let mut rate = self.settings.share * self.rate.at(epoch);
+        let k = self.now.earlier + epoch;
+        let mut rate = self.settings.share * self.rate.at(k);
         if self.settings.rate.is_none() && criterion == Criterion::Hinge {
             // A subgradient does not shrink towards the minimum, so the step has to: with the root of k.
             let size = self.batch().slope_length(&gradient).max(f64::MIN_POSITIVE);
-            rate = length.max(1.0) / size / (epoch as f64).sqrt();
+            rate = length.max(1.0) / size / (k as f64).sqrt();
         }
         let before = self.now.plane.clone();
         self.now.plane.descend(rate, &self.scaler, &gradient);
@@ -439,11 +444,26 @@ impl Training for Run {
         let now: Now = state.decode()?;
         let fits = now.rows == self.now.rows
             && now.plane.weights.len() == self.now.plane.weights.len()
-            && now.visits < self.rows.len().max(1) as u64;
+            && now.visits < self.rows.len().max(1) as u64
+            && is_count(now.epoch)
+            && is_count(now.earlier);
         if !fits {
             return Err(Error::usage("the saved state belongs to a run on other data"));
         }
         (self.now, self.last) = (now, None);
+        Ok(())
+    }
+
+    fn carry_on(&mut self, state: &State) -> Result<()> {
+        let mut before: Now = state.decode()?;
+        let width = self.now.plane.weights.len();
+        let counts = is_count(before.epoch) && is_count(before.earlier);
+        if before.plane.weights.len() > width || !counts {
+            return Err(Error::usage("the saved state belongs to planes of other data"));
+        }
+        before.plane.weights.resize(width, 0.0);
+        self.now.plane = before.plane;
+        self.now.earlier = before.earlier + before.epoch;
         Ok(())
     }
 }

@@ -76,7 +76,7 @@ impl BinaryLearner for HoKashyap {
         require_matrix(task, "ho-kashyap")?;
         let rows = task.active_rows()?;
         let now = Now {
-            rows: fingerprint(&rows),
+            rows: fingerprint(&task.data, &rows),
             targets: vec![1f64.to_bits(); rows.len()],
             plane: SavedPlane::of(&Plane { weights: vec![0.0; task.data.n_features()], bias: 0.0 }),
             epoch: 0,

@@ -22,8 +22,10 @@ pub mod pocket;
 pub mod rate;
 pub mod response;
 pub(crate) mod resting;
+pub mod runs;
 pub mod search;
 pub(crate) mod sequential;
+pub mod stream;
 pub mod update;
 pub mod validate;
 pub mod voted;
@@ -47,18 +49,7 @@ pub trait Learner: Send + Sync {
     fn fit(&self, task: &Task, limits: &Limits, watch: &mut dyn Observer) -> Result<Fit> {
         let mut training = self.start(task)?;
         let stop = drive(training.as_mut(), limits, watch);
-        let certificate = match task.data.unprovable() {
-            Some(reason) => Certificate::unproved(reason),
-            None => training.certificate(),
-        };
-        Ok(Fit {
-            model: training.model(),
-            certificate,
-            stop,
-            progress: training.progress(),
-            remarks: training.remarks(),
-            density: training.density(),
-        })
+        Ok(Fit::of(training.as_ref(), task, stop))
     }
 }
 
@@ -134,6 +125,14 @@ pub trait Training: Send {
     /// missed; one that was told before may be told again.
     fn last_updates(&self) -> Vec<Update> {
         Vec::new()
+    }
+
+    /// Takes over what a run of the same learner has learned on other data with the same classes and
+    /// columns (or fewer of them): its planes, the average so far, and the counters on which rates and
+    /// orders depend. [`Training::progress`] counts from here. Only for a run that has just started.
+    fn carry_on(&mut self, state: &State) -> Result<()> {
+        let _ = state;
+        Err(Error::usage("this learner cannot go on with other rows than those it began with"))
     }
 
     /// What the learner found out on its way, for reports.
@@ -217,6 +216,11 @@ impl State {
         &self.0
     }
 
+    /// The state as text, which it is.
+    fn text(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+
     pub(crate) fn encode<T: serde::Serialize>(content: &T) -> State {
         // Plain structs of numbers always have a JSON form.
         State(serde_json::to_vec(content).unwrap_or_default())
@@ -225,6 +229,22 @@ impl State {
     pub(crate) fn decode<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
         serde_json::from_slice(&self.0)
             .map_err(|e| Error::usage(format!("the saved state does not belong to this run: {e}")))
+    }
+}
+
+/// A state inside a file or another state is a text.
+impl serde::Serialize for State {
+    fn serialize<S: serde::Serializer>(
+        &self,
+        serializer: S,
+    ) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.text())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for State {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> std::result::Result<State, D::Error> {
+        String::deserialize(d).map(|text| State(text.into_bytes()))
     }
 }
 
@@ -247,10 +267,24 @@ impl SavedPlane {
         Ok(saved.iter().map(SavedPlane::plane).collect())
     }
 
+    /// The saved planes on columns that begin with theirs; a new column has the weight 0.
+    pub(crate) fn widened(saved: &[SavedPlane], there: &[Plane]) -> Result<Vec<Plane>> {
+        let fits = saved.len() == there.len()
+            && saved.iter().zip(there).all(|(a, b)| a.0.len() <= b.weights.len());
+        if !fits {
+            return Err(Error::usage("the saved state belongs to planes of other data"));
+        }
+        let widen = |(saved, there): (&SavedPlane, &Plane)| {
+            let mut plane = saved.plane();
+            plane.weights.resize(there.weights.len(), 0.0);
+            plane
+        };
+        Ok(saved.iter().zip(there).map(widen).collect())
+    }
+
     pub(crate) fn plane(&self) -> Plane {
-        let SavedPlane(weights, bias) = self;
-        let weights = weights.iter().map(|w| f64::from_bits(*w)).collect();
-        Plane { weights, bias: f64::from_bits(*bias) }
+        let weights = self.0.iter().map(|w| f64::from_bits(*w)).collect();
+        Plane { weights, bias: f64::from_bits(self.1) }
     }
 }
 
@@ -356,6 +390,24 @@ pub struct Fit {
     pub remarks: Vec<Remark>,
     /// How rows come about, if the learner is a generative one.
     pub density: Option<Density>,
+}
+
+impl Fit {
+    /// What a run on the rows of a task came to when it ended.
+    pub fn of(training: &dyn Training, task: &Task, stop: Stop) -> Fit {
+        let certificate = match task.data.unprovable() {
+            Some(reason) => Certificate::unproved(reason),
+            None => training.certificate(),
+        };
+        Fit {
+            model: training.model(),
+            certificate,
+            stop,
+            progress: training.progress(),
+            remarks: training.remarks(),
+            density: training.density(),
+        }
+    }
 }
 
 /// Visits between two looks at the observer, at most.

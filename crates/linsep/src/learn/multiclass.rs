@@ -252,6 +252,32 @@ impl Many {
     }
 }
 
+impl Many {
+    /// Gives every child its part of a state: all of them or none, so that a state that is wrong in one
+    /// leaves no trace in the others. Returns what is left, the part of its own.
+    fn for_each_child(
+        &mut self,
+        state: &State,
+        give: impl Fn(&mut dyn Training, &State) -> Result<()>,
+    ) -> Result<State> {
+        let mut states: Vec<State> = state.decode()?;
+        if states.len() != self.children.len() + 1 {
+            return Err(Error::usage("the saved state belongs to a run on other data"));
+        }
+        let own = states.remove(0);
+        own.decode::<(u64, bool)>()?;
+        let before: Vec<State> = self.children.iter().map(|child| child.save()).collect();
+        let mut pairs = self.children.iter_mut().zip(&states);
+        let result = pairs.try_for_each(|(child, state)| give(child.as_mut(), state));
+        if result.is_err() {
+            for (child, state) in self.children.iter_mut().zip(&before) {
+                child.restore(state)?;
+            }
+        }
+        result.map(|()| own)
+    }
+}
+
 impl Training for Many {
     fn advance(&mut self, budget: Budget) -> Status {
         if self.done {
@@ -375,29 +401,20 @@ impl Training for Many {
     fn save(&self) -> State {
         let own = State::encode(&(self.visits, self.done));
         let children = self.children.iter().map(|child| child.save());
-        let states: Vec<Vec<u8>> =
-            std::iter::once(own).chain(children).map(|state| state.as_bytes().to_vec()).collect();
+        let states: Vec<State> = std::iter::once(own).chain(children).collect();
         State::encode(&states)
     }
 
     fn restore(&mut self, state: &State) -> Result<()> {
-        let foreign = || Error::usage("the saved state belongs to a run on other data");
-        let mut states = state.decode::<Vec<Vec<u8>>>()?.into_iter().map(State::from_bytes);
-        let (visits, done): (u64, bool) = states.next().ok_or_else(foreign)?.decode()?;
-        let states: Vec<State> = states.collect();
-        if states.len() != self.children.len() {
-            return Err(foreign());
-        }
-        let before: Vec<State> = self.children.iter().map(|child| child.save()).collect();
-        let mut pairs = self.children.iter_mut().zip(&states);
-        if let Err(error) = pairs.try_for_each(|(child, state)| child.restore(state)) {
-            // All machines or none: a state that is wrong in one leaves no trace in the others.
-            for (child, state) in self.children.iter_mut().zip(&before) {
-                child.restore(state)?;
-            }
-            return Err(error);
-        }
+        let (visits, done) = self
+            .for_each_child(state, |child, state| child.restore(state))?
+            .decode::<(u64, bool)>()?;
         (self.visits, self.done) = (visits, done);
+        Ok(())
+    }
+
+    fn carry_on(&mut self, state: &State) -> Result<()> {
+        self.for_each_child(state, |child, state| child.carry_on(state))?;
         Ok(())
     }
 }

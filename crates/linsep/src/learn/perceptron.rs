@@ -23,7 +23,9 @@ use super::response::{
     Aggressively, Fixed, LeastMeanSquares, Relaxing, Respond, Response, WithMargin,
 };
 use super::update::{Beginning, Update};
-use super::{BinaryLearner, Budget, Certificate, Learner, Progress, State, Status, Task, Training};
+use super::{
+    BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
+};
 use crate::data::Dataset;
 use crate::data::read::words;
 use crate::data::scale::{Scaler, Scaling};
@@ -37,6 +39,7 @@ use crate::verdict::{jointly_separable, separable};
 use linsep_proof::{Claim, Finding, check_claim};
 
 pub use crate::engine::online::Order;
+pub use crate::engine::stopping::StopRule;
 
 /// The settings of the perceptron.
 ///
@@ -57,6 +60,8 @@ pub struct Perceptron {
     pub rate: Rate,
     /// The order of the rows.
     pub order: Order,
+    /// When a run ends by itself.
+    pub stop: StopRule,
     /// The start weights.
     pub init: Init,
     /// Which scores of exactly 0 are mistakes.
@@ -111,6 +116,7 @@ impl Default for Perceptron {
             response: Response::Fixed,
             rate: Rate::default(),
             order: Order::Shuffle,
+            stop: StopRule::CleanEpoch,
             init: Init::Zero,
             ties: Ties::Strict,
             seed: 0,
@@ -134,7 +140,7 @@ impl BinaryLearner for Perceptron {
 
 /// A run of the perceptron, with what other learners need of it.
 pub(crate) trait PerceptronRun: Training {
-    /// Whether the last full pass was clean.
+    /// Whether the run ended by its stop rule.
     fn is_clean(&self) -> bool;
 
     /// The first plane as it is now, without the rest of the model.
@@ -229,8 +235,9 @@ impl Perceptron {
         let factors = self.row_factors(data, &rows, &scaler);
         let rates = Rates { rate: self.rate.clone(), factors };
         let data = task.data.clone();
-        let (order, seed, scaling) = (self.order, self.seed, self.scale);
-        Ok(Setup { data, rows, scaling, scaler, rates, start, order, seed, average: false })
+        let (order, until, seed, scaling) = (self.order, self.stop, self.seed, self.scale);
+        let average = false;
+        Ok(Setup { data, rows, scaling, scaler, rates, start, order, until, seed, average })
     }
 
     fn start_planes(
@@ -362,6 +369,28 @@ impl<A: Respond> Rule for OnePlane<A> {
         let y = if class == self.positive { 1.0 } else { -1.0 };
         y * (machine.score(rows, row, 0) * machine.row_scale(row))
     }
+
+    fn is_wrong<R: Rows, C: Centring>(
+        &self,
+        machine: &mut Machine<'_, C>,
+        rows: &R,
+        row: usize,
+        class: u32,
+    ) -> bool {
+        let margin = self.margin(machine, rows, row, class);
+        self.answer.is_wrong(margin, class == self.positive)
+    }
+
+    fn loss<R: Rows, C: Centring>(
+        &self,
+        machine: &mut Machine<'_, C>,
+        rows: &R,
+        row: usize,
+        class: u32,
+    ) -> f64 {
+        let margin = self.margin(machine, rows, row, class);
+        self.answer.loss(margin, || machine.square(rows, row))
+    }
 }
 
 /// All planes at once: the rule of K classes. A tie is right where the earlier class wins it, as in
@@ -424,6 +453,28 @@ impl<A: Respond> Rule for Kesler<A> {
         class: u32,
     ) -> f64 {
         Self::lead(machine, rows, row, class as usize).0
+    }
+
+    fn is_wrong<R: Rows, C: Centring>(
+        &self,
+        machine: &mut Machine<'_, C>,
+        rows: &R,
+        row: usize,
+        class: u32,
+    ) -> bool {
+        let (margin, rival) = Self::lead(machine, rows, row, class as usize);
+        self.answer.is_wrong(margin, (class as usize) < rival)
+    }
+
+    fn loss<R: Rows, C: Centring>(
+        &self,
+        machine: &mut Machine<'_, C>,
+        rows: &R,
+        row: usize,
+        class: u32,
+    ) -> f64 {
+        let margin = self.margin(machine, rows, row, class);
+        self.answer.loss(margin, || 2.0 * machine.square(rows, row))
     }
 }
 
@@ -521,7 +572,8 @@ impl<U: Rule + 'static> Training for Run<U> {
     }
 
     fn certificate(&self) -> Certificate {
-        if !self.online.is_clean() {
+        let rule = self.online.stop_rule();
+        if !self.online.is_clean() && rule == StopRule::CleanEpoch {
             return Certificate::unproved("the run ended before a pass without mistakes");
         }
         // A clean pass is a proposal; the checker has the last word.
@@ -529,6 +581,9 @@ impl<U: Rule + 'static> Training for Run<U> {
         let claim = self.claim();
         match check_claim(&claim, data, &data.reading_field(), true, 1) {
             Finding::Holds(_) => Certificate { claims: vec![claim] },
+            _ if rule != StopRule::CleanEpoch => {
+                Certificate::unproved("some row is not strictly on its side of the planes")
+            }
             _ if self.online.epoch_rows() < data.n_rows() as u64 => Certificate::unproved(
                 "the last pass over the training rows made no mistake; of the other rows nothing is claimed",
             ),
@@ -544,5 +599,19 @@ impl<U: Rule + 'static> Training for Run<U> {
 
     fn restore(&mut self, state: &State) -> Result<()> {
         self.online.restore(state)
+    }
+
+    fn carry_on(&mut self, state: &State) -> Result<()> {
+        self.online.carry_on(state)
+    }
+
+    /// By which rule it ended, where that is not the usual one.
+    fn remarks(&self) -> Vec<Remark> {
+        let rule = self.online.stop_rule();
+        if rule == StopRule::CleanEpoch || !self.online.is_clean() {
+            return Vec::new();
+        }
+        let data = serde_json::json!({ "rule": rule.to_string() });
+        vec![Remark { name: "stop", words: rule.words(), data }]
     }
 }

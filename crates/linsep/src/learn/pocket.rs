@@ -15,7 +15,8 @@ use super::{
     Training,
 };
 use crate::data::store::{Rows, with_rows};
-use crate::error::Result;
+use crate::engine::online::is_count;
+use crate::error::{Error, Result};
 use crate::model::{LinearModel, Plane};
 use serde::{Deserialize, Serialize};
 
@@ -89,7 +90,7 @@ struct Pocketed {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Saved {
-    run: Vec<u8>,
+    run: State,
     best: Vec<SavedPlane>,
     pocket: Pocketed,
 }
@@ -197,7 +198,7 @@ impl Training for Run {
     }
 
     fn save(&self) -> State {
-        let run = self.run.save().as_bytes().to_vec();
+        let run = self.run.save();
         State::encode(&Saved {
             run,
             best: self.best.iter().map(SavedPlane::of).collect(),
@@ -208,9 +209,28 @@ impl Training for Run {
     fn restore(&mut self, state: &State) -> Result<()> {
         let saved: Saved = state.decode()?;
         let best = SavedPlane::all(&saved.best, &self.best)?;
-        self.run.restore(&State::from_bytes(saved.run))?;
+        let before = self.run.save();
+        self.run.restore(&saved.run)?;
+        let Pocketed { longest, since, counted, .. } = saved.pocket;
+        let unbroken = self.run.progress().visits.checked_sub(since);
+        if !unbroken.is_some_and(|unbroken| is_count(longest) && (counted || unbroken <= longest)) {
+            self.run.restore(&before)?;
+            return Err(Error::usage("the saved state belongs to no run of the pocket"));
+        }
         self.best = best;
         self.pocket = saved.pocket;
+        Ok(())
+    }
+
+    /// The planes in the pocket and those in motion are both counted on the rows at hand.
+    fn carry_on(&mut self, state: &State) -> Result<()> {
+        let saved: Saved = state.decode()?;
+        let best = SavedPlane::widened(&saved.best, &self.best)?;
+        self.run.carry_on(&saved.run)?;
+        let errors = self.count(&best);
+        self.best = best;
+        self.pocket = Pocketed { errors, longest: 0, since: 0, counted: false, held: false };
+        self.weigh();
         Ok(())
     }
 }

@@ -80,6 +80,14 @@ pub(crate) trait Respond: Send + Sync + 'static {
         let right = m > 0.0;
         !right
     }
+
+    /// Whether a row of margin m belongs to the error set.
+    fn is_wrong(&self, m: f64, _tie_is_right: bool) -> bool {
+        self.is_mistake(m)
+    }
+
+    /// The part of a row of margin m in the criterion that the rule goes down; `square` gives q.
+    fn loss(&self, m: f64, square: impl FnOnce() -> f64) -> f64;
 }
 
 /// Fixed increment. Written so that a margin that is not a number is a mistake. `STRICT` makes every
@@ -97,6 +105,15 @@ impl<const STRICT: bool> Respond for Fixed<STRICT> {
     fn is_mistake(&self, _: f64) -> bool {
         true
     }
+
+    fn is_wrong(&self, m: f64, tie_is_right: bool) -> bool {
+        self.respond(m, tie_is_right, || 1.0).is_some()
+    }
+
+    /// J_p.
+    fn loss(&self, m: f64, _: impl FnOnce() -> f64) -> f64 {
+        if m > 0.0 { 0.0 } else { -m }
+    }
 }
 
 pub(crate) struct WithMargin(pub(crate) f64);
@@ -112,6 +129,15 @@ impl Respond for WithMargin {
     fn is_mistake(&self, _: f64) -> bool {
         true
     }
+
+    fn is_wrong(&self, m: f64, tie_is_right: bool) -> bool {
+        self.respond(m, tie_is_right, || 1.0).is_some()
+    }
+
+    /// J_p with the margin: Σ (b − m) over m ≤ b.
+    fn loss(&self, m: f64, _: impl FnOnce() -> f64) -> f64 {
+        if m > self.0 { 0.0 } else { self.0 - m }
+    }
 }
 
 pub(crate) struct Relaxing {
@@ -124,6 +150,11 @@ impl Respond for Relaxing {
     fn respond(&self, m: f64, _: bool, square: impl FnOnce() -> f64) -> Option<f64> {
         let right = m >= self.b;
         (!right).then(|| self.rho * (self.b - m) / square())
+    }
+
+    /// J_r: half of (b − m)²/q over m < b.
+    fn loss(&self, m: f64, square: impl FnOnce() -> f64) -> f64 {
+        if m >= self.b { 0.0 } else { 0.5 * (self.b - m) * (self.b - m) / square() }
     }
 }
 
@@ -142,6 +173,11 @@ impl Respond for Aggressively {
             Aggressive::Pa2 => (1.0 - m) / (square() + 0.5 / self.c),
         })
     }
+
+    /// The hinge loss.
+    fn loss(&self, m: f64, _: impl FnOnce() -> f64) -> f64 {
+        if m >= 1.0 { 0.0 } else { 1.0 - m }
+    }
 }
 
 pub(crate) struct LeastMeanSquares<const NORMALISED: bool>;
@@ -157,5 +193,10 @@ impl<const NORMALISED: bool> Respond for LeastMeanSquares<NORMALISED> {
     #[inline(always)]
     fn is_mistake(&self, _: f64) -> bool {
         true
+    }
+
+    /// Half of the squared error.
+    fn loss(&self, m: f64, _: impl FnOnce() -> f64) -> f64 {
+        0.5 * (1.0 - m) * (1.0 - m)
     }
 }

@@ -36,7 +36,7 @@ pub(crate) struct Resting {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Saved {
-    run: Vec<u8>,
+    run: State,
     before: Vec<SavedPlane>,
     at_rest: bool,
 }
@@ -148,7 +148,7 @@ impl Training for Resting {
 
     fn save(&self) -> State {
         State::encode(&Saved {
-            run: self.run.save().as_bytes().to_vec(),
+            run: self.run.save(),
             before: self.before.iter().map(SavedPlane::of).collect(),
             at_rest: self.ended,
         })
@@ -157,9 +157,16 @@ impl Training for Resting {
     fn restore(&mut self, state: &State) -> Result<()> {
         let saved: Saved = state.decode()?;
         let before = SavedPlane::all(&saved.before, &self.before)?;
-        self.run.restore(&State::from_bytes(saved.run))?;
+        self.run.restore(&saved.run)?;
         self.before = before;
         self.ended = saved.at_rest;
+        Ok(())
+    }
+
+    fn carry_on(&mut self, state: &State) -> Result<()> {
+        let saved: Saved = state.decode()?;
+        self.run.carry_on(&saved.run)?;
+        self.before = self.run.model().planes;
         Ok(())
     }
 }

@@ -121,7 +121,7 @@ struct Moves {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Saved {
-    pocket: Vec<u8>,
+    pocket: State,
     moves: Option<Moves>,
 }
 
@@ -348,7 +348,7 @@ impl Training for Run {
     }
 
     fn save(&self) -> State {
-        let pocket = self.pocket.save().as_bytes().to_vec();
+        let pocket = self.pocket.save();
         State::encode(&Saved { pocket, moves: self.moves.clone() })
     }
 
@@ -360,7 +360,7 @@ impl Training for Run {
                 return Err(Error::usage("the saved state belongs to a run on other data"));
             }
         }
-        self.pocket.restore(&State::from_bytes(saved.pocket))?;
+        self.pocket.restore(&saved.pocket)?;
         self.moves = saved.moves;
         Ok(())
     }

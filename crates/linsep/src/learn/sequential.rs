@@ -173,6 +173,27 @@ impl<const J: usize, B: Keep> Rule for Downhill<J, B> {
     ) -> f64 {
         margin_of(machine, rows, row, class == self.positive).0
     }
+
+    fn is_wrong<R: Rows, C: Centring>(
+        &self,
+        machine: &mut Machine<'_, C>,
+        rows: &R,
+        row: usize,
+        class: u32,
+    ) -> bool {
+        let right = margin_of(machine, rows, row, class == self.positive).0 > 0.0;
+        !right
+    }
+
+    fn loss<R: Rows, C: Centring>(
+        &self,
+        machine: &mut Machine<'_, C>,
+        rows: &R,
+        row: usize,
+        class: u32,
+    ) -> f64 {
+        Criterion::ALL[J].value(margin_of(machine, rows, row, class == self.positive).0)
+    }
 }
 
 /// Down J_d.
@@ -219,5 +240,26 @@ impl<B: Keep> Rule for Closer<B> {
         class: u32,
     ) -> f64 {
         margin_of(machine, rows, row, class == self.positive).0
+    }
+
+    fn is_wrong<R: Rows, C: Centring>(
+        &self,
+        machine: &mut Machine<'_, C>,
+        rows: &R,
+        row: usize,
+        class: u32,
+    ) -> bool {
+        let right = margin_of(machine, rows, row, class == self.positive).0 > 0.0;
+        !right
+    }
+
+    fn loss<R: Rows, C: Centring>(
+        &self,
+        machine: &mut Machine<'_, C>,
+        rows: &R,
+        row: usize,
+        class: u32,
+    ) -> f64 {
+        Criterion::Distance.value(margin_of(machine, rows, row, class == self.positive).0)
     }
 }

@@ -120,6 +120,13 @@ pub(super) const ORDER: Parameter = Parameter {
     words: Order::WORDS,
     help: "Order in which the rows are visited",
 };
+pub(super) const STOP: Parameter = Parameter {
+    name: "stop",
+    value: "RULE",
+    default: "clean-epoch",
+    words: &[],
+    help: "When a run ends: clean-epoch, empty, clean-window, below:EPS, or limit (only limits)",
+};
 pub(super) const INIT: Parameter = Parameter {
     name: "init",
     value: "zero|random|FILE",

@@ -139,6 +139,7 @@ fn combine(recipe: &'static Recipe, wanted: impl Fn(&Parameter) -> bool) -> Vec<
     for parameter in recipe.parameters.iter().filter(|parameter| wanted(parameter)) {
         let words: &[&str] = match parameter.name {
             "init" => &["zero", "random"],
+            "stop" => &["clean-epoch", "empty", "clean-window"],
             "l2" => &["0", "0.5"],
             "shrinkage" => &["none", "0.3", "oas", "ledoit-wolf"],
             "binarize" => &["0", "-0.5", "1"],

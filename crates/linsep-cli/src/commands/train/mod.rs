@@ -1,70 +1,63 @@
 //! `linsep train DATA`: read, learn, check, write.
 
+mod checkpoint;
 mod plan;
 mod report;
+mod resume;
+mod runs;
+mod stream;
 mod trace;
 
-use super::{check_width, describe_input, evaluate, read_data};
+use super::{check_width, describe_input, evaluate, read_data, tell_about};
 use crate::context::{Context, timed_out};
 use crate::exit::{Failure, eprint_all};
 use crate::input;
 use crate::output::{print, print_json};
-use crate::progress::Watch;
+use checkpoint::Keeper;
 use clap::ArgMatches;
+use linsep::checkpoint::Earlier;
 use linsep::data::read::ReadResult;
 use linsep::data::split::{Split, folds, holdout};
 use linsep::learn::validate::cross_validate;
 use linsep::model_file::{DataIdentity, ModelFile};
-use linsep::{Code, Error, Fit, Stop, Task};
+use linsep::recipe::Kind;
+use linsep::{Code, Error, Fit, Stop, Task, Training};
 use plan::{Plan, TestOn};
 use report::Report;
+use runs::{Grounds, Runs};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     let plan = Plan::new(matches, context)?;
-    let reading = Instant::now();
-    let read = read_data(matches, context)?;
-    let read_seconds = reading.elapsed().as_secs_f64();
-    let (file, input_line) = describe_input(&plan.inputs, &read);
-    let ReadResult { data, choices, .. } = read;
-    let splits = match plan.folds {
-        Some(count) => folds(&data, count, context.seed)?,
-        None => Vec::new(),
-    };
-    let (mut rows, mut test_rows) = (None, None);
-    if let Some(TestOn::Share(share)) = plan.test {
-        let Split { train, test } = holdout(&data, share, context.seed)?;
-        rows = Some(train);
-        test_rows = Some(test);
+    if plan.stream {
+        return stream::run(&plan, matches, context);
     }
-    let data = input::expand(data, plan.basis.as_ref(), rows.as_deref(), context)?;
-    let planes = plan.recipe.most_planes(&plan.settings, data.n_classes() as u64);
-    // Weights and scales, and a copy of the weights for the model.
-    let more = plan.recipe.bytes_per_feature(data.n_features() as u64);
-    check_width(&data, planes.saturating_mul(16).saturating_add(16 + more), context)?;
-    let rows = rows.map(Into::into);
-    let task = Task { data: Arc::new(data), rows, threads: context.threads };
+    let input = Input::read(&plan, matches, context)?;
+    let Input { task, test_rows, splits, identity, .. } = &input;
+    let mut training = input.begin(&plan)?;
     if plan.dry_run {
         // Starting a run checks the settings against the data.
-        let run = plan.learner.start(&task)?;
-        trace::check(&plan, run.as_ref())?;
-        print(&format!("{file}  {input_line}\nnothing was learned or written (--dry-run)\n"))?;
+        trace::check(&plan, training.as_ref())?;
+        let (file, line) = (&input.file, &input.line);
+        print(&format!("{file}  {line}\nnothing was learned or written (--dry-run)\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
 
-    let training = Instant::now();
-    let (fit, traced) = trace::fit(&plan, &task, context, &mut Watch::new(context))?;
-    let train_seconds = training.elapsed().as_secs_f64();
+    let clock = Instant::now();
+    let first = checkpoint::first(&plan, input.earlier, input.held_out, training.as_ref());
+    let mut keeper = Keeper::new(&plan, context, task, identity, first);
+    keeper.begin(training.as_ref())?;
+    let (stop, traced) = trace::drive(&plan, task, training.as_mut(), context, &mut keeper)?;
+    let fit = Fit::of(training.as_ref(), task, stop);
+    let train_seconds = clock.elapsed().as_secs_f64();
     if fit.stop == Stop::Diverged {
-        return Err(Error::usage(
-            "the weights left the range of binary64; scale the columns with --scale",
-        )
-        .into());
+        return Err(diverged());
     }
     let evaluation = fit.model.evaluate(&task.data, task.rows.as_deref(), context.threads);
-    let test = match (&plan.test, &test_rows) {
+    let test = match (&plan.test, test_rows) {
         (Some(TestOn::File(path)), _) => {
             let options = input::options(matches, context)?;
             Some(evaluate::on_files(&fit.model, std::slice::from_ref(path), &options)?)
@@ -72,44 +65,51 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         (_, Some(rows)) => Some(fit.model.evaluate(&task.data, Some(rows), context.threads)),
         _ => None,
     };
-    let stop = || context.stopped();
+    let stopped = || context.stopped();
     let validation =
-        match cross_validate(plan.learner.as_ref(), &task, &splits, &plan.limits, &stop) {
+        match cross_validate(plan.learner.as_ref(), task, splits, &plan.limits, &stopped) {
             _ if splits.is_empty() => None,
             Ok(validation) => Some(validation),
             // The model is there all the same and is written.
             Err(Error::Interrupted) => None,
             Err(error) => return Err(error.into()),
         };
+    let grounds = Grounds { matches, context, task, test_rows: test_rows.as_deref(), splits };
+    let runs = Runs::beside(&fit, &plan, &grounds)?;
 
-    let digest = task.data.digest(context.threads);
     let writing = Instant::now();
-    let identity = DataIdentity { sha256: digest.clone(), rows: task.data.n_rows() as u64 };
     let parameters = plan.recipe.effective(&plan.settings);
     let mut model_file = ModelFile::new(
         fit.model.clone(),
         fit.certificate.clone(),
         plan.recipe.name,
         parameters.clone(),
-        context.seed,
+        plan.settings.seed,
         (fit.stop, fit.progress),
-        (identity, task.data.reading_field()),
+        (identity.clone(), task.data.reading_field()),
     );
     model_file.density.clone_from(&fit.density);
+    model_file.run = (plan.recipe.kind == Kind::Online).then(|| keeper.saved(training.as_ref()));
     model_file.save(&plan.model)?;
+    let resumed = plan.resume.as_ref().filter(|r| r.is_checkpoint()).map(|r| r.path.as_path());
+    let saved = keeper.end(training.as_ref(), ended_by(&fit, &plan).is_none(), resumed)?;
+    drop(keeper);
     let report = Report {
-        file,
-        input_line,
+        file: input.file.clone(),
+        input_line: input.line.clone(),
         plan: &plan,
         fit: &fit,
         evaluation,
         test,
         validation,
-        digest,
-        seconds: [read_seconds, train_seconds, writing.elapsed().as_secs_f64()],
+        runs,
+        earlier: input.earlier,
+        resumed: plan.resume.as_ref().map(|resume| (resume.path.as_path(), input.same)),
+        digest: identity.sha256.clone(),
+        seconds: [input.seconds, train_seconds, writing.elapsed().as_secs_f64()],
         features: task.data.n_features(),
         rows: task.data.n_rows(),
-        label: choices.label.to_string(),
+        label: input.label.clone(),
         traced,
     };
     if context.json {
@@ -117,29 +117,144 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     } else {
         print(&report.text(context))?;
     }
-    finish(&fit, &plan, context)
+    finish(&fit, &plan, context, saved.as_deref())
+}
+
+/// The data of a run, and which rows of it are for what.
+struct Input {
+    task: Task,
+    test_rows: Option<Vec<u32>>,
+    held_out: Option<f64>,
+    splits: Vec<Split>,
+    identity: DataIdentity,
+    /// Whether a resumed run learned from this data before.
+    same: bool,
+    earlier: Earlier,
+    file: String,
+    line: String,
+    label: String,
+    seconds: f64,
+}
+
+impl Input {
+    fn read(plan: &Plan, matches: &ArgMatches, context: &Context) -> Result<Input, Failure> {
+        let clock = Instant::now();
+        let read = match &plan.resume {
+            None => read_data(matches, context)?,
+            Some(resume) => {
+                let read = resume.read(&plan.inputs, input::options(matches, context)?)?;
+                tell_about(&read, matches, context)?;
+                read
+            }
+        };
+        let seconds = clock.elapsed().as_secs_f64();
+        let (file, line) = describe_input(&plan.inputs, &read);
+        let ReadResult { data, choices, .. } = read;
+        let identity =
+            DataIdentity { sha256: data.digest(context.threads), rows: data.n_rows() as u64 };
+        let seed = plan.settings.seed;
+        let mut held_out = match plan.test {
+            Some(TestOn::Share(share)) => Some(share),
+            _ => None,
+        };
+        let (mut same, mut earlier) = (false, Earlier::default());
+        if let Some(resume) = &plan.resume {
+            same = resume.is_same(&identity)?;
+            earlier = resume.earlier(same);
+            held_out = resume.held_out(same, held_out)?;
+            if !same && plan.folds.is_some() {
+                let words =
+                    "--cv learns from the start; it is not for a run that goes on with new data";
+                return Err(Error::usage(words).into());
+            }
+        }
+        let splits = match plan.folds {
+            Some(count) => folds(&data, count, seed)?,
+            None => Vec::new(),
+        };
+        let (mut rows, mut test_rows) = (None, None);
+        if let Some(share) = held_out {
+            let Split { train, test } = holdout(&data, share, seed)?;
+            rows = Some(train);
+            test_rows = Some(test);
+        }
+        let data = input::expand(data, plan.basis.as_ref(), rows.as_deref(), context)?;
+        let planes = plan.recipe.most_planes(&plan.settings, data.n_classes() as u64);
+        // Weights and scales, and a copy of the weights for the model.
+        let more = plan.recipe.bytes_per_feature(data.n_features() as u64);
+        check_width(&data, planes.saturating_mul(16).saturating_add(16 + more), context)?;
+        let rows = rows.map(Into::into);
+        let task = Task { data: Arc::new(data), rows, threads: context.threads };
+        let label = choices.label.to_string();
+        Ok(Input {
+            task,
+            test_rows,
+            held_out,
+            splits,
+            identity,
+            same,
+            earlier,
+            file,
+            line,
+            label,
+            seconds,
+        })
+    }
+
+    fn begin(&self, plan: &Plan) -> Result<Box<dyn Training>, Failure> {
+        match &plan.resume {
+            None => Ok(plan.learner.start(&self.task)?),
+            Some(resume) => resume.begin(plan.learner.as_ref(), &self.task, self.same),
+        }
+    }
+}
+
+fn diverged() -> Failure {
+    Error::usage("the weights left the range of binary64; scale the columns with --scale").into()
+}
+
+/// What ended a run before it was done: a signal, or a limit that the user gave.
+fn ended_by(fit: &Fit, plan: &Plan) -> Option<Option<&'static str>> {
+    match fit.stop {
+        Stop::Interrupted => Some(None),
+        Stop::Time => Some(Some("--time-limit")),
+        Stop::Updates => Some(Some("--updates")),
+        Stop::Epochs if plan.epochs_given => Some(Some("--epochs")),
+        _ => None,
+    }
 }
 
 /// The exit code: an interrupted run or a limit that the user gave is not a plain success.
-fn finish(fit: &Fit, plan: &Plan, context: &Context) -> Result<ExitCode, Failure> {
-    let limit = match fit.stop {
-        Stop::Interrupted => None,
-        Stop::Time => Some("--time-limit"),
-        Stop::Updates => Some("--updates"),
-        Stop::Epochs if plan.epochs_given => Some("--epochs"),
-        _ if context.stopped() && timed_out() => Some("--time-limit"),
-        _ if context.stopped() => None,
-        _ => return Ok(ExitCode::SUCCESS),
+fn finish(
+    fit: &Fit,
+    plan: &Plan,
+    context: &Context,
+    saved: Option<&Path>,
+) -> Result<ExitCode, Failure> {
+    let limit = match ended_by(fit, plan) {
+        Some(limit) => limit,
+        None if context.stopped() && timed_out() => Some("--time-limit"),
+        None if context.stopped() => None,
+        None => return Ok(ExitCode::SUCCESS),
     };
     let path = plan.model.display();
+    let resume = match saved {
+        Some(saved) => {
+            let inputs: Vec<String> = plan.inputs.iter().map(|p| p.display().to_string()).collect();
+            let (saved, inputs) = (saved.display(), inputs.join(" "));
+            format!("; resume with: linsep train --resume {saved} {inputs}")
+        }
+        None => String::new(),
+    };
     match limit {
         Some(flag) => {
-            let message =
-                format!("{flag} was reached before the work was done; the model is in {path}");
+            let message = format!(
+                "{flag} was reached before the work was done; the model is in {path}{resume}"
+            );
             Err(Error::Limit { code: Code::LIMIT, message }.into())
         }
         None => {
-            eprint_all(&format!("interrupted; the model as it was is in {path}\n"));
+            eprint_all(&format!("interrupted; the model as it was is in {path}{resume}\n"));
             Ok(ExitCode::from(130))
         }
     }

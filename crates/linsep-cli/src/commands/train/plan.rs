@@ -1,15 +1,19 @@
 //! What the flags of `train` ask for, checked before any work.
 
+use super::checkpoint::{Checkpoints, Every};
+use super::resume::{self, Resume};
+use super::stream;
 use super::trace::{self, Chosen, TraceTo};
 use crate::args::learner_parameters;
+use crate::commands::rules;
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
 use clap::ArgMatches;
 use linsep::data::basis::BasisSpec;
 use linsep::model_file::ModelFile;
-use linsep::recipe::{Recipe, Settings};
-use linsep::{Error, Learner, Limits};
+use linsep::recipe::{Kind, Recipe, Settings};
+use linsep::{Error, Learner, Limits, LinearModel};
 use std::path::{Path, PathBuf};
 
 /// Everything that the flags ask for, checked before any work.
@@ -27,6 +31,13 @@ pub(super) struct Plan {
     pub(super) dry_run: bool,
     pub(super) algorithm_box: Option<Chosen>,
     pub(super) trace: Option<TraceTo>,
+    /// The run to go on with.
+    pub(super) resume: Option<Resume>,
+    pub(super) checkpoints: Checkpoints,
+    /// Every row once, in constant memory.
+    pub(super) stream: bool,
+    /// How often to run.
+    pub(super) runs: Option<usize>,
 }
 
 pub(super) enum TestOn {
@@ -37,31 +48,33 @@ pub(super) enum TestOn {
 impl Plan {
     pub(super) fn new(matches: &ArgMatches, context: &Context) -> Result<Plan, Failure> {
         let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
-        let mut settings = Settings::default();
-        settings.seed = context.seed;
-        for parameter in learner_parameters() {
-            if let Some(value) = text(parameter.name) {
-                settings.set(parameter.name, value);
-            }
-        }
-        if let Some(file) = text("init").filter(|init| !matches!(*init, "zero" | "random")) {
-            settings.start =
-                Some(ModelFile::load(Path::new(file), context.max_memory)?.model.planes);
-        }
-        if let Some(file) = text("eta").and_then(|eta| eta.strip_prefix("table:")) {
-            settings.rates = Some(rates(Path::new(file))?);
-        }
-        let algorithm_box = trace::chosen_box(matches, &mut settings)?;
-        let recipe = match &algorithm_box {
-            Some(chosen) => Recipe::find(chosen.algorithm_box.learner)?,
-            None => Recipe::find(text("learner").unwrap_or("perceptron"))?,
+        let resume = Resume::of(matches, context)?;
+        let (mut recipe, mut settings) = match &resume {
+            Some(resume) => resume.recipe()?,
+            None => settings(matches, context)?,
         };
+        let algorithm_box = trace::chosen_box(matches, &mut settings)?;
+        if let Some(chosen) = &algorithm_box {
+            recipe = Recipe::find(chosen.algorithm_box.learner)?;
+        }
+        let stream = matches.get_flag("stream");
+        if stream {
+            stream::settle(matches, recipe, &mut settings, resume.as_ref())?;
+        }
         let whole = |name: &str| text(name).map(|n| input::whole(name, n)).transpose();
         let mut limits = Limits { updates: whole("updates")?, ..Limits::default() };
         if let Some(epochs) = whole("epochs")? {
             limits.epochs = Some(epochs);
         } else if limits.updates.is_some() || context.time_limited {
             limits.epochs = None;
+        }
+        let mut epochs_given = text("epochs").is_some();
+        if let Some(saved) = resume.as_ref().and_then(|resume| resume.limits) {
+            // The limits of the same run stay unless others are asked for.
+            if !epochs_given {
+                (limits.epochs, epochs_given) = (saved.epochs, saved.given);
+            }
+            limits.updates = limits.updates.or(saved.updates);
         }
         let test = match text("test") {
             None => None,
@@ -80,17 +93,30 @@ impl Plan {
                 return Err(Error::usage("a model is a file; -o needs a name, not -").into());
             }
             Some(path) => path.clone(),
-            None => default_model_path(&inputs),
-        };
-        Ok(Plan {
-            learner: match &algorithm_box {
-                Some(chosen) => chosen.algorithm_box.build(&settings, chosen.literal)?,
-                None => recipe.build(&settings)?,
+            None => match &resume {
+                Some(resume) => resumed_model_path(&resume.path),
+                None => default_model_path(&inputs),
             },
+        };
+        let checkpoints = checkpoints(matches, recipe, &model, resume.as_ref())?;
+        let runs = text("runs").map(resume::runs).transpose()?;
+        if runs.is_some() && checkpoints.wanted {
+            return Err(Error::usage("--runs makes runs that are not saved on their way").into());
+        }
+        let built = match &algorithm_box {
+            Some(chosen) => chosen.algorithm_box.build(&settings, chosen.literal),
+            None => recipe.build(&settings),
+        };
+        let learner = built.map_err(|error| match &resume {
+            Some(resume) => resume.wrong(&error),
+            None => error.into(),
+        })?;
+        Ok(Plan {
+            learner,
             recipe,
             settings,
             limits,
-            epochs_given: text("epochs").is_some(),
+            epochs_given,
             test,
             folds: whole("cv")?.map(|folds| folds as usize),
             trace: trace::asked(matches, &model, &inputs)?,
@@ -99,7 +125,88 @@ impl Plan {
             basis: input::basis(matches)?,
             algorithm_box,
             inputs,
+            resume,
+            checkpoints,
+            stream,
+            runs,
         })
+    }
+
+    /// The learner with the settings that are not as usual, and its planes.
+    pub(super) fn learner_in_words(&self, model: &LinearModel) -> String {
+        let settings: Vec<String> = self
+            .recipe
+            .parameters
+            .iter()
+            .filter(|p| self.settings.has(p.name))
+            .map(|p| format!("{} {}", p.name, self.settings.get(p)))
+            .collect();
+        let kind = rules::summary(model);
+        let settings =
+            if settings.is_empty() { String::new() } else { format!(" ({})", settings.join(", ")) };
+        format!("{}{settings}, {kind}", self.recipe.name)
+    }
+}
+
+/// The learner and the settings that the flags ask for.
+fn settings(
+    matches: &ArgMatches,
+    context: &Context,
+) -> Result<(&'static Recipe, Settings), Failure> {
+    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let recipe = Recipe::find(text("learner").unwrap_or("perceptron"))?;
+    let mut settings = Settings::default();
+    settings.seed = context.seed;
+    for parameter in learner_parameters() {
+        if let Some(value) = text(parameter.name) {
+            settings.set(parameter.name, value);
+        }
+    }
+    if let Some(file) = text("init").filter(|init| !matches!(*init, "zero" | "random")) {
+        settings.start = Some(ModelFile::load(Path::new(file), context.max_memory)?.model.planes);
+    }
+    if let Some(file) = text("eta").and_then(|eta| eta.strip_prefix("table:")) {
+        settings.rates = Some(rates(Path::new(file))?);
+    }
+    Ok((recipe, settings))
+}
+
+/// How often and where the run is saved.
+fn checkpoints(
+    matches: &ArgMatches,
+    recipe: &Recipe,
+    model: &Path,
+    resume: Option<&Resume>,
+) -> Result<Checkpoints, Failure> {
+    let every = matches.get_one::<String>("checkpoint-every").map(|text| Every::parse(text));
+    let every = every.transpose()?;
+    let asked = matches.get_one::<PathBuf>("checkpoint").cloned();
+    let resumed = resume.filter(|resume| resume.is_checkpoint()).map(|r| r.path.clone());
+    let wanted = every.is_some() || asked.is_some() || resumed.is_some();
+    if wanted && recipe.kind == Kind::Direct {
+        let words = format!("{} solves in one go: there is no run to save", recipe.name);
+        return Err(Error::usage(words).into());
+    }
+    let beside = || {
+        let mut name = model.as_os_str().to_owned();
+        name.push(".checkpoint");
+        PathBuf::from(name)
+    };
+    let path = asked.or(resumed).unwrap_or_else(beside);
+    if wanted && path == model {
+        return Err(
+            Error::usage("--checkpoint: the model and the checkpoint need two files").into()
+        );
+    }
+    Ok(Checkpoints { every, path, wanted })
+}
+
+/// `m.linsep` for `m.linsep.checkpoint`, and for `m.linsep` itself: a model that goes on takes the place
+/// of the one it was.
+fn resumed_model_path(path: &Path) -> PathBuf {
+    match path.extension().is_some_and(|extension| extension == "checkpoint") {
+        true => path.with_extension(""),
+        false => path.to_path_buf(),
     }
 }
 

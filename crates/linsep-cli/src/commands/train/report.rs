@@ -1,14 +1,17 @@
 //! What `train` prints at the end.
 
 use super::plan::Plan;
+use super::runs::Runs;
 use super::trace::{self, Chosen};
 use crate::commands::{json_number, rules};
 use crate::context::Context;
 use crate::output::{Facts, counted, grouped};
+use linsep::checkpoint::Earlier;
 use linsep::recipe::Kind;
 use linsep::report::{CrossValidation, Evaluation};
 use linsep::{Claim, Fit, Stop};
 use serde_json::json;
+use std::path::Path;
 
 /// What is printed at the end.
 pub(super) struct Report<'a> {
@@ -19,6 +22,11 @@ pub(super) struct Report<'a> {
     pub(super) evaluation: Evaluation,
     pub(super) test: Option<Evaluation>,
     pub(super) validation: Option<CrossValidation>,
+    pub(super) runs: Option<Runs>,
+    /// What was done on other data before.
+    pub(super) earlier: Earlier,
+    /// The file that the run goes on from, and whether it is the same run.
+    pub(super) resumed: Option<(&'a Path, bool)>,
     pub(super) digest: String,
     pub(super) seconds: [f64; 3],
     pub(super) features: usize,
@@ -51,9 +59,14 @@ impl Report<'_> {
         if let Some(chosen) = &self.plan.algorithm_box {
             facts.add("box", chosen.words());
         }
+        if let Some((path, same)) = self.resumed {
+            let how =
+                if same { "the same run goes on" } else { "its planes go on with other data" };
+            facts.add("resumed", format!("{}: {how}", path.display()));
+        }
         facts.add("stopped", self.stop());
         facts.add("proved", self.proved());
-        for remark in &self.fit.remarks {
+        for remark in self.fit.remarks.iter().filter(|remark| remark.name != "stop") {
             facts.add(remark.name, &remark.words);
         }
         facts.add("training", errors(&self.evaluation));
@@ -75,6 +88,9 @@ impl Report<'_> {
                 ),
             );
         }
+        if let Some(runs) = &self.runs {
+            runs.add_to(&mut facts);
+        }
         facts.add("model", self.plan.model.display().to_string());
         if let (Some(to), Some(traced)) = (&self.plan.trace, &self.traced) {
             trace::report(&mut facts, to, traced);
@@ -92,18 +108,7 @@ impl Report<'_> {
     }
 
     fn learner(&self) -> String {
-        let settings: Vec<String> = self
-            .plan
-            .recipe
-            .parameters
-            .iter()
-            .filter(|p| self.plan.settings.has(p.name))
-            .map(|p| format!("{} {}", p.name, self.plan.settings.get(p)))
-            .collect();
-        let kind = rules::summary(&self.fit.model);
-        let settings =
-            if settings.is_empty() { String::new() } else { format!(" ({})", settings.join(", ")) };
-        format!("{}{settings}, {kind}", self.plan.recipe.name)
+        self.plan.learner_in_words(&self.fit.model)
     }
 
     fn stop(&self) -> String {
@@ -111,13 +116,30 @@ impl Report<'_> {
             return "solved directly (one look at the rows)".to_owned();
         }
         let progress = self.fit.progress;
-        let effort = format!(
+        let mut effort = format!(
             "{}, {}",
             counted(progress.epochs, "epoch"),
             counted(progress.updates, "correction")
         );
+        if !self.earlier.is_nothing() {
+            effort.push_str(&format!(
+                "; before that {}, {} on other data",
+                counted(self.earlier.epochs, "epoch"),
+                counted(self.earlier.updates, "correction")
+            ));
+        }
+        let other_rule = self
+            .plan
+            .recipe
+            .parameters
+            .iter()
+            .any(|p| p.name == "stop" && self.plan.settings.get(p) != p.default);
+        let by_rule = self.fit.remarks.iter().find(|remark| remark.name == "stop");
         let why = match self.fit.stop {
-            Stop::Finished if progress.last_mistakes == Some(0) => {
+            Stop::Finished if by_rule.is_some() => {
+                by_rule.map(|r| r.words.clone()).unwrap_or_default()
+            }
+            Stop::Finished if progress.last_mistakes == Some(0) && !other_rule => {
                 "a pass without mistakes".to_owned()
             }
             Stop::Finished if self.machines().is_some() => {
@@ -141,6 +163,9 @@ impl Report<'_> {
             Stop::Epochs if self.plan.epochs_given => "the epoch limit".to_owned(),
             Stop::Epochs if self.plan.recipe.parameters.iter().any(|p| p.name == "rest") => {
                 "the default limit on epochs, not at rest".to_owned()
+            }
+            Stop::Epochs if other_rule => {
+                "the default limit on epochs, the stop rule was not met".to_owned()
             }
             Stop::Epochs => "the default limit on epochs, no pass without mistakes".to_owned(),
             Stop::Updates => "the limit on corrections".to_owned(),
@@ -289,6 +314,15 @@ impl Report<'_> {
         if let (Some(to), Some(traced)) = (&self.plan.trace, &self.traced) {
             value["trace"] = trace::json(to, traced);
         }
+        if let Some((path, same)) = self.resumed {
+            value["resumed"] = json!({ "from": path.display().to_string(), "same_run": same });
+        }
+        if !self.earlier.is_nothing() {
+            value["earlier"] = serde_json::to_value(self.earlier).unwrap_or_default();
+        }
+        if let Some(runs) = &self.runs {
+            value["spread"] = runs.json();
+        }
         if let Some(cv) = &self.validation {
             value["cv"] = serde_json::to_value(cv).unwrap_or_default();
         }
@@ -296,7 +330,7 @@ impl Report<'_> {
     }
 }
 
-fn short_json(evaluation: &Evaluation) -> serde_json::Value {
+pub(super) fn short_json(evaluation: &Evaluation) -> serde_json::Value {
     let mut value = json!({
         "rows": evaluation.rows,
         "errors": evaluation.errors,
@@ -309,7 +343,7 @@ fn short_json(evaluation: &Evaluation) -> serde_json::Value {
     value
 }
 
-fn errors(evaluation: &Evaluation) -> String {
+pub(super) fn errors(evaluation: &Evaluation) -> String {
     let ambiguous = evaluation
         .ambiguous
         .map_or(String::new(), |ambiguous| format!(", {} ambiguous", grouped(ambiguous.rows)));

@@ -12,7 +12,7 @@ use linsep::learn::boxes::AlgorithmBox;
 use linsep::loss::Criterion;
 use linsep::recipe::Settings;
 use linsep::trace::{Summary, Tracer, margin_of_run, traceable};
-use linsep::{Error, Fit, Observer, Task, Training};
+use linsep::{Error, Observer, Stop, Task, Training};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -126,25 +126,26 @@ pub(super) fn check(plan: &Plan, run: &dyn Training) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs the learner, with a trace if there is to be one. The trace appears whole, also that of a run
-/// that was interrupted.
-pub(super) fn fit(
+/// Drives the run, with a trace if there is to be one. The trace appears whole, also that of a run that
+/// was interrupted.
+pub(super) fn drive(
     plan: &Plan,
     task: &Task,
+    training: &mut dyn Training,
     context: &Context,
     watch: &mut dyn Observer,
-) -> Result<(Fit, Option<Summary>), Failure> {
+) -> Result<(Stop, Option<Summary>), Failure> {
     let Some(to) = &plan.trace else {
-        return Ok((plan.learner.fit(task, &plan.limits, watch)?, None));
+        return Ok((linsep::drive(training, &plan.limits, watch), None));
     };
-    check(plan, plan.learner.start(task)?.as_ref())?;
+    check(plan, training)?;
     let mut outcome = None;
     let written = write_atomic(&to.path, |out| {
         let mut tracer = Tracer::new(&task.data, plan.recipe.name, out, watch);
         tracer.parameters = plan.recipe.effective(&plan.settings);
         tracer.algorithm_box =
             plan.algorithm_box.as_ref().map(|chosen| chosen.algorithm_box.name.to_owned());
-        tracer.seed = context.seed;
+        tracer.seed = plan.settings.seed;
         tracer.positive.clone_from(&to.positive);
         tracer.threads = context.threads;
         tracer.criteria.clone_from(&to.criteria);
@@ -155,16 +156,16 @@ pub(super) fn fit(
                 margin_of_run(&task.data, start, wanted, context.threads, &stop)
             });
         }
-        let fit = plan.learner.fit(task, &plan.limits, &mut tracer);
-        let result = fit.and_then(|fit| Ok((fit, tracer.finish()?)));
+        let stop = linsep::drive(training, &plan.limits, &mut tracer);
+        let result = tracer.finish().map(|summary| (stop, summary));
         let failed = result.is_err();
         outcome = Some(result);
         if failed { Err(std::io::Error::other("there is no trace")) } else { Ok(()) }
     });
     match outcome {
-        Some(Ok((fit, summary))) => {
+        Some(Ok((stop, summary))) => {
             written?;
-            Ok((fit, Some(summary)))
+            Ok((stop, Some(summary)))
         }
         Some(Err(Error::Io { action, source, .. })) => {
             Err(Error::io(action, &to.path, source).into())

@@ -38,6 +38,8 @@ pub(crate) struct Collector {
     problems: Vec<Problem>,
     rejects: Vec<u8>,
     file: String,
+    /// Whether there are rows before or behind these.
+    is_part: bool,
 }
 
 /// Counts of what happened while reading.
@@ -47,6 +49,8 @@ pub(crate) struct Facts {
     pub(crate) bad: u64,
     pub(crate) dropped: u64,
     pub(crate) query_ids: bool,
+    /// Entries outside the columns of a given map.
+    pub(crate) outside: u64,
 }
 
 impl Collector {
@@ -64,6 +68,7 @@ impl Collector {
             problems: Vec::new(),
             rejects: Vec::new(),
             file: String::new(),
+            is_part: false,
         }
     }
 
@@ -91,6 +96,7 @@ impl Collector {
         self.facts.bad += block.bad.count;
         self.facts.dropped += block.dropped;
         self.facts.query_ids |= block.query_ids;
+        self.facts.outside += block.outside;
         self.rejects.extend_from_slice(&block.bad.text);
         if self.facts.bad > 0 && options.bad_rows == BadRows::Error {
             // Only the count is still of interest.
@@ -114,7 +120,22 @@ impl Collector {
         Ok(true)
     }
 
-    fn bytes(&self) -> u64 {
+    /// The next blocks are a part of this file, after so many lines and with what happened before.
+    pub(crate) fn start_part(&mut self, name: &str, lines: u64, facts: Facts) {
+        self.start_file(name, lines);
+        self.facts = facts;
+        self.is_part = true;
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.store.rows()
+    }
+
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
         let categories: usize = self.categories.iter().map(|c| 4 * c.codes.len()).sum();
         let small = 4 * self.labels.codes.len() + 8 * self.weights.len() + categories;
         self.store.bytes() + (small + 16 * self.missing.len() + self.rejects.len()) as u64
@@ -171,6 +192,7 @@ impl Collector {
             origin: self.origin,
             positive: options.positive.clone(),
             file: self.file,
+            is_part: self.is_part,
         };
         Ok((assemble(parts)?, self.facts, self.rejects))
     }
@@ -381,11 +403,14 @@ pub(crate) struct Parts {
     pub(crate) origin: Origin,
     pub(crate) positive: Option<String>,
     pub(crate) file: String,
+    /// A part of a longer table may have no row that counts.
+    pub(crate) is_part: bool,
 }
 
 /// Numbers the classes and makes the last choice of storage.
 pub(crate) fn assemble(mut parts: Parts) -> Result<Dataset> {
-    if parts.weights.as_ref().is_some_and(|weights| weights.iter().all(|&weight| weight == 0.0)) {
+    let no_weight = |weights: &Vec<f64>| weights.iter().all(|&weight| weight == 0.0);
+    if !parts.is_part && parts.weights.as_ref().is_some_and(no_weight) {
         let place = Place::file(parts.file);
         return Err(Error::data(Code::BAD_WEIGHT, "every row has weight 0", place));
     }
@@ -427,7 +452,7 @@ fn sort_classes(names: &[String]) -> (Vec<String>, Vec<u32>) {
 }
 
 /// Makes one class the positive one; of more than two, the others become the class `rest`.
-fn choose_positive(
+pub(crate) fn choose_positive(
     data: &mut Dataset,
     targets: &mut [u32],
     positive: &str,

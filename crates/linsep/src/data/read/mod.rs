@@ -9,6 +9,7 @@ pub(crate) mod collect;
 pub(crate) mod csv;
 pub(crate) mod number;
 mod options;
+mod parts;
 mod pipeline;
 mod plan;
 mod sniff;
@@ -21,6 +22,7 @@ pub use options::{
     BadRows, Categorical, ColumnRange, ColumnRef, Format, Missing, ReadOptions, ReadingChoice,
     UnknownLevel,
 };
+pub use parts::{check_for_parts, read_parts};
 pub use plan::LabelChoice;
 pub(crate) use sniff::LABEL_NAMES;
 
@@ -208,6 +210,7 @@ fn note_facts(choices: &mut Choices, facts: &Facts) {
     choices.bad_rows = facts.bad;
     choices.dropped_rows = facts.dropped;
     choices.query_ids = facts.query_ids;
+    choices.outside = facts.outside;
 }
 
 /// The normal form of a label: numbers in their shortest form, other texts trimmed.
@@ -277,7 +280,6 @@ pub fn stream(
         |sniffed: &Sniffed, file: &str| plan::for_model(sniffed, file, options, map, need_label);
     let mut parts = Parts::new(inputs, options, &planner)?;
     let mut facts = Facts::default();
-    let mut outside = 0;
     let mut rows_left = options.limit;
     while let Some(mut part) = parts.next()? {
         let plan = part.plan.clone();
@@ -305,7 +307,7 @@ pub fn stream(
             }
             facts.records += block.records;
             facts.query_ids |= block.query_ids;
-            outside += block.outside;
+            facts.outside += block.outside;
             let missing: Vec<(u64, u32)> =
                 block.missing.iter().map(|&(row, column)| (row as u64, column)).collect();
             let origin = (name.as_str(), lines, std::mem::take(&mut block.lines));
@@ -340,7 +342,6 @@ pub fn stream(
     }
     let (_, mut choices) = parts.finish();
     note_facts(&mut choices, &facts);
-    choices.outside = outside;
     Ok(choices)
 }
 
