@@ -1,5 +1,7 @@
 //! The grammar of the command line. Learners' flags come from the registry.
 
+pub(crate) mod pictures;
+
 use crate::input;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, Command, value_parser};
@@ -34,6 +36,8 @@ pub(crate) fn command() -> Command {
         .subcommand(predict())
         .subcommand(evaluate())
         .subcommand(show())
+        .subcommand(pictures::plot())
+        .subcommand(pictures::compare())
         .subcommand(inspect())
         .subcommand(verify())
         .subcommand(convert())

@@ -25,6 +25,7 @@ pub mod learn;
 pub mod loss;
 pub mod model;
 pub mod model_file;
+pub mod plot;
 pub mod recipe;
 pub mod report;
 pub mod verdict;

@@ -149,6 +149,23 @@ impl LinearModel {
         tallies.into_iter().fold(Tally::new(&self.classes), Tally::merge).finish()
     }
 
+    /// The scores of a row of a data set with the features of the model.
+    pub fn scores_of(&self, data: &Dataset, row: usize) -> Vec<f64> {
+        let mut scores = vec![0.0; self.planes.len()];
+        self.score_row(&data.store, row, &mut scores);
+        scores
+    }
+
+    /// The classes of some rows of a data set with the features of the model.
+    pub fn predict_rows(&self, data: &Dataset, rows: &[u32]) -> Vec<u32> {
+        let mut scores = vec![0.0; self.planes.len()];
+        let mut class = |row: &u32| {
+            self.score_row(&data.store, *row as usize, &mut scores);
+            self.class_of(&scores)
+        };
+        rows.iter().map(&mut class).collect()
+    }
+
     fn score_row(&self, store: &Store, row: usize, scores: &mut [f64]) {
         if let Some(threshold) = self.input.binarize {
             let mut entries = Vec::new();

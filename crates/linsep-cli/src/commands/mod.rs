@@ -1,11 +1,13 @@
 //! The commands, one file each.
 
+mod compare;
 mod convert;
 mod evaluate;
 mod generate;
 mod help;
 mod inspect;
 mod margin;
+mod plot;
 mod predict;
 mod separable;
 mod show;
@@ -35,6 +37,8 @@ pub(crate) fn run(
         "predict" => predict::run(matches, context),
         "evaluate" => evaluate::run(matches, context),
         "show" => show::run(matches, context),
+        "plot" => plot::run(matches, context),
+        "compare" => compare::run(matches, context),
         "inspect" => inspect::run(matches, context),
         "convert" => convert::run(matches, context),
         "generate" => generate::run(matches, context),

@@ -14,10 +14,12 @@ pub mod descent;
 pub mod discriminant;
 pub mod least_squares;
 pub mod multiclass;
+pub mod neighbours;
 pub mod perceptron;
 pub mod pocket;
 pub mod rate;
 pub mod response;
+pub mod two_weights;
 pub mod validate;
 
 pub use linsep_proof::{Certificate, Claim};

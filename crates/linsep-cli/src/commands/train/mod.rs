@@ -1,6 +1,6 @@
 //! `linsep train DATA`: read, learn, check, write.
 
-mod plan;
+pub(super) mod plan;
 mod report;
 
 use super::{check_width, describe_input, evaluate, read_data};
