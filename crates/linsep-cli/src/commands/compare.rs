@@ -28,6 +28,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let (file, input_line) = describe_input(&input::paths(matches), &read);
     let ReadResult { data, .. } = read;
     check_width(&data, 64, context)?;
+    data.require_two_classes()?;
     let task = Task { data: Arc::new(data), rows: None, threads: context.threads };
     let splits = folds(&task.data, plan.folds, context.seed)?;
     let mut contest = Contest { entries: Vec::new(), refused: Vec::new(), task, splits };
@@ -98,7 +99,8 @@ struct Entry {
     training_errors: u64,
     /// The median of the times of the folds, in seconds.
     seconds: Option<f64>,
-    proved: &'static str,
+    /// The names of the claims that hold, each once.
+    proved: String,
     /// p against the best and the same adjusted, but for the best itself.
     p: Option<(f64, f64)>,
 }
@@ -156,7 +158,7 @@ impl Contest {
             predicted,
             training_errors,
             seconds: learner.median(),
-            proved: fit.certificate.claims.first().map_or("unproved", Claim::name),
+            proved: claims(&fit),
             p: None,
         })
     }
@@ -216,7 +218,7 @@ impl Contest {
             predicted,
             training_errors,
             seconds,
-            proved: "baseline",
+            proved: "baseline".to_owned(),
             p: None,
         });
     }
@@ -275,6 +277,14 @@ impl Timed {
     fn median(&self) -> Option<f64> {
         self.seconds.lock().ok().and_then(|mut seconds| median(&mut seconds))
     }
+}
+
+/// What is proved of the planes: one word where all are alike.
+fn claims(fit: &Fit) -> String {
+    let mut names: Vec<&str> = fit.certificate.claims.iter().map(Claim::name).collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.is_empty() { "unproved".to_owned() } else { names.join(", ") }
 }
 
 fn median(seconds: &mut [f64]) -> Option<f64> {
@@ -340,7 +350,7 @@ impl Report<'_> {
             if self.plan.times {
                 row.push(entry.seconds.map_or("-".to_owned(), duration));
             }
-            row.push(entry.proved.to_owned());
+            row.push(entry.proved.clone());
             if context.plain {
                 row.iter_mut().for_each(|cell| *cell = clean(cell));
             }

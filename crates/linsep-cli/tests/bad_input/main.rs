@@ -8,6 +8,7 @@ mod flags;
 mod models;
 mod output;
 mod packed;
+mod pictures;
 mod svmlight;
 mod table;
 

@@ -4,7 +4,9 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod compare;
 mod margin;
+mod plot;
 mod predict;
 mod reading;
 mod same_table;

@@ -58,23 +58,25 @@ impl Neighbours {
             )));
         }
         let factors = inverse_deviations(data, &train);
-        let scaled = |rows: &[u32]| {
+        let dense = |rows: &[u32]| {
             let mut values = vec![0.0; rows.len() * width];
             for (k, row) in rows.iter().enumerate() {
                 let target = &mut values[k * width..(k + 1) * width];
                 data.for_each(*row as usize, |column, value| {
-                    target[column as usize] = value * factors[column as usize];
+                    target[column as usize] = value;
                 });
             }
             values
         };
-        let (known, asked) = (scaled(&train), scaled(test));
+        let (known, asked) = (dense(&train), dense(test));
         let classes = parallel_map(test.len(), threads, |t| {
             let point = &asked[t * width..(t + 1) * width];
             let mut nearest: Vec<(f64, usize)> = Vec::with_capacity(self.k.min(train.len()) + 1);
             for k in 0..train.len() {
                 let row = &known[k * width..(k + 1) * width];
-                let square: f64 = row.iter().zip(point).map(|(a, b)| (a - b) * (a - b)).sum();
+                // Differences first, so that rows equally far to both sides are so to the bit.
+                let pairs = row.iter().zip(point).zip(&factors);
+                let square: f64 = pairs.map(|((a, b), f)| ((a - b) * f) * ((a - b) * f)).sum();
                 let full = nearest.len() == self.k;
                 if full && nearest.last().is_some_and(|(farthest, _)| square >= *farthest) {
                     continue;

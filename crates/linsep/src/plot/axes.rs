@@ -20,6 +20,11 @@ pub(crate) const BELOW: f64 = 46.0;
 const LEGEND: f64 = 190.0;
 const LINE: f64 = 20.0;
 
+/// The room that a page with a legend has for frames of this height, but for where it stands.
+pub(crate) fn room(height: f64) -> Area {
+    Area { x: 0.0, y: 0.0, width: SHEET - LEGEND, height }
+}
+
 impl Page {
     /// A page with a title, lines below it, a legend on the right and room for frames of this height.
     pub(crate) fn new(title: &str, notes: &[String], legend: &[Entry], height: f64) -> Page {
@@ -33,7 +38,7 @@ impl Page {
             y += 17.0;
         }
         let top = y + 2.0;
-        let width = if legend.is_empty() { SHEET - 16.0 } else { SHEET - LEGEND };
+        let width = if legend.is_empty() { SHEET - 16.0 } else { room(height).width };
         let room = Area { x: 0.0, y: top, width, height };
         let rows = legend.iter().map(Entry::lines).sum::<usize>() as f64;
         let mut page = Page {
@@ -197,8 +202,8 @@ pub(crate) struct Axis {
 impl Axis {
     /// An axis that holds these numbers with a little room at both ends.
     pub(crate) fn around(numbers: impl IntoIterator<Item = f64>, room: f64) -> Axis {
-        // Half the range of binary64, so that differences stay finite.
-        const MOST: f64 = 4e307;
+        // Below the range of binary64, so that differences and ticks stay finite.
+        const MOST: f64 = 1e300;
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for x in numbers.into_iter().filter(|x| x.is_finite()) {
             (low, high) = (low.min(x), high.max(x));
@@ -228,7 +233,7 @@ impl Axis {
     /// About `count` ticks at multiples of 1, 2 or 5 times a power of ten, with their texts.
     pub(crate) fn ticks(&self, count: usize) -> Vec<(f64, String)> {
         let raw = self.span() / count.max(1) as f64;
-        let power = 10f64.powi((raw.log10().floor() as i32).clamp(-300, 300));
+        let power = 10f64.powi(raw.log10().floor().clamp(-307.0, 300.0) as i32);
         let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|s| *s >= raw * 0.999);
         let step = step.unwrap_or(10.0 * power);
         if !step.is_finite() || step <= 0.0 {
@@ -382,7 +387,7 @@ mod tests {
         assert_eq!(texts(-3.0, 7.0), ["-2", "0", "2", "4", "6"]);
         assert_eq!(texts(0.0, 4e7), ["0", "1e7", "2e7", "3e7", "4e7"]);
         for (low, high) in
-            [(1e-12, 5e-12), (-1e300, 1e300), (1e9, 1e9 + 10.0), (0.1, 0.1001), (-4e307, 4e307)]
+            [(1e-12, 5e-12), (-1e300, 1e300), (1e9, 1e9 + 10.0), (0.1, 0.1001), (-4e299, 4e299)]
         {
             let texts = texts(low, high);
             assert!((2..=12).contains(&texts.len()), "{texts:?}");

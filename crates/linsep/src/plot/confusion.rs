@@ -95,13 +95,7 @@ impl<'a> Confusion<'a> {
                         number(strength)
                     ),
                 );
-                let ink = if strength > 0.55 {
-                    "#ffffff"
-                } else if *count == 0 {
-                    GREY
-                } else {
-                    INK
-                };
+                let ink = if *count == 0 { GREY } else { INK };
                 let middle = [area.x + cell / 2.0, area.y + tall / 2.0];
                 let both = cell >= 50.0 && tall >= 40.0 && *count > 0;
                 let room = cell - 6.0;

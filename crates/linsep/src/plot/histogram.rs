@@ -102,7 +102,7 @@ impl<'a> Histogram<'a> {
         }
         legend.push(Entry::words(Sample::Line(INK, ""), "threshold"));
         legend.push(Entry::words(Sample::Line(INK, "2 3"), "means of the classes"));
-        let notes = panels.iter().map(|panel| panel.words(&self.classes)).collect::<Vec<_>>();
+        let notes = panels.iter().map(Panel::words).collect::<Vec<_>>();
         let height = if panels.len() == 1 { 460.0 } else { 290.0 };
         let mut page = Page::new(&look.title, &notes, &legend, height * panels.len() as f64);
         for (k, panel) in panels.iter().enumerate() {
@@ -160,12 +160,13 @@ impl Panel {
         (mean, values.iter().map(|x| (x - mean).powi(2)).sum())
     }
 
-    fn words(&self, classes: &[String]) -> String {
+    fn words(&self) -> String {
         let rows = self.values[0].len() + self.values[1].len();
         let ((m1, s1), (m2, s2)) = (self.spread(0), self.spread(1));
         let ratio = (m2 - m1).powi(2) / (s1 + s2);
-        let ratio = match (s1 + s2 > 0.0, classes.len()) {
-            (true, _) => format!("J(w) = {}", short(ratio)),
+        let ratio = match (self.threshold, s1 + s2 > 0.0) {
+            (None, _) => "it is 0, there is nothing to project on".to_owned(),
+            (_, true) => format!("J(w) = {}", short(ratio)),
             _ => "J(w) is not defined, no class spreads".to_owned(),
         };
         format!(

@@ -9,11 +9,11 @@
 //! The margin band goes through the closest row of each class and is drawn where it is true: two
 //! classes without mistakes, and no feature beyond those shown.
 
-use super::axes::{Axis, Entry, Frame, Page, Sample, class_entries, stroke};
+use super::axes::{Axis, Entry, Frame, Page, Sample, class_entries, room, stroke};
 use super::columns::{chosen_axes, moments};
 use super::contour::Grid;
 use super::cut::{Line, inside, keep, keep_segment, middle, pieces};
-use super::svg::{Anchor, INK, Svg, Type, colour, number};
+use super::svg::{Anchor, Area, INK, Svg, Type, colour, number};
 use super::{Look, counted, drawn_rows, numbered, short, thinning};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
@@ -85,6 +85,12 @@ struct Scene<'a> {
 /// Features and planes up to which a curved model is drawn from a grid.
 const MOST_CURVED: usize = 20_000;
 
+/// Units of the sheet for the frame and its axes.
+const HEIGHT: f64 = 540.0;
+
+/// Numbers beyond which differences may leave the range of binary64.
+const MOST_SIZE: f64 = 1e300;
+
 /// Classes up to which boundaries of pairs are drawn.
 const MOST_PAIRED: usize = 60;
 
@@ -116,6 +122,11 @@ impl<'a> Scene<'a> {
                 }
             });
             point.iter().zip(&mut values).for_each(|(x, list)| list.push(*x));
+        }
+        if values.iter().flatten().any(|x| x.abs() > MOST_SIZE) {
+            let words =
+                format!("a picture has no room for values beyond {MOST_SIZE:e}; scale the columns");
+            return Err(Error::usage(words));
         }
         let x = Axis::around(values[0].iter().copied(), 0.08);
         let y = match values.get(1) {
@@ -199,12 +210,20 @@ impl<'a> Scene<'a> {
 
     fn draw(&self, look: &Look) -> String {
         let data = self.pattern.data;
-        let mut page = Page::new(&look.title, &self.notes(), &self.legend(), 540.0);
-        let [x, y] = self.frame_axes.clone();
-        let mut frame = Frame::within(page.room, x, y);
-        if self.is_even() {
-            frame = frame.even();
-        }
+        let framed = |room: Area| {
+            let [x, y] = self.frame_axes.clone();
+            let frame = Frame::within(room, x, y);
+            if self.is_even() { frame.even() } else { frame }
+        };
+        // Where the frame stands does not matter for what is to be seen in it.
+        let seen = match (self.pattern.model, &self.lines) {
+            (Some(model), Some(lines)) => {
+                !boundaries(&framed(room(HEIGHT)).corners(), model, lines).is_empty()
+            }
+            (model, _) => model.is_some(),
+        };
+        let mut page = Page::new(&look.title, &self.notes(seen), &self.legend(seen), HEIGHT);
+        let frame = framed(page.room);
         let clip = format!(
             "<clipPath id=\"frame\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>",
             number(frame.area.x),
@@ -262,7 +281,7 @@ impl<'a> Scene<'a> {
         self.pattern.ambiguous && self.pattern.model.is_some_and(|model| model.rule != Rule::Sign)
     }
 
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self, seen: bool) -> Vec<String> {
         let rows = self.truth.len();
         let mut notes = Vec::new();
         let mistakes = self.wrong.iter().filter(|wrong| **wrong).count();
@@ -285,7 +304,8 @@ impl<'a> Scene<'a> {
                 None => format!("{} features are not shown.", others),
             });
         }
-        if self.lines.is_some()
+        if seen
+            && self.lines.is_some()
             && self.axes.len() == 2
             && !self.is_even()
             && self.classes.len() == 2
@@ -294,11 +314,14 @@ impl<'a> Scene<'a> {
                 "The axes have different units of length, so w does not look perpendicular.".into(),
             );
         }
+        if !seen && self.pattern.model.is_some() {
+            notes.push("No boundary crosses the picture.".into());
+        }
         notes.extend(thinning(rows));
         notes
     }
 
-    fn legend(&self) -> Vec<Entry> {
+    fn legend(&self, seen: bool) -> Vec<Entry> {
         let mut counts = vec![0; self.classes.len()];
         self.truth.iter().for_each(|class| counts[*class] += 1);
         let mut legend = vec![Entry::words(Sample::Nothing, "class (rows)")];
@@ -306,10 +329,10 @@ impl<'a> Scene<'a> {
         if self.wrong.contains(&true) {
             legend.push(Entry::words(Sample::Ring, "wrong"));
         }
-        if self.pattern.model.is_some() {
+        if seen {
             legend.push(Entry::words(Sample::Line(INK, ""), "boundary"));
         }
-        if self.has_normal() {
+        if seen && self.has_normal() {
             legend.push(Entry::words(Sample::Arrow(INK), "normal w"));
         }
         if self.has_band() {
@@ -515,7 +538,18 @@ impl<'a> Scene<'a> {
         if !(size.is_finite() && size > 0.0) {
             return;
         }
-        let head = [foot[0] + 56.0 * step[0] / size, foot[1] + 56.0 * step[1] / size];
+        // As long as the frame allows, up to a length that can be seen.
+        let space = |k: usize| {
+            let (low, length) =
+                [(frame.area.x, frame.area.width), (frame.area.y, frame.area.height)][k];
+            let edge = if step[k] > 0.0 { low + length } else { low };
+            if step[k] == 0.0 { f64::INFINITY } else { (edge - foot[k]) / step[k] * size }
+        };
+        let length = space(0).min(space(1)).min(56.0);
+        if length < 12.0 {
+            return;
+        }
+        let head = [foot[0] + length * step[0] / size, foot[1] + length * step[1] / size];
         svg.arrow(foot, head, INK, "normal");
         let look = Type { bold: true, halo: true, ..Type::new(14.0, Anchor::Start) };
         svg.text_near(head, 8.0, look, "w", frame.area);

@@ -143,8 +143,12 @@ impl Weight {
         let lengths = walk.points.iter().map(|[x, y]| x.hypot(*y));
         let reach = lengths.fold(0.0f64, f64::max);
         let reach = if reach > 0.0 && reach.is_finite() { 1.25 * reach } else { 1.0 };
-        let mut page =
-            Page::new(&look.title, &self.notes(&walk), &self.legend(cone.as_ref(), &walk), 560.0);
+        let mut page = Page::new(
+            &look.title,
+            &self.notes(&walk, cone.as_ref(), &reflected.z),
+            &self.legend(cone.as_ref(), &walk),
+            560.0,
+        );
         let axis = Axis { low: -reach, high: reach };
         let frame = Frame::within(page.room, axis.clone(), axis).even();
         self.half_planes(&mut page.svg, &frame, &reflected.z);
@@ -166,21 +170,27 @@ impl Weight {
         Ok(page.finish(look.width))
     }
 
-    fn notes(&self, walk: &Path) -> Vec<String> {
+    fn notes(&self, walk: &Path, cone: Option<&Cone>, z: &[[f64; 2]]) -> Vec<String> {
         let steps = walk.points.len() - 1;
         let way = match self.run.batch {
             None => "perceptron, row by row",
             Some(_) => "batch perceptron",
         };
-        let end = match walk.ended {
-            true => format!("entered the cone at step {steps}"),
-            false => format!("was outside the cone after {}", counted(steps, "step")),
+        let end = match (walk.ended, cone) {
+            (true, _) => format!("entered the cone at step {steps}"),
+            (false, Some(_)) => format!("was outside the cone after {}", counted(steps, "step")),
+            (false, None) => {
+                format!("found no cone in {}, because there is none", counted(steps, "step"))
+            }
         };
         let bias = match self.data.n_features() {
             1 => "Rows are (1, x).",
             _ => "Planes have no bias.",
         };
         let mut notes = vec![format!("{bias} The {way}, {end}.")];
+        if let Some(row) = z.iter().position(|z| *z == [0.0, 0.0]) {
+            notes.push(format!("Row {} is 0 and has no line: no w makes w·z > 0.", row + 1));
+        }
         if self.data.n_rows() > MOST_LINES {
             notes.push(format!(
                 "Lines of {MOST_LINES} of the {} rows; the cone is that of all.",
