@@ -20,7 +20,8 @@ use xml::{Element, elements};
 
 fn example(name: &str, positive: Option<&str>) -> Arc<Dataset> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    let options = ReadOptions { positive: positive.map(str::to_owned), ..ReadOptions::default() };
+    let mut options = ReadOptions::default();
+    options.positive = positive.map(str::to_owned);
     Arc::new(read(&[folder.join(name)], &options).unwrap().data)
 }
 

@@ -60,8 +60,8 @@ impl Learner for TwoWeights {
                 input: task.data.input().clone(),
             },
             has_bias: reflected.has_bias,
+            now: Now { w: self.start, ended: z.is_empty(), ..Now::default() },
             z,
-            now: Now { w: self.start, ..Now::default() },
         }))
     }
 }

@@ -49,7 +49,9 @@ impl Direction {
     /// The plane of a model of two classes.
     pub fn of_model(name: &str, model: &LinearModel) -> Result<Direction> {
         match (model.rule, model.planes.first()) {
-            (Rule::Sign, Some(plane)) if model.input.binarize.is_none() => {
+            (Rule::Sign, Some(plane))
+                if model.input.binarize.is_none() && plane.weights.len() == model.n_features() =>
+            {
                 Ok(Direction { name: name.to_owned(), plane: plane.clone() })
             }
             (Rule::Sign, _) => Err(Error::usage(

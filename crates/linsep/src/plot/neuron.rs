@@ -39,6 +39,11 @@ impl<'a> Neuron<'a> {
                  model has {inputs} and {neurons}; linsep show lists all weights"
             )));
         }
+        if self.model.planes.iter().any(|plane| plane.weights.len() != inputs) {
+            return Err(Error::usage(
+                "the planes of the model do not weigh its columns one by one",
+            ));
+        }
         let mut notes = Vec::new();
         if !self.about.is_empty() {
             notes.push(format!("{}.", self.about));
