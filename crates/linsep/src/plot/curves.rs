@@ -66,9 +66,10 @@ impl Curves {
         let mut batch = Descent::on(Criterion::Perceptron);
         (batch.scale, batch.rate) = (Scaling::None, Some(crate::learn::rate::Rate::default()));
         let batch = self.follow(batch.start(&task)?)?;
-        let (radius, gamma) = (self.radius(), self.gamma(stop)?);
+        let (radius, margin) = (self.radius(), self.margin(stop)?);
+        let gamma = margin.as_ref().map(|(gamma, _)| *gamma);
         let mut page =
-            Page::new(&look.title, &notes(&single, &batch, radius, gamma), &legend(gamma), 720.0);
+            Page::new(&look.title, &notes(&single, &batch, radius, margin), &legend(gamma), 720.0);
         let panel =
             |k: usize| Area { y: page.room.y + 240.0 * k as f64, height: 240.0, ..page.room };
         let panels = [panel(0), panel(1), panel(2)];
@@ -162,8 +163,8 @@ impl Curves {
         (0..self.data.n_rows()).map(square).fold(1.0, f64::max).sqrt()
     }
 
-    /// γ, where it is known exactly.
-    fn gamma(&self, stop: &dyn Fn() -> bool) -> Result<Option<f64>> {
+    /// γ and the whole part of (R/γ)², where they are known exactly.
+    fn margin(&self, stop: &dyn Fn() -> bool) -> Result<Option<(f64, String)>> {
         if self.data.n_rows().saturating_mul(self.data.n_features()) > MOST_NUMBERS {
             return Ok(None);
         }
@@ -173,8 +174,16 @@ impl Curves {
         if decision.verdict != Verdict::Separable {
             return Ok(None);
         }
-        let margin = judge.augmented_margin(&decision, 1, stop);
-        Ok(margin.and_then(|margin| margin.gamma.lower))
+        let known = judge.augmented_margin(&decision, 1, stop).and_then(|margin| {
+            let bounds = judge.mistake_bounds(&decision, &margin, stop)?;
+            let digits = bounds.from_zero.floor();
+            let most = match digits.len() {
+                0..16 => digits,
+                length => format!("about 10^{}", length - 1),
+            };
+            Some((margin.gamma.lower?, most))
+        });
+        Ok(known)
     }
 }
 
@@ -232,17 +241,16 @@ fn race(svg: &mut super::svg::Svg, room: Area, runs: [&Vec<[f64; 2]>; 2], names:
     frame.draw(svg, names[0], names[1]);
 }
 
-fn notes(single: &Run, batch: &Run, radius: f64, gamma: Option<f64>) -> Vec<String> {
+fn notes(single: &Run, batch: &Run, radius: f64, margin: Option<(f64, String)>) -> Vec<String> {
     let words = |run: &Run| {
         let end = if run.ended { "a clean pass" } else { "no clean pass" };
         format!("{end} after {}", counted(run.updates as usize, "correction"))
     };
-    let bound = match gamma {
-        Some(gamma) => format!(
-            "R = {}, γ = {}: at most {} corrections, row by row.",
+    let bound = match margin {
+        Some((gamma, most)) => format!(
+            "R = {}, γ = {}: at most {most} corrections, row by row.",
             short(radius),
-            short(gamma),
-            ((radius / gamma).powi(2) * (1.0 + 1e-12)).floor()
+            short(gamma)
         ),
         None => format!("R = {}; γ is not known, or there is none: no bound on k.", short(radius)),
     };

@@ -259,8 +259,8 @@ impl Svg {
         let places = [
             ([away, lift], Anchor::Start),
             ([-away, lift], Anchor::End),
-            ([0.0, -away], Anchor::Middle),
-            ([0.0, away + 0.8 * look.size], Anchor::Middle),
+            ([0.0, -away - 0.25 * look.size], Anchor::Middle),
+            ([0.0, away + 0.95 * look.size], Anchor::Middle),
             ([away, -0.6 * away], Anchor::Start),
             ([-away, -0.6 * away], Anchor::End),
             ([away, 0.6 * away + look.size], Anchor::Start),
