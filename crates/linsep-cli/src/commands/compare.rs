@@ -373,7 +373,7 @@ impl Report<'_> {
                 "p",
                 format!(
                     "McNemar's exact test against the best on the same rows, adjusted for {} by Holm; \
-                     the folds share training rows, so it is a guide",
+                     the folds share training rows and the best was picked by its errors, so it is a guide",
                     counted(tests, "test")
                 ),
             ),

@@ -101,14 +101,15 @@ fn angle(rows: impl Iterator<Item = [IBig; 2]>) -> Option<[[IBig; 2]; 2]> {
             continue;
         };
         let (of_right, of_left) = (cross(right, &z), cross(left, &z));
-        let one_direction = cross(right, left) == IBig::ZERO;
+        let within = match cross(right, left) == IBig::ZERO {
+            true => dot(right, &z) > IBig::ZERO,
+            false => of_right >= IBig::ZERO && of_left <= IBig::ZERO,
+        };
         if of_left > IBig::ZERO && of_right > IBig::ZERO {
             *left = z;
         } else if of_left < IBig::ZERO && of_right < IBig::ZERO {
             *right = z;
-        } else if one_direction && dot(right, &z) < IBig::ZERO {
-            return None;
-        } else if !one_direction && !(of_right >= IBig::ZERO && of_left <= IBig::ZERO) {
+        } else if !within {
             return None;
         }
     }
