@@ -1,6 +1,7 @@
 //! The grammar of the command line. Learners' flags come from the registry.
 
 mod online;
+pub(crate) mod pictures;
 mod teaching;
 pub(crate) mod trace;
 
@@ -39,6 +40,8 @@ pub(crate) fn command() -> Command {
         .subcommand(evaluate())
         .subcommand(show())
         .subcommands(teaching::commands())
+        .subcommand(pictures::plot())
+        .subcommand(pictures::compare())
         .subcommand(inspect())
         .subcommand(verify())
         .subcommand(convert())

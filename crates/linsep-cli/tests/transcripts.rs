@@ -31,6 +31,7 @@ macro_rules! transcripts {
 
 transcripts! {
     basis_functions_look_as_their_transcript_shows, "basis";
+    compare_prints_what_its_transcript_shows, "compare";
     convert_prints_what_its_transcript_shows, "convert";
     direct_learners_print_what_their_transcript_shows, "direct";
     the_perceptron_family_prints_what_its_transcript_shows, "family";

@@ -30,6 +30,7 @@ pub mod loss;
 pub mod model;
 pub mod model_file;
 pub mod neuron;
+pub mod plot;
 pub mod recipe;
 pub mod report;
 pub mod trace;

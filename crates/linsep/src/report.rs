@@ -12,6 +12,8 @@
 //! Sums over plain rows are sums of integers (losses in units of 2^-80), so they depend neither on
 //! the order of the rows nor on how these were split and merged.
 
+pub mod paired;
+
 use crate::error::printable;
 use serde::Serialize;
 use std::iter::once;

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod compare;
 mod convert;
 mod criterion;
 mod equation;
@@ -11,6 +12,7 @@ mod geometry;
 mod help;
 mod inspect;
 mod margin;
+mod plot;
 mod predict;
 mod replay;
 mod rules;
@@ -48,6 +50,8 @@ pub(crate) fn run(
         "criterion" => criterion::run(matches, context),
         "sample" => sample::run(matches, context),
         "gate" => gate::run(matches, context),
+        "plot" => plot::run(matches, context),
+        "compare" => compare::run(matches, context),
         "inspect" => inspect::run(matches, context),
         "convert" => convert::run(matches, context),
         "generate" => generate::run(matches, context),

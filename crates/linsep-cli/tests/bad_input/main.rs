@@ -10,6 +10,7 @@ mod machines;
 mod models;
 mod output;
 mod packed;
+mod pictures;
 mod resume;
 mod svmlight;
 mod table;

@@ -5,6 +5,7 @@
 mod common;
 
 mod basis;
+mod compare;
 mod criterion;
 mod explain;
 mod gate;
@@ -12,6 +13,7 @@ mod geometry;
 mod machines;
 mod margin;
 mod one_pass;
+mod plot;
 mod predict;
 mod reading;
 mod resume;

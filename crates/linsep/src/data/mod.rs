@@ -119,7 +119,7 @@ impl Dataset {
     }
 
     /// Refuses data with fewer than two classes.
-    pub(crate) fn require_two_classes(&self) -> Result<()> {
+    pub fn require_two_classes(&self) -> Result<()> {
         if self.n_classes() >= 2 {
             return Ok(());
         }

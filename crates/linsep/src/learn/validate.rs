@@ -1,6 +1,7 @@
 //! Cross-validation: the same learner on every split of one shared copy of the data.
 
 use super::{Learner, Limits, Stop, Task, Training};
+use crate::data::Dataset;
 use crate::data::split::Split;
 use crate::error::{Error, Result};
 use crate::parallel::parallel_map;
@@ -17,7 +18,20 @@ pub fn cross_validate(
     limits: &Limits,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<CrossValidation> {
-    let run = |k: usize| -> Result<(u64, u64)> {
+    let predicted = held_out(learner, task, splits, limits, stop)?;
+    Ok(count(&task.data, splits, &predicted))
+}
+
+/// Learns from the training rows of each split and predicts its test rows: for each split the classes,
+/// in the order of its test rows.
+pub fn held_out(
+    learner: &dyn Learner,
+    task: &Task,
+    splits: &[Split],
+    limits: &Limits,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Vec<Vec<u32>>> {
+    let run = |k: usize| -> Result<Vec<u32>> {
         let split = &splits[k];
         let part = Task { rows: Some(Arc::from(&split.train[..])), threads: 1, ..task.clone() };
         let mut watch = |_: &dyn Training| match stop() {
@@ -28,10 +42,17 @@ pub fn cross_validate(
         if fit.stop == Stop::Interrupted {
             return Err(Error::Interrupted);
         }
-        let evaluation = fit.model.evaluate(&task.data, Some(&split.test), 1);
-        Ok((evaluation.rows, evaluation.errors))
+        Ok(fit.model.predict_rows(&task.data, &split.test))
     };
-    let folds: Result<Vec<(u64, u64)>> =
-        parallel_map(splits.len(), task.threads, run).into_iter().collect();
-    Ok(CrossValidation::new(&folds?))
+    parallel_map(splits.len(), task.threads, run).into_iter().collect()
+}
+
+/// The errors of predictions of the test rows of each split.
+pub fn count(data: &Dataset, splits: &[Split], predicted: &[Vec<u32>]) -> CrossValidation {
+    let fold = |(split, predicted): (&Split, &Vec<u32>)| {
+        let pairs = split.test.iter().zip(predicted);
+        let errors = pairs.filter(|(row, class)| data.class_of(**row as usize) != **class).count();
+        (split.test.len() as u64, errors as u64)
+    };
+    CrossValidation::new(&splits.iter().zip(predicted).map(fold).collect::<Vec<_>>())
 }

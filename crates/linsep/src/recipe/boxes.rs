@@ -38,15 +38,23 @@ impl AlgorithmBox {
         self.stop_rule(settings)
     }
 
-    /// The settings that make the learner stop as the box does. The planes of a perceptron do not
-    /// change after the last correction, so a clean pass and a clean window end with the same ones.
-    fn stop_rule(&self, _settings: &mut Settings) -> Result<()> {
-        match self.stop {
-            // What the learners do by themselves.
-            "empty" | "clean-epoch" => Ok(()),
-            // On rows in a fixed order: the same planes, a few visits later.
-            "clean-window" => Ok(()),
-            other => Err(Error::usage(format!("box {} stops by \"{other}\"", self.name))),
+    /// The settings that make the learner stop as the box does.
+    fn stop_rule(&self, settings: &mut Settings) -> Result<()> {
+        let rule = match self.stop {
+            // What the learners do by themselves; a clean pass shows that the error set is empty.
+            "empty" | "clean-epoch" => "clean-epoch",
+            other => other,
+        };
+        match settings.values.get(parameters::STOP.name) {
+            Some(given) if given != rule => Err(Error::usage(format!(
+                "--stop {given} contradicts --box {}, which stops by {}",
+                self.name, self.stop
+            ))),
+            None if rule != parameters::STOP.default => {
+                settings.set(parameters::STOP.name, rule);
+                Ok(())
+            }
+            _ => Ok(()),
         }
     }
 

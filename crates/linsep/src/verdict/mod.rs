@@ -48,7 +48,7 @@ use linsep_proof::{
 };
 pub(crate) use proposal::float_plane;
 use search::{Answer, Effort, Search};
-use signed::Signed;
+pub(crate) use signed::Signed;
 pub(crate) use signed::problem_of;
 use std::sync::Arc;
 

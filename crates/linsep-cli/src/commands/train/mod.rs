@@ -1,7 +1,7 @@
 //! `linsep train DATA`: read, learn, check, write.
 
 mod checkpoint;
-mod plan;
+pub(super) mod plan;
 mod report;
 mod resume;
 mod runs;

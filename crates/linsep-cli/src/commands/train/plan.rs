@@ -242,13 +242,15 @@ fn rates(path: &Path) -> Result<Vec<f64>, Failure> {
 
 /// `flowers.linsep` in this folder for `data/flowers.csv.gz`.
 fn default_model_path(inputs: &[PathBuf]) -> PathBuf {
+    PathBuf::from(format!("{}.linsep", stem(inputs, "model")))
+}
+
+/// `flowers` for `data/flowers.csv.gz`, or another name where there is none.
+pub(in crate::commands) fn stem(inputs: &[PathBuf], otherwise: &str) -> String {
     let name = inputs.first().and_then(|path| path.file_name()).map(|name| name.to_string_lossy());
     let name = name.unwrap_or_default();
     let stem = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
     let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
     let stem: String = stem.chars().filter(|c| !matches!(c, '*' | '?' | '[' | ']')).collect();
-    PathBuf::from(format!(
-        "{}.linsep",
-        if stem.is_empty() || stem == "-" { "model" } else { &stem }
-    ))
+    if stem.is_empty() || stem == "-" { otherwise.to_owned() } else { stem }
 }

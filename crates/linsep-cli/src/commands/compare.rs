@@ -1,0 +1,506 @@
+//! `linsep compare DATA`: every learner on the same folds, with a paired test against the best.
+
+use super::{check_width, describe_input, json_number, read_data};
+use crate::context::Context;
+use crate::exit::{Failure, clean};
+use crate::input;
+use crate::output::{Facts, counted, grouped, print, print_json};
+use clap::ArgMatches;
+use linsep::atomic::write_atomic;
+use linsep::data::read::ReadResult;
+use linsep::data::split::{Split, folds};
+use linsep::learn::neighbours::{Neighbours, majority};
+use linsep::learn::validate::{count, held_out};
+use linsep::recipe::{self, Recipe, Settings};
+use linsep::report::CrossValidation;
+use linsep::report::paired::{holm, mcnemar};
+use linsep::{Claim, Error, Fit, Learner, Limits, Observer, Stop, Task, Training};
+use serde_json::json;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
+    crate::context::end_at_once();
+    let plan = Plan::new(matches)?;
+    let read = read_data(matches, context)?;
+    let (file, input_line) = describe_input(&input::paths(matches), &read);
+    let ReadResult { data, .. } = read;
+    check_width(&data, 64, context)?;
+    data.require_two_classes()?;
+    let task = Task { data: Arc::new(data), rows: None, threads: context.threads };
+    let splits = folds(&task.data, plan.folds, context.seed)?;
+    let mut contest = Contest { entries: Vec::new(), refused: Vec::new(), task, splits };
+    for recipe in &plan.recipes {
+        contest.enter(recipe, context)?;
+    }
+    contest.baselines(plan.neighbours, context)?;
+    contest.rank();
+    let report = Report { contest: &contest, plan: &plan, file, input_line };
+    if let Some(path) = &plan.markdown {
+        write_atomic(path, |out| out.write_all(report.markdown(context).as_bytes()))?;
+    }
+    match context.json {
+        true => print_json(&report.json(context))?,
+        false => print(&report.text(context))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Plan {
+    recipes: Vec<&'static Recipe>,
+    folds: usize,
+    neighbours: usize,
+    markdown: Option<PathBuf>,
+    assumptions: bool,
+    times: bool,
+}
+
+impl Plan {
+    fn new(matches: &ArgMatches) -> Result<Plan, Failure> {
+        let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+        let whole = |name: &str, otherwise: u64| {
+            text(name).map_or(Ok(otherwise), |n| input::whole(name, n))
+        };
+        let mut recipes: Vec<&'static Recipe> = match text("learners") {
+            None => recipe::ALL.iter().collect(),
+            Some(list) => list
+                .split(',')
+                .map(|name| Recipe::find(name.trim()))
+                .collect::<Result<_, _>>()
+                .map_err(|error| Error::usage(format!("--learners: {error}")))?,
+        };
+        recipes.sort_by_key(|recipe| recipe.name);
+        recipes.dedup_by_key(|recipe| recipe.name);
+        let folds = whole("cv", 5)?;
+        if folds < 2 {
+            let words = format!("--cv: {folds} is no number of folds; at least 2 are needed");
+            return Err(Error::usage(words).into());
+        }
+        Ok(Plan {
+            recipes,
+            folds: folds.min(usize::MAX as u64) as usize,
+            neighbours: whole("knn", 5)?.min(u64::from(u32::MAX)) as usize,
+            markdown: matches.get_one::<PathBuf>("export-markdown").cloned(),
+            assumptions: matches.get_flag("assumptions"),
+            times: !matches.get_flag("no-time"),
+        })
+    }
+}
+
+/// What came of one learner.
+struct Entry {
+    name: String,
+    baseline: bool,
+    /// For each split the predicted classes of its test rows.
+    predicted: Vec<Vec<u32>>,
+    validation: CrossValidation,
+    training_errors: u64,
+    /// The median of the times of the folds, in seconds.
+    seconds: Option<f64>,
+    /// The names of the claims that hold, each once.
+    proved: String,
+    /// p against the best and the same adjusted, but for the best itself.
+    p: Option<(f64, f64)>,
+}
+
+/// All learners on the same folds.
+struct Contest {
+    entries: Vec<Entry>,
+    /// Learners that do not take the data, with the reason.
+    refused: Vec<(String, String)>,
+    task: Task,
+    splits: Vec<Split>,
+}
+
+impl Contest {
+    fn enter(&mut self, recipe: &'static Recipe, context: &Context) -> Result<(), Failure> {
+        match self.try_recipe(recipe, context) {
+            Ok(entry) => self.entries.push(entry),
+            Err(error @ (Error::Interrupted | Error::Io { .. })) => return Err(error.into()),
+            Err(error) => self.refused.push((recipe.name.to_owned(), error.to_string())),
+        }
+        Ok(())
+    }
+
+    fn try_recipe(&self, recipe: &Recipe, context: &Context) -> Result<Entry, Error> {
+        let data = &self.task.data;
+        let mut settings = Settings::default();
+        settings.seed = context.seed;
+        let learner = Timed { learner: recipe.build(&settings)?, seconds: Mutex::default() };
+        let needed = recipe.bytes_per_feature(data.n_features() as u64);
+        let needed = needed.saturating_mul(data.n_features() as u64);
+        if let Some(limit) = context.max_memory.filter(|limit| needed > *limit) {
+            let purpose = format!("{} on {} features", recipe.name, data.n_features());
+            return Err(Error::Memory { purpose, needed, limit });
+        }
+        let stop = || context.stopped();
+        let limits = Limits::default();
+        let predicted = held_out(&learner, &self.task, &self.splits, &limits, &stop)?;
+        let mut watch = |_: &dyn Training| match context.stopped() {
+            true => std::ops::ControlFlow::Break(Stop::Interrupted),
+            false => std::ops::ControlFlow::Continue(()),
+        };
+        let fit = learner.learner.fit(&self.task, &limits, &mut watch)?;
+        match fit.stop {
+            Stop::Interrupted => return Err(Error::Interrupted),
+            Stop::Diverged => {
+                return Err(Error::usage("the weights left the range of binary64"));
+            }
+            _ => {}
+        }
+        let training_errors = fit.model.evaluate(data, None, context.threads).errors;
+        Ok(Entry {
+            name: recipe.name.to_owned(),
+            baseline: false,
+            validation: count(data, &self.splits, &predicted),
+            predicted,
+            training_errors,
+            seconds: learner.median(),
+            proved: claims(&fit),
+            p: None,
+        })
+    }
+
+    /// The nearest neighbours and the class with the most rows.
+    fn baselines(&mut self, k: usize, context: &Context) -> Result<(), Failure> {
+        let data = Arc::clone(&self.task.data);
+        let all: Vec<u32> = (0..data.n_rows() as u32).collect();
+        let errors = |predicted: &[u32]| {
+            predicted.iter().zip(data.targets()).filter(|(a, b)| a != b).count() as u64
+        };
+        let constant = |split: &Split| vec![majority(&data, &split.train); split.test.len()];
+        let predicted: Vec<Vec<u32>> = self.splits.iter().map(constant).collect();
+        let training_errors = errors(&vec![majority(&data, &all); all.len()]);
+        self.baseline("majority class".to_owned(), predicted, training_errors, None);
+        if k == 0 {
+            return Ok(());
+        }
+        let name = format!("{k} nearest neighbours");
+        let mut seconds = Vec::new();
+        let mut predict = |train: &[u32], test: &[u32]| {
+            if context.stopped() {
+                return Err(Error::Interrupted);
+            }
+            let begin = Instant::now();
+            let predicted = Neighbours { k }.predict(&data, train, test, context.threads);
+            seconds.push(begin.elapsed().as_secs_f64());
+            predicted
+        };
+        let folds: Result<Vec<Vec<u32>>, Error> =
+            self.splits.iter().map(|split| predict(&split.train, &split.test)).collect();
+        let both = folds.and_then(|folds| {
+            let own = Neighbours { k }.predict(&data, &all, &all, context.threads)?;
+            Ok((folds, own))
+        });
+        match both {
+            Ok((folds, own)) => {
+                self.baseline(name, folds, errors(&own), median(&mut seconds));
+            }
+            Err(error @ Error::Interrupted) => return Err(error.into()),
+            Err(error) => self.refused.push((name, error.to_string())),
+        }
+        Ok(())
+    }
+
+    fn baseline(
+        &mut self,
+        name: String,
+        predicted: Vec<Vec<u32>>,
+        training_errors: u64,
+        seconds: Option<f64>,
+    ) {
+        self.entries.push(Entry {
+            name,
+            baseline: true,
+            validation: count(&self.task.data, &self.splits, &predicted),
+            predicted,
+            training_errors,
+            seconds,
+            proved: "baseline".to_owned(),
+            p: None,
+        });
+    }
+
+    /// By accuracy, then by name; and the tests against the first.
+    fn rank(&mut self) {
+        self.entries.sort_by(|a, b| {
+            a.validation.errors.cmp(&b.validation.errors).then_with(|| a.name.cmp(&b.name))
+        });
+        let Some((best, others)) = self.entries.split_first_mut() else { return };
+        let data = &self.task.data;
+        let right = |entry: &Entry| -> Vec<bool> {
+            let rows = self.splits.iter().zip(&entry.predicted);
+            let pairs = rows.flat_map(|(split, classes)| split.test.iter().zip(classes));
+            pairs.map(|(row, class)| data.class_of(*row as usize) == *class).collect()
+        };
+        let of_best = right(best);
+        let plain: Vec<f64> = others
+            .iter()
+            .map(|other| {
+                let of_other = right(other);
+                let only = |a: &[bool], b: &[bool]| {
+                    a.iter().zip(b).filter(|(a, b)| **a && !**b).count() as u64
+                };
+                mcnemar(only(&of_best, &of_other), only(&of_other, &of_best))
+            })
+            .collect();
+        for ((entry, p), adjusted) in others.iter_mut().zip(&plain).zip(holm(&plain)) {
+            entry.p = Some((*p, adjusted));
+        }
+    }
+}
+
+/// A learner that remembers how long it took.
+struct Timed {
+    learner: Box<dyn Learner>,
+    seconds: Mutex<Vec<f64>>,
+}
+
+impl Learner for Timed {
+    fn start(&self, task: &Task) -> linsep::Result<Box<dyn Training>> {
+        self.learner.start(task)
+    }
+
+    fn fit(&self, task: &Task, limits: &Limits, watch: &mut dyn Observer) -> linsep::Result<Fit> {
+        let begin = Instant::now();
+        let fit = self.learner.fit(task, limits, watch);
+        if let Ok(mut seconds) = self.seconds.lock() {
+            seconds.push(begin.elapsed().as_secs_f64());
+        }
+        fit
+    }
+}
+
+impl Timed {
+    fn median(&self) -> Option<f64> {
+        self.seconds.lock().ok().and_then(|mut seconds| median(&mut seconds))
+    }
+}
+
+/// What is proved of the planes: one word where all are alike.
+fn claims(fit: &Fit) -> String {
+    let mut names: Vec<&str> = fit.certificate.claims.iter().map(Claim::name).collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.is_empty() { "unproved".to_owned() } else { names.join(", ") }
+}
+
+fn median(seconds: &mut [f64]) -> Option<f64> {
+    seconds.sort_unstable_by(f64::total_cmp);
+    seconds.get(seconds.len() / 2).copied()
+}
+
+struct Report<'a> {
+    contest: &'a Contest,
+    plan: &'a Plan,
+    file: String,
+    input_line: String,
+}
+
+impl Report<'_> {
+    fn text(&self, context: &Context) -> String {
+        let mut facts = Facts::default();
+        facts.add(&self.file, &self.input_line);
+        facts
+            .add("folds", format!("{}, the same for all (seed {})", self.plan.folds, context.seed));
+        let mut text = facts.text(context);
+        let rows = self.table(context);
+        if context.plain {
+            rows.iter().for_each(|row| text.push_str(&format!("{}\n", row.join("\t"))));
+        } else {
+            text.push('\n');
+            text.push_str(&aligned(&rows));
+            text.push('\n');
+        }
+        let mut facts = Facts::default();
+        for (name, reason) in &self.contest.refused {
+            facts.add("refused", format!("{name}: {reason}"));
+        }
+        for (name, note) in self.notes() {
+            facts.add(name, note);
+        }
+        text + &facts.text(context)
+    }
+
+    fn head(&self) -> Vec<&'static str> {
+        let mut head =
+            vec!["learner", "accuracy", "95 % interval", "wrong", "training wrong", "p (Holm)"];
+        if self.plan.times {
+            head.push("fit");
+        }
+        head.push("proved");
+        head
+    }
+
+    fn table(&self, context: &Context) -> Vec<Vec<String>> {
+        let mut rows = vec![self.head().into_iter().map(str::to_owned).collect::<Vec<_>>()];
+        for entry in &self.contest.entries {
+            let cv = &entry.validation;
+            let [low, high] = cv.accuracy_interval.map(|share| 100.0 * share);
+            let mut row = vec![
+                entry.name.clone(),
+                format!("{:.2} %", 100.0 * cv.accuracy),
+                format!("[{low:.2}, {high:.2}]"),
+                grouped(cv.errors),
+                grouped(entry.training_errors),
+                entry.p.map_or("best".to_owned(), |(_, p)| probability(p)),
+            ];
+            if self.plan.times {
+                row.push(entry.seconds.map_or("-".to_owned(), duration));
+            }
+            row.push(entry.proved.clone());
+            if context.plain {
+                row.iter_mut().for_each(|cell| *cell = clean(cell));
+            }
+            rows.push(row);
+        }
+        rows
+    }
+
+    fn notes(&self) -> Vec<(&'static str, String)> {
+        let tests = self.contest.entries.len().saturating_sub(1) as u64;
+        let mut notes = vec![
+            (
+                "accuracy",
+                format!(
+                    "each of the {} predicted once by a model that had not seen it; 95 % Wilson interval",
+                    counted(self.contest.task.data.n_rows() as u64, "row")
+                ),
+            ),
+            (
+                "p",
+                format!(
+                    "McNemar's exact test against the best on the same rows, adjusted for {} by Holm; \
+                     the folds share training rows and the best was picked by its errors, so it is a guide",
+                    counted(tests, "test")
+                ),
+            ),
+        ];
+        if self.contest.entries.iter().any(|e| e.name.ends_with("neighbours")) {
+            let words = "columns divided by their standard deviation; ties of distance go to the earlier \
+                         row, of votes to the class of the closest";
+            notes.push(("neighbours", words.to_owned()));
+        }
+        if self.plan.times {
+            notes.push(("fit", "median over the folds, which run side by side".to_owned()));
+        }
+        if self.plan.assumptions {
+            for entry in self.contest.entries.iter().filter(|entry| !entry.baseline) {
+                notes.push(("assumes", format!("{}: {}", entry.name, assumption(&entry.name))));
+            }
+        }
+        notes
+    }
+
+    fn markdown(&self, context: &Context) -> String {
+        let escape = |cell: &String| clean(cell).replace('\\', "\\\\").replace('|', "\\|");
+        let rows = self.table(context);
+        let mut text = format!(
+            "# {}\n\n{}; {} folds, seed {}.\n\n",
+            escape(&self.file),
+            escape(&self.input_line),
+            self.plan.folds,
+            context.seed
+        );
+        for (k, row) in rows.iter().enumerate() {
+            let cells: Vec<String> = row.iter().map(escape).collect();
+            text.push_str(&format!("| {} |\n", cells.join(" | ")));
+            if k == 0 {
+                let numbers = |name: &String| !matches!(name.as_str(), "learner" | "proved");
+                let rule: Vec<&str> =
+                    row.iter().map(|name| if numbers(name) { "---:" } else { "---" }).collect();
+                text.push_str(&format!("| {} |\n", rule.join(" | ")));
+            }
+        }
+        text.push('\n');
+        for (name, reason) in &self.contest.refused {
+            text.push_str(&format!("- refused: {}: {}\n", escape(name), escape(reason)));
+        }
+        for (name, note) in self.notes() {
+            text.push_str(&format!("- {name}: {}\n", escape(&note)));
+        }
+        text
+    }
+
+    fn json(&self, context: &Context) -> serde_json::Value {
+        let entry = |entry: &Entry| {
+            let mut value = json!({
+                "learner": entry.name,
+                "baseline": entry.baseline,
+                "cv": entry.validation,
+                "training_errors": entry.training_errors,
+                "proved": entry.proved,
+                "p": entry.p.map(|(p, _)| json_number(p)),
+                "p_holm": entry.p.map(|(_, p)| json_number(p)),
+            });
+            if self.plan.times {
+                value["fit_seconds"] = entry.seconds.map_or(serde_json::Value::Null, json_number);
+            }
+            value
+        };
+        json!({
+            "schema": "linsep.result/1",
+            "command": "compare",
+            "rows": self.contest.task.data.n_rows(),
+            "features": self.contest.task.data.n_features(),
+            "classes": self.contest.task.data.classes(),
+            "folds": self.plan.folds,
+            "seed": context.seed,
+            "best": self.contest.entries.first().map(|entry| &entry.name),
+            "entries": self.contest.entries.iter().map(entry).collect::<Vec<_>>(),
+            "refused": self.contest.refused.iter()
+                .map(|(name, reason)| json!({ "learner": name, "reason": reason }))
+                .collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// What a learner takes for granted of the data.
+fn assumption(learner: &str) -> &'static str {
+    match learner {
+        "perceptron" => "nothing; it separates the rows or proves that no plane does",
+        "least-squares" | "adaline" => {
+            "targets near ±1 with equal spread; far rows pull, right ones too"
+        }
+        "fisher" => "classes of the same spread; no form of the densities",
+        "lda" => "normal classes with one covariance",
+        "shared-variance-nb" => "independent normal columns with variances that the classes share",
+        "multinomial-nb" => "counts that are drawn independently of each other",
+        "bernoulli-nb" => "independent columns that are on or off",
+        "descent" => "what its criterion says; by default that a plane separates the rows",
+        _ => "that a plane separates the rows, or nearly so",
+    }
+}
+
+fn probability(p: f64) -> String {
+    if p < 0.0001 { "< 0.0001".to_owned() } else { format!("{p:.4}") }
+}
+
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 0.001 => format!("{:.0} µs", s * 1e6),
+        s if s < 1.0 => format!("{:.1} ms", s * 1e3),
+        s => format!("{s:.2} s"),
+    }
+}
+
+/// Columns side by side: words flush left, numbers flush right.
+fn aligned(rows: &[Vec<String>]) -> String {
+    let columns = rows.first().map_or(0, Vec::len);
+    let width =
+        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let line = |row: &Vec<String>| {
+        let cell = |column: usize| {
+            let width = width(column);
+            match column {
+                0 => format!("{:width$}", row[column]),
+                c if c + 1 == columns => format!("  {}", row[column]),
+                _ => format!("  {:>width$}", row[column]),
+            }
+        };
+        (0..columns).map(cell).collect::<String>().trim_end().to_owned() + "\n"
+    };
+    rows.iter().map(line).collect()
+}
