@@ -266,6 +266,8 @@ impl Training for Many {
         let statuses: Vec<Status> = if budget.updates == u64::MAX {
             let children: Vec<_> = self.children.iter_mut().map(Mutex::new).collect();
             parallel_map(children.len(), self.threads, |k| match children[k].lock() {
+                // A pair without rows has nothing to learn.
+                Ok(child) if child.epoch_rows() == 0 => Status::Finished,
                 Ok(mut child) => {
                     let budget = to_go(child.as_ref(), k);
                     child.advance(budget)
@@ -276,6 +278,9 @@ impl Training for Many {
             // A limit on all updates together is used up plane after plane.
             let mut left = budget.updates;
             let mut advance = |(k, child): (usize, &mut Box<dyn Training>)| {
+                if child.epoch_rows() == 0 {
+                    return Status::Finished;
+                }
                 let before = child.progress().updates;
                 let budget = Budget { updates: left, ..to_go(child.as_ref(), k) };
                 let status = child.advance(budget);
