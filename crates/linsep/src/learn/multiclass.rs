@@ -300,10 +300,11 @@ impl Training for Many {
             return Status::Finished;
         }
         // Where the updates were used up, the machines behind catch up next time.
-        let arrived = |(k, child): (usize, &Box<dyn Training>)| {
-            statuses[k] != Status::Running || child.progress().visits >= goals[k]
-        };
-        if self.children.iter().enumerate().all(arrived) {
+        let goals = statuses.iter().zip(&goals);
+        let arrived = self.children.iter().zip(goals).all(|(child, (status, goal))| {
+            *status != Status::Running || child.progress().visits >= *goal
+        });
+        if arrived {
             self.visits = target;
         }
         Status::Running
