@@ -11,10 +11,15 @@ use serde_json::json;
 use std::ops::ControlFlow;
 use support::{Variant, bits, epochs, fit, overlapping, table, tables, variants_of};
 
-/// The settings that decide how a run moves.
+/// The settings that decide how a run moves. The schemes that are reductions like one-versus-rest
+/// are not tried with every start and weight once more.
 fn movers() -> Vec<Variant> {
-    let settings = ["order", "scale", "multiclass", "init", "class-weight", "shrinkage", "most"];
-    variants_of(&settings)
+    let settings = ["order", "scale", "multiclass", "init", "class-weight", "shrinkage"];
+    let plain = |v: &Variant| v.is("init", &["zero"]) && v.is("class-weight", &["none"]);
+    let new = |v: &Variant| plain(v) || v.is("multiclass", &["joint", "ovr"]);
+    let short = |v: &Variant| v.value("most").is_some_and(|most| most != "500");
+    let ballots = variants_of(&["most", "multiclass"]).into_iter().filter(short);
+    variants_of(&settings).into_iter().filter(new).chain(ballots).collect()
 }
 
 /// Those that take the data of a task.
@@ -279,8 +284,8 @@ fn a_state_that_is_damaged_in_one_plane_leaves_no_trace() {
         later.advance(Budget::visits(100));
         let mut value: serde_json::Value = serde_json::from_slice(later.save().as_bytes()).unwrap();
         match &mut value {
-            // A list of states, each as bytes: the last one becomes `{}`.
-            serde_json::Value::Array(states) => *states.last_mut().unwrap() = json!([123, 125]),
+            // A list of states, each as a text: the last one becomes `{}`.
+            serde_json::Value::Array(states) => *states.last_mut().unwrap() = json!("{}"),
             state if state["run"].is_array() && state["planes"].is_null() => {
                 state["run"] = json!([123, 125]);
             }

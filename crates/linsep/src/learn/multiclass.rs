@@ -361,14 +361,16 @@ impl Training for Many {
     fn save(&self) -> State {
         let own = State::encode(&(self.visits, self.done));
         let children = self.children.iter().map(|child| child.save());
-        let states: Vec<Vec<u8>> =
-            std::iter::once(own).chain(children).map(|state| state.as_bytes().to_vec()).collect();
+        // States are JSON, so they stand as texts, which take a quarter of lists of bytes.
+        let text = |state: State| String::from_utf8_lossy(state.as_bytes()).into_owned();
+        let states: Vec<String> = std::iter::once(own).chain(children).map(text).collect();
         State::encode(&states)
     }
 
     fn restore(&mut self, state: &State) -> Result<()> {
         let foreign = || Error::usage("the saved state belongs to a run on other data");
-        let mut states = state.decode::<Vec<Vec<u8>>>()?.into_iter().map(State::from_bytes);
+        let states = state.decode::<Vec<String>>()?.into_iter();
+        let mut states = states.map(|text| State::from_bytes(text.into_bytes()));
         let (visits, done): (u64, bool) = states.next().ok_or_else(foreign)?.decode()?;
         let states: Vec<State> = states.collect();
         if states.len() != self.children.len() {
