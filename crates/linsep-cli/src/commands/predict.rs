@@ -107,8 +107,11 @@ impl<'a> Doubt<'a> {
                  none is predicted"
             )));
         }
-        if word == "ambiguous" {
-            return Ok(Some(Doubt { leads: None }));
+        match word.as_str() {
+            // A configuration file says true or false.
+            "ambiguous" | "true" => return Ok(Some(Doubt { leads: None })),
+            "false" => return Ok(None),
+            _ => {}
         }
         let margin = word.strip_prefix("margin=").and_then(|text| text.parse::<f64>().ok());
         match margin.filter(|margin| margin.is_finite() && *margin > 0.0) {

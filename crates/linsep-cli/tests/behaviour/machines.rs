@@ -124,6 +124,14 @@ fn a_margin_leaves_rows_open_that_are_closer_to_the_boundary() {
     assert_eq!(all.err, "note: 6 of 6 rows left open (?)\n");
     let none = room.run("predict two.linsep two.csv --abstain").exits(0);
     assert_eq!(none.out, plain);
+    room.write("c.toml", "[predict]\nabstain = \"margin=1e9\"\n");
+    let run = room.run("predict two.linsep two.csv --config c.toml").exits(0);
+    assert_eq!(run.out, all.out);
+    for (word, note) in [("true", "note: 0 of 6 rows left open (?)\n"), ("false", "")] {
+        room.write("c.toml", format!("[predict]\nabstain = {word}\n"));
+        let run = room.run("predict two.linsep two.csv --config c.toml").exits(0);
+        assert_eq!((run.out, run.err), (plain.clone(), note.to_owned()));
+    }
 }
 
 #[test]

@@ -295,6 +295,8 @@ impl Training for Many {
             // Threads are not worth a single visit.
             let threads = if budget.visits == 1 { 1 } else { self.threads };
             parallel_map(children.len(), threads, |k| match children[k].lock() {
+                // A pair without rows has nothing to learn.
+                Ok(child) if child.epoch_rows() == 0 => Status::Finished,
                 Ok(mut child) => {
                     let budget = to_go(child.as_ref(), k);
                     child.advance(budget)
@@ -305,6 +307,9 @@ impl Training for Many {
             // A limit on all updates together is used up plane after plane.
             let mut left = budget.updates;
             let mut advance = |(k, child): (usize, &mut Box<dyn Training>)| {
+                if child.epoch_rows() == 0 {
+                    return Status::Finished;
+                }
                 let before = child.progress().updates;
                 let budget = Budget { updates: left, ..to_go(child.as_ref(), k) };
                 let status = child.advance(budget);
@@ -324,10 +329,11 @@ impl Training for Many {
             return Status::Finished;
         }
         // Where the updates were used up, the machines behind catch up next time.
-        let arrived = |(k, child): (usize, &Box<dyn Training>)| {
-            statuses[k] != Status::Running || child.progress().visits >= goals[k]
-        };
-        if self.children.iter().enumerate().all(arrived) {
+        let goals = statuses.iter().zip(&goals);
+        let arrived = self.children.iter().zip(goals).all(|(child, (status, goal))| {
+            *status != Status::Running || child.progress().visits >= *goal
+        });
+        if arrived {
             self.visits = target;
         }
         Status::Running

@@ -231,7 +231,7 @@ impl Perceptron {
         let rows = task.active_rows()?;
         let data = &task.data;
         let scaler = Scaler::new(self.scale, data, &rows);
-        let start = self.start_planes(data, planes, &scaler, purpose)?;
+        let start = self.start_planes(data, &rows, planes, &scaler, purpose)?;
         let factors = self.row_factors(data, &rows, &scaler);
         let rates = Rates { rate: self.rate.clone(), factors };
         let data = task.data.clone();
@@ -243,6 +243,7 @@ impl Perceptron {
     fn start_planes(
         &self,
         data: &Dataset,
+        rows: &[u32],
         planes: usize,
         scaler: &Scaler,
         purpose: impl Fn(usize) -> Purpose,
@@ -250,14 +251,18 @@ impl Perceptron {
         let width = data.n_features();
         match &self.init {
             Init::Zero => Ok(vec![Plane { weights: vec![0.0; width], bias: 0.0 }; planes]),
-            Init::Random => Ok((0..planes)
-                .map(|k| {
+            Init::Random => {
+                let used = used_columns(data, rows);
+                // A column without values has no unit, and no row would ever move its weight.
+                let scale = |j: usize| if used[j] { scaler.scale(j) } else { 0.0 };
+                let plane = |k| {
                     let mut stream = Stream::new(self.seed, purpose(k));
                     let bias = stream.normal();
-                    let weights = (0..width).map(|j| stream.normal() * scaler.scale(j)).collect();
+                    let weights = (0..width).map(|j| stream.normal() * scale(j) + 0.0).collect();
                     Plane { weights, bias }
-                })
-                .collect()),
+                };
+                Ok((0..planes).map(plane).collect())
+            }
             Init::Given(given) => {
                 if given.len() != planes || given.iter().any(|p| p.weights.len() != width) {
                     return Err(Error::usage(format!(
@@ -287,6 +292,15 @@ impl Perceptron {
             }
         }
     }
+}
+
+/// Which columns have a value in some of these rows.
+fn used_columns(data: &Dataset, rows: &[u32]) -> Vec<bool> {
+    let (mut used, mut scratch) = (vec![false; data.n_features()], Vec::new());
+    for &row in rows {
+        data.store.for_each(row as usize, &mut scratch, |j, _| used[j as usize] = true);
+    }
+    used
 }
 
 /// Row weight × class weight of every row of the data, if any of them is not 1. Balanced classes
