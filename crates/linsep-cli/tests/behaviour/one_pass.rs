@@ -113,7 +113,11 @@ fn peak(room: &Room, megabytes: usize) -> u64 {
     let mut block = String::new();
     while block.len() < 1 << 20 {
         let k = block.len() % 1000;
-        block.push_str(&format!("{k},{},{}\n", 1000 - k, if k % 3 == 0 { "a" } else { "b" }));
+        block.push_str(&format!(
+            "{k},{},{}\n",
+            1000 - k,
+            if k.is_multiple_of(3) { "a" } else { "b" }
+        ));
     }
     pipe.write_all(b"u,v,label\n").expect("a header");
     for _ in 0..megabytes {

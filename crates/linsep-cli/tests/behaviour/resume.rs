@@ -162,6 +162,23 @@ fn an_interrupted_run_is_saved_and_goes_on() {
     assert_eq!(room.read("b.linsep"), room.read("whole.linsep"));
 }
 
+#[test]
+fn a_time_limit_saves_the_run() {
+    let room = Room::new();
+    room.run("generate xor -o f.csv").exits(0);
+    let flags = "--verdict off --time-limit 100ms --checkpoint-every 1h";
+    let run = room.run(&format!("train f.csv {flags}")).exits(5);
+    run.says(&[
+        "--time-limit was reached",
+        "resume with: linsep train --resume f.linsep.checkpoint f.csv",
+    ]);
+    let done = room.run("show f.linsep --json").exits(0).json()["epochs"].as_u64();
+    let epochs = done.expect("a number") + 10;
+    room.run(&format!("train f.csv --resume f.linsep.checkpoint --epochs {epochs}")).exits(5);
+    room.run(&format!("train f.csv --verdict off --epochs {epochs} -o whole.linsep")).exits(5);
+    assert_eq!(room.read("f.linsep"), room.read("whole.linsep"));
+}
+
 /// The same rows in one file and in two: one pass over both is a pass over the first, carried on with
 /// the second. The rate falls and the weights are averaged, so counters have to be carried on too.
 #[test]

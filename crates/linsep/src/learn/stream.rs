@@ -18,6 +18,24 @@ use linsep_proof::digest::Digester;
 use std::ops::ControlFlow;
 
 /// A pass over rows that come part by part.
+///
+/// ```
+/// use linsep::learn::perceptron::{Order, Perceptron};
+/// use linsep::learn::stream::OnePass;
+/// use linsep::{Dataset, Stop};
+/// let mut learner = Perceptron::default();
+/// learner.order = Order::Cyclic;
+/// learner.scale = linsep::data::scale::Scaling::None;
+/// let mut pass = OnePass::new(Box::new(learner), None, 1);
+/// pass.expect_classes(&["cold".into(), "warm".into()])?;
+/// for (row, label) in [([-2.0], "cold"), ([3.0], "warm"), ([-1.0], "cold")] {
+///     pass.feed(Dataset::from_rows(&[row], &[label])?, &mut ())?;
+/// }
+/// let passed = pass.finish(Stop::Epochs)?;
+/// assert_eq!(passed.fit.progress.visits, 3);
+/// assert_eq!(passed.fit.model.predict(&[5.0]), "warm");
+/// # Ok::<(), linsep::Error>(())
+/// ```
 pub struct OnePass {
     learner: Box<dyn Learner>,
     threads: usize,
