@@ -57,6 +57,21 @@ fn the_commands_of_the_readme_print_what_it_shows() {
     check(&repository().join("README.md"));
 }
 
+/// Every lesson shows what the program prints.
+#[test]
+fn lessons_print_what_they_show() {
+    let folder = repository().join("docs/learn");
+    let entries = std::fs::read_dir(folder).expect("the lessons");
+    let mut lessons: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    lessons.retain(|path| {
+        path.file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with(|c: char| c.is_ascii_digit()))
+    });
+    lessons.sort();
+    assert!(lessons.len() >= 12, "{} lessons", lessons.len());
+    lessons.iter().for_each(|lesson| check(lesson));
+}
+
 #[test]
 fn a_wrong_line_a_missing_line_and_a_wrong_exit_code_are_noticed() {
     let room = Room::new();
