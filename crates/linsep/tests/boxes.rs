@@ -95,10 +95,12 @@ fn single_sample_boxes_make_the_vectors_of_the_hand_calculation() {
     for name in ["000-single", "002", "004-sequential"] {
         let (fit, found) = vectors(built(name, &[], false).as_ref(), &and());
         assert_eq!(found, AND, "{name}");
-        assert_eq!((fit.stop, fit.progress.epochs), (Stop::Finished, 9), "{name}");
+        // The last correction is at row 0 of epoch 8; a window of four rows is clean at the end of it.
+        let early = u64::from(name == "004-sequential");
+        assert_eq!((fit.stop, fit.progress.epochs), (Stop::Finished, 9 - early), "{name}");
         let (fit, found) = vectors(built(name, &[], false).as_ref(), &or());
         assert_eq!(found, OR, "{name}");
-        assert_eq!((fit.stop, fit.progress.epochs), (Stop::Finished, 6), "{name}");
+        assert_eq!((fit.stop, fit.progress.epochs), (Stop::Finished, 6 - early), "{name}");
     }
 }
 

@@ -273,12 +273,11 @@ fn a_visit_goes_down_the_gradient_of_its_row() {
 /// The saved state of a run with another plane in it.
 fn with_plane(state: &str, plane: &Plane) -> linsep::State {
     let mut value: serde_json::Value = serde_json::from_str(state).unwrap();
-    let inner: Vec<u8> = serde_json::from_value(value["run"].clone()).unwrap();
-    let mut run: serde_json::Value = serde_json::from_slice(&inner).unwrap();
+    let mut run: serde_json::Value = serde_json::from_str(value["run"].as_str().unwrap()).unwrap();
     let bits: Vec<u64> = plane.weights.iter().map(|w| w.to_bits()).collect();
     run["planes"][0]["v"] = bits.into();
     run["planes"][0]["b"] = plane.bias.to_bits().into();
-    value["run"] = serde_json::to_vec(&run).unwrap().into();
+    value["run"] = run.to_string().into();
     linsep::State::from_bytes(serde_json::to_vec(&value).unwrap())
 }
 

@@ -20,6 +20,9 @@ fn row_by_row() -> Vec<Variant> {
         if variant.value("verdict").is_some() {
             variant.settings.set("verdict", "off");
         }
+        if variant.value("pace").is_some() {
+            variant.settings.set("pace", "row");
+        }
         let eta = if variant.recipe.name == "adaline" { "0.01" } else { "3/(3+k)" };
         variant.settings.set("eta", eta);
     }
@@ -112,7 +115,7 @@ fn every_online_learner_carries_on_and_no_other_does() {
         drive(before.as_mut(), &epochs(3), &mut ());
         let mut after = variant.learner().start(&other).unwrap();
         let words = variant.words();
-        if !variant.is_online() {
+        if !variant.is_online() || variant.recipe.name == "ho-kashyap" {
             assert!(after.carry_on(&before.save()).is_err(), "{words}");
             continue;
         }

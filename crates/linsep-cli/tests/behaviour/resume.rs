@@ -226,6 +226,12 @@ fn a_model_carries_on_with_every_online_learner() {
     for recipe in online() {
         let name = recipe.name;
         room.run(&format!("train examples/iris.csv --learner {name} -o m.linsep")).exits(0);
+        if name == "ho-kashyap" {
+            // It looks at all rows at once.
+            let refused = room.run("train later.csv --resume m.linsep").exits(4);
+            assert!(refused.err.contains("other rows"), "{}", refused.err);
+            continue;
+        }
         let result = room.run("train later.csv --resume m.linsep --json").exits(0).json();
         assert_eq!(result["learner"], name);
         assert_eq!(result["classes"], serde_json::json!(["0", "1", "2"]), "{name}");

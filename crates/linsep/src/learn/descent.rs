@@ -145,7 +145,7 @@ impl BinaryLearner for Descent {
         let rows = task.active_rows()?;
         let scaler = Scaler::new(self.scale, &task.data, &rows);
         scaler.check()?;
-        let weights = super::perceptron::row_weights(&task.data, &rows, self.balanced);
+        let weights = super::row_weights::row_weights(&task.data, &rows, self.balanced);
         let mut plane = Plane { weights: vec![0.0; task.data.n_features()], bias: 0.0 };
         if let Some(ranges) = &ranges {
             ranges.bring_in(&mut plane.weights);
@@ -196,7 +196,7 @@ impl Descent {
             resting = resting.untraced();
         }
         let Some(below) = self.below else { return Ok(Box::new(resting)) };
-        let weights = super::perceptron::row_weights(&task.data, &rows, self.balanced);
+        let weights = super::row_weights::row_weights(&task.data, &rows, self.balanced);
         let (task, criterion) = (task.clone(), self.criterion);
         let good_enough = move |planes: &[Plane]| {
             let batch = Batch {

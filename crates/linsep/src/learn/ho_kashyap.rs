@@ -27,7 +27,7 @@ use super::{
 use crate::engine::batch::margins;
 use crate::engine::dense::Factor;
 use crate::engine::direct::{Moments, Spec, Want};
-use crate::engine::online::fingerprint;
+use crate::engine::online::{fingerprint, is_count};
 use crate::error::{Error, Result};
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::verdict::disjoint::conflict;
@@ -298,6 +298,7 @@ impl Training for Run {
         let fits = now.rows == self.now.rows
             && now.targets.len() == self.rows.len()
             && now.visits < self.rows.len().max(1) as u64
+            && is_count(now.epoch)
             && planes.len() == 1;
         if !fits {
             return Err(Error::usage("the saved state belongs to a run on other data"));

@@ -23,6 +23,7 @@ pub mod pocket;
 pub mod rate;
 pub mod response;
 pub(crate) mod resting;
+pub(crate) mod row_weights;
 pub mod runs;
 pub mod search;
 pub(crate) mod sequential;

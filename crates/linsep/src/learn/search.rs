@@ -24,6 +24,7 @@ use super::{
     Training,
 };
 use crate::engine::batch::margins;
+use crate::engine::online::is_count;
 use crate::error::{Error, Result};
 use crate::model::{LinearModel, Plane};
 use crate::verdict::disjoint::disjoint_conflicts;
@@ -69,7 +70,7 @@ impl Learner for FewMistakes {
 impl BinaryLearner for FewMistakes {
     fn start_binary(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
         let rows = task.active_rows()?;
-        let weights = super::perceptron::row_weights(&task.data, &rows, self.run.balanced);
+        let weights = super::row_weights::row_weights(&task.data, &rows, self.run.balanced);
         let weights = rows.iter().map(|&row| weights.as_ref().map_or(1.0, |w| w[row as usize]));
         let weights: Vec<f64> = weights.collect();
         let pocket = Pocket(self.run.clone()).start_binary(task, positive)?;
@@ -356,7 +357,8 @@ impl Training for Run {
         let saved: Saved = state.decode()?;
         if let Some(moves) = &saved.moves {
             SavedPlane::all(std::slice::from_ref(&moves.plane), &[self.plane()])?;
-            if moves.visits >= self.rows.len().max(1) as u64 {
+            let counts = [moves.passes, moves.made, moves.idle, moves.mistakes];
+            if moves.visits >= self.rows.len().max(1) as u64 || !counts.into_iter().all(is_count) {
                 return Err(Error::usage("the saved state belongs to a run on other data"));
             }
         }

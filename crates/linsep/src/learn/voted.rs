@@ -23,10 +23,12 @@
 //! K classes by machines side by side: [`super::multiclass`].
 
 use super::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
+use super::update::{Beginning, Update};
 use super::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, SavedPlane, State, Status, Task,
     Training,
 };
+use crate::engine::online::is_count;
 use crate::error::{Error, Result};
 use crate::model::{Ballot, LinearModel, Plane, Rule};
 use serde::{Deserialize, Serialize};
@@ -74,7 +76,7 @@ impl BinaryLearner for Voted {
         let run = self.run.launch(task, planes, false)?;
         let now = run.plane();
         let (task, most) = (task.clone(), self.most);
-        let count = Counts { made: 1, left_out: 0, left_out_votes: 0 };
+        let count = Counts { made: 1, earlier: 0, left_out: 0, left_out_votes: 0 };
         Ok(Box::new(Run { run, task, planes, most, now, kept: Vec::new(), count }))
     }
 }
@@ -96,6 +98,8 @@ struct Run {
 struct Counts {
     /// The visit that made the plane in motion; 1 for the start.
     made: u64,
+    /// Its votes on other data before.
+    earlier: u64,
     /// Planes that no longer vote, and their votes.
     left_out: u64,
     left_out_votes: u64,
@@ -104,22 +108,48 @@ struct Counts {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Saved {
-    run: Vec<u8>,
+    run: State,
     most: usize,
     now: SavedPlane,
+    /// Votes of the plane in motion.
+    votes: u64,
     kept: Vec<(u64, SavedPlane)>,
     count: Counts,
+}
+
+impl Saved {
+    fn check(&self, most: usize) -> Result<()> {
+        let Counts { made, earlier, left_out, left_out_votes } = self.count;
+        let counts = [self.votes, made, earlier, left_out, left_out_votes];
+        let votes = self.kept.iter().map(|(votes, _)| *votes).chain(counts);
+        let fits = self.most == most && self.kept.len() <= most && made > 0;
+        match fits && votes.into_iter().all(is_count) {
+            true => Ok(()),
+            false => Err(Error::usage("the saved state belongs to a run with other settings")),
+        }
+    }
 }
 
 impl Run {
     /// Keeps the plane in motion, which the given visit corrected.
     fn retire(&mut self, visit: u64) {
-        let votes = visit - self.count.made;
+        let votes = visit - self.count.made + self.count.earlier;
+        self.count.earlier = 0;
         let plane = std::mem::replace(&mut self.now, self.run.plane());
         self.count.made = visit;
         if votes > 0 {
             self.kept.push((votes, plane));
         }
+        self.keep_most();
+    }
+
+    /// The votes of the plane in motion.
+    fn votes(&self) -> u64 {
+        (self.run.progress().visits + 1).saturating_sub(self.count.made) + self.count.earlier
+    }
+
+    /// Takes the plane with the fewest votes out where there are too many.
+    fn keep_most(&mut self) {
         if self.kept.len() > self.most {
             let (votes, _) = self.kept.remove(least(&self.kept));
             self.count.left_out += 1;
@@ -129,7 +159,7 @@ impl Run {
 
     /// All planes that vote, the one in motion last unless it has too few votes.
     fn ballot(&self) -> Vec<(u64, Plane)> {
-        let votes = self.run.progress().visits + 1 - self.count.made;
+        let votes = self.votes();
         let mut ballot = self.kept.clone();
         if votes > 0 || ballot.is_empty() {
             ballot.push((votes.max(1), self.now.clone()));
@@ -208,9 +238,10 @@ impl Training for Run {
     fn save(&self) -> State {
         let kept = self.kept.iter().map(|(votes, plane)| (*votes, SavedPlane::of(plane)));
         State::encode(&Saved {
-            run: self.run.save().as_bytes().to_vec(),
+            run: self.run.save(),
             most: self.most,
             now: SavedPlane::of(&self.now),
+            votes: self.votes(),
             kept: kept.collect(),
             count: self.count,
         })
@@ -226,11 +257,36 @@ impl Training for Run {
         let kept: Result<Vec<(u64, Plane)>> =
             saved.kept.iter().map(|(votes, kept)| Ok((*votes, plane(kept)?))).collect();
         let kept = kept?;
-        if saved.most != self.most || kept.len() > self.most || saved.count.made == 0 {
-            return Err(Error::usage("the saved state belongs to a run with other settings"));
-        }
-        self.run.restore(&State::from_bytes(saved.run))?;
+        saved.check(self.most)?;
+        self.run.restore(&saved.run)?;
         (self.now, self.kept, self.count) = (now, kept, saved.count);
         Ok(())
+    }
+
+    /// Planes keep their votes, also the one in motion.
+    fn carry_on(&mut self, state: &State) -> Result<()> {
+        let saved: Saved = state.decode()?;
+        saved.check(self.most)?;
+        let there = std::slice::from_ref(&self.now);
+        let widened = |plane: &SavedPlane| {
+            let planes = SavedPlane::widened(std::slice::from_ref(plane), there);
+            planes.map(|mut planes| planes.remove(0))
+        };
+        let mut kept = Vec::new();
+        for (votes, plane) in &saved.kept {
+            kept.push((*votes, widened(plane)?));
+        }
+        self.run.carry_on(&saved.run)?;
+        (self.now, self.kept) = (self.run.plane(), kept);
+        self.count = Counts { made: 1, earlier: saved.votes, ..saved.count };
+        Ok(())
+    }
+
+    fn beginnings(&self) -> Vec<Beginning> {
+        self.run.beginnings()
+    }
+
+    fn last_updates(&self) -> Vec<Update> {
+        self.run.last_updates()
     }
 }

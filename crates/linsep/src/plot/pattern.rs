@@ -58,12 +58,22 @@ impl<'a> Pattern<'a> {
 }
 
 /// How many machines of a model claim a point with these scores. One machine for two classes always
-/// has one answer; of machines of one class each, every score of at least 0 is a claim.
+/// has one answer; of machines of one class each, every score of at least 0 is a claim; where the last
+/// class has no machine, it claims what nobody else does. Pairs of classes that contradict each other
+/// count as several.
 pub fn claims(model: &LinearModel, scores: &[f64]) -> usize {
-    match model.rule {
-        Rule::Sign => 1,
-        _ => scores.iter().filter(|score| **score >= 0.0).count(),
+    let claims = scores.iter().filter(|score| **score >= 0.0).count();
+    match model.rule.on_scores() {
+        Rule::Sign | Rule::Ballot(_) => 1,
+        Rule::ArgMax | Rule::Rest => claims,
+        Rule::RestLast => claims.max(1),
+        Rule::Vote => 1 + usize::from(model.is_ambiguous(scores)),
     }
+}
+
+/// Whether the highest score of one plane for each class wins.
+fn is_argmax(model: &LinearModel) -> bool {
+    matches!(model.rule, Rule::ArgMax | Rule::Rest)
 }
 
 /// Everything that the drawing needs.
@@ -367,8 +377,8 @@ impl<'a> Scene<'a> {
     fn regions(&self, svg: &mut Svg, frame: &Frame, model: &LinearModel, lines: &[Line]) {
         let sheet = frame.corners();
         let mut of_class = vec![Vec::new(); self.classes.len()];
-        match model.rule {
-            Rule::ArgMax => {
+        match is_argmax(model) {
+            true => {
                 for (class, line) in lines.iter().enumerate() {
                     let rivals = lines.iter().enumerate().filter(|(k, _)| *k != class);
                     let region = rivals.fold(sheet.clone(), |polygon, (_, rival)| {
@@ -377,7 +387,7 @@ impl<'a> Scene<'a> {
                     of_class[class].push(region);
                 }
             }
-            _ => {
+            false => {
                 for piece in pieces(sheet.clone(), lines) {
                     let at = middle(&piece);
                     let scores: Vec<f64> = lines.iter().map(|line| line.at(at)).collect();
@@ -467,7 +477,7 @@ impl<'a> Scene<'a> {
                 let rivals = scores.iter().enumerate().filter(|(k, _)| *k != class);
                 if model.rule == Rule::Sign {
                     scores[0]
-                } else if model.rule == Rule::ArgMax {
+                } else if is_argmax(model) {
                     scores[class] - rivals.map(|(_, s)| *s).fold(f64::NEG_INFINITY, f64::max)
                 } else if model.class_of(&scores) as usize == class {
                     0.5
@@ -559,7 +569,7 @@ impl<'a> Scene<'a> {
 /// The lines between regions: that of the one plane, or for each pair of classes the part where both
 /// are ahead of all others. Other rules have the lines of their machines.
 fn boundaries(sheet: &[[f64; 2]], model: &LinearModel, lines: &[Line]) -> Vec<[[f64; 2]; 2]> {
-    if model.rule != Rule::ArgMax {
+    if !is_argmax(model) {
         return lines.iter().filter_map(|line| inside(sheet, line)).collect();
     }
     let mut found = Vec::new();
