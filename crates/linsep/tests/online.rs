@@ -67,7 +67,8 @@ fn a_stream_is_one_epoch_whatever_its_parts() {
     for table in tables() {
         let task = table.task();
         let (n, classes) = (table.rows.len(), task.data.classes().to_vec());
-        for variant in row_by_row() {
+        // Machines of pairs see rows of their own, so their epochs do not end together.
+        for variant in row_by_row().into_iter().filter(|v| v.value("multiclass") != Some("ovo")) {
             let whole = variant.learner().fit(&task, &epochs(1), &mut ()).unwrap();
             let mut states = Vec::new();
             for size in [2, 9, n] {

@@ -318,7 +318,9 @@ impl Run {
         self.last = None;
         let only_mistakes = self.settings.knows_only_mistakes();
         let below = self.settings.below.is_some_and(|below| value < below);
-        if below || (only_mistakes && mistakes == 0) {
+        // Where the slope is 0 a convex criterion has its minimum.
+        let flat = criterion.is_convex() && self.batch().slope_length(&gradient) == 0.0;
+        if flat || below || (only_mistakes && mistakes == 0) {
             self.now.ended = true;
             return;
         }

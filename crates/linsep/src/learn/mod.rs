@@ -20,6 +20,7 @@ pub mod multiclass;
 pub mod neighbours;
 pub mod perceptron;
 pub mod pocket;
+pub(crate) mod proving;
 pub mod rate;
 pub mod response;
 pub(crate) mod resting;

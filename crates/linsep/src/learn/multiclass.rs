@@ -215,6 +215,10 @@ impl Training for Duel {
     fn restore(&mut self, state: &State) -> Result<()> {
         self.run.restore(state)
     }
+
+    fn carry_on(&mut self, state: &State) -> Result<()> {
+        self.run.carry_on(state)
+    }
 }
 
 /// Runs side by side, each a machine of one model. Every run sees the same budget, so the result does

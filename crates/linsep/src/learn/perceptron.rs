@@ -35,9 +35,9 @@ use crate::engine::online::{Online, Rule, Setup, Visit};
 use crate::error::{Error, Result};
 use crate::model::{LinearModel, Link, Plane};
 use crate::rng::{Purpose, Stream};
-use crate::verdict::{jointly_separable, separable};
 use linsep_proof::{Claim, Finding, check_claim};
 
+pub(crate) use super::proving::{Planes, certificate_of, claim_of};
 pub use crate::engine::online::Order;
 pub use crate::engine::stopping::StopRule;
 
@@ -151,22 +151,6 @@ pub(crate) trait PerceptronRun: Training {
 
     /// The model with its planes averaged over all visits.
     fn averaged_model(&self) -> LinearModel;
-}
-
-/// Which planes a run moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Planes {
-    /// The plane of this class against all others.
-    One(u32),
-    /// One for each class.
-    Joint,
-}
-
-impl Planes {
-    /// One plane for two classes, else one for each class.
-    pub(crate) fn of(task: &Task) -> Planes {
-        if task.data.n_classes() == 2 { Planes::One(1) } else { Planes::Joint }
-    }
 }
 
 impl Perceptron {
@@ -301,24 +285,6 @@ fn used_columns(data: &Dataset, rows: &[u32]) -> Vec<bool> {
         data.store.for_each(row as usize, &mut scratch, |j, _| used[j as usize] = true);
     }
     used
-}
-
-/// The claim that planes separate; not checked.
-fn claim_of(data: &Dataset, rule: Planes, planes: &[Plane]) -> Claim {
-    match rule {
-        Planes::One(positive) => separable(data, &data.classes()[positive as usize], &planes[0]),
-        Planes::Joint => jointly_separable(data, planes),
-    }
-}
-
-/// What is proved of planes, whatever they come from: that they separate all rows, or nothing.
-pub(crate) fn certificate_of(task: &Task, rule: Planes, planes: &[Plane]) -> Certificate {
-    let data = task.data.as_ref();
-    let claim = claim_of(data, rule, planes);
-    match check_claim(&claim, data, &data.reading_field(), true, task.threads) {
-        Finding::Holds(_) => Certificate { claims: vec![claim] },
-        _ => Certificate::unproved("some row is not strictly on its side of the planes"),
-    }
 }
 
 fn visit_of(answer: &impl Respond, margin: f64) -> Visit {
@@ -581,7 +547,7 @@ impl<U: Rule + 'static> Training for Run<U> {
                 "the last pass over the training rows made no mistake; of the other rows nothing is claimed",
             ),
             _ => Certificate::unproved(
-                "the last pass made no mistake in floating point, but the exact check does not confirm it",
+                "the last pass made no mistake, but in exact arithmetic some row is not strictly on its side: it lies on the plane, or rounding hid it",
             ),
         }
     }

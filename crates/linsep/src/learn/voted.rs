@@ -133,7 +133,7 @@ impl Saved {
 impl Run {
     /// Keeps the plane in motion, which the given visit corrected.
     fn retire(&mut self, visit: u64) {
-        let votes = visit - self.count.made + self.count.earlier;
+        let votes = visit.saturating_sub(self.count.made) + self.count.earlier;
         self.count.earlier = 0;
         let plane = std::mem::replace(&mut self.now, self.run.plane());
         self.count.made = visit;

@@ -40,11 +40,12 @@ impl AlgorithmBox {
 
     /// The settings that make the learner stop as the box does.
     fn stop_rule(&self, settings: &mut Settings) -> Result<()> {
-        let rule = match self.stop {
-            // What the learners do by themselves; a clean pass shows that the error set is empty.
-            "empty" | "clean-epoch" => "clean-epoch",
-            other => other,
-        };
+        let recipe = Recipe::find(self.learner)?;
+        if !recipe.parameters.contains(&parameters::STOP) {
+            // A batch ends with an empty error set by itself.
+            return Ok(());
+        }
+        let rule = self.stop;
         match settings.values.get(parameters::STOP.name) {
             Some(given) if given != rule => Err(Error::usage(format!(
                 "--stop {given} contradicts --box {}, which stops by {}",

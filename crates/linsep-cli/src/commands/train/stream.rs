@@ -41,6 +41,11 @@ pub(super) fn settle(
             return refuse(format!("--{flag} is not for a stream"));
         }
     }
+    if recipe.parameters.iter().any(|p| p.name == "multiclass" && settings.get(p) == "ovo") {
+        return refuse(
+            "--multiclass ovo is not for a stream: pairs have rows of their own".to_owned(),
+        );
+    }
     if matches.get_one::<std::path::PathBuf>("trace").is_some() {
         return refuse("--trace is not for a stream, whose rows are gone".to_owned());
     }
