@@ -139,3 +139,30 @@ fn a_row_of_weight_two_counts_twice() {
         assert!((a.bias - b.bias).abs() < 1e-12, "{criterion:?}");
     }
 }
+
+/// Where every margin is at least 1 the hinge has its minimum, and no step leads anywhere.
+#[test]
+fn the_hinge_ends_at_its_minimum() {
+    for gate in [["0", "0", "0", "1"], ["0", "1", "1", "1"]] {
+        let rows = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
+        let task = Task::new(Dataset::from_rows(&rows, &gate).unwrap());
+        let limits = Limits { epochs: Some(20_000), updates: None };
+        let fit = Descent::on(Criterion::Hinge).fit(&task, &limits, &mut ()).unwrap();
+        assert_eq!(fit.stop, Stop::Finished);
+        assert_eq!(fit.model.evaluate(&task.data, None, 1).errors, 0);
+    }
+}
+
+/// The logistic criterion gives probabilities of two classes, whatever the pace.
+#[test]
+fn logistic_scores_are_log_odds() {
+    for pace in [linsep::learn::descent::Pace::Batch, linsep::learn::descent::Pace::Row] {
+        let mut descent = Descent::on(Criterion::Logistic);
+        descent.pace = pace;
+        let fit = descent.fit(&Task::new(data()), &Limits::default(), &mut ()).unwrap();
+        let scores = fit.model.scores(&[1.0, 2.0]);
+        let odds = fit.model.probabilities(&scores).unwrap();
+        assert!((odds[1] - 1.0 / (1.0 + (-scores[0]).exp())).abs() < 1e-15, "{pace:?}");
+        assert!((odds[0] + odds[1] - 1.0).abs() < 1e-15, "{pace:?}");
+    }
+}

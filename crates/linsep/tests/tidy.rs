@@ -374,3 +374,30 @@ fn no_text_names_a_folder_of_one_machine() {
     }
     report("paths of one machine", &broken);
 }
+
+/// Every item of the lectures stands once in the table of the lessons, with a command and tests that
+/// exist; every lesson that the table names does, too.
+#[test]
+fn every_item_of_the_lectures_has_a_command_and_a_test() {
+    let table = std::fs::read_to_string(root().join("docs/learn/lectures.md")).unwrap();
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .filter(|line| line.starts_with("| L"))
+        .map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect())
+        .collect();
+    let names: Vec<String> = rows.iter().map(|row| row[0].to_owned()).collect();
+    let wanted: Vec<String> = (1..=92).map(|k| format!("L{k}")).collect();
+    assert_eq!(names, wanted);
+    for row in &rows {
+        let [_, _, lesson, command, api, tests] = row[..] else { panic!("{row:?}") };
+        let lesson = root().join(format!("docs/learn/{lesson}.md"));
+        assert!(lesson.exists() || row[2] == "README", "{row:?}");
+        assert!(command.starts_with("`linsep ") && api.starts_with('`'), "{row:?}");
+        for test in tests.split(", ").map(|test| test.trim_matches('`')) {
+            let exists = ["linsep", "linsep-cli", "linsep-proof"]
+                .iter()
+                .any(|name| root().join("crates").join(name).join(test).exists());
+            assert!(exists, "{test} of {}", row[0]);
+        }
+    }
+}

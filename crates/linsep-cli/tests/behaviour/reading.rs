@@ -223,3 +223,19 @@ fn svmlight_comments_queries_and_index_bases_are_understood() {
     let run = room.run("convert f.svm - --to-format csv --index-base 0 -q").exits(0);
     assert_eq!(run.out, "label,x1,x2,x3\n1,0,2,0\n-1,0,0,0.5\n");
 }
+
+#[test]
+fn a_label_that_looks_measured_is_named() {
+    let room = Room::new();
+    let rows: Vec<String> = (0..40).map(|k| format!("{k},{}.{}", 100 + k, 1 + k % 9)).collect();
+    room.write("prices.csv", format!("size,price\n{}\n", rows.join("\n")));
+    let found = room.run("inspect prices.csv --label price").exits(0);
+    assert!(found.out.contains("looks like a measurement"), "{}", found.out);
+    let trained = room.run("train prices.csv --label price --epochs 1").exits(5);
+    assert!(trained.err.contains("looks like a measurement"), "{}", trained.err);
+    // Whole numbers and few values are names.
+    let rows: Vec<String> = (0..40).map(|k| format!("{k},{}", k % 12)).collect();
+    room.write("months.csv", format!("size,month\n{}\n", rows.join("\n")));
+    let found = room.run("inspect months.csv --label month").exits(0);
+    assert!(!found.out.contains("measurement"), "{}", found.out);
+}

@@ -83,6 +83,23 @@ pub fn inspect(data: &Dataset) -> Inspection {
     }
 }
 
+impl Dataset {
+    /// A warning where the label looks like a measurement: many numbers that are not whole.
+    pub fn looks_measured(&self) -> Option<String> {
+        const MANY: usize = 10;
+        let names = self.label_names();
+        let number = |name: &String| name.parse::<f64>().ok();
+        let numbers: Option<Vec<f64>> = names.iter().map(number).collect();
+        let broken = numbers?.iter().filter(|x| x.fract() != 0.0).count();
+        (names.len() > MANY && 2 * broken > names.len()).then(|| {
+            format!(
+                "the label has {} different numbers, most of them not whole: it looks like a measurement, and linsep classifies, it does not fit regressions",
+                names.len()
+            )
+        })
+    }
+}
+
 impl Inspection {
     /// Everything that deserves attention, in words.
     pub fn problems(&self, data: &Dataset) -> Vec<String> {
@@ -90,6 +107,9 @@ impl Inspection {
         let mut problems = Vec::new();
         if data.n_classes() < 2 {
             problems.push("there is only one class".to_owned());
+        }
+        if let Some(words) = data.looks_measured() {
+            problems.push(words);
         }
         if let Some((a, b)) = self.contradictions.example {
             let place = |row| match data.origin().line(row) {

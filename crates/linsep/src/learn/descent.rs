@@ -192,6 +192,7 @@ impl Descent {
         let rows = task.active_rows()?;
         let scaler = Scaler::new(self.scale, &task.data, &rows);
         let mut resting = Resting::new(run, task, Planes::One(positive), &scaler, rest);
+        resting.link = self.link();
         if !self.adds_up_rows() {
             resting = resting.untraced();
         }
@@ -215,6 +216,11 @@ impl Descent {
     /// Whether the plane is a sum of rows. A step on `jd` scales it too, and bounds cut it off.
     fn adds_up_rows(&self) -> bool {
         self.criterion != Criterion::Distance && self.lower.is_none() && self.upper.is_none()
+    }
+
+    /// The logistic criterion is minus a log-likelihood, so its scores are log-odds.
+    fn link(&self) -> Link {
+        if self.criterion == Criterion::Logistic { Link::Softmax } else { Link::None }
     }
 
     /// Whether rows on their side ask for nothing, so that an empty error set is the end.
@@ -388,7 +394,7 @@ impl Training for Run {
         LinearModel {
             planes: vec![self.now.plane.clone()],
             rule: Rule::Sign,
-            link: Link::None,
+            link: self.settings.link(),
             classes: self.task.data.classes().to_vec(),
             input: self.task.data.input().clone(),
         }

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::error::{Error, Result};
 use crate::model::rule::duels;
-use crate::model::{Ballot, LinearModel, Rule};
+use crate::model::{Ballot, LinearModel, Link, Rule};
 use crate::parallel::parallel_map;
 use crate::verdict::{float_plane, problem_of};
 use linsep_proof::{Claim, check_claim};
@@ -373,7 +373,8 @@ impl Training for Many {
             true => self.rule.clone(),
             false => Rule::Ballot(Ballot::new(ballots, self.rule.clone())),
         };
-        LinearModel { planes, rule, ..self.children[0].model() }
+        // Each machine has odds of its own; together they are no probabilities.
+        LinearModel { planes, rule, link: Link::None, ..self.children[0].model() }
     }
 
     /// Those of the first machine, if the others have nothing else to say.

@@ -9,7 +9,7 @@ use super::update::{Beginning, Update};
 use super::{Budget, Certificate, Progress, Remark, SavedPlane, State, Status, Task, Training};
 use crate::data::scale::Scaler;
 use crate::error::Result;
-use crate::model::{LinearModel, Plane};
+use crate::model::{LinearModel, Link, Plane};
 use serde::{Deserialize, Serialize};
 
 /// Whether planes are good enough.
@@ -28,6 +28,8 @@ pub(crate) struct Resting {
     rest: Option<f64>,
     good_enough: Option<Test>,
     remarks: Vec<Remark>,
+    /// How scores become probabilities.
+    pub(crate) link: Link,
     /// Whether the planes are sums of rows, so that a trace can tell how they came about.
     traced: bool,
     ended: bool,
@@ -53,8 +55,20 @@ impl Resting {
         let scale = (0..task.data.n_features()).map(|j| scaler.scale(j)).collect();
         let task = task.clone();
         let (good_enough, remarks) = (None, Vec::new());
-        let (traced, ended) = (true, false);
-        Resting { run, task, planes, before, scale, rest, good_enough, remarks, traced, ended }
+        let (link, traced, ended) = (Link::None, true, false);
+        Resting {
+            run,
+            task,
+            planes,
+            before,
+            scale,
+            rest,
+            good_enough,
+            remarks,
+            link,
+            traced,
+            ended,
+        }
     }
 
     /// Also ends at the end of an epoch whose planes are good enough.
@@ -127,7 +141,7 @@ impl Training for Resting {
     }
 
     fn model(&self) -> LinearModel {
-        self.run.model()
+        LinearModel { link: self.link, ..self.run.model() }
     }
 
     fn certificate(&self) -> Certificate {

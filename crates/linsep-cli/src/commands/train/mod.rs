@@ -12,7 +12,7 @@ use super::{check_width, describe_input, evaluate, read_data, tell_about};
 use crate::context::{Context, timed_out};
 use crate::exit::{Failure, eprint_all};
 use crate::input;
-use crate::output::{print, print_json};
+use crate::output::{note, print, print_json};
 use checkpoint::Keeper;
 use clap::ArgMatches;
 use linsep::checkpoint::Earlier;
@@ -147,6 +147,9 @@ impl Input {
                 read
             }
         };
+        if let Some(words) = read.data.looks_measured() {
+            note(context, &words);
+        }
         let seconds = clock.elapsed().as_secs_f64();
         let (file, line) = describe_input(&plan.inputs, &read);
         let ReadResult { data, choices, .. } = read;

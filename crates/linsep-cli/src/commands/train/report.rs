@@ -139,6 +139,10 @@ impl Report<'_> {
             Stop::Finished if by_rule.is_some() => {
                 by_rule.map(|r| r.words.clone()).unwrap_or_default()
             }
+            Stop::Finished if self.rests() => match self.plan.settings.has("below") {
+                true => "at rest, or below the value asked for".to_owned(),
+                false => "at rest".to_owned(),
+            },
             Stop::Finished if progress.last_mistakes == Some(0) && !other_rule => {
                 "a pass without mistakes".to_owned()
             }
@@ -153,11 +157,10 @@ impl Report<'_> {
             }
             Stop::Finished => match self.plan.recipe.name {
                 "perceptron" => "the verdict found a plane".to_owned(),
-                "adaline" | "batch-adaline" => "at rest".to_owned(),
                 "descent" if self.is_search() => {
-                    "no single weight can be moved to fewer mistakes".to_owned()
+                    "no move that was tried leads to fewer mistakes".to_owned()
                 }
-                "descent" => "at rest, or below the value asked for".to_owned(),
+                "descent" => "below the value asked for".to_owned(),
                 _ => "planes without mistakes were found".to_owned(),
             },
             Stop::Epochs if self.plan.epochs_given => "the epoch limit".to_owned(),
@@ -178,9 +181,19 @@ impl Report<'_> {
 
     /// Whether mistakes were searched, not descended.
     fn is_search(&self) -> bool {
-        let settings = &self.plan.settings;
-        let mut parameters = self.plan.recipe.parameters.iter();
-        parameters.any(|p| p.name == "criterion" && settings.get(p) == "jn")
+        self.setting("criterion") == Some("jn")
+    }
+
+    /// Whether the run ends at rest, and not with an empty error set.
+    fn rests(&self) -> bool {
+        let only_mistakes = ["jp", "jd", "jn"].map(Some).contains(&self.setting("criterion"));
+        self.setting("rest").is_some() && !only_mistakes
+    }
+
+    /// The value of a setting, if the learner has it.
+    fn setting(&self, name: &str) -> Option<&str> {
+        let parameter = self.plan.recipe.parameters.iter().find(|p| p.name == name)?;
+        Some(self.plan.settings.get(parameter))
     }
 
     /// How many machines separate their rows, how many are proved not to, and how many there are, if
