@@ -5,7 +5,7 @@
 //! algorithm gives a first plane, the verdict another one, which separates the rows that are left when
 //! conflicts are taken out. From the better one on, one weight at a time (the bias is one) is moved to
 //! the place where, all others fixed, the fewest rows are wrong; when that is over, the same along the
-//! steps that a perceptron would take for the wrong rows next to the plane. Along a direction a + t d
+//! steps that a perceptron would take for the wrong rows, for all and for each. Along a direction a + t d
 //! J_N changes only where a row changes its side, at t = −(z·a)/(z·d), so a sort of these places finds
 //! the best of all t. A move is made only if fewer rows are wrong, so the search ends: when none of
 //! these directions leads to fewer.
@@ -143,9 +143,9 @@ impl Run {
         margins(&self.task.data, &self.rows, self.positive, plane, self.task.threads)
     }
 
-    /// Directions in all: the weights, the bias, and some rows.
+    /// Directions in all: the weights, the bias, all wrong rows together, and some of them.
     fn directions(&self) -> u64 {
-        self.task.data.n_features() as u64 + 1 + WRONG_ROWS
+        self.task.data.n_features() as u64 + 2 + WRONG_ROWS
     }
 
     fn is_over(&self) -> bool {
@@ -153,8 +153,9 @@ impl Run {
         self.moves.as_ref().is_some_and(|moves| moves.mistakes == 0 || moves.idle >= all)
     }
 
-    /// The direction to look along: single weights, the bias first, then the steps towards wrong rows,
-    /// the ones next to the plane first. `None` where there are not so many.
+    /// The direction to look along: single weights, the bias first, then the step towards all wrong rows
+    /// and the steps towards single ones, those next to the plane first. `None` where there are not so
+    /// many.
     fn direction(&self, number: u64, margins: &[f64]) -> Option<Plane> {
         let data = &self.task.data;
         let mut direction = Plane { weights: vec![0.0; data.n_features()], bias: 0.0 };
@@ -168,13 +169,19 @@ impl Run {
         };
         let mut wrong: Vec<usize> = (0..margins.len()).filter(|&k| is_wrong(margins[k])).collect();
         wrong.sort_by(|&a, &b| margins[b].total_cmp(&margins[a]).then(a.cmp(&b)));
-        let row = self.rows[*wrong.get(place)?] as usize;
-        let y = if data.class_of(row) == self.positive { 1.0 } else { -1.0 };
-        direction.bias = y;
-        data.for_each(row, |j, x| {
-            let scale = self.scaler.scale(j as usize);
-            direction.weights[j as usize] = y * scale * scale * x;
-        });
+        let steps = match place.checked_sub(1) {
+            None => &wrong[..],
+            Some(place) => wrong.get(place..place + 1)?,
+        };
+        for &k in steps {
+            let row = self.rows[k] as usize;
+            let y = if data.class_of(row) == self.positive { 1.0 } else { -1.0 };
+            direction.bias += y;
+            data.for_each(row, |j, x| {
+                let scale = self.scaler.scale(j as usize);
+                direction.weights[j as usize] += y * scale * scale * x;
+            });
+        }
         Some(direction)
     }
 
