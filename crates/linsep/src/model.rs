@@ -231,18 +231,19 @@ impl LinearModel {
         scores
     }
 
-    /// The scores of a row of a data set with the features of the model.
+    /// The scores of a row of a data set with the columns of the model.
     pub fn scores_of(&self, data: &Dataset, row: usize) -> Vec<f64> {
+        if data.input().basis != self.input.basis {
+            return self.scores(&data.row(row));
+        }
         let mut scores = vec![0.0; self.planes.len()];
         self.score_row(&data.store, row, &mut scores).to_vec()
     }
 
-    /// The classes of some rows of a data set with the features of the model.
+    /// The classes of some rows of a data set with the columns of the model.
     pub fn predict_rows(&self, data: &Dataset, rows: &[u32]) -> Vec<u32> {
-        let mut scores = vec![0.0; self.planes.len()];
-        let mut class =
-            |row: &u32| self.class_of(self.score_row(&data.store, *row as usize, &mut scores));
-        rows.iter().map(&mut class).collect()
+        let class = |row: &u32| self.class_of(&self.scores_of(data, *row as usize));
+        rows.iter().map(class).collect()
     }
 
     /// The scores of a row, in a place for one number of each plane.

@@ -401,3 +401,28 @@ fn every_item_of_the_lectures_has_a_command_and_a_test() {
         }
     }
 }
+
+/// Every learner of the registry is run somewhere in a lesson or a transcript.
+#[test]
+fn every_learner_has_an_example_in_the_shell() {
+    let folders = ["docs/learn", "testdata/transcripts"].map(|folder| root().join(folder));
+    let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    let texts: Vec<String> =
+        files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect();
+    for recipe in linsep::recipe::ALL {
+        let flag = format!("--learner {}", recipe.name);
+        let ends = |at: usize, text: &str| {
+            !text[at + flag.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '-')
+        };
+        let is_run = |text: &String| {
+            let mut commands = text.lines().filter(|line| line.starts_with("$ linsep"));
+            let is_default =
+                |line: &str| recipe.name == "perceptron" && !line.contains("--learner");
+            commands.any(|line| match line.find(&flag) {
+                Some(at) => ends(at, line),
+                None => line.starts_with("$ linsep train") && is_default(line),
+            })
+        };
+        assert!(texts.iter().any(is_run), "{} is nowhere run", recipe.name);
+    }
+}

@@ -303,7 +303,10 @@ impl Plan {
             options.positive = file.model.classes.get(1).cloned();
         }
         let inputs = std::slice::from_ref(&self.data);
-        let data = read_with_map(inputs, &options, Some(&file.model.input))?.data;
+        // Pictures show the columns themselves; the model makes its basis functions of them.
+        let mut columns = file.model.input.clone();
+        columns.basis = None;
+        let data = read_with_map(inputs, &options, Some(&columns))?.data;
         let about = format!("{} from {}", file.learner, shown(path));
         Ok((Arc::new(data), Some((file.model, about))))
     }

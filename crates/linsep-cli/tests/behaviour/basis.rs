@@ -108,3 +108,15 @@ fn a_basis_goes_with_tests_folds_levels_and_other_learners() {
     room.run("verify w.linsep words.csv").exits(0);
     room.run("train words.csv --categorical onehot --basis #1*#2 -o w.linsep").exits(3);
 }
+
+/// A picture shows the columns, and the curved boundary of the model in them.
+#[test]
+fn a_model_with_a_basis_is_drawn_in_its_columns() {
+    let room = Room::new();
+    room.run("generate xor -o xor.csv").exits(0);
+    room.run("train xor.csv --basis x1*x2 -o m.linsep").exits(0);
+    room.run("plot xor.csv m.linsep -o xor.svg").exits(0);
+    let svg = std::fs::read_to_string(room.path("xor.svg")).expect("a picture");
+    assert!(svg.contains("0 of 4 rows wrong"), "{svg}");
+    assert!(svg.contains("class=\"boundary\""), "{svg}");
+}

@@ -47,6 +47,12 @@ impl Variant {
         self.recipe.name != "ho-kashyap"
     }
 
+    /// Whether a step is made for all rows together.
+    pub(crate) fn is_batch(&self) -> bool {
+        let by_pace = self.value("pace") == Some("batch") && self.value("criterion") != Some("jn");
+        by_pace || ["batch-perceptron", "batch-adaline", "ho-kashyap"].contains(&self.recipe.name)
+    }
+
     /// Whether the seed has a say. A batch knows no order.
     pub(crate) fn draws(&self) -> bool {
         let has_order = self.is("pace", &["row"]) || self.value("criterion") == Some("jn");
