@@ -53,14 +53,18 @@ pub(crate) trait Rule: Send + Sync {
         class: u32,
     ) -> f64;
 
-    /// Whether a row belongs to the error set.
+    /// Whether a row belongs to the error set: by itself unless it is strictly on its side, written so
+    /// that a margin that is not a number is wrong.
     fn is_wrong<R: Rows, C: Centring>(
         &self,
         machine: &mut Machine<'_, C>,
         rows: &R,
         row: usize,
         class: u32,
-    ) -> bool;
+    ) -> bool {
+        let right = self.margin(machine, rows, row, class) > 0.0;
+        !right
+    }
 
     /// The part of a row in the criterion that the rule goes down.
     fn loss<R: Rows, C: Centring>(

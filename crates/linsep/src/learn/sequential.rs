@@ -174,17 +174,6 @@ impl<const J: usize, B: Keep> Rule for Downhill<J, B> {
         margin_of(machine, rows, row, class == self.positive).0
     }
 
-    fn is_wrong<R: Rows, C: Centring>(
-        &self,
-        machine: &mut Machine<'_, C>,
-        rows: &R,
-        row: usize,
-        class: u32,
-    ) -> bool {
-        let right = margin_of(machine, rows, row, class == self.positive).0 > 0.0;
-        !right
-    }
-
     fn loss<R: Rows, C: Centring>(
         &self,
         machine: &mut Machine<'_, C>,
@@ -240,17 +229,6 @@ impl<B: Keep> Rule for Closer<B> {
         class: u32,
     ) -> f64 {
         margin_of(machine, rows, row, class == self.positive).0
-    }
-
-    fn is_wrong<R: Rows, C: Centring>(
-        &self,
-        machine: &mut Machine<'_, C>,
-        rows: &R,
-        row: usize,
-        class: u32,
-    ) -> bool {
-        let right = margin_of(machine, rows, row, class == self.positive).0 > 0.0;
-        !right
     }
 
     fn loss<R: Rows, C: Centring>(
