@@ -11,8 +11,8 @@
 //! ```
 //!
 //! for n < 2^40. With basis functions of degree k a column may be off by γ_{2k−1} instead of u (see
-//! [`crate::basis`]), and n + 2k + 2 takes the place of n + 4. A sum beyond that bound has the sign of s; all others are summed exactly. Overflow
-//! makes a infinite, and the test fails.
+//! the module `basis`), and n + 2k + 2 takes the place of n + 4. A sum beyond that bound has the sign
+//! of s; all others are summed exactly. Overflow makes a infinite, and the test fails.
 
 mod counts;
 mod fitted;

@@ -157,9 +157,14 @@ impl Report<'_> {
             }
             Stop::Finished => match self.plan.recipe.name {
                 "perceptron" => "the verdict found a plane".to_owned(),
-                "descent" if self.is_search() => {
-                    "no move that was tried leads to fewer mistakes".to_owned()
-                }
+                "descent" if self.is_search() => match self.fit.certificate.claims[..] {
+                    [Claim::Mistakes { mistakes, ref conflicts, .. }]
+                        if mistakes == conflicts.len() as u64 =>
+                    {
+                        "proved that no plane makes fewer mistakes".to_owned()
+                    }
+                    _ => "no move that was tried leads to fewer mistakes".to_owned(),
+                },
                 "descent" => "below the value asked for".to_owned(),
                 _ => "planes without mistakes were found".to_owned(),
             },
