@@ -218,6 +218,7 @@ fn predict() -> Command {
         .arg(
             flag("abstain", "margin=X", "Write ? where no machine or several claim a row, or the highest score is tied; with margin=X also where the row is closer than X to the boundary of its class")
                 .num_args(0..=1)
+                .require_equals(true)
                 .default_missing_value("ambiguous"),
         )
         .arg(switch("keep-columns", "The input columns first (tables only)"))

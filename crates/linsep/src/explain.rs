@@ -115,7 +115,10 @@ impl Explanation {
         let mut values = vec![0.0; model.input.width()];
         row.iter().for_each(|&(j, x)| values[j as usize] = x);
         let switches = model.input.binarize.is_some();
+        // A change of one column changes all basis functions of it, so no single one can be moved.
+        let curved = model.input.basis.is_some();
         let mut flips = match switches {
+            _ if curved => Vec::new(),
             true => switched(model, &values, scores, predicted),
             false => moved(model, &values, scores, predicted),
         };
@@ -124,7 +127,7 @@ impl Explanation {
             size(a).total_cmp(&size(b)).then(a.feature.cmp(&b.feature))
         });
         let nearest = match closest {
-            Some((distance, class)) if !switches => {
+            Some((distance, class)) if !switches && !curved => {
                 Some(nearest(model, &values, scores, distance, class))
             }
             _ => None,

@@ -17,11 +17,15 @@ use std::process::ExitCode;
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     crate::context::end_at_once();
     let Some(path) = matches.get_one::<PathBuf>("model") else { return Ok(ExitCode::from(2)) };
-    let model = ModelFile::load(path, context.max_memory)?.model.with_plane_for_each_class()?;
+    let model = ModelFile::load(path, context.max_memory)?.model;
+    // The last of K - 1 machines has no plane to measure.
+    let machines = model.planes.len();
+    let model = model.with_plane_for_each_class()?;
     let options = input::options(matches, context)?;
     let data = read_with_map(&input::paths(matches), &options, Some(&model.input))?.data;
     super::check_width(&data, 64, context)?;
-    let found = measure_model(&model, &data, context.threads)?;
+    let mut found = measure_model(&model, &data, context.threads)?;
+    found.planes.truncate(machines);
     if context.json {
         print_json(&as_json(&found))?;
     } else {

@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
-use crate::output::{print, print_json};
+use crate::output::{note, print, print_json};
 use clap::ArgMatches;
 use linsep::data::read::{ReadOptions, stream};
 use linsep::model_file::ModelFile;
@@ -31,7 +31,18 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         print(&evaluation.to_text())?;
     }
     match bar {
-        Some(bar) if !bar.holds(&evaluation) => Ok(ExitCode::from(1)),
+        Some(Bar { auc: true, .. }) if evaluation.auc.is_none() => Err(Error::usage(
+            "--fail-under: there is no auc here; it needs two classes and rows of both",
+        )
+        .into()),
+        Some(bar) if !bar.holds(&evaluation) => {
+            let (name, found) = match bar.auc {
+                true => ("auc", evaluation.auc.unwrap_or(0.0)),
+                false => ("accuracy", evaluation.accuracy),
+            };
+            note(context, &format!("{name} is {found}, below the bar of {}", bar.least));
+            Ok(ExitCode::from(1))
+        }
         _ => Ok(ExitCode::SUCCESS),
     }
 }

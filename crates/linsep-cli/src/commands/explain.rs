@@ -245,6 +245,10 @@ impl Report<'_> {
 
     fn flips(&self) -> String {
         let switches = self.model.input.binarize.is_some();
+        if self.model.input.basis.is_some() {
+            return "not told: features are functions of the columns and do not change alone"
+                .to_owned();
+        }
         if self.explanation.flips.is_empty() {
             return match switches {
                 true => "no single switch changes the prediction".to_owned(),

@@ -12,6 +12,7 @@ mod geometry;
 mod help;
 mod inspect;
 mod margin;
+mod overwriting;
 mod plot;
 mod predict;
 mod replay;
@@ -38,6 +39,7 @@ pub(crate) fn run(
     matches: &ArgMatches,
     context: &Context,
 ) -> Result<ExitCode, Failure> {
+    overwriting::refuse(name, matches)?;
     match name {
         "separable" => separable::run(matches, context),
         "verify" => verify::run(matches, context),

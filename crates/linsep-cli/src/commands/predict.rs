@@ -117,8 +117,7 @@ impl<'a> Doubt<'a> {
         match margin.filter(|margin| margin.is_finite() && *margin > 0.0) {
             Some(margin) => Ok(Some(Doubt { leads: Some((model.leads()?, margin)) })),
             None => Err(Error::usage(format!(
-                "--abstain: \"{word}\" is not margin=X with a number X above 0; \
-                 without a value the flag stands at the end of the line"
+                "--abstain: \"{word}\" is not margin=X with a number X above 0"
             ))),
         }
     }

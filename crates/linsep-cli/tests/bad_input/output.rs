@@ -137,3 +137,39 @@ fn a_conversion_that_would_lose_something_is_refused_unless_allowed() {
         assert!(room.exists("out.svm"));
     }
 }
+
+/// What a command reads it does not write over, whatever the name it goes by.
+#[test]
+fn an_output_that_is_an_input_is_refused_and_the_input_stays() {
+    let room = Room::with_examples();
+    let table = std::fs::read_to_string(room.path("examples/iris.csv")).expect("a table");
+    room.write("iris.csv", &table);
+    room.run("train iris.csv --learner lda -o m.linsep").exits(0);
+    let model = std::fs::read(room.path("m.linsep")).expect("a model");
+    for command in [
+        "train iris.csv -o iris.csv",
+        "train iris.csv -o ./iris.csv",
+        "train iris.csv -o n.linsep --checkpoint iris.csv --checkpoint-every 1visits",
+        "train iris.csv -o n.linsep --trace ./iris.csv --verdict off",
+        "train examples/iris.csv -o n.linsep --test iris.csv --trace iris.csv --verdict off",
+        "train iris.csv -o n.linsep --trace n.linsep --verdict off",
+        "predict m.linsep iris.csv -o iris.csv",
+        "predict m.linsep iris.csv -o m.linsep",
+        "geometry m.linsep iris.csv --distances iris.csv",
+        "compare iris.csv --learners fisher --export-markdown iris.csv",
+        "separable iris.csv --cert iris.csv",
+        "plot iris.csv -o iris.csv",
+        "sample m.linsep -o m.linsep",
+        "convert iris.csv iris.csv",
+        "gate and --table t.csv --cert t.csv",
+    ] {
+        let run = room.run(command).exits(2);
+        assert!(run.err.contains("E0201"), "{command}: {}", run.err);
+        assert_eq!(
+            std::fs::read_to_string(room.path("iris.csv")).expect("a table"),
+            table,
+            "{command}"
+        );
+        assert_eq!(std::fs::read(room.path("m.linsep")).expect("a model"), model, "{command}");
+    }
+}

@@ -201,7 +201,7 @@ fn settings_of_checkpoints_and_runs_that_cannot_be_used_are_usage_errors() {
     refused(&room, "two.csv --runs 2 --checkpoint-every 1s", 2, &says);
     let says = ["error[E0201]: lda solves in one go"];
     refused(&room, "two.csv --learner lda --checkpoint-every 1s", 2, &says);
-    let says = ["error[E0201]: --checkpoint: the model and the checkpoint need two files"];
+    let says = ["both write to m; give two names"];
     refused(&room, "two.csv -o m --checkpoint m", 2, &says);
     for rule in ["empty-ish", "below", "below:", "below:0", "below:-1", "below:NaN", "window", ""] {
         let flags = format!("two.csv --stop={rule}");

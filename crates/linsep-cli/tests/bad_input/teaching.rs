@@ -55,7 +55,11 @@ fn geometry_refuses_what_does_not_fit() {
         ("geometry two.linsep two.csv --class x", 2, "that of \"y\""),
         ("geometry three.linsep --class w", 2, "no class \"w\"; its classes are x, y, z"),
         ("geometry three.linsep three.csv --reflected r.csv", 2, "choose one with --class"),
-        ("geometry two.linsep two.csv --distances o.csv --reflected o.csv", 2, "the same file"),
+        (
+            "geometry two.linsep two.csv --distances o.csv --reflected o.csv",
+            2,
+            "both write to o.csv",
+        ),
         ("geometry two.linsep two.csv --distances o.svm", 2, "end its name in .csv or .tsv"),
         ("geometry two.linsep two.csv --distances -", 2, "give a file"),
         ("geometry two.linsep other.csv --distances o.csv", 3, "error[E0118]"),

@@ -85,7 +85,7 @@ fn rows_that_no_machine_or_several_claim_are_left_open() {
 fn ndjson_leaves_the_same_rows_open_as_csv() {
     let room = Room::with_examples();
     room.run("train examples/iris.csv --multiclass ovr -o m.linsep").exits(0);
-    for abstain in ["--abstain", "--abstain=margin=0.3", "--abstain margin=0.3"] {
+    for abstain in ["--abstain", "--abstain=margin=0.3", "--abstain=margin=0.3"] {
         let line = format!("predict m.linsep examples/iris.csv {abstain}");
         let csv = room.run(&line).exits(0).out;
         let json = room.run(&format!("{line} --ndjson")).exits(0).out;
@@ -113,13 +113,13 @@ fn a_margin_leaves_rows_open_that_are_closer_to_the_boundary() {
     let mut sorted = distances.clone();
     sorted.sort_by(f64::total_cmp);
     let margin = (sorted[2] + sorted[3]) / 2.0;
-    let run = room.run(&format!("predict two.linsep two.csv --abstain margin={margin}")).exits(0);
+    let run = room.run(&format!("predict two.linsep two.csv --abstain=margin={margin}")).exits(0);
     let plain = room.run("predict two.linsep two.csv").exits(0).out;
     let rows = run.out.lines().zip(plain.lines()).skip(1).zip(&distances);
     for ((found, class), distance) in rows {
         assert_eq!(found, if *distance < margin { "?" } else { class });
     }
-    let all = room.run("predict two.linsep two.csv --abstain margin=1e9").exits(0);
+    let all = room.run("predict two.linsep two.csv --abstain=margin=1e9").exits(0);
     assert_eq!(all.out, "prediction\n?\n?\n?\n?\n?\n?\n");
     assert_eq!(all.err, "note: 6 of 6 rows left open (?)\n");
     let none = room.run("predict two.linsep two.csv --abstain").exits(0);

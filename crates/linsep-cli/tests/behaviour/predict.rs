@@ -171,9 +171,18 @@ fn a_bar_that_is_not_met_is_exit_code_1_and_the_report_is_printed() {
     let evaluate = "evaluate banknote.linsep examples/banknote.csv";
     let report = room.run(evaluate).exits(0).silent().out;
     for (bar, code) in [("accuracy=0.5", 0), ("accuracy=0.9999", 1), ("auc=0.9", 0), ("auc=1", 1)] {
-        let run = room.run(&format!("{evaluate} --fail-under {bar}")).exits(code).silent();
+        let run = room.run(&format!("{evaluate} --fail-under {bar}")).exits(code);
         assert_eq!(run.out, report, "{bar}");
+        assert_eq!(run.err.contains("below the bar"), code == 1, "{bar}: {}", run.err);
     }
+}
+
+#[test]
+fn a_bar_on_what_does_not_exist_is_a_usage_error() {
+    let room = Room::with_examples();
+    room.run("train examples/iris.csv").exits(0);
+    let run = room.run("evaluate iris.linsep examples/iris.csv --fail-under auc=0.5").exits(2);
+    assert!(run.err.contains("needs two classes"), "{}", run.err);
 }
 
 #[test]

@@ -116,3 +116,29 @@ fn a_learner_without_chance_gives_one_plane() {
     let run = room.run("train examples/wine.csv --runs 1 -o m.linsep").exits(0);
     assert_eq!(run.fact("planes"), "1 of 1 distinct");
 }
+
+/// Machines that vote have no margins to compare, and their rows are disputed by what they predict.
+#[test]
+fn many_runs_of_every_scheme_are_compared() {
+    let room = Room::with_examples();
+    for flags in [
+        "--multiclass ovr-k-1",
+        "--multiclass ovo",
+        "--multiclass ovr",
+        "--learner voted",
+        "--learner voted --most 1",
+    ] {
+        let run = room.run(&format!(
+            "train examples/iris.csv --runs 3 --epochs 5 {flags} --json -o m.linsep"
+        ));
+        let errors = run.json()["spread"]["runs"].clone();
+        let total: u64 = errors
+            .as_array()
+            .expect("runs")
+            .iter()
+            .filter_map(|r| r["training_errors"].as_u64())
+            .sum();
+        let disputed = run.json()["spread"]["disputed"].as_u64().expect("a count");
+        assert!(disputed <= total, "{flags}: {disputed} of {total}");
+    }
+}

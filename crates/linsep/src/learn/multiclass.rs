@@ -356,7 +356,9 @@ impl Training for Many {
             },
             visits: self.visits,
             updates: each().map(|p| p.updates).sum(),
-            last_mistakes: each().map(|p| p.last_mistakes).sum(),
+            last_mistakes: each().try_fold(0u64, |sum, p| {
+                p.last_mistakes.map(|mistakes| sum.saturating_add(mistakes))
+            }),
         }
     }
 

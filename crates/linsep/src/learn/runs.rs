@@ -10,7 +10,6 @@
 //! wrong; with several planes that to the nearest pair boundary, (s_c − s_k)/|w_c − w_k|.
 
 use super::{Fit, Learner, Limits, Stop, Task, Training};
-use crate::data::store::{Rows, with_rows};
 use crate::error::{Error, Result};
 use crate::model::{LinearModel, Rule};
 use crate::parallel::parallel_map;
@@ -76,15 +75,19 @@ impl Spread {
             None => (0..data.n_rows() as u32).collect(),
         };
         let blocks: Vec<&[u32]> = rows.chunks(4096).collect();
-        let parts = parallel_map(blocks.len(), task.threads, |k| look_at(models, task, blocks[k]));
-        let mut margins = vec![f64::INFINITY; models.len()];
+        // Where planes vote there is no boundary to measure from.
+        let planes = models.iter().map(|model| model.clone().with_plane_for_each_class());
+        let planes: Vec<LinearModel> = planes.collect::<Result<_>>().unwrap_or_default();
+        let look = |k: usize| look_at(models, &planes, task, blocks[k]);
+        let parts = parallel_map(blocks.len(), task.threads, look);
+        let mut margins = vec![f64::INFINITY; planes.len()];
         let mut disputed = Vec::new();
         for part in parts {
             margins.iter_mut().zip(&part.0).for_each(|(all, part)| *all = all.min(*part));
             disputed.extend(part.1);
         }
         let distinct: BTreeSet<Vec<u64>> = models.iter().map(bits).collect();
-        let angles = angles(models);
+        let angles = angles(&planes);
         Spread { distinct: distinct.len(), angles, margins, disputed, rows: rows.len() }
     }
 }
@@ -95,20 +98,24 @@ fn bits(model: &LinearModel) -> Vec<u64> {
 }
 
 /// The smallest margin of each model on some rows, and the rows that are disputed.
-fn look_at(models: &[LinearModel], task: &Task, rows: &[u32]) -> (Vec<f64>, Vec<Disputed>) {
+fn look_at(
+    models: &[LinearModel],
+    planes: &[LinearModel],
+    task: &Task,
+    rows: &[u32],
+) -> (Vec<f64>, Vec<Disputed>) {
     let data = &task.data;
-    let mut margins = vec![f64::INFINITY; models.len()];
+    let mut margins = vec![f64::INFINITY; planes.len()];
     let mut disputed = Vec::new();
-    let lengths: Vec<Vec<f64>> = models.iter().map(pair_lengths).collect();
+    let lengths: Vec<Vec<f64>> = planes.iter().map(pair_lengths).collect();
     for &row in rows {
         let class = data.class_of(row as usize) as usize;
         let mut votes = vec![0; data.n_classes()];
-        for (k, model) in models.iter().enumerate() {
-            let scores: Vec<f64> = with_rows!(data.store, rows => {
-                let score = |p: &crate::model::Plane| rows.dot(row as usize, &p.weights) + p.bias;
-                model.planes.iter().map(score).collect()
-            });
-            votes[model.class_of(&scores) as usize] += 1;
+        for model in models {
+            votes[model.class_of(&model.scores_of(data, row as usize)) as usize] += 1;
+        }
+        for (k, model) in planes.iter().enumerate() {
+            let scores = model.scores_of(data, row as usize);
             margins[k] = margins[k].min(margin(model, &lengths[k], &scores, class));
         }
         if votes.iter().filter(|votes| **votes > 0).count() > 1 {

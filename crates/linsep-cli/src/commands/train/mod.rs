@@ -213,7 +213,7 @@ impl Input {
 }
 
 fn diverged() -> Failure {
-    Error::usage("the weights left the range of binary64; scale the columns with --scale").into()
+    Error::usage("the weights left the range of binary64: choose a smaller --eta, another --scale where the learner has one, or leave out columns of extreme size with --drop").into()
 }
 
 /// What ended a run before it was done: a signal, or a limit that the user gave.

@@ -154,7 +154,9 @@ impl Runs {
         let margins = &self.spread.margins;
         let least = margins.iter().copied().fold(f64::INFINITY, f64::min);
         let most = margins.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        facts.add("margins", format!("{least:.4} to {most:.4}"));
+        if !margins.is_empty() {
+            facts.add("margins", format!("{least:.4} to {most:.4}"));
+        }
         let disputed = self.spread.disputed.len();
         let more = if disputed > self.lines.len() { ", …" } else { "" };
         let place = match disputed {
@@ -176,8 +178,9 @@ impl Runs {
         let each: Vec<_> = self
             .each
             .iter()
-            .zip(&self.spread.margins)
-            .map(|(run, margin)| {
+            .enumerate()
+            .map(|(k, run)| {
+                let margin = self.spread.margins.get(k).copied().unwrap_or(f64::NAN);
                 json!({
                     "seed": run.seed,
                     "init": run.init,
@@ -187,7 +190,7 @@ impl Runs {
                     "training_errors": run.training,
                     "test_errors": run.test,
                     "cv_errors": run.cv,
-                    "margin": json_number(*margin),
+                    "margin": json_number(margin),
                 })
             })
             .collect();
