@@ -1,6 +1,7 @@
 //! The kinds of claims and their JSON.
 
 use crate::fitted::{Equations, Planes, Statistics};
+use crate::optimal::Optimality;
 use serde::{Deserialize, Serialize};
 
 /// What was proved, as a list of claims that can each be checked alone.
@@ -129,6 +130,13 @@ pub enum Claim {
         /// Which counts.
         statistics: Statistics,
     },
+    /// The planes come within a gap of the best of all.
+    Optimal {
+        /// The model.
+        planes: Planes,
+        /// Of which objective, how near and why.
+        optimality: Optimality,
+    },
 }
 
 impl Claim {
@@ -146,6 +154,7 @@ impl Claim {
             Claim::Mistakes { .. } => "mistakes",
             Claim::Stationary { .. } => "stationary",
             Claim::Counts { .. } => "counts",
+            Claim::Optimal { .. } => "optimal",
         }
     }
 
@@ -161,7 +170,8 @@ impl Claim {
             | Claim::Bracket { problem, .. }
             | Claim::Mistakes { problem, .. }
             | Claim::Stationary { planes: Planes::Two { problem, .. }, .. }
-            | Claim::Counts { planes: Planes::Two { problem, .. }, .. } => Some(problem),
+            | Claim::Counts { planes: Planes::Two { problem, .. }, .. }
+            | Claim::Optimal { planes: Planes::Two { problem, .. }, .. } => Some(problem),
             _ => None,
         }
     }
@@ -319,6 +329,8 @@ struct Wire {
     equations: Option<Equations>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     statistics: Option<Statistics>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    optimality: Option<Optimality>,
 }
 
 impl Wire {
@@ -365,6 +377,7 @@ impl Wire {
             && self.conflicts.is_none()
             && self.equations.is_none()
             && self.statistics.is_none()
+            && self.optimality.is_none()
     }
 
     fn put_planes(&mut self, planes: Planes) {
@@ -437,6 +450,10 @@ impl From<Claim> for Wire {
                 wire.put_planes(planes);
                 wire.statistics = Some(statistics);
             }
+            Claim::Optimal { planes, optimality } => {
+                wire.put_planes(planes);
+                wire.optimality = Some(optimality);
+            }
         }
         wire
     }
@@ -502,6 +519,10 @@ impl TryFrom<Wire> for Claim {
             ("counts", _) => Claim::Counts {
                 planes: wire.take_planes()?,
                 statistics: need(&mut wire.statistics, "statistics")?,
+            },
+            ("optimal", _) => Claim::Optimal {
+                planes: wire.take_planes()?,
+                optimality: need(&mut wire.optimality, "optimality")?,
             },
             (name, _) => return Err(format!("there is no claim \"{name}\" of this scheme")),
         };

@@ -25,6 +25,7 @@ mod double;
 mod exact;
 mod file;
 mod fitted;
+mod optimal;
 mod rank;
 mod rows;
 
@@ -35,4 +36,5 @@ pub use claim::{
 };
 pub use file::{CertificateFile, DataIdentity, FORMAT, FileError, ReadingField};
 pub use fitted::{ClassWeight, Equations, Offset, Planes, Priors, Statistics};
+pub use optimal::{BiasInterval, DualPoint, Intercept, Loss, Objective, Optimality, WeightLimit};
 pub use rows::{Reading, Rows};

@@ -19,6 +19,7 @@ mod fitted;
 mod joint;
 mod margin;
 mod mistakes;
+mod optimal;
 mod side;
 mod stationary;
 
@@ -131,6 +132,7 @@ pub fn check_claim(
         }
         Claim::Stationary { planes, equations } => checker.stationary(planes, equations),
         Claim::Counts { planes, statistics } => checker.counts(planes, statistics),
+        Claim::Optimal { planes, optimality } => checker.optimal(planes, optimality),
     };
     match result {
         Ok(words) => Finding::Holds(words),

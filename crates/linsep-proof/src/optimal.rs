@@ -1,0 +1,136 @@
+//! Claims that a model is nearly the best of all: what it minimises, and a dual point that bounds
+//! every model from below.
+
+use crate::claim::{ClassPlane, ExactPlane};
+use serde::{Deserialize, Serialize};
+
+/// The evidence of a claim `optimal`: primal ≥ P of the planes, bound ≤ D of the dual point, and
+/// D ≤ P of every model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Optimality {
+    /// What is minimised.
+    pub objective: Objective,
+    /// From which the checker makes a dual point.
+    #[serde(default)]
+    pub dual: DualPoint,
+    /// No less than the objective of the planes.
+    pub primal: f64,
+    /// No more than the objective of any planes.
+    pub bound: f64,
+    /// No less than (primal − bound) / primal.
+    pub gap: f64,
+    /// No less than √(2 (primal − bound) / l2): how far the best weights can be, all planes
+    /// together, in the scale of the penalty. Absent without an l2 term.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub radius: Option<f64>,
+    /// Where the best bias lies, for a free one of two classes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bias: Option<BiasInterval>,
+}
+
+/// Σ c_i loss_i + Σ_j (l2/2 v_j² + l1 |v_j|), v_j = w_j · scale_j, over all planes.
+///
+/// c_i is the binary64 product (c · weight of the row) · weight of its class, rounded twice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Objective {
+    /// The loss of a row.
+    pub loss: Loss,
+    /// C.
+    pub c: f64,
+    /// The factor of Σ v²/2.
+    pub l2: f64,
+    /// The factor of Σ |v|.
+    pub l1: f64,
+    /// How the bias is treated.
+    pub intercept: Intercept,
+    /// Weights of classes that are not 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", rename = "class-weights")]
+    pub class_weights: Vec<(String, f64)>,
+    /// scale_j of each column; all 1 when empty. A penalised bias has the scale 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scale: Vec<f64>,
+    /// Columns whose weights (of the one plane of two classes) must stay between limits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<WeightLimit>,
+}
+
+/// The loss of a row: of its margin m = ±(w·x + b) for two classes, else of all scores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Loss {
+    /// ln(1 + exp(−m)).
+    Logistic,
+    /// max(0, 1 − m).
+    Hinge,
+    /// max(0, 1 − m)².
+    SquaredHinge,
+    /// ln Σ_k exp(s_k − s_own).
+    Softmax,
+    /// max_k (s_k − s_own + 1 for k ≠ own).
+    CrammerSinger,
+}
+
+/// How the bias is treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Intercept {
+    /// Not penalised.
+    Free,
+    /// Penalised as the weight of a column of ones.
+    Penalised,
+    /// Always 0.
+    None,
+}
+
+/// The least and the most that a weight may be.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WeightLimit {
+    /// 0-based column.
+    pub column: u32,
+    /// w ≥ this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least: Option<f64>,
+    /// w ≤ this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most: Option<f64>,
+}
+
+/// What a dual point is made from. Every point bounds the objective; a good one bounds it closely.
+///
+/// Rows that are not listed take the slope of their loss at the planes: two classes
+/// α = c/(1 + exp(m)), 2c max(0, 1 − m), or c where m < 1 and 0 elsewhere; K classes the shares
+/// exp(s_k)/Σ exp(s), or the whole share for the class of the greatest s_k + 1 (k ≠ own) or s_own.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DualPoint {
+    /// Instead of the claim's own plane.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plane: Option<ExactPlane>,
+    /// Instead of the claim's own planes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planes: Option<Vec<ClassPlane>>,
+    /// (row, α) of rows with a multiplier of their own; rows rising.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alpha: Vec<(u64, f64)>,
+    /// (row, [(plane, share), …]) of rows with shares of their own: shares of other classes than the
+    /// own, which has what is left of 1; rows and planes rising.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shares: Vec<(u64, Vec<(u32, f64)>)>,
+}
+
+/// Where the best bias lies.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BiasInterval {
+    /// No best bias is below.
+    pub least: f64,
+    /// No best bias is above.
+    pub most: f64,
+    /// The share by which the balanced α of the negative rows is cut for `least`, and that of the
+    /// positive rows for `most`.
+    pub tilt: [f64; 2],
+}
