@@ -10,12 +10,14 @@ use crate::learn::descent::Descent;
 use crate::learn::discriminant::{Fisher, Lda};
 use crate::learn::ho_kashyap::HoKashyap;
 use crate::learn::least_squares::LeastSquares;
+use crate::learn::logistic::{Intercept, Logistic};
 use crate::learn::multiclass::{OneVsOne, OneVsRest, OneVsRestLast};
 use crate::learn::perceptron::{Init, Perceptron};
 use crate::learn::pocket::Pocket;
 use crate::learn::rate::Rate;
 use crate::learn::response::Response;
 use crate::learn::search::FewMistakes;
+use crate::learn::svm::Svm;
 use crate::learn::voted::Voted;
 use crate::learn::{BinaryLearner, Learner};
 use crate::loss::Criterion;
@@ -267,6 +269,43 @@ pub const ALL: &[Recipe] = &[
             }))
         },
     },
+    Recipe {
+        name: "logistic",
+        summary: "logistic regression, with proof of how near the best it is",
+        kind: Kind::Optimising,
+        parameters: &[COST, GAP, INTERCEPT, SOLVER, PENALTY_SCALE, CLASS_WEIGHT, RESTS],
+        build: |settings| {
+            let mut logistic = Logistic::default();
+            logistic.c = settings.positive(&COST)?;
+            logistic.gap = settings.positive(&GAP)?;
+            logistic.intercept = intercept(settings)?;
+            logistic.solver = settings.word(&SOLVER)?;
+            settings.choice(&PENALTY_SCALE)?;
+            logistic.scale = settings.word(&PENALTY_SCALE)?;
+            logistic.balanced = settings.choice(&CLASS_WEIGHT)? == "balanced";
+            logistic.seed = settings.seed;
+            machines(settings, &RESTS, logistic)
+        },
+    },
+    Recipe {
+        name: "svm",
+        summary: "linear support vector machine, with proof of how near the best it is",
+        kind: Kind::Optimising,
+        parameters: &[HINGE, COST, GAP, INTERCEPT, SOLVER, PENALTY_SCALE, CLASS_WEIGHT, RESTS],
+        build: |settings| {
+            let mut svm = Svm::default();
+            svm.loss = settings.word(&HINGE)?;
+            svm.c = settings.positive(&COST)?;
+            svm.gap = settings.positive(&GAP)?;
+            svm.intercept = intercept(settings)?;
+            svm.solver = settings.word(&SOLVER)?;
+            settings.choice(&PENALTY_SCALE)?;
+            svm.scale = settings.word(&PENALTY_SCALE)?;
+            svm.balanced = settings.choice(&CLASS_WEIGHT)? == "balanced";
+            svm.seed = settings.seed;
+            machines(settings, &RESTS, svm)
+        },
+    },
 ];
 
 /// A learner with its name and parameters.
@@ -292,6 +331,8 @@ pub enum Kind {
     Online,
     /// It looks at all rows once and solves; the order of the rows does not matter.
     Direct,
+    /// It goes over the rows until a certified gap is small enough.
+    Optimising,
 }
 
 /// Something that can be set, as in `--eta 0.5`.
@@ -540,6 +581,15 @@ fn schemes(
         scheme if given => Err(named(&MULTICLASS, &format!("{scheme} cannot start from a file"))),
         _ => machines(settings, &MULTICLASS, learner),
     }
+}
+
+/// What becomes of the bias.
+fn intercept(settings: &Settings) -> Result<Intercept> {
+    Ok(match settings.choice(&INTERCEPT)? {
+        "penalised" => Intercept::Penalised,
+        "none" => Intercept::None,
+        _ => Intercept::Free,
+    })
 }
 
 /// A learner of one plane under a scheme of separate machines.

@@ -4,7 +4,10 @@
 pub(crate) mod batch;
 pub(crate) mod dense;
 pub(crate) mod direct;
+pub(crate) mod dual;
 pub(crate) mod machine;
+pub(crate) mod newton;
+pub(crate) mod objective;
 pub(crate) mod online;
 mod pass;
 pub(crate) mod stopping;

@@ -4,8 +4,10 @@ use super::Parameter;
 use crate::data::scale::Scaling;
 use crate::learn::descent::Pace;
 use crate::learn::discriminant::{Priors, Threshold};
+use crate::learn::optimising::Solver;
 use crate::learn::perceptron::{Order, Ties};
 use crate::learn::response::Aggressive;
+use crate::learn::svm::HingeLoss;
 
 pub(super) const VERDICT: Parameter = Parameter {
     name: "verdict",
@@ -99,6 +101,46 @@ pub(super) const C: Parameter = Parameter {
     words: &[],
     help: "How aggressive a step may be, above 0",
 };
+pub(super) const COST: Parameter = Parameter {
+    help: "What the losses count beside the penalty, above 0: least is C times the losses plus the penalty",
+    ..C
+};
+pub(super) const GAP: Parameter = Parameter {
+    name: "gap",
+    value: "G",
+    default: "0.001",
+    words: &[],
+    help: "End when the objective is proved to be within this share of the best of all",
+};
+pub(super) const INTERCEPT: Parameter = Parameter {
+    name: "intercept",
+    value: "BIAS",
+    default: "free",
+    words: &["free", "penalised", "none"],
+    help: "The bias: free of the penalty, penalised as a weight, or none",
+};
+pub(super) const SOLVER: Parameter = Parameter {
+    name: "solver",
+    value: "SOLVER",
+    default: "auto",
+    words: Solver::WORDS,
+    help: "Who does the work; auto goes by the shape of the data and says why",
+};
+pub(super) const HINGE: Parameter = Parameter {
+    name: "loss",
+    value: "LOSS",
+    default: "squared-hinge",
+    words: HingeLoss::WORDS,
+    help: "What a lack of margin costs",
+};
+pub(super) const PENALTY_SCALE: Parameter = Parameter {
+    default: "none",
+    words: &["none", "pow2", "maxabs", "standard"],
+    help: "Scale in which weights are penalised; the model speaks of raw features",
+    ..SCALE
+};
+pub(super) const RESTS: Parameter =
+    Parameter { default: "ovr", words: &["ovr", "ovr-k-1"], ..MULTICLASS };
 pub(super) const NORMALISED: Parameter = Parameter {
     name: "normalised",
     value: "on|off",

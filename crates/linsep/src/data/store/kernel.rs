@@ -193,6 +193,27 @@ kernels! {
         }
     }
 
+    /// sum += a · row of table codes.
+    fn add_table8(a: f64, row: &[u8], table: &[f64; 256], sum: &mut [f64]) {
+        for (sum, &code) in sum.iter_mut().zip(row) {
+            *sum += a * table[usize::from(code)];
+        }
+    }
+
+    /// sum += a · row of integers.
+    fn add_whole(a: f64, row: &[i32], sum: &mut [f64]) {
+        for (sum, &code) in sum.iter_mut().zip(row) {
+            *sum += a * f64::from(code);
+        }
+    }
+
+    /// sum += a · row of binary32.
+    fn add_f32(a: f64, row: &[f32], sum: &mut [f64]) {
+        for (sum, &value) in sum.iter_mut().zip(row) {
+            *sum += a * f64::from(value);
+        }
+    }
+
     /// Decodes binary32.
     fn load_f32(values: &[f32], out: &mut [f64]) {
         for (out, &value) in out.iter_mut().zip(values) {

@@ -102,7 +102,7 @@ impl Offsets {
 }
 
 impl Values {
-    fn table(&self) -> &[f64; 256] {
+    pub(super) fn table(&self) -> &[f64; 256] {
         // Table codes always come with a full table.
         self.table.as_slice().try_into().unwrap_or(&[0.0; 256])
     }

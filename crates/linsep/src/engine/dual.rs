@@ -1,0 +1,368 @@
+//! Dual coordinate descent: each visit makes the multiplier of one row the best it can be.
+//!
+//! With w = Λ⁻¹ Σ α y x kept up to date, the derivative of −D along α_i is y(w·x + b) minus what ψ
+//! gives, and its best step is in closed form for the hinges,
+//!
+//! ```text
+//! α ← clip(α − (m − 1 + α/(2c))/(xᵀΛ⁻¹x + ρ + 1/(2c)), 0, c)      (hinge: no 1/(2c); squared: no upper bound)
+//! ```
+//!
+//! and a few Newton steps for the logistic loss. Rows whose multiplier rests at a bound are left out
+//! until the end (shrinking), and looked at again before the end is believed.
+//!
+//! A penalised bias is a column of ones (ρ = 1/l2). A free one is the same with its centre moved to
+//! where it stands after every epoch (the method of multipliers for Σ y α = 0).
+//!
+//! References: Hsieh, Chang, Lin, Keerthi, Sundararajan, A dual coordinate descent method for
+//! large-scale linear SVM, 2008; Yu, Huang, Lin, Dual coordinate descent methods for logistic
+//! regression, 2011.
+
+use super::objective::{Gap, Intercept, Loss, Objective};
+use crate::data::store::{CodeRows, with_rows};
+use crate::model::Plane;
+use crate::rng::{Purpose, Stream};
+
+/// A run of dual coordinate descent.
+pub(crate) struct Dual {
+    pub(crate) plane: Plane,
+    pub(crate) alpha: Vec<f64>,
+    pub(crate) gap: Gap,
+    pub(crate) epochs: u64,
+    /// Where a free bias is pulled to.
+    centre: f64,
+    /// Positions that are visited.
+    active: Vec<u32>,
+    /// The largest and the least projected slope of the last epoch.
+    bounds: (f64, f64),
+    /// xᵀΛ⁻¹x + ρ of each position.
+    squares: Vec<f64>,
+    seed: u64,
+    next_look: u64,
+}
+
+/// What can be saved of a run.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Saved {
+    alpha: Vec<u64>,
+    weights: Vec<u64>,
+    numbers: [u64; 6],
+    active: Vec<u32>,
+    epochs: u64,
+    next_look: u64,
+}
+
+impl Dual {
+    pub(crate) fn new(objective: &Objective, seed: u64) -> Dual {
+        let start = |i: usize| match objective.loss {
+            // The slope of the entropy is infinite at 0.
+            Loss::Logistic => 1e-3 * objective.costs[i],
+            _ => 0.0,
+        };
+        let alpha: Vec<f64> = (0..objective.len()).map(start).collect();
+        let rho = rho(objective);
+        let square = |&row: &u32| {
+            let mut sum = rho;
+            objective.data.store.for_each_entry(row as usize, &mut |j, x| {
+                sum += x * x / objective.penalty.curvature(j as usize);
+            });
+            sum
+        };
+        let squares = objective.rows.iter().map(square).collect();
+        let mut run = Dual {
+            plane: objective.zero(),
+            alpha,
+            gap: Gap::NONE,
+            epochs: 0,
+            centre: 0.0,
+            active: (0..objective.len() as u32).collect(),
+            bounds: (f64::INFINITY, f64::NEG_INFINITY),
+            squares,
+            seed,
+            next_look: 2,
+        };
+        if objective.loss == Loss::Logistic {
+            run.recompute(objective);
+        }
+        run
+    }
+
+    /// The plane of the multipliers, without the rounding that updates have left in it.
+    fn recompute(&mut self, objective: &Objective) {
+        let mut sum = objective.sides(&self.alpha).total();
+        for (j, w) in sum.weights.iter_mut().enumerate() {
+            *w /= objective.penalty.curvature(j);
+        }
+        sum.bias = self.centre + rho(objective) * sum.bias;
+        self.plane = sum;
+    }
+
+    /// One epoch, and a look at the gap where one is due.
+    pub(crate) fn step(&mut self, objective: &Objective, wanted: f64) {
+        let everything = self.active.len() == objective.len();
+        let spread = self.epoch(objective);
+        self.epochs += 1;
+        let settled = spread < 1e-12;
+        if settled && !everything {
+            self.unshrink(objective);
+        }
+        if self.epochs < self.next_look && !settled {
+            return;
+        }
+        self.look(objective);
+        let gap = self.gap.relative();
+        if gap <= wanted {
+            return;
+        }
+        // The gap falls by a factor an epoch; looks cost about half an epoch.
+        self.next_look = self.epochs + (self.epochs / 4).clamp(1, 16);
+        if gap < 30.0 * wanted && self.active.len() < objective.len() / 2 {
+            self.unshrink(objective);
+        }
+    }
+
+    fn unshrink(&mut self, objective: &Objective) {
+        self.active = (0..objective.len() as u32).collect();
+        self.bounds = (f64::INFINITY, f64::NEG_INFINITY);
+    }
+
+    /// Measures the gap of the plane that the multipliers make.
+    pub(crate) fn look(&mut self, objective: &Objective) {
+        let sides = objective.sides(&self.alpha);
+        let mut plane = sides.total();
+        for (j, w) in plane.weights.iter_mut().enumerate() {
+            *w /= objective.penalty.curvature(j);
+        }
+        plane.bias = match objective.intercept {
+            Intercept::None => 0.0,
+            Intercept::Penalised => rho(objective) * plane.bias,
+            Intercept::Free => self.plane.bias,
+        };
+        let margins = objective.margins(&plane);
+        let primal = objective.primal(&plane, &margins);
+        self.gap = Gap { primal, dual: objective.dual(&sides, &self.alpha) };
+        self.plane = plane;
+    }
+
+    /// Visits every active row in a new order; the spread of the projected slopes.
+    fn epoch(&mut self, objective: &Objective) -> f64 {
+        let mut stream = Stream::new(self.seed, Purpose::Epoch(self.epochs));
+        stream.shuffle(&mut self.active);
+        let rho = rho(objective);
+        if objective.intercept == Intercept::Free && self.epochs > 0 {
+            let total: f64 = self.alpha.iter().zip(&objective.signs).map(|(a, y)| a * y).sum();
+            let next = self.centre + rho * total;
+            self.plane.bias += next - self.centre;
+            self.centre = next;
+        }
+        with_rows!(objective.data.store, rows => match objective.loss {
+            Loss::Logistic => self.logistic_epoch(objective, rows, rho),
+            Loss::Hinge | Loss::SquaredHinge => self.hinge_epoch(objective, rows, rho),
+        })
+    }
+
+    fn hinge_epoch<R: CodeRows>(&mut self, objective: &Objective, rows: &R, rho: f64) -> f64 {
+        let squared = objective.loss == Loss::SquaredHinge;
+        let mut moving = Moving::new(&self.plane, objective, rows, rho);
+        let (mut highest, mut lowest) = (f64::NEG_INFINITY, f64::INFINITY);
+        let (above, below) = self.bounds;
+        let mut kept = 0;
+        for at in 0..self.active.len() {
+            let i = self.active[at] as usize;
+            let (cost, alpha) = (objective.costs[i], self.alpha[i]);
+            let (soft, most) = if squared { (0.5 / cost, f64::INFINITY) } else { (0.0, cost) };
+            let row = objective.rows[i] as usize;
+            let slope = objective.signs[i] * moving.score(rows, row) - 1.0 + soft * alpha;
+            let projected = if alpha == 0.0 {
+                if slope > above {
+                    continue;
+                }
+                slope.min(0.0)
+            } else if alpha == most {
+                if slope < below {
+                    continue;
+                }
+                slope.max(0.0)
+            } else {
+                slope
+            };
+            self.active[kept] = self.active[at];
+            kept += 1;
+            highest = highest.max(projected);
+            lowest = lowest.min(projected);
+            if projected.abs() > 1e-14 {
+                let square = self.squares[i] + soft;
+                let next = match square > 0.0 {
+                    true => (alpha - slope / square).clamp(0.0, most),
+                    // A row of zeros: its multiplier is at the bound that its slope points to.
+                    false => most,
+                };
+                if next != alpha {
+                    self.alpha[i] = next;
+                    moving.add(rows, row, (next - alpha) * objective.signs[i]);
+                }
+            }
+        }
+        self.active.truncate(kept);
+        self.plane = moving.plane(rows, objective);
+        self.bounds = (
+            if highest <= 0.0 { f64::INFINITY } else { highest },
+            if lowest >= 0.0 { f64::NEG_INFINITY } else { lowest },
+        );
+        (highest - lowest).max(0.0)
+    }
+
+    fn logistic_epoch<R: CodeRows>(&mut self, objective: &Objective, rows: &R, rho: f64) -> f64 {
+        let mut moving = Moving::new(&self.plane, objective, rows, rho);
+        let mut spread = 0f64;
+        for at in 0..self.active.len() {
+            let i = self.active[at] as usize;
+            let (cost, alpha, square) = (objective.costs[i], self.alpha[i], self.squares[i]);
+            let row = objective.rows[i] as usize;
+            let margin = objective.signs[i] * moving.score(rows, row);
+            let next = logistic_step(alpha, cost, square, margin);
+            spread = spread.max((next - alpha).abs() * square.max(1e-300) / cost.max(1.0));
+            if next != alpha {
+                self.alpha[i] = next;
+                moving.add(rows, row, (next - alpha) * objective.signs[i]);
+            }
+        }
+        self.plane = moving.plane(rows, objective);
+        spread
+    }
+
+    pub(crate) fn save(&self) -> Saved {
+        let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect();
+        let numbers = [
+            self.plane.bias,
+            self.centre,
+            self.bounds.0,
+            self.bounds.1,
+            self.gap.primal,
+            self.gap.dual,
+        ];
+        Saved {
+            alpha: bits(&self.alpha),
+            weights: bits(&self.plane.weights),
+            numbers: numbers.map(f64::to_bits),
+            active: self.active.clone(),
+            epochs: self.epochs,
+            next_look: self.next_look,
+        }
+    }
+
+    /// Goes back to a saved state; false if it does not belong to this objective.
+    pub(crate) fn restore(&mut self, saved: &Saved) -> bool {
+        let count = self.alpha.len();
+        if saved.alpha.len() != count
+            || saved.weights.len() != self.plane.weights.len()
+            || saved.active.len() > count
+            || saved.active.iter().any(|&i| i as usize >= count)
+        {
+            return false;
+        }
+        let floats = |v: &[u64]| v.iter().map(|x| f64::from_bits(*x)).collect::<Vec<f64>>();
+        let [bias, centre, high, low, primal, dual] = saved.numbers.map(f64::from_bits);
+        self.alpha = floats(&saved.alpha);
+        self.plane = Plane { weights: floats(&saved.weights), bias };
+        self.centre = centre;
+        self.bounds = (high, low);
+        self.gap = Gap { primal, dual };
+        self.active.clone_from(&saved.active);
+        self.epochs = saved.epochs;
+        self.next_look = saved.next_look;
+        true
+    }
+}
+
+/// How strongly the bias follows Σ y α.
+fn rho(objective: &Objective) -> f64 {
+    match objective.intercept {
+        Intercept::None => 0.0,
+        Intercept::Penalised => 1.0 / objective.penalty.l2,
+        Intercept::Free => 1.0,
+    }
+}
+
+/// The multiplier between 0 and c at which square · (next − α) + m + ln(next/(c − next)) is 0.
+fn logistic_step(alpha: f64, cost: f64, square: f64, margin: f64) -> f64 {
+    // In terms of z = ln(α/(c − α)) the root is simple: z + square (c σ(z) − α) + m = 0.
+    let mut z = (alpha / (cost - alpha)).ln();
+    let (mut least, mut most) = (f64::NEG_INFINITY, f64::INFINITY);
+    for _ in 0..30 {
+        let p = 1.0 / (1.0 + (-z).exp());
+        let value = z + square * (cost * p - alpha) + margin;
+        if value > 0.0 {
+            most = most.min(z)
+        } else {
+            least = least.max(z)
+        }
+        let slope = 1.0 + square * cost * p * (1.0 - p);
+        let mut next = z - value / slope;
+        if !(next > least && next < most) {
+            next = match (least.is_finite(), most.is_finite()) {
+                (true, true) => 0.5 * (least + most),
+                _ => next.clamp(least, most),
+            };
+        }
+        let moved = (next - z).abs();
+        z = next;
+        if moved <= 1e-9 * (1.0 + z.abs()) {
+            break;
+        }
+    }
+    let next = cost / (1.0 + (-z).exp());
+    // Within the open interval, so that its logarithm stays a number.
+    next.clamp(1e-300_f64.max(cost * 1e-290), cost * (1.0 - f64::EPSILON))
+}
+
+/// The plane in motion, in terms of codes.
+struct Moving {
+    /// ŵ: codes · ŵ is the score.
+    folded: Vec<f64>,
+    /// How ŵ_j moves with a code: 1/(Λ_j 10^{2k_j}); one number where all are alike.
+    steps: Steps,
+    bias: f64,
+    rho: f64,
+}
+
+enum Steps {
+    Alike(f64),
+    Each(Vec<f64>),
+}
+
+impl Moving {
+    fn new<R: CodeRows>(plane: &Plane, objective: &Objective, rows: &R, rho: f64) -> Moving {
+        let folded = rows.fold(&plane.weights);
+        let twice = rows.fold(&rows.fold(&vec![1.0; plane.weights.len()]));
+        let step = |(j, t): (usize, &f64)| t / objective.penalty.curvature(j);
+        let steps: Vec<f64> = twice.iter().enumerate().map(step).collect();
+        let alike = steps.windows(2).all(|pair| pair[0] == pair[1]);
+        let steps = match (alike, steps.first()) {
+            (true, Some(first)) => Steps::Alike(*first),
+            _ => Steps::Each(steps),
+        };
+        Moving { folded, steps, bias: plane.bias, rho }
+    }
+
+    #[inline]
+    fn score<R: CodeRows>(&self, rows: &R, row: usize) -> f64 {
+        rows.code_dot(row, &self.folded) + self.bias
+    }
+
+    #[inline]
+    fn add<R: CodeRows>(&mut self, rows: &R, row: usize, a: f64) {
+        match &mut self.steps {
+            Steps::Alike(step) => rows.code_add(row, a * *step, &mut self.folded),
+            Steps::Each(steps) => rows.code_add_scaled(row, a, steps, &mut self.folded),
+        }
+        self.bias += self.rho * a;
+    }
+
+    fn plane<R: CodeRows>(self, rows: &R, objective: &Objective) -> Plane {
+        let unit = rows.fold(&vec![1.0; self.folded.len()]);
+        let weights = self.folded.iter().zip(&unit).map(|(w, unit)| w / unit).collect();
+        let bias = if objective.has_bias() { self.bias } else { 0.0 };
+        Plane { weights, bias }
+    }
+}

@@ -1,0 +1,95 @@
+//! Logistic regression with a penalty.
+//!
+//! Problem: with y = ±1, row costs c = C · weight and v_j = s_j w_j (s the scale, 1 by default),
+//!
+//! ```text
+//! least  Σ c ln(1 + exp(−y(w·x + b))) + l2/2 |v|² + l1 |v|₁
+//! ```
+//!
+//! l2 and l1 are 1 and 0 by default; `--penalty` trades one for the other. The bias is free unless it
+//! is asked to be penalised or left out.
+//!
+//! Proved: `optimal`, see [`super::optimising`]. 1/(1 + exp(−score)) is the probability of the
+//! positive class.
+//!
+//! Reference: Bishop 4.3.2; Hastie, Tibshirani, Friedman 4.4.
+
+use super::optimising::{Problem, Solver};
+use super::{BinaryLearner, Learner, Task, Training};
+use crate::data::scale::Scaling;
+use crate::engine::objective::Loss;
+use crate::error::Result;
+pub use linsep_proof::Intercept;
+
+/// The settings of logistic regression.
+///
+/// ```
+/// use linsep::learn::logistic::Logistic;
+/// use linsep::{Dataset, Learner, Limits, Task};
+/// let data = Dataset::from_rows(&[[0.], [1.], [2.], [3.]], &["low", "up", "low", "up"])?;
+/// let fit = Logistic::default().fit(&Task::new(data), &Limits::default(), &mut ())?;
+/// assert_eq!(fit.certificate.claims[0].name(), "optimal");
+/// # Ok::<(), linsep::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Logistic {
+    /// What the losses count beside the penalty.
+    pub c: f64,
+    /// The factor of |v|²/2.
+    pub l2: f64,
+    /// The factor of |v|₁.
+    pub l1: f64,
+    /// What becomes of the bias.
+    pub intercept: Intercept,
+    /// The scale in which weights are penalised.
+    pub scale: Scaling,
+    /// Weight each class by n / (K · rows of the class).
+    pub balanced: bool,
+    /// The relative gap at which a run ends.
+    pub gap: f64,
+    /// Who does the work.
+    pub solver: Solver,
+    /// The seed of the order of the rows.
+    pub seed: u64,
+}
+
+impl Default for Logistic {
+    fn default() -> Self {
+        Logistic {
+            c: 1.0,
+            l2: 1.0,
+            l1: 0.0,
+            intercept: Intercept::Free,
+            scale: Scaling::None,
+            balanced: false,
+            gap: 1e-3,
+            solver: Solver::Auto,
+            seed: 0,
+        }
+    }
+}
+
+impl BinaryLearner for Logistic {
+    fn start_binary(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
+        let problem = Problem {
+            loss: Loss::Logistic,
+            c: self.c,
+            l1: self.l1,
+            l2: self.l2,
+            intercept: self.intercept,
+            scale: self.scale,
+            balanced: self.balanced,
+            gap: self.gap,
+            solver: self.solver,
+            seed: self.seed,
+        };
+        problem.start(task, positive)
+    }
+}
+
+impl Learner for Logistic {
+    fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
+        super::multiclass::OneVsRest(self.clone()).start(task)
+    }
+}

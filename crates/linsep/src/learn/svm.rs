@@ -1,0 +1,113 @@
+//! The linear support vector machine.
+//!
+//! Problem: with y = ±1, m = y(w·x + b), row costs c = C · weight and v_j = s_j w_j,
+//!
+//! ```text
+//! least  Σ c max(0, 1 − m)² + l2/2 |v|² + l1 |v|₁        (squared hinge; the plain hinge without the square)
+//! ```
+//!
+//! Proved: `optimal`, see [`super::optimising`]. The rows with a multiplier α > 0 hold the plane.
+//!
+//! Reference: Cortes, Vapnik, Support-vector networks, 1995; Bishop 7.1.
+
+use super::optimising::{Problem, Solver};
+use super::{BinaryLearner, Learner, Task, Training};
+use crate::data::read::words;
+use crate::data::scale::Scaling;
+use crate::engine::objective::Loss;
+use crate::error::{Error, Result};
+pub use linsep_proof::Intercept;
+
+/// The settings of a support vector machine.
+///
+/// ```
+/// use linsep::learn::svm::Svm;
+/// use linsep::{Dataset, Learner, Limits, Task};
+/// let data = Dataset::from_rows(&[[0.], [1.], [2.], [3.]], &["low", "up", "low", "up"])?;
+/// let fit = Svm::default().fit(&Task::new(data), &Limits::default(), &mut ())?;
+/// assert_eq!(fit.certificate.claims[0].name(), "optimal");
+/// # Ok::<(), linsep::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Svm {
+    /// What a lack of margin costs.
+    pub loss: HingeLoss,
+    /// What the losses count beside the penalty.
+    pub c: f64,
+    /// The factor of |v|²/2.
+    pub l2: f64,
+    /// The factor of |v|₁.
+    pub l1: f64,
+    /// What becomes of the bias.
+    pub intercept: Intercept,
+    /// The scale in which weights are penalised.
+    pub scale: Scaling,
+    /// Weight each class by n / (K · rows of the class).
+    pub balanced: bool,
+    /// The relative gap at which a run ends.
+    pub gap: f64,
+    /// Who does the work.
+    pub solver: Solver,
+    /// The seed of the order of the rows.
+    pub seed: u64,
+}
+
+words! {
+    /// What a lack of margin costs.
+    HingeLoss: "loss" {
+        /// max(0, 1 − m)².
+        Squared = "squared-hinge",
+        /// max(0, 1 − m).
+        Plain = "hinge",
+    }
+}
+
+impl Default for Svm {
+    fn default() -> Self {
+        Svm {
+            loss: HingeLoss::Squared,
+            c: 1.0,
+            l2: 1.0,
+            l1: 0.0,
+            intercept: Intercept::Free,
+            scale: Scaling::None,
+            balanced: false,
+            gap: 1e-3,
+            solver: Solver::Auto,
+            seed: 0,
+        }
+    }
+}
+
+impl BinaryLearner for Svm {
+    fn start_binary(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
+        let problem = Problem {
+            loss: match self.loss {
+                HingeLoss::Squared => Loss::SquaredHinge,
+                HingeLoss::Plain => Loss::Hinge,
+            },
+            c: self.c,
+            l1: self.l1,
+            l2: self.l2,
+            intercept: self.intercept,
+            scale: self.scale,
+            balanced: self.balanced,
+            gap: self.gap,
+            solver: self.solver,
+            seed: self.seed,
+        };
+        if problem.loss == Loss::Hinge && self.solver == Solver::Newton {
+            return Err(Error::usage(
+                "--solver newton: the hinge has no second derivative; use dual",
+            ));
+        }
+        problem.start(task, positive)
+    }
+}
+
+impl Learner for Svm {
+    fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
+        super::multiclass::OneVsRest(self.clone()).start(task)
+    }
+}
