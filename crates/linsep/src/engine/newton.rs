@@ -15,7 +15,7 @@
 //! of stochastic Hessian information, 2011.
 
 use super::dense::Factor;
-use super::objective::{Gap, Intercept, Objective, Sides, add};
+use super::objective::{Gap, Intercept, LossSum, Objective, Sides, add};
 use crate::data::store::{CodeRows, with_rows};
 use crate::model::Plane;
 use crate::parallel::parallel_map;
@@ -37,10 +37,13 @@ pub(crate) struct Newton {
     /// No step makes the objective smaller: rounding is all that is left.
     pub(crate) exhausted: bool,
     preconditioner: Option<Preconditioner>,
+    /// What a pass told of the plane; made again where it is missing.
+    look: Option<Look>,
 }
 
 /// A plane with what one pass over the rows tells of it.
 struct Look {
+    primal: f64,
     margins: Vec<f64>,
     alpha: Vec<f64>,
     sides: Sides,
@@ -49,40 +52,61 @@ struct Look {
 impl Newton {
     /// A run that starts at a plane.
     pub(crate) fn new(plane: Plane) -> Newton {
-        Newton { plane, gap: Gap::NONE, steps: 0, exhausted: false, preconditioner: None }
+        Newton {
+            plane,
+            gap: Gap::NONE,
+            steps: 0,
+            exhausted: false,
+            preconditioner: None,
+            look: None,
+        }
     }
 
-    /// Measures the gap and, while it is above `wanted`, takes a step.
+    /// Takes a step unless the gap is small enough, and measures the gap.
     pub(crate) fn step(&mut self, objective: &Objective, wanted: f64) {
         if self.steps == 0 {
             self.start_on_a_sample(objective);
         }
         self.steps += 1;
-        let look = objective.look(&self.plane);
-        let primal = objective.primal(&self.plane, &look.margins);
-        self.gap = Gap { primal, dual: objective.dual(&look.sides, &look.alpha) };
+        let look = self.look.take().unwrap_or_else(|| objective.look(&self.plane));
+        let down = objective.downhill(&self.plane, &look.sides);
+        self.gap = objective.gap_at(&look, &down);
         if self.gap.relative() <= wanted || self.exhausted {
+            self.look = Some(look);
             return;
         }
-        let ratio = wanted * primal / (primal - self.gap.dual);
+        let ratio = wanted * look.primal / (look.primal - self.gap.dual);
         let tolerance = (0.3 * ratio.sqrt()).clamp(0.003, 0.1);
         let curvatures = objective.curvatures(&look.margins);
-        let old = self.preconditioner.take();
-        let preconditioner = match old {
+        let preconditioner = match self.preconditioner.take() {
             Some(old) if old.still_good => old,
             _ => Preconditioner::new(objective, self.plane.clone(), &curvatures),
         };
-        let (direction, moves, iterations) = conjugate_gradients(
-            objective,
-            &look,
-            &self.plane,
-            &curvatures,
-            &preconditioner,
-            tolerance,
-        );
+        let (direction, iterations) =
+            conjugate_gradients(objective, down, &curvatures, &preconditioner, tolerance);
         self.preconditioner =
             Some(Preconditioner { still_good: iterations <= 12, ..preconditioner });
-        self.exhausted = !self.search(objective, primal, &look.margins, &direction, &moves);
+        let look = self.search(objective, look, &direction);
+        let down = objective.downhill(&self.plane, &look.sides);
+        self.gap = objective.gap_at(&look, &down);
+        self.look = Some(look);
+    }
+
+    /// Goes along a direction as far as the objective falls, and says what is there.
+    fn search(&mut self, objective: &Objective, before: Look, direction: &Plane) -> Look {
+        let mut length = 1.0;
+        for _ in 0..40 {
+            let mut plane = self.plane.clone();
+            push(length, direction, &mut plane);
+            let look = objective.look(&plane);
+            if look.primal < before.primal {
+                self.plane = plane;
+                return look;
+            }
+            length *= 0.5;
+        }
+        self.exhausted = true;
+        before
     }
 
     /// Where the preconditioner was made, and whether it still serves.
@@ -114,36 +138,6 @@ impl Newton {
         }
         self.plane = run.plane;
     }
-
-    /// Goes along a direction as far as the objective falls; false if it does not.
-    fn search(
-        &mut self,
-        objective: &Objective,
-        primal: f64,
-        margins: &[f64],
-        direction: &Plane,
-        moves: &[f64],
-    ) -> bool {
-        let mut length = 1.0;
-        for _ in 0..40 {
-            let mut plane = self.plane.clone();
-            for (w, p) in plane.weights.iter_mut().zip(&direction.weights) {
-                *w += length * p;
-            }
-            plane.bias += length * direction.bias;
-            let loss = |i: usize| {
-                objective.costs[i] * objective.loss.value(margins[i] + length * moves[i])
-            };
-            let value =
-                objective.total(loss) + objective.penalty.value(&plane, objective.intercept);
-            if value < primal {
-                self.plane = plane;
-                return true;
-            }
-            length *= 0.5;
-        }
-        false
-    }
 }
 
 impl Objective {
@@ -156,10 +150,11 @@ impl Objective {
             parallel_map(pieces.len(), self.threads, |piece| {
                 let mut sides = [self.zero(), self.zero()];
                 let mut found = Vec::with_capacity(pieces[piece].len());
+                let mut losses = LossSum::new(self.loss);
                 for i in pieces[piece].clone() {
                     let row = self.rows[i] as usize;
                     let margin = self.signs[i] * (rows.code_dot(row, &folded) + bias);
-                    let alpha = self.costs[i] * self.loss.pull(margin);
+                    let alpha = self.costs[i] * losses.add(margin, self.costs[i]);
                     found.push((margin, alpha));
                     if alpha != 0.0 {
                         let a = self.signs[i] * alpha;
@@ -168,20 +163,38 @@ impl Objective {
                         rows.code_add(row, a, &mut side.weights);
                     }
                 }
-                (found, sides)
+                (found, sides, losses.total())
             })
         });
         let mut all = [self.zero(), self.zero()];
         let (mut margins, mut alpha) = (Vec::new(), Vec::new());
         margins.reserve(self.len());
         alpha.reserve(self.len());
-        for (found, part) in parts {
+        let mut primal = self.penalty.value(plane, self.intercept);
+        for (found, part, loss) in parts {
+            primal += loss;
             margins.extend(found.iter().map(|(margin, _)| *margin));
             alpha.extend(found.iter().map(|(_, alpha)| *alpha));
             all.iter_mut().zip(&part).for_each(|(all, part)| add(part, all));
         }
         let [positive, negative] = all.map(|side| self.unfold(side));
-        Look { margins, alpha, sides: Sides { positive, negative } }
+        Look { primal, margins, alpha, sides: Sides { positive, negative } }
+    }
+
+    /// P and D of a look. The multipliers are the slopes of the losses, so P − D is half the square of
+    /// the gradient; only a free bias asks for more.
+    fn gap_at(&self, look: &Look, down: &Plane) -> Gap {
+        let dual = match self.intercept {
+            Intercept::Free => self.dual(&look.sides, &look.alpha),
+            _ => {
+                let each = |(j, d): (usize, &f64)| d * d / self.penalty.curvature(j);
+                let weights: f64 = down.weights.iter().enumerate().map(each).sum();
+                let bias =
+                    if self.has_bias() { down.bias * down.bias / self.penalty.l2 } else { 0.0 };
+                look.primal - 0.5 * (weights + bias)
+            }
+        };
+        Gap { primal: look.primal, dual }
     }
 
     /// h of every position.
@@ -219,34 +232,28 @@ impl Objective {
         down
     }
 
-    /// H p, and p·x + p_b with the sign of each row.
-    fn hessian_times(&self, p: &Plane, curvatures: &[f64]) -> (Plane, Vec<f64>) {
+    /// H p.
+    fn hessian_times(&self, p: &Plane, curvatures: &[f64]) -> Plane {
         let bias = if self.has_bias() { p.bias } else { 0.0 };
         let pieces = self.pieces();
         let parts = with_rows!(self.data.store, rows => {
             let folded = rows.fold(&p.weights);
             parallel_map(pieces.len(), self.threads, |piece| {
                 let mut sum = self.zero();
-                let mut moves = Vec::with_capacity(pieces[piece].len());
                 for i in pieces[piece].clone() {
-                    let row = self.rows[i] as usize;
-                    let score = rows.code_dot(row, &folded) + bias;
-                    moves.push(self.signs[i] * score);
-                    let a = curvatures[i] * score;
-                    if a != 0.0 {
+                    // Rows beyond the margin of a squared hinge have no curvature.
+                    if curvatures[i] != 0.0 {
+                        let row = self.rows[i] as usize;
+                        let a = curvatures[i] * (rows.code_dot(row, &folded) + bias);
                         sum.bias += a;
                         rows.code_add(row, a, &mut sum.weights);
                     }
                 }
-                (sum, moves)
+                sum
             })
         });
         let mut all = self.zero();
-        let mut moves = Vec::with_capacity(self.len());
-        for (sum, part) in parts {
-            add(&sum, &mut all);
-            moves.extend(part);
-        }
+        parts.iter().for_each(|sum| add(sum, &mut all));
         let mut image = self.unfold(all);
         for (j, (h, p)) in image.weights.iter_mut().zip(&p.weights).enumerate() {
             *h += self.penalty.curvature(j) * p;
@@ -256,22 +263,19 @@ impl Objective {
             Intercept::Free => image.bias,
             Intercept::Penalised => image.bias + self.penalty.l2 * p.bias,
         };
-        (image, moves)
+        image
     }
 }
 
-/// Solves H p = −∇P up to a share of the first residual; also gives how the margins move along p.
+/// Solves H p = −∇P up to a share of the length of the gradient.
 fn conjugate_gradients(
     objective: &Objective,
-    look: &Look,
-    plane: &Plane,
+    mut residual: Plane,
     curvatures: &[f64],
     preconditioner: &Preconditioner,
     tolerance: f64,
-) -> (Plane, Vec<f64>, usize) {
-    let mut residual = objective.downhill(plane, &look.sides);
+) -> (Plane, usize) {
     let mut answer = objective.zero();
-    let mut moves = vec![0.0; objective.len()];
     let mut z = preconditioner.apply(&residual);
     let mut direction = z.clone();
     let mut size = inner(&residual, &z);
@@ -279,7 +283,7 @@ fn conjugate_gradients(
     let enough = tolerance * tolerance * inner(&residual, &residual);
     let mut iterations = 0;
     while iterations < MOST_ITERATIONS && size > 0.0 {
-        let (image, shift) = objective.hessian_times(&direction, curvatures);
+        let image = objective.hessian_times(&direction, curvatures);
         let curvature = inner(&direction, &image);
         if curvature.is_nan() || curvature <= 0.0 {
             break;
@@ -287,7 +291,6 @@ fn conjugate_gradients(
         let length = size / curvature;
         push(length, &direction, &mut answer);
         push(-length, &image, &mut residual);
-        moves.iter_mut().zip(&shift).for_each(|(m, s)| *m += length * s);
         iterations += 1;
         if inner(&residual, &residual) <= enough {
             break;
@@ -301,7 +304,7 @@ fn conjugate_gradients(
         }
         direction.bias = z.bias + turn * direction.bias;
     }
-    (answer, moves, iterations)
+    (answer, iterations)
 }
 
 fn inner(a: &Plane, b: &Plane) -> f64 {
@@ -360,7 +363,7 @@ fn factor(objective: &Objective, curvatures: &[f64]) -> Factor {
     let active: Vec<usize> = (0..objective.len()).filter(|&i| curvatures[i] > 0.0).collect();
     // Rows with few values are cheap enough to be taken more of.
     let values = objective.data.store.nonzeros() as usize / objective.data.n_rows().max(1);
-    let cheap = (width / values.max(1)).clamp(1, 8);
+    let cheap = (width / values.max(1)).clamp(1, 2);
     let wanted = (SAMPLE * cheap * order).max(4096);
     let every = (active.len() / wanted).max(1);
     let sample: Vec<usize> = active.iter().copied().step_by(every).collect();

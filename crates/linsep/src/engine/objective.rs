@@ -146,6 +146,51 @@ impl Loss {
     }
 }
 
+/// Σ c loss(m), with one exponential for each logistic loss and its slope, and one logarithm for many:
+/// Σ ln(1 + e) = ln Π (1 + e), where each factor is at most 2.
+pub(crate) struct LossSum {
+    loss: Loss,
+    sum: f64,
+    product: f64,
+    /// Factors in the product, all with the same cost.
+    factors: u32,
+    cost: f64,
+}
+
+impl LossSum {
+    pub(crate) fn new(loss: Loss) -> LossSum {
+        LossSum { loss, sum: 0.0, product: 1.0, factors: 0, cost: 0.0 }
+    }
+
+    /// Adds the loss of a margin and gives minus its slope, for the cost 1.
+    #[inline]
+    pub(crate) fn add(&mut self, m: f64, cost: f64) -> f64 {
+        if self.loss != Loss::Logistic {
+            self.sum += cost * self.loss.value(m);
+            return self.loss.pull(m);
+        }
+        if self.factors == 500 || cost != self.cost {
+            self.fold();
+            self.cost = cost;
+        }
+        let e = (-m.abs()).exp();
+        self.product *= 1.0 + e;
+        self.factors += 1;
+        self.sum += cost * (-m).max(0.0);
+        if m > 0.0 { e / (1.0 + e) } else { 1.0 / (1.0 + e) }
+    }
+
+    fn fold(&mut self) {
+        self.sum += self.cost * self.product.ln();
+        (self.product, self.factors) = (1.0, 0);
+    }
+
+    pub(crate) fn total(mut self) -> f64 {
+        self.fold();
+        self.sum
+    }
+}
+
 /// How near to the best a plane is, as far as a dual point tells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gap {
@@ -306,8 +351,16 @@ impl Objective {
 
     /// P of a plane whose margins are known.
     pub(crate) fn primal(&self, plane: &Plane, margins: &[f64]) -> f64 {
-        self.total(|i| self.costs[i] * self.loss.value(margins[i]))
-            + self.penalty.value(plane, self.intercept)
+        const BLOCK: usize = 1 << 14;
+        let part = |block: usize| {
+            let mut losses = LossSum::new(self.loss);
+            for i in block * BLOCK..((block + 1) * BLOCK).min(self.len()) {
+                losses.add(margins[i], self.costs[i]);
+            }
+            losses.total()
+        };
+        let losses = parallel_map(self.len().div_ceil(BLOCK), self.threads, part);
+        losses.into_iter().sum::<f64>() + self.penalty.value(plane, self.intercept)
     }
 
     /// D of a dual point whose sums are known.
