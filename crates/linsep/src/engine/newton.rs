@@ -26,6 +26,8 @@ const MOST_FACTORED: usize = 1536;
 const SAMPLE: usize = 4;
 /// A run on every eighth row comes first where that leaves so many rows for each column.
 const TALL: usize = 40;
+/// The sample is every eighth row.
+const SHARE: usize = 8;
 /// Iterations of conjugate gradients in one step.
 const MOST_ITERATIONS: usize = 200;
 
@@ -34,6 +36,8 @@ pub(crate) struct Newton {
     pub(crate) plane: Plane,
     pub(crate) gap: Gap,
     pub(crate) steps: u64,
+    /// Passes over all rows.
+    pub(crate) passes: u64,
     /// No step makes the objective smaller: rounding is all that is left.
     pub(crate) exhausted: bool,
     preconditioner: Option<Preconditioner>,
@@ -56,6 +60,7 @@ impl Newton {
             plane,
             gap: Gap::NONE,
             steps: 0,
+            passes: 0,
             exhausted: false,
             preconditioner: None,
             look: None,
@@ -86,6 +91,7 @@ impl Newton {
             conjugate_gradients(objective, down, &curvatures, &preconditioner, tolerance);
         self.preconditioner =
             Some(Preconditioner { still_good: iterations <= 12, ..preconditioner });
+        self.passes += iterations as u64;
         let look = self.search(objective, look, &direction);
         let down = objective.downhill(&self.plane, &look.sides);
         self.gap = objective.gap_at(&look, &down);
@@ -99,6 +105,7 @@ impl Newton {
             let mut plane = self.plane.clone();
             push(length, direction, &mut plane);
             let look = objective.look(&plane);
+            self.passes += 1;
             if look.primal < before.primal {
                 self.plane = plane;
                 return look;
@@ -110,19 +117,31 @@ impl Newton {
     }
 
     /// Where the preconditioner was made, and whether it still serves.
-    pub(crate) fn preconditioner(&self) -> Option<(&Plane, bool)> {
-        self.preconditioner.as_ref().map(|p| (&p.made_at, p.still_good))
+    pub(crate) fn preconditioner(&self) -> Option<(&Plane, [bool; 2])> {
+        self.preconditioner.as_ref().map(|p| (&p.made_at, [p.of_sample, p.still_good]))
     }
 
     /// Makes the preconditioner of an earlier run again.
-    pub(crate) fn precondition(&mut self, objective: &Objective, made_at: Plane, still_good: bool) {
-        let curvatures = objective.curvatures(&objective.look(&made_at).margins);
+    pub(crate) fn precondition(
+        &mut self,
+        objective: &Objective,
+        made_at: Plane,
+        [of_sample, still_good]: [bool; 2],
+    ) {
+        let sample;
+        let objective = match of_sample {
+            true => {
+                sample = objective.every(SHARE);
+                &sample
+            }
+            false => objective,
+        };
+        let curvatures = objective.curvatures(&objective.margins(&made_at));
         let made = Preconditioner::new(objective, made_at, &curvatures);
-        self.preconditioner = Some(Preconditioner { still_good, ..made });
+        self.preconditioner = Some(Preconditioner { of_sample, still_good, ..made });
     }
 
     fn start_on_a_sample(&mut self, objective: &Objective) {
-        const SHARE: usize = 8;
         let fewer = objective.len() / SHARE;
         let at_rest = self.plane.bias == 0.0 && self.plane.weights.iter().all(|w| *w == 0.0);
         if !at_rest || fewer < 2000 || fewer < TALL / 8 * objective.width() {
@@ -137,6 +156,11 @@ impl Newton {
             }
         }
         self.plane = run.plane;
+        // Its rows count eight times each, so it is as close to H of all rows.
+        self.preconditioner = run
+            .preconditioner
+            .filter(|p| p.still_good)
+            .map(|p| Preconditioner { of_sample: true, ..p });
     }
 }
 
@@ -145,7 +169,7 @@ impl Objective {
     fn look(&self, plane: &Plane) -> Look {
         let bias = if self.has_bias() { plane.bias } else { 0.0 };
         let pieces = self.pieces();
-        let parts = with_rows!(self.data.store, rows => {
+        let parts = with_rows!(self.store(), rows => {
             let folded = rows.fold(&plane.weights);
             parallel_map(pieces.len(), self.threads, |piece| {
                 let mut sides = [self.zero(), self.zero()];
@@ -208,6 +232,7 @@ impl Objective {
         let places = || (0..self.len()).step_by(n);
         Objective {
             data: std::sync::Arc::clone(&self.data),
+            twin: self.twin.clone(),
             rows: places().map(|i| self.rows[i]).collect(),
             signs: places().map(|i| self.signs[i]).collect(),
             costs: places().map(|i| n as f64 * self.costs[i]).collect(),
@@ -236,7 +261,7 @@ impl Objective {
     fn hessian_times(&self, p: &Plane, curvatures: &[f64]) -> Plane {
         let bias = if self.has_bias() { p.bias } else { 0.0 };
         let pieces = self.pieces();
-        let parts = with_rows!(self.data.store, rows => {
+        let parts = with_rows!(self.store(), rows => {
             let folded = rows.fold(&p.weights);
             parallel_map(pieces.len(), self.threads, |piece| {
                 let mut sum = self.zero();
@@ -321,6 +346,8 @@ struct Preconditioner {
     kind: Inverse,
     /// The plane whose H it is close to.
     made_at: Plane,
+    /// Made of every eighth row, at the end of the run on those.
+    of_sample: bool,
     still_good: bool,
 }
 
@@ -335,7 +362,7 @@ impl Preconditioner {
             true => Inverse::Factored(factor(objective, curvatures)),
             false => Inverse::Diagonal(diagonal(objective, curvatures)),
         };
-        Preconditioner { kind, made_at, still_good: true }
+        Preconditioner { kind, made_at, of_sample: false, still_good: true }
     }
 
     fn apply(&self, residual: &Plane) -> Plane {
@@ -362,13 +389,13 @@ fn factor(objective: &Objective, curvatures: &[f64]) -> Factor {
     let order = width + 1;
     let active: Vec<usize> = (0..objective.len()).filter(|&i| curvatures[i] > 0.0).collect();
     // Rows with few values are cheap enough to be taken more of.
-    let values = objective.data.store.nonzeros() as usize / objective.data.n_rows().max(1);
+    let values = objective.store().nonzeros() as usize / objective.data.n_rows().max(1);
     let cheap = (width / values.max(1)).clamp(1, 2);
     let wanted = (SAMPLE * cheap * order).max(4096);
     let every = (active.len() / wanted).max(1);
     let sample: Vec<usize> = active.iter().copied().step_by(every).collect();
     let pieces = super::objective::pieces(sample.len(), sample.len() * order, order * order / 4);
-    let parts = with_rows!(objective.data.store, rows => {
+    let parts = with_rows!(objective.store(), rows => {
         parallel_map(pieces.len(), objective.threads, |piece| {
             let mut matrix = vec![0.0; order * order];
             let (mut columns, mut entries) = (Vec::new(), Vec::new());
@@ -434,7 +461,7 @@ fn diagonal(objective: &Objective, curvatures: &[f64]) -> Plane {
         let h = curvatures[i];
         if h > 0.0 {
             diagonal.bias += h;
-            objective.data.store.for_each(row as usize, &mut scratch, |j, x| {
+            objective.store().for_each(row as usize, &mut scratch, |j, x| {
                 diagonal.weights[j as usize] += h * x * x;
             });
         }

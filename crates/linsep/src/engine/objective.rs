@@ -23,7 +23,7 @@
 //! Reference: Boyd, Vandenberghe, Convex Optimization, 5.
 
 use crate::data::Dataset;
-use crate::data::store::{CodeRows, with_rows};
+use crate::data::store::{CodeRows, Store, with_rows};
 use crate::model::Plane;
 use crate::parallel::parallel_map;
 use std::ops::Range;
@@ -32,6 +32,8 @@ use std::sync::Arc;
 /// An objective on some rows of a data set.
 pub(crate) struct Objective {
     pub(crate) data: Arc<Dataset>,
+    /// The rows once more, where the way they are kept is slow to go over.
+    pub(crate) twin: Option<Arc<Store>>,
     /// The rows that take part.
     pub(crate) rows: Vec<u32>,
     /// ±1 of each of them.
@@ -270,6 +272,11 @@ impl Sides {
 }
 
 impl Objective {
+    /// The rows to go over.
+    pub(crate) fn store(&self) -> &Store {
+        self.twin.as_deref().unwrap_or(&self.data.store)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
@@ -289,7 +296,7 @@ impl Objective {
 
     /// Positions cut into pieces: enough for all threads, few enough that a vector for each is cheap.
     pub(crate) fn pieces(&self) -> Vec<Range<usize>> {
-        pieces(self.len(), self.data.store.held_values() as usize, self.width())
+        pieces(self.len(), self.store().held_values() as usize, self.width())
     }
 
     /// Σ f(i) over all positions.
@@ -306,7 +313,7 @@ impl Objective {
     pub(crate) fn margins(&self, plane: &Plane) -> Vec<f64> {
         let bias = if self.has_bias() { plane.bias } else { 0.0 };
         let pieces = self.pieces();
-        let parts = with_rows!(self.data.store, rows => {
+        let parts = with_rows!(self.store(), rows => {
             let folded = rows.fold(&plane.weights);
             parallel_map(pieces.len(), self.threads, |piece| {
                 let margin = |i: usize| {
@@ -321,7 +328,7 @@ impl Objective {
     /// Σ α y x of each side.
     pub(crate) fn sides(&self, alpha: &[f64]) -> Sides {
         let pieces = self.pieces();
-        let parts = with_rows!(self.data.store, rows => {
+        let parts = with_rows!(self.store(), rows => {
             parallel_map(pieces.len(), self.threads, |piece| {
                 let mut sides = [self.zero(), self.zero()];
                 for i in pieces[piece].clone() {
@@ -345,7 +352,7 @@ impl Objective {
 
     /// A sum of rows out of a sum of codes.
     pub(crate) fn unfold(&self, codes: Plane) -> Plane {
-        let weights = with_rows!(self.data.store, rows => rows.fold(&codes.weights));
+        let weights = with_rows!(self.store(), rows => rows.fold(&codes.weights));
         Plane { weights, ..codes }
     }
 

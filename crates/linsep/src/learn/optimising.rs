@@ -24,6 +24,7 @@ use linsep_proof::{
     Claim, DualPoint, Finding, Objective as Claimed, Optimality, Planes, check_claim,
 };
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// What two classes make small, and how near to the best is near enough.
 #[derive(Clone, Debug)]
@@ -85,7 +86,8 @@ impl Problem {
         let sign = |&row: &u32| if class(row) == positive { 1.0 } else { -1.0 };
         let signs = rows.iter().map(sign).collect();
         Ok(Objective {
-            data: std::sync::Arc::clone(data),
+            data: Arc::clone(data),
+            twin: data.store.sparse_twin(task.threads).map(Arc::new),
             signs,
             costs,
             loss: self.loss,
@@ -136,10 +138,10 @@ impl Work {
         }
     }
 
-    fn plane(&self) -> &Plane {
+    fn plane(&self, objective: &Objective) -> Plane {
         match self {
-            Work::Newton(run) => &run.plane,
-            Work::Dual(run) => &run.plane,
+            Work::Newton(run) => run.plane.clone(),
+            Work::Dual(run) => run.plane(objective),
         }
     }
 
@@ -153,6 +155,14 @@ impl Work {
     fn steps(&self) -> u64 {
         match self {
             Work::Newton(run) => run.steps,
+            Work::Dual(run) => run.epochs,
+        }
+    }
+
+    /// How often the rows were gone over, or about so.
+    fn passes(&self) -> u64 {
+        match self {
+            Work::Newton(run) => run.passes,
             Work::Dual(run) => run.epochs,
         }
     }
@@ -186,18 +196,17 @@ impl Run {
     }
 
     fn status(&self) -> Status {
-        let plane = self.work.plane();
-        let finite = plane.bias.is_finite() && plane.weights.iter().all(|w| w.is_finite());
-        match (finite, self.is_done()) {
-            (false, _) => Status::Diverged,
-            (true, true) => Status::Finished,
-            (true, false) => Status::Running,
+        let gap = self.work.gap();
+        match (gap.primal.is_nan() || gap.dual.is_nan(), self.is_done()) {
+            (true, _) => Status::Diverged,
+            (false, true) => Status::Finished,
+            (false, false) => Status::Running,
         }
     }
 
     /// What is claimed, with some slack for what rounding may do to the checker's own sums.
     fn claim(&self, slack: f64) -> Claim {
-        let (plane, gap) = (self.work.plane(), self.work.gap());
+        let (plane, gap) = (self.work.plane(&self.objective), self.work.gap());
         let data = self.task.data.as_ref();
         let objective = &self.objective;
         let primal = gap.primal + slack * gap.primal.abs();
@@ -267,8 +276,9 @@ struct SavedNewton {
     plane: SavedPlane,
     gap: [u64; 2],
     exhausted: bool,
+    passes: u64,
     /// Where the preconditioner was made, and whether it still serves.
-    made: Option<(SavedPlane, bool)>,
+    made: Option<(SavedPlane, [bool; 2])>,
 }
 
 impl Training for Run {
@@ -303,7 +313,7 @@ impl Training for Run {
 
     fn model(&self) -> LinearModel {
         let data = &self.task.data;
-        let mut plane = self.work.plane().clone();
+        let mut plane = self.work.plane(&self.objective);
         // A negative zero would tell one storage from the other.
         plane.weights.iter_mut().for_each(|w| *w += 0.0);
         LinearModel {
@@ -354,6 +364,7 @@ impl Training for Run {
                     plane: SavedPlane::of(&run.plane),
                     gap: [run.gap.primal.to_bits(), run.gap.dual.to_bits()],
                     exhausted: run.exhausted,
+                    passes: run.passes,
                     made: run.preconditioner().map(|(at, good)| (SavedPlane::of(at), good)),
                 });
             }
@@ -382,6 +393,7 @@ impl Training for Run {
                 next.steps = saved.steps;
                 next.gap = Gap { primal, dual };
                 next.exhausted = newton.exhausted;
+                next.passes = newton.passes;
                 *run = next;
             }
             (Work::Dual(run), None, Some(saved)) => {
@@ -400,7 +412,7 @@ impl Training for Run {
         let solver = Remark {
             name: "solver",
             words: self.why.clone(),
-            data: serde_json::json!({ "solver": self.why }),
+            data: serde_json::json!({ "solver": self.why, "passes": self.work.passes() }),
         };
         let found = Remark {
             name: "objective",
