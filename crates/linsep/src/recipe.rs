@@ -303,7 +303,10 @@ pub const ALL: &[Recipe] = &[
             svm.scale = settings.word(&PENALTY_SCALE)?;
             svm.balanced = settings.choice(&CLASS_WEIGHT)? == "balanced";
             svm.seed = settings.seed;
-            machines(settings, &RESTS, svm)
+            match settings.choice(&RESTS)? {
+                "ovr-k-1" => Ok(Box::new(OneVsRestLast(svm))),
+                _ => Ok(Box::new(svm)),
+            }
         },
     },
 ];

@@ -32,6 +32,7 @@ pub mod search;
 pub(crate) mod sequential;
 pub mod stream;
 pub mod svm;
+pub(crate) mod sweeping;
 pub mod two_weights;
 pub mod update;
 pub mod validate;

@@ -59,7 +59,21 @@ impl Problem {
         Ok(Box::new(Run::new(self.clone(), task, positive)?))
     }
 
-    fn objective(&self, task: &Task, positive: u32) -> Result<Objective> {
+    pub(crate) fn has_no_scale(&self) -> bool {
+        self.scale == Scaling::None
+    }
+
+    /// Whether dual coordinates are the right solver for the rows of a task.
+    pub(crate) fn prefers_dual(&self, task: &Task) -> bool {
+        let rows = task.rows.as_ref().map_or(task.data.n_rows(), |rows| rows.len());
+        match self.solver {
+            Solver::Newton => false,
+            Solver::Dual => true,
+            _ => self.loss == Loss::Hinge || task.data.n_features() > rows / 2,
+        }
+    }
+
+    pub(crate) fn objective(&self, task: &Task, positive: u32) -> Result<Objective> {
         let data = &task.data;
         let rows = task.active_rows()?;
         if rows.is_empty() {

@@ -10,7 +10,9 @@
 //!
 //! Reference: Cortes, Vapnik, Support-vector networks, 1995; Bishop 7.1.
 
+use super::multiclass::OneVsRest;
 use super::optimising::{Problem, Solver};
+use super::sweeping::{self, Sweeps};
 use super::{BinaryLearner, Learner, Task, Training};
 use crate::data::read::words;
 use crate::data::scale::Scaling;
@@ -80,8 +82,8 @@ impl Default for Svm {
     }
 }
 
-impl BinaryLearner for Svm {
-    fn start_binary(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
+impl Svm {
+    fn problem(&self) -> Result<Problem> {
         let problem = Problem {
             loss: match self.loss {
                 HingeLoss::Squared => Loss::SquaredHinge,
@@ -102,12 +104,23 @@ impl BinaryLearner for Svm {
                 "--solver newton: the hinge has no second derivative; use dual",
             ));
         }
-        problem.start(task, positive)
+        Ok(problem)
+    }
+}
+
+impl BinaryLearner for Svm {
+    fn start_binary(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
+        self.problem()?.start(task, positive)
     }
 }
 
 impl Learner for Svm {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
-        super::multiclass::OneVsRest(self.clone()).start(task)
+        task.data.require_two_classes()?;
+        let problem = self.problem()?;
+        match sweeping::serve(&problem, task) {
+            true => Ok(Box::new(Sweeps::new(problem, task)?)),
+            false => OneVsRest(self.clone()).start(task),
+        }
     }
 }
