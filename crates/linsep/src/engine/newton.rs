@@ -25,7 +25,7 @@ const MOST_FACTORED: usize = 1536;
 /// Rows for each column in the sample whose second derivatives are factorised.
 const SAMPLE: usize = 4;
 /// A run on every eighth row comes first where that leaves so many rows for each column.
-const TALL: usize = 40;
+const TALL: usize = 30;
 /// The sample is every eighth row.
 const SHARE: usize = 8;
 /// Iterations of conjugate gradients in one step.
@@ -81,7 +81,8 @@ impl Newton {
             return;
         }
         let ratio = wanted * look.primal / (look.primal - self.gap.dual);
-        let tolerance = (0.3 * ratio.sqrt()).clamp(0.003, 0.1);
+        // Far from the end a step is no better than its quadratic model, however exactly it is solved.
+        let tolerance = (0.3 * ratio.sqrt()).clamp(0.05, 0.2);
         let curvatures = objective.curvatures(&look.margins);
         let preconditioner = match self.preconditioner.take() {
             Some(old) if old.still_good => old,
@@ -144,7 +145,7 @@ impl Newton {
     fn start_on_a_sample(&mut self, objective: &Objective) {
         let fewer = objective.len() / SHARE;
         let at_rest = self.plane.bias == 0.0 && self.plane.weights.iter().all(|w| *w == 0.0);
-        if !at_rest || fewer < 2000 || fewer < TALL / 8 * objective.width() {
+        if !at_rest || fewer < 2000 || fewer < TALL * objective.width() {
             return;
         }
         let sample = objective.every(SHARE);
@@ -360,7 +361,7 @@ impl Preconditioner {
     fn new(objective: &Objective, made_at: Plane, curvatures: &[f64]) -> Preconditioner {
         let kind = match objective.width() <= MOST_FACTORED {
             true => Inverse::Factored(factor(objective, curvatures)),
-            false => Inverse::Diagonal(diagonal(objective, curvatures)),
+            false => Inverse::Diagonal(penalised_diagonal(objective, curvatures)),
         };
         Preconditioner { kind, made_at, of_sample: false, still_good: true }
     }
@@ -410,6 +411,9 @@ fn factor(objective: &Objective, curvatures: &[f64]) -> Factor {
     for part in parts {
         matrix.iter_mut().zip(&part).for_each(|(all, part)| *all += part);
     }
+    if every > 1 {
+        fit_diagonal(&mut matrix, &diagonal(objective, curvatures));
+    }
     for j in 0..width {
         matrix[j * order + j] += objective.penalty.curvature(j);
     }
@@ -453,7 +457,24 @@ fn add_square(h: f64, columns: &[u32], entries: &[f64], matrix: &mut [f64], orde
     }
 }
 
-/// The diagonal of H.
+/// Scales rows and columns until the diagonal is that of all rows: columns that are rarely in use may
+/// be missing in a sample.
+fn fit_diagonal(matrix: &mut [f64], wanted: &Plane) {
+    let order = wanted.weights.len() + 1;
+    let mut factors = Vec::with_capacity(order);
+    for (j, &d) in wanted.weights.iter().chain([&wanted.bias]).enumerate() {
+        let here = matrix[j * order + j];
+        factors.push(if here > 0.0 { (d / here).sqrt() } else { 1.0 });
+        matrix[j * order + j] = d;
+    }
+    for j in 0..order {
+        for k in 0..j {
+            matrix[j * order + k] *= factors[j] * factors[k];
+        }
+    }
+}
+
+/// The diagonal of Σ h x xᵀ.
 fn diagonal(objective: &Objective, curvatures: &[f64]) -> Plane {
     let mut diagonal = objective.zero();
     let mut scratch = Vec::new();
@@ -466,6 +487,12 @@ fn diagonal(objective: &Objective, curvatures: &[f64]) -> Plane {
             });
         }
     }
+    diagonal
+}
+
+/// The same with Λ: all of H that the columns do not share.
+fn penalised_diagonal(objective: &Objective, curvatures: &[f64]) -> Plane {
+    let mut diagonal = diagonal(objective, curvatures);
     for (j, d) in diagonal.weights.iter_mut().enumerate() {
         *d += objective.penalty.curvature(j);
     }
