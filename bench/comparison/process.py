@@ -90,8 +90,10 @@ class Session:
                 raise TookTooLong(f"over {limit:.3g} s")
             piece = os.read(self.process.stdout.fileno(), 1 << 16)
             if not piece:
+                self.process.wait()
+                words = self.last_words()
                 self.close()
-                raise Failed(self.last_words())
+                raise Failed(words)
             self.unread += piece
         line, _, self.unread = self.unread.partition(b"\n")
         answer = json.loads(line)
@@ -108,5 +110,5 @@ class Session:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
-        self.process.stdin.close()
-        self.process.stdout.close()
+        for stream in (self.process.stdin, self.process.stdout, self.errors):
+            stream.close()
