@@ -27,7 +27,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Goal:
-    """What a result needs to count. `best` says whether a larger or smaller quality is better."""
+    """What a result needs to count: a quality within these limits. Without limits everything counts."""
 
     name: str  # what the quality is
     at_most: float | None = None
@@ -98,7 +98,9 @@ def climb(contender, goal, limit):
             result.counts = True
             return result
         result.runs, result.tolerance = [run], tolerance
-    result.failure = f"{goal.name} {result.quality:.2e} at its tightest tolerance"
+    place = "" if tolerance is None else " at its tightest tolerance"
+    reached = "unknown" if result.quality is None else f"{result.quality:.2e}"
+    result.failure = f"{goal.name} {reached}{place}"
     return result
 
 

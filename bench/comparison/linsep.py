@@ -67,7 +67,8 @@ class Linsep:
                 words = [self.program, "train", training, *flags, "-o", self.model, "--quiet"]
                 self.launcher.run(words, limit, good_exits=(0, LIMIT_REACHED))
                 attempt.has_model = True
-            done = self.launcher.run([self.program, "predict", self.model, data, "-o", self.predictions, "--quiet"], limit)
+            words = [self.program, "predict", self.model, data, "-o", self.predictions, "--quiet"]
+            done = self.launcher.run(words, limit)
             return Run(done.seconds, peak_mib=done.peak_mib)
 
         attempt.has_model = False

@@ -79,21 +79,23 @@ class Peers:
         package = {"sklearn": "scikit-learn", "sklearnex": "scikit-learn-intelex"}[peer]
         if not self.environment.has(package):
             return []
-        chosen = [(name or f"{package} {method}", method, (parameter,))]
-        return self.sessions(self.worker(peer, matrix, form), chosen, judge)
+        chosen = [(name or f"{package} {method}", method, (None,))]
+        return self.sessions(self.worker(peer, matrix, form), chosen, judge, parameter)
 
     def worker(self, peer, matrix, form):
         return [self.environment.python, WORKER, peer, matrix.arrays, matrix.features, form]
 
-    def sessions(self, words, methods, judge):
-        """Contenders that share a process which has loaded the data once."""
+    def sessions(self, words, methods, judge, parameter=0.0):
+        """Contenders that share a process which has loaded the data once. `parameter` is what a method
+        without a tolerance is asked with."""
         shared = SharedSession(words)
         out = self.scratch / "weights.f64"
 
         def contender(name, method, ladder):
             def attempt(tolerance, limit):
                 session = shared.get()
-                answer = session.ask(method, tolerance, out, limit=limit)
+                asked = parameter if tolerance is None else tolerance
+                answer = session.ask(method, asked, out, limit=limit)
                 quality = judge(*read_weights(out, answer)) if judge else None
                 peak = answer["peak_kib"] / 1024
                 # Arrays that come ready from a binary file are no loading worth a name.

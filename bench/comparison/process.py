@@ -1,5 +1,6 @@
 """Starting programs and measuring them: whole commands, and sessions that answer request by request."""
 
+import contextlib
 import json
 import os
 import select
@@ -77,8 +78,12 @@ class Session:
         self.ready = self.answer(limit)
 
     def ask(self, *words, limit):
-        self.process.stdin.write((" ".join(str(word) for word in words) + "\n").encode())
-        self.process.stdin.flush()
+        request = " ".join(str(word) for word in words) + "\n"
+        try:
+            self.process.stdin.write(request.encode())
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass  # it has died; reading its answer says of what
         return self.answer(limit)
 
     def answer(self, limit):
@@ -111,4 +116,5 @@ class Session:
             self.process.kill()
         self.process.wait()
         for stream in (self.process.stdin, self.process.stdout, self.errors):
-            stream.close()
+            with contextlib.suppress(BrokenPipeError):
+                stream.close()

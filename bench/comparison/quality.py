@@ -212,7 +212,10 @@ class References:
     def __init__(self, crammer_singer, kept=KEPT):
         self.crammer_singer = crammer_singer
         self.kept = kept
-        self.values = json.loads(kept.read_text()) if kept.exists() else {}
+        self.values = self.read()
+
+    def read(self):
+        return json.loads(self.kept.read_text()) if self.kept.exists() else {}
 
     def dual(self, matrix, objective):
         """`objective`: squared-hinge, logistic, ovr-squared-hinge (the sum over all classes) or
@@ -220,6 +223,8 @@ class References:
         key = f"{objective} {matrix.digest}"
         if key not in self.values:
             value, gap = self.compute(matrix, objective)
+            # Read again: another run may have added to the file meanwhile.
+            self.values |= self.read()
             self.values[key] = {
                 "data": f"{matrix.path.parent.name}/{matrix.path.name}", "dual": value, "gap": gap
             }  # fmt: skip

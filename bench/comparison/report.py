@@ -122,13 +122,14 @@ HEAD = [
 
 def markdown(about, rows):
     met = sum(row["met"] for row in rows)
+    size = "Every data set has a fifth of its rows. " if about["quick"] else ""
     facts = [f"- {name}: {value}" for name, value in about["machine"].items()]
     facts += [f"- {name} {version}" for name, version in sorted(about["versions"].items())]
     missing = [f"- {name}: {reason}" for name, reason in about["missing"].items()]
     parts = [
         f"# linsep and its peers, {about['date']}{', quick' if about['quick'] else ''}",
-        f"{met} of {len(rows)} bars are met. Times are medians (least–most) in seconds; a ratio is the time "
-        "of the fastest peer that counts over linsep's. Method: docs/benchmarks.",
+        f"{met} of {len(rows)} bars are met. {size}Times are medians (least–most) in "
+        "seconds; a ratio is the time of the fastest peer that counts over linsep's. Method: docs/benchmarks.",
         table(HEAD, [line_of(row) for row in rows]),
         "## Everybody, row by row",
         *(detail(row) for row in rows if row["results"]),
