@@ -9,7 +9,7 @@ LINSEP = "linsep"
 # A peer this much slower than the fastest one so far is stopped; it cannot be the one that counts.
 HOPELESS = 10
 # ... but never before this time, for a short job may have a slow start.
-LEAST_PATIENCE = 2.0
+LEAST_PATIENCE = 5.0
 # A peer this much slower than the fastest one is not repeated.
 NOT_REPEATED = 3
 
@@ -23,6 +23,7 @@ class Run:
     train: float | None = None
     peak_mib: float | None = None
     quality: float | None = None
+    cpu: float | None = None  # of all threads, for the part that `seconds` is about, or the whole process
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ class Linsep:
             parts = seconds_of(json.loads(done.output))
             quality = judge(*read_model(self.model)) if judge else None
             times = parts | {"wall": done.seconds}
-            return Run(times[time_of], parts["load"], parts["train"], done.peak_mib, quality)
+            return Run(times[time_of], parts["load"], parts["train"], done.peak_mib, quality, done.cpu)
 
         return Contender(LINSEP, attempt)
 
@@ -69,7 +69,7 @@ class Linsep:
                 attempt.has_model = True
             words = [self.program, "predict", self.model, data, "-o", self.predictions, "--quiet"]
             done = self.launcher.run(words, limit)
-            return Run(done.seconds, peak_mib=done.peak_mib)
+            return Run(done.seconds, peak_mib=done.peak_mib, cpu=done.cpu)
 
         attempt.has_model = False
         return Contender(LINSEP, attempt)

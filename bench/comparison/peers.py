@@ -100,7 +100,7 @@ class Peers:
                 peak = answer["peak_kib"] / 1024
                 # Arrays that come ready from a binary file are no loading worth a name.
                 load = session.ready["load"] if str(words[1]) == "serve" else None
-                return Run(answer["seconds"], load, answer["seconds"], peak, quality)
+                return Run(answer["seconds"], load, answer["seconds"], peak, quality, answer.get("cpu"))
 
             return Contender(name, attempt, ladder, shared.close)
 
@@ -127,7 +127,7 @@ class Peers:
             done = self.launcher.run(words, limit, environment=self.environment.debian_environment(phases))
             parts = json.loads(phases.read_text())
             quality = judge(*read_liblinear(model))
-            return Run(done.seconds, parts.get("load"), parts.get("train"), done.peak_mib, quality)
+            return Run(done.seconds, parts.get("load"), parts.get("train"), done.peak_mib, quality, done.cpu)
 
         return Contender(f"liblinear-train -s {solver}", attempt, ladder)
 
@@ -138,7 +138,7 @@ class Peers:
             done = self.launcher.run([self.environment.liblinear, "train", solver, tolerance, path, model], limit)
             parts = json.loads(done.output)
             quality = judge(*read_liblinear(model))
-            return Run(done.seconds, parts["load"], parts["train"], done.peak_mib, quality)
+            return Run(done.seconds, parts["load"], parts["train"], done.peak_mib, quality, done.cpu)
 
         return Contender(f"LIBLINEAR library -s {solver}", attempt, ladder)
 
@@ -150,13 +150,13 @@ class Peers:
             words = [self.tool("train"), *NO_TRAINING, path, model]
             done = self.launcher.run(words, limit, environment=self.environment.debian_environment(phases))
             load = json.loads(phases.read_text())["load"]
-            return Run(load, load, peak_mib=done.peak_mib)
+            return Run(load, load, peak_mib=done.peak_mib, cpu=done.cpu)
 
         def with_library(_tolerance, limit):
             session = Session([self.environment.liblinear, "serve", path, 0], limit)
             session.close()
-            load = session.ready["load"]
-            return Run(load, load, peak_mib=session.ready["peak_kib"] / 1024)
+            ready = session.ready
+            return Run(ready["load"], ready["load"], peak_mib=ready["peak_kib"] / 1024, cpu=ready["cpu"])
 
         if self.environment.debian and self.environment.phases:
             found.append(Contender("liblinear-train's reader", with_debian))
@@ -174,7 +174,8 @@ class Peers:
             session = Session([self.environment.python, WORKER, "polars"], limit)
             answer = session.ask("read", path, types, limit=limit)
             session.close()
-            return Run(answer["seconds"], answer["seconds"], peak_mib=answer["peak_kib"] / 1024)
+            seconds, peak = answer["seconds"], answer["peak_kib"] / 1024
+            return Run(seconds, seconds, peak_mib=peak, cpu=answer["cpu"])
 
         name = "polars" if types == "inferred" else "polars, told the types"
         return [Contender(name, attempt)]
@@ -190,7 +191,7 @@ class Peers:
 
             def attempt(_tolerance, limit):
                 answer = shared.get().ask("score", vw_test, out, limit=limit)
-                return Run(answer["seconds"], peak_mib=answer["peak_kib"] / 1024)
+                return Run(answer["seconds"], peak_mib=answer["peak_kib"] / 1024, cpu=answer["cpu"])
 
             found.append(Contender("vw", attempt, close=shared.close))
         return found
@@ -205,7 +206,7 @@ class Peers:
                 words = [self.tool("train"), "-s", 2, "-e", 0.5, "-q", training, model]
                 made.append(self.launcher.run(words, LOAD_LIMIT, environment=environment))
             done = self.launcher.run([self.tool("predict"), test, model, out], limit, environment=environment)
-            return Run(done.seconds, peak_mib=done.peak_mib)
+            return Run(done.seconds, peak_mib=done.peak_mib, cpu=done.cpu)
 
         return Contender("liblinear-predict", attempt)
 

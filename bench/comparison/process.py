@@ -22,6 +22,7 @@ class TookTooLong(Failed):
 @dataclass(frozen=True)
 class Finished:
     seconds: float
+    cpu: float
     peak_mib: float
     output: str
 
@@ -56,7 +57,7 @@ class Launcher:
         report = json.loads(self.report.read_text())
         if report["exit"] not in good_exits:
             raise Failed(message.splitlines()[0] if message else f"exit code {report['exit']}")
-        return Finished(report["seconds"], report["peak_kib"] / 1024, output)
+        return Finished(report["seconds"], report["cpu"], report["peak_kib"] / 1024, output)
 
 
 class Session:

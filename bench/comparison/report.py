@@ -26,6 +26,7 @@ def raw(row, results):
                 "quality": result.quality,
                 "load": result.median("load"),
                 "train": result.median("train"),
+                "cpu": result.median("cpu"),
                 "peak_mib": result.peak_mib,
                 "runs": [run.__dict__ for run in result.runs],
                 "ladder": result.tried,
@@ -104,13 +105,14 @@ def detail(row):
                 seconds_text(result["seconds"], result["spread"]),
                 seconds_text(result["load"]),
                 seconds_text(result["train"]),
+                seconds_text(result["cpu"]),
                 quality_text(result["quality"], row["goal"]),
                 number_text(result["peak_mib"], ".0f"),
                 str(len(result["runs"])),
                 note,
             ]
         )
-    head = ["who", "tolerance", "s", "load s", "train s", row["goal"], "peak MiB", "runs", "note"]
+    head = ["who", "tolerance", "s", "load s", "train s", "cpu s", row["goal"], "peak MiB", "runs", "note"]
     return f"### {row['name']}: {row['job']}, {row['data']}\n\n{table(head, lines)}"
 
 

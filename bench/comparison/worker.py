@@ -27,9 +27,10 @@ def say(**answer):
 
 
 def timed(work):
-    start = time.perf_counter()
+    """Seconds on the wall, processor seconds of all threads, and what the work returned."""
+    start, before = time.perf_counter(), time.process_time()
     result = work()
-    return time.perf_counter() - start, result
+    return time.perf_counter() - start, time.process_time() - before, result
 
 
 def requests():
@@ -125,14 +126,14 @@ def targets_of(method, rows, labels):
 
 def serve_models(peer, folder, features, form):
     methods = methods_of(peer)
-    seconds, (rows, labels) = timed(lambda: load(Path(folder), features, form))
+    seconds, _, (rows, labels) = timed(lambda: load(Path(folder), features, form))
     classes = [int(one) for one in np.unique(labels)]
     say(load=seconds)
     for method, tolerance, out in requests():
         try:
             targets = targets_of(method, rows, labels)
             model = methods[method](float(tolerance))
-            seconds, _ = timed(lambda: model.fit(rows, targets))
+            seconds, cpu, _ = timed(lambda: model.fit(rows, targets))
         except Exception as error:  # whatever a peer raises is its failure, not ours
             say(error=f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
             continue
@@ -141,6 +142,7 @@ def serve_models(peer, folder, features, form):
         # One plane speaks for the class that is named first.
         say(
             seconds=seconds,
+            cpu=cpu,
             planes=len(planes),
             labels=classes[::-1] if len(planes) == 1 else classes,
             biases=[float(bias) for bias in biases],
@@ -160,19 +162,19 @@ def serve_polars():
         if types == "float":
             with open(path) as file:
                 told = {name: polars.Float64 for name in file.readline().strip().split(",")[1:]}
-        seconds, frame = timed(lambda: polars.read_csv(path, schema_overrides=told or None))
-        say(seconds=seconds, rows=frame.height, columns=frame.width)
+        seconds, cpu, frame = timed(lambda: polars.read_csv(path, schema_overrides=told or None))
+        say(seconds=seconds, cpu=cpu, rows=frame.height, columns=frame.width)
 
 
 def serve_vw(training, model, classes):
     """Learns from `training` once; requests: "score FILE OUT"."""
     from vowpalwabbit import Workspace
 
-    seconds, _ = timed(lambda: Workspace(f"--quiet --oaa {classes} -d {training} -f {model} -b 18").finish())
+    seconds, _, _ = timed(lambda: Workspace(f"--quiet --oaa {classes} -d {training} -f {model} -b 18").finish())
     say(load=seconds)
     for _, path, out in requests():
-        seconds, _ = timed(lambda: Workspace(f"--quiet -t -i {model} -d {path} -p {out}").finish())
-        say(seconds=seconds)
+        seconds, cpu, _ = timed(lambda: Workspace(f"--quiet -t -i {model} -d {path} -p {out}").finish())
+        say(seconds=seconds, cpu=cpu)
 
 
 def main():

@@ -34,8 +34,11 @@ int main(int count, char **words) {
     if (wait4(child, &status, 0, &usage) != child) return 1;
     const double seconds = now() - start;
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    const double processor = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                             1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
     FILE *report = fopen(words[1], "w");
     if (!report) return 1;
-    fprintf(report, "{\"seconds\": %.6f, \"peak_kib\": %ld, \"exit\": %d}\n", seconds, usage.ru_maxrss, code);
+    fprintf(report, "{\"seconds\": %.6f, \"cpu\": %.6f, \"peak_kib\": %ld, \"exit\": %d}\n", seconds, processor,
+            usage.ru_maxrss, code);
     return fclose(report) == 0 ? 0 : 1;
 }
