@@ -1,6 +1,7 @@
 """The peers as contenders: which of them can do a job, with which tolerances, and how they are run."""
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,9 @@ from comparison.process import Session
 WORKER = Path(__file__).resolve().parent / "worker.py"
 
 # From loose to tight around each solver's default; the first that reaches the quality counts.
-DUAL_LADDER = (1.0, 0.1, 0.01, 1e-3, 1e-4)
-PRIMAL_LADDER = (0.1, 0.01, 1e-3, 1e-4)
+DUAL_LADDER = (10.0, 1.0, 0.1, 0.01, 1e-3, 1e-4)
+PRIMAL_LADDER = (1.0, 0.1, 0.01, 1e-3, 1e-4)
+SNAPML_LADDER = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5)
 PYTHON_LADDER = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
 # LIBLINEAR's solvers by objective: dual coordinate descent and a Newton method on the primal.
 LIBLINEAR_SOLVERS = {
@@ -50,9 +52,12 @@ class Peers:
         methods = {"logistic": "logistic", "squared-hinge": "squared-hinge"}
         if objective in methods and self.environment.has("snapml"):
             form = "dense32" if dense else "sparse"
-            found += self.sessions(
-                self.worker("snapml", matrix, form), [("snapml", methods[objective], PYTHON_LADDER)], judge
-            )
+            method = methods[objective]
+            chosen = [("snapml", method, SNAPML_LADDER)]
+            # With threads it takes other steps: neither way is always the faster one.
+            if len(os.sched_getaffinity(0)) > 1:
+                chosen.append(("snapml, all cores", f"{method}-threads", SNAPML_LADDER))
+            found += self.sessions(self.worker("snapml", matrix, form), chosen, judge)
         if objective == "logistic":
             found += self.logistic(matrix, judge, dense)
         return found

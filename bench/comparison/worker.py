@@ -8,6 +8,7 @@ PEER polars and vw take other arguments and requests, see below.
 """
 
 import json
+import os
 import sys
 import time
 import warnings
@@ -77,13 +78,18 @@ def methods_of(peer):
         import snapml
 
         # A regulariser of 1 is ½|w|² beside the sum of the losses, that is C = 1.
+        def make(family, threads, **more):
+            return lambda tolerance: family(
+                max_iter=MOST_STEPS, regularizer=1.0, tol=tolerance, n_jobs=threads, **more
+            )
+
+        cores = len(os.sched_getaffinity(0))
+        machine, hinge = snapml.SupportVectorMachine, {"loss": "squared_hinge"}
         return {
-            "logistic": lambda tolerance: snapml.LogisticRegression(
-                max_iter=MOST_STEPS, regularizer=1.0, tol=tolerance, n_jobs=1
-            ),
-            "squared-hinge": lambda tolerance: snapml.SupportVectorMachine(
-                loss="squared_hinge", max_iter=MOST_STEPS, regularizer=1.0, tol=tolerance, n_jobs=1
-            ),
+            "logistic": make(snapml.LogisticRegression, 1),
+            "logistic-threads": make(snapml.LogisticRegression, cores),
+            "squared-hinge": make(machine, 1, **hinge),
+            "squared-hinge-threads": make(machine, cores, **hinge),
         }
     raise SystemExit(f"there is no peer {peer}")
 
