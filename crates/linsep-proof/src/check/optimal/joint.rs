@@ -19,13 +19,13 @@
 //! and Zhang (2014).
 
 use super::penalty::{BIAS, UNIT};
-use super::rows::{Linear, rounding};
+use super::rows::{Linear, nonzeros, rounding};
 use super::shares::{Mixing, Shares};
 use super::{Members, Setting, TINY, above, below};
 use crate::check::{Checked, Checker};
 use crate::double::{Double, two_sum};
 use crate::optimal::{Intercept, Loss};
-use crate::rows::{Entries, RowBuffer};
+use crate::rows::RowBuffer;
 use std::ops::Range;
 
 /// K classes with the sums over their rows.
@@ -282,7 +282,7 @@ impl<'a> Joint<'a> {
         // Mixed shares get their entropies in a second pass.
         let now = softmax && !free && !self.setting.penalty.has_walls();
         let mut factors = vec![0.0; padded];
-        self.for_shares(range, |entries, class, cost, lost, shares| {
+        self.for_shares(range, |values, class, cost, lost, shares| {
             sums.loss = sums.loss.plus(Double::of(cost * lost));
             sums.n[class] = sums.n[class].plus(Double::of(cost));
             let psi = match softmax {
@@ -300,10 +300,10 @@ impl<'a> Joint<'a> {
                 }
                 sums.d[class] = sums.d[class].plus(shares.others.times(cost));
                 factors[class] = size;
-                sums.columns.add(entries, &factors, size);
+                sums.columns.add(values, &factors, size);
             }
             if free {
-                sums.columns.add_class(entries, class, cost);
+                sums.columns.add_class(values, class, cost);
             }
         })?;
         Ok(sums)
@@ -313,7 +313,7 @@ impl<'a> Joint<'a> {
     fn for_shares(
         &self,
         range: Range<u64>,
-        mut each: impl FnMut(Entries<'_>, usize, f64, f64, &Shares),
+        mut each: impl FnMut(Nonzeros<'_>, usize, f64, f64, &Shares),
     ) -> Checked<()> {
         let listed = &self.setting.dual.shares;
         let mut listed =
@@ -322,7 +322,7 @@ impl<'a> Joint<'a> {
         let mut scores = vec![0.0; self.own.biases.len()];
         let mut shares = Shares { p: vec![0.0; n_classes], others: Double::ZERO };
         let softmax = self.setting.objective.loss == Loss::Softmax;
-        let mut buffer = RowBuffer::default();
+        let (mut buffer, mut copy) = (RowBuffer::default(), RowBuffer::default());
         for row in range {
             let list = listed.next_if(|(listed, _)| *listed == row);
             let Some((class, cost)) = self.members.of(row) else {
@@ -333,8 +333,8 @@ impl<'a> Joint<'a> {
                     }
                 }
             };
-            let entries = self.checker.row(row, &mut buffer)?;
-            let error = self.own.scores(entries, self.setting.roundings, &mut scores);
+            let values = nonzeros(self.checker.row(row, &mut buffer)?, &mut copy);
+            let error = self.own.scores(values, self.setting.roundings, &mut scores);
             if !error.is_finite() {
                 return Err(format!("row {row}: the scores are out of range"));
             }
@@ -344,12 +344,12 @@ impl<'a> Joint<'a> {
                     shares.listed(list, class).map_err(|words| format!("row {row}: {words}"))?;
                 }
                 (None, Some(planes)) => {
-                    planes.scores(entries, self.setting.roundings, &mut scores);
+                    planes.scores(values, self.setting.roundings, &mut scores);
                     shares.at(&mut scores[..n_classes], class, 0.0, softmax);
                 }
                 (None, None) => {}
             }
-            each(entries, class, cost, lost, &shares);
+            each(values, class, cost, lost, &shares);
         }
         match listed.peek() {
             Some((row, _)) if *row >= self.checker.rows.len() => {
@@ -383,12 +383,12 @@ impl Scores {
     }
 
     /// The scores of a row on every plane, and one bound on their errors.
-    fn scores(&self, entries: Entries<'_>, roundings: f64, scores: &mut [f64]) -> f64 {
+    fn scores(&self, row: Nonzeros<'_>, roundings: f64, scores: &mut [f64]) -> f64 {
         scores.copy_from_slice(&self.biases);
         let mut size = self.biases.iter().fold(0f64, |most, bias| most.max(bias.abs()));
-        let mut terms = 0.0;
+        let terms = row.0.len() as f64;
         let (padded, (scores, _)) = (scores.len(), scores.as_chunks_mut::<LANES>());
-        for_each(entries, |column, value| {
+        for (column, value) in pairs(row) {
             let (weights, _) = self.weights[column * padded..][..padded].as_chunks::<LANES>();
             for (scores, weights) in scores.iter_mut().zip(weights) {
                 for lane in 0..LANES {
@@ -396,31 +396,23 @@ impl Scores {
                 }
             }
             size += (value * self.most[column]).abs();
-            terms += 1.0;
-        });
+        }
         rounding(terms + 2.0 + roundings, terms, size)
     }
 }
 
-/// Calls `each` with every (column, value) that is not 0.
-#[inline]
-fn for_each(entries: Entries<'_>, mut each: impl FnMut(usize, f64)) {
-    match entries {
-        Entries::Dense(values) => {
-            let pairs = values.iter().enumerate().filter(|(_, value)| **value != 0.0);
-            pairs.for_each(|(column, value)| each(column, *value));
-        }
-        Entries::Sparse(columns, values) => {
-            columns.iter().zip(values).for_each(|(column, value)| each(*column as usize, *value));
-        }
-    }
+/// The columns and the values of a row that are not 0.
+type Nonzeros<'a> = (&'a [u32], &'a [f64]);
+
+fn pairs((columns, values): Nonzeros<'_>) -> impl Iterator<Item = (usize, f64)> {
+    columns.iter().zip(values).map(|(column, value)| (*column as usize, *value))
 }
 
 impl Columns {
     /// Adds a row times one factor for each class; `size` is the largest of them.
-    fn add(&mut self, entries: Entries<'_>, factors: &[f64], size: f64) {
+    fn add(&mut self, row: Nonzeros<'_>, factors: &[f64], size: f64) {
         let (factors, _) = factors.as_chunks::<LANES>();
-        for_each(entries, |column, value| {
+        for (column, value) in pairs(row) {
             let sums = &mut self.numbers[column * self.stride..][..self.stride];
             let (high, others) = sums.split_at_mut(self.padded);
             let (low, others) = others.split_at_mut(self.padded);
@@ -433,17 +425,17 @@ impl Columns {
                 }
             }
             others[0] += (size * value).abs();
-        });
+        }
     }
 
     /// Adds a row times its factor to the sums of its class.
-    fn add_class(&mut self, entries: Entries<'_>, class: usize, factor: f64) {
+    fn add_class(&mut self, row: Nonzeros<'_>, class: usize, factor: f64) {
         let (first, last) = (2 * self.padded + 1, self.stride - 1);
-        for_each(entries, |column, value| {
+        for (column, value) in pairs(row) {
             let sums = &mut self.numbers[column * self.stride..][..self.stride];
             sums[first + class] += factor * value;
             sums[last] += (factor * value).abs();
-        });
+        }
     }
 }
 
