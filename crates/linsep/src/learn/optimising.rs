@@ -23,7 +23,7 @@ use super::closed_form::class_factors;
 use super::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
 use crate::data::Dataset;
 use crate::data::scale::{Scaler, Scaling};
-use crate::engine::objective::{Intercept, Loss, Objective, Penalty};
+use crate::engine::objective::{Gap, Intercept, Look, Loss, Objective, Penalty};
 use crate::error::{Code, Error, Place, Result};
 use crate::model::{LinearModel, Link, Rule};
 use crate::verdict::existence::{Existence, logistic_optimum};
@@ -234,6 +234,24 @@ impl Run {
         self.work.gap().relative() <= self.problem.gap || self.work.is_exhausted()
     }
 
+    /// How near to the best the plane is as it stands; a run that goes on has moved since it knew.
+    fn measured(&self) -> Gap {
+        if self.is_done() || self.problem.is_unbounded() {
+            return self.work.gap();
+        }
+        let (objective, plane) = (&self.objective, self.work.plane());
+        let (margins, alpha, sides) = match &self.work {
+            Work::Dual(run) => {
+                (objective.margins(plane), run.alpha.clone(), objective.sides(&run.alpha))
+            }
+            _ => {
+                let Look { margins, alpha, sides } = objective.look(plane);
+                (margins, alpha, sides)
+            }
+        };
+        Gap { primal: objective.primal(plane, &margins), dual: objective.dual(&sides, &alpha) }
+    }
+
     fn status(&self) -> Status {
         let plane = self.work.plane();
         let finite = plane.bias.is_finite() && plane.weights.iter().all(|w| w.is_finite());
@@ -247,8 +265,8 @@ impl Run {
     }
 
     /// What is claimed, with some slack for what rounding may do to the checker's own sums.
-    fn claim(&self, slack: f64) -> Claim {
-        let (plane, gap) = (self.work.plane(), self.work.gap());
+    fn claim(&self, gap: Gap, slack: f64) -> Claim {
+        let plane = self.work.plane();
         let data = self.task.data.as_ref();
         let objective = &self.objective;
         let primal = gap.primal + slack * gap.primal.abs();
@@ -379,8 +397,9 @@ impl Training for Run {
                 "without a penalty nothing bounds the objective from below here",
             );
         }
-        if !self.work.gap().dual.is_finite() {
-            return Certificate::unproved("the run ended before its gap was measured");
+        let gap = self.measured();
+        if !gap.dual.is_finite() {
+            return Certificate::unproved("the run ended before it knew of any gap");
         }
         let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
         if self.objective.len() < all {
@@ -390,7 +409,7 @@ impl Training for Run {
         }
         let mut words = String::new();
         for slack in [1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-7] {
-            let claim = self.claim(slack);
+            let claim = self.claim(gap, slack);
             match check_claim(&claim, data, &data.reading_field(), true, self.task.threads) {
                 Finding::Holds(_) => return Certificate { claims: vec![claim] },
                 Finding::Nothing(reason) | Finding::Fails(reason) => words = reason,
@@ -413,8 +432,12 @@ impl Training for Run {
         Ok(())
     }
 
+    fn gap(&self) -> Option<f64> {
+        Some(self.measured().relative())
+    }
+
     fn remarks(&self) -> Vec<Remark> {
-        let gap = self.work.gap();
+        let gap = self.measured();
         let solver = Remark {
             name: "solver",
             words: self.why.clone(),

@@ -268,7 +268,8 @@ impl Coordinates {
 
     /// Leaves out the columns that the gap proves to have the weight 0.
     fn screen(&mut self, objective: &Objective, look: &Look) {
-        let room = self.gap.primal - self.gap.dual;
+        // No less than what rounding may hide.
+        let room = (self.gap.primal - self.gap.dual).max(1e-12 * self.gap.primal);
         let ball = match objective.loss {
             Loss::Logistic => (0.5 * room).sqrt(),
             Loss::SquaredHinge => 2.0 * room.sqrt(),
