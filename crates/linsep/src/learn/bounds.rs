@@ -115,6 +115,12 @@ impl Ranges {
         }
     }
 
+    /// The least and the most that a weight may be.
+    #[inline]
+    pub(crate) fn of(&self, column: usize) -> (f64, f64) {
+        (self.lower[column], self.upper[column])
+    }
+
     /// The number in the range of a column that is next to a weight.
     #[inline]
     pub(crate) fn nearest(&self, column: usize, weight: f64) -> f64 {

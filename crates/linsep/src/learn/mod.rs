@@ -143,6 +143,11 @@ pub trait Training: Send {
         Err(Error::usage("this learner cannot go on with other rows than those it began with"))
     }
 
+    /// The relative gap to the best of all that is known so far, for a run that makes one small.
+    fn gap(&self) -> Option<f64> {
+        None
+    }
+
     /// What the learner found out on its way, for reports.
     fn remarks(&self) -> Vec<Remark> {
         Vec::new()

@@ -204,6 +204,10 @@ impl Training for Duel {
         self.run.margin_ceiling()
     }
 
+    fn gap(&self) -> Option<f64> {
+        self.run.gap()
+    }
+
     fn remarks(&self) -> Vec<Remark> {
         self.run.remarks()
     }
@@ -379,13 +383,18 @@ impl Training for Many {
         LinearModel { planes, rule, link: Link::None, ..self.children[0].model() }
     }
 
-    /// Those of the first machine, if the others have nothing else to say.
+    /// The largest of all machines.
+    fn gap(&self) -> Option<f64> {
+        let mut gaps = self.children.iter().map(|child| child.gap());
+        gaps.try_fold(0.0, |most: f64, gap| Some(most.max(gap?)))
+    }
+
+    /// What all machines say.
     fn remarks(&self) -> Vec<Remark> {
-        let first = self.children[0].remarks();
-        match self.children.iter().all(|child| child.remarks() == first) {
-            true => first,
-            false => Vec::new(),
-        }
+        let others: Vec<_> = self.children[1..].iter().map(|child| child.remarks()).collect();
+        let mut all = self.children[0].remarks();
+        all.retain(|remark| others.iter().all(|other| other.contains(remark)));
+        all
     }
 
     fn beginnings(&self) -> Vec<Beginning> {

@@ -10,6 +10,7 @@
 //!
 //! Reference: Cortes, Vapnik, Support-vector networks, 1995; Bishop 7.1.
 
+use super::bounds::Bound;
 use super::multiclass::OneVsRest;
 use super::optimising::{Problem, Solver};
 use super::sweeping::{self, Sweeps};
@@ -43,6 +44,10 @@ pub struct Svm {
     pub l1: f64,
     /// What becomes of the bias.
     pub intercept: Intercept,
+    /// No weight is smaller.
+    pub lower: Bound,
+    /// No weight is larger.
+    pub upper: Bound,
     /// The scale in which weights are penalised.
     pub scale: Scaling,
     /// Weight each class by n / (K · rows of the class).
@@ -73,6 +78,8 @@ impl Default for Svm {
             l2: 1.0,
             l1: 0.0,
             intercept: Intercept::Free,
+            lower: Bound::default(),
+            upper: Bound::default(),
             scale: Scaling::None,
             balanced: false,
             gap: 1e-3,
@@ -83,8 +90,8 @@ impl Default for Svm {
 }
 
 impl Svm {
-    fn problem(&self) -> Result<Problem> {
-        let problem = Problem {
+    fn problem(&self) -> Problem {
+        Problem {
             loss: match self.loss {
                 HingeLoss::Squared => Loss::SquaredHinge,
                 HingeLoss::Plain => Loss::Hinge,
@@ -93,31 +100,27 @@ impl Svm {
             l1: self.l1,
             l2: self.l2,
             intercept: self.intercept,
+            lower: self.lower.clone(),
+            upper: self.upper.clone(),
             scale: self.scale,
             balanced: self.balanced,
             gap: self.gap,
             solver: self.solver,
             seed: self.seed,
-        };
-        if problem.loss == Loss::Hinge && self.solver == Solver::Newton {
-            return Err(Error::usage(
-                "--solver newton: the hinge has no second derivative; use dual",
-            ));
         }
-        Ok(problem)
     }
 }
 
 impl BinaryLearner for Svm {
     fn start_binary(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
-        self.problem()?.start(task, positive)
+        self.problem().start(task, positive)
     }
 }
 
 impl Learner for Svm {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
         task.data.require_two_classes()?;
-        let problem = self.problem()?;
+        let problem = self.problem();
         match sweeping::serve(&problem, task) {
             true => Ok(Box::new(Sweeps::new(problem, task)?)),
             false => OneVsRest(self.clone()).start(task),

@@ -285,6 +285,9 @@ pub(crate) fn serve(problem: &Problem, task: &Task) -> bool {
         && problem.loss != Loss::Logistic
         && problem.intercept != Intercept::Free
         && problem.l1 == 0.0
+        && problem.l2 > 0.0
+        && problem.lower.is_none()
+        && problem.upper.is_none()
         && problem.has_no_scale()
         && problem.gap >= LEAST_GAP
         && problem.prefers_dual(task)

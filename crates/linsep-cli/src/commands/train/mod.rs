@@ -54,7 +54,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let fit = Fit::of(training.as_ref(), task, stop);
     let train_seconds = clock.elapsed().as_secs_f64();
     if fit.stop == Stop::Diverged {
-        return Err(diverged());
+        return Err(diverged(plan.recipe.kind));
     }
     let evaluation = fit.model.evaluate(&task.data, task.rows.as_deref(), context.threads);
     let test = match (&plan.test, test_rows) {
@@ -89,7 +89,13 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         (identity.clone(), task.data.reading_field()),
     );
     model_file.density.clone_from(&fit.density);
-    model_file.run = (plan.recipe.kind == Kind::Online).then(|| keeper.saved(training.as_ref()));
+    let goes_on = match plan.recipe.kind {
+        Kind::Online => true,
+        // At its gap there is nothing left to do.
+        Kind::Optimising => ended_by(&fit, &plan).is_some(),
+        _ => false,
+    };
+    model_file.run = goes_on.then(|| keeper.saved(training.as_ref()));
     model_file.save(&plan.model)?;
     let resumed = plan.resume.as_ref().filter(|r| r.is_checkpoint()).map(|r| r.path.as_path());
     let saved = keeper.end(training.as_ref(), ended_by(&fit, &plan).is_none(), resumed)?;
@@ -117,7 +123,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     } else {
         print(&report.text(context))?;
     }
-    finish(&fit, &plan, context, saved.as_deref())
+    finish(&fit, &plan, context, saved.as_deref(), training.gap())
 }
 
 /// The data of a run, and which rows of it are for what.
@@ -212,8 +218,9 @@ impl Input {
     }
 }
 
-fn diverged() -> Failure {
-    Error::usage("the weights left the range of binary64: choose a smaller --eta, another --scale where the learner has one, or leave out columns of extreme size with --drop").into()
+fn diverged(kind: Kind) -> Failure {
+    let smaller = if kind == Kind::Optimising { "--c" } else { "--eta" };
+    Error::usage(format!("the weights left the range of binary64: choose a smaller {smaller}, another --scale where the learner has one, or leave out columns of extreme size with --drop")).into()
 }
 
 /// What ended a run before it was done: a signal, or a limit that the user gave.
@@ -222,7 +229,10 @@ fn ended_by(fit: &Fit, plan: &Plan) -> Option<Option<&'static str>> {
         Stop::Interrupted => Some(None),
         Stop::Time => Some(Some("--time-limit")),
         Stop::Updates => Some(Some("--updates")),
-        Stop::Epochs if plan.epochs_given => Some(Some("--epochs")),
+        // A learner that ends at a gap is not done before, whoever set the limit.
+        Stop::Epochs if plan.epochs_given || plan.recipe.kind == Kind::Optimising => {
+            Some(Some("--epochs"))
+        }
         _ => None,
     }
 }
@@ -233,6 +243,7 @@ fn finish(
     plan: &Plan,
     context: &Context,
     saved: Option<&Path>,
+    gap: Option<f64>,
 ) -> Result<ExitCode, Failure> {
     let limit = match ended_by(fit, plan) {
         Some(limit) => limit,
@@ -241,7 +252,8 @@ fn finish(
         None => return Ok(ExitCode::SUCCESS),
     };
     let path = plan.model.display();
-    let resume = match saved {
+    let in_model = (plan.recipe.kind == Kind::Optimising).then_some(plan.model.as_path());
+    let resume = match saved.or(in_model) {
         Some(saved) => {
             let inputs: Vec<String> = plan.inputs.iter().map(|p| p.display().to_string()).collect();
             let (saved, inputs) = (saved.display(), inputs.join(" "));
@@ -251,8 +263,12 @@ fn finish(
     };
     match limit {
         Some(flag) => {
+            let reached = match gap {
+                Some(gap) => format!("at a relative gap of {gap:.1e}, "),
+                None => String::new(),
+            };
             let message = format!(
-                "{flag} was reached before the work was done; the model is in {path}{resume}"
+                "{flag} was reached {reached}before the work was done; the model is in {path}{resume}"
             );
             Err(Error::Limit { code: Code::LIMIT, message }.into())
         }

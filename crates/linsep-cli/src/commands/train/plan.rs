@@ -45,6 +45,9 @@ pub(super) enum TestOn {
     Share(f64),
 }
 
+/// Epochs of a learner that ends at a gap, where no limit is given.
+const OPTIMISING_EPOCHS: u64 = 1000;
+
 impl Plan {
     pub(super) fn new(matches: &ArgMatches, context: &Context) -> Result<Plan, Failure> {
         let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
@@ -67,6 +70,8 @@ impl Plan {
             limits.epochs = Some(epochs);
         } else if limits.updates.is_some() || context.time_limited {
             limits.epochs = None;
+        } else if recipe.kind == Kind::Optimising {
+            limits.epochs = Some(OPTIMISING_EPOCHS);
         }
         let mut epochs_given = text("epochs").is_some();
         if let Some(saved) = resume.as_ref().and_then(|resume| resume.limits) {

@@ -89,7 +89,7 @@ impl Runs {
         let mut fits = vec![first.clone()];
         fits.extend(repeat(&learners[1..], grounds.task, &plan.limits, &stop)?);
         if fits.iter().any(|fit| fit.stop == Stop::Diverged) {
-            return Err(super::diverged());
+            return Err(super::diverged(plan.recipe.kind));
         }
         let mut each = Vec::new();
         for ((fit, settings), learner) in fits.iter().zip(&settings).zip(&learners) {

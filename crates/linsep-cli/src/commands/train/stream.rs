@@ -154,7 +154,7 @@ pub(super) fn run(
         })
     })?;
     if ended == Some(Stop::Diverged) {
-        return Err(super::diverged());
+        return Err(super::diverged(plan.recipe.kind));
     }
     let passed = pass.finish(ended.unwrap_or(Stop::Epochs))?;
     save(plan, &passed)?;
@@ -174,7 +174,7 @@ pub(super) fn run(
         true => print_json(&report.json(started.elapsed().as_secs_f64()))?,
         false => print(&report.text(context))?,
     }
-    super::finish(&passed.fit, plan, context, None)
+    super::finish(&passed.fit, plan, context, None, None)
 }
 
 fn save(plan: &Plan, passed: &Passed) -> Result<(), Failure> {
