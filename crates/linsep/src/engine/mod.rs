@@ -11,3 +11,4 @@ pub(crate) mod objective;
 pub(crate) mod online;
 mod pass;
 pub(crate) mod stopping;
+pub(crate) mod tilt;

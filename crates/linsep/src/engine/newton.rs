@@ -37,6 +37,8 @@ pub(crate) struct Newton {
     /// No step makes the objective smaller: rounding is all that is left.
     pub(crate) exhausted: bool,
     preconditioner: Option<Preconditioner>,
+    /// What the last step saw, if the plane is still the one it looked at.
+    seen: Option<Look>,
 }
 
 /// A plane with what one pass over the rows tells of it.
@@ -49,7 +51,18 @@ struct Look {
 impl Newton {
     /// A run that starts at a plane.
     pub(crate) fn new(plane: Plane) -> Newton {
-        Newton { plane, gap: Gap::NONE, steps: 0, exhausted: false, preconditioner: None }
+        Newton { plane, gap: Gap::NONE, steps: 0, exhausted: false, preconditioner: None, seen: None }
+    }
+
+    /// The multipliers of the plane and their sums.
+    pub(crate) fn dual_point(&self, objective: &Objective) -> (Vec<f64>, Sides) {
+        match &self.seen {
+            Some(Look { alpha, sides, .. }) => (alpha.clone(), sides.clone()),
+            None => {
+                let Look { alpha, sides, .. } = objective.look(&self.plane);
+                (alpha, sides)
+            }
+        }
     }
 
     /// Measures the gap and, while it is above `wanted`, takes a step.
@@ -62,6 +75,7 @@ impl Newton {
         let primal = objective.primal(&self.plane, &look.margins);
         self.gap = Gap { primal, dual: objective.dual(&look.sides, &look.alpha) };
         if self.gap.relative() <= wanted || self.exhausted {
+            self.seen = Some(look);
             return;
         }
         let ratio = wanted * primal / (primal - self.gap.dual);
@@ -83,6 +97,7 @@ impl Newton {
         self.preconditioner =
             Some(Preconditioner { still_good: iterations <= 12, ..preconditioner });
         self.exhausted = !self.search(objective, primal, &look.margins, &direction, &moves);
+        self.seen = self.exhausted.then_some(look);
     }
 
     /// Where the preconditioner was made, and whether it still serves.

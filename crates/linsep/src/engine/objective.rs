@@ -167,6 +167,7 @@ impl Gap {
 }
 
 /// Sums of α y x of the two sides, the bias column among them.
+#[derive(Clone)]
 pub(crate) struct Sides {
     pub(crate) positive: Plane,
     pub(crate) negative: Plane,
@@ -176,15 +177,7 @@ impl Sides {
     /// Shrinks the heavier side until both weigh alike, then all where only l1 bounds: D of what is
     /// left.
     fn bound(&self, objective: &Objective, alpha: &[f64]) -> f64 {
-        let (up, down) = (self.positive.bias, -self.negative.bias);
-        let mut factors = [1.0, 1.0];
-        if objective.intercept == Intercept::Free {
-            match up > down {
-                true => factors[0] = down / up,
-                false if down > 0.0 => factors[1] = up / down,
-                false => {}
-            }
-        }
+        let mut factors = self.balance(objective);
         let mut sum = self.sum(factors);
         if objective.penalty.l2 == 0.0 {
             let penalty = &objective.penalty;
@@ -210,7 +203,19 @@ impl Sides {
         }
     }
 
-    fn sum(&self, factors: [f64; 2]) -> Plane {
+    /// The factors of the positive and the negative rows that make both sides weigh alike, where the
+    /// bias is free.
+    pub(crate) fn balance(&self, objective: &Objective) -> [f64; 2] {
+        let (up, down) = (self.positive.bias, -self.negative.bias);
+        match objective.intercept == Intercept::Free {
+            true if up > down => [down / up, 1.0],
+            true if down > 0.0 => [1.0, up / down],
+            _ => [1.0, 1.0],
+        }
+    }
+
+    /// Σ α y x, the positive and the negative rows times a factor each.
+    pub(crate) fn sum(&self, factors: [f64; 2]) -> Plane {
         let pair = |(a, b): (&f64, &f64)| factors[0] * a + factors[1] * b;
         Plane {
             weights: self.positive.weights.iter().zip(&self.negative.weights).map(pair).collect(),

@@ -17,6 +17,7 @@ use crate::data::scale::{Scaler, Scaling};
 use crate::engine::dual::{self, Dual};
 use crate::engine::newton::Newton;
 use crate::engine::objective::{Gap, Intercept, Loss, Objective, Penalty};
+use crate::engine::tilt::Tilts;
 use crate::error::{Code, Error, Place, Result};
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::verdict::{float_plane, problem_of};
@@ -196,7 +197,7 @@ impl Run {
     }
 
     /// What is claimed, with some slack for what rounding may do to the checker's own sums.
-    fn claim(&self, slack: f64) -> Claim {
+    fn claim(&self, slack: f64, tilts: Option<&Tilts>) -> Claim {
         let (plane, gap) = (self.work.plane(), self.work.gap());
         let data = self.task.data.as_ref();
         let objective = &self.objective;
@@ -235,9 +236,22 @@ impl Run {
                 bound,
                 gap: distance / primal * (1.0 + 1e-12),
                 radius: (self.problem.l2 > 0.0).then(|| radius(self.problem.l2)),
-                bias: None,
+                bias: tilts.map(|tilts| tilts.interval(primal, slack * gap.primal.abs())),
             },
         }
+    }
+
+    /// Cuts of the multipliers that bound a free bias.
+    fn tilts(&self) -> Option<Tilts> {
+        let objective = &self.objective;
+        if objective.intercept != Intercept::Free || objective.penalty.l2 == 0.0 {
+            return None;
+        }
+        let (alpha, sides) = match &self.work {
+            Work::Newton(run) => run.dual_point(objective),
+            Work::Dual(run) => (run.alpha.clone(), objective.sides(&run.alpha)),
+        };
+        Tilts::find(objective, &alpha, &sides, self.work.gap(), self.work.plane().bias)
     }
 
     /// The multipliers that the plane does not tell.
@@ -330,8 +344,9 @@ impl Training for Run {
             );
         }
         let mut words = String::new();
+        let tilts = self.tilts();
         for slack in [1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-7] {
-            let claim = self.claim(slack);
+            let claim = self.claim(slack, tilts.as_ref());
             match check_claim(&claim, data, &data.reading_field(), true, self.task.threads) {
                 Finding::Holds(_) => return Certificate { claims: vec![claim] },
                 Finding::Nothing(reason) | Finding::Fails(reason) => words = reason,
