@@ -1,6 +1,7 @@
 //! The grammar of the command line. Learners' flags come from the registry.
 
 mod online;
+mod optimal;
 pub(crate) mod pictures;
 mod teaching;
 pub(crate) mod trace;
@@ -200,6 +201,7 @@ fn train() -> Command {
         .args(online::flags())
         .arg(switch("dry-run", "Read and check everything, learn and write nothing"))
         .args(trace::train_flags())
+        .args(optimal::train_flags())
         .args(input::flags())
         .arg(input::basis_flag())
 }

@@ -6,11 +6,12 @@ use linsep::Error;
 use std::path::{Path, PathBuf};
 
 /// The arguments that name a file to write.
-const WRITTEN: [&str; 9] = [
+const WRITTEN: [&str; 10] = [
     "output-file",
     "to",
     "cert",
     "trace",
+    "flips",
     "checkpoint",
     "table",
     "distances",

@@ -1,9 +1,11 @@
 //! `linsep train DATA`: read, learn, check, write.
 
 mod checkpoint;
+mod flips;
 pub(super) mod plan;
 mod report;
 mod resume;
+mod row_table;
 mod runs;
 mod stream;
 mod trace;
@@ -22,6 +24,7 @@ use linsep::learn::validate::cross_validate;
 use linsep::model_file::{DataIdentity, ModelFile};
 use linsep::recipe::Kind;
 use linsep::{Code, Error, Fit, Stop, Task, Training};
+use flips::Flips;
 use plan::{Plan, TestOn};
 use report::Report;
 use runs::{Grounds, Runs};
@@ -51,10 +54,14 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let mut keeper = Keeper::new(&plan, context, task, identity, first);
     keeper.begin(training.as_ref())?;
     let (stop, traced) = trace::drive(&plan, task, training.as_mut(), context, &mut keeper)?;
-    let fit = Fit::of(training.as_ref(), task, stop);
+    let mut fit = Fit::of(training.as_ref(), task, stop);
+    let flips = Flips::settle(&plan, task, &mut training, &mut fit, &mut keeper)?;
     let train_seconds = clock.elapsed().as_secs_f64();
     if fit.stop == Stop::Diverged {
         return Err(diverged());
+    }
+    if let (Some(flips), Some(table)) = (&flips, &plan.flips) {
+        flips.write(table, &fit, task)?;
     }
     let evaluation = fit.model.evaluate(&task.data, task.rows.as_deref(), context.threads);
     let test = match (&plan.test, test_rows) {
@@ -111,6 +118,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         rows: task.data.n_rows(),
         label: input.label.clone(),
         traced,
+        flips,
     };
     if context.json {
         print_json(&report.json(parameters))?;

@@ -1,7 +1,9 @@
 //! What the flags of `train` ask for, checked before any work.
 
 use super::checkpoint::{Checkpoints, Every};
+use super::flips;
 use super::resume::{self, Resume};
+use super::row_table::RowTable;
 use super::stream;
 use super::trace::{self, Chosen, TraceTo};
 use crate::args::learner_parameters;
@@ -38,6 +40,8 @@ pub(super) struct Plan {
     pub(super) stream: bool,
     /// How often to run.
     pub(super) runs: Option<usize>,
+    /// Where to write which rows are final.
+    pub(super) flips: Option<RowTable>,
 }
 
 pub(super) enum TestOn {
@@ -129,6 +133,7 @@ impl Plan {
             checkpoints,
             stream,
             runs,
+            flips: flips::asked(matches, recipe, runs)?,
         })
     }
 

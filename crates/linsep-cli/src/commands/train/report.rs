@@ -1,5 +1,6 @@
 //! What `train` prints at the end.
 
+use super::flips::Flips;
 use super::plan::Plan;
 use super::runs::Runs;
 use super::trace::{self, Chosen};
@@ -33,6 +34,7 @@ pub(super) struct Report<'a> {
     pub(super) rows: usize,
     pub(super) label: String,
     pub(super) traced: Option<linsep::trace::Summary>,
+    pub(super) flips: Option<Flips>,
 }
 
 impl Report<'_> {
@@ -90,6 +92,9 @@ impl Report<'_> {
         }
         if let Some(runs) = &self.runs {
             runs.add_to(&mut facts);
+        }
+        if let (Some(flips), Some(table)) = (&self.flips, &self.plan.flips) {
+            flips.add_to(&mut facts, table);
         }
         facts.add("model", self.plan.model.display().to_string());
         if let (Some(to), Some(traced)) = (&self.plan.trace, &self.traced) {
@@ -331,6 +336,9 @@ impl Report<'_> {
         }
         if let (Some(to), Some(traced)) = (&self.plan.trace, &self.traced) {
             value["trace"] = trace::json(to, traced);
+        }
+        if let (Some(flips), Some(table)) = (&self.flips, &self.plan.flips) {
+            value["flips"] = flips.json(table);
         }
         if let Some((path, same)) = self.resumed {
             value["resumed"] = json!({ "from": path.display().to_string(), "same_run": same });
