@@ -10,14 +10,12 @@ use crate::learn::descent::Descent;
 use crate::learn::discriminant::{Fisher, Lda};
 use crate::learn::ho_kashyap::HoKashyap;
 use crate::learn::least_squares::LeastSquares;
-use crate::learn::logistic::{Intercept, Logistic};
 use crate::learn::multiclass::{OneVsOne, OneVsRest, OneVsRestLast};
 use crate::learn::perceptron::{Init, Perceptron};
 use crate::learn::pocket::Pocket;
 use crate::learn::rate::Rate;
 use crate::learn::response::Response;
 use crate::learn::search::FewMistakes;
-use crate::learn::svm::Svm;
 use crate::learn::voted::Voted;
 use crate::learn::{BinaryLearner, Learner};
 use crate::loss::Criterion;
@@ -25,6 +23,7 @@ use crate::model::Plane;
 use std::collections::BTreeMap;
 
 mod boxes;
+mod optimisers;
 mod parameters;
 
 use parameters::*;
@@ -273,38 +272,40 @@ pub const ALL: &[Recipe] = &[
         name: "logistic",
         summary: "logistic regression, with proof of how near the best it is",
         kind: Kind::Optimising,
-        parameters: &[COST, GAP, INTERCEPT, SOLVER, PENALTY_SCALE, CLASS_WEIGHT, RESTS],
-        build: |settings| {
-            let mut logistic = Logistic::default();
-            logistic.c = settings.positive(&COST)?;
-            logistic.gap = settings.positive(&GAP)?;
-            logistic.intercept = intercept(settings)?;
-            logistic.solver = settings.word(&SOLVER)?;
-            settings.choice(&PENALTY_SCALE)?;
-            logistic.scale = settings.word(&PENALTY_SCALE)?;
-            logistic.balanced = settings.choice(&CLASS_WEIGHT)? == "balanced";
-            logistic.seed = settings.seed;
-            machines(settings, &RESTS, logistic)
-        },
+        parameters: &[
+            COST,
+            GAP,
+            PENALTY,
+            L1_RATIO,
+            INTERCEPT,
+            LOWER,
+            UPPER,
+            SOLVER,
+            PENALTY_SCALE,
+            CLASS_WEIGHT,
+            RESTS,
+        ],
+        build: optimisers::logistic,
     },
     Recipe {
         name: "svm",
         summary: "linear support vector machine, with proof of how near the best it is",
         kind: Kind::Optimising,
-        parameters: &[HINGE, COST, GAP, INTERCEPT, SOLVER, PENALTY_SCALE, CLASS_WEIGHT, RESTS],
-        build: |settings| {
-            let mut svm = Svm::default();
-            svm.loss = settings.word(&HINGE)?;
-            svm.c = settings.positive(&COST)?;
-            svm.gap = settings.positive(&GAP)?;
-            svm.intercept = intercept(settings)?;
-            svm.solver = settings.word(&SOLVER)?;
-            settings.choice(&PENALTY_SCALE)?;
-            svm.scale = settings.word(&PENALTY_SCALE)?;
-            svm.balanced = settings.choice(&CLASS_WEIGHT)? == "balanced";
-            svm.seed = settings.seed;
-            machines(settings, &RESTS, svm)
-        },
+        parameters: &[
+            HINGE,
+            COST,
+            GAP,
+            PENALTY,
+            L1_RATIO,
+            INTERCEPT,
+            LOWER,
+            UPPER,
+            SOLVER,
+            PENALTY_SCALE,
+            CLASS_WEIGHT,
+            RESTS,
+        ],
+        build: optimisers::svm,
     },
 ];
 
@@ -581,15 +582,6 @@ fn schemes(
         scheme if given => Err(named(&MULTICLASS, &format!("{scheme} cannot start from a file"))),
         _ => machines(settings, &MULTICLASS, learner),
     }
-}
-
-/// What becomes of the bias.
-fn intercept(settings: &Settings) -> Result<Intercept> {
-    Ok(match settings.choice(&INTERCEPT)? {
-        "penalised" => Intercept::Penalised,
-        "none" => Intercept::None,
-        _ => Intercept::Free,
-    })
 }
 
 /// A learner of one plane under a scheme of separate machines.

@@ -285,7 +285,7 @@ impl Dataset {
     }
 
     /// Where a row stands in its file.
-    fn place_of(&self, row: usize) -> Place {
+    pub(crate) fn place_of(&self, row: usize) -> Place {
         let row = row as u64;
         Place {
             file: self.origin.file(row).map(str::to_owned),

@@ -2,6 +2,7 @@
 //! adds is a rule.
 
 pub(crate) mod batch;
+pub(crate) mod coordinates;
 pub(crate) mod dense;
 pub(crate) mod direct;
 pub(crate) mod dual;

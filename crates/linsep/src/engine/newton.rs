@@ -11,17 +11,20 @@
 //! the gradient tells how near the best a plane is. For the squared hinge H is a generalised second
 //! derivative, and the method ends after finitely many steps (Mangasarian; Keerthi, DeCoste).
 //!
+//! Without any penalty D tells nothing. The model then estimates how far P can fall: by half of
+//! −∇P·p along the step p. A run ends with the step that promises less than is wanted.
+//!
 //! References: Nocedal, Wright, Numerical Optimization, 7.1; Byrd, Chin, Neveitt, Nocedal, On the use
 //! of stochastic Hessian information, 2011.
 
 use super::dense::Factor;
-use super::objective::{Gap, Intercept, Objective, Sides, add};
+use super::objective::{Gap, Intercept, Look, Objective, Sides, add};
 use crate::data::store::{CodeRows, with_rows};
 use crate::model::Plane;
 use crate::parallel::parallel_map;
 
 /// More columns than this are preconditioned by the diagonal alone.
-const MOST_FACTORED: usize = 1536;
+pub(super) const MOST_FACTORED: usize = 1536;
 /// Rows for each column in the sample whose second derivatives are factorised.
 const SAMPLE: usize = 4;
 /// A run on every eighth row comes first where that leaves so many rows for each column.
@@ -41,28 +44,15 @@ pub(crate) struct Newton {
     seen: Option<Look>,
 }
 
-/// A plane with what one pass over the rows tells of it.
-struct Look {
-    margins: Vec<f64>,
-    alpha: Vec<f64>,
-    sides: Sides,
-}
-
 impl Newton {
     /// A run that starts at a plane.
     pub(crate) fn new(plane: Plane) -> Newton {
         Newton { plane, gap: Gap::NONE, steps: 0, exhausted: false, preconditioner: None, seen: None }
     }
 
-    /// The multipliers of the plane and their sums.
-    pub(crate) fn dual_point(&self, objective: &Objective) -> (Vec<f64>, Sides) {
-        match &self.seen {
-            Some(Look { alpha, sides, .. }) => (alpha.clone(), sides.clone()),
-            None => {
-                let Look { alpha, sides, .. } = objective.look(&self.plane);
-                (alpha, sides)
-            }
-        }
+    /// What the last step saw, if the plane has not moved since.
+    pub(crate) fn seen(&self) -> Option<&Look> {
+        self.seen.as_ref()
     }
 
     /// Measures the gap and, while it is above `wanted`, takes a step.
@@ -96,6 +86,11 @@ impl Newton {
         );
         self.preconditioner =
             Some(Preconditioner { still_good: iterations <= 12, ..preconditioner });
+        if objective.penalty.is_none() {
+            // Nothing bounds P from below but the model: half of what it falls along the step.
+            let falls = 0.5 * inner(&objective.downhill(&self.plane, &look.sides), &direction);
+            self.gap.dual = primal - falls;
+        }
         self.exhausted = !self.search(objective, primal, &look.margins, &direction, &moves);
         self.seen = self.exhausted.then_some(look);
     }
@@ -113,13 +108,8 @@ impl Newton {
     }
 
     fn start_on_a_sample(&mut self, objective: &Objective) {
-        const SHARE: usize = 8;
-        let fewer = objective.len() / SHARE;
         let at_rest = self.plane.bias == 0.0 && self.plane.weights.iter().all(|w| *w == 0.0);
-        if !at_rest || fewer < 2000 || fewer < TALL / 8 * objective.width() {
-            return;
-        }
-        let sample = objective.every(SHARE);
+        let Some(sample) = objective.head_start().filter(|_| at_rest) else { return };
         let mut run = Newton::new(self.plane.clone());
         for _ in 0..12 {
             run.step(&sample, 1e-4);
@@ -162,47 +152,17 @@ impl Newton {
 }
 
 impl Objective {
-    /// Margins, the multipliers they ask for and the sums of those, in one pass.
-    fn look(&self, plane: &Plane) -> Look {
-        let bias = if self.has_bias() { plane.bias } else { 0.0 };
-        let pieces = self.pieces();
-        let parts = with_rows!(self.data.store, rows => {
-            let folded = rows.fold(&plane.weights);
-            parallel_map(pieces.len(), self.threads, |piece| {
-                let mut sides = [self.zero(), self.zero()];
-                let mut found = Vec::with_capacity(pieces[piece].len());
-                for i in pieces[piece].clone() {
-                    let row = self.rows[i] as usize;
-                    let margin = self.signs[i] * (rows.code_dot(row, &folded) + bias);
-                    let alpha = self.costs[i] * self.loss.pull(margin);
-                    found.push((margin, alpha));
-                    if alpha != 0.0 {
-                        let a = self.signs[i] * alpha;
-                        let side = &mut sides[usize::from(a < 0.0)];
-                        side.bias += a;
-                        rows.code_add(row, a, &mut side.weights);
-                    }
-                }
-                (found, sides)
-            })
-        });
-        let mut all = [self.zero(), self.zero()];
-        let (mut margins, mut alpha) = (Vec::new(), Vec::new());
-        margins.reserve(self.len());
-        alpha.reserve(self.len());
-        for (found, part) in parts {
-            margins.extend(found.iter().map(|(margin, _)| *margin));
-            alpha.extend(found.iter().map(|(_, alpha)| *alpha));
-            all.iter_mut().zip(&part).for_each(|(all, part)| add(part, all));
-        }
-        let [positive, negative] = all.map(|side| self.unfold(side));
-        Look { margins, alpha, sides: Sides { positive, negative } }
-    }
-
     /// h of every position.
     fn curvatures(&self, margins: &[f64]) -> Vec<f64> {
         let one = |(m, c): (&f64, &f64)| c * self.loss.curvature(*m);
         margins.iter().zip(&self.costs).map(one).collect()
+    }
+
+    /// The same objective on every eighth row, where that is a start close to the answer.
+    pub(super) fn head_start(&self) -> Option<Objective> {
+        const SHARE: usize = 8;
+        let fewer = self.len() / SHARE;
+        (fewer >= 2000 && fewer >= TALL / 8 * self.width()).then(|| self.every(SHARE))
     }
 
     /// The same objective on every n-th row, each of which counts n times.
@@ -379,22 +339,7 @@ fn factor(objective: &Objective, curvatures: &[f64]) -> Factor {
     let wanted = (SAMPLE * cheap * order).max(4096);
     let every = (active.len() / wanted).max(1);
     let sample: Vec<usize> = active.iter().copied().step_by(every).collect();
-    let pieces = super::objective::pieces(sample.len(), sample.len() * order, order * order / 4);
-    let parts = with_rows!(objective.data.store, rows => {
-        parallel_map(pieces.len(), objective.threads, |piece| {
-            let mut matrix = vec![0.0; order * order];
-            let (mut columns, mut entries) = (Vec::new(), Vec::new());
-            for &i in &sample[pieces[piece].clone()] {
-                rows.entries(objective.rows[i] as usize, &mut columns, &mut entries);
-                add_square(every as f64 * curvatures[i], &columns, &entries, &mut matrix, order);
-            }
-            matrix
-        })
-    });
-    let mut matrix = vec![0.0; order * order];
-    for part in parts {
-        matrix.iter_mut().zip(&part).for_each(|(all, part)| *all += part);
-    }
+    let mut matrix = second_derivatives(objective, curvatures, &sample, every as f64);
     for j in 0..width {
         matrix[j * order + j] += objective.penalty.curvature(j);
     }
@@ -403,15 +348,45 @@ fn factor(objective: &Objective, curvatures: &[f64]) -> Factor {
         Intercept::Free => {}
         Intercept::None => {
             (0..width).for_each(|j| matrix[width * order + j] = 0.0);
+            (0..width).for_each(|j| matrix[j * order + width] = 0.0);
             matrix[width * order + width] = 1.0;
         }
+    }
+    Factor::new(&matrix, order)
+}
+
+/// Σ h (x, 1)(x, 1)ᵀ over some positions, each counted so many times.
+pub(super) fn second_derivatives(
+    objective: &Objective,
+    curvatures: &[f64],
+    positions: &[usize],
+    times: f64,
+) -> Vec<f64> {
+    let order = objective.width() + 1;
+    // No more pieces than 128 MB hold matrices of.
+    let values = (positions.len() * order).min(1 << 24);
+    let pieces = super::objective::pieces(positions.len(), values, order * order / 4);
+    let parts = with_rows!(objective.data.store, rows => {
+        parallel_map(pieces.len(), objective.threads, |piece| {
+            let mut matrix = vec![0.0; order * order];
+            let (mut columns, mut entries) = (Vec::new(), Vec::new());
+            for &i in &positions[pieces[piece].clone()] {
+                rows.entries(objective.rows[i] as usize, &mut columns, &mut entries);
+                add_square(times * curvatures[i], &columns, &entries, &mut matrix, order);
+            }
+            matrix
+        })
+    });
+    let mut matrix = vec![0.0; order * order];
+    for part in parts {
+        matrix.iter_mut().zip(&part).for_each(|(all, part)| *all += part);
     }
     for j in 0..order {
         for k in 0..j {
             matrix[k * order + j] = matrix[j * order + k];
         }
     }
-    Factor::new(&matrix, order)
+    matrix
 }
 
 /// Adds h (x, 1)(x, 1)ᵀ below the diagonal.

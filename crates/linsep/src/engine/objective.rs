@@ -14,8 +14,10 @@
 //! ```
 //!
 //! ψ = α (hinge), α − α²/(4c) (squared hinge), c H(α/c) (logistic, H the entropy). Where l2 = 0, α is
-//! shrunk until no |g_j| is above l1 s_j. What is computed here steers a run; what is claimed of its
-//! end is computed anew by the checker.
+//! shrunk until no |g_j| is above l1 s_j. A weight may have limits; what its column takes from the bound
+//! is then the most of g w − l2/2 (s w)² − l1 |s w| between them, and only a side without a limit is a
+//! wall for g. What is computed here steers a run; what is claimed of its end is computed anew by the
+//! checker.
 //!
 //! Passes go over fixed pieces of the rows and add up in a fixed order, so the number of threads does
 //! not change a bit.
@@ -24,6 +26,7 @@
 
 use crate::data::Dataset;
 use crate::data::store::{CodeRows, with_rows};
+use crate::learn::bounds::Ranges;
 use crate::model::Plane;
 use crate::parallel::parallel_map;
 use std::ops::Range;
@@ -51,9 +54,30 @@ pub(crate) struct Penalty {
     pub(crate) l2: f64,
     /// s_j; 1 everywhere when absent.
     pub(crate) scale: Option<Vec<f64>>,
+    /// Where weights have to stay.
+    pub(crate) limits: Option<Ranges>,
 }
 
 impl Penalty {
+    /// Whether nothing is penalised.
+    pub(crate) fn is_none(&self) -> bool {
+        self.l1 == 0.0 && self.l2 == 0.0
+    }
+
+    /// The least and the most that a weight may be.
+    pub(crate) fn limits(&self, column: usize) -> (f64, f64) {
+        let free = (f64::NEG_INFINITY, f64::INFINITY);
+        self.limits.as_ref().map_or(free, |limits| limits.of(column))
+    }
+
+    /// By how much g of a column is beyond what bounds it where l2 = 0.
+    fn excess(&self, column: usize, g: f64) -> f64 {
+        let (least, most) = self.limits(column);
+        let wall = self.l1 * self.scale(column);
+        let walled = if g > 0.0 { most == f64::INFINITY } else { least == f64::NEG_INFINITY };
+        if walled && g.abs() > wall { g.abs() / wall } else { 1.0 }
+    }
+
     pub(crate) fn scale(&self, column: usize) -> f64 {
         self.scale.as_ref().map_or(1.0, |scale| scale[column])
     }
@@ -72,15 +96,37 @@ impl Penalty {
         plane.weights.iter().enumerate().map(sum).sum::<f64>() + bias
     }
 
-    /// What a sum g costs the bound where l2 > 0.
+    /// What a sum g within its walls costs the bound.
     pub(crate) fn conjugate(&self, sum: &Plane, intercept: Intercept) -> f64 {
         let one = |g: f64| {
             let over = (g.abs() - self.l1).max(0.0);
-            if over == 0.0 { 0.0 } else { 0.5 * over * over / self.l2 }
+            if over == 0.0 || self.l2 == 0.0 { 0.0 } else { 0.5 * over * over / self.l2 }
         };
-        let each = |(j, g): (usize, &f64)| one(g / self.scale(j));
+        let each = |(j, g): (usize, &f64)| match &self.limits {
+            None => one(g / self.scale(j)),
+            Some(_) => self.limited(j, *g),
+        };
         let bias = if intercept == Intercept::Penalised { one(sum.bias) } else { 0.0 };
         sum.weights.iter().enumerate().map(each).sum::<f64>() + bias
+    }
+
+    /// The most of g w − l2/2 (s w)² − l1 |s w| between the limits of a column.
+    fn limited(&self, column: usize, g: f64) -> f64 {
+        let ((least, most), scale) = (self.limits(column), self.scale(column));
+        let value = |w: f64| {
+            let v = scale * w;
+            g * w - 0.5 * self.l2 * v * v - self.l1 * v.abs()
+        };
+        let over = (g.abs() / scale - self.l1).max(0.0).copysign(g);
+        // Without l2 the most is at the limit that g points to, or at the weight next to 0.
+        let free = match over == 0.0 {
+            true => 0.0,
+            false => over / (self.l2 * scale),
+        };
+        match free.max(least).min(most) {
+            w if w.is_finite() => value(w),
+            _ => 0.0,
+        }
     }
 }
 
@@ -166,6 +212,13 @@ impl Gap {
     }
 }
 
+/// A plane with what one pass over the rows tells of it.
+pub(crate) struct Look {
+    pub(crate) margins: Vec<f64>,
+    pub(crate) alpha: Vec<f64>,
+    pub(crate) sides: Sides,
+}
+
 /// Sums of α y x of the two sides, the bias column among them.
 #[derive(Clone)]
 pub(crate) struct Sides {
@@ -174,14 +227,13 @@ pub(crate) struct Sides {
 }
 
 impl Sides {
-    /// Shrinks the heavier side until both weigh alike, then all where only l1 bounds: D of what is
-    /// left.
-    fn bound(&self, objective: &Objective, alpha: &[f64]) -> f64 {
+    /// The factors of the two sides: the heavier one is shrunk until both weigh alike, then all where
+    /// only l1 bounds.
+    pub(crate) fn factors(&self, objective: &Objective) -> [f64; 2] {
         let mut factors = self.balance(objective);
-        let mut sum = self.sum(factors);
         if objective.penalty.l2 == 0.0 {
-            let penalty = &objective.penalty;
-            let over = |(j, g): (usize, &f64)| g.abs() / (penalty.l1 * penalty.scale(j));
+            let (penalty, sum) = (&objective.penalty, self.sum(factors));
+            let over = |(j, g): (usize, &f64)| penalty.excess(j, *g);
             let mut most = sum.weights.iter().enumerate().map(over).fold(1.0, f64::max);
             if objective.intercept == Intercept::Penalised {
                 most = most.max(sum.bias.abs() / penalty.l1);
@@ -189,18 +241,20 @@ impl Sides {
             // A hair more, for what rounding would leave above the bound.
             let shrink = if most > 1.0 { (1.0 - 1e-12) / most } else { 1.0 };
             factors = factors.map(|factor| factor * shrink);
-            sum = self.sum(factors);
         }
+        factors
+    }
+
+    /// D of what is left.
+    fn bound(&self, objective: &Objective, alpha: &[f64]) -> f64 {
+        let factors = self.factors(objective);
+        let sum = self.sum(factors);
         let loss = objective.loss;
         let psi = |i: usize| {
             let factor = if objective.signs[i] > 0.0 { factors[0] } else { factors[1] };
             loss.psi(factor * alpha[i], objective.costs[i])
         };
-        let total = objective.total(psi);
-        match objective.penalty.l2 == 0.0 {
-            true => total,
-            false => total - objective.penalty.conjugate(&sum, objective.intercept),
-        }
+        objective.total(psi) - objective.penalty.conjugate(&sum, objective.intercept)
     }
 
     /// The factors of the positive and the negative rows that make both sides weigh alike, where the
@@ -303,6 +357,43 @@ impl Objective {
         Sides { positive, negative }
     }
 
+    /// Margins, the multipliers they ask for and the sums of those, in one pass.
+    pub(crate) fn look(&self, plane: &Plane) -> Look {
+        let bias = if self.has_bias() { plane.bias } else { 0.0 };
+        let pieces = self.pieces();
+        let parts = with_rows!(self.data.store, rows => {
+            let folded = rows.fold(&plane.weights);
+            parallel_map(pieces.len(), self.threads, |piece| {
+                let mut sides = [self.zero(), self.zero()];
+                let mut found = Vec::with_capacity(pieces[piece].len());
+                for i in pieces[piece].clone() {
+                    let row = self.rows[i] as usize;
+                    let margin = self.signs[i] * (rows.code_dot(row, &folded) + bias);
+                    let alpha = self.costs[i] * self.loss.pull(margin);
+                    found.push((margin, alpha));
+                    if alpha != 0.0 {
+                        let a = self.signs[i] * alpha;
+                        let side = &mut sides[usize::from(a < 0.0)];
+                        side.bias += a;
+                        rows.code_add(row, a, &mut side.weights);
+                    }
+                }
+                (found, sides)
+            })
+        });
+        let mut all = [self.zero(), self.zero()];
+        let (mut margins, mut alpha) = (Vec::new(), Vec::new());
+        margins.reserve(self.len());
+        alpha.reserve(self.len());
+        for (found, part) in parts {
+            margins.extend(found.iter().map(|(margin, _)| *margin));
+            alpha.extend(found.iter().map(|(_, alpha)| *alpha));
+            all.iter_mut().zip(&part).for_each(|(all, part)| add(part, all));
+        }
+        let [positive, negative] = all.map(|side| self.unfold(side));
+        Look { margins, alpha, sides: Sides { positive, negative } }
+    }
+
     /// A sum of rows out of a sum of codes.
     pub(crate) fn unfold(&self, codes: Plane) -> Plane {
         let weights = with_rows!(self.data.store, rows => rows.fold(&codes.weights));
@@ -313,6 +404,11 @@ impl Objective {
     pub(crate) fn primal(&self, plane: &Plane, margins: &[f64]) -> f64 {
         self.total(|i| self.costs[i] * self.loss.value(margins[i]))
             + self.penalty.value(plane, self.intercept)
+    }
+
+    /// Σ α y x of the dual point that the bound is of.
+    pub(crate) fn feasible(&self, sides: &Sides) -> Plane {
+        sides.sum(sides.factors(self))
     }
 
     /// D of a dual point whose sums are known.

@@ -1,6 +1,7 @@
 //! What a claim `optimal` of two classes speaks of, as the engines see it: the way back from a claim
 //! and its data to an objective, a plane and its multipliers.
 
+use super::bounds::Ranges;
 use crate::data::Dataset;
 use crate::engine::objective::{Loss, Objective, Penalty};
 use crate::model::Plane;
@@ -52,13 +53,16 @@ impl<'a> Claimed<'a> {
             }
         }
         let scale = (!claimed.scale.is_empty()).then(|| claimed.scale.clone());
+        let limits = (!claimed.limits.is_empty()).then(|| {
+            Ranges::of_limits(claimed.limits.iter().map(|l| (l.column, l.least, l.most)), data)
+        });
         Objective {
             data: Arc::clone(data),
             rows,
             signs,
             costs,
             loss: self.loss,
-            penalty: Penalty { l1: claimed.l1, l2: claimed.l2, scale },
+            penalty: Penalty { l1: claimed.l1, l2: claimed.l2, scale, limits },
             intercept: claimed.intercept,
             threads,
         }

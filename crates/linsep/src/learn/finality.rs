@@ -188,12 +188,9 @@ fn settled_by_dual(claimed: &Claimed<'_>, task: &Task) -> Option<Vec<Option<u32>
         Loss::SquaredHinge => (2.0, 2.0),
         Loss::Hinge => return None,
     };
-    if !(found.objective.l2 > 0.0) {
-        return None;
-    }
     let objective = claimed.objective(&task.data, task.threads);
     let alpha = claimed.alpha(&objective);
-    let factors = objective.sides(&alpha).balance(&objective);
+    let factors = objective.sides(&alpha).factors(&objective);
     let distance = found.primal - found.bound;
     let count = objective.len() as f64;
     let mut settled = vec![None; task.data.n_rows()];

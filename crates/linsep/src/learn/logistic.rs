@@ -14,6 +14,7 @@
 //!
 //! Reference: Bishop 4.3.2; Hastie, Tibshirani, Friedman 4.4.
 
+use super::bounds::Bound;
 use super::optimising::{Problem, Solver};
 use super::{BinaryLearner, Learner, Task, Training};
 use crate::data::scale::Scaling;
@@ -42,6 +43,10 @@ pub struct Logistic {
     pub l1: f64,
     /// What becomes of the bias.
     pub intercept: Intercept,
+    /// No weight is smaller.
+    pub lower: Bound,
+    /// No weight is larger.
+    pub upper: Bound,
     /// The scale in which weights are penalised.
     pub scale: Scaling,
     /// Weight each class by n / (K · rows of the class).
@@ -61,6 +66,8 @@ impl Default for Logistic {
             l2: 1.0,
             l1: 0.0,
             intercept: Intercept::Free,
+            lower: Bound::default(),
+            upper: Bound::default(),
             scale: Scaling::None,
             balanced: false,
             gap: 1e-3,
@@ -78,6 +85,8 @@ impl BinaryLearner for Logistic {
             l1: self.l1,
             l2: self.l2,
             intercept: self.intercept,
+            lower: self.lower.clone(),
+            upper: self.upper.clone(),
             scale: self.scale,
             balanced: self.balanced,
             gap: self.gap,

@@ -7,24 +7,33 @@
 //! |---|---|
 //! | smooth loss, no more columns than rows or a free bias | Newton's method ([`crate::engine::newton`]) |
 //! | more columns than rows, or the hinge | dual coordinates ([`crate::engine::dual`]) |
+//! | a penalty with corners, or limits | coordinates on the columns ([`crate::engine::coordinates`]) |
+//!
+//! Without a penalty the logistic loss has a least value only where no plane separates the classes, not
+//! even weakly; the verdict is asked first ([`crate::verdict::existence`]), and nothing is proved of the
+//! gap, which is estimated.
 //!
 //! Proved: `optimal`. The solver hands over its plane and, where the plane does not tell it, its dual
 //! point; the checker computes both objectives anew and bounds their rounding.
 
+mod claiming;
+mod work;
+
+use super::bounds::{Bound, Ranges};
 use super::closed_form::class_factors;
-use super::{Budget, Certificate, Progress, Remark, SavedPlane, State, Status, Task, Training};
+use super::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
+use crate::data::Dataset;
 use crate::data::scale::{Scaler, Scaling};
-use crate::engine::dual::{self, Dual};
-use crate::engine::newton::Newton;
-use crate::engine::objective::{Gap, Intercept, Loss, Objective, Penalty};
+use crate::engine::objective::{Gap, Intercept, Look, Loss, Objective, Penalty, Sides};
 use crate::engine::tilt::Tilts;
 use crate::error::{Code, Error, Place, Result};
 use crate::model::{LinearModel, Link, Plane, Rule};
-use crate::verdict::{float_plane, problem_of};
-use linsep_proof::{
-    Claim, DualPoint, Finding, Objective as Claimed, Optimality, Planes, check_claim,
-};
+use crate::verdict::existence::{Existence, logistic_optimum};
+use crate::verdict::float_plane;
+use claiming::Claiming;
+use linsep_proof::DualPoint;
 use serde::{Deserialize, Serialize};
+use work::{SavedWork, Work};
 
 /// What two classes make small, and how near to the best is near enough.
 #[derive(Clone, Debug)]
@@ -34,6 +43,8 @@ pub(crate) struct Problem {
     pub(crate) l1: f64,
     pub(crate) l2: f64,
     pub(crate) intercept: Intercept,
+    pub(crate) lower: Bound,
+    pub(crate) upper: Bound,
     pub(crate) scale: Scaling,
     pub(crate) balanced: bool,
     pub(crate) gap: f64,
@@ -50,6 +61,8 @@ crate::data::read::words! {
         Newton = "newton",
         /// Dual coordinate descent.
         Dual = "dual",
+        /// Coordinates on the columns.
+        Coordinates = "coordinates",
     }
 }
 
@@ -59,8 +72,62 @@ impl Problem {
         Ok(Box::new(Run::new(self.clone(), task, positive)?))
     }
 
+    /// Refuses what no solver can do.
+    fn check(&self) -> Result<()> {
+        let limited = !(self.lower.is_none() && self.upper.is_none());
+        let words = match self.solver {
+            _ if self.loss == Loss::Hinge && (self.l1 > 0.0 || limited) => {
+                "--loss hinge: a penalty with corners, or limits, needs a smooth loss; use --loss squared-hinge"
+            }
+            _ if self.loss == Loss::Hinge && self.l2 == 0.0 => {
+                "--penalty none: the plain hinge needs a penalty; use --loss squared-hinge or --penalty l2"
+            }
+            Solver::Newton | Solver::Coordinates if self.loss == Loss::Hinge => {
+                "--solver: the hinge has no second derivative; use dual"
+            }
+            Solver::Newton | Solver::Dual if self.l1 > 0.0 => {
+                "--solver: the penalty has corners; use coordinates or auto"
+            }
+            Solver::Newton | Solver::Dual if limited => {
+                "--solver: weights with limits are for coordinates; use that or auto"
+            }
+            Solver::Dual | Solver::Coordinates if self.l2 == 0.0 && self.l1 == 0.0 && !limited => {
+                "--solver: without a penalty there is only newton; use that or auto"
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::usage(words))
+    }
+
+    /// Whether nothing bounds the weights.
+    fn is_unbounded(&self) -> bool {
+        self.l1 == 0.0 && self.l2 == 0.0 && self.lower.is_none() && self.upper.is_none()
+    }
+
+    fn limits(&self, task: &Task) -> Result<Option<Ranges>> {
+        let data = task.data.as_ref();
+        let Some(limits) = Ranges::between(&self.lower, &self.upper, data)? else {
+            return Ok(None);
+        };
+        let open = |j: &usize| {
+            let (least, most) = limits.of(*j);
+            least == f64::NEG_INFINITY || most == f64::INFINITY
+        };
+        if self.l1 == 0.0 && self.l2 == 0.0 {
+            if let Some(column) = (0..data.n_features()).find(open) {
+                return Err(Error::usage(format!(
+                    "--penalty none: the weight of {} has no limit on one side, and nothing else bounds it; give --lower and --upper for all columns, or a penalty",
+                    data.input().feature_name(column)
+                )));
+            }
+        }
+        Ok(Some(limits))
+    }
+
     fn objective(&self, task: &Task, positive: u32) -> Result<Objective> {
         let data = &task.data;
+        let limits = self.limits(task)?;
+        refuse_extremes(data)?;
         let rows = task.active_rows()?;
         if rows.is_empty() {
             return Err(Error::data(Code::BAD_WEIGHT, "no row has a weight", Place::default()));
@@ -90,77 +157,43 @@ impl Problem {
             signs,
             costs,
             loss: self.loss,
-            penalty: Penalty { l1: self.l1, l2: self.l2, scale },
-            intercept: self.intercept,
+            penalty: Penalty { l1: self.l1, l2: self.l2, scale, limits },
+            // Where nothing is penalised, a penalised bias is a free one.
+            intercept: match self.intercept {
+                Intercept::Penalised if self.l1 == 0.0 && self.l2 == 0.0 => Intercept::Free,
+                intercept => intercept,
+            },
             threads: task.threads,
             rows,
         })
     }
 }
 
-/// Who does the work, and why.
-enum Work {
-    Newton(Newton),
-    Dual(Dual),
-}
-
-impl Work {
-    fn new(problem: &Problem, objective: &Objective) -> (Work, String) {
-        let (rows, columns) = (objective.len(), objective.width());
-        let smooth = objective.loss != Loss::Hinge;
-        let (newton, why) = match problem.solver {
-            Solver::Newton => (true, "as asked".to_owned()),
-            Solver::Dual => (false, "as asked".to_owned()),
-            Solver::Auto if !smooth => (false, "the hinge has a kink".to_owned()),
-            Solver::Auto if columns <= rows / 2 => {
-                (true, format!("{rows} rows for {columns} columns"))
+/// Refuses values whose squares would leave the range of binary64.
+fn refuse_extremes(data: &Dataset) -> Result<()> {
+    const MOST: f64 = 1e140;
+    if data.store.largest() <= MOST {
+        return Ok(());
+    }
+    let mut found = None;
+    for row in 0..data.n_rows() {
+        data.store.for_each_entry(row, &mut |j, x| {
+            if x.abs() > MOST && found.is_none() {
+                found = Some((row, j, x));
             }
-            Solver::Auto if objective.intercept == Intercept::Free => {
-                (true, "the bias is free".to_owned())
-            }
-            Solver::Auto => (false, format!("{columns} columns for {rows} rows")),
-        };
-        match newton {
-            true => {
-                (Work::Newton(Newton::new(objective.zero())), format!("Newton's method: {why}"))
-            }
-            false => {
-                (Work::Dual(Dual::new(objective, problem.seed)), format!("dual coordinates: {why}"))
-            }
+        });
+        if let Some((row, column, x)) = found {
+            let name = data.input().feature_name(column as usize);
+            return Err(Error::data(
+                Code::OUT_OF_RANGE,
+                format!(
+                    "{name} is {x:e}, and the squares of numbers above {MOST:e} leave the range of binary64; divide the column by its size, or leave it out with --drop"
+                ),
+                data.place_of(row),
+            ));
         }
     }
-
-    fn step(&mut self, objective: &Objective, wanted: f64) {
-        match self {
-            Work::Newton(run) => run.step(objective, wanted),
-            Work::Dual(run) => run.step(objective, wanted),
-        }
-    }
-
-    fn plane(&self) -> &Plane {
-        match self {
-            Work::Newton(run) => &run.plane,
-            Work::Dual(run) => &run.plane,
-        }
-    }
-
-    fn gap(&self) -> Gap {
-        match self {
-            Work::Newton(run) => run.gap,
-            Work::Dual(run) => run.gap,
-        }
-    }
-
-    fn steps(&self) -> u64 {
-        match self {
-            Work::Newton(run) => run.steps,
-            Work::Dual(run) => run.epochs,
-        }
-    }
-
-    fn is_exhausted(&self) -> bool {
-        matches!(self, Work::Newton(Newton { exhausted: true, .. }))
-    }
+    Ok(())
 }
 
 /// A run on one plane.
@@ -171,15 +204,31 @@ pub(crate) struct Run {
     objective: Objective,
     work: Work,
     why: String,
+    /// Why nobody knows whether there is a best plane, where that is so.
+    doubt: Option<String>,
     visits: u64,
 }
 
 impl Run {
     fn new(problem: Problem, task: &Task, positive: u32) -> Result<Run> {
+        problem.check()?;
         let objective = problem.objective(task, positive)?;
         let (work, why) = Work::new(&problem, &objective);
+        let mut doubt = None;
+        let in_question = problem.is_unbounded() && problem.loss == Loss::Logistic;
+        if in_question && !matches!(work, Work::Constant(..)) {
+            match logistic_optimum(task, positive, objective.has_bias()) {
+                Existence::Exists => {}
+                Existence::Unknown(words) => doubt = Some(words),
+                Existence::Missing(words) => {
+                    return Err(Error::usage(format!(
+                        "--penalty none: there is no best plane, {words}; use --penalty l2 or l1"
+                    )));
+                }
+            }
+        }
         let task = task.clone();
-        Ok(Run { problem, task, positive, objective, work, why, visits: 0 })
+        Ok(Run { problem, task, positive, objective, work, why, doubt, visits: 0 })
     }
 
     fn is_done(&self) -> bool {
@@ -189,69 +238,69 @@ impl Run {
     fn status(&self) -> Status {
         let plane = self.work.plane();
         let finite = plane.bias.is_finite() && plane.weights.iter().all(|w| w.is_finite());
-        match (finite, self.is_done()) {
+        // A run that cannot go on and does not know how far it is has numbers out of range.
+        let lost = self.work.is_exhausted() && !self.work.gap().dual.is_finite();
+        match (finite && !lost, self.is_done()) {
             (false, _) => Status::Diverged,
             (true, true) => Status::Finished,
             (true, false) => Status::Running,
         }
     }
 
-    /// What is claimed, with some slack for what rounding may do to the checker's own sums.
-    fn claim(&self, slack: f64, tilts: Option<&Tilts>) -> Claim {
-        let (plane, gap) = (self.work.plane(), self.work.gap());
-        let data = self.task.data.as_ref();
-        let objective = &self.objective;
-        let primal = gap.primal + slack * gap.primal.abs();
-        let bound = gap.dual - slack * gap.primal.abs();
-        let distance = primal - bound;
-        let radius = |l2: f64| (2.0 * distance / l2).sqrt() * (1.0 + 1e-12);
-        let names = data.classes();
-        let class_weights = match self.problem.balanced {
-            true => {
-                let factors = class_factors(data, &objective.rows, true);
-                names.iter().cloned().zip(factors).collect()
-            }
-            false => Vec::new(),
+    /// How near the best the plane is, measured anew where it has moved since, and a dual point that
+    /// shows it with the sums of its multipliers.
+    fn measured(&self) -> (Gap, Vec<f64>, Sides) {
+        let (objective, plane) = (&self.objective, self.work.plane());
+        let fresh = |look: Look| {
+            let primal = objective.primal(plane, &look.margins);
+            let dual = objective.dual(&look.sides, &look.alpha);
+            (Gap { primal, dual }, look.alpha, look.sides)
         };
-        let problem = problem_of(data, &names[self.positive as usize], None);
-        Claim::Optimal {
-            planes: Planes::Two { problem, plane: float_plane(&plane.weights, Some(plane.bias)) },
-            optimality: Optimality {
-                objective: Claimed {
-                    loss: match objective.loss {
-                        Loss::Logistic => linsep_proof::Loss::Logistic,
-                        Loss::Hinge => linsep_proof::Loss::Hinge,
-                        Loss::SquaredHinge => linsep_proof::Loss::SquaredHinge,
-                    },
-                    c: self.problem.c,
-                    l2: self.problem.l2,
-                    l1: self.problem.l1,
-                    intercept: objective.intercept,
-                    class_weights,
-                    scale: objective.penalty.scale.clone().unwrap_or_default(),
-                    limits: Vec::new(),
-                },
-                dual: self.dual_point(),
-                primal,
-                bound,
-                gap: distance / primal * (1.0 + 1e-12),
-                radius: (self.problem.l2 > 0.0).then(|| radius(self.problem.l2)),
-                bias: tilts.map(|tilts| tilts.interval(primal, slack * gap.primal.abs())),
+        match &self.work {
+            Work::Newton(run) => match run.seen() {
+                Some(look) => (run.gap, look.alpha.clone(), look.sides.clone()),
+                None => fresh(objective.look(plane)),
             },
+            Work::Dual(run) => {
+                let (margins, alpha) = (objective.margins(plane), run.alpha.clone());
+                let sides = objective.sides(&alpha);
+                fresh(Look { margins, alpha, sides })
+            }
+            Work::Coordinates(_) | Work::Constant(..) => fresh(objective.look(plane)),
         }
     }
 
-    /// Cuts of the multipliers that bound a free bias.
-    fn tilts(&self) -> Option<Tilts> {
+    /// What the checker confirms of this plane.
+    fn proved(&self) -> Certificate {
+        let (gap, alpha, sides) = self.measured();
         let objective = &self.objective;
-        if objective.intercept != Intercept::Free || objective.penalty.l2 == 0.0 {
-            return None;
+        let tilts = (objective.intercept == Intercept::Free)
+            .then(|| Tilts::find(objective, &alpha, &sides, gap, self.work.plane().bias))
+            .flatten();
+        self.claiming(self.work.plane(), gap, self.dual_point(), tilts).certificate()
+    }
+
+    /// What the checker confirms of another plane, with the dual point of this run.
+    pub(crate) fn proved_of(&self, other: &Plane) -> Certificate {
+        let (gap, ..) = self.measured();
+        let primal = self.objective.primal(other, &self.objective.margins(other));
+        let mut dual = self.dual_point();
+        if !matches!(self.work, Work::Dual(_)) {
+            let plane = self.work.plane();
+            dual.plane = Some(float_plane(&plane.weights, Some(plane.bias)));
         }
-        let (alpha, sides) = match &self.work {
-            Work::Newton(run) => run.dual_point(objective),
-            Work::Dual(run) => (run.alpha.clone(), objective.sides(&run.alpha)),
-        };
-        Tilts::find(objective, &alpha, &sides, self.work.gap(), self.work.plane().bias)
+        self.claiming(other, Gap { primal, ..gap }, dual, None).certificate()
+    }
+
+    fn claiming<'a>(
+        &'a self,
+        plane: &'a Plane,
+        gap: Gap,
+        dual: DualPoint,
+        tilts: Option<Tilts>,
+    ) -> Claiming<'a> {
+        let Run { problem, objective, positive, task, .. } = self;
+        Claiming { problem, objective, positive: *positive, plane, gap, dual, tilts, threads: task.threads }
     }
 
     /// The multipliers that the plane does not tell.
@@ -270,19 +319,7 @@ impl Run {
 struct Saved {
     rows: usize,
     visits: u64,
-    steps: u64,
-    newton: Option<SavedNewton>,
-    dual: Option<dual::Saved>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SavedNewton {
-    plane: SavedPlane,
-    gap: [u64; 2],
-    exhausted: bool,
-    /// Where the preconditioner was made, and whether it still serves.
-    made: Option<(SavedPlane, bool)>,
+    work: SavedWork,
 }
 
 impl Training for Run {
@@ -334,6 +371,14 @@ impl Training for Run {
 
     fn certificate(&self) -> Certificate {
         let data = self.task.data.as_ref();
+        if matches!(self.work, Work::Constant(..)) {
+            return Certificate::unproved("all rows that count are of one class");
+        }
+        if self.problem.is_unbounded() {
+            return Certificate::unproved(
+                "without a penalty nothing bounds the objective from below here",
+            );
+        }
         if !self.work.gap().dual.is_finite() {
             return Certificate::unproved("the run ended before its gap was measured");
         }
@@ -343,68 +388,18 @@ impl Training for Run {
                 "learned from some of the rows; of the whole data nothing is claimed",
             );
         }
-        let mut words = String::new();
-        let tilts = self.tilts();
-        for slack in [1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-7] {
-            let claim = self.claim(slack, tilts.as_ref());
-            match check_claim(&claim, data, &data.reading_field(), true, self.task.threads) {
-                Finding::Holds(_) => return Certificate { claims: vec![claim] },
-                Finding::Nothing(reason) | Finding::Fails(reason) => words = reason,
-            }
-        }
-        Certificate::unproved(format!("the checker does not confirm it: {words}"))
+        self.proved()
     }
 
     fn save(&self) -> State {
-        let mut saved = Saved {
-            rows: self.objective.len(),
-            visits: self.visits,
-            steps: self.work.steps(),
-            newton: None,
-            dual: None,
-        };
-        match &self.work {
-            Work::Newton(run) => {
-                saved.newton = Some(SavedNewton {
-                    plane: SavedPlane::of(&run.plane),
-                    gap: [run.gap.primal.to_bits(), run.gap.dual.to_bits()],
-                    exhausted: run.exhausted,
-                    made: run.preconditioner().map(|(at, good)| (SavedPlane::of(at), good)),
-                });
-            }
-            Work::Dual(run) => saved.dual = Some(run.save()),
-        }
-        State::encode(&saved)
+        let (rows, visits) = (self.objective.len(), self.visits);
+        State::encode(&Saved { rows, visits, work: self.work.save() })
     }
 
     fn restore(&mut self, state: &State) -> Result<()> {
         let saved: Saved = state.decode()?;
-        let foreign = || Error::usage("the saved state belongs to a run on other data");
-        if saved.rows != self.objective.len() {
-            return Err(foreign());
-        }
-        match (&mut self.work, saved.newton, saved.dual) {
-            (Work::Newton(run), Some(newton), None) => {
-                let there = std::slice::from_ref(&run.plane);
-                let one = |saved: SavedPlane| -> Result<Plane> {
-                    SavedPlane::all(&[saved], there)?.pop().ok_or_else(foreign)
-                };
-                let mut next = Newton::new(one(newton.plane)?);
-                if let Some((at, good)) = newton.made {
-                    next.precondition(&self.objective, one(at)?, good);
-                }
-                let [primal, dual] = newton.gap.map(f64::from_bits);
-                next.steps = saved.steps;
-                next.gap = Gap { primal, dual };
-                next.exhausted = newton.exhausted;
-                *run = next;
-            }
-            (Work::Dual(run), None, Some(saved)) => {
-                if !run.restore(&saved) {
-                    return Err(foreign());
-                }
-            }
-            _ => return Err(foreign()),
+        if saved.rows != self.objective.len() || !self.work.restore(&self.objective, saved.work) {
+            return Err(Error::usage("the saved state belongs to a run on other data"));
         }
         self.visits = saved.visits;
         Ok(())
@@ -417,18 +412,39 @@ impl Training for Run {
             words: self.why.clone(),
             data: serde_json::json!({ "solver": self.why }),
         };
+        let estimated = self.problem.is_unbounded();
+        let kind = if estimated { "estimated gap" } else { "gap" };
         let found = Remark {
             name: "objective",
             words: format!(
-                "{:.6e}, gap {:.1e} (wanted {:e})",
+                "{:.6e}, {kind} {:.1e} (wanted {:e})",
                 gap.primal,
                 gap.relative(),
                 self.problem.gap
             ),
             data: serde_json::json!({
-                "primal": gap.primal, "dual": gap.dual, "gap": gap.relative(), "wanted": self.problem.gap,
+                "primal": gap.primal,
+                "dual": (!estimated).then_some(gap.dual),
+                "gap": gap.relative(),
+                "wanted": self.problem.gap,
             }),
         };
-        vec![solver, found]
+        let mut remarks = vec![solver, found];
+        if let Some(words) = &self.doubt {
+            remarks.push(Remark {
+                name: "existence",
+                words: format!("nobody knows whether there is a best plane: {words}"),
+                data: serde_json::json!({ "exists": null, "reason": words }),
+            });
+        }
+        let weights = &self.work.plane().weights;
+        if self.problem.l1 > 0.0 && weights.iter().all(|w| *w == 0.0) {
+            remarks.push(Remark {
+                name: "weights",
+                words: "the penalty leaves no weight: all are 0, and the bias alone decides; a larger --c leaves more".into(),
+                data: serde_json::json!({ "nonzero": 0 }),
+            });
+        }
+        remarks
     }
 }

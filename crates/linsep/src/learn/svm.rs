@@ -10,6 +10,7 @@
 //!
 //! Reference: Cortes, Vapnik, Support-vector networks, 1995; Bishop 7.1.
 
+use super::bounds::Bound;
 use super::optimising::{Problem, Solver};
 use super::{BinaryLearner, Learner, Task, Training};
 use crate::data::read::words;
@@ -41,6 +42,10 @@ pub struct Svm {
     pub l1: f64,
     /// What becomes of the bias.
     pub intercept: Intercept,
+    /// No weight is smaller.
+    pub lower: Bound,
+    /// No weight is larger.
+    pub upper: Bound,
     /// The scale in which weights are penalised.
     pub scale: Scaling,
     /// Weight each class by n / (K · rows of the class).
@@ -71,6 +76,8 @@ impl Default for Svm {
             l2: 1.0,
             l1: 0.0,
             intercept: Intercept::Free,
+            lower: Bound::default(),
+            upper: Bound::default(),
             scale: Scaling::None,
             balanced: false,
             gap: 1e-3,
@@ -91,17 +98,14 @@ impl BinaryLearner for Svm {
             l1: self.l1,
             l2: self.l2,
             intercept: self.intercept,
+            lower: self.lower.clone(),
+            upper: self.upper.clone(),
             scale: self.scale,
             balanced: self.balanced,
             gap: self.gap,
             solver: self.solver,
             seed: self.seed,
         };
-        if problem.loss == Loss::Hinge && self.solver == Solver::Newton {
-            return Err(Error::usage(
-                "--solver newton: the hinge has no second derivative; use dual",
-            ));
-        }
         problem.start(task, positive)
     }
 }

@@ -112,6 +112,20 @@ pub(super) const GAP: Parameter = Parameter {
     words: &[],
     help: "End when the objective is proved to be within this share of the best of all",
 };
+pub(super) const PENALTY: Parameter = Parameter {
+    name: "penalty",
+    value: "KIND",
+    default: "l2",
+    words: &["l2", "l1", "elastic-net", "none"],
+    help: "What weights cost: half their squares, their magnitudes (most become 0), both, or nothing",
+};
+pub(super) const L1_RATIO: Parameter = Parameter {
+    name: "l1-ratio",
+    value: "R",
+    default: "0.5",
+    words: &[],
+    help: "Share of the magnitudes in an elastic net, from 0 to 1; 1 - R is that of the squares",
+};
 pub(super) const INTERCEPT: Parameter = Parameter {
     name: "intercept",
     value: "BIAS",

@@ -12,6 +12,7 @@ mod conflict;
 mod cycling;
 mod descent;
 pub(crate) mod disjoint;
+pub(crate) mod existence;
 mod hull;
 pub(crate) mod inquiry;
 mod joint;

@@ -65,9 +65,10 @@ impl Flips {
         let mut found = Flips::of(fit, task)?;
         let mut wanted = gap_setting(plan);
         while fit.stop == Stop::Finished && wanted > LEAST_GAP && found.share() < ENOUGH {
-            wanted = (wanted / 100.0).max(LEAST_GAP);
+            let text = format!("{:.0e}", (wanted.min(found.gap) / 100.0).max(LEAST_GAP));
+            wanted = text.parse().unwrap_or(LEAST_GAP);
             let mut settings = plan.settings.clone();
-            settings.set("gap", &format!("{wanted:e}"));
+            settings.set("gap", &text);
             let mut next = plan.recipe.build(&settings)?.start(task)?;
             // Machines side by side begin anew: they were done together.
             if task.data.n_classes() == 2 {

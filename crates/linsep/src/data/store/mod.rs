@@ -98,6 +98,14 @@ impl Store {
         }
     }
 
+    /// No value has a larger magnitude.
+    pub(crate) fn largest(&self) -> f64 {
+        match &self.shape {
+            Shape::Dense(dense) => dense.values.largest(),
+            Shape::Sparse(sparse) => sparse.values.largest(),
+        }
+    }
+
     /// Values that the rows hold: all of them when dense, the non-zero ones when sparse.
     pub(crate) fn held_values(&self) -> u64 {
         if self.is_dense() { self.rows as u64 * self.width as u64 } else { self.nonzeros }

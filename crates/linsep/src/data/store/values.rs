@@ -107,6 +107,17 @@ impl Values {
         }
     }
 
+    /// No magnitude is above this; only binary64 is looked through.
+    pub(crate) fn largest(&self) -> f64 {
+        match &self.codes {
+            Codes::Ones(_) => 1.0,
+            Codes::Table8(_) => self.table.iter().fold(0.0, |most, x| x.abs().max(most)),
+            Codes::Int32(_) => 2f64.powi(31),
+            Codes::F32(_) => f64::from(f32::MAX),
+            Codes::F64(codes) => codes.iter().fold(0.0, |most, x| x.abs().max(most)),
+        }
+    }
+
     /// The value at a position.
     #[inline]
     pub(crate) fn at(&self, position: usize) -> f64 {

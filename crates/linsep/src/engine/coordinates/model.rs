@@ -1,0 +1,395 @@
+//! The quadratic that stands for the losses in one step, and descent over its coordinates.
+//!
+//! ```text
+//! q(d) = −g·d + ½ dᵀHd + r(w + d),   H = Σ h x xᵀ
+//! ```
+//!
+//! One coordinate at a time is best in closed form: with κ = H_jj + l2 s², z = κ w − ∂q the answer is
+//! soft(z, l1 s)/κ within its limits. Coordinates that rest at 0 are left out of most sweeps. H comes
+//! as a matrix ([`Matrix`]) or as the columns it is made of ([`Weighed`]); where it is a matrix, the
+//! weights that are not at a corner are now and then solved for together (a step on their face), which
+//! does in one go what sweeps over columns that depend on each other would take thousands for.
+//!
+//! A free bias is not a coordinate: the best one for every d is known, and putting it in makes a row x
+//! one of x − mean, with the mean weighed by h.
+
+use super::columns::Columns;
+use crate::data::store::kernel;
+use crate::engine::dense::Factor;
+
+/// l2 s²/2 w² + l1 s |w| between limits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Term {
+    pub(super) ridge: f64,
+    pub(super) corner: f64,
+    pub(super) least: f64,
+    pub(super) most: f64,
+}
+
+impl Term {
+    /// The weight at which ½ κ w² − z w + corner |w| is least.
+    #[inline]
+    fn best(&self, curvature: f64, z: f64) -> f64 {
+        let over = (z.abs() - self.corner).max(0.0).copysign(z);
+        (over / curvature).max(self.least).min(self.most)
+    }
+
+    /// How far the slope of the smooth part is from one at which a weight may rest.
+    pub(super) fn violation(&self, weight: f64, slope: f64) -> f64 {
+        let slope = slope + self.ridge * weight;
+        let right = if weight >= 0.0 { slope + self.corner } else { slope - self.corner };
+        let left = if weight > 0.0 { slope + self.corner } else { slope - self.corner };
+        let up = if weight < self.most { -right } else { 0.0 };
+        let down = if weight > self.least { left } else { 0.0 };
+        up.max(down).max(0.0)
+    }
+
+    /// The weight that a column without any say has.
+    pub(super) fn rest(&self) -> f64 {
+        0f64.max(self.least).min(self.most)
+    }
+
+    fn value(&self, weight: f64) -> f64 {
+        0.5 * self.ridge * weight * weight + self.corner * weight.abs()
+    }
+}
+
+/// −g·d + ½ dᵀHd at some d.
+pub(super) trait Quadratic {
+    /// H_kk.
+    fn curvature(&self, k: usize) -> f64;
+    /// The derivative along a coordinate.
+    fn slope(&self, k: usize) -> f64;
+    /// d_k += by.
+    fn shift(&mut self, k: usize, by: f64);
+    /// H on some coordinates, where it is at hand.
+    fn face(&self, coordinates: &[usize]) -> Option<Vec<f64>>;
+}
+
+/// Brings the weights near the least of q; tells by how much q fell at least.
+pub(super) fn descend<Q: Quadratic>(
+    model: &mut Q,
+    terms: &[Term],
+    weights: &mut [f64],
+    precision: f64,
+    most_sweeps: usize,
+) -> f64 {
+    let all: Vec<usize> = (0..terms.len()).collect();
+    let (mut fell, mut sweeps) = (0.0, 0);
+    loop {
+        let by = sweep(model, terms, weights, &all);
+        fell += by;
+        sweeps += 1;
+        if by <= precision * fell || sweeps >= most_sweeps {
+            return fell;
+        }
+        let active: Vec<usize> = all.iter().copied().filter(|&k| weights[k] != 0.0).collect();
+        for round in 1.. {
+            let by = sweep(model, terms, weights, &active);
+            fell += by;
+            sweeps += 1;
+            if by <= 0.3 * precision * fell || sweeps >= most_sweeps {
+                break;
+            }
+            if round % SWEEPS_TO_A_FACE == 0 {
+                fell += step_on_face(model, terms, weights, &active);
+            }
+        }
+    }
+}
+
+/// Sweeps after which the weights that move are solved for together.
+const SWEEPS_TO_A_FACE: usize = 6;
+
+fn sweep<Q: Quadratic>(
+    model: &mut Q,
+    terms: &[Term],
+    weights: &mut [f64],
+    coordinates: &[usize],
+) -> f64 {
+    let mut fell = 0.0;
+    for &k in coordinates {
+        let (term, weight) = (&terms[k], weights[k]);
+        let curvature = model.curvature(k) + term.ridge;
+        let next = match curvature > 0.0 {
+            true => {
+                let slope = model.slope(k) + term.ridge * weight;
+                term.best(curvature, curvature * weight - slope)
+            }
+            // Nothing but the corner has a say.
+            false if term.corner > 0.0 => term.rest(),
+            false => weight,
+        };
+        let by = next - weight;
+        if by != 0.0 {
+            fell += match curvature > 0.0 {
+                true => 0.5 * curvature * by * by,
+                false => term.value(weight) - term.value(next),
+            };
+            weights[k] = next;
+            model.shift(k, by);
+        }
+    }
+    fell
+}
+
+/// Solves for the weights between their corners, keeps corners and limits, and goes there if that is
+/// lower; tells by how much.
+fn step_on_face<Q: Quadratic>(
+    model: &mut Q,
+    terms: &[Term],
+    weights: &mut [f64],
+    active: &[usize],
+) -> f64 {
+    let inside = |&k: &usize| {
+        let (w, term) = (weights[k], &terms[k]);
+        w != 0.0 && term.least < w && w < term.most
+    };
+    let face: Vec<usize> = active.iter().copied().filter(inside).collect();
+    if face.len() < 2 {
+        return 0.0;
+    }
+    let Some(mut matrix) = model.face(&face) else { return 0.0 };
+    let order = face.len();
+    let mut slopes = Vec::with_capacity(order);
+    for (i, &k) in face.iter().enumerate() {
+        matrix[i * order + i] += terms[k].ridge;
+        slopes.push(model.slope(k) + terms[k].ridge * weights[k]);
+    }
+    let down = |i: usize| -(slopes[i] + terms[face[i]].corner.copysign(weights[face[i]]));
+    let step = Factor::new(&matrix, order).solve(&(0..order).map(down).collect::<Vec<f64>>());
+    let moved: Vec<f64> = face
+        .iter()
+        .zip(&step)
+        .map(|(&k, step)| {
+            let (term, next) = (&terms[k], weights[k] + step);
+            let turned = term.corner > 0.0 && (next > 0.0) != (weights[k] > 0.0);
+            if turned { term.rest() } else { next.max(term.least).min(term.most) }
+        })
+        .collect();
+    let by: Vec<f64> = face.iter().zip(&moved).map(|(&k, next)| next - weights[k]).collect();
+    if by.iter().any(|by| !by.is_finite()) {
+        return 0.0;
+    }
+    let mut change = 0.0;
+    for (i, &k) in face.iter().enumerate() {
+        let image = kernel::dot_f64(&matrix[i * order..][..order], &by);
+        let corner = terms[k].corner * (moved[i].abs() - weights[k].abs());
+        change += by[i] * (slopes[i] + 0.5 * image) + corner;
+    }
+    if change.is_nan() || change >= 0.0 {
+        return 0.0;
+    }
+    for (i, &k) in face.iter().enumerate() {
+        if by[i] != 0.0 {
+            weights[k] = moved[i];
+            model.shift(k, by[i]);
+        }
+    }
+    -change
+}
+
+/// H as a matrix.
+pub(super) struct Matrix {
+    order: usize,
+    matrix: Vec<f64>,
+    slopes: Vec<f64>,
+}
+
+impl Matrix {
+    /// From H with the bias last, row by row, and g. A free bias is put in; tells how to find it.
+    pub(super) fn new(matrix: Vec<f64>, pull: &[f64], bias: Bias) -> (Matrix, FreeBias) {
+        let order = pull.len();
+        let last = order - 1;
+        let slopes: Vec<f64> = pull.iter().map(|g| -g).collect();
+        let mut model = Matrix { order, matrix, slopes };
+        let mut free = FreeBias { pull: 0.0, total: 0.0, means: Vec::new() };
+        match bias {
+            Bias::Coordinate => return (model, free),
+            Bias::None => {}
+            Bias::Free => {
+                let total = model.matrix[last * order + last];
+                let sums = model.matrix[last * order..][..last].to_vec();
+                free = FreeBias { pull: pull[last], total, means: Vec::new() };
+                if total > 0.0 {
+                    free.means = sums.iter().map(|sum| sum / total).collect();
+                    for j in 0..last {
+                        let own = model.matrix[j * order + j];
+                        kernel::axpy_dense(
+                            -free.means[j],
+                            &sums,
+                            &mut model.matrix[j * order..][..last],
+                        );
+                        model.slopes[j] += free.means[j] * pull[last];
+                        settle(&mut model.matrix[j * order + j], own);
+                    }
+                }
+            }
+        }
+        // The bias takes no part any more.
+        for j in 0..order {
+            model.matrix[last * order + j] = 0.0;
+            model.matrix[j * order + last] = 0.0;
+        }
+        (model, free)
+    }
+}
+
+/// A curvature that is all rounding is none.
+fn settle(curvature: &mut f64, before: f64) {
+    if *curvature <= 1e-12 * before {
+        *curvature = 0.0;
+    }
+}
+
+/// What the bias is to the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bias {
+    /// Its last coordinate.
+    Coordinate,
+    /// Put in.
+    Free,
+    None,
+}
+
+/// How the best free bias follows from d.
+pub(super) struct FreeBias {
+    pull: f64,
+    total: f64,
+    means: Vec<f64>,
+}
+
+impl FreeBias {
+    /// The step of the bias that goes with steps of the other coordinates.
+    pub(super) fn step(&self, by: impl Iterator<Item = f64>) -> f64 {
+        if self.total <= 0.0 {
+            return 0.0;
+        }
+        let moved: f64 = self.means.iter().zip(by).map(|(mean, by)| mean * by).sum();
+        self.pull / self.total - moved
+    }
+}
+
+impl Quadratic for Matrix {
+    #[inline]
+    fn curvature(&self, k: usize) -> f64 {
+        self.matrix[k * self.order + k]
+    }
+
+    #[inline]
+    fn slope(&self, k: usize) -> f64 {
+        self.slopes[k]
+    }
+
+    #[inline]
+    fn shift(&mut self, k: usize, by: f64) {
+        kernel::axpy_dense(by, &self.matrix[k * self.order..][..self.order], &mut self.slopes);
+    }
+
+    fn face(&self, coordinates: &[usize]) -> Option<Vec<f64>> {
+        let mut matrix = Vec::with_capacity(coordinates.len() * coordinates.len());
+        for &j in coordinates {
+            let row = &self.matrix[j * self.order..][..self.order];
+            matrix.extend(coordinates.iter().map(|&k| row[k]));
+        }
+        Some(matrix)
+    }
+}
+
+/// H as the columns it is made of.
+pub(super) struct Weighed<'a> {
+    columns: &'a Columns,
+    /// h (x·d) and h of every row.
+    rows: Vec<[f64; 2]>,
+    curvatures: Vec<f64>,
+    slopes: Vec<f64>,
+    /// Σ h x of every column over Σ h.
+    means: Vec<f64>,
+    /// Σ h (x·d).
+    moved: f64,
+    bias: Bias,
+}
+
+impl<'a> Weighed<'a> {
+    /// With h and y α of every row.
+    pub(super) fn new(
+        columns: &'a Columns,
+        curvatures: &[f64],
+        pulls: &[f64],
+        bias: Bias,
+        threads: usize,
+    ) -> (Weighed<'a>, FreeBias) {
+        let sums = columns.sums(curvatures, pulls, threads);
+        let total: f64 = curvatures.iter().sum();
+        let pull: f64 = pulls.iter().sum();
+        let put_in = bias == Bias::Free && total > 0.0;
+        let count = columns.len() + usize::from(bias == Bias::Coordinate);
+        let mut model = Weighed {
+            columns,
+            rows: curvatures.iter().map(|h| [0.0, *h]).collect(),
+            curvatures: Vec::with_capacity(count),
+            slopes: Vec::with_capacity(count),
+            means: Vec::with_capacity(columns.len()),
+            moved: 0.0,
+            bias,
+        };
+        for [g, first, second] in sums {
+            let mean = if put_in { first / total } else { 0.0 };
+            let mut curvature = second - mean * first;
+            settle(&mut curvature, second);
+            model.curvatures.push(curvature);
+            model.slopes.push(mean * pull - g);
+            model.means.push(mean);
+        }
+        if bias == Bias::Coordinate {
+            model.curvatures.push(total);
+            model.slopes.push(-pull);
+        }
+        let (total, means) = if put_in { (total, model.means.clone()) } else { (0.0, Vec::new()) };
+        (model, FreeBias { pull, total, means })
+    }
+}
+
+impl Quadratic for Weighed<'_> {
+    #[inline]
+    fn curvature(&self, k: usize) -> f64 {
+        self.curvatures[k]
+    }
+
+    #[inline]
+    fn slope(&self, k: usize) -> f64 {
+        if k == self.columns.len() {
+            return self.slopes[k] + self.moved;
+        }
+        let (rows, values) = self.columns.column(k);
+        let terms = rows.iter().zip(values);
+        let sum: f64 = terms.map(|(&i, x)| self.rows[i as usize][0] * x).sum();
+        self.slopes[k] + (sum - self.means[k] * self.moved)
+    }
+
+    #[inline]
+    fn shift(&mut self, k: usize, by: f64) {
+        if k == self.columns.len() {
+            for [moved, h] in &mut self.rows {
+                *moved += by * *h;
+                self.moved += by * *h;
+            }
+            return;
+        }
+        let (rows, values) = self.columns.column(k);
+        let mut all = 0.0;
+        for (&i, x) in rows.iter().zip(values) {
+            let [moved, h] = &mut self.rows[i as usize];
+            let more = by * x * *h;
+            *moved += more;
+            all += more;
+        }
+        if self.bias != Bias::None {
+            self.moved += all;
+        }
+    }
+
+    fn face(&self, _: &[usize]) -> Option<Vec<f64>> {
+        None
+    }
+}

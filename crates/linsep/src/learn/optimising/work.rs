@@ -1,0 +1,194 @@
+//! The solvers of two classes behind one face: who does the work and why, and how it is saved.
+
+use super::super::SavedPlane;
+use super::{Problem, Solver};
+use crate::engine::coordinates::{self, Coordinates};
+use crate::engine::dual::{self, Dual};
+use crate::engine::newton::Newton;
+use crate::engine::objective::{Gap, Intercept, Loss, Objective};
+use crate::model::Plane;
+use serde::{Deserialize, Serialize};
+
+/// Who does the work, and why.
+pub(super) enum Work {
+    Newton(Newton),
+    Dual(Dual),
+    Coordinates(Coordinates),
+    /// All rows are of one class, and the bias alone says so.
+    Constant(Plane, Gap),
+}
+
+impl Work {
+    pub(super) fn new(problem: &Problem, objective: &Objective) -> (Work, String) {
+        let (rows, columns) = (objective.len(), objective.width());
+        let smooth = objective.loss != Loss::Hinge;
+        if let Some(constant) = constant(objective) {
+            return (constant, "none: all rows that count are of one class".to_owned());
+        }
+        let (solver, why) = match problem.solver {
+            Solver::Auto if objective.penalty.limits.is_some() => {
+                (Solver::Coordinates, "weights have limits".to_owned())
+            }
+            Solver::Auto if problem.l1 > 0.0 => {
+                (Solver::Coordinates, "the penalty has corners".to_owned())
+            }
+            Solver::Auto if problem.l2 == 0.0 => (Solver::Newton, "there is no penalty".to_owned()),
+            Solver::Auto if !smooth => (Solver::Dual, "the hinge has a kink".to_owned()),
+            Solver::Auto if columns <= rows / 2 => {
+                (Solver::Newton, format!("{rows} rows for {columns} columns"))
+            }
+            Solver::Auto if objective.intercept == Intercept::Free => {
+                (Solver::Newton, "the bias is free".to_owned())
+            }
+            Solver::Auto => (Solver::Dual, format!("{columns} columns for {rows} rows")),
+            asked => (asked, "as asked".to_owned()),
+        };
+        match solver {
+            Solver::Dual => {
+                (Work::Dual(Dual::new(objective, problem.seed)), format!("dual coordinates: {why}"))
+            }
+            Solver::Coordinates => {
+                let run = Coordinates::new(objective, objective.zero());
+                (Work::Coordinates(run), format!("coordinates on the columns: {why}"))
+            }
+            Solver::Newton | Solver::Auto => {
+                (Work::Newton(Newton::new(objective.zero())), format!("Newton's method: {why}"))
+            }
+        }
+    }
+
+    pub(super) fn step(&mut self, objective: &Objective, wanted: f64) {
+        match self {
+            Work::Newton(run) => run.step(objective, wanted),
+            Work::Dual(run) => run.step(objective, wanted),
+            Work::Coordinates(run) => run.step(objective, wanted),
+            Work::Constant(..) => {}
+        }
+    }
+
+    pub(super) fn plane(&self) -> &Plane {
+        match self {
+            Work::Newton(run) => &run.plane,
+            Work::Dual(run) => &run.plane,
+            Work::Coordinates(run) => &run.plane,
+            Work::Constant(plane, _) => plane,
+        }
+    }
+
+    pub(super) fn gap(&self) -> Gap {
+        match self {
+            Work::Newton(run) => run.gap,
+            Work::Dual(run) => run.gap,
+            Work::Coordinates(run) => run.gap,
+            Work::Constant(_, gap) => *gap,
+        }
+    }
+
+    pub(super) fn steps(&self) -> u64 {
+        match self {
+            Work::Newton(run) => run.steps,
+            Work::Dual(run) => run.epochs,
+            Work::Coordinates(run) => run.steps,
+            Work::Constant(..) => 0,
+        }
+    }
+
+    pub(super) fn is_exhausted(&self) -> bool {
+        match self {
+            Work::Newton(run) => run.exhausted,
+            Work::Coordinates(run) => run.exhausted,
+            Work::Constant(..) => true,
+            Work::Dual(_) => false,
+        }
+    }
+
+    pub(super) fn save(&self) -> SavedWork {
+        match self {
+            Work::Newton(run) => SavedWork::Newton(SavedNewton {
+                plane: SavedPlane::of(&run.plane),
+                gap: [run.gap.primal.to_bits(), run.gap.dual.to_bits()],
+                steps: run.steps,
+                exhausted: run.exhausted,
+                made: run.preconditioner().map(|(at, good)| (SavedPlane::of(at), good)),
+            }),
+            Work::Dual(run) => SavedWork::Dual(run.save()),
+            Work::Coordinates(run) => SavedWork::Coordinates(run.save()),
+            Work::Constant(..) => SavedWork::Constant,
+        }
+    }
+
+    /// Goes back to a saved state; false if it does not belong to this objective.
+    pub(super) fn restore(&mut self, objective: &Objective, saved: SavedWork) -> bool {
+        match (self, saved) {
+            (Work::Newton(run), SavedWork::Newton(saved)) => match saved.run(&run.plane, objective)
+            {
+                Some(saved) => {
+                    *run = saved;
+                    true
+                }
+                None => false,
+            },
+            (Work::Dual(run), SavedWork::Dual(saved)) => run.restore(&saved),
+            (Work::Coordinates(run), SavedWork::Coordinates(saved)) => run.restore(&saved),
+            (Work::Constant(..), SavedWork::Constant) => true,
+            _ => false,
+        }
+    }
+}
+
+/// A solver in a saved state.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum SavedWork {
+    Newton(SavedNewton),
+    Dual(dual::Saved),
+    Coordinates(coordinates::Saved),
+    Constant,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SavedNewton {
+    plane: SavedPlane,
+    gap: [u64; 2],
+    steps: u64,
+    exhausted: bool,
+    /// Where the preconditioner was made, and whether it still serves.
+    made: Option<(SavedPlane, bool)>,
+}
+
+impl SavedNewton {
+    fn run(self, there: &Plane, objective: &Objective) -> Option<Newton> {
+        let one = |saved: SavedPlane| {
+            SavedPlane::all(&[saved], std::slice::from_ref(there))
+                .ok()
+                .and_then(|mut all| all.pop())
+        };
+        let mut run = Newton::new(one(self.plane)?);
+        if let Some((at, good)) = self.made {
+            run.precondition(objective, one(at)?, good);
+        }
+        let [primal, dual] = self.gap.map(f64::from_bits);
+        run.steps = self.steps;
+        run.gap = Gap { primal, dual };
+        run.exhausted = self.exhausted;
+        Some(run)
+    }
+}
+
+/// The plane of rows that are all of one class, if they are and the bias is free: no loss for the
+/// hinges, next to none for the logistic loss, which has no least value there.
+fn constant(objective: &Objective) -> Option<Work> {
+    let sign = *objective.signs.first()?;
+    if objective.intercept != Intercept::Free || objective.signs.iter().any(|s| *s != sign) {
+        return None;
+    }
+    let mut plane = objective.zero();
+    for (j, w) in plane.weights.iter_mut().enumerate() {
+        let (least, most) = objective.penalty.limits(j);
+        *w = w.max(least).min(most);
+    }
+    plane.bias = sign * if objective.loss == Loss::Logistic { 40.0 } else { 1.0 };
+    let primal = objective.primal(&plane, &objective.margins(&plane));
+    Some(Work::Constant(plane, Gap { primal, dual: 0.0 }))
+}

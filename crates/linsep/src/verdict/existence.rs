@@ -1,0 +1,69 @@
+//! Whether a logistic fit without a penalty exists, asked before one is tried.
+//!
+//! It does exactly where no plane separates the rows, not even weakly ([`super::logistic`]). The search
+//! ends after so many questions of whether to go on, not after some time, so that the answer is the same
+//! everywhere.
+
+use super::search::{Answer, Effort, Search};
+use super::{Judge, Signed, Verdict, problem_of};
+use crate::learn::Task;
+use linsep_proof::Claim;
+use std::cell::Cell;
+use std::sync::Arc;
+
+/// Whether there is a best plane.
+pub(crate) enum Existence {
+    Exists,
+    /// There is none, for this reason.
+    Missing(String),
+    /// Nobody knows, for this reason.
+    Unknown(String),
+}
+
+/// Steps of the exact method times the square of the dimension, at most.
+const EXACT_WORK: u64 = 200_000_000;
+
+/// Whether the logistic loss of a class against all others has a least value on the rows of a task.
+pub(crate) fn logistic_optimum(task: &Task, positive: u32, bias: bool) -> Existence {
+    let data = &task.data;
+    let class = &data.classes()[positive as usize];
+    let separates = || format!("because a plane separates {class} from the rest");
+    let size = data.n_features() as u64 + 1;
+    let steps = Cell::new(EXACT_WORK / (size * size) + 1000);
+    let stop = || {
+        steps.set(steps.get().saturating_sub(1));
+        steps.get() == 0
+    };
+    if task.rows.is_some() {
+        let view =
+            Signed::on(Arc::clone(data), problem_of(data, class, None), bias, task.rows.as_deref());
+        let effort = Effort { threads: task.threads, stop: &stop, clock: || 0.0 };
+        return match Search::new(view, data.reading_field(), false).run(&effort) {
+            Answer::Proved(Claim::Separable { .. }) => Existence::Missing(separates()),
+            _ => Existence::Unknown("only some of the rows are learned from".into()),
+        };
+    }
+    let judge = Judge { bias, threads: task.threads, ..Judge::new(Arc::clone(data)) };
+    let decision = match judge.class(class, &stop) {
+        Ok(decision) => decision,
+        Err(error) => return Existence::Unknown(error.to_string()),
+    };
+    match decision.verdict {
+        Verdict::Separable => Existence::Missing(separates()),
+        Verdict::Touching => {
+            let rows = decision.escape.as_ref().map_or(0, |escape| escape.rows.len());
+            let columns = decision.escape.as_ref().map_or(0, |escape| escape.coefficients.len());
+            Existence::Missing(format!(
+                "because a plane touches {class} and the rest: {rows} rows push {columns} coefficients away without end (see linsep separable)"
+            ))
+        }
+        Verdict::Overlapping => Existence::Exists,
+        Verdict::Inseparable => Existence::Unknown(
+            "the rows are not separable, but whether a plane touches them was not asked on so many columns".into(),
+        ),
+        Verdict::Undecided => {
+            let words = decision.limit.map_or("the search ended", |limit| limit.words());
+            Existence::Unknown(words.into())
+        }
+    }
+}
