@@ -1,5 +1,6 @@
 //! The grammar of the command line. Learners' flags come from the registry.
 
+pub(crate) mod certified;
 mod online;
 mod optimal;
 pub(crate) mod pictures;
@@ -45,6 +46,7 @@ pub(crate) fn command() -> Command {
         .subcommand(pictures::compare())
         .subcommand(inspect())
         .subcommand(verify())
+        .subcommand(certified::command())
         .subcommand(convert())
         .subcommand(generate())
         .subcommand(trace::replay())

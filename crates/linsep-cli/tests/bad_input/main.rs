@@ -8,6 +8,7 @@ mod basis;
 mod flags;
 mod machines;
 mod models;
+mod optimal;
 mod output;
 mod packed;
 mod pictures;

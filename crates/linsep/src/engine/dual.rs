@@ -87,6 +87,24 @@ impl Dual {
         run
     }
 
+    /// Begins at the multipliers of another run, times a factor.
+    pub(crate) fn warm_start(&mut self, objective: &Objective, saved: &Saved, factor: f64) {
+        if saved.alpha.len() != self.alpha.len() {
+            return;
+        }
+        for ((alpha, saved), cost) in self.alpha.iter_mut().zip(&saved.alpha).zip(&objective.costs) {
+            let scaled = f64::from_bits(*saved) * factor;
+            *alpha = match objective.loss {
+                Loss::SquaredHinge => scaled,
+                Loss::Hinge => scaled.min(*cost),
+                // Within the open interval, where the entropy has a slope.
+                Loss::Logistic => scaled.clamp(1e-12 * cost, (1.0 - 1e-12) * cost),
+            };
+        }
+        self.centre = if objective.intercept == Intercept::Free { f64::from_bits(saved.numbers[0]) } else { 0.0 };
+        self.recompute(objective);
+    }
+
     /// The plane of the multipliers, without the rounding that updates have left in it.
     fn recompute(&mut self, objective: &Objective) {
         let mut sum = objective.sides(&self.alpha).total();

@@ -270,6 +270,25 @@ impl Run {
         }
     }
 
+    /// Why nothing can be proved, if that is so.
+    fn unprovable(&self) -> Option<&'static str> {
+        let data = self.task.data.as_ref();
+        if matches!(self.work, Work::Constant(..)) {
+            return Some("all rows that count are of one class");
+        }
+        if self.problem.is_unbounded() {
+            return Some("without a penalty nothing bounds the objective from below here");
+        }
+        if !self.work.gap().dual.is_finite() {
+            return Some("the run ended before its gap was measured");
+        }
+        let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
+        if self.objective.len() < all {
+            return Some("learned from some of the rows; of the whole data nothing is claimed");
+        }
+        None
+    }
+
     /// What the checker confirms of this plane.
     fn proved(&self) -> Certificate {
         let (gap, alpha, sides) = self.measured();
@@ -281,7 +300,7 @@ impl Run {
     }
 
     /// What the checker confirms of another plane, with the dual point of this run.
-    pub(crate) fn proved_of(&self, other: &Plane) -> Certificate {
+    fn proved_of(&self, other: &Plane) -> Certificate {
         let (gap, ..) = self.measured();
         let primal = self.objective.primal(other, &self.objective.margins(other));
         let mut dual = self.dual_point();
@@ -370,25 +389,20 @@ impl Training for Run {
     }
 
     fn certificate(&self) -> Certificate {
-        let data = self.task.data.as_ref();
-        if matches!(self.work, Work::Constant(..)) {
-            return Certificate::unproved("all rows that count are of one class");
+        match self.unprovable() {
+            Some(reason) => Certificate::unproved(reason),
+            None => self.proved(),
         }
-        if self.problem.is_unbounded() {
-            return Certificate::unproved(
-                "without a penalty nothing bounds the objective from below here",
-            );
+    }
+
+    fn certificate_of(&self, planes: &[Plane]) -> Certificate {
+        match (self.unprovable(), planes) {
+            (Some(reason), _) => Certificate::unproved(reason),
+            (None, [plane]) if plane.weights.len() == self.objective.width() => {
+                self.proved_of(plane)
+            }
+            _ => Certificate::unproved("the planes are not those of this problem"),
         }
-        if !self.work.gap().dual.is_finite() {
-            return Certificate::unproved("the run ended before its gap was measured");
-        }
-        let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
-        if self.objective.len() < all {
-            return Certificate::unproved(
-                "learned from some of the rows; of the whole data nothing is claimed",
-            );
-        }
-        self.proved()
     }
 
     fn save(&self) -> State {
@@ -402,6 +416,14 @@ impl Training for Run {
             return Err(Error::usage("the saved state belongs to a run on other data"));
         }
         self.visits = saved.visits;
+        Ok(())
+    }
+
+    fn warm_start(&mut self, state: &State, factor: f64) -> Result<()> {
+        let saved: Saved = state.decode()?;
+        if saved.rows == self.objective.len() {
+            self.work.warm_start(&self.objective, saved.work, factor);
+        }
         Ok(())
     }
 

@@ -1,5 +1,7 @@
 //! `linsep train DATA`: read, learn, check, write.
 
+mod auto_cost;
+mod calibration;
 mod checkpoint;
 mod flips;
 pub(super) mod plan;
@@ -8,6 +10,7 @@ mod resume;
 mod row_table;
 mod runs;
 mod stream;
+mod support;
 mod trace;
 
 use super::{check_width, describe_input, evaluate, read_data, tell_about};
@@ -15,6 +18,7 @@ use crate::context::{Context, timed_out};
 use crate::exit::{Failure, eprint_all};
 use crate::input;
 use crate::output::{note, print, print_json};
+use auto_cost::AutoCost;
 use checkpoint::Keeper;
 use clap::ArgMatches;
 use linsep::checkpoint::Earlier;
@@ -32,13 +36,15 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
+use support::Support;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
-    let plan = Plan::new(matches, context)?;
+    let mut plan = Plan::new(matches, context)?;
     if plan.stream {
         return stream::run(&plan, matches, context);
     }
     let input = Input::read(&plan, matches, context)?;
+    let auto_cost = AutoCost::choose(&mut plan, &input, context)?;
     let Input { task, test_rows, splits, identity, .. } = &input;
     let mut training = input.begin(&plan)?;
     if plan.dry_run {
@@ -60,9 +66,11 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     if fit.stop == Stop::Diverged {
         return Err(diverged());
     }
+    calibration::link(&plan, &input, &mut fit, context)?;
     if let (Some(flips), Some(table)) = (&flips, &plan.flips) {
         flips.write(table, &fit, task)?;
     }
+    let support = Support::write(plan.support.as_ref(), &fit, task)?;
     let evaluation = fit.model.evaluate(&task.data, task.rows.as_deref(), context.threads);
     let test = match (&plan.test, test_rows) {
         (Some(TestOn::File(path)), _) => {
@@ -119,6 +127,8 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         label: input.label.clone(),
         traced,
         flips,
+        support,
+        auto_cost,
     };
     if context.json {
         print_json(&report.json(parameters))?;
@@ -210,6 +220,18 @@ impl Input {
             label,
             seconds,
         })
+    }
+
+    /// The splits without the rows that are set aside for testing, which have no say in any choice.
+    fn within(&self, mut splits: Vec<Split>) -> Vec<Split> {
+        if let Some(rows) = &self.task.rows {
+            let within = |list: &mut Vec<u32>| list.retain(|row| rows.binary_search(row).is_ok());
+            for split in &mut splits {
+                within(&mut split.train);
+                within(&mut split.test);
+            }
+        }
+        splits
     }
 
     fn begin(&self, plan: &Plan) -> Result<Box<dyn Training>, Failure> {

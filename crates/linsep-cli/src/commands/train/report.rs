@@ -1,8 +1,11 @@
 //! What `train` prints at the end.
 
+use super::auto_cost::AutoCost;
+use super::calibration;
 use super::flips::Flips;
 use super::plan::Plan;
 use super::runs::Runs;
+use super::support::Support;
 use super::trace::{self, Chosen};
 use crate::commands::{json_number, rules};
 use crate::context::Context;
@@ -35,6 +38,8 @@ pub(super) struct Report<'a> {
     pub(super) label: String,
     pub(super) traced: Option<linsep::trace::Summary>,
     pub(super) flips: Option<Flips>,
+    pub(super) support: Option<Support>,
+    pub(super) auto_cost: Option<AutoCost>,
 }
 
 impl Report<'_> {
@@ -95,6 +100,13 @@ impl Report<'_> {
         }
         if let (Some(flips), Some(table)) = (&self.flips, &self.plan.flips) {
             flips.add_to(&mut facts, table);
+        }
+        if let (Some(support), Some(table)) = (&self.support, &self.plan.support) {
+            support.add_to(&mut facts, table);
+        }
+        calibration::add_to(&mut facts, self.fit);
+        if let Some(auto_cost) = &self.auto_cost {
+            auto_cost.add_to(&mut facts);
         }
         facts.add("model", self.plan.model.display().to_string());
         if let (Some(to), Some(traced)) = (&self.plan.trace, &self.traced) {
@@ -339,6 +351,15 @@ impl Report<'_> {
         }
         if let (Some(flips), Some(table)) = (&self.flips, &self.plan.flips) {
             value["flips"] = flips.json(table);
+        }
+        if let (Some(support), Some(table)) = (&self.support, &self.plan.support) {
+            value["support"] = support.json(table);
+        }
+        if let Some(link) = calibration::json(self.fit) {
+            value["probability"] = link;
+        }
+        if let Some(auto_cost) = &self.auto_cost {
+            value["c"] = auto_cost.json();
         }
         if let Some((path, same)) = self.resumed {
             value["resumed"] = json!({ "from": path.display().to_string(), "same_run": same });
