@@ -43,7 +43,11 @@ impl ForeignModel {
         // The text and the numbers in it.
         let needed = size.saturating_mul(5);
         if let Some(limit) = limit.filter(|limit| needed > *limit) {
-            return Err(Error::Memory { purpose: format!("reading {}", path.display()), needed, limit });
+            return Err(Error::Memory {
+                purpose: format!("reading {}", path.display()),
+                needed,
+                limit,
+            });
         }
         let bytes = std::fs::read(path).map_err(|e| Error::io("read", path, e))?;
         ForeignModel::parse(&bytes, path)
@@ -58,7 +62,9 @@ impl ForeignModel {
         };
         let text = std::str::from_utf8(bytes).map_err(|error| {
             let line = 1 + bytes[..error.valid_up_to()].iter().filter(|b| **b == b'\n').count();
-            refuse(format!("line {line}: these bytes are no text; give a LIBLINEAR model or a JSON of weights"))
+            refuse(format!(
+                "line {line}: these bytes are no text; give a LIBLINEAR model or a JSON of weights"
+            ))
         })?;
         let model = match text.trim_start().starts_with('{') {
             true => json(text, path),
@@ -163,7 +169,8 @@ fn json(text: &str, path: &Path) -> Parsed<ForeignModel> {
     if head.contains("linsep.model/") {
         return Err("this is a model of linsep; linsep verify checks what is proved of it".into());
     }
-    const SHAPE: &str = "{\"weights\": [...], \"bias\": 0, \"classes\": [\"no\", \"yes\"]} is expected";
+    const SHAPE: &str =
+        "{\"weights\": [...], \"bias\": 0, \"classes\": [\"no\", \"yes\"]} is expected";
     let written: Written =
         serde_json::from_str(text).map_err(|error| format!("{error}; {SHAPE}"))?;
     let name = |name: Name| match name {
@@ -184,11 +191,8 @@ fn json(text: &str, path: &Path) -> Parsed<ForeignModel> {
     if biases.len() != weights.len() {
         return Err(format!("\"bias\" has {} numbers for {} planes", biases.len(), weights.len()));
     }
-    let planes: Vec<Plane> = weights
-        .into_iter()
-        .zip(biases)
-        .map(|(weights, bias)| Plane { weights, bias })
-        .collect();
+    let planes: Vec<Plane> =
+        weights.into_iter().zip(biases).map(|(weights, bias)| Plane { weights, bias }).collect();
     let form = format!("JSON, {}", planes_in_words(planes.len(), classes.len()));
     let model = ForeignModel {
         path: path.to_path_buf(),
@@ -262,7 +266,9 @@ fn liblinear(text: &str, path: &Path) -> Parsed<ForeignModel> {
             "w" => break,
             _ => {
                 let key = printable(key.as_bytes(), 30);
-                return Err(format!("line {number}: \"{key}\" is no part of a LIBLINEAR model; {begins}"));
+                return Err(format!(
+                    "line {number}: \"{key}\" is no part of a LIBLINEAR model; {begins}"
+                ));
             }
         }
     }
@@ -298,7 +304,9 @@ fn liblinear(text: &str, path: &Path) -> Parsed<ForeignModel> {
             return Err(format!("line {number}: more than {planes} weights for {classes} classes"));
         }
         if columns[0].len() > wanted {
-            return Err(format!("line {number}: more weights than the {wanted} that the file announces"));
+            return Err(format!(
+                "line {number}: more weights than the {wanted} that the file announces"
+            ));
         }
     }
     if columns[0].len() < wanted {
@@ -346,7 +354,8 @@ fn solver_of(name: &str, line: usize) -> Parsed<Known> {
 mod tests {
     use super::*;
 
-    const BINARY: &str = "solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias 1\nw\n0.5 \n-2 \n0.25 \n";
+    const BINARY: &str =
+        "solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias 1\nw\n0.5 \n-2 \n0.25 \n";
 
     fn parse(text: &str) -> Result<ForeignModel> {
         ForeignModel::parse(text.as_bytes(), Path::new("m"))

@@ -105,7 +105,8 @@ fn the_ball_alone_settles_rows_of_the_plain_hinge() {
         let task = problem(number);
         let plain = |gap| svm(number, gap, HingeLoss::Plain);
         let best = fit(&plain(1e-9), &task);
-        let [dual, ball] = settled(&fit(&plain(1e-6), &task), &best, &task, &format!("hinge {number}"));
+        let [dual, ball] =
+            settled(&fit(&plain(1e-6), &task), &best, &task, &format!("hinge {number}"));
         assert_eq!(dual, 0);
         final_ones += ball;
     }
@@ -129,11 +130,18 @@ fn a_free_bias_has_an_interval_that_narrows_around_the_best_one() {
                 panic!("{:?}", found.certificate.claims)
             };
             let interval = optimality.bias.expect("an interval of the bias");
-            assert!(interval.least <= best && best <= interval.most, "{number}: {interval:?} {best}");
+            assert!(
+                interval.least <= best && best <= interval.most,
+                "{number}: {interval:?} {best}"
+            );
             let width = interval.most - interval.least;
             // As wide as the square root of the gap, about.
             assert!(width <= last, "{number}: {width} after {last}");
-            assert!(width <= 60.0 * optimality.gap.sqrt() + 1e-9, "{number}: {width} {}", optimality.gap);
+            assert!(
+                width <= 60.0 * optimality.gap.sqrt() + 1e-9,
+                "{number}: {width} {}",
+                optimality.gap
+            );
             last = width;
         }
     }

@@ -9,7 +9,7 @@ use crate::args::certified;
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
-use crate::output::{Facts, note, print, print_json};
+use crate::output::{Facts, note, percent, print, print_json};
 use crate::progress::Watch;
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
@@ -46,7 +46,10 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
             return Err(Error::usage(words).into());
         }
         Stop::Finished => {}
-        _ => note(context, "the limit was reached before the gap: the bound may be far from the best"),
+        _ => note(
+            context,
+            "the limit was reached before the gap: the bound may be far from the best",
+        ),
     }
     let certificate = training.certificate_of(&planes);
     let proved = certificate.claims.iter().all(|claim| optimality(claim).is_some());
@@ -67,7 +70,8 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         print(&facts.text(context))?;
     }
     if !proved {
-        let message = "nothing could be proved of some plane; try a smaller --gap or more --epochs".to_owned();
+        let message = "nothing could be proved of some plane; try a smaller --gap or more --epochs"
+            .to_owned();
         return Err(Error::Limit { code: Code::LIMIT, message }.into());
     }
     Ok(ExitCode::SUCCESS)
@@ -102,8 +106,7 @@ fn objective(
 
 fn certificate_file(task: &Task, certificate: Certificate) -> CertificateFile {
     let data = &task.data;
-    let identity =
-        DataIdentity { sha256: data.digest(task.threads), rows: data.n_rows() as u64 };
+    let identity = DataIdentity { sha256: data.digest(task.threads), rows: data.n_rows() as u64 };
     let mut file = CertificateFile::new(identity, data.reading_field(), true, certificate);
     file.input = serde_json::to_value(data.input()).ok();
     file
@@ -152,7 +155,9 @@ impl Found<'_> {
                         ),
                     );
                 }
-                (Claim::Unproved { reason }, None) => facts.add("proved", format!("nothing: {reason}")),
+                (Claim::Unproved { reason }, None) => {
+                    facts.add("proved", format!("nothing: {reason}"))
+                }
                 _ => {}
             }
         }
@@ -177,7 +182,8 @@ impl Found<'_> {
             })
             .collect();
         let gaps = self.certificate.claims.iter().map(|claim| optimality(claim).map(|o| o.gap));
-        let worst = gaps.collect::<Option<Vec<f64>>>().map(|gaps| gaps.into_iter().fold(0.0, f64::max));
+        let worst =
+            gaps.collect::<Option<Vec<f64>>>().map(|gaps| gaps.into_iter().fold(0.0, f64::max));
         json!({
             "schema": "linsep.result/1",
             "command": "certify",
@@ -189,40 +195,5 @@ impl Found<'_> {
             "gap": worst,
             "planes": planes,
         })
-    }
-}
-
-/// A share in per cent with two digits, rounded up.
-fn percent(share: f64) -> String {
-    let percent = 100.0 * share;
-    if !(percent > 0.0) {
-        return "0 %".to_owned();
-    }
-    let exponent = percent.log10().floor() as i32 - 1;
-    if !(-8..=4).contains(&exponent) {
-        return format!("{percent:.1e} %");
-    }
-    let unit = 10f64.powi(exponent);
-    let places = (-exponent).max(0) as usize;
-    format!("{:.places$} %", (percent / unit * (1.0 - 1e-12)).ceil() * unit)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::percent;
-
-    #[test]
-    fn shares_are_rounded_up() {
-        for (share, text) in [
-            (0.0, "0 %"),
-            (0.000_531, "0.054 %"),
-            (0.001, "0.10 %"),
-            (0.123, "13 %"),
-            (2.0, "200 %"),
-            (1.0, "100 %"),
-            (3.21e-9, "0.00000033 %"),
-        ] {
-            assert_eq!(percent(share), text, "{share}");
-        }
     }
 }

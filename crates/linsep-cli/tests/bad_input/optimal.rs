@@ -26,7 +26,10 @@ fn foreign_models_that_cannot_be_used_are_refused_with_their_place() {
         (r#"{"weights": [1], "classes": ["x", "y"]}"#.into(), "1 weights, the data has 2 features"),
         (r#"{"weights": [1, 2], "classes": ["x", "z"]}"#.into(), "class y of the data"),
         (r#"{"weights": [1, 2], "classes": ["x", "y", "z"]}"#.into(), "1 planes for 3 classes"),
-        (r#"{"weights": [1, 2], "bias": [1, 2], "classes": ["x", "y"]}"#.into(), "2 numbers for 1 planes"),
+        (
+            r#"{"weights": [1, 2], "bias": [1, 2], "classes": ["x", "y"]}"#.into(),
+            "2 numbers for 1 planes",
+        ),
     ] {
         room.write("m", &text);
         let run = room.run("certify m two.csv --learner logistic --cert c.json").exits(4);

@@ -13,7 +13,9 @@ fn weights(room: &Room, model: &str) -> (Value, Vec<f64>) {
     let claims = file["certificate"]["claims"].as_array().expect("claims");
     let gaps = claims.iter().map(|claim| claim["optimality"]["gap"].as_f64().expect("a gap"));
     let value = match planes.len() {
-        1 => serde_json::json!({ "weights": weights[0], "bias": biases[0], "classes": file["classes"] }),
+        1 => {
+            serde_json::json!({ "weights": weights[0], "bias": biases[0], "classes": file["classes"] })
+        }
         _ => serde_json::json!({ "weights": weights, "bias": biases, "classes": file["classes"] }),
     };
     (value, gaps.collect())
@@ -22,12 +24,17 @@ fn weights(room: &Room, model: &str) -> (Value, Vec<f64>) {
 #[test]
 fn weights_are_as_near_the_best_as_the_model_they_come_from() {
     let room = Room::with_examples();
-    for learner in ["logistic", "svm --loss squared-hinge", "svm --loss hinge --intercept penalised"] {
-        room.run(&format!("train examples/heart_scale.svm --learner {learner} --gap 1e-3 -o m.linsep"))
-            .exits(0);
+    for learner in
+        ["logistic", "svm --loss squared-hinge", "svm --loss hinge --intercept penalised"]
+    {
+        room.run(&format!(
+            "train examples/heart_scale.svm --learner {learner} --gap 1e-3 -o m.linsep"
+        ))
+        .exits(0);
         let (json, gaps) = weights(&room, "m.linsep");
         room.write("w.json", json.to_string());
-        let line = format!("certify w.json examples/heart_scale.svm --learner {learner} --cert c.json");
+        let line =
+            format!("certify w.json examples/heart_scale.svm --learner {learner} --cert c.json");
         let run = room.run(&line).exits(0);
         assert!(run.fact("proved").starts_with("this model is within "), "{}", run.out);
         let found = room.run(&format!("{line} --json")).exits(0).json();
@@ -48,7 +55,8 @@ fn a_model_of_liblinear_has_its_first_label_on_the_positive_side() {
         .exits(0);
     let (json, _) = weights(&room, "m.linsep");
     let round = |w: &Value| (w.as_f64().expect("a number") * 100.0).round() / 100.0;
-    let columns: Vec<f64> = json["weights"].as_array().expect("weights").iter().map(round).collect();
+    let columns: Vec<f64> =
+        json["weights"].as_array().expect("weights").iter().map(round).collect();
     let lines = |sign: f64| {
         let all = columns.iter().copied().chain([round(&json["bias"])]);
         all.map(|w| format!("{} \n", sign * w)).collect::<String>()
@@ -57,7 +65,10 @@ fn a_model_of_liblinear_has_its_first_label_on_the_positive_side() {
     let classes: Vec<&str> =
         json["classes"].as_array().expect("classes").iter().map(|c| c.as_str().unwrap()).collect();
     let head = |labels: &str| {
-        format!("solver_type L2R_LR\nnr_class 2\nlabel {labels}\nnr_feature {}\nbias 1\nw\n", columns.len())
+        format!(
+            "solver_type L2R_LR\nnr_class 2\nlabel {labels}\nnr_feature {}\nbias 1\nw\n",
+            columns.len()
+        )
     };
     let turned = format!("{} {}", classes[0], classes[1]);
     let straight = format!("{} {}", classes[1], classes[0]);
@@ -65,7 +76,8 @@ fn a_model_of_liblinear_has_its_first_label_on_the_positive_side() {
     room.write("b.model", head(&turned) + &lines(-1.0));
     room.write("wrong.model", head(&turned) + &lines(1.0));
     let gap = |name: &str| {
-        let run = room.run(&format!("certify {name} examples/heart_scale.svm --json")).exits(0).json();
+        let run =
+            room.run(&format!("certify {name} examples/heart_scale.svm --json")).exits(0).json();
         assert_eq!(run["parameters"]["intercept"], "penalised");
         run["gap"].as_f64().expect("a gap")
     };
@@ -80,7 +92,8 @@ fn a_model_of_liblinear_has_its_first_label_on_the_positive_side() {
 #[test]
 fn every_plane_of_several_has_a_line() {
     let room = Room::with_examples();
-    room.run("train examples/iris.csv --learner svm --multiclass ovr --gap 1e-4 -o m.linsep").exits(0);
+    room.run("train examples/iris.csv --learner svm --multiclass ovr --gap 1e-4 -o m.linsep")
+        .exits(0);
     let (json, gaps) = weights(&room, "m.linsep");
     assert_eq!(gaps.len(), 3);
     room.write("w.json", json.to_string());

@@ -5,8 +5,11 @@ use crate::common::Room;
 #[test]
 fn nearly_all_rows_of_real_data_are_final() {
     let room = Room::with_examples();
-    for (data, rows) in [("heart_scale.svm", 270), ("breast_cancer.csv", 569), ("spambase.csv.gz", 4601)] {
-        let line = format!("train examples/{data} --learner logistic --flips f.csv -o m.linsep --json");
+    for (data, rows) in
+        [("heart_scale.svm", 270), ("breast_cancer.csv", 569), ("spambase.csv.gz", 4601)]
+    {
+        let line =
+            format!("train examples/{data} --learner logistic --flips f.csv -o m.linsep --json");
         let report = room.run(&line).exits(0).json();
         let flips = &report["flips"];
         assert_eq!(flips["rows"], rows, "{data}");
@@ -17,7 +20,8 @@ fn nearly_all_rows_of_real_data_are_final() {
         let mut lines = table.lines();
         assert_eq!(lines.next(), Some("row,file,line,label,prediction,final,by"));
         assert_eq!(lines.clone().count() as u64, rows);
-        let settled = lines.filter(|line| line.ends_with(",true,dual") || line.ends_with(",true,ball"));
+        let settled =
+            lines.filter(|line| line.ends_with(",true,dual") || line.ends_with(",true,ball"));
         assert_eq!(settled.count() as u64, final_rows);
         // The model of the smallest gap is the one that is written, with its proof.
         assert!(flips["gap"].as_f64().expect("a gap") <= 1e-3);
@@ -33,7 +37,8 @@ fn the_table_can_be_objects_and_the_report_says_how_many() {
         .exits(0);
     assert!(run.fact("final").contains("of 270 predictions"), "{}", run.out);
     let table = room.read("f.ndjson");
-    let first: serde_json::Value = serde_json::from_str(table.lines().next().expect("a line")).expect("JSON");
+    let first: serde_json::Value =
+        serde_json::from_str(table.lines().next().expect("a line")).expect("JSON");
     assert_eq!(first["row"], 0);
     assert_eq!(first["line"], 1);
     assert_eq!(first["final"], true);

@@ -38,7 +38,8 @@ fn scores_get_probabilities_from_rows_held_out() {
     let report = room.run(line).exits(0).json();
     let slope = report["probability"]["slope"].as_f64().expect("a slope");
     assert!(slope > 0.1, "{report}");
-    let out = room.run("predict m.linsep examples/breast_cancer.csv --output all --ndjson").exits(0).out;
+    let out =
+        room.run("predict m.linsep examples/breast_cancer.csv --output all --ndjson").exits(0).out;
     let mut sum = 0.0;
     let mut positive = 0;
     for line in out.lines() {
@@ -62,7 +63,8 @@ fn scores_get_probabilities_from_rows_held_out() {
 fn the_best_c_is_chosen_on_rows_held_out() {
     let room = Room::with_examples();
     for learner in ["logistic", "svm --loss hinge --intercept penalised"] {
-        let line = format!("train examples/heart_scale.svm --learner {learner} --c auto -o m.linsep");
+        let line =
+            format!("train examples/heart_scale.svm --learner {learner} --c auto -o m.linsep");
         let report = room.run(&format!("{line} --json --threads 1")).exits(0).json();
         let path = report["c"]["path"].as_array().expect("a path");
         assert_eq!(path.len(), 21);
@@ -78,7 +80,10 @@ fn the_best_c_is_chosen_on_rows_held_out() {
             .exits(0)
             .json();
         let apart = fixed["cv"]["errors"].as_u64().expect("a number").abs_diff(least);
-        assert!(apart <= 3, "{learner}: {least} errors on the path, {apart} more or less without it");
+        assert!(
+            apart <= 3,
+            "{learner}: {least} errors on the path, {apart} more or less without it"
+        );
         let text = room.run(&format!("{line} --threads 3")).exits(0).out;
         assert_eq!(text.matches(" *").count(), 1, "{text}");
         assert_eq!(room.run(&format!("{line} --json")).exits(0).json()["c"], report["c"]);

@@ -92,7 +92,8 @@ impl Dual {
         if saved.alpha.len() != self.alpha.len() {
             return;
         }
-        for ((alpha, saved), cost) in self.alpha.iter_mut().zip(&saved.alpha).zip(&objective.costs) {
+        for ((alpha, saved), cost) in self.alpha.iter_mut().zip(&saved.alpha).zip(&objective.costs)
+        {
             let scaled = f64::from_bits(*saved) * factor;
             *alpha = match objective.loss {
                 Loss::SquaredHinge => scaled,
@@ -101,7 +102,11 @@ impl Dual {
                 Loss::Logistic => scaled.clamp(1e-12 * cost, (1.0 - 1e-12) * cost),
             };
         }
-        self.centre = if objective.intercept == Intercept::Free { f64::from_bits(saved.numbers[0]) } else { 0.0 };
+        self.centre = if objective.intercept == Intercept::Free {
+            f64::from_bits(saved.numbers[0])
+        } else {
+            0.0
+        };
         self.recompute(objective);
     }
 

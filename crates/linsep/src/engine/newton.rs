@@ -47,7 +47,14 @@ pub(crate) struct Newton {
 impl Newton {
     /// A run that starts at a plane.
     pub(crate) fn new(plane: Plane) -> Newton {
-        Newton { plane, gap: Gap::NONE, steps: 0, exhausted: false, preconditioner: None, seen: None }
+        Newton {
+            plane,
+            gap: Gap::NONE,
+            steps: 0,
+            exhausted: false,
+            preconditioner: None,
+            seen: None,
+        }
     }
 
     /// What the last step saw, if the plane has not moved since.

@@ -197,9 +197,10 @@ fn settled_by_dual(claimed: &Claimed<'_>, task: &Task) -> Option<Vec<Option<u32>
     for (i, &row) in objective.rows.iter().enumerate() {
         let (sign, cost) = (objective.signs[i], objective.costs[i]);
         let alpha = alpha[i] * if sign > 0.0 { factors[0] } else { factors[1] };
-        // The checker's multiplier and factor differ by rounding: that of the sums, that of the score.
+        // The checker's multiplier and factor differ by rounding: that of the sums, that of the score,
+        // and by the hair that walls take off.
         let size = score_size(claimed, &task.data, row as usize);
-        let doubt = 16.0 * UNIT * ((count + 16.0) * alpha + cost * size * 2.0);
+        let doubt = 16.0 * UNIT * ((count + 16.0) * alpha + cost * size * 2.0) + 4e-12 * alpha;
         let away = reach * (distance * cost).sqrt() * (1.0 + 16.0 * UNIT) + doubt;
         settled[row as usize] = match alpha - middle * cost {
             // A small multiplier is one of a row on its own side.

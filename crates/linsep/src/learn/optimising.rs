@@ -319,7 +319,16 @@ impl Run {
         tilts: Option<Tilts>,
     ) -> Claiming<'a> {
         let Run { problem, objective, positive, task, .. } = self;
-        Claiming { problem, objective, positive: *positive, plane, gap, dual, tilts, threads: task.threads }
+        Claiming {
+            problem,
+            objective,
+            positive: *positive,
+            plane,
+            gap,
+            dual,
+            tilts,
+            threads: task.threads,
+        }
     }
 
     /// The multipliers that the plane does not tell.

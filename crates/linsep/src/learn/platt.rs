@@ -126,7 +126,8 @@ mod tests {
         let (high, low) =
             ((positive + 1.0) / (positive + 2.0), 1.0 / (scores.len() as f64 - positive + 2.0));
         // At the best the probabilities add up to the targets.
-        let sum: f64 = scores.iter().map(|(s, _)| 1.0 / (1.0 + (-(slope * s + offset)).exp())).sum();
+        let sum: f64 =
+            scores.iter().map(|(s, _)| 1.0 / (1.0 + (-(slope * s + offset)).exp())).sum();
         let wanted = positive * high + (scores.len() as f64 - positive) * low;
         assert!((sum - wanted).abs() < 1e-6, "{sum} {wanted}");
     }

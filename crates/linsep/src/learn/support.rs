@@ -30,7 +30,9 @@ pub fn support_rows(claims: &[Claim], task: &Task) -> Result<Vec<SupportRow>> {
     for claim in claims {
         let Some(claimed) = Claimed::of(claim, task.data.n_features()) else {
             let words = match claim {
-                Claim::Unproved { reason } => format!("no plane with multipliers is proved: {reason}"),
+                Claim::Unproved { reason } => {
+                    format!("no plane with multipliers is proved: {reason}")
+                }
                 claim => format!("the claim {} has no multiplier for each row", claim.name()),
             };
             return Err(Error::usage(words));

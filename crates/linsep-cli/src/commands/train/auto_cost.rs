@@ -53,7 +53,8 @@ impl AutoCost {
             settings.set("c", &c.to_string());
             recipe.build(&settings)
         };
-        let limits = Limits { epochs: plan.limits.epochs.or(Limits::default().epochs), updates: None };
+        let limits =
+            Limits { epochs: plan.limits.epochs.or(Limits::default().epochs), updates: None };
         let stop = || context.stopped();
         let path = cost_path(&learner, task, &splits, &limits, &stop)?;
         let Some(chosen) = best(&path) else {

@@ -42,11 +42,12 @@ pub(super) fn link(
     let splits = input.within(folds(&input.task.data, count, plan.settings.seed)?);
     let stop = || context.stopped();
     let learner = plan.learner.as_ref();
-    fit.model.link = calibrate(learner, &input.task, &splits, &plan.limits, &stop)
-        .map_err(|error| match error {
+    fit.model.link = calibrate(learner, &input.task, &splits, &plan.limits, &stop).map_err(
+        |error| match error {
             Error::Usage { .. } => Error::usage(format!("--probabilities platt: {error}")),
             error => error,
-        })?;
+        },
+    )?;
     Ok(())
 }
 

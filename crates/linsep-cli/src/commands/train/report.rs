@@ -9,7 +9,7 @@ use super::support::Support;
 use super::trace::{self, Chosen};
 use crate::commands::{json_number, rules};
 use crate::context::Context;
-use crate::output::{Facts, counted, grouped};
+use crate::output::{Facts, counted, grouped, percent};
 use linsep::checkpoint::Earlier;
 use linsep::recipe::Kind;
 use linsep::report::{CrossValidation, Evaluation};
@@ -183,6 +183,9 @@ impl Report<'_> {
                     _ => "no move that was tried leads to fewer mistakes".to_owned(),
                 },
                 "descent" => "below the value asked for".to_owned(),
+                _ if self.plan.recipe.kind == Kind::Optimising => {
+                    "at the gap asked for, or where rounding is all that is left".to_owned()
+                }
                 _ => "planes without mistakes were found".to_owned(),
             },
             Stop::Epochs if self.plan.epochs_given => "the epoch limit".to_owned(),
@@ -236,6 +239,15 @@ impl Report<'_> {
             Claim::JointInseparable { witness } => Some(witness.len()),
             _ => None,
         })
+    }
+
+    /// The largest gap of all planes.
+    fn worst_gap(&self) -> f64 {
+        let gap = |claim: &Claim| match claim {
+            Claim::Optimal { optimality, .. } => optimality.gap,
+            _ => 0.0,
+        };
+        self.fit.certificate.claims.iter().map(gap).fold(0.0, f64::max)
     }
 
     /// What is proved, each statement once.
@@ -297,6 +309,10 @@ impl Report<'_> {
                 Claim::Counts { .. } => {
                     "counts: the weights are what the counts make them, counted again".to_owned()
                 }
+                Claim::Optimal { .. } => format!(
+                    "optimal: within {} of the best of all, recomputed from the rows",
+                    percent(self.worst_gap())
+                ),
                 claim => claim.name().to_owned(),
             };
             if !lines.contains(&line) {

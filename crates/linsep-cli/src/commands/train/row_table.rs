@@ -51,7 +51,8 @@ impl RowTable {
         names: &[&str],
         rows: impl Iterator<Item = (u32, Vec<Value>)>,
     ) -> Result<(), Failure> {
-        let all: Vec<&str> = ["row", "file", "line", "label"].iter().chain(names).copied().collect();
+        let all: Vec<&str> =
+            ["row", "file", "line", "label"].iter().chain(names).copied().collect();
         write_atomic(&self.path, |out| {
             let mut out = Packer::new(out, OutputFormat::of_path(&self.path).1)?;
             if let Form::Delimited(_) = self.form {

@@ -14,7 +14,8 @@ use std::path::PathBuf;
 pub(super) fn asked(matches: &ArgMatches, recipe: &Recipe) -> Result<Option<RowTable>, Failure> {
     let Some(path) = matches.get_one::<PathBuf>("support") else { return Ok(None) };
     if recipe.name != "svm" {
-        let words = format!("--support: the planes of {} are held by no rows; svm has them", recipe.name);
+        let words =
+            format!("--support: the planes of {} are held by no rows; svm has them", recipe.name);
         return Err(Error::usage(words).into());
     }
     RowTable::asked("support", path).map(Some)
