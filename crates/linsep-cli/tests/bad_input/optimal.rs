@@ -88,5 +88,7 @@ fn flags_about_proofs_are_refused_where_they_make_no_sense() {
         .says(&["two classes"]);
     // A class with one row cannot be held out.
     room.write("one.csv", "a,label\n1,x\n2,x\n3,x\n4,y\n");
-    room.run("train one.csv --learner svm --c auto -o out.linsep").exits(3).says(&["one row"]);
+    room.run("train one.csv --learner svm --c auto --cv 2 -o out.linsep")
+        .exits(3)
+        .says(&["one row"]);
 }

@@ -43,7 +43,9 @@ impl Tilts {
         }
         let side = |positive: bool, factor: f64| objective.side_psi(alpha, positive, factor);
         let whole = [side(true, factors[0]), side(false, factors[1])];
-        let distance = (gap.primal - gap.dual).max(f64::EPSILON * gap.primal);
+        // Rounding is going to widen what is claimed by about so much.
+        let slack = 3e-13 * gap.primal;
+        let distance = (gap.primal - gap.dual).max(0.0) + slack;
         // Cuts the negative rows for the least bias, the positive ones for the most.
         let search = |cut: usize, towards: f64| {
             let bound = |tilt: f64| {
@@ -56,7 +58,7 @@ impl Tilts {
             let mut tilt = gap.relative().sqrt().clamp(1e-6, 0.1);
             for _ in 0..3 {
                 let bound = bound(tilt);
-                let excess = (gap.primal - bound) / (mass * tilt) - towards;
+                let excess = (gap.primal - bound + slack) / (mass * tilt) - towards;
                 if best.is_none_or(|(_, _, least)| excess < least) {
                     best = Some((tilt, bound, excess));
                 }
