@@ -90,10 +90,10 @@ pub(crate) fn percent(share: f64) -> String {
         return "0 %".to_owned();
     }
     let exponent = percent.log10().floor() as i32 - 1;
-    if !(-8..=4).contains(&exponent) {
-        return format!("{percent:.1e} %");
-    }
     let unit = 10f64.powi(exponent);
+    if !(-8..=4).contains(&exponent) {
+        return format!("{:.1}e{} %", (percent / unit).ceil() / 10.0, exponent + 1);
+    }
     let places = (-exponent).max(0) as usize;
     format!("{:.places$} %", (percent / unit).ceil() * unit)
 }
@@ -120,6 +120,8 @@ mod tests {
             (2.0, "200 %"),
             (1.0, "100 %"),
             (3.21e-9, "0.00000033 %"),
+            (8.62e-12, "8.7e-10 %"),
+            (1e9, "1.0e11 %"),
         ] {
             assert_eq!(percent(share), text, "{share}");
         }
