@@ -306,6 +306,9 @@ impl Wire {
         if self.certificate.basis != self.input.basis.as_ref().map(Basis::claimed) {
             return Err("the certificate speaks of another basis".into());
         }
+        if matches!(self.link, Link::Sigmoid { .. }) && self.rule != Rule::Sign {
+            return Err("a sigmoid link is for the one plane of two classes".into());
+        }
         let stop =
             Stop::parse(&self.stop).ok_or_else(|| "the stop reason is unknown".to_owned())?;
         let planes: std::result::Result<Vec<Plane>, String> =

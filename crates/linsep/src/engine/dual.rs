@@ -82,12 +82,7 @@ impl Dual {
             next_look: 3,
         };
         if objective.loss == Loss::Logistic {
-            let mut sum = objective.sides(&run.alpha).total();
-            for (j, w) in sum.weights.iter_mut().enumerate() {
-                *w /= objective.penalty.curvature(j);
-            }
-            sum.bias *= rho;
-            run.moving.set(objective, &sum);
+            run.recompute(objective);
         }
         run
     }
@@ -95,6 +90,39 @@ impl Dual {
     /// The plane of the multipliers.
     pub(crate) fn plane(&self, objective: &Objective) -> Plane {
         self.moving.plane(objective)
+    }
+
+    /// Begins at the multipliers of another run, times a factor.
+    pub(crate) fn warm_start(&mut self, objective: &Objective, saved: &Saved, factor: f64) {
+        if saved.alpha.len() != self.alpha.len() {
+            return;
+        }
+        for ((alpha, saved), cost) in self.alpha.iter_mut().zip(&saved.alpha).zip(&objective.costs)
+        {
+            let scaled = f64::from_bits(*saved) * factor;
+            *alpha = match objective.loss {
+                Loss::SquaredHinge => scaled,
+                Loss::Hinge => scaled.min(*cost),
+                // Within the open interval, where the entropy has a slope.
+                Loss::Logistic => scaled.clamp(1e-12 * cost, (1.0 - 1e-12) * cost),
+            };
+        }
+        self.centre = if objective.intercept == Intercept::Free {
+            f64::from_bits(saved.numbers[0])
+        } else {
+            0.0
+        };
+        self.recompute(objective);
+    }
+
+    /// Makes the plane that of the multipliers, without the rounding that updates leave in it.
+    fn recompute(&mut self, objective: &Objective) {
+        let mut sum = objective.sides(&self.alpha).total();
+        for (j, w) in sum.weights.iter_mut().enumerate() {
+            *w /= objective.penalty.curvature(j);
+        }
+        sum.bias = self.centre + self.moving.rho * sum.bias;
+        self.moving.set(objective, &sum);
     }
 
     /// One epoch, and a look at the gap where one is due.

@@ -13,3 +13,4 @@ pub(crate) mod online;
 mod pass;
 pub(crate) mod stopping;
 pub(crate) mod sweep;
+pub(crate) mod tilt;

@@ -62,6 +62,11 @@ impl Newton {
         }
     }
 
+    /// What a pass told of the plane as it is.
+    pub(crate) fn seen(&self) -> Option<&Look> {
+        self.look.as_ref()
+    }
+
     /// Takes a step unless the gap is small enough, and measures the gap.
     pub(crate) fn step(&mut self, objective: &Objective, wanted: f64) {
         if self.steps == 0 {

@@ -269,6 +269,7 @@ pub(crate) struct Look {
 }
 
 /// Sums of α y x of the two sides, the bias column among them.
+#[derive(Clone)]
 pub(crate) struct Sides {
     pub(crate) positive: Plane,
     pub(crate) negative: Plane,
@@ -277,16 +278,8 @@ pub(crate) struct Sides {
 impl Sides {
     /// The factors of the two sides: the heavier one is shrunk until both weigh alike, then all where
     /// only l1 bounds.
-    fn factors(&self, objective: &Objective) -> [f64; 2] {
-        let (up, down) = (self.positive.bias, -self.negative.bias);
-        let mut factors = [1.0, 1.0];
-        if objective.intercept == Intercept::Free {
-            match up > down {
-                true => factors[0] = down / up,
-                false if down > 0.0 => factors[1] = up / down,
-                false => {}
-            }
-        }
+    pub(crate) fn factors(&self, objective: &Objective) -> [f64; 2] {
+        let mut factors = self.balance(objective);
         if objective.penalty.l2 == 0.0 {
             let (penalty, sum) = (&objective.penalty, self.sum(factors));
             let over = |(j, g): (usize, &f64)| penalty.excess(j, *g);
@@ -313,7 +306,19 @@ impl Sides {
         objective.total(psi) - objective.penalty.conjugate(&sum, objective.intercept)
     }
 
-    fn sum(&self, factors: [f64; 2]) -> Plane {
+    /// The factors of the positive and the negative rows that make both sides weigh alike, where the
+    /// bias is free.
+    pub(crate) fn balance(&self, objective: &Objective) -> [f64; 2] {
+        let (up, down) = (self.positive.bias, -self.negative.bias);
+        match objective.intercept == Intercept::Free {
+            true if up > down => [down / up, 1.0],
+            true if down > 0.0 => [1.0, up / down],
+            _ => [1.0, 1.0],
+        }
+    }
+
+    /// Σ α y x, the positive and the negative rows times a factor each.
+    pub(crate) fn sum(&self, factors: [f64; 2]) -> Plane {
         let pair = |(a, b): (&f64, &f64)| factors[0] * a + factors[1] * b;
         Plane {
             weights: self.positive.weights.iter().zip(&self.negative.weights).map(pair).collect(),

@@ -16,6 +16,7 @@
 //! Proved: `optimal`. The solver hands over its plane and, where the plane does not tell it, its dual
 //! point; the checker computes both objectives anew and bounds their rounding.
 
+mod claiming;
 mod work;
 
 use super::bounds::{Bound, Ranges};
@@ -23,14 +24,14 @@ use super::closed_form::class_factors;
 use super::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
 use crate::data::Dataset;
 use crate::data::scale::{Scaler, Scaling};
-use crate::engine::objective::{Gap, Intercept, Look, Loss, Objective, Penalty};
+use crate::engine::objective::{Gap, Intercept, Look, Loss, Objective, Penalty, Sides};
+use crate::engine::tilt::Tilts;
 use crate::error::{Code, Error, Place, Result};
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::verdict::existence::{Existence, logistic_optimum};
-use crate::verdict::{float_plane, problem_of};
-use linsep_proof::{
-    Claim, DualPoint, Finding, Objective as Claimed, Optimality, Planes, WeightLimit, check_claim,
-};
+use crate::verdict::float_plane;
+use claiming::Claiming;
+use linsep_proof::DualPoint;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use work::{SavedWork, Work};
@@ -255,21 +256,11 @@ impl Run {
     }
 
     /// How near to the best the plane is as it stands; a run that goes on has moved since it knew.
-    fn measured(&self) -> Gap {
-        if self.is_done() || self.problem.is_unbounded() {
-            return self.work.gap();
+    fn now(&self) -> Gap {
+        match self.is_done() || self.problem.is_unbounded() {
+            true => self.work.gap(),
+            false => self.measured().0,
         }
-        let (objective, plane) = (&self.objective, &self.plane());
-        let (margins, alpha, sides) = match &self.work {
-            Work::Dual(run) => {
-                (objective.margins(plane), run.alpha.clone(), objective.sides(&run.alpha))
-            }
-            _ => {
-                let Look { margins, alpha, sides, .. } = objective.look(plane);
-                (margins, alpha, sides)
-            }
-        };
-        Gap { primal: objective.primal(plane, &margins), dual: objective.dual(&sides, &alpha) }
     }
 
     fn status(&self) -> Status {
@@ -284,61 +275,90 @@ impl Run {
         }
     }
 
-    /// What is claimed, with some slack for what rounding may do to the checker's own sums.
-    fn claim(&self, gap: Gap, slack: f64) -> Claim {
-        let plane = self.plane();
-        let data = self.task.data.as_ref();
-        let objective = &self.objective;
-        let primal = gap.primal + slack * gap.primal.abs();
-        let bound = gap.dual - slack * gap.primal.abs();
-        let distance = primal - bound;
-        let radius = |l2: f64| (2.0 * distance / l2).sqrt() * (1.0 + 1e-12);
-        let names = data.classes();
-        let class_weights = match self.problem.balanced {
-            true => {
-                let factors = class_factors(data, &objective.rows, true);
-                names.iter().cloned().zip(factors).collect()
-            }
-            false => Vec::new(),
+    /// How near the best the plane is, measured anew where it has moved since, and a dual point that
+    /// shows it with the sums of its multipliers.
+    fn measured(&self) -> (Gap, Vec<f64>, Sides) {
+        let (objective, plane) = (&self.objective, &self.plane());
+        let fresh = |look: Look| {
+            let dual = objective.dual(&look.sides, &look.alpha);
+            (Gap { primal: look.primal, dual }, look.alpha, look.sides)
         };
-        let problem = problem_of(data, &names[self.positive as usize], None);
-        Claim::Optimal {
-            planes: Planes::Two { problem, plane: float_plane(&plane.weights, Some(plane.bias)) },
-            optimality: Optimality {
-                objective: Claimed {
-                    loss: match objective.loss {
-                        Loss::Logistic => linsep_proof::Loss::Logistic,
-                        Loss::Hinge => linsep_proof::Loss::Hinge,
-                        Loss::SquaredHinge => linsep_proof::Loss::SquaredHinge,
-                    },
-                    c: self.problem.c,
-                    l2: self.problem.l2,
-                    l1: self.problem.l1,
-                    intercept: objective.intercept,
-                    class_weights,
-                    scale: objective.penalty.scale.clone().unwrap_or_default(),
-                    limits: self.claimed_limits(),
-                },
-                dual: self.dual_point(),
-                primal,
-                bound,
-                gap: if distance > 0.0 { distance / primal * (1.0 + 1e-12) } else { 0.0 },
-                radius: (self.problem.l2 > 0.0).then(|| radius(self.problem.l2)),
-                bias: None,
+        match &self.work {
+            Work::Newton(run) => match run.seen() {
+                Some(look) => (run.gap, look.alpha.clone(), look.sides.clone()),
+                None => fresh(objective.look(plane)),
             },
+            Work::Dual(run) => {
+                let (margins, alpha) = (objective.margins(plane), run.alpha.clone());
+                let (primal, sides) = (objective.primal(plane, &margins), objective.sides(&alpha));
+                fresh(Look { primal, margins, alpha, sides })
+            }
+            Work::Coordinates(_) | Work::Constant(..) => fresh(objective.look(plane)),
         }
     }
 
-    fn claimed_limits(&self) -> Vec<WeightLimit> {
-        let limits = (0..self.objective.width()).map(|j| (j, self.objective.penalty.limits(j)));
-        limits
-            .filter(|(_, (least, most))| least.is_finite() || most.is_finite())
-            .map(|(j, (least, most))| WeightLimit {
-                column: j as u32,
-                least: least.is_finite().then_some(least),
-                most: most.is_finite().then_some(most),
+    /// Why nothing can be proved, if that is so.
+    fn unprovable(&self) -> Option<&'static str> {
+        let data = self.task.data.as_ref();
+        if matches!(self.work, Work::Constant(..)) {
+            return Some("all rows that count are of one class");
+        }
+        if self.problem.is_unbounded() {
+            return Some("without a penalty nothing bounds the objective from below here");
+        }
+        let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
+        if self.objective.len() < all {
+            return Some("learned from some of the rows; of the whole data nothing is claimed");
+        }
+        None
+    }
+
+    /// What the checker confirms of this plane.
+    fn proved(&self) -> Certificate {
+        let gap = self.now();
+        if !gap.dual.is_finite() {
+            return Certificate::unproved("the run ended before it knew of any gap");
+        }
+        let (objective, plane) = (&self.objective, self.plane());
+        let tilts = (objective.intercept == Intercept::Free)
+            .then(|| {
+                let (gap, alpha, sides) = self.measured();
+                Tilts::find(objective, &alpha, &sides, gap, plane.bias)
             })
-            .collect()
+            .flatten();
+        self.claiming(&plane, gap, self.dual_point(), tilts).certificate()
+    }
+
+    /// What the checker confirms of another plane, with the dual point of this run.
+    fn proved_of(&self, other: &Plane) -> Certificate {
+        let (gap, ..) = self.measured();
+        let primal = self.objective.primal(other, &self.objective.margins(other));
+        let mut dual = self.dual_point();
+        if !matches!(self.work, Work::Dual(_)) {
+            let plane = self.plane();
+            dual.plane = Some(float_plane(&plane.weights, Some(plane.bias)));
+        }
+        self.claiming(other, Gap { primal, ..gap }, dual, None).certificate()
+    }
+
+    fn claiming<'a>(
+        &'a self,
+        plane: &'a Plane,
+        gap: Gap,
+        dual: DualPoint,
+        tilts: Option<Tilts>,
+    ) -> Claiming<'a> {
+        let Run { problem, objective, positive, task, .. } = self;
+        Claiming {
+            problem,
+            objective,
+            positive: *positive,
+            plane,
+            gap,
+            dual,
+            tilts,
+            threads: task.threads,
+        }
     }
 
     /// The multipliers that the plane does not tell.
@@ -408,34 +428,20 @@ impl Training for Run {
     }
 
     fn certificate(&self) -> Certificate {
-        let data = self.task.data.as_ref();
-        if matches!(self.work, Work::Constant(..)) {
-            return Certificate::unproved("all rows that count are of one class");
+        match self.unprovable() {
+            Some(reason) => Certificate::unproved(reason),
+            None => self.proved(),
         }
-        if self.problem.is_unbounded() {
-            return Certificate::unproved(
-                "without a penalty nothing bounds the objective from below here",
-            );
-        }
-        let gap = self.measured();
-        if !gap.dual.is_finite() {
-            return Certificate::unproved("the run ended before it knew of any gap");
-        }
-        let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
-        if self.objective.len() < all {
-            return Certificate::unproved(
-                "learned from some of the rows; of the whole data nothing is claimed",
-            );
-        }
-        let mut words = String::new();
-        for slack in [1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-7] {
-            let claim = self.claim(gap, slack);
-            match check_claim(&claim, data, &data.reading_field(), true, self.task.threads) {
-                Finding::Holds(_) => return Certificate { claims: vec![claim] },
-                Finding::Nothing(reason) | Finding::Fails(reason) => words = reason,
+    }
+
+    fn certificate_of(&self, planes: &[Plane]) -> Certificate {
+        match (self.unprovable(), planes) {
+            (Some(reason), _) => Certificate::unproved(reason),
+            (None, [plane]) if plane.weights.len() == self.objective.width() => {
+                self.proved_of(plane)
             }
+            _ => Certificate::unproved("the planes are not those of this problem"),
         }
-        Certificate::unproved(format!("the checker does not confirm it: {words}"))
     }
 
     fn save(&self) -> State {
@@ -453,11 +459,19 @@ impl Training for Run {
     }
 
     fn gap(&self) -> Option<f64> {
-        Some(self.measured().relative())
+        Some(self.now().relative())
+    }
+
+    fn warm_start(&mut self, state: &State, factor: f64) -> Result<()> {
+        let saved: Saved = state.decode()?;
+        if saved.rows == self.objective.len() {
+            self.work.warm_start(&self.objective, saved.work, factor);
+        }
+        Ok(())
     }
 
     fn remarks(&self) -> Vec<Remark> {
-        let gap = self.measured();
+        let gap = self.now();
         let solver = Remark {
             name: "solver",
             words: self.why.clone(),

@@ -63,6 +63,14 @@ pub(crate) struct Saved {
     steps: u64,
 }
 
+impl Saved {
+    /// Where the run stood.
+    pub(crate) fn plane(&self) -> Plane {
+        let weights = self.weights.iter().map(|w| f64::from_bits(*w)).collect();
+        Plane { weights, bias: f64::from_bits(self.numbers[0]) }
+    }
+}
+
 impl Coordinates {
     /// A run that starts at a plane, brought between the limits.
     pub(crate) fn new(objective: &Objective, mut plane: Plane) -> Coordinates {

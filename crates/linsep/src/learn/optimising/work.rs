@@ -143,6 +143,28 @@ impl Work {
             _ => false,
         }
     }
+
+    /// Begins where another run has ended, C being `factor` times as large; from nothing where that was
+    /// another solver.
+    pub(super) fn warm_start(&mut self, objective: &Objective, saved: SavedWork, factor: f64) {
+        let fitting = |plane: &Plane| plane.weights.len() == objective.width();
+        match (self, saved) {
+            (Work::Newton(run), SavedWork::Newton(saved)) => {
+                let plane = saved.plane.plane();
+                if fitting(&plane) {
+                    *run = Newton::new(plane);
+                }
+            }
+            (Work::Coordinates(run), SavedWork::Coordinates(saved)) => {
+                let plane = saved.plane();
+                if fitting(&plane) {
+                    *run = Coordinates::new(objective, plane);
+                }
+            }
+            (Work::Dual(run), SavedWork::Dual(saved)) => run.warm_start(objective, &saved, factor),
+            _ => {}
+        }
+    }
 }
 
 /// A solver in a saved state.
