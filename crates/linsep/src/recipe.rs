@@ -17,7 +17,7 @@ use crate::learn::pocket::Pocket;
 use crate::learn::rate::Rate;
 use crate::learn::response::Response;
 use crate::learn::search::FewMistakes;
-use crate::learn::svm::Svm;
+use crate::learn::svm::{CrammerSinger, Svm};
 use crate::learn::voted::Voted;
 use crate::learn::{BinaryLearner, Learner};
 use crate::loss::Criterion;
@@ -273,7 +273,7 @@ pub const ALL: &[Recipe] = &[
         name: "logistic",
         summary: "logistic regression, with proof of how near the best it is",
         kind: Kind::Optimising,
-        parameters: &[COST, GAP, INTERCEPT, SOLVER, PENALTY_SCALE, CLASS_WEIGHT, RESTS],
+        parameters: &[COST, GAP, INTERCEPT, SOLVER, PENALTY_SCALE, CLASS_WEIGHT, SOFTMAX],
         build: |settings| {
             let mut logistic = Logistic::default();
             logistic.c = settings.positive(&COST)?;
@@ -284,7 +284,10 @@ pub const ALL: &[Recipe] = &[
             logistic.scale = settings.word(&PENALTY_SCALE)?;
             logistic.balanced = settings.choice(&CLASS_WEIGHT)? == "balanced";
             logistic.seed = settings.seed;
-            machines(settings, &RESTS, logistic)
+            match settings.choice(&SOFTMAX)? {
+                "softmax" => Ok(Box::new(logistic)),
+                _ => machines(settings, &SOFTMAX, logistic),
+            }
         },
     },
     Recipe {
@@ -303,7 +306,10 @@ pub const ALL: &[Recipe] = &[
             svm.scale = settings.word(&PENALTY_SCALE)?;
             svm.balanced = settings.choice(&CLASS_WEIGHT)? == "balanced";
             svm.seed = settings.seed;
-            machines(settings, &RESTS, svm)
+            match settings.choice(&RESTS)? {
+                "crammer-singer" => Ok(Box::new(CrammerSinger(svm))),
+                _ => machines(settings, &RESTS, svm),
+            }
         },
     },
 ];

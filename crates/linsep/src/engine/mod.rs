@@ -2,12 +2,15 @@
 //! adds is a rule.
 
 pub(crate) mod batch;
+pub(crate) mod crammer_singer;
 pub(crate) mod dense;
 pub(crate) mod direct;
 pub(crate) mod dual;
+pub(crate) mod joint;
 pub(crate) mod machine;
 pub(crate) mod newton;
 pub(crate) mod objective;
 pub(crate) mod online;
 mod pass;
+pub(crate) mod softmax;
 pub(crate) mod stopping;

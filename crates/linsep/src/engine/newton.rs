@@ -15,17 +15,18 @@
 //! of stochastic Hessian information, 2011.
 
 use super::dense::Factor;
-use super::objective::{Gap, Intercept, Objective, Sides, add};
+use super::objective::{Gap, Intercept, Objective, Penalty, Sides, add};
+use crate::data::Dataset;
 use crate::data::store::{CodeRows, with_rows};
 use crate::model::Plane;
 use crate::parallel::parallel_map;
 
 /// More columns than this are preconditioned by the diagonal alone.
-const MOST_FACTORED: usize = 1536;
+pub(super) const MOST_FACTORED: usize = 1536;
 /// Rows for each column in the sample whose second derivatives are factorised.
 const SAMPLE: usize = 4;
 /// A run on every eighth row comes first where that leaves so many rows for each column.
-const TALL: usize = 40;
+pub(super) const TALL: usize = 40;
 /// Iterations of conjugate gradients in one step.
 const MOST_ITERATIONS: usize = 200;
 
@@ -272,7 +273,7 @@ fn conjugate_gradients(
     let mut residual = objective.downhill(plane, &look.sides);
     let mut answer = objective.zero();
     let mut moves = vec![0.0; objective.len()];
-    let mut z = preconditioner.apply(&residual);
+    let mut z = preconditioner.kind.apply(&residual);
     let mut direction = z.clone();
     let mut size = inner(&residual, &z);
     // The gap is the plain length of the gradient, so that is what has to become small.
@@ -292,7 +293,7 @@ fn conjugate_gradients(
         if inner(&residual, &residual) <= enough {
             break;
         }
-        z = preconditioner.apply(&residual);
+        z = preconditioner.kind.apply(&residual);
         let next = inner(&residual, &z);
         let turn = next / size;
         size = next;
@@ -321,22 +322,29 @@ struct Preconditioner {
     still_good: bool,
 }
 
-enum Inverse {
+pub(super) enum Inverse {
     Factored(Factor),
     Diagonal(Plane),
 }
 
 impl Preconditioner {
     fn new(objective: &Objective, made_at: Plane, curvatures: &[f64]) -> Preconditioner {
-        let kind = match objective.width() <= MOST_FACTORED {
-            true => Inverse::Factored(factor(objective, curvatures)),
-            false => Inverse::Diagonal(diagonal(objective, curvatures)),
+        let sampled = Sampled {
+            data: &objective.data,
+            rows: &objective.rows,
+            curvatures,
+            penalty: &objective.penalty,
+            intercept: objective.intercept,
+            threads: objective.threads,
         };
+        let kind = sampled.inverse(objective.width() <= MOST_FACTORED);
         Preconditioner { kind, made_at, still_good: true }
     }
+}
 
-    fn apply(&self, residual: &Plane) -> Plane {
-        match &self.kind {
+impl Inverse {
+    pub(super) fn apply(&self, residual: &Plane) -> Plane {
+        match self {
             Inverse::Factored(factor) => {
                 let mut rhs = residual.weights.clone();
                 rhs.push(residual.bias);
@@ -353,24 +361,44 @@ impl Preconditioner {
     }
 }
 
+/// Rows with the curvatures of their losses.
+pub(super) struct Sampled<'a> {
+    pub(super) data: &'a Dataset,
+    pub(super) rows: &'a [u32],
+    pub(super) curvatures: &'a [f64],
+    pub(super) penalty: &'a Penalty,
+    pub(super) intercept: Intercept,
+    pub(super) threads: usize,
+}
+
+impl Sampled<'_> {
+    pub(super) fn inverse(&self, factored: bool) -> Inverse {
+        match factored {
+            true => Inverse::Factored(factor(self)),
+            false => Inverse::Diagonal(diagonal(self)),
+        }
+    }
+}
+
 /// The factors of Λ + Σ h x xᵀ over a sample of the rows, whose h count for all.
-fn factor(objective: &Objective, curvatures: &[f64]) -> Factor {
-    let width = objective.width();
+fn factor(sampled: &Sampled<'_>) -> Factor {
+    let (data, curvatures) = (sampled.data, sampled.curvatures);
+    let width = data.n_features();
     let order = width + 1;
-    let active: Vec<usize> = (0..objective.len()).filter(|&i| curvatures[i] > 0.0).collect();
+    let active: Vec<usize> = (0..curvatures.len()).filter(|&i| curvatures[i] > 0.0).collect();
     // Rows with few values are cheap enough to be taken more of.
-    let values = objective.data.store.nonzeros() as usize / objective.data.n_rows().max(1);
+    let values = data.store.nonzeros() as usize / data.n_rows().max(1);
     let cheap = (width / values.max(1)).clamp(1, 8);
     let wanted = (SAMPLE * cheap * order).max(4096);
     let every = (active.len() / wanted).max(1);
     let sample: Vec<usize> = active.iter().copied().step_by(every).collect();
     let pieces = super::objective::pieces(sample.len(), sample.len() * order, order * order / 4);
-    let parts = with_rows!(objective.data.store, rows => {
-        parallel_map(pieces.len(), objective.threads, |piece| {
+    let parts = with_rows!(data.store, rows => {
+        parallel_map(pieces.len(), sampled.threads, |piece| {
             let mut matrix = vec![0.0; order * order];
             let (mut columns, mut entries) = (Vec::new(), Vec::new());
             for &i in &sample[pieces[piece].clone()] {
-                rows.entries(objective.rows[i] as usize, &mut columns, &mut entries);
+                rows.entries(sampled.rows[i] as usize, &mut columns, &mut entries);
                 add_square(every as f64 * curvatures[i], &columns, &entries, &mut matrix, order);
             }
             matrix
@@ -381,10 +409,10 @@ fn factor(objective: &Objective, curvatures: &[f64]) -> Factor {
         matrix.iter_mut().zip(&part).for_each(|(all, part)| *all += part);
     }
     for j in 0..width {
-        matrix[j * order + j] += objective.penalty.curvature(j);
+        matrix[j * order + j] += sampled.penalty.curvature(j);
     }
-    match objective.intercept {
-        Intercept::Penalised => matrix[width * order + width] += objective.penalty.l2,
+    match sampled.intercept {
+        Intercept::Penalised => matrix[width * order + width] += sampled.penalty.l2,
         Intercept::Free => {}
         Intercept::None => {
             (0..width).for_each(|j| matrix[width * order + j] = 0.0);
@@ -424,23 +452,23 @@ fn add_square(h: f64, columns: &[u32], entries: &[f64], matrix: &mut [f64], orde
 }
 
 /// The diagonal of H.
-fn diagonal(objective: &Objective, curvatures: &[f64]) -> Plane {
-    let mut diagonal = objective.zero();
+fn diagonal(sampled: &Sampled<'_>) -> Plane {
+    let mut diagonal = Plane { weights: vec![0.0; sampled.data.n_features()], bias: 0.0 };
     let mut scratch = Vec::new();
-    for (i, &row) in objective.rows.iter().enumerate() {
-        let h = curvatures[i];
+    for (i, &row) in sampled.rows.iter().enumerate() {
+        let h = sampled.curvatures[i];
         if h > 0.0 {
             diagonal.bias += h;
-            objective.data.store.for_each(row as usize, &mut scratch, |j, x| {
+            sampled.data.store.for_each(row as usize, &mut scratch, |j, x| {
                 diagonal.weights[j as usize] += h * x * x;
             });
         }
     }
     for (j, d) in diagonal.weights.iter_mut().enumerate() {
-        *d += objective.penalty.curvature(j);
+        *d += sampled.penalty.curvature(j);
     }
-    if objective.intercept == Intercept::Penalised {
-        diagonal.bias += objective.penalty.l2;
+    if sampled.intercept == Intercept::Penalised {
+        diagonal.bias += sampled.penalty.l2;
     }
     diagonal
 }

@@ -11,8 +11,10 @@
 //! Proved: `optimal`. The solver hands over its plane and, where the plane does not tell it, its dual
 //! point; the checker computes both objectives anew and bounds their rounding.
 
+use super::certified::{Certified, Evidence, Machine, foreign};
 use super::closed_form::class_factors;
-use super::{Budget, Certificate, Progress, Remark, SavedPlane, State, Status, Task, Training};
+use super::{SavedPlane, State, Task, Training};
+use crate::data::Dataset;
 use crate::data::scale::{Scaler, Scaling};
 use crate::engine::dual::{self, Dual};
 use crate::engine::newton::Newton;
@@ -20,9 +22,7 @@ use crate::engine::objective::{Gap, Intercept, Loss, Objective, Penalty};
 use crate::error::{Code, Error, Place, Result};
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::verdict::{float_plane, problem_of};
-use linsep_proof::{
-    Claim, DualPoint, Finding, Objective as Claimed, Optimality, Planes, check_claim,
-};
+use linsep_proof::{DualPoint, Objective as Claimed, Planes};
 use serde::{Deserialize, Serialize};
 
 /// What two classes make small, and how near to the best is near enough.
@@ -55,10 +55,27 @@ crate::data::read::words! {
 impl Problem {
     /// A run of the class `positive` against the others.
     pub(crate) fn start(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
-        Ok(Box::new(Run::new(self.clone(), task, positive)?))
+        Ok(Box::new(Certified::new(Run::new(self.clone(), task, positive)?)))
     }
 
     fn objective(&self, task: &Task, positive: u32) -> Result<Objective> {
+        let Terms { rows, costs, penalty } = self.terms(task)?;
+        let data = &task.data;
+        let sign = |&row: &u32| if data.class_of(row as usize) == positive { 1.0 } else { -1.0 };
+        Ok(Objective {
+            data: std::sync::Arc::clone(data),
+            signs: rows.iter().map(sign).collect(),
+            costs,
+            loss: self.loss,
+            penalty,
+            intercept: self.intercept,
+            threads: task.threads,
+            rows,
+        })
+    }
+
+    /// The rows of a task with their costs, and the penalty.
+    pub(crate) fn terms(&self, task: &Task) -> Result<Terms> {
         let data = &task.data;
         let rows = task.active_rows()?;
         if rows.is_empty() {
@@ -82,19 +99,42 @@ impl Problem {
                 Some((0..data.n_features()).map(|j| 1.0 / scaler.scale(j)).collect())
             }
         };
-        let sign = |&row: &u32| if class(row) == positive { 1.0 } else { -1.0 };
-        let signs = rows.iter().map(sign).collect();
-        Ok(Objective {
-            data: std::sync::Arc::clone(data),
-            signs,
-            costs,
-            loss: self.loss,
-            penalty: Penalty { l1: self.l1, l2: self.l2, scale },
-            intercept: self.intercept,
-            threads: task.threads,
-            rows,
-        })
+        Ok(Terms { rows, costs, penalty: Penalty { l1: self.l1, l2: self.l2, scale } })
     }
+
+    /// The objective as it is claimed.
+    pub(crate) fn claimed(
+        &self,
+        loss: linsep_proof::Loss,
+        data: &Dataset,
+        rows: &[u32],
+        penalty: &Penalty,
+    ) -> Claimed {
+        let class_weights = match self.balanced {
+            true => {
+                let factors = class_factors(data, rows, true);
+                data.classes().iter().cloned().zip(factors).collect()
+            }
+            false => Vec::new(),
+        };
+        Claimed {
+            loss,
+            c: self.c,
+            l2: self.l2,
+            l1: self.l1,
+            intercept: self.intercept,
+            class_weights,
+            scale: penalty.scale.clone().unwrap_or_default(),
+            limits: Vec::new(),
+        }
+    }
+}
+
+/// The rows of a task with their costs, and the penalty.
+pub(crate) struct Terms {
+    pub(crate) rows: Vec<u32>,
+    pub(crate) costs: Vec<f64>,
+    pub(crate) penalty: Penalty,
 }
 
 /// Who does the work, and why.
@@ -170,7 +210,6 @@ pub(crate) struct Run {
     objective: Objective,
     work: Work,
     why: String,
-    visits: u64,
 }
 
 impl Run {
@@ -178,66 +217,7 @@ impl Run {
         let objective = problem.objective(task, positive)?;
         let (work, why) = Work::new(&problem, &objective);
         let task = task.clone();
-        Ok(Run { problem, task, positive, objective, work, why, visits: 0 })
-    }
-
-    fn is_done(&self) -> bool {
-        self.work.gap().relative() <= self.problem.gap || self.work.is_exhausted()
-    }
-
-    fn status(&self) -> Status {
-        let plane = self.work.plane();
-        let finite = plane.bias.is_finite() && plane.weights.iter().all(|w| w.is_finite());
-        match (finite, self.is_done()) {
-            (false, _) => Status::Diverged,
-            (true, true) => Status::Finished,
-            (true, false) => Status::Running,
-        }
-    }
-
-    /// What is claimed, with some slack for what rounding may do to the checker's own sums.
-    fn claim(&self, slack: f64) -> Claim {
-        let (plane, gap) = (self.work.plane(), self.work.gap());
-        let data = self.task.data.as_ref();
-        let objective = &self.objective;
-        let primal = gap.primal + slack * gap.primal.abs();
-        let bound = gap.dual - slack * gap.primal.abs();
-        let distance = primal - bound;
-        let radius = |l2: f64| (2.0 * distance / l2).sqrt() * (1.0 + 1e-12);
-        let names = data.classes();
-        let class_weights = match self.problem.balanced {
-            true => {
-                let factors = class_factors(data, &objective.rows, true);
-                names.iter().cloned().zip(factors).collect()
-            }
-            false => Vec::new(),
-        };
-        let problem = problem_of(data, &names[self.positive as usize], None);
-        Claim::Optimal {
-            planes: Planes::Two { problem, plane: float_plane(&plane.weights, Some(plane.bias)) },
-            optimality: Optimality {
-                objective: Claimed {
-                    loss: match objective.loss {
-                        Loss::Logistic => linsep_proof::Loss::Logistic,
-                        Loss::Hinge => linsep_proof::Loss::Hinge,
-                        Loss::SquaredHinge => linsep_proof::Loss::SquaredHinge,
-                    },
-                    c: self.problem.c,
-                    l2: self.problem.l2,
-                    l1: self.problem.l1,
-                    intercept: objective.intercept,
-                    class_weights,
-                    scale: objective.penalty.scale.clone().unwrap_or_default(),
-                    limits: Vec::new(),
-                },
-                dual: self.dual_point(),
-                primal,
-                bound,
-                gap: distance / primal * (1.0 + 1e-12),
-                radius: (self.problem.l2 > 0.0).then(|| radius(self.problem.l2)),
-                bias: None,
-            },
-        }
+        Ok(Run { problem, task, positive, objective, work, why })
     }
 
     /// The multipliers that the plane does not tell.
@@ -254,8 +234,6 @@ impl Run {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Saved {
-    rows: usize,
-    visits: u64,
     steps: u64,
     newton: Option<SavedNewton>,
     dual: Option<dual::Saved>,
@@ -271,43 +249,48 @@ struct SavedNewton {
     made: Option<(SavedPlane, bool)>,
 }
 
-impl Training for Run {
-    /// The work of an epoch is done at its last visit.
-    fn advance(&mut self, budget: Budget) -> Status {
-        let epoch = self.epoch_rows();
-        let mut left = budget.visits;
-        while left > 0 && self.status() == Status::Running {
-            let to_end = epoch - self.visits % epoch;
-            let now = left.min(to_end);
-            self.visits += now;
-            left -= now;
-            if now == to_end {
-                self.work.step(&self.objective, self.problem.gap);
-            }
-        }
-        self.status()
+impl Machine for Run {
+    fn task(&self) -> &Task {
+        &self.task
     }
 
-    fn epoch_rows(&self) -> u64 {
-        self.objective.len() as u64
+    fn rows(&self) -> usize {
+        self.objective.len()
     }
 
-    fn progress(&self) -> Progress {
-        Progress {
-            epochs: self.visits / self.epoch_rows(),
-            visits: self.visits,
-            updates: self.work.steps(),
-            last_mistakes: None,
-        }
+    fn wanted(&self) -> f64 {
+        self.problem.gap
+    }
+
+    fn step(&mut self) {
+        self.work.step(&self.objective, self.problem.gap);
+    }
+
+    fn gap(&self) -> Gap {
+        self.work.gap()
+    }
+
+    fn steps(&self) -> u64 {
+        self.work.steps()
+    }
+
+    fn is_exhausted(&self) -> bool {
+        self.work.is_exhausted()
+    }
+
+    fn is_finite(&self) -> bool {
+        let plane = self.work.plane();
+        plane.bias.is_finite() && plane.weights.iter().all(|w| w.is_finite())
+    }
+
+    fn solver(&self) -> &str {
+        &self.why
     }
 
     fn model(&self) -> LinearModel {
         let data = &self.task.data;
-        let mut plane = self.work.plane().clone();
-        // A negative zero would tell one storage from the other.
-        plane.weights.iter_mut().for_each(|w| *w += 0.0);
         LinearModel {
-            planes: vec![plane],
+            planes: vec![self.work.plane().clone()],
             rule: Rule::Sign,
             link: match self.problem.loss {
                 Loss::Logistic => Link::Softmax,
@@ -318,36 +301,26 @@ impl Training for Run {
         }
     }
 
-    fn certificate(&self) -> Certificate {
+    fn evidence(&self) -> Evidence {
+        let (plane, gap) = (self.work.plane(), self.work.gap());
         let data = self.task.data.as_ref();
-        if !self.work.gap().dual.is_finite() {
-            return Certificate::unproved("the run ended before its gap was measured");
+        let objective = &self.objective;
+        let problem = problem_of(data, &data.classes()[self.positive as usize], None);
+        let loss = match objective.loss {
+            Loss::Logistic => linsep_proof::Loss::Logistic,
+            Loss::Hinge => linsep_proof::Loss::Hinge,
+            Loss::SquaredHinge => linsep_proof::Loss::SquaredHinge,
+        };
+        Evidence {
+            planes: Planes::Two { problem, plane: float_plane(&plane.weights, Some(plane.bias)) },
+            objective: self.problem.claimed(loss, data, &objective.rows, &objective.penalty),
+            dual: self.dual_point(),
+            gap,
         }
-        let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
-        if self.objective.len() < all {
-            return Certificate::unproved(
-                "learned from some of the rows; of the whole data nothing is claimed",
-            );
-        }
-        let mut words = String::new();
-        for slack in [1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-7] {
-            let claim = self.claim(slack);
-            match check_claim(&claim, data, &data.reading_field(), true, self.task.threads) {
-                Finding::Holds(_) => return Certificate { claims: vec![claim] },
-                Finding::Nothing(reason) | Finding::Fails(reason) => words = reason,
-            }
-        }
-        Certificate::unproved(format!("the checker does not confirm it: {words}"))
     }
 
     fn save(&self) -> State {
-        let mut saved = Saved {
-            rows: self.objective.len(),
-            visits: self.visits,
-            steps: self.work.steps(),
-            newton: None,
-            dual: None,
-        };
+        let mut saved = Saved { steps: self.work.steps(), newton: None, dual: None };
         match &self.work {
             Work::Newton(run) => {
                 saved.newton = Some(SavedNewton {
@@ -364,10 +337,6 @@ impl Training for Run {
 
     fn restore(&mut self, state: &State) -> Result<()> {
         let saved: Saved = state.decode()?;
-        let foreign = || Error::usage("the saved state belongs to a run on other data");
-        if saved.rows != self.objective.len() {
-            return Err(foreign());
-        }
         match (&mut self.work, saved.newton, saved.dual) {
             (Work::Newton(run), Some(newton), None) => {
                 let there = std::slice::from_ref(&run.plane);
@@ -391,29 +360,6 @@ impl Training for Run {
             }
             _ => return Err(foreign()),
         }
-        self.visits = saved.visits;
         Ok(())
-    }
-
-    fn remarks(&self) -> Vec<Remark> {
-        let gap = self.work.gap();
-        let solver = Remark {
-            name: "solver",
-            words: self.why.clone(),
-            data: serde_json::json!({ "solver": self.why }),
-        };
-        let found = Remark {
-            name: "objective",
-            words: format!(
-                "{:.6e}, gap {:.1e} (wanted {:e})",
-                gap.primal,
-                gap.relative(),
-                self.problem.gap
-            ),
-            data: serde_json::json!({
-                "primal": gap.primal, "dual": gap.dual, "gap": gap.relative(), "wanted": self.problem.gap,
-            }),
-        };
-        vec![solver, found]
     }
 }

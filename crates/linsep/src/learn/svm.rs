@@ -14,6 +14,7 @@ use super::optimising::{Problem, Solver};
 use super::{BinaryLearner, Learner, Task, Training};
 use crate::data::read::words;
 use crate::data::scale::Scaling;
+use crate::engine::joint::JointLoss;
 use crate::engine::objective::Loss;
 use crate::error::{Error, Result};
 pub use linsep_proof::Intercept;
@@ -80,9 +81,9 @@ impl Default for Svm {
     }
 }
 
-impl BinaryLearner for Svm {
-    fn start_binary(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
-        let problem = Problem {
+impl Svm {
+    fn problem(&self) -> Problem {
+        Problem {
             loss: match self.loss {
                 HingeLoss::Squared => Loss::SquaredHinge,
                 HingeLoss::Plain => Loss::Hinge,
@@ -96,7 +97,13 @@ impl BinaryLearner for Svm {
             gap: self.gap,
             solver: self.solver,
             seed: self.seed,
-        };
+        }
+    }
+}
+
+impl BinaryLearner for Svm {
+    fn start_binary(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
+        let problem = self.problem();
         if problem.loss == Loss::Hinge && self.solver == Solver::Newton {
             return Err(Error::usage(
                 "--solver newton: the hinge has no second derivative; use dual",
@@ -109,5 +116,28 @@ impl BinaryLearner for Svm {
 impl Learner for Svm {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
         super::multiclass::OneVsRest(self.clone()).start(task)
+    }
+}
+
+/// The machine of Crammer and Singer: one loss for all scores of a row, whatever loss is set. Two classes
+/// are one plane with the plain hinge and half of l2, which is the same objective.
+///
+/// ```
+/// use linsep::learn::svm::{CrammerSinger, Svm};
+/// use linsep::{Dataset, Learner, Limits, Task};
+/// let data = Dataset::from_rows(&[[0.], [1.], [5.], [6.], [9.]], &["a", "a", "b", "b", "c"])?;
+/// let fit = CrammerSinger(Svm::default()).fit(&Task::new(data), &Limits::default(), &mut ())?;
+/// assert_eq!(fit.model.planes.len(), 3);
+/// # Ok::<(), linsep::Error>(())
+/// ```
+pub struct CrammerSinger(pub Svm);
+
+impl Learner for CrammerSinger {
+    fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
+        if task.data.n_classes() > 2 {
+            return super::k_class::start(self.0.problem(), JointLoss::CrammerSinger, task);
+        }
+        let halved = Svm { loss: HingeLoss::Plain, l2: 0.5 * self.0.l2, ..self.0.clone() };
+        halved.start(task)
     }
 }
