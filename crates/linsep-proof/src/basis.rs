@@ -17,7 +17,7 @@
 //! Stability of Numerical Algorithms, lemma 3.1), as long as no product leaves the normal range.
 
 use crate::exact::Scaled;
-use crate::rows::Rows;
+use crate::rows::{Entries, RowBuffer, Rows};
 use serde::{Deserialize, Serialize};
 
 /// Terms that a basis may have.
@@ -103,6 +103,10 @@ impl Rows for Stated<'_> {
 
     fn for_each(&self, row: u64, each: &mut dyn FnMut(u32, f64)) {
         self.rows.for_each(row, each);
+    }
+
+    fn entries<'a>(&'a self, row: u64, buffer: &'a mut RowBuffer) -> Entries<'a> {
+        self.rows.entries(row, buffer)
     }
 
     fn takes_part(&self, row: u64) -> bool {

@@ -65,8 +65,9 @@ fn normal(hi: f64, lo: f64) -> Double {
     Double { hi: sum, lo: lo - (sum - hi) }
 }
 
+/// The rounded sum and what the rounding dropped.
 #[inline]
-fn two_sum(a: f64, b: f64) -> (f64, f64) {
+pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let part = sum - a;
     (sum, (a - (sum - part)) + (b - part))

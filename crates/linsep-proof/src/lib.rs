@@ -37,4 +37,4 @@ pub use claim::{
 pub use file::{CertificateFile, DataIdentity, FORMAT, FileError, ReadingField};
 pub use fitted::{ClassWeight, Equations, Offset, Planes, Priors, Statistics};
 pub use optimal::{BiasInterval, DualPoint, Intercept, Loss, Objective, Optimality, WeightLimit};
-pub use rows::{Reading, Rows};
+pub use rows::{Entries, Reading, RowBuffer, Rows};

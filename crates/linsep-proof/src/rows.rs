@@ -18,6 +18,13 @@ pub trait Rows: Sync {
     /// Calls `each` with (column, value) of every value of a row that is not 0, columns rising.
     fn for_each(&self, row: u64, each: &mut dyn FnMut(u32, f64));
 
+    /// The values of a row all at once, for passes that have to be fast; what is not there is 0.
+    fn entries<'a>(&'a self, row: u64, buffer: &'a mut RowBuffer) -> Entries<'a> {
+        buffer.clear();
+        self.for_each(row, &mut |column, value| buffer.push(column, value));
+        buffer.entries()
+    }
+
     /// Whether a row takes part at all; a row of weight 0 does not.
     fn takes_part(&self, row: u64) -> bool;
 
@@ -34,6 +41,43 @@ pub trait Rows: Sync {
     /// Whether there are no rows.
     fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+}
+
+/// The values of a row in binary64.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Entries<'a> {
+    /// One for each column.
+    Dense(&'a [f64]),
+    /// Columns, rising, and as many values.
+    Sparse(&'a [u32], &'a [f64]),
+}
+
+/// Room for the values of a row.
+#[derive(Clone, Debug, Default)]
+pub struct RowBuffer {
+    /// Columns, where they are listed.
+    pub columns: Vec<u32>,
+    /// Values.
+    pub values: Vec<f64>,
+}
+
+impl RowBuffer {
+    /// Forgets what it holds.
+    pub fn clear(&mut self) {
+        self.columns.clear();
+        self.values.clear();
+    }
+
+    /// Adds a value.
+    pub fn push(&mut self, column: u32, value: f64) {
+        self.columns.push(column);
+        self.values.push(value);
+    }
+
+    /// What it holds, as a row.
+    pub fn entries(&self) -> Entries<'_> {
+        Entries::Sparse(&self.columns, &self.values)
     }
 }
 

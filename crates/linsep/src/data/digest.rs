@@ -3,8 +3,8 @@
 
 use super::Dataset;
 use crate::parallel::parallel_map;
-use linsep_proof::Rows;
 use linsep_proof::digest::{BLOCK_ROWS, block_hash, combine};
+use linsep_proof::{Entries, RowBuffer, Rows};
 
 /// The digest in hexadecimal.
 pub(crate) fn digest(data: &Dataset, threads: usize) -> String {
@@ -28,6 +28,10 @@ impl Rows for Dataset {
 
     fn for_each(&self, row: u64, each: &mut dyn FnMut(u32, f64)) {
         self.raw_store().for_each_entry(row as usize, each);
+    }
+
+    fn entries<'a>(&'a self, row: u64, buffer: &'a mut RowBuffer) -> Entries<'a> {
+        self.raw_store().entries(row as usize, &mut buffer.values)
     }
 
     fn takes_part(&self, row: u64) -> bool {

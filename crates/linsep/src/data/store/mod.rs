@@ -141,6 +141,15 @@ impl Store {
         }
     }
 
+    /// A row as the checker of proofs reads it, decoded into `scratch` unless it is stored as it is.
+    pub(crate) fn entries<'a>(
+        &'a self,
+        row: usize,
+        scratch: &'a mut Vec<f64>,
+    ) -> linsep_proof::Entries<'a> {
+        with_rows!(self, rows => rows.row(row, scratch).entries())
+    }
+
     /// row · w.
     #[cfg(test)]
     fn dot(&self, row: usize, w: &[f64]) -> f64 {

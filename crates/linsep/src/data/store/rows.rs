@@ -2,6 +2,7 @@
 
 use super::kernel;
 use super::values::{Codes, Values};
+use linsep_proof::Entries;
 
 /// Rows that an engine can walk over. Implemented by [`Dense`] and [`Sparse`] only.
 pub(crate) trait Rows: Sync {
@@ -193,6 +194,18 @@ pub(crate) struct DenseRow<'a>(&'a [f64]);
 pub(crate) struct SparseRow<'a> {
     indices: &'a [u32],
     values: &'a [f64],
+}
+
+impl<'a> DenseRow<'a> {
+    pub(crate) fn entries(self) -> Entries<'a> {
+        Entries::Dense(self.0)
+    }
+}
+
+impl<'a> SparseRow<'a> {
+    pub(crate) fn entries(self) -> Entries<'a> {
+        Entries::Sparse(self.indices, self.values)
+    }
 }
 
 impl Row for DenseRow<'_> {

@@ -1,0 +1,455 @@
+//! K classes at once: one plane and one share for each class and row.
+//!
+//! With scores s_k = w_k·x + b_k, δ = 1 for a row's own class, and any shares p ≥ 0 with Σ_k p_k = 1,
+//!
+//! ```text
+//! loss ≥ ψ(p) + Σ_k (p_k − δ_k) s_k,    ψ = −Σ p ln p (softmax), Σ_{k≠own} p (Crammer-Singer)
+//! Σ c loss + Σ r(w) ≥ Σ c ψ − Σ_k r*(g_k) − Σ_k b_k Σ c (δ_k − p_k),    g_k = Σ c (δ_k − p_k) x
+//! ```
+//!
+//! Free biases need d_k = Σ c (δ_k − p_k) = 0 for every k. All rows are mixed with one distribution:
+//! p′ = (1 − θ) p + θ q with N q_k = Π_k + d_k/θ, where Π_k = Σ c p_k = n_k − d_k, n_k = Σ c over the rows
+//! of class k and N = Σ n. Then Σ c (δ − p′) = (1 − θ) d + θ (n − N q) = 0, Σ q = 1, and q ≥ 0 once
+//! θ ≥ −d_k/Π_k for every k. θ is a binary64; q is a real number that is known to within a bound. Where
+//! the conjugate has walls, p″ = σ p′ + (1 − σ) δ shrinks every g by σ.
+//!
+//! The share of the own class is what the others leave of 1, so that shares add up to 1 however the
+//! others were rounded. Sums over columns run as in the module `two`, with one bound for all classes of a
+//! column, Σ c max_k |δ − p| |x|. References: Crammer and Singer (2001); Keerthi et al. (2008); Shalev-Shwartz
+//! and Zhang (2014).
+
+use super::penalty::{BIAS, UNIT};
+use super::rows::{Linear, rounding};
+use super::shares::{Mixing, Shares};
+use super::{Members, Setting, TINY, above, below};
+use crate::check::{Checked, Checker};
+use crate::double::{Double, two_sum};
+use crate::optimal::{Intercept, Loss};
+use crate::rows::{Entries, RowBuffer};
+use std::ops::Range;
+
+/// K classes with the sums over their rows.
+pub(super) struct Joint<'a> {
+    checker: &'a Checker<'a>,
+    setting: &'a Setting<'a>,
+    members: &'a Members,
+    own: Scores,
+    dual: Option<Scores>,
+    sums: Sums,
+}
+
+/// Planes side by side: the weights of a column stand together.
+struct Scores {
+    weights: Vec<f64>,
+    /// The largest weight of each column.
+    most: Vec<f64>,
+    biases: Vec<f64>,
+}
+
+/// What rows add up to.
+struct Sums {
+    loss: Double,
+    /// Σ c ψ before any mixing.
+    psi: Double,
+    /// d_k = Σ c (δ − p).
+    d: Vec<Double>,
+    /// n_k = Σ c over the rows of a class.
+    n: Vec<Double>,
+    columns: Columns,
+}
+
+/// For each column K sums of c (δ − p) x, what their additions dropped, and their size; where biases
+/// are free also Σ c x of each class, and the size of these.
+struct Columns {
+    n_classes: usize,
+    stride: usize,
+    numbers: Vec<f64>,
+}
+
+impl<'a> Joint<'a> {
+    pub(super) fn new(
+        checker: &'a Checker<'a>,
+        setting: &'a Setting<'a>,
+        members: &'a Members,
+        own: &[Linear],
+        dual: Option<&[Linear]>,
+    ) -> Checked<Joint<'a>> {
+        let (n_classes, width) = (own.len(), checker.width());
+        let free = setting.objective.intercept == Intercept::Free;
+        let stride = if free { 3 * n_classes + 2 } else { 2 * n_classes + 1 };
+        if n_classes < 2 || stride.checked_mul(width).is_none_or(|numbers| numbers > 1 << 31) {
+            return Err(format!("{n_classes} planes of {width} columns cannot be checked"));
+        }
+        let sums = Sums {
+            loss: Double::ZERO,
+            psi: Double::ZERO,
+            d: vec![Double::ZERO; n_classes],
+            n: vec![Double::ZERO; n_classes],
+            columns: Columns { n_classes, stride, numbers: Vec::new() },
+        };
+        let own = Scores::new(own, width);
+        let dual = dual.map(|planes| Scores::new(planes, width));
+        let mut joint = Joint { checker, setting, members, own, dual, sums };
+        let parts = checker.blocks(stride * width, |range| joint.block(range))?;
+        let mut parts = parts.into_iter();
+        if let Some(first) = parts.next() {
+            joint.sums = parts.fold(first, Sums::merge);
+        }
+        match joint.sums.n.iter().all(|n| n.value() > 0.0) {
+            true => Ok(joint),
+            false => Err("a class has no row".into()),
+        }
+    }
+
+    /// No less than the objective of the planes.
+    pub(super) fn primal(&self, planes: &[Linear]) -> f64 {
+        let penalty = &self.setting.penalty;
+        let mut sum = Double::ZERO;
+        for Linear { weights, bias } in planes {
+            for (column, weight) in weights.iter().enumerate().filter(|(_, w)| **w != 0.0) {
+                sum = sum.plus(Double::of(penalty.value_above(penalty.column(column), *weight)));
+            }
+            if self.setting.objective.intercept == Intercept::Penalised {
+                sum = sum.plus(Double::of(penalty.value_above(BIAS, *bias)));
+            }
+        }
+        let many = 1.0 + 8.0 * UNIT * planes.len() as f64;
+        above(self.sums.loss.value() * many + sum.value()) + self.slack()
+    }
+
+    /// No more than the objective of any planes.
+    pub(super) fn dual(&self) -> Checked<f64> {
+        let mut mixing = self.balance()?;
+        let penalty = &self.setting.penalty;
+        let n_classes = self.sums.d.len();
+        let mut conjugates = Double::ZERO;
+        if penalty.has_walls() {
+            let mut sigma = 1.0;
+            self.for_columns(&mixing, |column, g, error| {
+                let factor = penalty.shrink(column, g, error);
+                if factor < sigma || factor.is_nan() {
+                    sigma = factor;
+                }
+            });
+            if sigma.is_nan() {
+                return Err("the sums over the columns are out of range".into());
+            }
+            mixing.sigma = sigma;
+        }
+        let sigma = mixing.sigma;
+        self.for_columns(&mixing, |column, g, error| {
+            let error = if sigma < 1.0 {
+                (sigma * error + UNIT * g.abs()) * (1.0 + 8.0 * UNIT)
+            } else {
+                error
+            };
+            conjugates =
+                conjugates.plus(Double::of(penalty.conjugate_above(column, sigma * g, error)));
+        });
+        let conjugates = conjugates.value();
+        let psi = match self.setting.objective.loss {
+            Loss::Softmax if mixing.is_nothing() => self.sums.psi.value(),
+            Loss::Softmax => self.entropies(&mixing)?,
+            _ => self.all_others(&mixing),
+        };
+        let psi = below(psi) * (1.0 - 8.0 * UNIT * n_classes as f64);
+        Ok((psi - conjugates) - 8.0 * UNIT * (psi.abs() + conjugates.abs()) - self.slack())
+    }
+
+    /// Σ c Σ_{k≠own} p″: linear in p.
+    fn all_others(&self, mixing: &Mixing) -> f64 {
+        let Mixing { theta, q, doubt, sigma } = mixing;
+        let n: Vec<f64> = self.sums.n.iter().map(|n| n.value()).collect();
+        let total: f64 = n.iter().sum();
+        let mixed: f64 = n.iter().zip(q).map(|(n, q)| n * (1.0 - q)).sum();
+        sigma
+            * ((1.0 - theta) * self.sums.psi.value() + theta * mixed
+                - total * (doubt + 8.0 * UNIT * theta))
+    }
+
+    /// Calls `each` with every coordinate of every g′ and its error.
+    fn for_columns(&self, mixing: &Mixing, mut each: impl FnMut(super::penalty::Column, f64, f64)) {
+        let Columns { n_classes, stride, numbers } = &self.sums.columns;
+        let rows = self.checker.rows.len() as f64;
+        let unit = (self.setting.roundings + 24.0) * UNIT + (rows * UNIT) * (rows * UNIT) * 1.1;
+        let room = 1.0 + 4.0 * rows * UNIT;
+        let rest = 1.0 - mixing.theta;
+        let free = *stride > 2 * n_classes + 1;
+        for (j, sums) in numbers.chunks_exact(*stride).enumerate() {
+            let column = self.setting.penalty.column(j);
+            let (high, others) = sums.split_at(*n_classes);
+            let (low, others) = others.split_at(*n_classes);
+            let mut error = unit * others[0] * room + rows * 8.0 * f64::from_bits(1);
+            if !free {
+                high.iter().zip(low).for_each(|(high, low)| each(column, high + low, error));
+                continue;
+            }
+            let (class_sums, size) = (&others[1..=*n_classes], others[n_classes + 1]);
+            let total: f64 = class_sums.iter().sum();
+            let loose = mixing.theta * (4.0 * rows + 4.0 * *n_classes as f64) * UNIT + mixing.doubt;
+            error += loose * size * room;
+            for k in 0..*n_classes {
+                let mixed = class_sums[k] - mixing.q[k] * total;
+                let g = rest * (high[k] + low[k]) + mixing.theta * mixed;
+                each(column, g, error);
+            }
+        }
+        if self.setting.objective.intercept == Intercept::Penalised {
+            let total = self.total();
+            for d in &self.sums.d {
+                let d = d.value();
+                each(BIAS, d, 4.0 * UNIT * d.abs() + self.sum_error() * total);
+            }
+        }
+    }
+
+    fn total(&self) -> f64 {
+        self.sums.n.iter().fold(Double::ZERO, |sum, n| sum.plus(*n)).value()
+    }
+
+    /// What sums of rows in [`Double`] may lack, relative to the sum of sizes.
+    fn sum_error(&self) -> f64 {
+        (self.checker.rows.len() as f64 + 64.0) * f64::from_bits((1023 - 97) << 52)
+    }
+
+    /// θ and q that balance the classes; nothing where biases are not free.
+    fn balance(&self) -> Checked<Mixing> {
+        let n_classes = self.sums.d.len();
+        if self.setting.objective.intercept != Intercept::Free {
+            return Ok(Mixing { theta: 0.0, q: vec![0.0; n_classes], doubt: 0.0, sigma: 1.0 });
+        }
+        let total = self.total();
+        let classes: Vec<(f64, f64)> = self
+            .sums
+            .d
+            .iter()
+            .zip(&self.sums.n)
+            .map(|(d, n)| (d.value(), n.minus(*d).value()))
+            .collect();
+        let need = |(d, pi): &(f64, f64)| if *d < 0.0 { -d / pi } else { 0.0 };
+        let most = classes.iter().map(need).fold(0.0, f64::max);
+        // A hair more, so that q is not below 0 by what is not known of it.
+        let mut theta = (most * (1.0 + 1e-6) + 1e-12).min(1.0);
+        loop {
+            let q: Vec<f64> = classes.iter().map(|(d, pi)| (pi + d / theta) / total).collect();
+            let doubt = |(d, pi): &(f64, f64)| {
+                (8.0 * UNIT * (theta * pi + d.abs()) + 4.0 * self.sum_error() * total) / total
+            };
+            let doubts: Vec<f64> = classes.iter().map(doubt).collect();
+            if q.iter().zip(&doubts).all(|(q, doubt)| theta * q >= *doubt) {
+                let doubt = doubts.iter().copied().fold(0.0, f64::max);
+                return Ok(Mixing { theta, q, doubt, sigma: 1.0 });
+            }
+            if !(theta < 1.0) {
+                return Err("the classes cannot be balanced".into());
+            }
+            theta = (2.0 * theta).min(1.0);
+        }
+    }
+
+    /// No more than Σ c (−Σ p″ ln p″), but for the errors of `functions`.
+    fn entropies(&self, mixing: &Mixing) -> Checked<f64> {
+        let held = self.sums.columns.stride * self.checker.width();
+        let sums = self.checker.blocks(held, |range| {
+            let mut sum = Double::ZERO;
+            self.for_shares(range, |_, class, cost, _, shares| {
+                sum = sum.plus(Double::of(cost * shares.entropy_below(class, mixing)));
+            })?;
+            Ok(sum)
+        })?;
+        Ok(sums.into_iter().fold(Double::ZERO, Double::plus).value())
+    }
+
+    fn block(&self, range: Range<u64>) -> Checked<Sums> {
+        let Columns { n_classes, stride, .. } = self.sums.columns;
+        let mut sums = Sums {
+            loss: Double::ZERO,
+            psi: Double::ZERO,
+            d: vec![Double::ZERO; n_classes],
+            n: vec![Double::ZERO; n_classes],
+            columns: Columns {
+                n_classes,
+                stride,
+                numbers: vec![0.0; stride * self.checker.width()],
+            },
+        };
+        let softmax = self.setting.objective.loss == Loss::Softmax;
+        let whole = Mixing { theta: 0.0, q: vec![0.0; n_classes], doubt: 0.0, sigma: 1.0 };
+        let free = stride > 2 * n_classes + 1;
+        // Mixed shares get their entropies in a second pass.
+        let now = softmax && !free && !self.setting.penalty.has_walls();
+        let mut factors = vec![0.0; n_classes];
+        self.for_shares(range, |entries, class, cost, lost, shares| {
+            sums.loss = sums.loss.plus(Double::of(cost * lost));
+            sums.n[class] = sums.n[class].plus(Double::of(cost));
+            let psi = match softmax {
+                true if now => Double::of(cost * shares.entropy_below(class, &whole)),
+                true => Double::ZERO,
+                false => shares.others.times(cost),
+            };
+            sums.psi = sums.psi.plus(psi);
+            let size = cost * shares.others.value();
+            if size > 0.0 {
+                for (k, p) in shares.p.iter().enumerate() {
+                    let product = Double::product(-cost, *p);
+                    sums.d[k] = sums.d[k].plus(product);
+                    factors[k] = product.value();
+                }
+                sums.d[class] = sums.d[class].plus(shares.others.times(cost));
+                factors[class] = size;
+                sums.columns.add(entries, &factors, size);
+            }
+            if free {
+                sums.columns.add_class(entries, class, cost);
+            }
+        })?;
+        Ok(sums)
+    }
+
+    /// Calls `each` with (values, class, c, loss from above, shares) of every row that takes part.
+    fn for_shares(
+        &self,
+        range: Range<u64>,
+        mut each: impl FnMut(Entries<'_>, usize, f64, f64, &Shares),
+    ) -> Checked<()> {
+        let listed = &self.setting.dual.shares;
+        let mut listed =
+            listed[listed.partition_point(|(row, _)| *row < range.start)..].iter().peekable();
+        let n_classes = self.own.biases.len();
+        let mut scores = vec![0.0; n_classes];
+        let mut shares = Shares { p: vec![0.0; n_classes], others: Double::ZERO };
+        let softmax = self.setting.objective.loss == Loss::Softmax;
+        let mut buffer = RowBuffer::default();
+        for row in range {
+            let list = listed.next_if(|(listed, _)| *listed == row);
+            let Some((class, cost)) = self.members.of(row) else {
+                match list {
+                    None => continue,
+                    Some(_) => {
+                        return Err(format!("row {row} of the dual point does not take part"));
+                    }
+                }
+            };
+            let entries = self.checker.row(row, &mut buffer)?;
+            let error = self.own.scores(entries, self.setting.roundings, &mut scores);
+            if !error.is_finite() {
+                return Err(format!("row {row}: the scores are out of range"));
+            }
+            let lost = shares.at(&mut scores, class, error, softmax);
+            match (list, &self.dual) {
+                (Some((_, list)), _) => {
+                    shares.listed(list, class).map_err(|words| format!("row {row}: {words}"))?;
+                }
+                (None, Some(planes)) => {
+                    planes.scores(entries, self.setting.roundings, &mut scores);
+                    shares.at(&mut scores, class, 0.0, softmax);
+                }
+                (None, None) => {}
+            }
+            each(entries, class, cost, lost, &shares);
+        }
+        match listed.peek() {
+            Some((row, _)) if *row >= self.checker.rows.len() => {
+                Err(format!("row {row} of the dual point does not take part"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What numbers too small for binary64 may add up to.
+    fn slack(&self) -> f64 {
+        let columns = self.checker.width() as f64 * self.own.biases.len() as f64;
+        (self.checker.rows.len() as f64 + columns) * TINY
+    }
+}
+
+impl Scores {
+    fn new(planes: &[Linear], width: usize) -> Scores {
+        let mut weights = vec![0.0; width * planes.len()];
+        let mut most = vec![0f64; width];
+        for (k, plane) in planes.iter().enumerate() {
+            for (j, weight) in plane.weights.iter().enumerate() {
+                weights[j * planes.len() + k] = *weight;
+                most[j] = most[j].max(weight.abs());
+            }
+        }
+        Scores { weights, most, biases: planes.iter().map(|plane| plane.bias).collect() }
+    }
+
+    /// The scores of a row on every plane, and one bound on their errors.
+    fn scores(&self, entries: Entries<'_>, roundings: f64, scores: &mut [f64]) -> f64 {
+        scores.copy_from_slice(&self.biases);
+        let mut size = self.biases.iter().fold(0f64, |most, bias| most.max(bias.abs()));
+        let mut terms = 0.0;
+        for_each(entries, |column, value| {
+            let weights = &self.weights[column * scores.len()..][..scores.len()];
+            scores.iter_mut().zip(weights).for_each(|(score, weight)| *score += value * weight);
+            size += (value * self.most[column]).abs();
+            terms += 1.0;
+        });
+        rounding(terms + 2.0 + roundings, terms, size)
+    }
+}
+
+/// Calls `each` with every (column, value) that is not 0.
+#[inline]
+fn for_each(entries: Entries<'_>, mut each: impl FnMut(usize, f64)) {
+    match entries {
+        Entries::Dense(values) => {
+            let pairs = values.iter().enumerate().filter(|(_, value)| **value != 0.0);
+            pairs.for_each(|(column, value)| each(column, *value));
+        }
+        Entries::Sparse(columns, values) => {
+            columns.iter().zip(values).for_each(|(column, value)| each(*column as usize, *value));
+        }
+    }
+}
+
+impl Columns {
+    /// Adds a row times one factor for each class; `size` is the largest of them.
+    fn add(&mut self, entries: Entries<'_>, factors: &[f64], size: f64) {
+        for_each(entries, |column, value| {
+            let sums = &mut self.numbers[column * self.stride..][..self.stride];
+            let (high, others) = sums.split_at_mut(self.n_classes);
+            let (low, others) = others.split_at_mut(self.n_classes);
+            for ((high, low), factor) in high.iter_mut().zip(low).zip(factors) {
+                let (total, dropped) = two_sum(*high, factor * value);
+                *high = total;
+                *low += dropped;
+            }
+            others[0] += (size * value).abs();
+        });
+    }
+
+    /// Adds a row times its factor to the sums of its class.
+    fn add_class(&mut self, entries: Entries<'_>, class: usize, factor: f64) {
+        let first = 2 * self.n_classes + 1;
+        for_each(entries, |column, value| {
+            let sums = &mut self.numbers[column * self.stride + first..][..=self.n_classes];
+            sums[class] += factor * value;
+            sums[self.n_classes] += (factor * value).abs();
+        });
+    }
+}
+
+impl Sums {
+    fn merge(mut self, other: Sums) -> Sums {
+        self.loss = self.loss.plus(other.loss);
+        self.psi = self.psi.plus(other.psi);
+        for (sums, others) in [(&mut self.d, &other.d), (&mut self.n, &other.n)] {
+            sums.iter_mut().zip(others).for_each(|(sum, other)| *sum = sum.plus(*other));
+        }
+        let Columns { n_classes, stride, numbers } = &mut self.columns;
+        let others = other.columns.numbers.chunks_exact(*stride);
+        for (sums, other) in numbers.chunks_exact_mut(*stride).zip(others) {
+            for k in 0..*n_classes {
+                let (total, dropped) = two_sum(sums[k], other[k]);
+                sums[k] = total;
+                sums[*n_classes + k] = (sums[*n_classes + k] + other[*n_classes + k]) + dropped;
+            }
+            let plain = 2 * *n_classes;
+            sums[plain..].iter_mut().zip(&other[plain..]).for_each(|(sum, other)| *sum += other);
+        }
+        self
+    }
+}

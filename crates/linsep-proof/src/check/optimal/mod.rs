@@ -1,0 +1,330 @@
+//! How a claim `optimal` is checked: the objective of the planes from above, a dual point from below.
+//!
+//! Every dual point bounds the objective of every model (weak duality; Fenchel and Rockafellar), so the
+//! checker may make one in any way and only has to evaluate it honestly. It takes the multipliers that
+//! the claim lists and computes the others from the slope of the loss at the planes; what it computes is
+//! a point of the domain, however it was rounded. Points that break a condition are repaired: factors
+//! balance the sides or the classes where biases are free, and shrink all multipliers where the
+//! conjugate of the penalty is infinite. The modules `two` and `joint` have the formulas.
+//!
+//! **Rounding.** Sums run in binary64 with bounds of their errors, u = 2^-53, that are proved where they
+//! are computed: scores in `rows`, sums over columns in `two` and `joint`, exponentials and logarithms in
+//! `functions`, penalties in `penalty`. Losses fall with the margin, so the loss of a margin that is
+//! lowered by its error bounds the loss; conjugates are convex in g, so one end of the interval of g
+//! bounds them. Sums over rows run in [`Double`](crate::double::Double), whose errors of n·2^-98 are
+//! covered with the others. What is too small for binary64 is covered by 2^-600 for each row and column:
+//! factors of the objective are from 1e-100 to 1e100, so that no product of theirs comes near.
+//!
+//! `primal`, `bound` and the ends of the interval of the bias are true as real numbers. `gap` and `radius`
+//! follow from the first two by one formula each, which binary64 computes to within 2^-51.
+//!
+//! **The radius.** With l2 > 0 the objective grows by at least l2/2 |v − v*|² away from the best weights,
+//! so primal − bound ≥ l2/2 |v − v*|².
+
+mod functions;
+mod joint;
+mod penalty;
+mod rows;
+mod shares;
+mod two;
+
+use super::side::binary64;
+use super::{Checked, Checker};
+use crate::claim::{ClassPlane, ExactPlane, Problem};
+use crate::fitted::Planes;
+use crate::optimal::{DualPoint, Intercept, Loss, Objective, Optimality};
+use joint::Joint;
+use penalty::Penalty;
+use rows::Linear;
+use std::collections::HashMap;
+use two::Two;
+
+impl Checker<'_> {
+    pub(super) fn optimal(&self, planes: &Planes, claimed: &Optimality) -> Checked<String> {
+        follows(claimed)?;
+        let objective = &claimed.objective;
+        let penalty = Penalty::new(objective, self.width())?;
+        if !in_range(objective.c) {
+            return Err(format!("c is {:?}, not from 1e-100 to 1e100", objective.c));
+        }
+        if !self.bias && objective.intercept != Intercept::None {
+            return Err("planes without a bias have the intercept none".into());
+        }
+        let roundings = self.products.roundings();
+        let setting = Setting { objective, dual: &claimed.dual, penalty, roundings };
+        match planes {
+            Planes::Two { problem, plane } => {
+                self.optimal_two(problem, plane, &setting, claimed)?
+            }
+            Planes::Each(planes) => self.optimal_joint(planes, &setting, claimed)?,
+        }
+        let Optimality { primal, bound, gap, .. } = claimed;
+        Ok(format!(
+            "within {} of the best of all (this objective is at most {primal}, that of every model at least {bound})",
+            percent(*gap)
+        ))
+    }
+
+    fn optimal_two(
+        &self,
+        problem: &Problem,
+        plane: &ExactPlane,
+        setting: &Setting<'_>,
+        claimed: &Optimality,
+    ) -> Checked<()> {
+        let loss = setting.objective.loss;
+        if !matches!(loss, Loss::Logistic | Loss::Hinge | Loss::SquaredHinge) {
+            return Err("this loss is one of a plane for each class".into());
+        }
+        if claimed.dual.planes.is_some() || !claimed.dual.shares.is_empty() {
+            return Err("the dual point of two classes has a plane and alpha".into());
+        }
+        let own = self.linear(plane)?;
+        let dual = claimed.dual.plane.as_ref().map(|plane| self.linear(plane)).transpose()?;
+        if let Some(column) = setting.penalty.beyond_limits(&own.weights) {
+            return Err(format!("the weight of column {column} is beyond its limits"));
+        }
+        setting.allows_bias(own.bias)?;
+        let classes: Vec<&str> =
+            problem.negative.iter().chain(&problem.positive).map(String::as_str).collect();
+        let signs = self.signs(problem)?;
+        let side = |class: usize| u32::from(class >= problem.negative.len());
+        let place = |row, class: Option<usize>| Ok(signs.of(row).and(class).map(side));
+        let members = self.members(&classes, setting.objective, place)?;
+        for pair in &claimed.dual.alpha {
+            let (row, alpha) = *pair;
+            let Some((_, cost)) = members.of(row) else {
+                return Err(format!("row {row} of the dual point does not take part"));
+            };
+            let most = if loss == Loss::SquaredHinge { 1e100 } else { cost };
+            if !(alpha >= 0.0 && alpha <= most) {
+                return Err(format!(
+                    "row {row}: the multiplier {alpha:?} is not from 0 to {most:?}"
+                ));
+            }
+        }
+        rising(claimed.dual.alpha.iter().map(|pair| pair.0))?;
+        let two = Two::new(self, setting, &members, own, dual)?;
+        let (bound, _) = two.dual(two.balance())?;
+        shown(claimed, two.primal(), bound)?;
+        match &claimed.bias {
+            None => Ok(()),
+            Some(_) if setting.objective.intercept != Intercept::Free => {
+                Err("only a free bias has an interval".into())
+            }
+            Some(interval) => two.bounds_bias(interval, claimed.primal),
+        }
+    }
+
+    fn optimal_joint(
+        &self,
+        planes: &[ClassPlane],
+        setting: &Setting<'_>,
+        claimed: &Optimality,
+    ) -> Checked<()> {
+        if !matches!(setting.objective.loss, Loss::Softmax | Loss::CrammerSinger) {
+            return Err("this loss is one of two classes".into());
+        }
+        if claimed.dual.plane.is_some() || !claimed.dual.alpha.is_empty() {
+            return Err("the dual point of planes for each class has planes and shares".into());
+        }
+        if !setting.objective.limits.is_empty() || claimed.bias.is_some() {
+            return Err("limits and the interval of the bias are for two classes".into());
+        }
+        let classes: Vec<&str> = planes.iter().map(|plane| plane.class.as_str()).collect();
+        let own = self.linears(planes)?;
+        own.iter().try_for_each(|plane| setting.allows_bias(plane.bias))?;
+        let dual = match &claimed.dual.planes {
+            None => None,
+            Some(dual)
+                if dual.iter().map(|plane| plane.class.as_str()).eq(classes.iter().copied()) =>
+            {
+                Some(self.linears(dual)?)
+            }
+            Some(_) => return Err("the dual planes are not of the same classes".into()),
+        };
+        let place = |row, class: Option<usize>| match (self.rows.takes_part(row), class) {
+            (false, _) => Ok(None),
+            (true, Some(class)) => Ok(Some(class as u32)),
+            (true, None) => Err(format!("row {row} is of a class without a plane")),
+        };
+        let members = self.members(&classes, setting.objective, place)?;
+        rising(claimed.dual.shares.iter().map(|pair| pair.0))?;
+        let joint = Joint::new(self, setting, &members, &own, dual.as_deref())?;
+        shown(claimed, joint.primal(&own), joint.dual()?)
+    }
+
+    fn linear(&self, plane: &ExactPlane) -> Checked<Linear> {
+        let (weights, bias) = binary64(plane, self.width(), self.bias)?
+            .ok_or("the weights of an optimal model are JSON numbers")?;
+        Ok(Linear { weights, bias })
+    }
+
+    fn linears(&self, planes: &[ClassPlane]) -> Checked<Vec<Linear>> {
+        let linear = |plane: &ClassPlane| {
+            let ClassPlane { weights, sparse, bias, .. } = plane.clone();
+            self.linear(&ExactPlane { weights, sparse, bias })
+        };
+        planes.iter().map(linear).collect()
+    }
+
+    /// The class and the factor c of every row. `place` turns the number of a row's label into its
+    /// class, if the row takes part.
+    fn members(
+        &self,
+        classes: &[&str],
+        objective: &Objective,
+        place: impl Fn(u64, Option<usize>) -> Checked<Option<u32>>,
+    ) -> Checked<Members> {
+        let mut numbers = HashMap::new();
+        for (number, class) in classes.iter().enumerate() {
+            if numbers.insert(*class, number).is_some() {
+                return Err(format!("class {class} stands twice"));
+            }
+        }
+        let mut factors = vec![None; classes.len()];
+        for (class, factor) in &objective.class_weights {
+            let Some(number) = numbers.get(class.as_str()) else {
+                return Err(format!("there is no class {class} to be weighted"));
+            };
+            if !in_range(*factor) || factors[*number].replace(*factor).is_some() {
+                return Err(format!("class {class} is weighted twice or out of range"));
+            }
+        }
+        let count = self.rows.len() as usize;
+        let mut members =
+            Members { class: Vec::with_capacity(count), cost: Vec::with_capacity(count) };
+        // Rows share the text of their label, so few of them need a look at its letters.
+        let mut known: HashMap<(*const u8, usize), Option<usize>> = HashMap::new();
+        let mut last = (("".as_ptr(), 0), numbers.get("").copied());
+        for row in 0..self.rows.len() {
+            let label = self.rows.label(row);
+            let key = (label.as_ptr(), label.len());
+            if last.0 != key {
+                let number = *known.entry(key).or_insert_with(|| numbers.get(label).copied());
+                last = (key, number);
+            }
+            let class = place(row, last.1)?;
+            let factor = last.1.and_then(|number| factors[number]).unwrap_or(1.0);
+            let cost = objective.c * self.rows.weight(row) * factor;
+            if class.is_some() && !in_range(cost) {
+                return Err(format!("row {row}: its factor {cost:?} is not from 1e-100 to 1e100"));
+            }
+            members.class.push(class.unwrap_or(NO_CLASS));
+            members.cost.push(cost);
+        }
+        Ok(members)
+    }
+}
+
+/// What numbers too small for binary64 may cost a row or a column: 2^-600.
+const TINY: f64 = f64::from_bits((1023 - 600) << 52);
+
+/// The class of a row that does not take part.
+const NO_CLASS: u32 = u32::MAX;
+
+/// What the sums of a claim are made with.
+struct Setting<'a> {
+    objective: &'a Objective,
+    dual: &'a DualPoint,
+    penalty: Penalty<'a>,
+    roundings: f64,
+}
+
+impl Setting<'_> {
+    fn allows_bias(&self, bias: f64) -> Checked<()> {
+        match self.objective.intercept == Intercept::None && bias != 0.0 {
+            true => Err("the intercept is none, and the bias is not 0".into()),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The class and the factor c of every row.
+struct Members {
+    class: Vec<u32>,
+    cost: Vec<f64>,
+}
+
+impl Members {
+    fn of(&self, row: u64) -> Option<(usize, f64)> {
+        let row = usize::try_from(row).ok()?;
+        let class = *self.class.get(row).filter(|class| **class != NO_CLASS)?;
+        Some((class as usize, self.cost[row]))
+    }
+}
+
+/// Whether products of a few such factors stay far from the ends of binary64.
+fn in_range(factor: f64) -> bool {
+    (1e-100..1e100).contains(&factor)
+}
+
+fn rising(rows: impl Iterator<Item = u64>) -> Checked<()> {
+    match rows.is_sorted_by(|a, b| a < b) {
+        true => Ok(()),
+        false => Err("the rows of the dual point are not rising".into()),
+    }
+}
+
+/// No less than a sum of losses: 2^-45 covers the errors of `functions` and of the sums.
+fn above(sum: f64) -> f64 {
+    sum * (1.0 + 128.0 * f64::EPSILON)
+}
+
+/// No more than a sum of entropies.
+fn below(sum: f64) -> f64 {
+    sum * (1.0 - 128.0 * f64::EPSILON)
+}
+
+/// Whether the numbers of a claim follow from its primal and its bound.
+fn follows(claimed: &Optimality) -> Checked<()> {
+    let Optimality { objective, primal, bound, gap, radius, .. } = claimed;
+    if !(primal.is_finite() && bound.is_finite() && gap.is_finite() && primal >= bound) {
+        return Err(format!("the primal {primal:?} is not a number above the bound {bound:?}"));
+    }
+    let least = (primal - bound) / primal;
+    if !(*primal > 0.0 && *gap >= least) {
+        return Err(format!("the gap is {least:?}, more than {gap:?}"));
+    }
+    let least = (2.0 * (primal - bound) / objective.l2).sqrt();
+    match (radius, objective.l2 > 0.0) {
+        (None, false) => Ok(()),
+        (Some(radius), true) if radius.is_finite() && *radius >= least => Ok(()),
+        (Some(radius), true) => Err(format!("the radius is {least:?}, more than {radius:?}")),
+        (Some(_), false) => Err("without an l2 term there is no radius".into()),
+        (None, true) => Err("the radius is missing".into()),
+    }
+}
+
+/// Whether what was computed shows what is claimed; numbers that are none show nothing.
+fn shown(claimed: &Optimality, primal: f64, bound: f64) -> Checked<()> {
+    if !(primal <= claimed.primal) {
+        return Err(format!(
+            "the objective of the planes is shown to be at most {primal:?}, not {:?}",
+            claimed.primal
+        ));
+    }
+    if !(bound >= claimed.bound) {
+        return Err(format!(
+            "the objective of every model is shown to be at least {bound:?}, not {:?}",
+            claimed.bound
+        ));
+    }
+    Ok(())
+}
+
+/// A share in per cent, to two digits and rounded up.
+fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    let text = format!("{percent:.1e}");
+    let exponent = text.split_once('e').and_then(|(_, exponent)| exponent.parse().ok());
+    match exponent {
+        Some(exponent @ -6..=0) if percent > 0.0 => {
+            let places = (1 - exponent) as usize;
+            let unit = 10f64.powi(exponent - 1);
+            format!("{:.places$} %", (percent / unit).ceil() * unit)
+        }
+        Some(1..=20) => format!("{} %", percent.ceil()),
+        _ => format!("{percent:.1e} %"),
+    }
+}

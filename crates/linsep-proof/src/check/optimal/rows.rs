@@ -1,0 +1,110 @@
+//! Passes over the rows: fixed blocks on any number of threads, and scores with their errors.
+//!
+//! A score w·x + b is added up in eight lanes, so that a term is rounded once as a product and at most
+//! n/8 + 6 times in sums. As in the parent module, with a = fl(Σ |w x| + |b|), what is computed is within
+//! γ_{n/8 + 6 + k} a + n·2^-1072 of the score, k the roundings that the reading and the basis need.
+
+use super::penalty::UNIT;
+use crate::check::{Checked, Checker};
+use crate::rows::{Entries, RowBuffer};
+use std::ops::Range;
+
+/// A plane whose scores are bounded.
+pub(super) struct Linear {
+    pub(super) weights: Vec<f64>,
+    pub(super) bias: f64,
+}
+
+impl Linear {
+    /// The score of a row, and a bound on its error.
+    pub(super) fn score(&self, entries: Entries<'_>, roundings: f64) -> (f64, f64) {
+        let (sums, sizes, terms) = match entries {
+            Entries::Dense(values) => self.lanes(values.len(), |at| (values[at], at)),
+            Entries::Sparse(columns, values) => {
+                let columns = &columns[..values.len()];
+                self.lanes(values.len(), |at| (values[at], columns[at] as usize))
+            }
+        };
+        let sum = tree(&sums) + self.bias;
+        let size = tree(&sizes) + self.bias.abs();
+        (sum, rounding(terms / 8.0 + 6.0 + roundings, terms, size))
+    }
+
+    #[inline]
+    fn lanes(
+        &self,
+        count: usize,
+        term: impl Fn(usize) -> (f64, usize),
+    ) -> ([f64; 8], [f64; 8], f64) {
+        let (mut sums, mut sizes) = ([0.0; 8], [0.0; 8]);
+        let mut add = |at: usize, lane: usize| {
+            let (value, column) = term(at);
+            let product = value * self.weights[column];
+            sums[lane] += product;
+            sizes[lane] += product.abs();
+        };
+        let whole = count / 8 * 8;
+        for start in (0..whole).step_by(8) {
+            for lane in 0..8 {
+                add(start + lane, lane);
+            }
+        }
+        (whole..count).for_each(|at| add(at, at - whole));
+        (sums, sizes, count as f64)
+    }
+}
+
+fn tree(lanes: &[f64; 8]) -> f64 {
+    let [a, b, c, d, e, f, g, h] = *lanes;
+    ((a + b) + (c + d)) + ((e + f) + (g + h))
+}
+
+/// γ_k · size, and what underflow may have cost `terms` products.
+pub(super) fn rounding(k: f64, terms: f64, size: f64) -> f64 {
+    let k = k * UNIT;
+    k / (1.0 - k) * size * (1.0 + 8.0 * f64::EPSILON) + (terms + 2.0) * 4.0 * f64::from_bits(1)
+}
+
+impl Checker<'_> {
+    /// φ(x) of a row.
+    pub(super) fn row<'b>(&'b self, row: u64, buffer: &'b mut RowBuffer) -> Checked<Entries<'b>> {
+        if self.products.is_empty() {
+            return Ok(self.rows.entries(row, buffer));
+        }
+        buffer.clear();
+        match self.floats(row, &mut |column, value| buffer.push(column, value)) {
+            true => Ok(buffer.entries()),
+            false => Err(format!("row {row}: a product of the basis leaves the range of binary64")),
+        }
+    }
+
+    /// What `work` makes of each block of rows, in their order. The blocks depend on the number of
+    /// rows and on the numbers that a block has to hold, never on the threads.
+    pub(super) fn blocks<T: Send>(
+        &self,
+        held: usize,
+        work: impl Fn(Range<u64>) -> Checked<T> + Sync,
+    ) -> Checked<Vec<T>> {
+        const MOST_HELD: usize = 1 << 24;
+        let rows = self.rows.len();
+        let count = (MOST_HELD / held.max(1)).clamp(2, 32).min(rows as usize / 512 + 1);
+        let share = rows.div_ceil(count as u64);
+        let range = |block: usize| {
+            let start = (block as u64 * share).min(rows);
+            start..(start + share).min(rows)
+        };
+        let workers = self.threads.clamp(1, count);
+        let work = &work;
+        let run = move |worker: usize| {
+            (worker..count).step_by(workers).map(|block| work(range(block))).collect::<Vec<_>>()
+        };
+        let mut parts: Vec<std::vec::IntoIter<Checked<T>>> = std::thread::scope(|scope| {
+            let handles: Vec<_> = (1..workers).map(|w| scope.spawn(move || run(w))).collect();
+            let mut parts = vec![run(0)];
+            parts.extend(handles.into_iter().map(|handle| handle.join().unwrap_or_default()));
+            parts.into_iter().map(Vec::into_iter).collect()
+        });
+        let broke = || Err("the check broke off".to_owned());
+        (0..count).map(|block| parts[block % workers].next().unwrap_or_else(broke)).collect()
+    }
+}

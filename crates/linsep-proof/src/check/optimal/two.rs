@@ -1,0 +1,344 @@
+//! Two classes: one plane, one multiplier α for each row.
+//!
+//! With m_i = y_i (w·x_i + b), every allowed (w, b) and every α in the domain of ψ,
+//!
+//! ```text
+//! Σ c loss(m) + r(w) ≥ Σ ψ(α) − Σ α m + r(w) ≥ Σ ψ(α) − r*(g) − b Σ y α,   g = Σ α y x
+//! ```
+//!
+//! by Fenchel's inequality, with ψ(α) = c H(α/c), α and α − α²/(4c) for the three losses, and H the
+//! entropy of two outcomes. A free bias needs Σ y α = 0: the multipliers of the heavier side are
+//! multiplied by t = lighter/heavier, a real number of which binary64 knows the first digits. Without it
+//! the same inequality bounds b.
+//!
+//! **Sums over columns.** g is added up with what each addition drops (`two_sum`), so that n additions
+//! err by n² u² of Σ α|x| instead of n u; a product, the reading and the last rounding err by u each. The
+//! part of the negative rows is kept beside it in plain binary64: with factors f₊ and f₋ of the sides
+//!
+//! ```text
+//! f₊ g₊ − f₋ g₋ = f₊ g − (f₋ − f₊) g₋
+//! ```
+//!
+//! and f₋ − f₊ is small where the model is good. References: Fan et al., LIBLINEAR (2008); Rockafellar,
+//! Convex Analysis, section 31.
+
+use super::functions::{entropy_below, exp, ln_one_plus};
+use super::penalty::{BIAS, UNIT};
+use super::rows::Linear;
+use super::{Members, Setting, TINY, above, below};
+use crate::check::{Checked, Checker};
+use crate::double::{Double, two_sum};
+use crate::optimal::{BiasInterval, Intercept, Loss};
+use crate::rows::{Entries, RowBuffer};
+use std::ops::Range;
+
+/// Two classes with the sums over their rows.
+pub(super) struct Two<'a> {
+    checker: &'a Checker<'a>,
+    setting: &'a Setting<'a>,
+    members: &'a Members,
+    planes: Evaluated,
+    parts: Vec<Part>,
+    sums: Columns,
+    /// Σ α of the negative and of the positive rows.
+    alpha: [f64; 2],
+    /// Σ α²/(4c) of them.
+    square: [f64; 2],
+}
+
+/// The plane of the claim, and that of the dual point if it has one of its own.
+struct Evaluated {
+    own: Linear,
+    dual: Option<Linear>,
+}
+
+/// What a block of rows adds up to.
+struct Part {
+    range: Range<u64>,
+    loss: Double,
+    alpha: [Double; 2],
+    square: [Double; 2],
+    /// α of each row, where its entropy will be needed.
+    alphas: Vec<f64>,
+    sums: Columns,
+}
+
+/// Of each column: Σ y α x, what its additions dropped, Σ α|x|, and Σ y α x of negative rows.
+struct Columns(Vec<[f64; 4]>);
+
+impl Columns {
+    fn add(&mut self, entries: Entries<'_>, factor: f64) {
+        let negative = f64::from(u8::from(factor < 0.0));
+        let add = |sum: &mut [f64; 4], value: f64| {
+            let product = factor * value;
+            let (total, dropped) = two_sum(sum[0], product);
+            *sum = [total, sum[1] + dropped, sum[2] + product.abs(), sum[3] + negative * product];
+        };
+        match entries {
+            Entries::Dense(values) => {
+                self.0.iter_mut().zip(values).for_each(|(sum, value)| add(sum, *value));
+            }
+            Entries::Sparse(columns, values) => {
+                let pairs = columns.iter().zip(values);
+                pairs.for_each(|(column, value)| add(&mut self.0[*column as usize], *value));
+            }
+        }
+    }
+
+    fn merge(&mut self, other: &Columns) {
+        for (sum, other) in self.0.iter_mut().zip(&other.0) {
+            let (total, dropped) = two_sum(sum[0], other[0]);
+            let low = (sum[1] + other[1]) + dropped;
+            *sum = [total, low, sum[2] + other[2], sum[3] + other[3]];
+        }
+    }
+}
+
+impl<'a> Two<'a> {
+    /// One pass over the rows.
+    pub(super) fn new(
+        checker: &'a Checker<'a>,
+        setting: &'a Setting<'a>,
+        members: &'a Members,
+        own: Linear,
+        dual: Option<Linear>,
+    ) -> Checked<Two<'a>> {
+        let planes = Evaluated { own, dual };
+        let width = checker.width();
+        let mut parts =
+            checker.blocks(4 * width, |range| block(checker, setting, members, &planes, range))?;
+        let mut sums = Columns(Vec::new());
+        for part in &mut parts {
+            let more = std::mem::replace(&mut part.sums, Columns(Vec::new()));
+            match sums.0.is_empty() {
+                true => sums = more,
+                false => sums.merge(&more),
+            }
+        }
+        let total = |of: fn(&Part) -> [Double; 2]| {
+            [0, 1].map(|side| {
+                parts.iter().fold(Double::ZERO, |sum, part| sum.plus(of(part)[side])).value()
+            })
+        };
+        let (alpha, square) = (total(|part| part.alpha), total(|part| part.square));
+        Ok(Two { checker, setting, members, planes, parts, sums, alpha, square })
+    }
+
+    /// No less than the objective of the plane.
+    pub(super) fn primal(&self) -> f64 {
+        let Linear { weights, bias } = &self.planes.own;
+        let penalty = &self.setting.penalty;
+        let penalised = weights.iter().enumerate().filter(|(_, weight)| **weight != 0.0);
+        let mut sum = Double::ZERO;
+        for (column, weight) in penalised {
+            sum = sum.plus(Double::of(penalty.value_above(penalty.column(column), *weight)));
+        }
+        if self.setting.objective.intercept == Intercept::Penalised {
+            sum = sum.plus(Double::of(penalty.value_above(BIAS, *bias)));
+        }
+        let loss = self.parts.iter().fold(Double::ZERO, |sum, part| sum.plus(part.loss));
+        above(loss.value() + sum.value()) + self.slack()
+    }
+
+    /// The factors of the negative and the positive rows that make Σ y α = 0, where that is needed.
+    pub(super) fn balance(&self) -> [f64; 2] {
+        let [negative, positive] = self.alpha;
+        match self.setting.objective.intercept == Intercept::Free {
+            true if negative > positive => [positive / negative, 1.0],
+            true if positive > negative => [1.0, negative / positive],
+            _ => [1.0, 1.0],
+        }
+    }
+
+    /// No more than Σ ψ(α) − r*(g), the sides multiplied by factors that are known to within 8 u, and
+    /// both by a second factor, which comes back too: with walls in r* it may have to be below 1.
+    pub(super) fn dual(&self, factors: [f64; 2]) -> Checked<(f64, f64)> {
+        let penalty = &self.setting.penalty;
+        let [negative, positive] = factors;
+        let turn = negative - positive;
+        let n = self.checker.rows.len() as f64;
+        let unit = (self.setting.roundings + 24.0) * UNIT
+            + (n * UNIT) * (n * UNIT) * 1.1
+            + turn.abs() * 2.0 * n * UNIT;
+        let column = |sum: &[f64; 4]| {
+            let g = positive * (sum[0] + sum[1]) + turn * sum[3];
+            (g, unit * sum[2] * (1.0 + 4.0 * n * UNIT) + n * 8.0 * f64::from_bits(1))
+        };
+        let bias = match self.setting.objective.intercept {
+            Intercept::Penalised => {
+                let g = self.alpha[1] - self.alpha[0];
+                Some((g, 8.0 * UNIT * (self.alpha[1] + self.alpha[0])))
+            }
+            Intercept::Free | Intercept::None => None,
+        };
+        let mut shrink = 1.0;
+        if penalty.has_walls() {
+            let factors = self.sums.0.iter().enumerate().map(|(j, sum)| {
+                let (g, error) = column(sum);
+                penalty.shrink(penalty.column(j), g, error)
+            });
+            let factors = factors.chain(bias.map(|(g, error)| penalty.shrink(BIAS, g, error)));
+            shrink =
+                factors.fold(1.0, |least: f64, x| if x < least || x.is_nan() { x } else { least });
+            if shrink.is_nan() {
+                return Err("the sums over the columns are out of range".into());
+            }
+        }
+        let mut conjugates = Double::ZERO;
+        let terms = self.sums.0.iter().enumerate().map(|(j, sum)| (penalty.column(j), column(sum)));
+        for (column, (g, error)) in terms.chain(bias.map(|bias| (BIAS, bias))) {
+            let term = match shrink < 1.0 {
+                true => penalty.conjugate_above(
+                    column,
+                    shrink * g,
+                    (shrink * error + UNIT * g.abs()) * (1.0 + 8.0 * UNIT),
+                ),
+                false => penalty.conjugate_above(column, g, error),
+            };
+            conjugates = conjugates.plus(Double::of(term));
+        }
+        let conjugates = conjugates.value();
+        let psi = self.psi(factors.map(|factor| factor * shrink))?;
+        let bound = (psi - conjugates) - 8.0 * UNIT * (psi.abs() + conjugates.abs()) - self.slack();
+        Ok((bound, shrink))
+    }
+
+    /// No more than Σ ψ, the sides multiplied by factors that are known to within 12 u.
+    fn psi(&self, factors: [f64; 2]) -> Checked<f64> {
+        let linear = factors[0] * self.alpha[0] + factors[1] * self.alpha[1];
+        match self.setting.objective.loss {
+            Loss::SquaredHinge => {
+                let square = |side: usize| factors[side] * factors[side] * self.square[side];
+                let square = square(0) + square(1);
+                Ok((linear - square) - 64.0 * UNIT * (linear + square))
+            }
+            Loss::Logistic => self.entropies(factors),
+            _ => Ok(linear * (1.0 - 64.0 * UNIT)),
+        }
+    }
+
+    fn entropies(&self, factors: [f64; 2]) -> Checked<f64> {
+        // The blocks are those of the first pass, whose multipliers are at hand.
+        let sums = self.checker.blocks(4 * self.checker.width(), |range| {
+            let part = self.parts.iter().find(|part| part.range == range);
+            let alphas = part.map(|part| part.alphas.as_slice()).unwrap_or_default();
+            let mut sum = Double::ZERO;
+            for (row, alpha) in range.zip(alphas) {
+                if let Some((positive, cost)) = self.members.of(row) {
+                    let share = factors[positive] * alpha / cost;
+                    sum = sum.plus(Double::of(cost * entropy_below(share)));
+                }
+            }
+            Ok(sum)
+        })?;
+        Ok(below(sums.into_iter().fold(Double::ZERO, Double::plus).value()))
+    }
+
+    /// Whether no best bias is outside of an interval.
+    pub(super) fn bounds_bias(&self, interval: &BiasInterval, primal: f64) -> Checked<()> {
+        let factors = self.balance();
+        let side = |side: usize, tilt: f64| -> Checked<f64> {
+            if !(tilt > 0.0 && tilt <= 1.0) {
+                return Err(format!("the tilt {tilt:?} is not above 0 and at most 1"));
+            }
+            let mut tilted = factors;
+            tilted[side] *= 1.0 - tilt;
+            let (bound, shrink) = self.dual(tilted)?;
+            let beta = shrink * tilt * self.alpha[0].min(self.alpha[1]);
+            let reach = (primal - bound) / beta;
+            Ok(reach + 64.0 * UNIT * reach.abs())
+        };
+        let (least, most) = (-side(0, interval.tilt[0])?, side(1, interval.tilt[1])?);
+        match interval.least <= least && most <= interval.most {
+            true => Ok(()),
+            false => Err(format!(
+                "the best bias is shown to be between {least:?} and {most:?}, not between {:?} and {:?}",
+                interval.least, interval.most
+            )),
+        }
+    }
+
+    /// What numbers too small for binary64 may add up to.
+    fn slack(&self) -> f64 {
+        (self.checker.rows.len() as f64 + self.checker.width() as f64) * TINY
+    }
+}
+
+fn block(
+    checker: &Checker<'_>,
+    setting: &Setting<'_>,
+    members: &Members,
+    planes: &Evaluated,
+    range: Range<u64>,
+) -> Checked<Part> {
+    let loss = setting.objective.loss;
+    let keeps = loss == Loss::Logistic;
+    let listed = &setting.dual.alpha;
+    let mut listed =
+        listed[listed.partition_point(|(row, _)| *row < range.start)..].iter().peekable();
+    let mut part = Part {
+        range: range.clone(),
+        loss: Double::ZERO,
+        alpha: [Double::ZERO; 2],
+        square: [Double::ZERO; 2],
+        alphas: Vec::new(),
+        sums: Columns(vec![[0.0; 4]; checker.width()]),
+    };
+    let mut buffer = RowBuffer::default();
+    for row in range {
+        let Some((positive, cost)) = members.of(row) else {
+            part.alphas.extend(keeps.then_some(0.0));
+            continue;
+        };
+        let entries = checker.row(row, &mut buffer)?;
+        let sign = 2.0 * positive as f64 - 1.0;
+        let (score, error) = planes.own.score(entries, setting.roundings);
+        let margin = sign * score;
+        let low = (margin - error) - 2.0 * UNIT * (margin - error).abs();
+        let tail = if keeps { exp(-low.abs()) } else { 0.0 };
+        let lost = match loss {
+            Loss::Logistic => ln_one_plus(tail) + (-low).max(0.0),
+            Loss::SquaredHinge => (1.0 - low).max(0.0) * (1.0 - low).max(0.0),
+            _ => (1.0 - low).max(0.0),
+        };
+        // max(NaN, 0) is 0, and an infinite score has an infinite error.
+        if !error.is_finite() {
+            return Err(format!("row {row}: the score is out of range"));
+        }
+        part.loss = part.loss.plus(Double::of(cost * lost));
+        let alpha = match listed.next_if(|(listed, _)| *listed == row) {
+            Some((_, alpha)) => *alpha,
+            None => match &planes.dual {
+                None => slope(loss, cost, low, tail),
+                Some(plane) => {
+                    let margin = sign * plane.score(entries, setting.roundings).0;
+                    slope(loss, cost, margin, exp(-margin.abs()))
+                }
+            },
+        };
+        if alpha.is_nan() {
+            return Err(format!("row {row}: the multiplier is out of range"));
+        }
+        part.alphas.extend(keeps.then_some(alpha));
+        if alpha > 0.0 {
+            part.alpha[positive] = part.alpha[positive].plus(Double::of(alpha));
+            let square = alpha * alpha / (4.0 * cost);
+            part.square[positive] = part.square[positive].plus(Double::of(square));
+            part.sums.add(entries, sign * alpha);
+        }
+    }
+    Ok(part)
+}
+
+/// −c loss′(m), in the domain of ψ; `tail` is exp(−|m|) for the logistic loss.
+fn slope(loss: Loss, cost: f64, margin: f64, tail: f64) -> f64 {
+    match loss {
+        Loss::Logistic => {
+            let share = if margin > 0.0 { tail / (1.0 + tail) } else { 1.0 / (1.0 + tail) };
+            (cost * share).min(cost)
+        }
+        Loss::SquaredHinge => 2.0 * cost * (1.0 - margin).max(0.0),
+        _ if margin < 1.0 => cost,
+        _ => 0.0,
+    }
+}
