@@ -23,6 +23,7 @@
 //! References: Keerthi, Sundararajan, Chang, Hsieh, Lin, A sequential dual method for large scale
 //! multi-class linear SVMs, 2008; Crammer, Singer, 2001.
 
+use super::compact::Compact;
 use super::joint::{Joint, Lines, Measured, Mixing, merge};
 use super::objective::{Gap, Intercept};
 use crate::data::store::panel::{Decoder, PanelRows, Real, Scratch};
@@ -81,8 +82,7 @@ pub(crate) struct Saved {
 impl CrammerSinger {
     pub(crate) fn new(joint: &Joint, seed: u64) -> CrammerSinger {
         let squares = squares(joint);
-        let calm = |numbers: &[f64]| numbers.iter().all(|x| *x == 0.0 || (1e-9..1e9).contains(x));
-        let work = match calm(&squares) && calm(&joint.costs) {
+        let work = match joint.is_calm() {
             true => Work::Single(Descent::new(joint, &squares)),
             false => Work::Double(Descent::new(joint, &squares)),
         };
@@ -140,28 +140,21 @@ impl CrammerSinger {
 
     /// The planes with a gap of their own.
     pub(crate) fn measured(&self, joint: &Joint) -> Measured {
-        match &self.measured {
-            Some((epoch, lines)) if *epoch == self.epochs => {
-                Measured { planes: joint.planes(lines), gap: self.gap }
-            }
-            _ => {
-                let (gap, lines) = self.look(joint);
-                Measured { planes: joint.planes(&lines), gap }
-            }
+        let (gap, lines) = match &self.measured {
+            Some((epoch, lines)) if *epoch == self.epochs => (self.gap, lines.clone()),
+            _ => self.look(joint),
+        };
+        let mut shares = Vec::with_capacity(joint.len() * joint.classes);
+        let mut line = vec![0.0; joint.stride()];
+        for i in 0..joint.len() {
+            with_work!(&self.work, descent => descent.row_shares(joint, i, &mut line));
+            shares.extend_from_slice(&line[..joint.classes]);
         }
+        Measured { lines, gap, shares }
     }
 
     pub(crate) fn is_finite(&self) -> bool {
         with_work!(&self.work, descent => descent.lines.iter().all(|u| u.value().is_finite()))
-    }
-
-    /// The shares of the other classes of a position, those that are not 0.
-    pub(crate) fn shares(&self, joint: &Joint, i: usize) -> Vec<(u32, f64)> {
-        let mut shares = vec![0.0; joint.stride()];
-        with_work!(&self.work, descent => descent.row_shares(joint, i, &mut shares));
-        let own = joint.own[i] as usize;
-        let others = shares.iter().enumerate().filter(|(k, p)| *k != own && **p > 0.0);
-        others.map(|(k, p)| (k as u32, *p)).collect()
     }
 
     pub(crate) fn save(&self) -> Saved {
@@ -241,7 +234,7 @@ impl<T: Real> Descent<T> {
             squares: squares.iter().map(|square| T::of(square + rho)).collect(),
             due: vec![0; joint.len()],
             rests: vec![0; joint.len()],
-            rows: Compact::new(joint),
+            rows: Compact::new(joint, &units(joint)),
         }
     }
 
@@ -540,40 +533,5 @@ fn project<T: Real>(slopes: &[T], shares: &[T], strength: T, aims: &mut [T]) {
     }
     if sum > T::ZERO {
         aims.iter_mut().for_each(|aim| *aim = *aim / sum);
-    }
-}
-
-/// The rows of dense data that is mostly zeros, without the zeros; nothing for other data.
-struct Compact<T> {
-    starts: Vec<usize>,
-    columns: Vec<u32>,
-    values: Vec<T>,
-}
-
-impl<T: Real> Compact<T> {
-    fn new(joint: &Joint) -> Compact<T> {
-        let mut compact = Compact { starts: Vec::new(), columns: Vec::new(), values: Vec::new() };
-        let store = &joint.data.store;
-        if !store.is_dense() || 3 * store.nonzeros() > store.held_values() {
-            return compact;
-        }
-        with_rows!(store, rows => {
-            let decoder = rows.decoder::<T>(&units(joint));
-            let mut scratch = Scratch::new();
-            compact.starts.push(0);
-            for row in &joint.rows {
-                let (columns, values) = rows.decode(*row as usize, &decoder, &mut scratch);
-                compact.columns.extend_from_slice(columns);
-                compact.values.extend_from_slice(values);
-                compact.starts.push(compact.columns.len());
-            }
-        });
-        compact
-    }
-
-    #[inline]
-    fn row(&self, i: usize) -> Option<(&[u32], &[T])> {
-        let (start, end) = (*self.starts.get(i)?, *self.starts.get(i + 1)?);
-        Some((&self.columns[start..end], &self.values[start..end]))
     }
 }

@@ -23,6 +23,7 @@
 //! References: Crammer, Singer, On the algorithmic implementation of multiclass kernel-based vector
 //! machines, 2001; Bishop 4.3.4.
 
+use super::compact::Compact;
 use super::objective::{Gap, Intercept, Penalty, pieces};
 use crate::data::Dataset;
 use crate::data::store::panel::{PanelRows, Real, Scratch, stride};
@@ -121,6 +122,18 @@ impl Joint {
         stride(self.classes)
     }
 
+    /// Whether products of values, costs and weights stay far from the ends of binary32.
+    pub(super) fn is_calm(&self) -> bool {
+        let fits = |x: f64| x == 0.0 || (1e-6..1e6).contains(&x.abs());
+        let mut calm = self.costs.iter().all(|cost| fits(*cost));
+        for row in &self.rows {
+            self.data.store.for_each_entry(*row as usize, &mut |j, x| {
+                calm &= fits(x) && fits(x / self.penalty.curvature(j as usize).sqrt());
+            });
+        }
+        calm
+    }
+
     pub(crate) fn zero(&self) -> Lines {
         let stride = self.stride();
         Lines { numbers: vec![0.0; (self.width() + 1) * stride], stride }
@@ -144,26 +157,38 @@ impl Joint {
         (0..self.classes).map(plane).collect()
     }
 
-    fn pieces(&self) -> Vec<Range<usize>> {
-        let held = self.data.store.held_values() as usize;
-        pieces(self.len(), held, self.width() * self.stride())
-    }
-
     /// Goes over the rows with their non-zero values, each piece with a state of its own.
     pub(crate) fn pass<S: Send>(
         &self,
         start: impl Fn(Range<usize>) -> S + Sync,
         visit: impl Fn(&mut S, usize, &[u32], &[f64]) + Sync,
     ) -> Vec<S> {
-        let pieces = self.pieces();
+        let all: Vec<u32> = (0..self.len() as u32).collect();
+        self.pass_over(&all, None, start, visit)
+    }
+
+    /// Goes over some positions, whose rows may be at hand already.
+    pub(super) fn pass_over<T: Real, S: Send>(
+        &self,
+        positions: &[u32],
+        at_hand: Option<&Compact<T>>,
+        start: impl Fn(Range<usize>) -> S + Sync,
+        visit: impl Fn(&mut S, usize, &[u32], &[T]) + Sync,
+    ) -> Vec<S> {
+        let held = self.data.store.held_values() as usize;
+        let pieces = pieces(positions.len(), held, self.width() * self.stride());
         with_rows!(self.data.store, rows => {
-            let decoder = rows.decoder::<f64>(&vec![1.0; self.width()]);
+            let decoder = rows.decoder::<T>(&vec![1.0; self.width()]);
             parallel_map(pieces.len(), self.threads, |piece| {
                 let mut state = start(pieces[piece].clone());
                 let mut scratch = Scratch::new();
-                for i in pieces[piece].clone() {
-                    let (columns, values) =
-                        rows.decode(self.rows[i] as usize, &decoder, &mut scratch);
+                for &i in &positions[pieces[piece].clone()] {
+                    let i = i as usize;
+                    let found = at_hand.and_then(|at_hand| at_hand.row(i));
+                    let (columns, values) = match found {
+                        Some(row) => row,
+                        None => rows.decode(self.rows[i] as usize, &decoder, &mut scratch),
+                    };
                     visit(&mut state, i, columns, values);
                 }
                 state
@@ -302,6 +327,8 @@ pub(crate) fn merge(zero: Lines, parts: impl Iterator<Item = Lines>) -> Lines {
 
 /// What a machine of K classes has come to.
 pub(crate) struct Measured {
-    pub(crate) planes: Vec<Plane>,
+    pub(crate) lines: Lines,
     pub(crate) gap: Gap,
+    /// p of each position, one for each class.
+    pub(crate) shares: Vec<f64>,
 }

@@ -2,6 +2,7 @@
 //! adds is a rule.
 
 pub(crate) mod batch;
+mod compact;
 pub(crate) mod crammer_singer;
 pub(crate) mod dense;
 pub(crate) mod direct;

@@ -22,7 +22,7 @@ use crate::model::Plane;
 use crate::parallel::parallel_map;
 
 /// More columns than this are preconditioned by the diagonal alone.
-pub(super) const MOST_FACTORED: usize = 1536;
+pub(crate) const MOST_FACTORED: usize = 1536;
 /// Rows for each column in the sample whose second derivatives are factorised.
 const SAMPLE: usize = 4;
 /// A run on every eighth row comes first where that leaves so many rows for each column.

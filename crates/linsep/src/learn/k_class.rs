@@ -23,7 +23,8 @@ use super::certified::{Certified, Evidence, Machine, foreign};
 use super::optimising::{Problem, Solver, Terms};
 use super::{State, Task, Training};
 use crate::engine::crammer_singer::{self, CrammerSinger};
-use crate::engine::joint::{Joint, JointLoss, Lines};
+use crate::engine::joint::{Joint, JointLoss, Lines, Measured};
+use crate::engine::newton::MOST_FACTORED;
 use crate::engine::objective::Gap;
 use crate::engine::softmax::Softmax;
 use crate::error::{Error, Result};
@@ -43,18 +44,10 @@ pub(crate) fn start(problem: Problem, loss: JointLoss, task: &Task) -> Result<Bo
             "--multiclass {name} takes an l2 penalty alone; --multiclass ovr takes others"
         )));
     }
-    match (loss, problem.solver) {
-        (JointLoss::Softmax, Solver::Dual) => {
-            return Err(Error::usage(
-                "--solver dual: softmax regression is solved by Newton's method; leave it to auto or use --multiclass ovr",
-            ));
-        }
-        (JointLoss::CrammerSinger, Solver::Newton) => {
-            return Err(Error::usage(
-                "--solver newton: the loss of crammer-singer has no second derivative; use dual",
-            ));
-        }
-        _ => {}
+    if loss == JointLoss::Softmax && problem.solver == Solver::Dual {
+        return Err(Error::usage(
+            "--solver dual: softmax regression is solved by Newton's method; leave it to auto or use --multiclass ovr",
+        ));
     }
     let Terms { rows, costs, penalty } = problem.terms(task)?;
     let data = &task.data;
@@ -69,21 +62,29 @@ pub(crate) fn start(problem: Problem, loss: JointLoss, task: &Task) -> Result<Bo
         intercept: problem.intercept,
         threads: task.threads,
     };
-    let (work, why) = match loss {
-        JointLoss::Softmax => {
-            (Work::Softmax(Softmax::new(joint.zero())), "Newton's method on all planes at once")
+    let (rows, columns) = (joint.len(), joint.width());
+    let tall = columns <= rows / 8 && columns <= MOST_FACTORED;
+    let (newton, why) = match (loss, problem.solver) {
+        (_, Solver::Newton) => (true, "as asked".to_owned()),
+        (_, Solver::Dual) => (false, "as asked".to_owned()),
+        (JointLoss::Softmax, Solver::Auto) => (true, "on all planes at once".to_owned()),
+        (_, Solver::Auto) if tall => (true, format!("{rows} rows for {columns} columns")),
+        (_, Solver::Auto) => (false, format!("{columns} columns for {rows} rows")),
+    };
+    let (work, why) = match newton {
+        true => (Work::Newton(Softmax::new(joint.zero())), format!("Newton's method: {why}")),
+        false => {
+            let run = CrammerSinger::new(&joint, problem.seed);
+            (Work::Dual(run), format!("dual descent on all shares of a row: {why}"))
         }
-        JointLoss::CrammerSinger => (
-            Work::CrammerSinger(CrammerSinger::new(&joint, problem.seed)),
-            "dual descent on all shares of a row at once",
-        ),
     };
     Ok(Box::new(Certified::new(Run { problem, task: task.clone(), joint, work, why })))
 }
 
+/// Who does the work.
 enum Work {
-    Softmax(Softmax),
-    CrammerSinger(CrammerSinger),
+    Newton(Softmax),
+    Dual(CrammerSinger),
 }
 
 struct Run {
@@ -91,35 +92,40 @@ struct Run {
     task: Task,
     joint: Joint,
     work: Work,
-    why: &'static str,
+    why: String,
 }
 
 impl Run {
     fn lines(&self) -> Lines {
         match &self.work {
-            Work::Softmax(run) => run.lines.clone(),
-            Work::CrammerSinger(run) => run.lines(&self.joint),
+            Work::Newton(run) => run.lines.clone(),
+            Work::Dual(run) => run.lines(&self.joint),
         }
     }
 
     /// The shares that the planes do not tell: those of rows whose greatest score is not the only class
-    /// with a share, or not clearly the greatest.
-    fn dual_point(&self, run: &CrammerSinger) -> DualPoint {
+    /// with a share, or not clearly the greatest. Softmax has none.
+    fn dual_point(&self, measured: &Measured) -> DualPoint {
         let joint = &self.joint;
-        let lines = run.lines(joint);
+        if joint.loss == JointLoss::Softmax {
+            return DualPoint::default();
+        }
+        let lines = &measured.lines;
         let parts = joint.pass(
             |_| (Vec::new(), vec![0.0; lines.stride]),
             |(told, scores), i, columns, values| {
                 lines.scores(columns, values, scores);
                 let own = joint.own[i] as usize;
-                let shares = run.shares(joint, i);
-                let whole = match shares[..] {
+                let shares = &measured.shares[i * joint.classes..][..joint.classes];
+                let others = (0..).zip(shares).filter(|(k, p)| *k != own as u32 && **p > 0.0);
+                let others: Vec<(u32, f64)> = others.map(|(k, p)| (k, *p)).collect();
+                let whole = match others[..] {
                     [] => Some(own),
                     [(class, 1.0)] => Some(class as usize),
                     _ => None,
                 };
                 if whole.is_none_or(|class| !is_clear(&scores[..joint.classes], own, class)) {
-                    told.push((u64::from(joint.rows[i]), shares));
+                    told.push((u64::from(joint.rows[i]), others));
                 }
             },
         );
@@ -140,20 +146,20 @@ fn is_clear(scores: &[f64], own: usize, class: usize) -> bool {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 enum Saved {
-    Softmax(SavedSoftmax),
-    CrammerSinger(crammer_singer::Saved),
+    Newton(SavedNewton),
+    Dual(crammer_singer::Saved),
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct SavedSoftmax {
+struct SavedNewton {
     lines: Vec<u64>,
     gap: [u64; 2],
     steps: u64,
     exhausted: bool,
-    current: bool,
-    /// Where the preconditioner was made, and whether it still serves.
-    made: Option<(Vec<u64>, bool)>,
+    temperature: u64,
+    /// Where the preconditioner was made, at which temperature, and whether it still serves.
+    made: Option<(Vec<u64>, u64, bool)>,
 }
 
 impl Machine for Run {
@@ -171,33 +177,33 @@ impl Machine for Run {
 
     fn step(&mut self) {
         match &mut self.work {
-            Work::Softmax(run) => run.step(&self.joint, self.problem.gap),
-            Work::CrammerSinger(run) => run.step(&self.joint, self.problem.gap),
+            Work::Newton(run) => run.step(&self.joint, self.problem.gap),
+            Work::Dual(run) => run.step(&self.joint, self.problem.gap),
         }
     }
 
     fn gap(&self) -> Gap {
         match &self.work {
-            Work::Softmax(run) => run.gap,
-            Work::CrammerSinger(run) => run.gap,
+            Work::Newton(run) => run.gap,
+            Work::Dual(run) => run.gap,
         }
     }
 
     fn steps(&self) -> u64 {
         match &self.work {
-            Work::Softmax(run) => run.steps,
-            Work::CrammerSinger(run) => run.epochs,
+            Work::Newton(run) => run.steps,
+            Work::Dual(run) => run.epochs,
         }
     }
 
     fn is_exhausted(&self) -> bool {
-        matches!(&self.work, Work::Softmax(run) if run.exhausted)
+        matches!(&self.work, Work::Newton(run) if run.exhausted)
     }
 
     fn is_finite(&self) -> bool {
         match &self.work {
-            Work::Softmax(run) => run.lines.numbers.iter().all(|w| w.is_finite()),
-            Work::CrammerSinger(run) => run.is_finite(),
+            Work::Newton(run) => run.lines.numbers.iter().all(|w| w.is_finite()),
+            Work::Dual(run) => run.is_finite(),
         }
     }
 
@@ -217,15 +223,16 @@ impl Machine for Run {
 
     fn evidence(&self) -> Evidence {
         let (joint, data) = (&self.joint, self.task.data.as_ref());
-        let (loss, measured, dual) = match &self.work {
-            Work::Softmax(run) => {
-                (linsep_proof::Loss::Softmax, run.measured(joint), DualPoint::default())
-            }
-            Work::CrammerSinger(run) => {
-                (linsep_proof::Loss::CrammerSinger, run.measured(joint), self.dual_point(run))
-            }
+        let loss = match joint.loss {
+            JointLoss::Softmax => linsep_proof::Loss::Softmax,
+            JointLoss::CrammerSinger => linsep_proof::Loss::CrammerSinger,
         };
-        let planes = data.classes().iter().zip(&measured.planes).map(|(class, plane)| {
+        let measured = match &self.work {
+            Work::Newton(run) => run.measured(joint),
+            Work::Dual(run) => run.measured(joint),
+        };
+        let planes = joint.planes(&measured.lines);
+        let planes = data.classes().iter().zip(&planes).map(|(class, plane)| {
             let exact = float_plane(&plane.weights, Some(plane.bias));
             let class = class.clone();
             ClassPlane { class, weights: exact.weights, sparse: exact.sparse, bias: exact.bias }
@@ -233,7 +240,7 @@ impl Machine for Run {
         Evidence {
             planes: Planes::Each(planes.collect()),
             objective: self.problem.claimed(loss, data, &joint.rows, &joint.penalty),
-            dual,
+            dual: self.dual_point(&measured),
             gap: measured.gap,
         }
     }
@@ -241,14 +248,14 @@ impl Machine for Run {
     fn save(&self) -> State {
         let bits = |lines: &Lines| lines.numbers.iter().map(|x| x.to_bits()).collect();
         let saved = match &self.work {
-            Work::CrammerSinger(run) => Saved::CrammerSinger(run.save()),
-            Work::Softmax(run) => Saved::Softmax(SavedSoftmax {
+            Work::Dual(run) => Saved::Dual(run.save()),
+            Work::Newton(run) => Saved::Newton(SavedNewton {
                 lines: bits(&run.lines),
                 gap: [run.gap.primal.to_bits(), run.gap.dual.to_bits()],
                 steps: run.steps,
                 exhausted: run.exhausted,
-                current: run.current,
-                made: run.preconditioner().map(|(at, good)| (bits(at), good)),
+                temperature: run.temperature.to_bits(),
+                made: run.preconditioner().map(|(at, mu, good)| (bits(at), mu.to_bits(), good)),
             }),
         };
         State::encode(&saved)
@@ -265,21 +272,21 @@ impl Machine for Run {
             Ok(lines)
         };
         match (&mut self.work, state.decode()?) {
-            (Work::CrammerSinger(run), Saved::CrammerSinger(saved)) => {
+            (Work::Dual(run), Saved::Dual(saved)) => {
                 if !run.restore(joint, &saved) {
                     return Err(foreign());
                 }
             }
-            (Work::Softmax(run), Saved::Softmax(saved)) => {
+            (Work::Newton(run), Saved::Newton(saved)) => {
                 let mut next = Softmax::new(lines(&saved.lines)?);
-                if let Some((at, good)) = &saved.made {
-                    next.precondition(joint, lines(at)?, *good);
+                if let Some((at, mu, good)) = &saved.made {
+                    next.precondition(joint, lines(at)?, f64::from_bits(*mu), *good);
                 }
+                next.temperature = f64::from_bits(saved.temperature);
                 let [primal, dual] = saved.gap.map(f64::from_bits);
                 next.gap = Gap { primal, dual };
                 next.steps = saved.steps;
                 next.exhausted = saved.exhausted;
-                next.current = saved.current;
                 *run = next;
             }
             _ => return Err(foreign()),
@@ -288,6 +295,6 @@ impl Machine for Run {
     }
 
     fn solver(&self) -> &str {
-        self.why
+        &self.why
     }
 }
