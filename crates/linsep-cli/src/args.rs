@@ -157,6 +157,18 @@ pub(crate) fn learner_parameters() -> Vec<&'static recipe::Parameter> {
     parameters
 }
 
+/// The words that some learner takes for a parameter; which of them, the learner says.
+fn words_of(name: &str) -> Vec<&'static str> {
+    let parameters = recipe::ALL.iter().flat_map(|recipe| recipe.parameters);
+    let mut words = Vec::new();
+    for word in parameters.filter(|p| p.name == name).flat_map(|p| p.words) {
+        if !words.contains(word) {
+            words.push(*word);
+        }
+    }
+    words
+}
+
 fn train() -> Command {
     let model_file = path(
         "output-file",
@@ -176,10 +188,9 @@ fn train() -> Command {
             .help(help)
             .allow_negative_numbers(true)
             .help_heading("Learner");
-        if parameter.words.is_empty() {
-            arg
-        } else {
-            arg.value_parser(PossibleValuesParser::new(parameter.words))
+        match words_of(parameter.name) {
+            words if words.is_empty() => arg,
+            words => arg.value_parser(PossibleValuesParser::new(words)),
         }
     });
     Command::new("train")

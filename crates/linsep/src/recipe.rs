@@ -283,7 +283,7 @@ pub const ALL: &[Recipe] = &[
             SOLVER,
             PENALTY_SCALE,
             CLASS_WEIGHT,
-            RESTS,
+            SOFTMAX,
         ],
         build: optimisers::logistic,
     },

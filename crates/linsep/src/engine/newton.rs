@@ -18,17 +18,17 @@
 //! of stochastic Hessian information, 2011.
 
 use super::dense::Factor;
-use super::objective::{Gap, Intercept, Look, Objective, Sides, add};
-use crate::data::store::{CodeRows, with_rows};
+use super::objective::{Gap, Intercept, Look, Objective, Penalty, Sides, add};
+use crate::data::store::{CodeRows, Store, with_rows};
 use crate::model::Plane;
 use crate::parallel::parallel_map;
 
 /// More columns than this are preconditioned by the diagonal alone.
-pub(super) const MOST_FACTORED: usize = 1536;
+pub(crate) const MOST_FACTORED: usize = 1536;
 /// Rows for each column in the sample whose second derivatives are factorised.
 const SAMPLE: usize = 4;
 /// A run on every eighth row comes first where that leaves so many rows for each column.
-const TALL: usize = 30;
+pub(super) const TALL: usize = 30;
 /// The sample is every eighth row.
 const SHARE: usize = 8;
 /// Iterations of conjugate gradients in one step.
@@ -320,22 +320,25 @@ struct Preconditioner {
     still_good: bool,
 }
 
-enum Inverse {
+pub(super) enum Inverse {
     Factored(Factor),
     Diagonal(Plane),
 }
 
 impl Preconditioner {
     fn new(objective: &Objective, made_at: Plane, curvatures: &[f64]) -> Preconditioner {
-        let kind = match objective.width() <= MOST_FACTORED {
-            true => Inverse::Factored(factor(objective, curvatures)),
-            false => Inverse::Diagonal(penalised_diagonal(objective, curvatures)),
-        };
+        let kind = Sampled::of(objective, curvatures).inverse();
         Preconditioner { kind, made_at, of_sample: false, still_good: true }
     }
 
     fn apply(&self, residual: &Plane) -> Plane {
-        match &self.kind {
+        self.kind.apply(residual)
+    }
+}
+
+impl Inverse {
+    pub(super) fn apply(&self, residual: &Plane) -> Plane {
+        match self {
             Inverse::Factored(factor) => {
                 let mut rhs = residual.weights.clone();
                 rhs.push(residual.bias);
@@ -352,54 +355,113 @@ impl Preconditioner {
     }
 }
 
-/// The factors of Λ + Σ h x xᵀ over a sample of the rows, whose h count for all.
-fn factor(objective: &Objective, curvatures: &[f64]) -> Factor {
-    let width = objective.width();
-    let order = width + 1;
-    let active: Vec<usize> = (0..objective.len()).filter(|&i| curvatures[i] > 0.0).collect();
-    // Rows with few values are cheap enough to be taken more of.
-    let values = objective.store().nonzeros() as usize / objective.data.n_rows().max(1);
-    let cheap = (width / values.max(1)).clamp(1, 2);
-    let wanted = (SAMPLE * cheap * order).max(4096);
-    let every = (active.len() / wanted).max(1);
-    let sample: Vec<usize> = active.iter().copied().step_by(every).collect();
-    let mut matrix = second_derivatives(objective, curvatures, &sample, every as f64);
-    if every > 1 {
-        fit_diagonal(&mut matrix, &diagonal(objective, curvatures));
-    }
-    for j in 0..width {
-        matrix[j * order + j] += objective.penalty.curvature(j);
-    }
-    match objective.intercept {
-        Intercept::Penalised => matrix[width * order + width] += objective.penalty.l2,
-        Intercept::Free => {}
-        Intercept::None => {
-            (0..width).for_each(|j| matrix[width * order + j] = 0.0);
-            (0..width).for_each(|j| matrix[j * order + width] = 0.0);
-            matrix[width * order + width] = 1.0;
+/// Rows with the curvatures of their losses.
+pub(super) struct Sampled<'a> {
+    pub(super) store: &'a Store,
+    pub(super) rows: &'a [u32],
+    pub(super) curvatures: &'a [f64],
+    pub(super) penalty: &'a Penalty,
+    pub(super) intercept: Intercept,
+    pub(super) threads: usize,
+}
+
+impl<'a> Sampled<'a> {
+    pub(super) fn of(objective: &'a Objective, curvatures: &'a [f64]) -> Sampled<'a> {
+        Sampled {
+            store: objective.store(),
+            rows: &objective.rows,
+            curvatures,
+            penalty: &objective.penalty,
+            intercept: objective.intercept,
+            threads: objective.threads,
         }
     }
-    Factor::new(&matrix, order)
+
+    /// Something close to the inverse of Λ + Σ h x xᵀ.
+    pub(super) fn inverse(&self) -> Inverse {
+        match self.store.width() <= MOST_FACTORED {
+            true => Inverse::Factored(self.factor()),
+            false => Inverse::Diagonal(self.penalised_diagonal()),
+        }
+    }
+
+    /// The factors of it over a sample of the rows, whose h count for all.
+    fn factor(&self) -> Factor {
+        let width = self.store.width();
+        let order = width + 1;
+        let active: Vec<usize> =
+            (0..self.rows.len()).filter(|&i| self.curvatures[i] > 0.0).collect();
+        // Rows with few values are cheap enough to be taken more of.
+        let values = self.store.nonzeros() as usize / self.store.rows().max(1);
+        let cheap = (width / values.max(1)).clamp(1, 2);
+        let wanted = (SAMPLE * cheap * order).max(4096);
+        let every = (active.len() / wanted).max(1);
+        let sample: Vec<usize> = active.iter().copied().step_by(every).collect();
+        let mut matrix = second_derivatives(self, &sample, every as f64);
+        if every > 1 {
+            fit_diagonal(&mut matrix, &self.diagonal());
+        }
+        for j in 0..width {
+            matrix[j * order + j] += self.penalty.curvature(j);
+        }
+        match self.intercept {
+            Intercept::Penalised => matrix[width * order + width] += self.penalty.l2,
+            Intercept::Free => {}
+            Intercept::None => {
+                (0..width).for_each(|j| matrix[width * order + j] = 0.0);
+                (0..width).for_each(|j| matrix[j * order + width] = 0.0);
+                matrix[width * order + width] = 1.0;
+            }
+        }
+        Factor::new(&matrix, order)
+    }
+
+    /// The diagonal of Σ h x xᵀ.
+    fn diagonal(&self) -> Plane {
+        let mut diagonal = Plane { weights: vec![0.0; self.store.width()], bias: 0.0 };
+        let mut scratch = Vec::new();
+        for (i, &row) in self.rows.iter().enumerate() {
+            let h = self.curvatures[i];
+            if h > 0.0 {
+                diagonal.bias += h;
+                self.store.for_each(row as usize, &mut scratch, |j, x| {
+                    diagonal.weights[j as usize] += h * x * x;
+                });
+            }
+        }
+        diagonal
+    }
+
+    /// The same with Λ: all of H that the columns do not share.
+    fn penalised_diagonal(&self) -> Plane {
+        let mut diagonal = self.diagonal();
+        for (j, d) in diagonal.weights.iter_mut().enumerate() {
+            *d += self.penalty.curvature(j);
+        }
+        if self.intercept == Intercept::Penalised {
+            diagonal.bias += self.penalty.l2;
+        }
+        diagonal
+    }
 }
 
 /// Σ h (x, 1)(x, 1)ᵀ over some positions, each counted so many times.
 pub(super) fn second_derivatives(
-    objective: &Objective,
-    curvatures: &[f64],
+    sampled: &Sampled<'_>,
     positions: &[usize],
     times: f64,
 ) -> Vec<f64> {
-    let order = objective.width() + 1;
+    let order = sampled.store.width() + 1;
     // No more pieces than 128 MB hold matrices of.
     let values = (positions.len() * order).min(1 << 24);
     let pieces = super::objective::pieces(positions.len(), values, order * order / 4);
-    let parts = with_rows!(objective.store(), rows => {
-        parallel_map(pieces.len(), objective.threads, |piece| {
+    let parts = with_rows!(sampled.store, rows => {
+        parallel_map(pieces.len(), sampled.threads, |piece| {
             let mut matrix = vec![0.0; order * order];
             let (mut columns, mut entries) = (Vec::new(), Vec::new());
             for &i in &positions[pieces[piece].clone()] {
-                rows.entries(objective.rows[i] as usize, &mut columns, &mut entries);
-                add_square(times * curvatures[i], &columns, &entries, &mut matrix, order);
+                rows.entries(sampled.rows[i] as usize, &mut columns, &mut entries);
+                add_square(times * sampled.curvatures[i], &columns, &entries, &mut matrix, order);
             }
             matrix
         })
@@ -452,35 +514,9 @@ fn fit_diagonal(matrix: &mut [f64], wanted: &Plane) {
     }
     for j in 0..order {
         for k in 0..j {
-            matrix[j * order + k] *= factors[j] * factors[k];
+            let element = matrix[j * order + k] * factors[j] * factors[k];
+            matrix[j * order + k] = element;
+            matrix[k * order + j] = element;
         }
     }
-}
-
-/// The diagonal of Σ h x xᵀ.
-fn diagonal(objective: &Objective, curvatures: &[f64]) -> Plane {
-    let mut diagonal = objective.zero();
-    let mut scratch = Vec::new();
-    for (i, &row) in objective.rows.iter().enumerate() {
-        let h = curvatures[i];
-        if h > 0.0 {
-            diagonal.bias += h;
-            objective.store().for_each(row as usize, &mut scratch, |j, x| {
-                diagonal.weights[j as usize] += h * x * x;
-            });
-        }
-    }
-    diagonal
-}
-
-/// The same with Λ: all of H that the columns do not share.
-fn penalised_diagonal(objective: &Objective, curvatures: &[f64]) -> Plane {
-    let mut diagonal = diagonal(objective, curvatures);
-    for (j, d) in diagonal.weights.iter_mut().enumerate() {
-        *d += objective.penalty.curvature(j);
-    }
-    if objective.intercept == Intercept::Penalised {
-        diagonal.bias += objective.penalty.l2;
-    }
-    diagonal
 }

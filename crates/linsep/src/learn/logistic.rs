@@ -9,6 +9,9 @@
 //! l2 and l1 are 1 and 0 by default; `--penalty` trades one for the other. The bias is free unless it
 //! is asked to be penalised or left out.
 //!
+//! More than two classes: softmax regression ([`super::k_class`]), or machines side by side
+//! ([`super::multiclass`]).
+//!
 //! Proved: `optimal`, see [`super::optimising`]. 1/(1 + exp(−score)) is the probability of the
 //! positive class.
 //!
@@ -18,6 +21,7 @@ use super::bounds::Bound;
 use super::optimising::{Problem, Solver};
 use super::{BinaryLearner, Learner, Task, Training};
 use crate::data::scale::Scaling;
+use crate::engine::joint::JointLoss;
 use crate::engine::objective::Loss;
 use crate::error::Result;
 pub use linsep_proof::Intercept;
@@ -77,9 +81,9 @@ impl Default for Logistic {
     }
 }
 
-impl BinaryLearner for Logistic {
-    fn start_binary(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
-        let problem = Problem {
+impl Logistic {
+    fn problem(&self) -> Problem {
+        Problem {
             loss: Loss::Logistic,
             c: self.c,
             l1: self.l1,
@@ -92,13 +96,31 @@ impl BinaryLearner for Logistic {
             gap: self.gap,
             solver: self.solver,
             seed: self.seed,
-        };
-        problem.start(task, positive)
+        }
+    }
+}
+
+impl Logistic {
+    /// Whether one machine for all classes takes these settings.
+    pub(crate) fn is_plain(&self) -> bool {
+        let limited = !(self.lower.is_none() && self.upper.is_none());
+        let solver = matches!(self.solver, Solver::Auto | Solver::Newton);
+        self.l1 == 0.0 && self.l2 > 0.0 && !limited && solver
+    }
+}
+
+impl BinaryLearner for Logistic {
+    fn start_binary(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
+        self.problem().start(task, positive)
     }
 }
 
 impl Learner for Logistic {
+    /// One plane for two classes, softmax regression for more.
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
-        super::multiclass::OneVsRest(self.clone()).start(task)
+        match task.data.n_classes() > 2 {
+            true => super::k_class::start(self.problem(), JointLoss::Softmax, task),
+            false => super::multiclass::OneVsRest(self.clone()).start(task),
+        }
     }
 }

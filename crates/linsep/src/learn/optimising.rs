@@ -139,7 +139,34 @@ impl Problem {
         Ok(Some(limits))
     }
 
+    /// Whether weights have limits.
+    pub(crate) fn has_limits(&self) -> bool {
+        !(self.lower.is_none() && self.upper.is_none())
+    }
+
     pub(crate) fn objective(&self, task: &Task, positive: u32) -> Result<Objective> {
+        let Terms { rows, costs, penalty } = self.terms(task)?;
+        let data = &task.data;
+        let sign = |&row: &u32| if data.class_of(row as usize) == positive { 1.0 } else { -1.0 };
+        Ok(Objective {
+            data: Arc::clone(data),
+            twin: data.store.sparse_twin(task.threads).map(Arc::new),
+            signs: rows.iter().map(sign).collect(),
+            costs,
+            loss: self.loss,
+            penalty,
+            // Where nothing is penalised, a penalised bias is a free one.
+            intercept: match self.intercept {
+                Intercept::Penalised if self.l1 == 0.0 && self.l2 == 0.0 => Intercept::Free,
+                intercept => intercept,
+            },
+            threads: task.threads,
+            rows,
+        })
+    }
+
+    /// The rows of a task with their costs, and the penalty.
+    pub(crate) fn terms(&self, task: &Task) -> Result<Terms> {
         let data = &task.data;
         let limits = self.limits(task)?;
         refuse_extremes(data)?;
@@ -165,24 +192,42 @@ impl Problem {
                 Some((0..data.n_features()).map(|j| 1.0 / scaler.scale(j)).collect())
             }
         };
-        let sign = |&row: &u32| if class(row) == positive { 1.0 } else { -1.0 };
-        let signs = rows.iter().map(sign).collect();
-        Ok(Objective {
-            data: Arc::clone(data),
-            twin: data.store.sparse_twin(task.threads).map(Arc::new),
-            signs,
-            costs,
-            loss: self.loss,
-            penalty: Penalty { l1: self.l1, l2: self.l2, scale, limits },
-            // Where nothing is penalised, a penalised bias is a free one.
-            intercept: match self.intercept {
-                Intercept::Penalised if self.l1 == 0.0 && self.l2 == 0.0 => Intercept::Free,
-                intercept => intercept,
-            },
-            threads: task.threads,
-            rows,
-        })
+        Ok(Terms { rows, costs, penalty: Penalty { l1: self.l1, l2: self.l2, scale, limits } })
     }
+
+    /// The objective as it is claimed.
+    pub(crate) fn claimed(
+        &self,
+        loss: linsep_proof::Loss,
+        data: &Dataset,
+        rows: &[u32],
+        penalty: &Penalty,
+    ) -> linsep_proof::Objective {
+        let class_weights = match self.balanced {
+            true => {
+                let factors = class_factors(data, rows, true);
+                data.classes().iter().cloned().zip(factors).collect()
+            }
+            false => Vec::new(),
+        };
+        linsep_proof::Objective {
+            loss,
+            c: self.c,
+            l2: self.l2,
+            l1: self.l1,
+            intercept: self.intercept,
+            class_weights,
+            scale: penalty.scale.clone().unwrap_or_default(),
+            limits: Vec::new(),
+        }
+    }
+}
+
+/// The rows of a task with their costs, and the penalty.
+pub(crate) struct Terms {
+    pub(crate) rows: Vec<u32>,
+    pub(crate) costs: Vec<f64>,
+    pub(crate) penalty: Penalty,
 }
 
 /// Refuses values whose squares would leave the range of binary64.

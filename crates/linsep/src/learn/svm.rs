@@ -17,6 +17,7 @@ use super::sweeping::{self, Sweeps};
 use super::{BinaryLearner, Learner, Task, Training};
 use crate::data::read::words;
 use crate::data::scale::Scaling;
+use crate::engine::joint::JointLoss;
 use crate::engine::objective::Loss;
 use crate::error::{Error, Result};
 pub use linsep_proof::Intercept;
@@ -125,5 +126,28 @@ impl Learner for Svm {
             true => Ok(Box::new(Sweeps::new(problem, task)?)),
             false => OneVsRest(self.clone()).start(task),
         }
+    }
+}
+
+/// The machine of Crammer and Singer: one loss for all scores of a row, whatever loss is set. Two classes
+/// are one plane with the plain hinge and half of l2, which is the same objective.
+///
+/// ```
+/// use linsep::learn::svm::{CrammerSinger, Svm};
+/// use linsep::{Dataset, Learner, Limits, Task};
+/// let data = Dataset::from_rows(&[[0.], [1.], [5.], [6.], [9.]], &["a", "a", "b", "b", "c"])?;
+/// let fit = CrammerSinger(Svm::default()).fit(&Task::new(data), &Limits::default(), &mut ())?;
+/// assert_eq!(fit.model.planes.len(), 3);
+/// # Ok::<(), linsep::Error>(())
+/// ```
+pub struct CrammerSinger(pub Svm);
+
+impl Learner for CrammerSinger {
+    fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
+        if task.data.n_classes() > 2 {
+            return super::k_class::start(self.0.problem(), JointLoss::CrammerSinger, task);
+        }
+        let halved = Svm { loss: HingeLoss::Plain, l2: 0.5 * self.0.l2, ..self.0.clone() };
+        halved.start(task)
     }
 }

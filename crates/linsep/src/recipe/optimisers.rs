@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::learn::Learner;
 use crate::learn::logistic::{Intercept, Logistic};
 use crate::learn::multiclass::OneVsRestLast;
-use crate::learn::svm::Svm;
+use crate::learn::svm::{CrammerSinger, Svm};
 
 pub(super) fn logistic(settings: &Settings) -> Result<Box<dyn Learner>> {
     let mut logistic = Logistic::default();
@@ -21,7 +21,11 @@ pub(super) fn logistic(settings: &Settings) -> Result<Box<dyn Learner>> {
     logistic.scale = settings.word(&PENALTY_SCALE)?;
     logistic.balanced = settings.choice(&CLASS_WEIGHT)? == "balanced";
     logistic.seed = settings.seed;
-    machines(settings, &RESTS, logistic)
+    match settings.choice(&SOFTMAX)? {
+        // What one machine for all classes cannot have, one for each can, unless the one is asked for.
+        "softmax" if settings.has(SOFTMAX.name) || logistic.is_plain() => Ok(Box::new(logistic)),
+        _ => machines(settings, &SOFTMAX, logistic),
+    }
 }
 
 pub(super) fn svm(settings: &Settings) -> Result<Box<dyn Learner>> {
@@ -39,6 +43,7 @@ pub(super) fn svm(settings: &Settings) -> Result<Box<dyn Learner>> {
     svm.balanced = settings.choice(&CLASS_WEIGHT)? == "balanced";
     svm.seed = settings.seed;
     match settings.choice(&RESTS)? {
+        "crammer-singer" => Ok(Box::new(CrammerSinger(svm))),
         "ovr-k-1" => Ok(Box::new(OneVsRestLast(svm))),
         _ => Ok(Box::new(svm)),
     }

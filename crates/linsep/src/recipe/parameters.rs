@@ -153,8 +153,18 @@ pub(super) const PENALTY_SCALE: Parameter = Parameter {
     help: "Scale in which weights are penalised; the model speaks of raw features",
     ..SCALE
 };
-pub(super) const RESTS: Parameter =
-    Parameter { default: "ovr", words: &["ovr", "ovr-k-1"], ..MULTICLASS };
+pub(super) const SOFTMAX: Parameter = Parameter {
+    default: "softmax",
+    words: &["softmax", "ovr", "ovr-k-1"],
+    help: "K classes: one machine for all (softmax), or one-versus-rest (ovr; ovr-k-1 without a machine for the last class)",
+    ..MULTICLASS
+};
+pub(super) const RESTS: Parameter = Parameter {
+    default: "ovr",
+    words: &["ovr", "crammer-singer", "ovr-k-1"],
+    help: "K classes: one-versus-rest (ovr; ovr-k-1 without a machine for the last class), or one machine with a loss of its own (crammer-singer)",
+    ..MULTICLASS
+};
 pub(super) const NORMALISED: Parameter = Parameter {
     name: "normalised",
     value: "on|off",

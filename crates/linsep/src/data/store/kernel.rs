@@ -214,6 +214,26 @@ kernels! {
         }
     }
 
+    /// The scores of a row on many planes; see [`super::panel`].
+    fn panel_scores_f32(columns: &[u32], values: &[f32], lines: &[f32], scores: &mut [f32]) {
+        super::panel::scores(columns, values, lines, scores, 4);
+    }
+
+    /// The same in binary64.
+    fn panel_scores_f64(columns: &[u32], values: &[f64], lines: &[f64], scores: &mut [f64]) {
+        super::panel::scores(columns, values, lines, scores, 2);
+    }
+
+    /// A row added to many planes.
+    fn panel_add_f32(columns: &[u32], values: &[f32], factors: &[f32], lines: &mut [f32]) {
+        super::panel::add_rows(columns, values, factors, lines);
+    }
+
+    /// The same in binary64.
+    fn panel_add_f64(columns: &[u32], values: &[f64], factors: &[f64], lines: &mut [f64]) {
+        super::panel::add_rows(columns, values, factors, lines);
+    }
+
     /// Decodes binary32.
     fn load_f32(values: &[f32], out: &mut [f64]) {
         for (out, &value) in out.iter_mut().zip(values) {

@@ -7,6 +7,7 @@
 
 mod gather;
 pub(crate) mod kernel;
+pub(crate) mod panel;
 pub(crate) mod profile;
 pub(crate) mod rows;
 pub(crate) mod staging;

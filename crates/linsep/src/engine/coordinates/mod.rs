@@ -23,7 +23,7 @@
 mod columns;
 mod model;
 
-use super::newton::{MOST_FACTORED, second_derivatives};
+use super::newton::{MOST_FACTORED, Sampled, second_derivatives};
 use super::objective::{Gap, Intercept, Look, Loss, Objective};
 use crate::model::Plane;
 use columns::Columns;
@@ -130,7 +130,7 @@ impl Coordinates {
     fn step_on_matrix(&mut self, objective: &Objective, look: &Look) -> bool {
         let curvatures = objective.safe_curvatures(&look.margins);
         let active: Vec<usize> = (0..objective.len()).filter(|&i| curvatures[i] > 0.0).collect();
-        let matrix = second_derivatives(objective, &curvatures, &active, 1.0);
+        let matrix = second_derivatives(&Sampled::of(objective, &curvatures), &active, 1.0);
         let mut pull = look.sides.total();
         pull.weights.push(pull.bias);
         let bias = bias_of(objective);

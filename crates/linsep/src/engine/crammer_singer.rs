@@ -1,0 +1,537 @@
+//! Crammer and Singer's machine by dual descent: each visit makes all shares of one row the best they
+//! can be.
+//!
+//! With x̃ = Λ^{-½}x, u_k = Λ^{½}w_k = Σ c (δ_k − p_k) x̃ kept up to date and A = |x̃|², the best shares
+//! of a row, the others staying as they are, are a projection onto the simplex:
+//!
+//! ```text
+//! p ← Π(p + G/(cA)),   G_k = s_k + 1 − δ_k,   Π(v)_k = max(0, v_k − τ), τ such that Σ = 1
+//! ```
+//!
+//! τ is the root of a falling convex function of pieces of lines, found by Newton's method from below.
+//!
+//! Rows whose shares did not move rest: twice as many epochs each time, up to a bound, so that time
+//! goes to the rows that still move. Every row is looked at when the gap is measured.
+//!
+//! Descent runs in binary32, where it is about twice as fast; its planes are only proposed. The gap is
+//! that of the planes which the shares make in binary64. Once it is so small that binary32 would stand
+//! in the way, or when it has ceased to fall, binary64 takes over.
+//!
+//! A penalised bias is a column of ones. Free ones are the same with their centres moved to where they
+//! stand after every epoch (the method of multipliers for Σ c (δ − p) = 0).
+//!
+//! References: Keerthi, Sundararajan, Chang, Hsieh, Lin, A sequential dual method for large scale
+//! multi-class linear SVMs, 2008; Crammer, Singer, 2001.
+
+use super::compact::Compact;
+use super::joint::{Joint, Lines, Measured, Mixing, merge};
+use super::objective::{Gap, Intercept};
+use crate::data::store::panel::{Decoder, PanelRows, Real, Scratch};
+use crate::data::store::with_rows;
+use crate::rng::{Purpose, Stream};
+
+/// A gap that binary32 reaches.
+const SINGLE: f64 = 1e-4;
+/// The most epochs that a row rests: 2 to this power.
+const LONGEST: u8 = 4;
+
+/// A run of Crammer and Singer's machine.
+pub(crate) struct CrammerSinger {
+    pub(crate) gap: Gap,
+    pub(crate) epochs: u64,
+    work: Work,
+    /// The planes whose gap was measured, and after which epoch.
+    measured: Option<(u64, Lines)>,
+    next_look: u64,
+    /// Σ c δ x where biases are free.
+    class_sums: Option<Lines>,
+    seed: u64,
+}
+
+enum Work {
+    Single(Descent<f32>),
+    Double(Descent<f64>),
+}
+
+/// Runs `$body` with the descent in its own precision.
+macro_rules! with_work {
+    ($work:expr, $descent:ident => $body:expr) => {
+        match $work {
+            Work::Single($descent) => $body,
+            Work::Double($descent) => $body,
+        }
+    };
+}
+
+/// What can be saved of a run: numbers by the bits of their binary64.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Saved {
+    single: bool,
+    shares: Vec<u64>,
+    lines: Vec<u64>,
+    centres: Vec<u64>,
+    due: Vec<u64>,
+    rests: Vec<u8>,
+    gap: [u64; 2],
+    epochs: u64,
+    next_look: u64,
+    looked: Option<u64>,
+}
+
+impl CrammerSinger {
+    pub(crate) fn new(joint: &Joint, seed: u64) -> CrammerSinger {
+        let squares = squares(joint);
+        let work = match joint.is_calm() {
+            true => Work::Single(Descent::new(joint, &squares)),
+            false => Work::Double(Descent::new(joint, &squares)),
+        };
+        CrammerSinger {
+            gap: Gap::NONE,
+            epochs: 0,
+            work,
+            measured: None,
+            next_look: 2,
+            class_sums: (joint.intercept == Intercept::Free).then(|| joint.class_sums()),
+            seed,
+        }
+    }
+
+    /// One epoch, and a look at the gap where one is due.
+    pub(crate) fn step(&mut self, joint: &Joint, wanted: f64) {
+        let (epoch, seed) = (self.epochs, self.seed);
+        let moved = with_work!(&mut self.work, descent => descent.epoch(joint, epoch, seed));
+        self.epochs += 1;
+        let settled = moved == 0;
+        if self.epochs < self.next_look && !settled {
+            return;
+        }
+        let before = self.gap.relative();
+        let look = self.look(joint);
+        (self.gap, self.measured) = (look.0, Some((self.epochs, look.1)));
+        let gap = self.gap.relative();
+        if gap <= wanted {
+            return;
+        }
+        self.next_look = self.epochs + (self.epochs / 4).clamp(1, 16);
+        if settled {
+            with_work!(&mut self.work, descent => descent.wake());
+        }
+        let stuck = settled || (before.is_finite() && gap > 0.98 * before);
+        if let Work::Single(descent) = &self.work
+            && (gap < SINGLE || (stuck && gap < 0.05))
+        {
+            self.work = Work::Double(descent.doubled(joint));
+        }
+    }
+
+    /// The planes that the shares make, and their gap.
+    fn look(&self, joint: &Joint) -> (Gap, Lines) {
+        with_work!(&self.work, descent => descent.look(joint, self.class_sums.as_ref()))
+    }
+
+    /// The planes as they are now.
+    pub(crate) fn lines(&self, joint: &Joint) -> Lines {
+        match &self.measured {
+            Some((epoch, lines)) if *epoch == self.epochs => lines.clone(),
+            _ => with_work!(&self.work, descent => descent.now(joint)),
+        }
+    }
+
+    /// The planes with a gap of their own.
+    pub(crate) fn measured(&self, joint: &Joint) -> Measured {
+        let (gap, lines) = match &self.measured {
+            Some((epoch, lines)) if *epoch == self.epochs => (self.gap, lines.clone()),
+            _ => self.look(joint),
+        };
+        let mut shares = Vec::with_capacity(joint.len() * joint.classes);
+        let mut line = vec![0.0; joint.stride()];
+        for i in 0..joint.len() {
+            with_work!(&self.work, descent => descent.row_shares(joint, i, &mut line));
+            shares.extend_from_slice(&line[..joint.classes]);
+        }
+        Measured { lines, gap, shares }
+    }
+
+    pub(crate) fn is_finite(&self) -> bool {
+        with_work!(&self.work, descent => descent.lines.iter().all(|u| u.value().is_finite()))
+    }
+
+    pub(crate) fn save(&self) -> Saved {
+        let mut saved = with_work!(&self.work, descent => descent.save());
+        saved.gap = [self.gap.primal.to_bits(), self.gap.dual.to_bits()];
+        saved.epochs = self.epochs;
+        saved.next_look = self.next_look;
+        saved.looked = self.measured.as_ref().map(|(epoch, _)| *epoch);
+        saved
+    }
+
+    /// Goes back to a saved state; false if it does not belong to this objective.
+    pub(crate) fn restore(&mut self, joint: &Joint, saved: &Saved) -> bool {
+        let squares = squares(joint);
+        let work = match saved.single {
+            true => Descent::restored(joint, &squares, saved).map(Work::Single),
+            false => Descent::restored(joint, &squares, saved).map(Work::Double),
+        };
+        let Some(work) = work else { return false };
+        self.work = work;
+        let [primal, dual] = saved.gap.map(f64::from_bits);
+        self.gap = Gap { primal, dual };
+        self.epochs = saved.epochs;
+        self.next_look = saved.next_look;
+        // The planes of a look follow from the shares, and only those of this moment are asked for.
+        self.measured = match saved.looked {
+            Some(epoch) if epoch == saved.epochs => Some((epoch, self.look(joint).1)),
+            _ => None,
+        };
+        true
+    }
+}
+
+/// |x̃|² of every position, the bias column among it.
+fn squares(joint: &Joint) -> Vec<f64> {
+    let square = |&row: &u32| {
+        let mut sum = 0.0;
+        joint.data.store.for_each_entry(row as usize, &mut |j, x| {
+            sum += x * x / joint.penalty.curvature(j as usize);
+        });
+        sum
+    };
+    joint.rows.iter().map(square).collect()
+}
+
+/// A descent in one precision.
+struct Descent<T> {
+    /// p of each position, in lines as long as those of the planes.
+    shares: Vec<T>,
+    /// u, then the line of the bias column.
+    lines: Vec<T>,
+    /// Where free biases are pulled to.
+    centres: Vec<T>,
+    /// What the bias column holds: its square is ρ.
+    ones: T,
+    /// A of each position.
+    squares: Vec<T>,
+    /// The epoch in which a position is visited next, and how long it rested before.
+    due: Vec<u64>,
+    rests: Vec<u8>,
+    rows: Compact<T>,
+}
+
+impl<T: Real> Descent<T> {
+    fn new(joint: &Joint, squares: &[f64]) -> Descent<T> {
+        let stride = joint.stride();
+        let mut shares = vec![T::ZERO; joint.len() * stride];
+        for (i, own) in joint.own.iter().enumerate() {
+            shares[i * stride + *own as usize] = T::ONE;
+        }
+        let rho = rho(joint, squares);
+        Descent {
+            shares,
+            lines: vec![T::ZERO; (joint.width() + 1) * stride],
+            centres: vec![T::ZERO; stride],
+            ones: T::of(rho.sqrt()),
+            squares: squares.iter().map(|square| T::of(square + rho)).collect(),
+            due: vec![0; joint.len()],
+            rests: vec![0; joint.len()],
+            rows: Compact::new(joint, &units(joint)),
+        }
+    }
+
+    /// The same shares in binary64.
+    fn doubled(&self, joint: &Joint) -> Descent<f64> {
+        let mut next = Descent::<f64>::new(joint, &squares(joint));
+        let stride = joint.stride();
+        for i in 0..joint.len() {
+            self.row_shares(joint, i, &mut next.shares[i * stride..][..stride]);
+        }
+        let sums = next.sums(joint);
+        let pairs = next.lines.chunks_mut(stride).zip(sums.numbers.chunks(stride));
+        for (j, (line, sums)) in pairs.enumerate() {
+            let unit = match j < joint.width() {
+                true => 1.0 / joint.penalty.curvature(j).sqrt(),
+                false => next.ones,
+            };
+            line.iter_mut().zip(sums).for_each(|(u, g)| *u = g * unit);
+        }
+        next.centres = self.centres.iter().map(|centre| centre.value()).collect();
+        next
+    }
+
+    /// Everything is visited in the next epoch.
+    fn wake(&mut self) {
+        self.due.fill(0);
+        self.rests.fill(0);
+    }
+
+    /// Visits every position that is due, in a new order; how many moved.
+    fn epoch(&mut self, joint: &Joint, epoch: u64, seed: u64) -> u64 {
+        let mut order: Vec<u32> =
+            (0..).zip(&self.due).filter(|(_, due)| **due <= epoch).map(|(i, _)| i).collect();
+        Stream::new(seed, Purpose::Epoch(epoch)).shuffle(&mut order);
+        let stride = joint.stride();
+        if joint.intercept == Intercept::Free && epoch > 0 {
+            let start = self.lines.len() - stride;
+            for (centre, u) in self.centres.iter_mut().zip(&self.lines[start..]) {
+                *centre += self.ones * *u;
+            }
+        }
+        with_rows!(joint.data.store, rows => {
+            let decoder = rows.decoder::<T>(&units(joint));
+            self.visit_all(joint, rows, &decoder, &order, epoch)
+        })
+    }
+
+    fn visit_all<R: PanelRows>(
+        &mut self,
+        joint: &Joint,
+        rows: &R,
+        decoder: &Decoder<T>,
+        order: &[u32],
+        epoch: u64,
+    ) -> u64 {
+        let stride = joint.stride();
+        let (bias_start, mut scratch) = (self.lines.len() - stride, Scratch::new());
+        let (mut scores, mut aims) = (vec![T::ZERO; stride], vec![T::ZERO; stride]);
+        let mut moved = 0;
+        for &i in order {
+            let i = i as usize;
+            let own = joint.own[i] as usize;
+            let (columns, values) = match self.rows.row(i) {
+                Some(row) => row,
+                None => rows.decode(joint.rows[i] as usize, decoder, &mut scratch),
+            };
+            for (k, score) in scores.iter_mut().enumerate() {
+                *score = self.centres[k] + self.ones * self.lines[bias_start + k] + T::ONE;
+            }
+            T::add_scores(columns, values, &self.lines, &mut scores);
+            // The scores are G now.
+            scores[own] = scores[own] - T::ONE;
+            let shares = &mut self.shares[i * stride..][..joint.classes];
+            let slopes = &mut scores[..joint.classes];
+            if violation(slopes, shares) <= T::FINE {
+                let rest = self.rests[i];
+                self.due[i] = epoch + (1 << rest);
+                self.rests[i] = (rest + 1).min(LONGEST);
+                continue;
+            }
+            moved += 1;
+            self.rests[i] = 0;
+            self.due[i] = epoch + 1;
+            let cost = T::of(joint.costs[i]);
+            let strength = cost * self.squares[i];
+            let aims = &mut aims[..joint.classes];
+            project(slopes, shares, strength, aims);
+            for ((slope, share), aim) in slopes.iter_mut().zip(shares).zip(aims.iter()) {
+                *slope = cost * (*share - *aim);
+                *share = *aim;
+            }
+            scores[joint.classes..].fill(T::ZERO);
+            T::add_row(columns, values, &scores, &mut self.lines);
+            for (u, factor) in self.lines[bias_start..].iter_mut().zip(&scores) {
+                *u += self.ones * *factor;
+            }
+        }
+        moved
+    }
+
+    /// The shares of a position as they are claimed: the own one is what is left of 1.
+    fn row_shares(&self, joint: &Joint, i: usize, shares: &mut [f64]) {
+        let stride = joint.stride();
+        let own = joint.own[i] as usize;
+        let mut sum = 0.0;
+        for (k, share) in self.shares[i * stride..][..stride].iter().enumerate() {
+            shares[k] = if k == own { 0.0 } else { share.share() };
+            sum += shares[k];
+        }
+        if sum > 1.0 {
+            shares.iter_mut().for_each(|share| *share /= sum);
+            sum = 1.0;
+        }
+        shares[own] = 1.0 - sum;
+    }
+
+    /// g and d of the shares.
+    fn sums(&self, joint: &Joint) -> Lines {
+        let stride = joint.stride();
+        let parts = joint.pass(
+            |_| (joint.zero(), vec![0.0; stride]),
+            |(sums, factors), i, columns, values| {
+                self.row_shares(joint, i, factors);
+                let own = joint.own[i] as usize;
+                if factors[own] < 1.0 {
+                    let cost = joint.costs[i];
+                    factors.iter_mut().for_each(|p| *p *= -cost);
+                    factors[own] += cost;
+                    sums.add_row(columns, values, factors);
+                }
+            },
+        );
+        merge(joint.zero(), parts.into_iter().map(|(sums, _)| sums))
+    }
+
+    fn look(&self, joint: &Joint, class_sums: Option<&Lines>) -> (Gap, Lines) {
+        let sums = self.sums(joint);
+        let psi = |i: usize, mixing: &Mixing| {
+            let mut shares = vec![0.0; joint.stride()];
+            self.row_shares(joint, i, &mut shares);
+            let own = joint.own[i] as usize;
+            (1.0 - mixing.theta) * (1.0 - shares[own]) + mixing.theta * (1.0 - mixing.q[own])
+        };
+        let dual = joint.bound(&sums, class_sums, psi);
+        let mut lines = sums;
+        let width = joint.width();
+        for (j, line) in lines.numbers.chunks_exact_mut(lines.stride).enumerate() {
+            if j < width || joint.intercept == Intercept::Penalised {
+                let curvature = joint.curvature(j);
+                line.iter_mut().for_each(|w| *w /= curvature);
+            }
+        }
+        match joint.intercept {
+            Intercept::Penalised => {}
+            Intercept::None => lines.biases_mut().fill(0.0),
+            Intercept::Free => self.biases(lines.biases_mut()),
+        }
+        let primal = joint.primal(&lines);
+        (Gap { primal, dual }, lines)
+    }
+
+    fn biases(&self, biases: &mut [f64]) {
+        let start = self.lines.len() - biases.len();
+        let pairs = self.centres.iter().zip(&self.lines[start..]);
+        for (bias, (centre, u)) in biases.iter_mut().zip(pairs) {
+            *bias = centre.value() + self.ones.value() * u.value();
+        }
+    }
+
+    /// The planes in motion.
+    fn now(&self, joint: &Joint) -> Lines {
+        let units = units(joint);
+        let mut lines = joint.zero();
+        let width = joint.width();
+        let stride = lines.stride;
+        for (j, unit) in units.iter().enumerate().take(width) {
+            let from = &self.lines[j * stride..][..stride];
+            let to = &mut lines.numbers[j * stride..][..stride];
+            to.iter_mut().zip(from).for_each(|(w, u)| *w = unit * u.value());
+        }
+        if joint.intercept != Intercept::None {
+            self.biases(lines.biases_mut());
+        }
+        lines
+    }
+
+    fn save(&self) -> Saved {
+        let bits = |v: &[T]| v.iter().map(|x| x.value().to_bits()).collect();
+        Saved {
+            single: size_of::<T>() == 4,
+            shares: bits(&self.shares),
+            lines: bits(&self.lines),
+            centres: bits(&self.centres),
+            due: self.due.clone(),
+            rests: self.rests.clone(),
+            gap: [0; 2],
+            epochs: 0,
+            next_look: 0,
+            looked: None,
+        }
+    }
+
+    fn restored(joint: &Joint, squares: &[f64], saved: &Saved) -> Option<Descent<T>> {
+        let mut next = Descent::new(joint, squares);
+        let fits = saved.shares.len() == next.shares.len()
+            && saved.lines.len() == next.lines.len()
+            && saved.centres.len() == next.centres.len()
+            && saved.due.len() == next.due.len()
+            && saved.rests.len() == next.rests.len()
+            && saved.rests.iter().all(|rest| *rest <= LONGEST);
+        if !fits {
+            return None;
+        }
+        let numbers = |v: &[u64]| v.iter().map(|x| T::of(f64::from_bits(*x))).collect();
+        next.shares = numbers(&saved.shares);
+        next.lines = numbers(&saved.lines);
+        next.centres = numbers(&saved.centres);
+        next.due.clone_from(&saved.due);
+        next.rests.clone_from(&saved.rests);
+        Some(next)
+    }
+}
+
+/// Λ^{-½} of each column.
+fn units(joint: &Joint) -> Vec<f64> {
+    (0..joint.width()).map(|j| 1.0 / joint.penalty.curvature(j).sqrt()).collect()
+}
+
+/// How strongly biases follow Σ c (δ − p).
+fn rho(joint: &Joint, squares: &[f64]) -> f64 {
+    match joint.intercept {
+        Intercept::None => 0.0,
+        Intercept::Penalised => 1.0 / joint.penalty.l2,
+        Intercept::Free => {
+            let mean = squares.iter().sum::<f64>() / squares.len().max(1) as f64;
+            if mean.is_finite() && mean > 0.0 { mean } else { 1.0 }
+        }
+    }
+}
+
+/// By how much a slope is above that of a class which has a share; 0 where the shares are the best.
+#[inline]
+fn violation<T: Real>(slopes: &[T], shares: &[T]) -> T {
+    let (mut most, mut least) = (slopes[0], None);
+    for (slope, share) in slopes.iter().zip(shares) {
+        if *slope > most {
+            most = *slope;
+        }
+        if *share > T::ZERO && least.is_none_or(|least| *slope < least) {
+            least = Some(*slope);
+        }
+    }
+    least.map_or(T::ZERO, |least| most - least)
+}
+
+/// The best shares of a row: the projection of p + G/strength onto the simplex.
+#[inline]
+fn project<T: Real>(slopes: &[T], shares: &[T], strength: T, aims: &mut [T]) {
+    let most = slopes.iter().copied().fold(slopes[0], |a, b| if b > a { b } else { a });
+    let mut highest = None;
+    for ((aim, slope), share) in aims.iter_mut().zip(slopes).zip(shares) {
+        // Slopes count from the largest, so that a weak row does not drown the shares.
+        *aim = *share + (*slope - most) / strength;
+        if highest.is_none_or(|highest| *aim > highest) {
+            highest = Some(*aim);
+        }
+    }
+    let Some(highest) = highest.filter(|_| strength > T::ZERO) else {
+        // A row of zeros: everything for the largest slope.
+        let best = slopes.iter().position(|slope| *slope == most).unwrap_or(0);
+        aims.fill(T::ZERO);
+        aims[best] = T::ONE;
+        return;
+    };
+    let mut level = highest - T::ONE;
+    let mut above = usize::MAX;
+    for _ in 0..=aims.len() {
+        let (mut sum, mut count, mut number) = (T::ZERO, 0usize, T::ZERO);
+        for aim in aims.iter() {
+            let over = *aim > level;
+            sum += if over { *aim } else { T::ZERO };
+            number += if over { T::ONE } else { T::ZERO };
+            count += usize::from(over);
+        }
+        if count == above || count == 0 {
+            break;
+        }
+        above = count;
+        level = (sum - T::ONE) / number;
+    }
+    let mut sum = T::ZERO;
+    for aim in aims.iter_mut() {
+        let over = *aim - level;
+        *aim = if over > T::ZERO { over } else { T::ZERO };
+        sum += *aim;
+    }
+    if sum > T::ZERO {
+        aims.iter_mut().for_each(|aim| *aim = *aim / sum);
+    }
+}

@@ -1,0 +1,334 @@
+//! What the machines of K classes make small: one plane for each class, one loss for each row.
+//!
+//! With scores s_k = w_k·x + b_k, costs c, δ = 1 for a row's own class and 0 for the others,
+//!
+//! ```text
+//! P(W, b) = Σ c loss(s) + l2/2 Σ_k |s∘w_k|²,   loss = ln Σ_k exp(s_k − s_own)       (softmax)
+//!                                               loss = max_k (s_k − s_own + 1 − δ_k)   (Crammer, Singer)
+//! ```
+//!
+//! Shares p ≥ 0 with Σ_k p_k = 1 for each row bound it from below, with g_k = Σ c (δ_k − p_k) x:
+//!
+//! ```text
+//! P ≥ D(p) = Σ c ψ(p) − ½ Σ_k g_kᵀ Λ⁻¹ g_k,     ψ = −Σ p ln p (softmax), 1 − p_own (Crammer, Singer)
+//! ```
+//!
+//! Free biases ask for d_k = Σ c (δ_k − p_k) = 0. Shares that miss that are mixed with one
+//! distribution, p′ = (1 − θ)p + θq with N q_k = Π_k + d_k/θ, Π_k = Σ c p_k, N = Σ c, and the least θ
+//! for which q ≥ 0; p′ is balanced. This is what the checker does as well.
+//!
+//! The planes stand column by column ([`crate::data::store::panel`]). Passes go over fixed pieces of
+//! the rows and add up in a fixed order.
+//!
+//! References: Crammer, Singer, On the algorithmic implementation of multiclass kernel-based vector
+//! machines, 2001; Bishop 4.3.4.
+
+use super::compact::Compact;
+use super::objective::{Gap, Intercept, Penalty, pieces};
+use crate::data::Dataset;
+use crate::data::store::panel::{PanelRows, Real, Scratch, stride};
+use crate::data::store::with_rows;
+use crate::model::Plane;
+use crate::parallel::parallel_map;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// An objective of K classes on some rows of a data set.
+pub(crate) struct Joint {
+    pub(crate) data: Arc<Dataset>,
+    /// The rows that take part.
+    pub(crate) rows: Vec<u32>,
+    /// The class of each of them.
+    pub(crate) own: Vec<u32>,
+    /// c of each of them.
+    pub(crate) costs: Vec<f64>,
+    pub(crate) classes: usize,
+    pub(crate) loss: JointLoss,
+    /// l2 alone.
+    pub(crate) penalty: Penalty,
+    pub(crate) intercept: Intercept,
+    pub(crate) threads: usize,
+}
+
+/// A loss of all scores of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JointLoss {
+    Softmax,
+    CrammerSinger,
+}
+
+/// Numbers for each column and class; the last line is that of the biases.
+#[derive(Clone, Debug)]
+pub(crate) struct Lines {
+    pub(crate) numbers: Vec<f64>,
+    pub(crate) stride: usize,
+}
+
+impl Lines {
+    /// All but the biases.
+    pub(crate) fn columns(&self) -> &[f64] {
+        &self.numbers[..self.numbers.len() - self.stride]
+    }
+
+    pub(crate) fn biases(&self) -> &[f64] {
+        &self.numbers[self.numbers.len() - self.stride..]
+    }
+
+    pub(crate) fn biases_mut(&mut self) -> &mut [f64] {
+        let start = self.numbers.len() - self.stride;
+        &mut self.numbers[start..]
+    }
+
+    /// The lines of columns, each with its number, and then that of the biases.
+    fn each(&self) -> impl Iterator<Item = (usize, &[f64])> {
+        self.numbers.chunks_exact(self.stride).enumerate()
+    }
+
+    pub(crate) fn add(&mut self, other: &Lines) {
+        self.numbers.iter_mut().zip(&other.numbers).for_each(|(sum, part)| *sum += part);
+    }
+
+    /// Adds factors times a row whose bias column is 1.
+    #[inline]
+    pub(crate) fn add_row(&mut self, columns: &[u32], values: &[f64], factors: &[f64]) {
+        f64::add_row(columns, values, factors, &mut self.numbers);
+        self.biases_mut().iter_mut().zip(factors).for_each(|(sum, factor)| *sum += factor);
+    }
+
+    /// The scores of a row.
+    #[inline]
+    pub(crate) fn scores(&self, columns: &[u32], values: &[f64], scores: &mut [f64]) {
+        scores.copy_from_slice(self.biases());
+        f64::add_scores(columns, values, &self.numbers, scores);
+    }
+}
+
+/// How shares are balanced.
+pub(crate) struct Mixing {
+    pub(crate) theta: f64,
+    pub(crate) q: Vec<f64>,
+}
+
+impl Joint {
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(crate) fn width(&self) -> usize {
+        self.data.n_features()
+    }
+
+    pub(crate) fn stride(&self) -> usize {
+        stride(self.classes)
+    }
+
+    /// Whether products of values, costs and weights stay far from the ends of binary32.
+    pub(super) fn is_calm(&self) -> bool {
+        let fits = |x: f64| x == 0.0 || (1e-6..1e6).contains(&x.abs());
+        let mut calm = self.costs.iter().all(|cost| fits(*cost));
+        for row in &self.rows {
+            self.data.store.for_each_entry(*row as usize, &mut |j, x| {
+                calm &= fits(x) && fits(x / self.penalty.curvature(j as usize).sqrt());
+            });
+        }
+        calm
+    }
+
+    pub(crate) fn zero(&self) -> Lines {
+        let stride = self.stride();
+        Lines { numbers: vec![0.0; (self.width() + 1) * stride], stride }
+    }
+
+    /// Λ of a line.
+    pub(crate) fn curvature(&self, line: usize) -> f64 {
+        match line < self.width() {
+            true => self.penalty.curvature(line),
+            false if self.intercept == Intercept::Penalised => self.penalty.l2,
+            false => 0.0,
+        }
+    }
+
+    /// The planes, one for each class.
+    pub(crate) fn planes(&self, lines: &Lines) -> Vec<Plane> {
+        let plane = |class: usize| Plane {
+            weights: lines.columns().iter().skip(class).step_by(lines.stride).copied().collect(),
+            bias: lines.biases()[class],
+        };
+        (0..self.classes).map(plane).collect()
+    }
+
+    /// Goes over the rows with their non-zero values, each piece with a state of its own.
+    pub(crate) fn pass<S: Send>(
+        &self,
+        start: impl Fn(Range<usize>) -> S + Sync,
+        visit: impl Fn(&mut S, usize, &[u32], &[f64]) + Sync,
+    ) -> Vec<S> {
+        let all: Vec<u32> = (0..self.len() as u32).collect();
+        self.pass_over(&all, None, start, visit)
+    }
+
+    /// Goes over some positions, whose rows may be at hand already.
+    pub(super) fn pass_over<T: Real, S: Send>(
+        &self,
+        positions: &[u32],
+        at_hand: Option<&Compact<T>>,
+        start: impl Fn(Range<usize>) -> S + Sync,
+        visit: impl Fn(&mut S, usize, &[u32], &[T]) + Sync,
+    ) -> Vec<S> {
+        let held = self.data.store.held_values() as usize;
+        let pieces = pieces(positions.len(), held, self.width() * self.stride());
+        with_rows!(self.data.store, rows => {
+            let decoder = rows.decoder::<T>(&vec![1.0; self.width()]);
+            parallel_map(pieces.len(), self.threads, |piece| {
+                let mut state = start(pieces[piece].clone());
+                let mut scratch = Scratch::new();
+                for &i in &positions[pieces[piece].clone()] {
+                    let i = i as usize;
+                    let found = at_hand.and_then(|at_hand| at_hand.row(i));
+                    let (columns, values) = match found {
+                        Some(row) => row,
+                        None => rows.decode(self.rows[i] as usize, &decoder, &mut scratch),
+                    };
+                    visit(&mut state, i, columns, values);
+                }
+                state
+            })
+        })
+    }
+
+    /// Σ c δ x: the sums of the rows of each class.
+    pub(crate) fn class_sums(&self) -> Lines {
+        let stride = self.stride();
+        let parts = self.pass(
+            |_| (self.zero(), vec![0.0; stride]),
+            |(sums, factors), i, columns, values| {
+                let own = self.own[i] as usize;
+                factors[own] = self.costs[i];
+                sums.add_row(columns, values, factors);
+                factors[own] = 0.0;
+            },
+        );
+        merge(self.zero(), parts.into_iter().map(|(sums, _)| sums))
+    }
+
+    /// The loss of a row; the scores become differences to the own one.
+    #[inline]
+    pub(crate) fn loss(&self, scores: &mut [f64], own: usize) -> f64 {
+        let base = scores[own];
+        let scores = &mut scores[..self.classes];
+        scores.iter_mut().for_each(|score| *score -= base);
+        match self.loss {
+            JointLoss::Softmax => {
+                let most = scores.iter().copied().fold(0.0, f64::max);
+                most + scores.iter().map(|score| (score - most).exp()).sum::<f64>().ln()
+            }
+            JointLoss::CrammerSinger => {
+                let lack = |(k, score): (usize, &f64)| score + f64::from(u8::from(k != own));
+                scores.iter().enumerate().map(lack).fold(0.0, f64::max)
+            }
+        }
+    }
+
+    /// l2/2 |v|².
+    pub(crate) fn penalty_of(&self, lines: &Lines) -> f64 {
+        let square = |line: &[f64]| line.iter().map(|w| w * w).sum::<f64>();
+        0.5 * lines.each().map(|(j, line)| self.curvature(j) * square(line)).sum::<f64>()
+    }
+
+    /// P.
+    pub(crate) fn primal(&self, lines: &Lines) -> f64 {
+        let parts = self.pass(
+            |_| (0.0, vec![0.0; lines.stride]),
+            |(sum, scores), i, columns, values| {
+                lines.scores(columns, values, scores);
+                *sum += self.costs[i] * self.loss(scores, self.own[i] as usize);
+            },
+        );
+        parts.into_iter().map(|(sum, _)| sum).sum::<f64>() + self.penalty_of(lines)
+    }
+
+    /// D of shares whose sums g are known, d among them; `psi` gives ψ of a row whose shares are
+    /// mixed. `class_sums` are needed where biases are free.
+    pub(crate) fn bound(
+        &self,
+        sums: &Lines,
+        class_sums: Option<&Lines>,
+        psi: impl Fn(usize, &Mixing) -> f64 + Sync,
+    ) -> f64 {
+        let nothing = || Mixing { theta: 0.0, q: vec![0.0; self.classes] };
+        let (mixing, mixed) = match class_sums.filter(|_| self.intercept == Intercept::Free) {
+            None => (nothing(), None),
+            Some(totals) => match self.mixing(sums, totals) {
+                None => return f64::NEG_INFINITY,
+                Some(mixing) => {
+                    let mixed = mix(sums, totals, &mixing);
+                    (mixing, Some(mixed))
+                }
+            },
+        };
+        const BLOCK: usize = 1 << 12;
+        let blocks = self.len().div_ceil(BLOCK);
+        let block = |block: usize| -> f64 {
+            let range = block * BLOCK..((block + 1) * BLOCK).min(self.len());
+            range.map(|i| self.costs[i] * psi(i, &mixing)).sum()
+        };
+        let total: f64 = parallel_map(blocks, self.threads, block).into_iter().sum();
+        total - self.conjugate(mixed.as_ref().unwrap_or(sums))
+    }
+
+    /// ½ Σ gᵀ Λ⁻¹ g, over lines that are penalised.
+    fn conjugate(&self, sums: &Lines) -> f64 {
+        let line = |(j, line): (usize, &[f64])| match self.curvature(j) {
+            curvature if curvature > 0.0 => line.iter().map(|g| g * g).sum::<f64>() / curvature,
+            _ => 0.0,
+        };
+        0.5 * sums.each().map(line).sum::<f64>()
+    }
+
+    fn mixing(&self, sums: &Lines, totals: &Lines) -> Option<Mixing> {
+        let pairs = || {
+            let classes = sums.biases().iter().zip(totals.biases()).take(self.classes);
+            classes.map(|(d, n)| (*d, n - d))
+        };
+        let total: f64 = totals.biases().iter().sum();
+        let need = |(d, share): (f64, f64)| if d < 0.0 { -d / share } else { 0.0 };
+        let least = pairs().map(need).fold(0.0, f64::max);
+        if !(least <= 1.0) {
+            return None;
+        }
+        // A hair more, for what rounding would leave below 0.
+        let theta = (least * (1.0 + 1e-6) + 1e-12).min(1.0);
+        let q = pairs().map(|(d, share)| ((share + d / theta) / total).max(0.0)).collect();
+        Some(Mixing { theta, q })
+    }
+}
+
+/// g of mixed shares: (1 − θ) g_k + θ (Σ c δ_k x − q_k Σ c x).
+fn mix(sums: &Lines, totals: &Lines, mixing: &Mixing) -> Lines {
+    let Mixing { theta, q } = mixing;
+    let mut mixed = sums.clone();
+    let lines = mixed.numbers.chunks_exact_mut(sums.stride);
+    for (line, own) in lines.zip(totals.numbers.chunks_exact(sums.stride)) {
+        let all: f64 = own.iter().sum();
+        for ((g, own), q) in line.iter_mut().zip(own).zip(q) {
+            *g = (1.0 - theta) * *g + theta * (own - q * all);
+        }
+    }
+    mixed
+}
+
+/// Adds up what pieces have found, in their order.
+pub(crate) fn merge(zero: Lines, parts: impl Iterator<Item = Lines>) -> Lines {
+    let mut parts = parts;
+    let Some(mut all) = parts.next() else { return zero };
+    parts.for_each(|part| all.add(&part));
+    all
+}
+
+/// What a machine of K classes has come to.
+pub(crate) struct Measured {
+    pub(crate) lines: Lines,
+    pub(crate) gap: Gap,
+    /// p of each position, one for each class.
+    pub(crate) shares: Vec<f64>,
+}

@@ -1,0 +1,550 @@
+//! Softmax regression, and Crammer and Singer's machine on tall data, by Newton's method over all
+//! planes at once.
+//!
+//! Both losses are the loss of a temperature μ and a lift of the other classes,
+//!
+//! ```text
+//! μ ln Σ_k exp((s_k − s_own + lift (1 − δ_k))/μ)          softmax: μ = 1, lift = 0
+//! ```
+//!
+//! which with lift 1 goes to max_k (s_k − s_own + 1 − δ_k) as μ goes to 0 and is above it by at most
+//! μ H(p), H the entropy of the shares. So Crammer and Singer's machine is solved for falling μ, each
+//! time from where the last one ended, until the shares prove its own objective to be near the best.
+//!
+//! A step solves H V = −∇P by conjugate gradients. With z = V x and the shares p of a row,
+//!
+//! ```text
+//! (H V)_k = Λ V_k + Σ c/μ p_k (z_k − Σ_l p_l z_l) x
+//! ```
+//!
+//! is one pass for all planes over the rows with more than one share to speak of. It runs in binary32
+//! while gaps are large. What preconditions it is one matrix for all classes: the factors of
+//! Λ + Σ h x xᵀ over a sample of the rows, with h the mean of the eigenvalues of (diag(p) − p pᵀ)c/μ
+//! that are not 0; the diagonal of it for wide data. Tall data is solved on every eighth row first.
+//!
+//! The shares at the planes are a dual point of their own: for softmax P − D = ½ ∇Pᵀ Λ⁻¹ ∇P where no
+//! bias is free, so the gradient tells how near the best the planes are.
+//!
+//! References: Bishop 4.3.4; Böhning, Multinomial logistic regression algorithm, 1992; Nesterov, Smooth
+//! minimization of non-smooth functions, 2005; Nocedal, Wright, Numerical Optimization, 7.1.
+
+use super::compact::Compact;
+use super::joint::{Joint, JointLoss, Lines, Measured, Mixing, merge};
+use super::newton::{Inverse, Sampled, TALL};
+use super::objective::{Gap, Intercept};
+use crate::data::store::kernel::{axpy_dense, dot_f64};
+use crate::data::store::panel::Real;
+use crate::model::Plane;
+use crate::parallel::parallel_map;
+
+/// Iterations of conjugate gradients in one step.
+const MOST_ITERATIONS: usize = 200;
+/// By how much the temperature falls at a time.
+const COOLING: f64 = 0.25;
+/// Products with H are made in binary32 above this gap.
+const SINGLE: f64 = 1e-5;
+/// Shares that have to be told are whole multiples of 1/GRAINS.
+const GRAINS: f64 = 1e9;
+/// A row whose greatest share lacks no more than this of 1 has no curvature to speak of.
+const DEAD: f64 = 1e-10;
+
+/// A run of Newton's method.
+pub(crate) struct Softmax {
+    pub(crate) lines: Lines,
+    pub(crate) gap: Gap,
+    pub(crate) steps: u64,
+    /// No step makes the objective smaller: rounding is all that is left.
+    pub(crate) exhausted: bool,
+    /// μ.
+    pub(crate) temperature: f64,
+    preconditioner: Option<Preconditioner>,
+    /// Σ c δ x where biases are free.
+    class_sums: Option<Lines>,
+    rows: Option<Compact<f32>>,
+}
+
+/// What one pass over the rows tells of planes.
+struct Look {
+    /// Of the objective itself, and of the one with this temperature.
+    gap: Gap,
+    smooth: Gap,
+    /// Scores less the own one, lifted, in lines as long as there are classes.
+    scores: Vec<f64>,
+    shares: Vec<f64>,
+    /// g and d of the shares.
+    sums: Lines,
+}
+
+impl Softmax {
+    pub(crate) fn new(lines: Lines) -> Softmax {
+        Softmax {
+            lines,
+            gap: Gap::NONE,
+            steps: 0,
+            exhausted: false,
+            temperature: 1.0,
+            preconditioner: None,
+            class_sums: None,
+            rows: None,
+        }
+    }
+
+    /// Measures the gap and, while it is above `wanted`, takes a step.
+    pub(crate) fn step(&mut self, joint: &Joint, wanted: f64) {
+        if self.steps == 0 {
+            self.start_on_a_sample(joint, wanted);
+        }
+        self.steps += 1;
+        if joint.intercept == Intercept::Free && self.class_sums.is_none() {
+            self.class_sums = Some(joint.class_sums());
+        }
+        let mut look = joint.look(&self.lines, self.temperature, self.class_sums.as_ref());
+        self.gap = look.gap;
+        if self.gap.relative() <= wanted || self.exhausted {
+            return;
+        }
+        // While most of the gap is due to the temperature, nothing is gained by a step.
+        let mut distance = look.smooth.primal - look.smooth.dual;
+        while joint.loss == JointLoss::CrammerSinger
+            && distance < 0.3 * (look.gap.primal - look.gap.dual)
+            && self.temperature > 1e-12
+        {
+            self.temperature *= COOLING;
+            self.preconditioner = None;
+            look = joint.look(&self.lines, self.temperature, self.class_sums.as_ref());
+            distance = look.smooth.primal - look.smooth.dual;
+        }
+        let aim = match joint.loss {
+            JointLoss::Softmax => wanted * look.gap.primal,
+            JointLoss::CrammerSinger => {
+                (0.1 * (look.gap.primal - look.gap.dual)).max(0.3 * wanted * look.gap.primal)
+            }
+        };
+        let tolerance = (0.3 * (aim / distance).sqrt()).clamp(0.003, 0.1);
+        let preconditioner = match self.preconditioner.take() {
+            Some(old) if old.still_good => old,
+            _ => Preconditioner::new(joint, &look.shares, self.temperature, self.lines.clone()),
+        };
+        let curved = Curved::new(joint, &look.shares, self.temperature);
+        let residual = joint.downhill(&self.lines, &look.sums);
+        let single = self.gap.relative() > SINGLE && joint.is_calm();
+        let (direction, iterations) = match single {
+            true => {
+                let rows = self.rows.get_or_insert_with(|| Compact::new(joint, &ones(joint)));
+                let times = |v: &Lines| curved.times(v, Some(rows));
+                conjugate_gradients(joint, residual, &preconditioner, tolerance, times)
+            }
+            false => {
+                let times = |v: &Lines| curved.times::<f64>(v, None);
+                conjugate_gradients(joint, residual, &preconditioner, tolerance, times)
+            }
+        };
+        let still_good = iterations <= 15;
+        self.preconditioner = Some(Preconditioner { still_good, ..preconditioner });
+        let down = self.search(joint, &look, &direction);
+        match joint.loss {
+            JointLoss::CrammerSinger if !down && self.temperature > 1e-12 => {
+                self.temperature *= COOLING;
+                self.preconditioner = None;
+            }
+            _ => self.exhausted = !down,
+        }
+    }
+
+    /// The planes with a gap of their own.
+    pub(crate) fn measured(&self, joint: &Joint) -> Measured {
+        let sums = (joint.intercept == Intercept::Free).then(|| joint.class_sums());
+        let look = joint.look(&self.lines, self.temperature, sums.as_ref());
+        Measured { lines: self.lines.clone(), gap: look.gap, shares: look.shares }
+    }
+
+    /// Where the preconditioner was made, at which temperature, and whether it still serves.
+    pub(crate) fn preconditioner(&self) -> Option<(&Lines, f64, bool)> {
+        self.preconditioner.as_ref().map(|p| (&p.made_at, p.temperature, p.still_good))
+    }
+
+    /// Makes the preconditioner of an earlier run again.
+    pub(crate) fn precondition(&mut self, joint: &Joint, at: Lines, mu: f64, still_good: bool) {
+        let shares = joint.look(&at, mu, None).shares;
+        let made = Preconditioner::new(joint, &shares, mu, at);
+        self.preconditioner = Some(Preconditioner { still_good, ..made });
+    }
+
+    fn start_on_a_sample(&mut self, joint: &Joint, wanted: f64) {
+        const SHARE: usize = 8;
+        let fewer = joint.len() / SHARE;
+        let at_rest = self.lines.numbers.iter().all(|w| *w == 0.0);
+        if !at_rest || fewer < 2000 || fewer < TALL * joint.width() {
+            return;
+        }
+        let sample = joint.every(SHARE);
+        let mut run = Softmax::new(self.lines.clone());
+        let enough = wanted.max(1e-3);
+        for _ in 0..20 {
+            run.step(&sample, enough);
+            if run.gap.relative() <= enough || run.exhausted {
+                break;
+            }
+        }
+        self.lines = run.lines;
+        self.temperature = run.temperature;
+    }
+
+    /// Goes along a direction as far as the objective falls; false if it does not.
+    fn search(&mut self, joint: &Joint, look: &Look, direction: &Lines) -> bool {
+        let moves = joint.moves(direction);
+        let mut length = 1.0;
+        for _ in 0..40 {
+            let mut lines = self.lines.clone();
+            axpy_dense(length, &direction.numbers, &mut lines.numbers);
+            let losses = joint.losses(&look.scores, &moves, length, self.temperature);
+            if losses + joint.penalty_of(&lines) < look.smooth.primal {
+                self.lines = lines;
+                return true;
+            }
+            length *= 0.5;
+        }
+        false
+    }
+}
+
+/// Factors of 1.
+fn ones(joint: &Joint) -> Vec<f64> {
+    vec![1.0; joint.width()]
+}
+
+impl Joint {
+    /// By how much other classes are lifted.
+    fn lift(&self) -> f64 {
+        match self.loss {
+            JointLoss::Softmax => 0.0,
+            JointLoss::CrammerSinger => 1.0,
+        }
+    }
+
+    /// Scores, the shares they ask for and the sums of those, in one pass.
+    fn look(&self, lines: &Lines, mu: f64, class_sums: Option<&Lines>) -> Look {
+        let (classes, lift) = (self.classes, self.lift());
+        let parts = self.pass(
+            |range| Part::new(self, range.len()),
+            |part, i, columns, values| {
+                lines.scores(columns, values, &mut part.line);
+                let own = self.own[i] as usize;
+                let (cost, scores) = (self.costs[i], &mut part.line[..classes]);
+                let base = scores[own] - lift;
+                scores.iter_mut().for_each(|score| *score -= base);
+                scores[own] = 0.0;
+                part.scores.extend_from_slice(scores);
+                part.greatest += cost * scores.iter().copied().fold(0.0, f64::max);
+                part.loss += cost * softmax(scores, mu);
+                if lift > 0.0 {
+                    round(scores, own);
+                }
+                part.shares.extend_from_slice(scores);
+                scores.iter_mut().for_each(|p| *p *= -cost);
+                // What the others have, rather than 1 less what rounds to 1.
+                scores[own] = 0.0;
+                let others: f64 = scores.iter().sum();
+                if others != 0.0 {
+                    scores[own] = -others;
+                    part.sums.add_row(columns, values, &part.line);
+                }
+            },
+        );
+        let penalty = self.penalty_of(lines);
+        let (mut smooth, mut greatest) = (penalty, penalty);
+        let (mut scores, mut shares) = (Vec::new(), Vec::new());
+        let mut sums = Vec::new();
+        for part in parts {
+            smooth += part.loss;
+            greatest += part.greatest;
+            scores.extend(part.scores);
+            shares.extend(part.shares);
+            sums.push(part.sums);
+        }
+        let mut sums = merge(self.zero(), sums.into_iter());
+        if self.intercept == Intercept::None {
+            sums.biases_mut().fill(0.0);
+        }
+        // ψ of the objective itself and of the one with the temperature.
+        let bound = |mu: f64| {
+            let psi = |i: usize, mixing: &Mixing| self.psi(i, &shares, mixing, mu);
+            self.bound(&sums, class_sums, psi)
+        };
+        let smooth = Gap { primal: smooth, dual: bound(mu) };
+        let gap = match self.loss {
+            JointLoss::Softmax => smooth,
+            JointLoss::CrammerSinger => Gap { primal: greatest, dual: bound(0.0) },
+        };
+        Look { gap, smooth, scores, shares, sums }
+    }
+
+    /// lift (1 − p_own) + μ H(p) of mixed shares.
+    fn psi(&self, i: usize, shares: &[f64], mixing: &Mixing, mu: f64) -> f64 {
+        let shares = &shares[i * self.classes..][..self.classes];
+        let mixed = |(p, q): (&f64, &f64)| (1.0 - mixing.theta) * p + mixing.theta * q;
+        let own = self.own[i] as usize;
+        let others = shares.iter().zip(&mixing.q).enumerate().filter(|(k, _)| *k != own);
+        let lifted = match self.lift() {
+            0.0 => 0.0,
+            lift => lift * others.map(|(_, pair)| mixed(pair)).sum::<f64>(),
+        };
+        if mu == 0.0 {
+            return lifted;
+        }
+        let term = |p: f64| if p > 0.0 { -p * p.ln() } else { 0.0 };
+        let entropy: f64 = shares.iter().zip(&mixing.q).map(|pair| term(mixed(pair))).sum();
+        lifted + mu * entropy
+    }
+
+    /// How the scores move along a direction, less the own one.
+    fn moves(&self, direction: &Lines) -> Vec<f64> {
+        let classes = self.classes;
+        let parts = self.pass(
+            |range| (Vec::with_capacity(range.len() * classes), vec![0.0; direction.stride]),
+            |(moves, line), i, columns, values| {
+                direction.scores(columns, values, line);
+                let base = line[self.own[i] as usize];
+                moves.extend(line[..classes].iter().map(|z| z - base));
+            },
+        );
+        parts.into_iter().flat_map(|(moves, _)| moves).collect()
+    }
+
+    /// Σ c loss at some length along moves of the scores.
+    fn losses(&self, scores: &[f64], moves: &[f64], length: f64, mu: f64) -> f64 {
+        const BLOCK: usize = 1 << 12;
+        let block = |block: usize| {
+            let mut line = vec![0.0; self.classes];
+            let mut sum = 0.0;
+            for i in block * BLOCK..((block + 1) * BLOCK).min(self.len()) {
+                let range = i * self.classes..(i + 1) * self.classes;
+                let pairs = scores[range.clone()].iter().zip(&moves[range]);
+                line.iter_mut().zip(pairs).for_each(|(to, (s, m))| *to = s + length * m);
+                sum += self.costs[i] * softmax(&mut line, mu);
+            }
+            sum
+        };
+        let blocks = self.len().div_ceil(BLOCK);
+        parallel_map(blocks, self.threads, block).into_iter().sum()
+    }
+
+    /// The same objective on every n-th row, each of which counts n times.
+    fn every(&self, n: usize) -> Joint {
+        let places = || (0..self.len()).step_by(n);
+        Joint {
+            data: std::sync::Arc::clone(&self.data),
+            rows: places().map(|i| self.rows[i]).collect(),
+            own: places().map(|i| self.own[i]).collect(),
+            costs: places().map(|i| n as f64 * self.costs[i]).collect(),
+            classes: self.classes,
+            loss: self.loss,
+            penalty: self.penalty.clone(),
+            intercept: self.intercept,
+            threads: self.threads,
+        }
+    }
+
+    /// −∇P.
+    fn downhill(&self, lines: &Lines, sums: &Lines) -> Lines {
+        let mut down = sums.clone();
+        let pairs = down.numbers.chunks_exact_mut(lines.stride);
+        for (j, (down, line)) in pairs.zip(lines.numbers.chunks_exact(lines.stride)).enumerate() {
+            let curvature = self.curvature(j);
+            down.iter_mut().zip(line).for_each(|(d, w)| *d -= curvature * w);
+        }
+        down
+    }
+}
+
+/// What a piece of the rows tells.
+struct Part {
+    loss: f64,
+    greatest: f64,
+    scores: Vec<f64>,
+    shares: Vec<f64>,
+    sums: Lines,
+    line: Vec<f64>,
+}
+
+impl Part {
+    fn new(joint: &Joint, rows: usize) -> Part {
+        Part {
+            loss: 0.0,
+            greatest: 0.0,
+            scores: Vec::with_capacity(rows * joint.classes),
+            shares: Vec::with_capacity(rows * joint.classes),
+            sums: joint.zero(),
+            line: vec![0.0; joint.stride()],
+        }
+    }
+}
+
+/// Turns scores less the own one into shares; the loss.
+#[inline]
+fn softmax(scores: &mut [f64], mu: f64) -> f64 {
+    let most = scores.iter().copied().fold(0.0, f64::max);
+    let mut sum = 0.0;
+    for score in scores.iter_mut() {
+        let below = (*score - most) / mu;
+        *score = if below < -700.0 { 0.0 } else { below.exp() };
+        sum += *score;
+    }
+    scores.iter_mut().for_each(|p| *p /= sum);
+    most + mu * sum.ln()
+}
+
+/// Makes shares short, so that they can be told.
+#[inline]
+fn round(shares: &mut [f64], own: usize) {
+    shares[own] = 0.0;
+    let mut sum = 0.0;
+    for p in shares.iter_mut() {
+        *p = (*p * GRAINS).round() / GRAINS;
+        sum += *p;
+    }
+    if sum > 1.0 {
+        shares.iter_mut().for_each(|p| *p /= sum);
+        sum = 1.0;
+    }
+    shares[own] = 1.0 - sum;
+}
+
+/// The second derivative at some planes.
+struct Curved<'a> {
+    joint: &'a Joint,
+    shares: &'a [f64],
+    mu: f64,
+    /// The positions with a curvature to speak of.
+    live: Vec<u32>,
+}
+
+impl<'a> Curved<'a> {
+    fn new(joint: &'a Joint, shares: &'a [f64], mu: f64) -> Curved<'a> {
+        let lines = (0..).zip(shares.chunks_exact(joint.classes));
+        let live = |(_, p): &(u32, &[f64])| p.iter().copied().fold(0.0, f64::max) < 1.0 - DEAD;
+        let live = lines.filter(live).map(|(i, _)| i).collect();
+        Curved { joint, shares, mu, live }
+    }
+
+    /// H V.
+    fn times<T: Real>(&self, direction: &Lines, at_hand: Option<&Compact<T>>) -> Lines {
+        let joint = self.joint;
+        let (classes, stride) = (joint.classes, direction.stride);
+        let narrow: Vec<T> = direction.numbers.iter().map(|v| T::of(*v)).collect();
+        let last = joint.width() * stride;
+        let parts = joint.pass_over(
+            &self.live,
+            at_hand,
+            |_| (vec![T::ZERO; narrow.len()], vec![T::ZERO; stride]),
+            |(sums, line), i, columns, values| {
+                line.copy_from_slice(&narrow[last..]);
+                T::add_scores(columns, values, &narrow, line);
+                let shares = &self.shares[i * classes..][..classes];
+                let pairs = line.iter().zip(shares);
+                let mean: f64 = pairs.map(|(z, p)| z.value() * p).sum();
+                let cost = joint.costs[i] / self.mu;
+                for (z, p) in line.iter_mut().zip(shares) {
+                    *z = T::of(cost * p * (z.value() - mean));
+                }
+                line[classes..].fill(T::ZERO);
+                T::add_row(columns, values, line, sums);
+                sums[last..].iter_mut().zip(line).for_each(|(sum, a)| *sum += *a);
+            },
+        );
+        let mut image = joint.zero();
+        for (part, _) in parts {
+            image.numbers.iter_mut().zip(part).for_each(|(sum, part)| *sum += part.value());
+        }
+        if joint.intercept == Intercept::None {
+            image.biases_mut().fill(0.0);
+        }
+        let pairs = image.numbers.chunks_exact_mut(stride);
+        for (j, (image, v)) in pairs.zip(direction.numbers.chunks_exact(stride)).enumerate() {
+            let curvature = joint.curvature(j);
+            image.iter_mut().zip(v).for_each(|(h, v)| *h += curvature * v);
+        }
+        image
+    }
+}
+
+/// Solves H V = residual up to a share of it; also gives the number of iterations.
+fn conjugate_gradients(
+    joint: &Joint,
+    mut residual: Lines,
+    preconditioner: &Preconditioner,
+    tolerance: f64,
+    times: impl Fn(&Lines) -> Lines,
+) -> (Lines, usize) {
+    let inner = |a: &Lines, b: &Lines| dot_f64(&a.numbers, &b.numbers);
+    let mut answer = joint.zero();
+    let mut z = preconditioner.apply(joint, &residual);
+    let mut direction = z.clone();
+    let mut size = inner(&residual, &z);
+    let enough = tolerance * tolerance * inner(&residual, &residual);
+    let mut iterations = 0;
+    while iterations < MOST_ITERATIONS && size > 0.0 {
+        let image = times(&direction);
+        let curvature = inner(&direction, &image);
+        if curvature.is_nan() || curvature <= 0.0 {
+            break;
+        }
+        let length = size / curvature;
+        axpy_dense(length, &direction.numbers, &mut answer.numbers);
+        axpy_dense(-length, &image.numbers, &mut residual.numbers);
+        iterations += 1;
+        if inner(&residual, &residual) <= enough {
+            break;
+        }
+        z = preconditioner.apply(joint, &residual);
+        let next = inner(&residual, &z);
+        let turn = next / size;
+        size = next;
+        for (d, z) in direction.numbers.iter_mut().zip(&z.numbers) {
+            *d = z + turn * *d;
+        }
+    }
+    (answer, iterations)
+}
+
+/// Something close to the inverse of H: the same for every class.
+struct Preconditioner {
+    inverse: Inverse,
+    made_at: Lines,
+    temperature: f64,
+    still_good: bool,
+}
+
+impl Preconditioner {
+    fn new(joint: &Joint, shares: &[f64], temperature: f64, made_at: Lines) -> Preconditioner {
+        let others = temperature * (joint.classes - 1) as f64;
+        let curvature = |(shares, cost): (&[f64], &f64)| {
+            cost * (1.0 - shares.iter().map(|p| p * p).sum::<f64>()).max(0.0) / others
+        };
+        let pairs = shares.chunks_exact(joint.classes).zip(&joint.costs);
+        let curvatures: Vec<f64> = pairs.map(curvature).collect();
+        let sampled = Sampled {
+            store: &joint.data.store,
+            rows: &joint.rows,
+            curvatures: &curvatures,
+            penalty: &joint.penalty,
+            intercept: joint.intercept,
+            threads: joint.threads,
+        };
+        let inverse = sampled.inverse();
+        Preconditioner { inverse, made_at, temperature, still_good: true }
+    }
+
+    fn apply(&self, joint: &Joint, residual: &Lines) -> Lines {
+        let mut answer = joint.zero();
+        let planes = joint.planes(residual);
+        let solve = |k: usize| self.inverse.apply(&planes[k]);
+        let solved = parallel_map(joint.classes, joint.threads, solve);
+        for (k, Plane { weights, bias }) in solved.into_iter().enumerate() {
+            let places = answer.numbers.iter_mut().skip(k).step_by(residual.stride);
+            places.zip(weights).for_each(|(to, w)| *to = w);
+            answer.biases_mut()[k] = bias;
+        }
+        answer
+    }
+}
