@@ -6,8 +6,8 @@
 mod optimal;
 
 use linsep::proof::{
-    Basis, BiasInterval, Claim, ExactNumber, Finding, Intercept, Loss, Objective, Optimality,
-    Planes, Reading, ReadingField, WeightLimit, check_claim,
+    Basis, BiasInterval, Claim, Entries, ExactNumber, Finding, Intercept, Loss, Objective,
+    Optimality, Planes, Reading, ReadingField, RowBuffer, Rows, WeightLimit, check_claim,
 };
 use optimal::{Numbers, Trial, vectors};
 use proptest::prelude::*;
@@ -441,8 +441,92 @@ fn the_bias_is_where_the_interval_says() {
     assert!(count >= 12, "{count} intervals");
 }
 
+/// A table that hands out its rows with every column.
+struct Whole<'a>(&'a Trial);
+
+impl Rows for Whole<'_> {
+    fn len(&self) -> u64 {
+        self.0.len()
+    }
+
+    fn width(&self) -> usize {
+        self.0.width()
+    }
+
+    fn label(&self, row: u64) -> &str {
+        self.0.label(row)
+    }
+
+    fn for_each(&self, row: u64, each: &mut dyn FnMut(u32, f64)) {
+        self.0.for_each(row, each);
+    }
+
+    fn entries<'a>(&'a self, row: u64, _: &'a mut RowBuffer) -> Entries<'a> {
+        Entries::Dense(&self.0.rows[row as usize])
+    }
+
+    fn takes_part(&self, row: u64) -> bool {
+        self.0.takes_part(row)
+    }
+
+    fn weight(&self, row: u64) -> f64 {
+        self.0.weight(row)
+    }
+}
+
+#[test]
+fn many_rows_are_judged_alike_by_any_number_of_threads() {
+    for loss in LOSSES {
+        let joint = matches!(loss, Loss::Softmax | Loss::CrammerSinger);
+        let names: Vec<&str> = if joint { vec!["a", "b", "c"] } else { vec!["no", "yes"] };
+        let mut dice = Dice(99);
+        let mut trial = Trial { rows: vec![], labels: vec![], weights: vec![], basis: None };
+        for _ in 0..5000 {
+            trial.rows.push((0..11).map(|_| dice.tenth()).collect());
+            trial.labels.push(names[dice.below(names.len() as u64) as usize].to_owned());
+            trial.weights.push([1.0, 0.25, 0.0][dice.below(3) as usize]);
+        }
+        let objective = Objective {
+            loss,
+            c: 0.01,
+            l2: 1.0,
+            l1: 0.0,
+            intercept: Intercept::Free,
+            class_weights: vec![],
+            scale: vec![],
+            limits: vec![],
+        };
+        let numbers = Numbers::new(&trial, &names, &objective);
+        let mu = if matches!(loss, Loss::Hinge | Loss::CrammerSinger) { 0.5 } else { 0.0 };
+        let claim = numbers.claim(&numbers.solve(mu, 300), mu, 1e-7);
+        let reading = ReadingField { default: Reading::Decimal, binary64: vec![] };
+        let whole = Whole(&trial);
+        // Words that tell what was shown tell every digit of it.
+        let mut false_one = claim.clone();
+        let mut poor_one = claim.clone();
+        for (claim, primal, bound) in [(&mut false_one, 1e-3, -1e9), (&mut poor_one, 1e9, 1e8)] {
+            let Claim::Optimal { optimality, .. } = claim else { panic!("another claim") };
+            (optimality.primal, optimality.bound) = (primal, bound);
+            (optimality.gap, optimality.radius) = (1e99, Some(1e99));
+        }
+        for rows in [&trial as &dyn Rows, &whole] {
+            for claim in [&claim, &false_one, &poor_one] {
+                let found = check_claim(claim, rows, &reading, true, 1);
+                assert_eq!(found.holds(), *claim != false_one && *claim != poor_one, "{found:?}");
+                for threads in [2, 3, 7, 64] {
+                    assert_eq!(
+                        check_claim(claim, rows, &reading, true, threads),
+                        found,
+                        "{loss:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
 
     /// Weak duality in numbers: whatever the multipliers, no bound above the objective of a plane that
     /// somebody found is ever shown.

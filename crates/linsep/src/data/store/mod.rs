@@ -378,6 +378,15 @@ mod tests {
             store.for_each(i, &mut scratch, |j, value| found[j as usize] = value);
             let expected: Vec<f64> = row.iter().map(|&(value, _)| value).collect();
             assert_eq!(found, expected, "row {i}");
+            let mut proof = vec![0.0; row.len()];
+            match store.entries(i, &mut scratch) {
+                linsep_proof::Entries::Dense(values) => proof.copy_from_slice(values),
+                linsep_proof::Entries::Sparse(columns, values) => {
+                    let pairs = columns.iter().zip(values);
+                    pairs.for_each(|(j, value)| proof[*j as usize] = *value);
+                }
+            }
+            assert_eq!(proof, expected, "row {i} as the checker reads it");
         }
     }
 
