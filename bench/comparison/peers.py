@@ -13,9 +13,9 @@ from comparison.process import Session
 WORKER = Path(__file__).resolve().parent / "worker.py"
 
 # From loose to tight around each solver's default; the first that reaches the quality counts.
-DUAL_LADDER = (10.0, 1.0, 0.1, 0.01, 1e-3, 1e-4)
-PRIMAL_LADDER = (1.0, 0.1, 0.01, 1e-3, 1e-4)
-SNAPML_LADDER = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5)
+DUAL_LADDER = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4)
+PRIMAL_LADDER = (1.0, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4)
+SNAPML_LADDER = (1.0, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4, 1e-5)
 PYTHON_LADDER = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
 # LIBLINEAR's solvers by objective: dual coordinate descent and a Newton method on the primal.
 LIBLINEAR_SOLVERS = {

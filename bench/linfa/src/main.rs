@@ -24,7 +24,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let records = Array2::from_shape_vec((rows.parse()?, features.parse()?), doubles(data)?)?;
     let targets: Array1<bool> = doubles(labels)?.into_iter().map(|label| label > 0.0).collect();
     let dataset = Dataset::new(records, targets);
-    answer(&format!("{{\"load\": {:.6}, \"peak_kib\": {}}}", start.elapsed().as_secs_f64(), peak_kib()))?;
+    answer(&format!(
+        "{{\"load\": {:.6}, \"peak_kib\": {}}}",
+        start.elapsed().as_secs_f64(),
+        peak_kib()
+    ))?;
 
     for line in std::io::stdin().lock().lines() {
         let line = line?;
@@ -44,8 +48,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             Ok(model) => {
                 // The weights speak for the class that linfa calls positive, whichever it chose.
                 let sign = if model.labels().pos.class { 1.0 } else { -1.0 };
-                let bytes: Vec<u8> =
-                    model.params().iter().flat_map(|weight| (sign * weight).to_le_bytes()).collect();
+                let bytes: Vec<u8> = model
+                    .params()
+                    .iter()
+                    .flat_map(|weight| (sign * weight).to_le_bytes())
+                    .collect();
                 std::fs::write(out, bytes)?;
                 answer(&format!(
                     "{{\"seconds\": {seconds:.6}, \"peak_kib\": {}, \"planes\": 1, \"labels\": [1, -1]}}",
