@@ -5,7 +5,7 @@ Needs Python 3.11 and nothing else, and shares no code with linsep. certificates
 DATA is one CSV, TSV or svmlight file, plain or gzip. Exit code: 0 every claim holds; 1 a claim is
 false or unproved, or the data is another; 2 usage; 3 the data cannot be read; 4 the certificate is
 malformed or of another version; 6 a file cannot be opened."""
-import csv, gzip, hashlib, itertools, json, math, pathlib, struct, sys
+import csv, decimal, gzip, hashlib, itertools, json, math, pathlib, struct, sys
 from fractions import Fraction
 
 class Refusal(Exception): """The exit code, and words that say why."""
@@ -41,7 +41,21 @@ CLAIMS = {"separable": {"plane": PLANE}, "inseparable": {"witness": ROWS},
           "margin": {"constant": text, "support": ROWS, "gamma2": text},
           "geometric-margin": {"support": ROWS, "gamma2": text}, "bracket": {"weights": ROWS, "bound": text},
           "mistakes": {"plane": PLANE, "mistakes": whole, "conflicts": each(ROWS)}}
+def filled(kind): return lambda x: bool(x) and each(kind)(x)  # an empty list is left out
+def two(*kinds): return lambda x: isinstance(x, list) and len(x) == len(kinds) and all(k(y) for k, y in zip(kinds, x))
+def has(x, lists): return isinstance(x, dict) and all(x[k] is not None for k in lists if k in x)  # absent or a list
+LIMIT = fields({"column": index}, {"least": real, "most": real})
+LISTS = {"class-weights": filled(two(text, real)), "scale": filled(real), "limits": filled(LIMIT)}
+OBJECTIVE = fields({"loss": word("logistic", "hinge", "squared-hinge", "softmax", "crammer-singer"), "c": real,
+                    "l2": real, "l1": real, "intercept": word("free", "penalised", "none")}, LISTS)
+POINT = {"alpha": filled(two(whole, real)), "shares": filled(two(whole, each(two(index, real))))}
+DUAL = fields({}, {"plane": PLANE, "planes": PLANES, **POINT})
+INTERVAL = fields({"least": real, "most": real, "tilt": two(real, real)})
+OPTIMALITY = fields({"objective": lambda x: has(x, LISTS) and OBJECTIVE(x), "primal": real, "bound": real, "gap": real,
+                     "dual": lambda x: has(x, POINT) and DUAL(x)}, {"radius": real, "bias": INTERVAL})
+CLAIMS["optimal"] = {"plane": PLANE, "optimality": OPTIMALITY}
 CLAIMS = {name: SIDES | body for name, body in CLAIMS.items()} | {
+    "joint optimal": {"scheme": text, "planes": PLANES, "optimality": OPTIMALITY},
     "joint separable": {"scheme": text, "planes": PLANES}, "unproved": {"reason": text},
     "joint inseparable": {"scheme": text, "witness": AGAINST}}
 OTHERS = dict.fromkeys([field for body in CLAIMS.values() for field in body], word())
@@ -99,7 +113,7 @@ def load(path):
     require(right, "the columns of the input contradict each other", 4)
     return file, source
 
-# --- The data: labels, which rows take part, the values that are not 0 as {column: binary64}, width.
+# --- The data: labels, weights (0: takes no part), the values that are not 0 as {column: binary64}, width.
 BLANKS, LABELS, GAPS = " \t\n\r\f", ("label", "target", "class", "y"), ("", "?", "na", "n/a", "null")
 
 def parse(cell):
@@ -149,7 +163,7 @@ def read_svmlight(lines, source):
     require(all(base <= j <= 2**32 - 2 for row in rows for j in row), "an index out of range", 3)
     width = source.get("features", max(j - base + 1 for row in rows for j in row if row[j]))
     rows = [{j - base: v for j, v in row.items() if v and j - base < width} for row in rows]
-    return labels, [True] * len(rows), rows, width
+    return labels, [1] * len(rows), rows, width
 def read_table(lines, source):
     first = [line for line in lines if line.strip(BLANKS)][:2]
     delimiter = max(",;\t|", key=lambda d: min(line.count(d) for line in first))
@@ -187,7 +201,7 @@ def read_table(lines, source):
         require(fine, f"row {len(rows)} has a gap, or text where a number should be", 3)
         rows.append({j: float(value) for j, value in row.items() if value})
         labels.append(normal(record[label]))
-        parts.append(share > 0)
+        parts.append(share)
     return labels, parts, rows, j
 def digest(labels, rows):
     def encode(label, row):
@@ -258,7 +272,7 @@ class Checker:
         taking = {label for label, part in zip(self.labels, self.parts) if part}
         require(claim["scheme"] == "pair" or taking <= set(names), "a row belongs to no side")
         require({1, -1} <= {sign.get(label) for label in taking}, "a side has no row")
-        return [part * sign.get(label, 0) for label, part in zip(self.labels, self.parts)]
+        return [bool(part) * sign.get(label, 0) for label, part in zip(self.labels, self.parts)]
     def blend(self, entries, sides, most=math.inf):
         """The sums of λ z and of λ, one for each of the names in sides(entry) = [(name, sign), ...]."""
         require(0 < len(entries) <= most, f"{len(entries)} entries, 1 to {most} are allowed")
@@ -342,8 +356,188 @@ class Checker:
             best = [name for name in scores if scores[name] == max(scores.values())]
             require(best == [self.labels[i]], f"row {i} does not score highest on its class")
 
+# --- Optimal. Any dual point bounds every model; what is irrational has 50 digits and is rounded outwards.
+SLACK = Fraction(1, 10**40)
+def binary64(x): return Fraction(float(x))
+def decimal_of(x): return decimal.Decimal(x.numerator) / x.denominator
+def ln(x): return Fraction(decimal_of(x).ln())
+def loss_above(x):
+    """ln(1 + exp(x)) or more."""
+    y = decimal_of(x)
+    return Fraction(max(y, 0) + (1 + (-abs(y)).exp()).ln()) + SLACK * (1 + abs(x))
+def entropy_below(shares): return sum((-p * ln(p) - SLACK for p in shares if 0 < p < 1), Fraction(0))
+def in_range(x): return 1e-100 <= x < 1e100
+
+class Optimal:
+    """The objective of a claim and its dual point; planes and rows have the constant as column -1."""
+    def __init__(self, checker, claim, joint):
+        self.checker, self.claimed = checker, claim["optimality"]
+        self.objective = o = self.claimed["objective"]
+        self.loss, self.intercept, self.l1, self.l2 = o["loss"], o["intercept"], binary64(o["l1"]), binary64(o["l2"])
+        names = [p["class"] for p in claim["planes"]] if joint else claim["negative"] + claim["positive"]
+        weights, limits, scale = dict(o.get("class-weights", [])), o.get("limits", []), o.get("scale", [])
+        right = len(weights) == len(o.get("class-weights", [])) and set(weights) <= set(names)
+        require(right and len(set(names)) == len(names) > 1, "classes or their weights stand twice or nowhere")
+        right = all(x == 0 or in_range(x) for x in (o["l1"], o["l2"])) and (o["l1"] or o["l2"] or limits)
+        require(right and all(map(in_range, [o["c"], *weights.values(), *scale])), "a factor is out of range")
+        width = checker.width
+        right = len(scale) in (0, width) and rising([limit["column"] for limit in limits] + [width])
+        require(right and (checker.bias or self.intercept == "none"), "scales, limits or the bias do not fit")
+        self.scale = dict(enumerate(map(binary64, scale)))
+        ends = lambda limit: [None if limit.get(k) is None else binary64(limit[k]) for k in ("least", "most")]
+        self.limits = {limit["column"]: ends(limit) for limit in limits}
+        require(not any(None not in e and e[0] > e[1] for e in self.limits.values()), "limits exclude each other")
+        signs = None if joint else checker.signs(claim)
+        self.rows, self.own, self.c = [], {}, {}
+        for i, (label, part) in enumerate(zip(checker.labels, checker.parts)):
+            if part if joint else signs[i]:
+                require(label in names, f"row {i} is of a class without a plane")
+                factor = float(o["c"]) * part * float(weights.get(label, 1))
+                require(in_range(factor), f"row {i}: its factor is out of range")
+                self.rows.append(i)
+                self.own[i], self.c[i] = names.index(label) if joint else signs[i], Fraction(factor)
+    def planes(self, planes):
+        parts = [w for p in planes for w in [*(p.get("weights") or []), *(p.get("sparse") or []), p.get("bias")]]
+        plain = not any(text(w[-1] if isinstance(w, list) else w) for w in parts)
+        require(plain, "the weights of an optimal model are JSON numbers")
+        return list(map(self.checker.plane, planes))
+    def value(self, column, w):
+        v = abs(w * self.scale.get(column, 1))
+        return self.l2 / 2 * v * v + self.l1 * v
+    def conjugate(self, column, g):
+        """The largest g w - r(w) of an allowed w: at a limit, at 0, or where the slope is 0."""
+        scale, (least, most) = self.scale.get(column, 1), self.limits.get(column, (None, None))
+        stops = [w for w in (least, most) if w is not None] + [Fraction(0)]
+        if self.l2:
+            slope = abs(g) / scale - self.l1
+            stops.append((slope if g > 0 else -slope) / (self.l2 * scale) if slope > 0 else Fraction(0))
+        fit = [w for w in stops if (least is None or w >= least) and (most is None or w <= most)]
+        return max(g * w - self.value(column, w) for w in fit)
+    def shrink(self, column, g):
+        """The largest factor of at most 1 with which the conjugate is finite."""
+        wall, (least, most) = self.l1 * self.scale.get(column, 1), self.limits.get(column, (None, None))
+        open_end = most is None if g > 0 else least is None
+        return wall / abs(g) if not self.l2 and open_end and abs(g) > wall else Fraction(1)
+    def penalised(self): return range(-1 if self.intercept == "penalised" else 0, self.checker.width)
+    def penalties(self, planes):
+        for plane in planes:
+            require(self.intercept != "none" or not plane.get(-1), "the intercept is none, the bias is not 0")
+            for column, (least, most) in self.limits.items():
+                w = plane.get(column, 0)
+                right = (least is None or w >= least) and (most is None or w <= most)
+                require(right, f"the weight of column {column} is beyond its limits")
+        return sum(self.value(j, plane.get(j, Fraction(0))) for plane in planes for j in self.penalised())
+    def listed(self, field):
+        rows = [row for row, _ in self.claimed["dual"].get(field, [])]
+        require(rising(rows) and set(rows) <= set(self.rows), "rows of the dual point are not rising or not there")
+        return dict(self.claimed["dual"].get(field, []))
+    def sums(self, factors):
+        """Σ factor x over (row, factor)."""
+        g = dict.fromkeys([-1, *range(self.checker.width)], Fraction(0))
+        for i, factor in factors:
+            for j, x in self.checker.rows[i].items() if factor else ():
+                g[j] += factor * x
+        return g
+    def check(self, primal, bound):
+        p, b, gap, radius = (self.claimed.get(k) for k in ("primal", "bound", "gap", "radius"))
+        require(p >= b and p > 0 and gap >= (p - b) / p, "the gap is larger")
+        require((radius is None) == (not self.l2), "the radius goes with l2")
+        require(radius is None or radius >= math.sqrt(2 * (p - b) / self.objective["l2"]), "the radius is larger")
+        require(primal <= binary64(p), f"the objective is {float(primal)!r}")
+        require(bound >= binary64(b), f"the dual point shows {float(bound)!r}")
+    # Two classes: one multiplier α for each row.
+    def two(self, claim):
+        dual = self.claimed["dual"]
+        require(self.loss in ("logistic", "hinge", "squared-hinge") and not dual.get("planes")
+                and "shares" not in dual, "the loss or the dual point is one of more classes")
+        own, = planes = self.planes([claim["plane"]])
+        other, = self.planes([dual["plane"]]) if dual.get("plane") else [own]
+        margins = lambda plane: {i: self.own[i] * dot(self.checker.rows[i], plane) for i in self.rows}
+        lost = {"logistic": lambda m: loss_above(-m), "hinge": lambda m: max(0, 1 - m),
+                "squared-hinge": lambda m: max(0, 1 - m) ** 2}[self.loss]
+        primal = sum(self.c[i] * lost(m) for i, m in margins(own).items()) + self.penalties(planes)
+        slope = {"logistic": lambda m: Fraction(1 / (1 + math.exp(max(min(m, 700), -700)))),
+                 "hinge": lambda m: Fraction(m < 1), "squared-hinge": lambda m: 2 * max(0, 1 - m)}[self.loss]
+        alpha = {i: self.c[i] * slope(m) for i, m in margins(other).items()}
+        alpha |= {i: binary64(a) for i, a in self.listed("alpha").items()}
+        top = lambda i: Fraction(1e100) if self.loss == "squared-hinge" else self.c[i]
+        require(all(0 <= a <= top(i) for i, a in alpha.items()), "a multiplier is out of its domain")
+        weight = {s: sum(a for i, a in alpha.items() if self.own[i] == s) for s in (1, -1)}
+        light = min(weight.values())
+        def bound(tilt={}):
+            """The bound of the tilted dual point, and Σ y α of both sides before the tilt."""
+            part = lambda i: light / weight[self.own[i]] if self.intercept == "free" and weight[self.own[i]] else 1
+            point = {i: a * part(i) * (1 - tilt.get(self.own[i], 0)) for i, a in alpha.items()}
+            g = self.sums((i, self.own[i] * a) for i, a in point.items())
+            factor = min([Fraction(1)] + [self.shrink(j, g[j]) for j in self.penalised()])
+            psi = {"logistic": lambda c, a: c * entropy_below([a / c, 1 - a / c]), "hinge": lambda c, a: a,
+                   "squared-hinge": lambda c, a: a - a * a / (4 * c)}[self.loss]
+            gain = sum(psi(self.c[i], factor * a) for i, a in point.items())
+            return gain - sum(self.conjugate(j, factor * g[j]) for j in self.penalised()), factor * light
+        self.check(primal, bound()[0])
+        bias = self.claimed.get("bias")
+        if bias is not None:
+            require(self.intercept == "free", "only a free bias has an interval")
+            ends = -binary64(bias["least"]), binary64(bias["most"])
+            for side, tilt, end in zip((-1, 1), map(binary64, bias["tilt"]), ends):
+                require(0 < tilt <= 1, "a tilt is out of range")
+                shown, beta = bound({side: tilt})
+                right = beta and end * beta * tilt >= binary64(self.claimed["primal"]) - shown
+                require(right, "the interval of the bias is narrower than what is shown")
+    # K classes: shares p of each row that add up to 1.
+    def joint(self, claim):
+        dual, softmax = self.claimed["dual"], self.loss == "softmax"
+        require(self.loss in ("softmax", "crammer-singer") and not dual.get("plane") and "alpha" not in dual
+                and not self.limits and not self.claimed.get("bias"), "this is for two classes")
+        planes, size = self.planes(claim["planes"]), len(claim["planes"])
+        others = dual.get("planes")
+        same = others is None or [p["class"] for p in others] == [p["class"] for p in claim["planes"]]
+        require(same, "the dual planes are of other classes")
+        require(set(self.own.values()) == set(range(size)), "a class has no row")
+        points = planes if others is None else self.planes(others)
+        listed, primal, shares = self.listed("shares"), self.penalties(planes), {}
+        for i in self.rows:
+            own, score = self.own[i], lambda planes: [dot(self.checker.rows[i], plane) for plane in planes]
+            s = score(planes)
+            if softmax:
+                top = max(s)
+                parts = sum((decimal_of(x - top)).exp() for x in s)
+                primal += self.c[i] * (Fraction(parts.ln()) + top - s[own] + SLACK * (size + abs(top - s[own])))
+            else:
+                primal += self.c[i] * max(x - s[own] + (k != own) for k, x in enumerate(s))
+            s = [x + (not softmax and k != own) for k, x in enumerate(score(points))]
+            if i in listed:
+                ks = [k for k, _ in listed[i]]
+                right = rising(ks + [size]) and own not in ks and all(0 <= p <= 1 for _, p in listed[i])
+                p = {k: binary64(share) for k, share in listed[i]}
+                require(right and sum(p.values()) <= 1 + Fraction(1, 10**12), f"row {i}: shares out of range")
+            else:
+                weights = [math.exp(max(x - max(s), -700)) if softmax else float(x == max(s)) for x in s]
+                best = [k for k, w in enumerate(weights) if w == 1]
+                p = {k: Fraction(w / sum(weights)) for k, w in enumerate(weights) if k != own} if softmax else {
+                    best[0]: Fraction(1)} if own not in best else {}
+            total = sum(p.values())
+            p = {k: x / max(total, 1) for k, x in p.items()}
+            shares[i] = [p.get(k, Fraction(0)) if k != own else 1 - min(total, 1) for k in range(size)]
+        if self.intercept == "free":
+            have = [sum(self.c[i] * shares[i][k] for i in self.rows) for k in range(size)]
+            want = [sum(self.c[i] for i in self.rows if self.own[i] == k) for k in range(size)]
+            theta = max([Fraction(0)] + [1 - w / h for h, w in zip(have, want) if h])
+            if theta:
+                q = [(h + (w - h) / theta) / sum(want) for h, w in zip(have, want)]
+                shares = {i: [(1 - theta) * x + theta * y for x, y in zip(p, q)] for i, p in shares.items()}
+        pull = lambda k: [(i, self.c[i] * ((self.own[i] == k) - shares[i][k])) for i in self.rows]
+        g = [self.sums(pull(k)) for k in range(size)]
+        factor = min([Fraction(1)] + [self.shrink(j, v[j]) for v in g for j in self.penalised()])
+        gain = Fraction(0)
+        for i, p in shares.items():
+            p = [factor * x + (1 - factor) * (k == self.own[i]) for k, x in enumerate(p)]
+            gain += self.c[i] * (entropy_below(p) if softmax else 1 - p[self.own[i]])
+        self.check(primal, gain - sum(self.conjugate(j, factor * v[j]) for v in g for j in self.penalised()))
+
 def main(paths):
     sys.set_int_max_str_digits(0)
+    decimal.getcontext().prec = 50
     try:
         require(len(paths) == 2, __doc__, 2)
         file, source = load(paths[0])
@@ -360,7 +554,11 @@ def main(paths):
             require(name != "unproved", claim.get("reason"))
             checker = checker or Checker(file, labels, parts, rows, width)
             require(claim["claim"] not in NOT_HERE, f"not checked here: kind {claim['claim']}")
-            (checker.joint if name.startswith("joint") else checker.two_classes)(claim, name)
+            if claim["claim"] == "optimal":
+                judge = Optimal(checker, claim, name != "optimal")
+                (judge.two if name == "optimal" else judge.joint)(claim)
+            else:
+                (checker.joint if name.startswith("joint") else checker.two_classes)(claim, name)
         except Refusal as refusal:
             verdict, words, failed = "unproved" if name == "unproved" else "FALSE", refusal.args[1], True
             verdict = "unchecked" if words.startswith("not checked here") else verdict

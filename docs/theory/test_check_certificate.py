@@ -119,6 +119,7 @@ class Accepted(Test):
         for case in cases():
             names |= {checker.full_name(claim) for claim in case.certificate["claims"]}
             (self.refuse if case.name == "unproved" else self.accept)(case)
+        names |= {checker.full_name(claim) for case in cases(FOLDER / "optimal") for claim in case.certificate["claims"]}
         self.assertEqual(names, set(checker.CLAIMS), "every kind of claim has a certificate")
 
     def test_the_form_of_the_data_does_not_matter(self):
@@ -449,6 +450,124 @@ class ChangedData(Test):
             changed = case.copy(f"{data!r}")
             changed.data = data
             self.refuse(changed)
+
+class OptimalModels(Test):
+    """Certificates of testdata/certificates/optimal: a model against every other one."""
+
+    def cases(self):
+        found = list(cases(FOLDER / "optimal"))
+        self.assertGreaterEqual(len(found), 12)
+        losses = {case.certificate["claims"][0]["optimality"]["objective"]["loss"] for case in found}
+        self.assertEqual(losses, {"logistic", "hinge", "squared-hinge", "softmax", "crammer-singer"})
+        return found
+
+    def changed(self, case, name, change):
+        """The case with its claim changed: change(claim, optimality)."""
+        changed = case.copy(name)
+        claim = changed.certificate["claims"][0]
+        change(claim, claim["optimality"])
+        return changed
+
+    @staticmethod
+    def is_close(case):
+        """Whether the gap is so small that any other weight breaks the claim."""
+        return case.certificate["claims"][0]["optimality"]["gap"] < 1e-9
+
+    def is_strict(self, case):
+        """Whether every row counts, and every weight: no hinge leaves rows out, no l1 weights at 0."""
+        objective = case.certificate["claims"][0]["optimality"]["objective"]
+        smooth = objective["loss"] in ("logistic", "softmax")
+        return self.is_close(case) and smooth and not objective["l1"] and "limits" not in objective
+
+    def test_every_certificate_is_accepted(self):
+        for case in self.cases():
+            self.accept(case)
+        self.assertGreaterEqual(sum(map(self.is_strict, self.cases())), 2)
+
+    def test_a_weight_that_is_moved(self):
+        for case in self.cases():
+            claim = case.certificate["claims"][0]
+            for k, plane in enumerate(claim.get("planes") or [claim["plane"]]):
+                for j in range(len(plane["weights"]) + ("bias" in plane)):
+                    for step in (1e-3, -1e-3):
+                        def move(claim, _):
+                            plane = claim["planes"][k] if "planes" in claim else claim["plane"]
+                            if j < len(plane["weights"]):
+                                plane["weights"][j] += step
+                            else:
+                                plane["bias"] += step
+                        changed = self.changed(case, f"weight {k} {j} by {step}", move)
+                        self.settle(changed, False if self.is_close(case) else None)
+            self.refuse(self.changed(case, "as words", lambda claim, _: (
+                claim["planes"][0] if "planes" in claim else claim["plane"])["weights"].__setitem__(0, "1")))
+
+    def test_numbers_that_say_too_much(self):
+        for case in self.cases():
+            def bound(_, o):
+                doubt = 1e-6 * o["primal"] + (1e-3 if case.name == "paper" else 0)
+                o["bound"] += doubt
+                o["primal"] += doubt
+            self.refuse(self.changed(case, "primal", lambda _, o: o.update(
+                primal=o["primal"] - 1e-6 * abs(o["primal"]))))
+            self.refuse(self.changed(case, "bound", bound))
+            self.refuse(self.changed(case, "gap", lambda _, o: o.update(
+                gap=(o["primal"] - o["bound"]) / o["primal"] * (1 - 1e-12))))
+            l2 = case.certificate["claims"][0]["optimality"]["objective"]["l2"]
+            for new in (None, 0.0) if l2 else (0.0, 1e9):
+                self.refuse(self.changed(case, f"radius {new}", lambda _, o: o.update(radius=new)))
+            wide = {"least": -1e9, "most": 1e9, "tilt": [0.5, 0.5]}
+            had = case.certificate["claims"][0]["optimality"].get("bias")
+            self.settle(self.changed(case, "an interval", lambda _, o: o.update(bias=wide)), had is not None)
+            for new in ({"least": had["least"] + 1e-5}, {"most": had["most"] - 1e-5}, {"tilt": [0, 0.1]},
+                        {"tilt": [0.1, 1.5]}, {"tilt": [0.1]}, {"least": None}) if had else ():
+                self.refuse(self.changed(case, f"interval {new}", lambda _, o: o["bias"].update(new)))
+
+    def test_other_objectives(self):
+        for case in self.cases():
+            objective = case.certificate["claims"][0]["optimality"]["objective"]
+            strict = False if self.is_strict(case) else None
+            for new in ({"c": 1.01 * objective["c"]}, {"c": 0.99 * objective["c"]}, {"l1": objective["l1"] + 0.01},
+                        {"scale": [1.3] * 3}, {"intercept": "free"}, {"intercept": "penalised"}, {"intercept": "none"}):
+                if any(objective.get(field) != value for field, value in new.items()):
+                    self.settle(self.changed(case, str(new), lambda _, o: o["objective"].update(new)), strict)
+            for new in ({"c": 0}, {"c": -1}, {"c": "1"}, {"c": 1e200}, {"l1": -1}, {"l2": -1}, {"l1": None},
+                        {"loss": "exponential"}, {"loss": None}, {"intercept": "some"}, {"scale": []}, {"scale": None},
+                        {"scale": [0] * 3}, {"class-weights": []}, {"class-weights": [["nobody", 2]]},
+                        {"class-weights": [["no", 0], ["a", 0]]}, {"class-weights": None}, {"limits": []},
+                        {"limits": None}, {"limits": [{"column": 99}]}, {"limits": [{"column": 0, "least": 1, "most": 0}]},
+                        {"limits": [{"column": 0, "least": 7}]}, {"extra": 1}):
+                self.refuse(self.changed(case, str(new), lambda _, o: o["objective"].update(new)))
+            joint = "planes" in case.certificate["claims"][0]
+            for loss in ("logistic", "hinge", "squared-hinge", "softmax", "crammer-singer"):
+                if loss != objective["loss"] and (joint != (loss in ("softmax", "crammer-singer"))):
+                    self.refuse(self.changed(case, loss, lambda _, o: o["objective"].update(loss=loss)))
+
+    def test_multipliers_out_of_their_domain(self):
+        for case in self.cases():
+            rows = case.certificate["data"]["rows"]
+            for alpha in ([[0, -1e-9]], [[0, 1e101]], [[rows, 0]], [[-1, 0]], [[0, 0], [0, 0]], [[1, 0], [0, 0]],
+                          [[0, "0"]], [[0]], [], None, [[0, None]]):
+                self.refuse(self.changed(case, f"alpha {alpha}", lambda _, o: o["dual"].update(alpha=alpha)))
+            for shares in ([[0, [[0, 0.6], [1, 0.6], [2, 0.6]]]], [[0, [[7, 0.1]]]], [[0, [[1, -0.1], [2, -0.1]]]],
+                           [[rows, []]], [[0, []], [0, []]], [[0, [[1, 0.1], [1, 0.1]]]], [], None, [[0, None]]):
+                self.refuse(self.changed(case, f"shares {shares}", lambda _, o: o["dual"].update(shares=shares)))
+            for new in ({"dual": None}, {"dual": []}, {"primal": None}, {"bound": "0"}, {"gap": None}, {"extra": 0}):
+                self.refuse(self.changed(case, str(new), lambda _, o: o.update(new)))
+            self.refuse(self.changed(case, "no dual", lambda _, o: o.pop("dual")))
+
+    def test_other_data(self):
+        for case in self.cases():
+            strict = False if self.is_strict(case) else None
+            for row in range(case.certificate["data"]["rows"]):
+                labels, parts, rows, _ = case.read()
+                if not parts[row]:
+                    continue
+                other = next(label for label in sorted(set(labels)) if label != labels[row])
+                for column, value in (("label", other), (0, rows[row].get(0, 0) + 0.5)):
+                    changed = case.copy(f"row {row}: {column} is {value}")
+                    changed.data = with_cell(changed, row, column, value)
+                    self.refuse(changed)
+                    self.settle(changed.sealed(), strict)
 
 class BasisFunctions(Test):
     """Certificates of testdata/certificates/basis, whose claims are about products of columns."""

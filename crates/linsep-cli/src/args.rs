@@ -1,6 +1,8 @@
 //! The grammar of the command line. Learners' flags come from the registry.
 
+pub(crate) mod certified;
 mod online;
+mod optimal;
 pub(crate) mod pictures;
 mod teaching;
 pub(crate) mod trace;
@@ -44,6 +46,7 @@ pub(crate) fn command() -> Command {
         .subcommand(pictures::compare())
         .subcommand(inspect())
         .subcommand(verify())
+        .subcommand(certified::command())
         .subcommand(convert())
         .subcommand(generate())
         .subcommand(trace::replay())
@@ -200,6 +203,7 @@ fn train() -> Command {
         .args(online::flags())
         .arg(switch("dry-run", "Read and check everything, learn and write nothing"))
         .args(trace::train_flags())
+        .args(optimal::train_flags())
         .args(input::flags())
         .arg(input::basis_flag())
 }

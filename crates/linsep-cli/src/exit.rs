@@ -172,6 +172,9 @@ fn advice(error: &Error) -> Option<&'static str> {
         Error::Model { code: Code::TRACE, .. } => {
             Some("give the data of the run with the same rows, or write the trace again")
         }
+        Error::Model { code: Code::FOREIGN_MODEL, .. } => {
+            Some("linsep help certify shows the two forms that are read")
+        }
         Error::Model { .. } => Some("train the model again, or fetch the file again"),
         _ => None,
     }

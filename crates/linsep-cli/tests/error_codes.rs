@@ -98,6 +98,7 @@ fn case(code: Code) -> (i32, Case) {
             room.write("f.csv", "a,b,label\n1,2,x\n4,5,y\n");
             room.run("replay t.ndjson f.csv")
         }),
+        Code::FOREIGN_MODEL => Case::Line("certify two.csv two.csv --learner svm"),
         Code::LIMIT => Case::Line("train two.csv --epochs 1"),
         Code::IO => Case::Line("train nope.csv"),
         Code::MEMORY => flagged(TWO, "--max-memory 1"),

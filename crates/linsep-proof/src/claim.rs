@@ -28,6 +28,7 @@ impl Certificate {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Wire", into = "Wire")]
 #[non_exhaustive]
+#[allow(clippy::large_enum_variant)] // A file has a handful of claims.
 pub enum Claim {
     /// Nothing is proved; the reason says why.
     Unproved {

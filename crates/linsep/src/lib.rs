@@ -24,6 +24,7 @@ pub mod data;
 pub mod density;
 pub(crate) mod engine;
 pub mod explain;
+pub mod foreign;
 pub mod geometry;
 pub mod learn;
 pub mod loss;

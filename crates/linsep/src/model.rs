@@ -29,7 +29,7 @@ pub struct Plane {
 }
 
 /// How scores become probabilities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Link {
@@ -37,6 +37,13 @@ pub enum Link {
     None,
     /// The logistic function of the one score of two classes; else the softmax of all scores.
     Softmax,
+    /// The logistic function of slope · score + offset, for two classes.
+    Sigmoid {
+        /// What the score is multiplied by.
+        slope: f64,
+        /// What is added.
+        offset: f64,
+    },
 }
 
 /// A fitted linear classifier.
@@ -80,10 +87,9 @@ impl LinearModel {
     pub fn probabilities(&self, scores: &[f64]) -> Option<Vec<f64>> {
         match (self.link, scores) {
             (Link::None, _) => None,
-            (Link::Softmax, [score]) => {
-                let positive = 1.0 / (1.0 + (-score).exp());
-                Some(vec![1.0 / (1.0 + score.exp()), positive])
-            }
+            (Link::Softmax, [score]) => Some(two_sided(*score)),
+            (Link::Sigmoid { slope, offset }, [score]) => Some(two_sided(slope * score + offset)),
+            (Link::Sigmoid { .. }, _) => None,
             (Link::Softmax, _) => {
                 let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                 let powers: Vec<f64> = scores.iter().map(|s| (s - highest).exp()).collect();
@@ -268,6 +274,11 @@ impl LinearModel {
         });
         self.rule.poll(scores)
     }
+}
+
+/// The probabilities of both classes by the logistic function.
+fn two_sided(z: f64) -> Vec<f64> {
+    vec![1.0 / (1.0 + z.exp()), 1.0 / (1.0 + (-z).exp())]
 }
 
 /// The score of a row whose values count as 1 above the threshold and as 0 elsewhere. Zeros may be

@@ -7,6 +7,8 @@
 //! numbers that are not finite, lengths that disagree and bytes behind the object are all refused.
 //! There are no types, code or paths inside.
 
+mod shared;
+
 use crate::atomic::write_atomic;
 use crate::checkpoint::SavedRun;
 use crate::data::basis::Basis;
@@ -226,6 +228,8 @@ struct WirePlane {
 
 impl Wire {
     fn of(file: &ModelFile) -> Wire {
+        let mut certificate = file.certificate.clone();
+        shared::leave_out(&file.model, &mut certificate.claims);
         Wire {
             format: FORMAT.to_owned(),
             sha256: String::new(),
@@ -242,7 +246,7 @@ impl Wire {
             input: file.model.input.clone(),
             planes: file.model.planes.iter().map(WirePlane::of).collect(),
             density: file.density.clone(),
-            certificate: file.certificate.clone(),
+            certificate,
             run: file.run.clone(),
         }
     }
@@ -302,6 +306,9 @@ impl Wire {
         if self.certificate.basis != self.input.basis.as_ref().map(Basis::claimed) {
             return Err("the certificate speaks of another basis".into());
         }
+        if matches!(self.link, Link::Sigmoid { .. }) && self.rule != Rule::Sign {
+            return Err("a sigmoid link is for the one plane of two classes".into());
+        }
         let stop =
             Stop::parse(&self.stop).ok_or_else(|| "the stop reason is unknown".to_owned())?;
         let planes: std::result::Result<Vec<Plane>, String> =
@@ -309,15 +316,18 @@ impl Wire {
         if let Some(density) = &self.density {
             density.check(self.classes.len(), features)?;
         }
+        let model = LinearModel {
+            planes: planes?,
+            rule: self.rule,
+            link: self.link,
+            classes: self.classes,
+            input: self.input,
+        };
+        let mut certificate = self.certificate;
+        shared::put_back(&model, &mut certificate.claims);
         Ok(ModelFile {
-            model: LinearModel {
-                planes: planes?,
-                rule: self.rule,
-                link: self.link,
-                classes: self.classes,
-                input: self.input,
-            },
-            certificate: self.certificate,
+            model,
+            certificate,
             learner: self.learner,
             parameters: self.parameters,
             seed: self.seed,

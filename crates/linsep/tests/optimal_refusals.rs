@@ -10,6 +10,7 @@ use linsep::proof::{
     Planes, Reading, ReadingField, WeightLimit, check_claim,
 };
 use optimal::{Numbers, Trial, vectors};
+use proptest::prelude::*;
 
 const LOSSES: [Loss; 5] =
     [Loss::Logistic, Loss::Hinge, Loss::SquaredHinge, Loss::Softmax, Loss::CrammerSinger];
@@ -149,5 +150,340 @@ fn honest_claims_are_accepted_and_close() {
             let again = check_claim(&case.claim, &case.trial, &case.reading, true, threads);
             assert_eq!(again, found, "{}", case.words);
         }
+    }
+}
+
+/// What is changed in a claim or in its data.
+type Change = (String, Claim, Trial);
+
+/// Weights, labels, values, row weights, multipliers and settings, each moved a little.
+fn changes(case: &Case) -> Vec<Change> {
+    let mut all = Vec::new();
+    let Claim::Optimal { planes, .. } = &case.claim else { panic!("another claim") };
+    let width = vectors(planes)[0].len();
+    for plane in 0..vectors(planes).len() {
+        for column in 0..width {
+            for step in [1e-3, -1e-3, 1e-6, -1e-6, 0.1] {
+                let claim = with_weight(&case.claim, plane, column, step);
+                all.push((format!("weight {plane} {column} {step}"), claim, case.trial.clone()));
+            }
+        }
+    }
+    for row in 0..case.trial.rows.len() {
+        let mut trial = case.trial.clone();
+        let at = case.names.iter().position(|name| *name == trial.labels[row]).unwrap();
+        trial.labels[row] = case.names[(at + 1) % case.names.len()].to_owned();
+        all.push((format!("label {row}"), case.claim.clone(), trial));
+        let mut trial = case.trial.clone();
+        trial.rows[row][0] += [0.5, -0.25, 1e-3][row % 3];
+        all.push((format!("value {row}"), case.claim.clone(), trial));
+        let mut trial = case.trial.clone();
+        trial.weights[row] *= 1.01;
+        all.push((format!("row weight {row}"), case.claim.clone(), trial));
+    }
+    let Optimality { dual, .. } = case.optimality();
+    for at in 0..dual.alpha.len() {
+        let claim = case.with(|claimed| claimed.dual.alpha[at].1 *= 0.9);
+        all.push((format!("alpha {at}"), claim, case.trial.clone()));
+    }
+    for at in (0..dual.shares.len()).filter(|at| !dual.shares[*at].1.is_empty()) {
+        let claim = case.with(|claimed| claimed.dual.shares[at].1[0].1 *= 0.7);
+        all.push((format!("share {at}"), claim, case.trial.clone()));
+    }
+    let settings: [(&str, fn(&mut Objective)); 6] = [
+        ("c", |objective| objective.c *= 1.001),
+        ("less c", |objective| objective.c *= 0.999),
+        ("l1", |objective| objective.l1 = objective.l1 * 1.01 + 1e-4),
+        ("l2", |objective| objective.l2 *= 1.01),
+        ("class weights", |objective| objective.class_weights.clear()),
+        ("scale", |objective| objective.scale.iter_mut().for_each(|scale| *scale *= 1.01)),
+    ];
+    for (name, change) in settings {
+        let claim = case.with(|claimed| {
+            change(&mut claimed.objective);
+            let l2 = claimed.objective.l2;
+            claimed.radius =
+                (l2 > 0.0).then(|| (2.0 * (claimed.primal - claimed.bound) / l2).sqrt());
+        });
+        all.push((name.to_owned(), claim, case.trial.clone()));
+    }
+    all
+}
+
+fn with_weight(claim: &Claim, plane: usize, column: usize, step: f64) -> Claim {
+    let mut claim = claim.clone();
+    let Claim::Optimal { planes, .. } = &mut claim else { panic!("another claim") };
+    let (weights, bias) = match planes {
+        Planes::Two { plane, .. } => (&mut plane.weights, &mut plane.bias),
+        Planes::Each(planes) => {
+            let plane = &mut planes[plane];
+            (&mut plane.weights, &mut plane.bias)
+        }
+    };
+    let all = weights.iter_mut().flatten().chain(bias.iter_mut());
+    if let Some(ExactNumber::Binary64(weight)) = all.into_iter().nth(column) {
+        *weight += step;
+    }
+    claim
+}
+
+/// Whether the weights are such that the objective allows them at all.
+fn is_allowed(claim: &Claim) -> bool {
+    let Claim::Optimal { planes, optimality } = claim else { panic!("another claim") };
+    let objective = &optimality.objective;
+    vectors(planes).iter().all(|plane| {
+        let (bias, weights) = plane.split_last().unwrap();
+        let within = |limit: &WeightLimit| {
+            let weight = weights[limit.column as usize];
+            limit.least.is_none_or(|least| least <= weight)
+                && limit.most.is_none_or(|most| weight <= most)
+        };
+        objective.limits.iter().all(within)
+            && (*bias == 0.0 || objective.intercept != Intercept::None)
+    })
+}
+
+/// Whether every multiplier is in its domain.
+fn is_in_domain(case: &Case, claim: &Claim, trial: &Trial) -> bool {
+    let Claim::Optimal { optimality, .. } = claim else { panic!("another claim") };
+    let Objective { c, class_weights, loss, .. } = &optimality.objective;
+    let fits = |(row, alpha): &(u64, f64)| {
+        let label = &trial.labels[*row as usize];
+        let factor = class_weights.iter().find(|(name, _)| name == label).map_or(1.0, |f| f.1);
+        let most = c * trial.weights[*row as usize] * factor;
+        *loss == Loss::SquaredHinge || *alpha <= most
+    };
+    // The own class has no share of its own in the list.
+    let names = |(row, shares): &(u64, Vec<(u32, f64)>)| {
+        shares.iter().all(|(k, _)| case.names[*k as usize] != trial.labels[*row as usize])
+    };
+    optimality.dual.alpha.iter().all(fits) && optimality.dual.shares.iter().all(names)
+}
+
+#[test]
+fn changed_claims_are_accepted_just_when_they_are_still_true() {
+    let (mut refused, mut accepted, mut close) = (0, 0, 0);
+    for case in cases() {
+        let mut refused_here = 0;
+        for (what, claim, trial) in changes(&case) {
+            let truth = match is_allowed(&claim) && is_in_domain(&case, &claim, &trial) {
+                true => case.truth(&claim, &trial),
+                false => Some(false),
+            };
+            // A value that is moved may have no short decimal; such data is refused elsewhere.
+            match (truth, case.holds(&claim, &trial)) {
+                (Some(truth), found) => {
+                    assert_eq!(found, truth, "{what} in {}", case.words);
+                    refused_here += i32::from(!found);
+                    accepted += i32::from(found);
+                }
+                (None, _) => close += 1,
+            }
+        }
+        assert!(refused_here > 20, "{}: {refused_here} changes refused", case.words);
+        refused += refused_here;
+    }
+    assert!(
+        refused > 4000 && accepted > 100,
+        "{refused} refused, {accepted} accepted, {close} close"
+    );
+    assert!(close < (refused + accepted) / 10, "{close} of {refused} too close to tell");
+}
+
+#[test]
+fn numbers_that_say_too_much_are_refused() {
+    for case in cases() {
+        // Free biases of more classes leave a choice of the mixture, which the plain sums make otherwise.
+        let free = case.objective.intercept == Intercept::Free && case.names.len() > 2;
+        let doubt = if free { 1e-6 } else { 1e-9 } * case.optimality().primal;
+        case.refused(&case.with(|claimed| claimed.primal -= doubt), "primal");
+        case.refused(
+            &case.with(|claimed| {
+                claimed.bound += doubt;
+                claimed.primal += doubt;
+            }),
+            "bound",
+        );
+        case.refused(&case.with(|claimed| claimed.gap *= 1.0 - 1e-12), "gap");
+        if let Some(radius) = case.optimality().radius {
+            case.refused(
+                &case.with(|claimed| claimed.radius = Some(radius * (1.0 - 1e-12))),
+                "radius",
+            );
+            case.refused(&case.with(|claimed| claimed.radius = None), "no radius");
+        } else {
+            case.refused(&case.with(|claimed| claimed.radius = Some(1e9)), "a radius");
+        }
+        // Looser numbers are true as well.
+        let looser = case.with(|claimed| {
+            claimed.primal *= 1.25;
+            claimed.bound *= 0.5;
+            claimed.gap = 1.0;
+            claimed.radius = claimed.radius.map(|_| 1e9);
+        });
+        assert!(case.holds(&looser, &case.trial), "{}", case.words);
+    }
+}
+
+#[test]
+fn what_no_correct_writer_makes_is_refused() {
+    for case in cases() {
+        let joint = case.names.len() > 2;
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            case.refused(&case.with(|claimed| claimed.primal = bad), "primal");
+            case.refused(&case.with(|claimed| claimed.bound = bad), "bound");
+            case.refused(&case.with(|claimed| claimed.gap = bad), "gap");
+        }
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-200] {
+            case.refused(&case.with(|claimed| claimed.objective.c = bad), "c");
+            let weights = vec![(case.names[0].to_owned(), bad)];
+            case.refused(&case.with(|claimed| claimed.objective.class_weights = weights), "class");
+            let scale = vec![bad; 5];
+            case.refused(&case.with(|claimed| claimed.objective.scale = scale), "scale");
+        }
+        for bad in [-1.0, f64::NAN, f64::INFINITY] {
+            case.refused(&case.with(|claimed| claimed.objective.l1 = bad), "l1");
+            case.refused(&case.with(|claimed| claimed.objective.l2 = bad), "l2");
+        }
+        let nothing = |claimed: &mut Optimality| {
+            (claimed.objective.l1, claimed.objective.l2, claimed.radius) = (0.0, 0.0, None);
+            claimed.objective.limits.clear();
+        };
+        case.refused(&case.with(nothing), "no penalty");
+        let unknown = vec![("nobody".to_owned(), 1.0)];
+        case.refused(&case.with(|claimed| claimed.objective.class_weights = unknown), "class");
+        let twice = vec![(case.names[0].to_owned(), 1.0); 2];
+        case.refused(&case.with(|claimed| claimed.objective.class_weights = twice), "class");
+        for loss in LOSSES {
+            let other = matches!(loss, Loss::Softmax | Loss::CrammerSinger) != joint;
+            if other {
+                case.refused(&case.with(|claimed| claimed.objective.loss = loss), "loss");
+            }
+        }
+        let past = case.trial.rows.len() as u64;
+        for row in [past, u64::MAX] {
+            match joint {
+                true => case.refused(&case.with(|c| c.dual.shares.push((row, vec![]))), "row"),
+                false => case.refused(&case.with(|c| c.dual.alpha.push((row, 0.0))), "row"),
+            }
+        }
+        if joint {
+            let own = case.names.iter().position(|name| *name == case.trial.labels[0]).unwrap();
+            let other = u32::from(own == 0);
+            for shares in [
+                vec![(own as u32, 0.1)],
+                vec![(other, 1.1)],
+                vec![(other, -0.1)],
+                vec![(other, f64::NAN)],
+                vec![(7, 0.1)],
+                vec![(other, 0.1), (other, 0.1)],
+                (0..3).filter(|k| *k != own as u32).map(|k| (k, 0.6)).collect(),
+            ] {
+                let claim = case.with(|claimed| claimed.dual.shares = vec![(0, shares.clone())]);
+                case.refused(&claim, "shares");
+            }
+            case.refused(&case.with(|c| c.dual.alpha.push((0, 0.0))), "alpha");
+            case.refused(&case.with(|c| c.bias = Some(interval(-1e9, 1e9))), "interval");
+        } else {
+            for bad in [-1e-9, f64::NAN, f64::INFINITY, 1e300] {
+                case.refused(&case.with(|claimed| claimed.dual.alpha = vec![(0, bad)]), "alpha");
+            }
+            let twice = vec![(0, 0.0), (0, 0.0)];
+            case.refused(&case.with(|claimed| claimed.dual.alpha = twice), "alpha");
+            case.refused(&case.with(|c| c.dual.shares.push((0, vec![]))), "shares");
+            if case.objective.intercept != Intercept::Free {
+                case.refused(&case.with(|c| c.bias = Some(interval(-1e9, 1e9))), "interval");
+            }
+        }
+    }
+}
+
+fn interval(least: f64, most: f64) -> BiasInterval {
+    BiasInterval { least, most, tilt: [0.01, 0.01] }
+}
+
+#[test]
+fn the_bias_is_where_the_interval_says() {
+    let mut count = 0;
+    for case in cases() {
+        let free = case.objective.intercept == Intercept::Free && case.names.len() == 2;
+        if !free {
+            continue;
+        }
+        let Claim::Optimal { planes, optimality } = &case.claim else { panic!("another claim") };
+        let numbers = Numbers::new(&case.trial, &case.names, &case.objective);
+        let tilt = optimality.gap.sqrt().clamp(1e-4, 0.5);
+        let end = |side: usize| {
+            let mut tilts = [0.0; 2];
+            tilts[side] = tilt;
+            let (shown, light) = numbers.shown(&vectors(planes), &optimality.dual, tilts);
+            (optimality.primal - shown.bound) / (light * tilt)
+        };
+        let (least, most) = (-end(0), end(1));
+        let best = numbers.solve(1e-3, 20_000)[0].last().copied().unwrap();
+        assert!(least <= best && best <= most, "{}: {least} {best} {most}", case.words);
+        let doubt = 1e-6 * (1.0 + least.abs() + most.abs());
+        let claim = |least: f64, most: f64| {
+            let bias = Some(BiasInterval { least, most, tilt: [tilt; 2] });
+            case.with(|claimed| claimed.bias = bias)
+        };
+        let found = case.finding(&claim(least - doubt, most + doubt), &case.trial);
+        assert!(found.holds(), "{}: {found:?}", case.words);
+        case.refused(&claim(least + doubt, most + doubt), "least");
+        case.refused(&claim(least - doubt, most - doubt), "most");
+        case.refused(&claim(f64::NAN, most + doubt), "no number");
+        for bad in [0.0, -0.1, 1.1, f64::NAN] {
+            let bias = Some(BiasInterval { least: -1e9, most: 1e9, tilt: [bad, 0.5] });
+            case.refused(&case.with(|claimed| claimed.bias = bias), "tilt");
+        }
+        count += 1;
+    }
+    assert!(count >= 12, "{count} intervals");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    /// Weak duality in numbers: whatever the multipliers, no bound above the objective of a plane that
+    /// somebody found is ever shown.
+    #[test]
+    fn no_dual_point_shows_more_than_a_model_reaches(
+        loss in 0usize..5,
+        intercept in 0usize..3,
+        penalty in 0usize..3,
+        k in 0usize..210,
+        spread in prop_oneof![Just(0.0), Just(1e-9), Just(1e-4), Just(0.3)],
+        seed in any::<u64>(),
+    ) {
+        let intercept = [Intercept::Free, Intercept::Penalised, Intercept::None][intercept];
+        let case = case(LOSSES[loss], intercept, [(0.0, 0.4), (0.8, 0.0), (0.3, 0.5)][penalty], k);
+        let Claim::Optimal { planes, optimality } = &case.claim else { panic!("another claim") };
+        let numbers = Numbers::new(&case.trial, &case.names, &case.objective);
+        let best = numbers.primal(&vectors(planes));
+        let mut dice = Dice(seed);
+        let mut moved = |x: f64, most: f64| {
+            let factor = 1.0 + spread * (dice.below(2001) as f64 / 1000.0 - 1.0);
+            (x * factor).clamp(0.0, most)
+        };
+        let listed = numbers.claim(&vectors(planes), 0.05, 0.0);
+        let Claim::Optimal { optimality: listed, .. } = listed else { panic!("another claim") };
+        let mut dual = if loss == 1 || loss == 4 { optimality.dual.clone() } else { listed.dual };
+        dual.alpha.iter_mut().for_each(|(_, alpha)| *alpha = moved(*alpha, *alpha));
+        for (_, shares) in &mut dual.shares {
+            shares.iter_mut().for_each(|(_, share)| *share = moved(*share, *share));
+        }
+        // The planes of the claim may be poor as well: the bound has nothing to do with them.
+        let claim = case.with(|claimed| {
+            claimed.dual = dual;
+            claimed.bound = best * (1.0 + 1e-9);
+            claimed.primal = 1e9;
+            claimed.gap = 1.0;
+            claimed.radius = claimed.radius.map(|_| 1e9);
+        });
+        prop_assert!(!case.holds(&claim, &case.trial), "{}", case.words);
+        let true_one = case.with(|claimed| (claimed.bound, claimed.gap) = (-1e9, 1e99));
+        let true_one = Case { claim: true_one, ..case };
+        let loose = true_one.with(|claimed| claimed.radius = claimed.radius.map(|_| 1e99));
+        prop_assert!(true_one.holds(&loose, &true_one.trial), "{}", true_one.words);
     }
 }

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod certify;
 mod compare;
 mod convert;
 mod criterion;
@@ -43,6 +44,7 @@ pub(crate) fn run(
     match name {
         "separable" => separable::run(matches, context),
         "verify" => verify::run(matches, context),
+        "certify" => certify::run(matches, context),
         "train" => train::run(matches, context),
         "predict" => predict::run(matches, context),
         "evaluate" => evaluate::run(matches, context),

@@ -6,11 +6,13 @@ use linsep::Error;
 use std::path::{Path, PathBuf};
 
 /// The arguments that name a file to write.
-const WRITTEN: [&str; 9] = [
+const WRITTEN: [&str; 11] = [
     "output-file",
     "to",
     "cert",
     "trace",
+    "flips",
+    "support",
     "checkpoint",
     "table",
     "distances",
@@ -19,7 +21,7 @@ const WRITTEN: [&str; 9] = [
 ];
 
 /// The arguments that name a file to read. A run that is resumed goes on in its place.
-const READ: [&str; 3] = ["data", "model", "certificate"];
+const READ: [&str; 4] = ["data", "model", "certificate", "foreign"];
 
 /// Refuses an output that is an input of the same command, under whatever name.
 pub(super) fn refuse(command: &str, matches: &ArgMatches) -> Result<(), Failure> {

@@ -8,6 +8,7 @@ mod basis;
 mod flags;
 mod machines;
 mod models;
+mod optimal;
 mod optimisers;
 mod output;
 mod packed;

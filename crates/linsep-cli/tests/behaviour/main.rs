@@ -5,14 +5,17 @@
 mod common;
 
 mod basis;
+mod certify;
 mod compare;
 mod criterion;
 mod explain;
+mod flips;
 mod gate;
 mod geometry;
 mod machines;
 mod margin;
 mod one_pass;
+mod optimal;
 mod plot;
 mod predict;
 mod reading;

@@ -24,10 +24,10 @@ use crate::rng::{Purpose, Stream};
 
 /// A run of dual coordinate descent.
 pub(crate) struct Dual {
-    pub(crate) plane: Plane,
     pub(crate) alpha: Vec<f64>,
     pub(crate) gap: Gap,
     pub(crate) epochs: u64,
+    moving: Moving,
     /// Where a free bias is pulled to.
     centre: f64,
     /// Positions that are visited.
@@ -63,14 +63,14 @@ impl Dual {
         let rho = rho(objective);
         let square = |&row: &u32| {
             let mut sum = rho;
-            objective.data.store.for_each_entry(row as usize, &mut |j, x| {
+            objective.store().for_each_entry(row as usize, &mut |j, x| {
                 sum += x * x / objective.penalty.curvature(j as usize);
             });
             sum
         };
         let squares = objective.rows.iter().map(square).collect();
         let mut run = Dual {
-            plane: objective.zero(),
+            moving: Moving::new(objective, rho),
             alpha,
             gap: Gap::NONE,
             epochs: 0,
@@ -79,7 +79,7 @@ impl Dual {
             bounds: (f64::INFINITY, f64::NEG_INFINITY),
             squares,
             seed,
-            next_look: 2,
+            next_look: 3,
         };
         if objective.loss == Loss::Logistic {
             run.recompute(objective);
@@ -87,14 +87,42 @@ impl Dual {
         run
     }
 
-    /// The plane of the multipliers, without the rounding that updates have left in it.
+    /// The plane of the multipliers.
+    pub(crate) fn plane(&self, objective: &Objective) -> Plane {
+        self.moving.plane(objective)
+    }
+
+    /// Begins at the multipliers of another run, times a factor.
+    pub(crate) fn warm_start(&mut self, objective: &Objective, saved: &Saved, factor: f64) {
+        if saved.alpha.len() != self.alpha.len() {
+            return;
+        }
+        for ((alpha, saved), cost) in self.alpha.iter_mut().zip(&saved.alpha).zip(&objective.costs)
+        {
+            let scaled = f64::from_bits(*saved) * factor;
+            *alpha = match objective.loss {
+                Loss::SquaredHinge => scaled,
+                Loss::Hinge => scaled.min(*cost),
+                // Within the open interval, where the entropy has a slope.
+                Loss::Logistic => scaled.clamp(1e-12 * cost, (1.0 - 1e-12) * cost),
+            };
+        }
+        self.centre = if objective.intercept == Intercept::Free {
+            f64::from_bits(saved.numbers[0])
+        } else {
+            0.0
+        };
+        self.recompute(objective);
+    }
+
+    /// Makes the plane that of the multipliers, without the rounding that updates leave in it.
     fn recompute(&mut self, objective: &Objective) {
         let mut sum = objective.sides(&self.alpha).total();
         for (j, w) in sum.weights.iter_mut().enumerate() {
             *w /= objective.penalty.curvature(j);
         }
-        sum.bias = self.centre + rho(objective) * sum.bias;
-        self.plane = sum;
+        sum.bias = self.centre + self.moving.rho * sum.bias;
+        self.moving.set(objective, &sum);
     }
 
     /// One epoch, and a look at the gap where one is due.
@@ -114,7 +142,7 @@ impl Dual {
         if gap <= wanted {
             return;
         }
-        // The gap falls by a factor an epoch; looks cost about half an epoch.
+        // The gap falls by a factor an epoch; a look costs up to half an epoch.
         self.next_look = self.epochs + (self.epochs / 4).clamp(1, 16);
         if gap < 30.0 * wanted && self.active.len() < objective.len() / 2 {
             self.unshrink(objective);
@@ -127,43 +155,39 @@ impl Dual {
     }
 
     /// Measures the gap of the plane that the multipliers make.
-    pub(crate) fn look(&mut self, objective: &Objective) {
-        let sides = objective.sides(&self.alpha);
-        let mut plane = sides.total();
-        for (j, w) in plane.weights.iter_mut().enumerate() {
-            *w /= objective.penalty.curvature(j);
-        }
-        plane.bias = match objective.intercept {
-            Intercept::None => 0.0,
-            Intercept::Penalised => rho(objective) * plane.bias,
-            Intercept::Free => self.plane.bias,
-        };
+    fn look(&mut self, objective: &Objective) {
+        let plane = self.plane(objective);
         let margins = objective.margins(&plane);
         let primal = objective.primal(&plane, &margins);
-        self.gap = Gap { primal, dual: objective.dual(&sides, &self.alpha) };
-        self.plane = plane;
+        let dual = match objective.intercept {
+            // Multipliers that do not balance are shrunk first, one side of them.
+            Intercept::Free => objective.dual(&objective.sides(&self.alpha), &self.alpha),
+            _ => {
+                let psi = |i: usize| objective.loss.psi(self.alpha[i], objective.costs[i]);
+                objective.total(psi) - objective.penalty.value(&plane, objective.intercept)
+            }
+        };
+        self.gap = Gap { primal, dual };
     }
 
     /// Visits every active row in a new order; the spread of the projected slopes.
     fn epoch(&mut self, objective: &Objective) -> f64 {
         let mut stream = Stream::new(self.seed, Purpose::Epoch(self.epochs));
         stream.shuffle(&mut self.active);
-        let rho = rho(objective);
         if objective.intercept == Intercept::Free && self.epochs > 0 {
             let total: f64 = self.alpha.iter().zip(&objective.signs).map(|(a, y)| a * y).sum();
-            let next = self.centre + rho * total;
-            self.plane.bias += next - self.centre;
-            self.centre = next;
+            let shift = self.moving.rho * total;
+            self.moving.bias += shift;
+            self.centre += shift;
         }
-        with_rows!(objective.data.store, rows => match objective.loss {
-            Loss::Logistic => self.logistic_epoch(objective, rows, rho),
-            Loss::Hinge | Loss::SquaredHinge => self.hinge_epoch(objective, rows, rho),
+        with_rows!(objective.store(), rows => match objective.loss {
+            Loss::Logistic => self.logistic_epoch(objective, rows),
+            Loss::Hinge | Loss::SquaredHinge => self.hinge_epoch(objective, rows),
         })
     }
 
-    fn hinge_epoch<R: CodeRows>(&mut self, objective: &Objective, rows: &R, rho: f64) -> f64 {
+    fn hinge_epoch<R: CodeRows>(&mut self, objective: &Objective, rows: &R) -> f64 {
         let squared = objective.loss == Loss::SquaredHinge;
-        let mut moving = Moving::new(&self.plane, objective, rows, rho);
         let (mut highest, mut lowest) = (f64::NEG_INFINITY, f64::INFINITY);
         let (above, below) = self.bounds;
         let mut kept = 0;
@@ -172,7 +196,7 @@ impl Dual {
             let (cost, alpha) = (objective.costs[i], self.alpha[i]);
             let (soft, most) = if squared { (0.5 / cost, f64::INFINITY) } else { (0.0, cost) };
             let row = objective.rows[i] as usize;
-            let slope = objective.signs[i] * moving.score(rows, row) - 1.0 + soft * alpha;
+            let slope = objective.signs[i] * self.moving.score(rows, row) - 1.0 + soft * alpha;
             let projected = if alpha == 0.0 {
                 if slope > above {
                     continue;
@@ -199,12 +223,11 @@ impl Dual {
                 };
                 if next != alpha {
                     self.alpha[i] = next;
-                    moving.add(rows, row, (next - alpha) * objective.signs[i]);
+                    self.moving.add(rows, row, (next - alpha) * objective.signs[i]);
                 }
             }
         }
         self.active.truncate(kept);
-        self.plane = moving.plane(rows, objective);
         self.bounds = (
             if highest <= 0.0 { f64::INFINITY } else { highest },
             if lowest >= 0.0 { f64::NEG_INFINITY } else { lowest },
@@ -212,29 +235,27 @@ impl Dual {
         (highest - lowest).max(0.0)
     }
 
-    fn logistic_epoch<R: CodeRows>(&mut self, objective: &Objective, rows: &R, rho: f64) -> f64 {
-        let mut moving = Moving::new(&self.plane, objective, rows, rho);
+    fn logistic_epoch<R: CodeRows>(&mut self, objective: &Objective, rows: &R) -> f64 {
         let mut spread = 0f64;
         for at in 0..self.active.len() {
             let i = self.active[at] as usize;
             let (cost, alpha, square) = (objective.costs[i], self.alpha[i], self.squares[i]);
             let row = objective.rows[i] as usize;
-            let margin = objective.signs[i] * moving.score(rows, row);
+            let margin = objective.signs[i] * self.moving.score(rows, row);
             let next = logistic_step(alpha, cost, square, margin);
             spread = spread.max((next - alpha).abs() * square.max(1e-300) / cost.max(1.0));
             if next != alpha {
                 self.alpha[i] = next;
-                moving.add(rows, row, (next - alpha) * objective.signs[i]);
+                self.moving.add(rows, row, (next - alpha) * objective.signs[i]);
             }
         }
-        self.plane = moving.plane(rows, objective);
         spread
     }
 
     pub(crate) fn save(&self) -> Saved {
         let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect();
         let numbers = [
-            self.plane.bias,
+            self.moving.bias,
             self.centre,
             self.bounds.0,
             self.bounds.1,
@@ -243,7 +264,7 @@ impl Dual {
         ];
         Saved {
             alpha: bits(&self.alpha),
-            weights: bits(&self.plane.weights),
+            weights: bits(&self.moving.folded),
             numbers: numbers.map(f64::to_bits),
             active: self.active.clone(),
             epochs: self.epochs,
@@ -255,7 +276,7 @@ impl Dual {
     pub(crate) fn restore(&mut self, saved: &Saved) -> bool {
         let count = self.alpha.len();
         if saved.alpha.len() != count
-            || saved.weights.len() != self.plane.weights.len()
+            || saved.weights.len() != self.moving.folded.len()
             || saved.active.len() > count
             || saved.active.iter().any(|&i| i as usize >= count)
         {
@@ -264,7 +285,8 @@ impl Dual {
         let floats = |v: &[u64]| v.iter().map(|x| f64::from_bits(*x)).collect::<Vec<f64>>();
         let [bias, centre, high, low, primal, dual] = saved.numbers.map(f64::from_bits);
         self.alpha = floats(&saved.alpha);
-        self.plane = Plane { weights: floats(&saved.weights), bias };
+        self.moving.folded = floats(&saved.weights);
+        self.moving.bias = bias;
         self.centre = centre;
         self.bounds = (high, low);
         self.gap = Gap { primal, dual };
@@ -332,9 +354,11 @@ enum Steps {
 }
 
 impl Moving {
-    fn new<R: CodeRows>(plane: &Plane, objective: &Objective, rows: &R, rho: f64) -> Moving {
-        let folded = rows.fold(&plane.weights);
-        let twice = rows.fold(&rows.fold(&vec![1.0; plane.weights.len()]));
+    fn new(objective: &Objective, rho: f64) -> Moving {
+        let width = objective.width();
+        let twice = with_rows!(objective.store(), rows => {
+            rows.fold(&rows.fold(&vec![1.0; width]))
+        });
         let step = |(j, t): (usize, &f64)| t / objective.penalty.curvature(j);
         let steps: Vec<f64> = twice.iter().enumerate().map(step).collect();
         let alike = steps.windows(2).all(|pair| pair[0] == pair[1]);
@@ -342,7 +366,7 @@ impl Moving {
             (true, Some(first)) => Steps::Alike(*first),
             _ => Steps::Each(steps),
         };
-        Moving { folded, steps, bias: plane.bias, rho }
+        Moving { folded: vec![0.0; width], steps, bias: 0.0, rho }
     }
 
     #[inline]
@@ -352,15 +376,22 @@ impl Moving {
 
     #[inline]
     fn add<R: CodeRows>(&mut self, rows: &R, row: usize, a: f64) {
-        match &mut self.steps {
-            Steps::Alike(step) => rows.code_add(row, a * *step, &mut self.folded),
+        match &self.steps {
+            Steps::Alike(step) => rows.code_add(row, a * step, &mut self.folded),
             Steps::Each(steps) => rows.code_add_scaled(row, a, steps, &mut self.folded),
         }
         self.bias += self.rho * a;
     }
 
-    fn plane<R: CodeRows>(self, rows: &R, objective: &Objective) -> Plane {
-        let unit = rows.fold(&vec![1.0; self.folded.len()]);
+    fn set(&mut self, objective: &Objective, plane: &Plane) {
+        self.folded = with_rows!(objective.store(), rows => rows.fold(&plane.weights));
+        self.bias = plane.bias;
+    }
+
+    fn plane(&self, objective: &Objective) -> Plane {
+        let unit = with_rows!(objective.store(), rows => {
+            rows.fold(&vec![1.0; self.folded.len()])
+        });
         let weights = self.folded.iter().zip(&unit).map(|(w, unit)| w / unit).collect();
         let bias = if objective.has_bias() { self.bias } else { 0.0 };
         Plane { weights, bias }

@@ -12,3 +12,5 @@ pub(crate) mod objective;
 pub(crate) mod online;
 mod pass;
 pub(crate) mod stopping;
+pub(crate) mod sweep;
+pub(crate) mod tilt;

@@ -28,7 +28,9 @@ pub(super) const MOST_FACTORED: usize = 1536;
 /// Rows for each column in the sample whose second derivatives are factorised.
 const SAMPLE: usize = 4;
 /// A run on every eighth row comes first where that leaves so many rows for each column.
-const TALL: usize = 40;
+const TALL: usize = 30;
+/// The sample is every eighth row.
+const SHARE: usize = 8;
 /// Iterations of conjugate gradients in one step.
 const MOST_ITERATIONS: usize = 200;
 
@@ -37,65 +39,112 @@ pub(crate) struct Newton {
     pub(crate) plane: Plane,
     pub(crate) gap: Gap,
     pub(crate) steps: u64,
+    /// Passes over all rows.
+    pub(crate) passes: u64,
     /// No step makes the objective smaller: rounding is all that is left.
     pub(crate) exhausted: bool,
     preconditioner: Option<Preconditioner>,
+    /// What a pass told of the plane; made again where it is missing.
+    look: Option<Look>,
 }
 
 impl Newton {
     /// A run that starts at a plane.
     pub(crate) fn new(plane: Plane) -> Newton {
-        Newton { plane, gap: Gap::NONE, steps: 0, exhausted: false, preconditioner: None }
+        Newton {
+            plane,
+            gap: Gap::NONE,
+            steps: 0,
+            passes: 0,
+            exhausted: false,
+            preconditioner: None,
+            look: None,
+        }
     }
 
-    /// Measures the gap and, while it is above `wanted`, takes a step.
+    /// What a pass told of the plane as it is.
+    pub(crate) fn seen(&self) -> Option<&Look> {
+        self.look.as_ref()
+    }
+
+    /// Takes a step unless the gap is small enough, and measures the gap.
     pub(crate) fn step(&mut self, objective: &Objective, wanted: f64) {
         if self.steps == 0 {
             self.start_on_a_sample(objective);
         }
         self.steps += 1;
-        let look = objective.look(&self.plane);
-        let primal = objective.primal(&self.plane, &look.margins);
-        self.gap = Gap { primal, dual: objective.dual(&look.sides, &look.alpha) };
+        let look = self.look.take().unwrap_or_else(|| objective.look(&self.plane));
+        let down = objective.downhill(&self.plane, &look.sides);
+        self.gap = objective.gap_at(&look, &down);
         if self.gap.relative() <= wanted || self.exhausted {
+            self.look = Some(look);
             return;
         }
-        let ratio = wanted * primal / (primal - self.gap.dual);
-        let tolerance = (0.3 * ratio.sqrt()).clamp(0.003, 0.1);
+        let ratio = wanted * look.primal / (look.primal - self.gap.dual);
+        // Far from the end a step is no better than its quadratic model, however exactly it is solved.
+        let tolerance = (0.3 * ratio.sqrt()).clamp(0.05, 0.2);
         let curvatures = objective.curvatures(&look.margins);
-        let old = self.preconditioner.take();
-        let preconditioner = match old {
+        let preconditioner = match self.preconditioner.take() {
             Some(old) if old.still_good => old,
             _ => Preconditioner::new(objective, self.plane.clone(), &curvatures),
         };
-        let (direction, moves, iterations) = conjugate_gradients(
-            objective,
-            &look,
-            &self.plane,
-            &curvatures,
-            &preconditioner,
-            tolerance,
-        );
+        let (direction, iterations) =
+            conjugate_gradients(objective, down.clone(), &curvatures, &preconditioner, tolerance);
         self.preconditioner =
             Some(Preconditioner { still_good: iterations <= 12, ..preconditioner });
-        if objective.penalty.is_none() {
-            // Nothing bounds P from below but the model: half of what it falls along the step.
-            let falls = 0.5 * inner(&objective.downhill(&self.plane, &look.sides), &direction);
-            self.gap.dual = primal - falls;
+        self.passes += iterations as u64;
+        let falls = 0.5 * inner(&down, &direction);
+        let look = self.search(objective, look, &direction);
+        let down = objective.downhill(&self.plane, &look.sides);
+        self.gap = match objective.penalty.is_none() {
+            // Nothing bounds P from below but the model: half of what it fell along the step.
+            true => Gap { primal: look.primal, dual: look.primal - falls },
+            false => objective.gap_at(&look, &down),
+        };
+        self.look = Some(look);
+    }
+
+    /// Goes along a direction as far as the objective falls, and says what is there.
+    fn search(&mut self, objective: &Objective, before: Look, direction: &Plane) -> Look {
+        let mut length = 1.0;
+        for _ in 0..40 {
+            let mut plane = self.plane.clone();
+            push(length, direction, &mut plane);
+            let look = objective.look(&plane);
+            self.passes += 1;
+            if look.primal < before.primal {
+                self.plane = plane;
+                return look;
+            }
+            length *= 0.5;
         }
-        self.exhausted = !self.search(objective, primal, &look.margins, &direction, &moves);
+        self.exhausted = true;
+        before
     }
 
     /// Where the preconditioner was made, and whether it still serves.
-    pub(crate) fn preconditioner(&self) -> Option<(&Plane, bool)> {
-        self.preconditioner.as_ref().map(|p| (&p.made_at, p.still_good))
+    pub(crate) fn preconditioner(&self) -> Option<(&Plane, [bool; 2])> {
+        self.preconditioner.as_ref().map(|p| (&p.made_at, [p.of_sample, p.still_good]))
     }
 
     /// Makes the preconditioner of an earlier run again.
-    pub(crate) fn precondition(&mut self, objective: &Objective, made_at: Plane, still_good: bool) {
-        let curvatures = objective.curvatures(&objective.look(&made_at).margins);
+    pub(crate) fn precondition(
+        &mut self,
+        objective: &Objective,
+        made_at: Plane,
+        [of_sample, still_good]: [bool; 2],
+    ) {
+        let sample;
+        let objective = match of_sample {
+            true => {
+                sample = objective.every(SHARE);
+                &sample
+            }
+            false => objective,
+        };
+        let curvatures = objective.curvatures(&objective.margins(&made_at));
         let made = Preconditioner::new(objective, made_at, &curvatures);
-        self.preconditioner = Some(Preconditioner { still_good, ..made });
+        self.preconditioner = Some(Preconditioner { of_sample, still_good, ..made });
     }
 
     fn start_on_a_sample(&mut self, objective: &Objective) {
@@ -109,40 +158,32 @@ impl Newton {
             }
         }
         self.plane = run.plane;
-    }
-
-    /// Goes along a direction as far as the objective falls; false if it does not.
-    fn search(
-        &mut self,
-        objective: &Objective,
-        primal: f64,
-        margins: &[f64],
-        direction: &Plane,
-        moves: &[f64],
-    ) -> bool {
-        let mut length = 1.0;
-        for _ in 0..40 {
-            let mut plane = self.plane.clone();
-            for (w, p) in plane.weights.iter_mut().zip(&direction.weights) {
-                *w += length * p;
-            }
-            plane.bias += length * direction.bias;
-            let loss = |i: usize| {
-                objective.costs[i] * objective.loss.value(margins[i] + length * moves[i])
-            };
-            let value =
-                objective.total(loss) + objective.penalty.value(&plane, objective.intercept);
-            if value < primal {
-                self.plane = plane;
-                return true;
-            }
-            length *= 0.5;
-        }
-        false
+        // Its rows count eight times each, so it is as close to H of all rows.
+        self.preconditioner = run
+            .preconditioner
+            .filter(|p| p.still_good)
+            .map(|p| Preconditioner { of_sample: true, ..p });
     }
 }
 
 impl Objective {
+    /// P and D of a look. The multipliers are the slopes of the losses, so P − D is half the square of
+    /// the gradient; only a free bias asks for more.
+    fn gap_at(&self, look: &Look, down: &Plane) -> Gap {
+        let dual = match self.intercept {
+            _ if self.penalty.is_none() => f64::NEG_INFINITY,
+            Intercept::Free => self.dual(&look.sides, &look.alpha),
+            _ => {
+                let each = |(j, d): (usize, &f64)| d * d / self.penalty.curvature(j);
+                let weights: f64 = down.weights.iter().enumerate().map(each).sum();
+                let bias =
+                    if self.has_bias() { down.bias * down.bias / self.penalty.l2 } else { 0.0 };
+                look.primal - 0.5 * (weights + bias)
+            }
+        };
+        Gap { primal: look.primal, dual }
+    }
+
     /// h of every position.
     fn curvatures(&self, margins: &[f64]) -> Vec<f64> {
         let one = |(m, c): (&f64, &f64)| c * self.loss.curvature(*m);
@@ -151,9 +192,8 @@ impl Objective {
 
     /// The same objective on every eighth row, where that is a start close to the answer.
     pub(super) fn head_start(&self) -> Option<Objective> {
-        const SHARE: usize = 8;
         let fewer = self.len() / SHARE;
-        (fewer >= 2000 && fewer >= TALL / 8 * self.width()).then(|| self.every(SHARE))
+        (fewer >= 2000 && fewer >= TALL * self.width()).then(|| self.every(SHARE))
     }
 
     /// The same objective on every n-th row, each of which counts n times.
@@ -161,6 +201,7 @@ impl Objective {
         let places = || (0..self.len()).step_by(n);
         Objective {
             data: std::sync::Arc::clone(&self.data),
+            twin: self.twin.clone(),
             rows: places().map(|i| self.rows[i]).collect(),
             signs: places().map(|i| self.signs[i]).collect(),
             costs: places().map(|i| n as f64 * self.costs[i]).collect(),
@@ -185,34 +226,28 @@ impl Objective {
         down
     }
 
-    /// H p, and p·x + p_b with the sign of each row.
-    fn hessian_times(&self, p: &Plane, curvatures: &[f64]) -> (Plane, Vec<f64>) {
+    /// H p.
+    fn hessian_times(&self, p: &Plane, curvatures: &[f64]) -> Plane {
         let bias = if self.has_bias() { p.bias } else { 0.0 };
         let pieces = self.pieces();
-        let parts = with_rows!(self.data.store, rows => {
+        let parts = with_rows!(self.store(), rows => {
             let folded = rows.fold(&p.weights);
             parallel_map(pieces.len(), self.threads, |piece| {
                 let mut sum = self.zero();
-                let mut moves = Vec::with_capacity(pieces[piece].len());
                 for i in pieces[piece].clone() {
-                    let row = self.rows[i] as usize;
-                    let score = rows.code_dot(row, &folded) + bias;
-                    moves.push(self.signs[i] * score);
-                    let a = curvatures[i] * score;
-                    if a != 0.0 {
+                    // Rows beyond the margin of a squared hinge have no curvature.
+                    if curvatures[i] != 0.0 {
+                        let row = self.rows[i] as usize;
+                        let a = curvatures[i] * (rows.code_dot(row, &folded) + bias);
                         sum.bias += a;
                         rows.code_add(row, a, &mut sum.weights);
                     }
                 }
-                (sum, moves)
+                sum
             })
         });
         let mut all = self.zero();
-        let mut moves = Vec::with_capacity(self.len());
-        for (sum, part) in parts {
-            add(&sum, &mut all);
-            moves.extend(part);
-        }
+        parts.iter().for_each(|sum| add(sum, &mut all));
         let mut image = self.unfold(all);
         for (j, (h, p)) in image.weights.iter_mut().zip(&p.weights).enumerate() {
             *h += self.penalty.curvature(j) * p;
@@ -222,22 +257,19 @@ impl Objective {
             Intercept::Free => image.bias,
             Intercept::Penalised => image.bias + self.penalty.l2 * p.bias,
         };
-        (image, moves)
+        image
     }
 }
 
-/// Solves H p = −∇P up to a share of the first residual; also gives how the margins move along p.
+/// Solves H p = −∇P up to a share of the length of the gradient.
 fn conjugate_gradients(
     objective: &Objective,
-    look: &Look,
-    plane: &Plane,
+    mut residual: Plane,
     curvatures: &[f64],
     preconditioner: &Preconditioner,
     tolerance: f64,
-) -> (Plane, Vec<f64>, usize) {
-    let mut residual = objective.downhill(plane, &look.sides);
+) -> (Plane, usize) {
     let mut answer = objective.zero();
-    let mut moves = vec![0.0; objective.len()];
     let mut z = preconditioner.apply(&residual);
     let mut direction = z.clone();
     let mut size = inner(&residual, &z);
@@ -245,7 +277,7 @@ fn conjugate_gradients(
     let enough = tolerance * tolerance * inner(&residual, &residual);
     let mut iterations = 0;
     while iterations < MOST_ITERATIONS && size > 0.0 {
-        let (image, shift) = objective.hessian_times(&direction, curvatures);
+        let image = objective.hessian_times(&direction, curvatures);
         let curvature = inner(&direction, &image);
         if curvature.is_nan() || curvature <= 0.0 {
             break;
@@ -253,7 +285,6 @@ fn conjugate_gradients(
         let length = size / curvature;
         push(length, &direction, &mut answer);
         push(-length, &image, &mut residual);
-        moves.iter_mut().zip(&shift).for_each(|(m, s)| *m += length * s);
         iterations += 1;
         if inner(&residual, &residual) <= enough {
             break;
@@ -267,7 +298,7 @@ fn conjugate_gradients(
         }
         direction.bias = z.bias + turn * direction.bias;
     }
-    (answer, moves, iterations)
+    (answer, iterations)
 }
 
 fn inner(a: &Plane, b: &Plane) -> f64 {
@@ -284,6 +315,8 @@ struct Preconditioner {
     kind: Inverse,
     /// The plane whose H it is close to.
     made_at: Plane,
+    /// Made of every eighth row, at the end of the run on those.
+    of_sample: bool,
     still_good: bool,
 }
 
@@ -296,9 +329,9 @@ impl Preconditioner {
     fn new(objective: &Objective, made_at: Plane, curvatures: &[f64]) -> Preconditioner {
         let kind = match objective.width() <= MOST_FACTORED {
             true => Inverse::Factored(factor(objective, curvatures)),
-            false => Inverse::Diagonal(diagonal(objective, curvatures)),
+            false => Inverse::Diagonal(penalised_diagonal(objective, curvatures)),
         };
-        Preconditioner { kind, made_at, still_good: true }
+        Preconditioner { kind, made_at, of_sample: false, still_good: true }
     }
 
     fn apply(&self, residual: &Plane) -> Plane {
@@ -325,12 +358,15 @@ fn factor(objective: &Objective, curvatures: &[f64]) -> Factor {
     let order = width + 1;
     let active: Vec<usize> = (0..objective.len()).filter(|&i| curvatures[i] > 0.0).collect();
     // Rows with few values are cheap enough to be taken more of.
-    let values = objective.data.store.nonzeros() as usize / objective.data.n_rows().max(1);
-    let cheap = (width / values.max(1)).clamp(1, 8);
+    let values = objective.store().nonzeros() as usize / objective.data.n_rows().max(1);
+    let cheap = (width / values.max(1)).clamp(1, 2);
     let wanted = (SAMPLE * cheap * order).max(4096);
     let every = (active.len() / wanted).max(1);
     let sample: Vec<usize> = active.iter().copied().step_by(every).collect();
     let mut matrix = second_derivatives(objective, curvatures, &sample, every as f64);
+    if every > 1 {
+        fit_diagonal(&mut matrix, &diagonal(objective, curvatures));
+    }
     for j in 0..width {
         matrix[j * order + j] += objective.penalty.curvature(j);
     }
@@ -357,7 +393,7 @@ pub(super) fn second_derivatives(
     // No more pieces than 128 MB hold matrices of.
     let values = (positions.len() * order).min(1 << 24);
     let pieces = super::objective::pieces(positions.len(), values, order * order / 4);
-    let parts = with_rows!(objective.data.store, rows => {
+    let parts = with_rows!(objective.store(), rows => {
         parallel_map(pieces.len(), objective.threads, |piece| {
             let mut matrix = vec![0.0; order * order];
             let (mut columns, mut entries) = (Vec::new(), Vec::new());
@@ -404,7 +440,24 @@ fn add_square(h: f64, columns: &[u32], entries: &[f64], matrix: &mut [f64], orde
     }
 }
 
-/// The diagonal of H.
+/// Scales rows and columns until the diagonal is that of all rows: columns that are rarely in use may
+/// be missing in a sample.
+fn fit_diagonal(matrix: &mut [f64], wanted: &Plane) {
+    let order = wanted.weights.len() + 1;
+    let mut factors = Vec::with_capacity(order);
+    for (j, &d) in wanted.weights.iter().chain([&wanted.bias]).enumerate() {
+        let here = matrix[j * order + j];
+        factors.push(if here > 0.0 { (d / here).sqrt() } else { 1.0 });
+        matrix[j * order + j] = d;
+    }
+    for j in 0..order {
+        for k in 0..j {
+            matrix[j * order + k] *= factors[j] * factors[k];
+        }
+    }
+}
+
+/// The diagonal of Σ h x xᵀ.
 fn diagonal(objective: &Objective, curvatures: &[f64]) -> Plane {
     let mut diagonal = objective.zero();
     let mut scratch = Vec::new();
@@ -412,11 +465,17 @@ fn diagonal(objective: &Objective, curvatures: &[f64]) -> Plane {
         let h = curvatures[i];
         if h > 0.0 {
             diagonal.bias += h;
-            objective.data.store.for_each(row as usize, &mut scratch, |j, x| {
+            objective.store().for_each(row as usize, &mut scratch, |j, x| {
                 diagonal.weights[j as usize] += h * x * x;
             });
         }
     }
+    diagonal
+}
+
+/// The same with Λ: all of H that the columns do not share.
+fn penalised_diagonal(objective: &Objective, curvatures: &[f64]) -> Plane {
+    let mut diagonal = diagonal(objective, curvatures);
     for (j, d) in diagonal.weights.iter_mut().enumerate() {
         *d += objective.penalty.curvature(j);
     }

@@ -25,7 +25,7 @@
 //! Reference: Boyd, Vandenberghe, Convex Optimization, 5.
 
 use crate::data::Dataset;
-use crate::data::store::{CodeRows, with_rows};
+use crate::data::store::{CodeRows, Store, with_rows};
 use crate::learn::bounds::Ranges;
 use crate::model::Plane;
 use crate::parallel::parallel_map;
@@ -35,6 +35,8 @@ use std::sync::Arc;
 /// An objective on some rows of a data set.
 pub(crate) struct Objective {
     pub(crate) data: Arc<Dataset>,
+    /// The rows once more, where the way they are kept is slow to go over.
+    pub(crate) twin: Option<Arc<Store>>,
     /// The rows that take part.
     pub(crate) rows: Vec<u32>,
     /// ±1 of each of them.
@@ -192,6 +194,51 @@ impl Loss {
     }
 }
 
+/// Σ c loss(m), with one exponential for each logistic loss and its slope, and one logarithm for many:
+/// Σ ln(1 + e) = ln Π (1 + e), where each factor is at most 2.
+pub(crate) struct LossSum {
+    loss: Loss,
+    sum: f64,
+    product: f64,
+    /// Factors in the product, all with the same cost.
+    factors: u32,
+    cost: f64,
+}
+
+impl LossSum {
+    pub(crate) fn new(loss: Loss) -> LossSum {
+        LossSum { loss, sum: 0.0, product: 1.0, factors: 0, cost: 0.0 }
+    }
+
+    /// Adds the loss of a margin and gives minus its slope, for the cost 1.
+    #[inline]
+    pub(crate) fn add(&mut self, m: f64, cost: f64) -> f64 {
+        if self.loss != Loss::Logistic {
+            self.sum += cost * self.loss.value(m);
+            return self.loss.pull(m);
+        }
+        if self.factors == 500 || cost != self.cost {
+            self.fold();
+            self.cost = cost;
+        }
+        let e = (-m.abs()).exp();
+        self.product *= 1.0 + e;
+        self.factors += 1;
+        self.sum += cost * (-m).max(0.0);
+        if m > 0.0 { e / (1.0 + e) } else { 1.0 / (1.0 + e) }
+    }
+
+    fn fold(&mut self) {
+        self.sum += self.cost * self.product.ln();
+        (self.product, self.factors) = (1.0, 0);
+    }
+
+    pub(crate) fn total(mut self) -> f64 {
+        self.fold();
+        self.sum
+    }
+}
+
 /// How near to the best a plane is, as far as a dual point tells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gap {
@@ -214,12 +261,15 @@ impl Gap {
 
 /// A plane with what one pass over the rows tells of it.
 pub(crate) struct Look {
+    /// P.
+    pub(crate) primal: f64,
     pub(crate) margins: Vec<f64>,
     pub(crate) alpha: Vec<f64>,
     pub(crate) sides: Sides,
 }
 
 /// Sums of α y x of the two sides, the bias column among them.
+#[derive(Clone)]
 pub(crate) struct Sides {
     pub(crate) positive: Plane,
     pub(crate) negative: Plane,
@@ -228,16 +278,8 @@ pub(crate) struct Sides {
 impl Sides {
     /// The factors of the two sides: the heavier one is shrunk until both weigh alike, then all where
     /// only l1 bounds.
-    fn factors(&self, objective: &Objective) -> [f64; 2] {
-        let (up, down) = (self.positive.bias, -self.negative.bias);
-        let mut factors = [1.0, 1.0];
-        if objective.intercept == Intercept::Free {
-            match up > down {
-                true => factors[0] = down / up,
-                false if down > 0.0 => factors[1] = up / down,
-                false => {}
-            }
-        }
+    pub(crate) fn factors(&self, objective: &Objective) -> [f64; 2] {
+        let mut factors = self.balance(objective);
         if objective.penalty.l2 == 0.0 {
             let (penalty, sum) = (&objective.penalty, self.sum(factors));
             let over = |(j, g): (usize, &f64)| penalty.excess(j, *g);
@@ -264,7 +306,19 @@ impl Sides {
         objective.total(psi) - objective.penalty.conjugate(&sum, objective.intercept)
     }
 
-    fn sum(&self, factors: [f64; 2]) -> Plane {
+    /// The factors of the positive and the negative rows that make both sides weigh alike, where the
+    /// bias is free.
+    pub(crate) fn balance(&self, objective: &Objective) -> [f64; 2] {
+        let (up, down) = (self.positive.bias, -self.negative.bias);
+        match objective.intercept == Intercept::Free {
+            true if up > down => [down / up, 1.0],
+            true if down > 0.0 => [1.0, up / down],
+            _ => [1.0, 1.0],
+        }
+    }
+
+    /// Σ α y x, the positive and the negative rows times a factor each.
+    pub(crate) fn sum(&self, factors: [f64; 2]) -> Plane {
         let pair = |(a, b): (&f64, &f64)| factors[0] * a + factors[1] * b;
         Plane {
             weights: self.positive.weights.iter().zip(&self.negative.weights).map(pair).collect(),
@@ -279,6 +333,11 @@ impl Sides {
 }
 
 impl Objective {
+    /// The rows to go over.
+    pub(crate) fn store(&self) -> &Store {
+        self.twin.as_deref().unwrap_or(&self.data.store)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
@@ -298,7 +357,7 @@ impl Objective {
 
     /// Positions cut into pieces: enough for all threads, few enough that a vector for each is cheap.
     pub(crate) fn pieces(&self) -> Vec<Range<usize>> {
-        pieces(self.len(), self.data.store.held_values() as usize, self.width())
+        pieces(self.len(), self.store().held_values() as usize, self.width())
     }
 
     /// Σ f(i) over all positions.
@@ -315,7 +374,7 @@ impl Objective {
     pub(crate) fn margins(&self, plane: &Plane) -> Vec<f64> {
         let bias = if self.has_bias() { plane.bias } else { 0.0 };
         let pieces = self.pieces();
-        let parts = with_rows!(self.data.store, rows => {
+        let parts = with_rows!(self.store(), rows => {
             let folded = rows.fold(&plane.weights);
             parallel_map(pieces.len(), self.threads, |piece| {
                 let margin = |i: usize| {
@@ -330,7 +389,7 @@ impl Objective {
     /// Σ α y x of each side.
     pub(crate) fn sides(&self, alpha: &[f64]) -> Sides {
         let pieces = self.pieces();
-        let parts = with_rows!(self.data.store, rows => {
+        let parts = with_rows!(self.store(), rows => {
             parallel_map(pieces.len(), self.threads, |piece| {
                 let mut sides = [self.zero(), self.zero()];
                 for i in pieces[piece].clone() {
@@ -356,15 +415,16 @@ impl Objective {
     pub(crate) fn look(&self, plane: &Plane) -> Look {
         let bias = if self.has_bias() { plane.bias } else { 0.0 };
         let pieces = self.pieces();
-        let parts = with_rows!(self.data.store, rows => {
+        let parts = with_rows!(self.store(), rows => {
             let folded = rows.fold(&plane.weights);
             parallel_map(pieces.len(), self.threads, |piece| {
                 let mut sides = [self.zero(), self.zero()];
                 let mut found = Vec::with_capacity(pieces[piece].len());
+                let mut losses = LossSum::new(self.loss);
                 for i in pieces[piece].clone() {
                     let row = self.rows[i] as usize;
                     let margin = self.signs[i] * (rows.code_dot(row, &folded) + bias);
-                    let alpha = self.costs[i] * self.loss.pull(margin);
+                    let alpha = self.costs[i] * losses.add(margin, self.costs[i]);
                     found.push((margin, alpha));
                     if alpha != 0.0 {
                         let a = self.signs[i] * alpha;
@@ -373,32 +433,41 @@ impl Objective {
                         rows.code_add(row, a, &mut side.weights);
                     }
                 }
-                (found, sides)
+                (found, sides, losses.total())
             })
         });
         let mut all = [self.zero(), self.zero()];
-        let (mut margins, mut alpha) = (Vec::new(), Vec::new());
-        margins.reserve(self.len());
-        alpha.reserve(self.len());
-        for (found, part) in parts {
+        let mut margins = Vec::with_capacity(self.len());
+        let mut alpha = Vec::with_capacity(self.len());
+        let mut primal = self.penalty.value(plane, self.intercept);
+        for (found, part, loss) in parts {
+            primal += loss;
             margins.extend(found.iter().map(|(margin, _)| *margin));
             alpha.extend(found.iter().map(|(_, alpha)| *alpha));
             all.iter_mut().zip(&part).for_each(|(all, part)| add(part, all));
         }
         let [positive, negative] = all.map(|side| self.unfold(side));
-        Look { margins, alpha, sides: Sides { positive, negative } }
+        Look { primal, margins, alpha, sides: Sides { positive, negative } }
     }
 
     /// A sum of rows out of a sum of codes.
     pub(crate) fn unfold(&self, codes: Plane) -> Plane {
-        let weights = with_rows!(self.data.store, rows => rows.fold(&codes.weights));
+        let weights = with_rows!(self.store(), rows => rows.fold(&codes.weights));
         Plane { weights, ..codes }
     }
 
     /// P of a plane whose margins are known.
     pub(crate) fn primal(&self, plane: &Plane, margins: &[f64]) -> f64 {
-        self.total(|i| self.costs[i] * self.loss.value(margins[i]))
-            + self.penalty.value(plane, self.intercept)
+        const BLOCK: usize = 1 << 14;
+        let part = |block: usize| {
+            let mut losses = LossSum::new(self.loss);
+            for i in block * BLOCK..((block + 1) * BLOCK).min(self.len()) {
+                losses.add(margins[i], self.costs[i]);
+            }
+            losses.total()
+        };
+        let losses = parallel_map(self.len().div_ceil(BLOCK), self.threads, part);
+        losses.into_iter().sum::<f64>() + self.penalty.value(plane, self.intercept)
     }
 
     /// Σ α y x of the dual point that the bound is of.

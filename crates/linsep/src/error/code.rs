@@ -114,6 +114,8 @@ codes! {
         "The parts of the file do not fit together: lengths, class counts or rules disagree.";
     TRACE = 405, "trace that cannot be replayed",
         "The trace is of other data, was cut off or changed, or is none at all. The message names the line of the trace. Write it again with train --trace.";
+    FOREIGN_MODEL = 406, "model of another program that cannot be used",
+        "The file is neither a model of LIBLINEAR nor a JSON of weights as linsep certify reads them, or it does not fit the data. The message names the line and what is expected.";
 
     LIMIT = 501, "limit reached before the goal",
         "A limit given on the command line ended the run before its own stop rule. The model was written and says so; go on with --resume MODEL and a larger limit.";

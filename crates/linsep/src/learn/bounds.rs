@@ -115,6 +115,21 @@ impl Ranges {
         }
     }
 
+    /// The ranges of some columns; the others have none.
+    pub(crate) fn of_limits(
+        limits: impl Iterator<Item = (u32, Option<f64>, Option<f64>)>,
+        data: &Dataset,
+    ) -> Ranges {
+        let width = data.n_features();
+        let mut ranges =
+            Ranges { lower: vec![f64::NEG_INFINITY; width], upper: vec![f64::INFINITY; width] };
+        for (column, least, most) in limits.filter(|(column, ..)| (*column as usize) < width) {
+            ranges.lower[column as usize] = least.unwrap_or(f64::NEG_INFINITY);
+            ranges.upper[column as usize] = most.unwrap_or(f64::INFINITY);
+        }
+        ranges
+    }
+
     /// The least and the most that a weight may be.
     #[inline]
     pub(crate) fn of(&self, column: usize) -> (f64, f64) {

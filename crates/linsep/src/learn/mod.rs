@@ -10,17 +10,21 @@ pub mod averaged;
 pub mod bayes;
 pub mod bounds;
 pub mod boxes;
+pub(crate) mod claimed;
 pub(crate) mod closed_form;
 pub mod deciding;
 pub mod descent;
 pub mod discriminant;
+pub mod finality;
 pub mod ho_kashyap;
 pub mod least_squares;
 pub mod logistic;
 pub mod multiclass;
 pub mod neighbours;
 pub mod optimising;
+pub mod path;
 pub mod perceptron;
+pub mod platt;
 pub mod pocket;
 pub(crate) mod proving;
 pub mod rate;
@@ -31,7 +35,9 @@ pub mod runs;
 pub mod search;
 pub(crate) mod sequential;
 pub mod stream;
+pub mod support;
 pub mod svm;
+pub(crate) mod sweeping;
 pub mod two_weights;
 pub mod update;
 pub mod validate;
@@ -110,6 +116,13 @@ pub trait Training: Send {
     /// What is proved about the model as it is now.
     fn certificate(&self) -> Certificate;
 
+    /// What is proved of other planes in the place of its own, one for each machine, with the bound that
+    /// the run has found.
+    fn certificate_of(&self, planes: &[Plane]) -> Certificate {
+        let _ = planes;
+        Certificate::unproved("this learner does not bound what other planes can reach")
+    }
+
     /// While a run lasts: no plane of unit length has a larger margin, in the coordinates of the
     /// run. `None` where nothing is known.
     fn margin_ceiling(&self) -> Option<f64> {
@@ -145,6 +158,13 @@ pub trait Training: Send {
     /// The relative gap to the best of all that is known so far, for a run that makes one small.
     fn gap(&self) -> Option<f64> {
         None
+    }
+
+    /// Begins where a run of the same learner on the same rows has ended, C of this one being `factor`
+    /// times as large. Only for a run that has just started; it may as well begin from nothing.
+    fn warm_start(&mut self, state: &State, factor: f64) -> Result<()> {
+        let _ = (state, factor);
+        Ok(())
     }
 
     /// What the learner found out on its way, for reports.

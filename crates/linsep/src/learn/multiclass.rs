@@ -21,7 +21,7 @@ use super::{
 };
 use crate::error::{Error, Result};
 use crate::model::rule::duels;
-use crate::model::{Ballot, LinearModel, Link, Rule};
+use crate::model::{Ballot, LinearModel, Link, Plane, Rule};
 use crate::parallel::parallel_map;
 use crate::verdict::{float_plane, problem_of};
 use linsep_proof::{Claim, check_claim};
@@ -420,6 +420,12 @@ impl Training for Many {
         }
     }
 
+    fn certificate_of(&self, planes: &[Plane]) -> Certificate {
+        let pairs = self.children.iter().zip(planes);
+        let each = pairs.map(|(child, plane)| child.certificate_of(std::slice::from_ref(plane)));
+        Certificate { claims: each.flat_map(|certificate| certificate.claims).collect() }
+    }
+
     fn save(&self) -> State {
         let own = State::encode(&(self.visits, self.done));
         let children = self.children.iter().map(|child| child.save());
@@ -437,6 +443,11 @@ impl Training for Many {
 
     fn carry_on(&mut self, state: &State) -> Result<()> {
         self.for_each_child(state, |child, state| child.carry_on(state))?;
+        Ok(())
+    }
+
+    fn warm_start(&mut self, state: &State, factor: f64) -> Result<()> {
+        self.for_each_child(state, |child, state| child.warm_start(state, factor))?;
         Ok(())
     }
 }

@@ -16,6 +16,7 @@
 //! Proved: `optimal`. The solver hands over its plane and, where the plane does not tell it, its dual
 //! point; the checker computes both objectives anew and bounds their rounding.
 
+mod claiming;
 mod work;
 
 use super::bounds::{Bound, Ranges};
@@ -23,15 +24,16 @@ use super::closed_form::class_factors;
 use super::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
 use crate::data::Dataset;
 use crate::data::scale::{Scaler, Scaling};
-use crate::engine::objective::{Gap, Intercept, Look, Loss, Objective, Penalty};
+use crate::engine::objective::{Gap, Intercept, Look, Loss, Objective, Penalty, Sides};
+use crate::engine::tilt::Tilts;
 use crate::error::{Code, Error, Place, Result};
-use crate::model::{LinearModel, Link, Rule};
+use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::verdict::existence::{Existence, logistic_optimum};
-use crate::verdict::{float_plane, problem_of};
-use linsep_proof::{
-    Claim, DualPoint, Finding, Objective as Claimed, Optimality, Planes, WeightLimit, check_claim,
-};
+use crate::verdict::float_plane;
+use claiming::Claiming;
+use linsep_proof::DualPoint;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use work::{SavedWork, Work};
 
 /// What two classes make small, and how near to the best is near enough.
@@ -69,6 +71,20 @@ impl Problem {
     /// A run of the class `positive` against the others.
     pub(crate) fn start(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
         Ok(Box::new(Run::new(self.clone(), task, positive)?))
+    }
+
+    pub(crate) fn has_no_scale(&self) -> bool {
+        self.scale == Scaling::None
+    }
+
+    /// Whether dual coordinates are the right solver for the rows of a task.
+    pub(crate) fn prefers_dual(&self, task: &Task) -> bool {
+        let rows = task.rows.as_ref().map_or(task.data.n_rows(), |rows| rows.len());
+        match self.solver {
+            Solver::Newton => false,
+            Solver::Dual => true,
+            _ => self.loss == Loss::Hinge || task.data.n_features() > rows / 2,
+        }
     }
 
     /// Refuses what no solver can do.
@@ -123,7 +139,7 @@ impl Problem {
         Ok(Some(limits))
     }
 
-    fn objective(&self, task: &Task, positive: u32) -> Result<Objective> {
+    pub(crate) fn objective(&self, task: &Task, positive: u32) -> Result<Objective> {
         let data = &task.data;
         let limits = self.limits(task)?;
         refuse_extremes(data)?;
@@ -152,7 +168,8 @@ impl Problem {
         let sign = |&row: &u32| if class(row) == positive { 1.0 } else { -1.0 };
         let signs = rows.iter().map(sign).collect();
         Ok(Objective {
-            data: std::sync::Arc::clone(data),
+            data: Arc::clone(data),
+            twin: data.store.sparse_twin(task.threads).map(Arc::new),
             signs,
             costs,
             loss: self.loss,
@@ -230,95 +247,118 @@ impl Run {
         Ok(Run { problem, task, positive, objective, work, why, doubt, visits: 0 })
     }
 
+    fn plane(&self) -> Plane {
+        self.work.plane(&self.objective)
+    }
+
     fn is_done(&self) -> bool {
         self.work.gap().relative() <= self.problem.gap || self.work.is_exhausted()
     }
 
     /// How near to the best the plane is as it stands; a run that goes on has moved since it knew.
-    fn measured(&self) -> Gap {
-        if self.is_done() || self.problem.is_unbounded() {
-            return self.work.gap();
+    fn now(&self) -> Gap {
+        match self.is_done() || self.problem.is_unbounded() {
+            true => self.work.gap(),
+            false => self.measured().0,
         }
-        let (objective, plane) = (&self.objective, self.work.plane());
-        let (margins, alpha, sides) = match &self.work {
-            Work::Dual(run) => {
-                (objective.margins(plane), run.alpha.clone(), objective.sides(&run.alpha))
-            }
-            _ => {
-                let Look { margins, alpha, sides } = objective.look(plane);
-                (margins, alpha, sides)
-            }
-        };
-        Gap { primal: objective.primal(plane, &margins), dual: objective.dual(&sides, &alpha) }
     }
 
     fn status(&self) -> Status {
-        let plane = self.work.plane();
-        let finite = plane.bias.is_finite() && plane.weights.iter().all(|w| w.is_finite());
+        let gap = self.work.gap();
+        let numbers = !gap.primal.is_nan() && !gap.dual.is_nan();
         // A run that cannot go on and does not know how far it is has numbers out of range.
-        let lost = self.work.is_exhausted() && !self.work.gap().dual.is_finite();
-        match (finite && !lost, self.is_done()) {
+        let lost = self.work.is_exhausted() && !gap.dual.is_finite();
+        match (numbers && !lost, self.is_done()) {
             (false, _) => Status::Diverged,
             (true, true) => Status::Finished,
             (true, false) => Status::Running,
         }
     }
 
-    /// What is claimed, with some slack for what rounding may do to the checker's own sums.
-    fn claim(&self, gap: Gap, slack: f64) -> Claim {
-        let plane = self.work.plane();
-        let data = self.task.data.as_ref();
-        let objective = &self.objective;
-        let primal = gap.primal + slack * gap.primal.abs();
-        let bound = gap.dual - slack * gap.primal.abs();
-        let distance = primal - bound;
-        let radius = |l2: f64| (2.0 * distance / l2).sqrt() * (1.0 + 1e-12);
-        let names = data.classes();
-        let class_weights = match self.problem.balanced {
-            true => {
-                let factors = class_factors(data, &objective.rows, true);
-                names.iter().cloned().zip(factors).collect()
-            }
-            false => Vec::new(),
+    /// How near the best the plane is, measured anew where it has moved since, and a dual point that
+    /// shows it with the sums of its multipliers.
+    fn measured(&self) -> (Gap, Vec<f64>, Sides) {
+        let (objective, plane) = (&self.objective, &self.plane());
+        let fresh = |look: Look| {
+            let dual = objective.dual(&look.sides, &look.alpha);
+            (Gap { primal: look.primal, dual }, look.alpha, look.sides)
         };
-        let problem = problem_of(data, &names[self.positive as usize], None);
-        Claim::Optimal {
-            planes: Planes::Two { problem, plane: float_plane(&plane.weights, Some(plane.bias)) },
-            optimality: Optimality {
-                objective: Claimed {
-                    loss: match objective.loss {
-                        Loss::Logistic => linsep_proof::Loss::Logistic,
-                        Loss::Hinge => linsep_proof::Loss::Hinge,
-                        Loss::SquaredHinge => linsep_proof::Loss::SquaredHinge,
-                    },
-                    c: self.problem.c,
-                    l2: self.problem.l2,
-                    l1: self.problem.l1,
-                    intercept: objective.intercept,
-                    class_weights,
-                    scale: objective.penalty.scale.clone().unwrap_or_default(),
-                    limits: self.claimed_limits(),
-                },
-                dual: self.dual_point(),
-                primal,
-                bound,
-                gap: if distance > 0.0 { distance / primal * (1.0 + 1e-12) } else { 0.0 },
-                radius: (self.problem.l2 > 0.0).then(|| radius(self.problem.l2)),
-                bias: None,
+        match &self.work {
+            Work::Newton(run) => match run.seen() {
+                Some(look) => (run.gap, look.alpha.clone(), look.sides.clone()),
+                None => fresh(objective.look(plane)),
             },
+            Work::Dual(run) => {
+                let (margins, alpha) = (objective.margins(plane), run.alpha.clone());
+                let (primal, sides) = (objective.primal(plane, &margins), objective.sides(&alpha));
+                fresh(Look { primal, margins, alpha, sides })
+            }
+            Work::Coordinates(_) | Work::Constant(..) => fresh(objective.look(plane)),
         }
     }
 
-    fn claimed_limits(&self) -> Vec<WeightLimit> {
-        let limits = (0..self.objective.width()).map(|j| (j, self.objective.penalty.limits(j)));
-        limits
-            .filter(|(_, (least, most))| least.is_finite() || most.is_finite())
-            .map(|(j, (least, most))| WeightLimit {
-                column: j as u32,
-                least: least.is_finite().then_some(least),
-                most: most.is_finite().then_some(most),
+    /// Why nothing can be proved, if that is so.
+    fn unprovable(&self) -> Option<&'static str> {
+        let data = self.task.data.as_ref();
+        if matches!(self.work, Work::Constant(..)) {
+            return Some("all rows that count are of one class");
+        }
+        if self.problem.is_unbounded() {
+            return Some("without a penalty nothing bounds the objective from below here");
+        }
+        let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
+        if self.objective.len() < all {
+            return Some("learned from some of the rows; of the whole data nothing is claimed");
+        }
+        None
+    }
+
+    /// What the checker confirms of this plane.
+    fn proved(&self) -> Certificate {
+        let gap = self.now();
+        if !gap.dual.is_finite() {
+            return Certificate::unproved("the run ended before it knew of any gap");
+        }
+        let (objective, plane) = (&self.objective, self.plane());
+        let tilts = (objective.intercept == Intercept::Free)
+            .then(|| {
+                let (gap, alpha, sides) = self.measured();
+                Tilts::find(objective, &alpha, &sides, gap, plane.bias)
             })
-            .collect()
+            .flatten();
+        self.claiming(&plane, gap, self.dual_point(), tilts).certificate()
+    }
+
+    /// What the checker confirms of another plane, with the dual point of this run.
+    fn proved_of(&self, other: &Plane) -> Certificate {
+        let (gap, ..) = self.measured();
+        let primal = self.objective.primal(other, &self.objective.margins(other));
+        let mut dual = self.dual_point();
+        if !matches!(self.work, Work::Dual(_)) {
+            let plane = self.plane();
+            dual.plane = Some(float_plane(&plane.weights, Some(plane.bias)));
+        }
+        self.claiming(other, Gap { primal, ..gap }, dual, None).certificate()
+    }
+
+    fn claiming<'a>(
+        &'a self,
+        plane: &'a Plane,
+        gap: Gap,
+        dual: DualPoint,
+        tilts: Option<Tilts>,
+    ) -> Claiming<'a> {
+        let Run { problem, objective, positive, task, .. } = self;
+        Claiming {
+            problem,
+            objective,
+            positive: *positive,
+            plane,
+            gap,
+            dual,
+            tilts,
+            threads: task.threads,
+        }
     }
 
     /// The multipliers that the plane does not tell.
@@ -372,7 +412,7 @@ impl Training for Run {
 
     fn model(&self) -> LinearModel {
         let data = &self.task.data;
-        let mut plane = self.work.plane().clone();
+        let mut plane = self.plane();
         // A negative zero would tell one storage from the other.
         plane.weights.iter_mut().for_each(|w| *w += 0.0);
         LinearModel {
@@ -388,34 +428,20 @@ impl Training for Run {
     }
 
     fn certificate(&self) -> Certificate {
-        let data = self.task.data.as_ref();
-        if matches!(self.work, Work::Constant(..)) {
-            return Certificate::unproved("all rows that count are of one class");
+        match self.unprovable() {
+            Some(reason) => Certificate::unproved(reason),
+            None => self.proved(),
         }
-        if self.problem.is_unbounded() {
-            return Certificate::unproved(
-                "without a penalty nothing bounds the objective from below here",
-            );
-        }
-        let gap = self.measured();
-        if !gap.dual.is_finite() {
-            return Certificate::unproved("the run ended before it knew of any gap");
-        }
-        let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
-        if self.objective.len() < all {
-            return Certificate::unproved(
-                "learned from some of the rows; of the whole data nothing is claimed",
-            );
-        }
-        let mut words = String::new();
-        for slack in [1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-7] {
-            let claim = self.claim(gap, slack);
-            match check_claim(&claim, data, &data.reading_field(), true, self.task.threads) {
-                Finding::Holds(_) => return Certificate { claims: vec![claim] },
-                Finding::Nothing(reason) | Finding::Fails(reason) => words = reason,
+    }
+
+    fn certificate_of(&self, planes: &[Plane]) -> Certificate {
+        match (self.unprovable(), planes) {
+            (Some(reason), _) => Certificate::unproved(reason),
+            (None, [plane]) if plane.weights.len() == self.objective.width() => {
+                self.proved_of(plane)
             }
+            _ => Certificate::unproved("the planes are not those of this problem"),
         }
-        Certificate::unproved(format!("the checker does not confirm it: {words}"))
     }
 
     fn save(&self) -> State {
@@ -433,15 +459,23 @@ impl Training for Run {
     }
 
     fn gap(&self) -> Option<f64> {
-        Some(self.measured().relative())
+        Some(self.now().relative())
+    }
+
+    fn warm_start(&mut self, state: &State, factor: f64) -> Result<()> {
+        let saved: Saved = state.decode()?;
+        if saved.rows == self.objective.len() {
+            self.work.warm_start(&self.objective, saved.work, factor);
+        }
+        Ok(())
     }
 
     fn remarks(&self) -> Vec<Remark> {
-        let gap = self.measured();
+        let gap = self.now();
         let solver = Remark {
             name: "solver",
             words: self.why.clone(),
-            data: serde_json::json!({ "solver": self.why }),
+            data: serde_json::json!({ "solver": self.why, "passes": self.work.passes() }),
         };
         let estimated = self.problem.is_unbounded();
         let kind = if estimated { "estimated gap" } else { "gap" };
@@ -478,7 +512,7 @@ impl Training for Run {
                 data: serde_json::json!({ "exists": null, "reason": words }),
             });
         }
-        let weights = &self.work.plane().weights;
+        let weights = self.plane().weights;
         if self.problem.l1 > 0.0 && weights.iter().all(|w| *w == 0.0) {
             remarks.push(Remark {
                 name: "weights",

@@ -11,7 +11,9 @@
 //! Reference: Cortes, Vapnik, Support-vector networks, 1995; Bishop 7.1.
 
 use super::bounds::Bound;
+use super::multiclass::OneVsRest;
 use super::optimising::{Problem, Solver};
+use super::sweeping::{self, Sweeps};
 use super::{BinaryLearner, Learner, Task, Training};
 use crate::data::read::words;
 use crate::data::scale::Scaling;
@@ -87,9 +89,9 @@ impl Default for Svm {
     }
 }
 
-impl BinaryLearner for Svm {
-    fn start_binary(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
-        let problem = Problem {
+impl Svm {
+    fn problem(&self) -> Problem {
+        Problem {
             loss: match self.loss {
                 HingeLoss::Squared => Loss::SquaredHinge,
                 HingeLoss::Plain => Loss::Hinge,
@@ -105,13 +107,23 @@ impl BinaryLearner for Svm {
             gap: self.gap,
             solver: self.solver,
             seed: self.seed,
-        };
-        problem.start(task, positive)
+        }
+    }
+}
+
+impl BinaryLearner for Svm {
+    fn start_binary(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
+        self.problem().start(task, positive)
     }
 }
 
 impl Learner for Svm {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
-        super::multiclass::OneVsRest(self.clone()).start(task)
+        task.data.require_two_classes()?;
+        let problem = self.problem();
+        match sweeping::serve(&problem, task) {
+            true => Ok(Box::new(Sweeps::new(problem, task)?)),
+            false => OneVsRest(self.clone()).start(task),
+        }
     }
 }

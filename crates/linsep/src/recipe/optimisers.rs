@@ -5,6 +5,7 @@ use super::{Settings, machines, named};
 use crate::error::Result;
 use crate::learn::Learner;
 use crate::learn::logistic::{Intercept, Logistic};
+use crate::learn::multiclass::OneVsRestLast;
 use crate::learn::svm::Svm;
 
 pub(super) fn logistic(settings: &Settings) -> Result<Box<dyn Learner>> {
@@ -37,7 +38,10 @@ pub(super) fn svm(settings: &Settings) -> Result<Box<dyn Learner>> {
     svm.scale = settings.word(&PENALTY_SCALE)?;
     svm.balanced = settings.choice(&CLASS_WEIGHT)? == "balanced";
     svm.seed = settings.seed;
-    machines(settings, &RESTS, svm)
+    match settings.choice(&RESTS)? {
+        "ovr-k-1" => Ok(Box::new(OneVsRestLast(svm))),
+        _ => Ok(Box::new(svm)),
+    }
 }
 
 /// l1 and l2.

@@ -102,7 +102,7 @@ pub(super) const C: Parameter = Parameter {
     help: "How aggressive a step may be, above 0",
 };
 pub(super) const COST: Parameter = Parameter {
-    help: "What the losses count beside the penalty, above 0: least is C times the losses plus the penalty",
+    help: "What the losses count beside the penalty, above 0: least is C times the losses plus the penalty; auto for the best by cross-validation",
     ..C
 };
 pub(super) const GAP: Parameter = Parameter {

@@ -1,11 +1,16 @@
 //! `linsep train DATA`: read, learn, check, write.
 
+mod auto_cost;
+mod calibration;
 mod checkpoint;
+mod flips;
 pub(super) mod plan;
 mod report;
 mod resume;
+mod row_table;
 mod runs;
 mod stream;
+mod support;
 mod trace;
 
 use super::{check_width, describe_input, evaluate, read_data, tell_about};
@@ -13,8 +18,10 @@ use crate::context::{Context, timed_out};
 use crate::exit::{Failure, eprint_all};
 use crate::input;
 use crate::output::{note, print, print_json};
+use auto_cost::AutoCost;
 use checkpoint::Keeper;
 use clap::ArgMatches;
+use flips::Flips;
 use linsep::checkpoint::Earlier;
 use linsep::data::read::ReadResult;
 use linsep::data::split::{Split, folds, holdout};
@@ -29,13 +36,15 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
+use support::Support;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
-    let plan = Plan::new(matches, context)?;
+    let mut plan = Plan::new(matches, context)?;
     if plan.stream {
         return stream::run(&plan, matches, context);
     }
     let input = Input::read(&plan, matches, context)?;
+    let auto_cost = AutoCost::choose(&mut plan, &input, context)?;
     let Input { task, test_rows, splits, identity, .. } = &input;
     let mut training = input.begin(&plan)?;
     if plan.dry_run {
@@ -51,11 +60,17 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let mut keeper = Keeper::new(&plan, context, task, identity, first);
     keeper.begin(training.as_ref())?;
     let (stop, traced) = trace::drive(&plan, task, training.as_mut(), context, &mut keeper)?;
-    let fit = Fit::of(training.as_ref(), task, stop);
+    let mut fit = Fit::of(training.as_ref(), task, stop);
+    let flips = Flips::settle(&plan, task, &mut training, &mut fit, &mut keeper)?;
     let train_seconds = clock.elapsed().as_secs_f64();
     if fit.stop == Stop::Diverged {
         return Err(diverged(plan.recipe.kind));
     }
+    calibration::link(&plan, &input, &mut fit, context)?;
+    if let (Some(flips), Some(table)) = (&flips, &plan.flips) {
+        flips.write(table, &fit, task)?;
+    }
+    let support = Support::write(plan.support.as_ref(), &fit, task)?;
     let evaluation = fit.model.evaluate(&task.data, task.rows.as_deref(), context.threads);
     let test = match (&plan.test, test_rows) {
         (Some(TestOn::File(path)), _) => {
@@ -117,6 +132,9 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         rows: task.data.n_rows(),
         label: input.label.clone(),
         traced,
+        flips,
+        support,
+        auto_cost,
     };
     if context.json {
         print_json(&report.json(parameters))?;
@@ -208,6 +226,18 @@ impl Input {
             label,
             seconds,
         })
+    }
+
+    /// The splits without the rows that are set aside for testing, which have no say in any choice.
+    fn within(&self, mut splits: Vec<Split>) -> Vec<Split> {
+        if let Some(rows) = &self.task.rows {
+            let within = |list: &mut Vec<u32>| list.retain(|row| rows.binary_search(row).is_ok());
+            for split in &mut splits {
+                within(&mut split.train);
+                within(&mut split.test);
+            }
+        }
+        splits
     }
 
     fn begin(&self, plan: &Plan) -> Result<Box<dyn Training>, Failure> {

@@ -1,8 +1,13 @@
 //! What the flags of `train` ask for, checked before any work.
 
+use super::auto_cost;
+use super::calibration;
 use super::checkpoint::{Checkpoints, Every};
+use super::flips;
 use super::resume::{self, Resume};
+use super::row_table::RowTable;
 use super::stream;
+use super::support;
 use super::trace::{self, Chosen, TraceTo};
 use crate::args::learner_parameters;
 use crate::commands::rules;
@@ -38,6 +43,14 @@ pub(super) struct Plan {
     pub(super) stream: bool,
     /// How often to run.
     pub(super) runs: Option<usize>,
+    /// Where to write which rows are final.
+    pub(super) flips: Option<RowTable>,
+    /// Where to write the rows that hold the planes.
+    pub(super) support: Option<RowTable>,
+    /// Whether scores get probabilities by calibration.
+    pub(super) platt: bool,
+    /// Whether C is chosen by cross-validation.
+    pub(super) auto_cost: bool,
 }
 
 pub(super) enum TestOn {
@@ -108,6 +121,7 @@ impl Plan {
         if runs.is_some() && checkpoints.wanted {
             return Err(Error::usage("--runs makes runs that are not saved on their way").into());
         }
+        let auto_cost = auto_cost::asked(recipe, &mut settings);
         let built = match &algorithm_box {
             Some(chosen) => chosen.algorithm_box.build(&settings, chosen.literal),
             None => recipe.build(&settings),
@@ -134,6 +148,10 @@ impl Plan {
             checkpoints,
             stream,
             runs,
+            flips: flips::asked(matches, recipe, runs)?,
+            support: support::asked(matches, recipe)?,
+            platt: calibration::asked(matches, recipe)?,
+            auto_cost,
         })
     }
 

@@ -1,11 +1,15 @@
 //! What `train` prints at the end.
 
+use super::auto_cost::AutoCost;
+use super::calibration;
+use super::flips::Flips;
 use super::plan::Plan;
 use super::runs::Runs;
+use super::support::Support;
 use super::trace::{self, Chosen};
 use crate::commands::{json_number, rules};
 use crate::context::Context;
-use crate::output::{Facts, counted, grouped};
+use crate::output::{Facts, counted, grouped, percent};
 use linsep::checkpoint::Earlier;
 use linsep::recipe::Kind;
 use linsep::report::{CrossValidation, Evaluation};
@@ -33,6 +37,9 @@ pub(super) struct Report<'a> {
     pub(super) rows: usize,
     pub(super) label: String,
     pub(super) traced: Option<linsep::trace::Summary>,
+    pub(super) flips: Option<Flips>,
+    pub(super) support: Option<Support>,
+    pub(super) auto_cost: Option<AutoCost>,
 }
 
 impl Report<'_> {
@@ -90,6 +97,16 @@ impl Report<'_> {
         }
         if let Some(runs) = &self.runs {
             runs.add_to(&mut facts);
+        }
+        if let (Some(flips), Some(table)) = (&self.flips, &self.plan.flips) {
+            flips.add_to(&mut facts, table);
+        }
+        if let (Some(support), Some(table)) = (&self.support, &self.plan.support) {
+            support.add_to(&mut facts, table);
+        }
+        calibration::add_to(&mut facts, self.fit);
+        if let Some(auto_cost) = &self.auto_cost {
+            auto_cost.add_to(&mut facts);
         }
         facts.add("model", self.plan.model.display().to_string());
         if let (Some(to), Some(traced)) = (&self.plan.trace, &self.traced) {
@@ -166,6 +183,9 @@ impl Report<'_> {
                     _ => "no move that was tried leads to fewer mistakes".to_owned(),
                 },
                 "descent" => "below the value asked for".to_owned(),
+                _ if self.plan.recipe.kind == Kind::Optimising => {
+                    "at the gap asked for, or where rounding is all that is left".to_owned()
+                }
                 _ => "planes without mistakes were found".to_owned(),
             },
             Stop::Epochs if self.plan.epochs_given => "the epoch limit".to_owned(),
@@ -222,6 +242,15 @@ impl Report<'_> {
             Claim::JointInseparable { witness } => Some(witness.len()),
             _ => None,
         })
+    }
+
+    /// The largest gap of all planes.
+    fn worst_gap(&self) -> f64 {
+        let gap = |claim: &Claim| match claim {
+            Claim::Optimal { optimality, .. } => optimality.gap,
+            _ => 0.0,
+        };
+        self.fit.certificate.claims.iter().map(gap).fold(0.0, f64::max)
     }
 
     /// What is proved, each statement once.
@@ -283,6 +312,10 @@ impl Report<'_> {
                 Claim::Counts { .. } => {
                     "counts: the weights are what the counts make them, counted again".to_owned()
                 }
+                Claim::Optimal { .. } => format!(
+                    "optimal: within {} of the best of all, recomputed from the rows",
+                    percent(self.worst_gap())
+                ),
                 claim => claim.name().to_owned(),
             };
             if !lines.contains(&line) {
@@ -334,6 +367,18 @@ impl Report<'_> {
         }
         if let (Some(to), Some(traced)) = (&self.plan.trace, &self.traced) {
             value["trace"] = trace::json(to, traced);
+        }
+        if let (Some(flips), Some(table)) = (&self.flips, &self.plan.flips) {
+            value["flips"] = flips.json(table);
+        }
+        if let (Some(support), Some(table)) = (&self.support, &self.plan.support) {
+            value["support"] = support.json(table);
+        }
+        if let Some(link) = calibration::json(self.fit) {
+            value["probability"] = link;
+        }
+        if let Some(auto_cost) = &self.auto_cost {
+            value["c"] = auto_cost.json();
         }
         if let Some((path, same)) = self.resumed {
             value["resumed"] = json!({ "from": path.display().to_string(), "same_run": same });

@@ -19,13 +19,13 @@
 //! and Zhang (2014).
 
 use super::penalty::{BIAS, UNIT};
-use super::rows::{Linear, rounding};
+use super::rows::{Linear, nonzeros, rounding};
 use super::shares::{Mixing, Shares};
 use super::{Members, Setting, TINY, above, below};
 use crate::check::{Checked, Checker};
 use crate::double::{Double, two_sum};
 use crate::optimal::{Intercept, Loss};
-use crate::rows::{Entries, RowBuffer};
+use crate::rows::RowBuffer;
 use std::ops::Range;
 
 /// K classes with the sums over their rows.
@@ -61,10 +61,14 @@ struct Sums {
 /// For each column K sums of c (δ − p) x, what their additions dropped, and their size; where biases
 /// are free also Σ c x of each class, and the size of these.
 struct Columns {
-    n_classes: usize,
+    /// The classes, and as many more as make a multiple of [`LANES`].
+    padded: usize,
     stride: usize,
     numbers: Vec<f64>,
 }
+
+/// Classes that are summed at once.
+const LANES: usize = 4;
 
 impl<'a> Joint<'a> {
     pub(super) fn new(
@@ -76,7 +80,8 @@ impl<'a> Joint<'a> {
     ) -> Checked<Joint<'a>> {
         let (n_classes, width) = (own.len(), checker.width());
         let free = setting.objective.intercept == Intercept::Free;
-        let stride = if free { 3 * n_classes + 2 } else { 2 * n_classes + 1 };
+        let padded = n_classes.next_multiple_of(LANES);
+        let stride = 2 * padded + 1 + if free { n_classes + 1 } else { 0 };
         if n_classes < 2 || stride.checked_mul(width).is_none_or(|numbers| numbers > 1 << 31) {
             return Err(format!("{n_classes} planes of {width} columns cannot be checked"));
         }
@@ -85,7 +90,7 @@ impl<'a> Joint<'a> {
             psi: Double::ZERO,
             d: vec![Double::ZERO; n_classes],
             n: vec![Double::ZERO; n_classes],
-            columns: Columns { n_classes, stride, numbers: Vec::new() },
+            columns: Columns { padded, stride, numbers: Vec::new() },
         };
         let own = Scores::new(own, width);
         let dual = dual.map(|planes| Scores::new(planes, width));
@@ -169,29 +174,30 @@ impl<'a> Joint<'a> {
 
     /// Calls `each` with every coordinate of every g′ and its error.
     fn for_columns(&self, mixing: &Mixing, mut each: impl FnMut(super::penalty::Column, f64, f64)) {
-        let Columns { n_classes, stride, numbers } = &self.sums.columns;
+        let Columns { padded, stride, numbers } = &self.sums.columns;
+        let n_classes = self.sums.d.len();
         let rows = self.checker.rows.len() as f64;
         let unit = (self.setting.roundings + 24.0) * UNIT + (rows * UNIT) * (rows * UNIT) * 1.1;
         let room = 1.0 + 4.0 * rows * UNIT;
         let rest = 1.0 - mixing.theta;
-        let free = *stride > 2 * n_classes + 1;
+        let free = *stride > 2 * padded + 1;
         for (j, sums) in numbers.chunks_exact(*stride).enumerate() {
             let column = self.setting.penalty.column(j);
-            let (high, others) = sums.split_at(*n_classes);
-            let (low, others) = others.split_at(*n_classes);
+            let (high, others) = sums.split_at(*padded);
+            let (low, others) = others.split_at(*padded);
+            let sums = high.iter().zip(low).map(|(high, low)| high + low).take(n_classes);
             let mut error = unit * others[0] * room + rows * 8.0 * f64::from_bits(1);
             if !free {
-                high.iter().zip(low).for_each(|(high, low)| each(column, high + low, error));
+                sums.for_each(|g| each(column, g, error));
                 continue;
             }
-            let (class_sums, size) = (&others[1..=*n_classes], others[n_classes + 1]);
+            let (class_sums, size) = (&others[1..=n_classes], others[n_classes + 1]);
             let total: f64 = class_sums.iter().sum();
-            let loose = mixing.theta * (4.0 * rows + 4.0 * *n_classes as f64) * UNIT + mixing.doubt;
+            let loose = mixing.theta * (4.0 * rows + 4.0 * n_classes as f64) * UNIT + mixing.doubt;
             error += loose * size * room;
-            for k in 0..*n_classes {
+            for (k, g) in sums.enumerate() {
                 let mixed = class_sums[k] - mixing.q[k] * total;
-                let g = rest * (high[k] + low[k]) + mixing.theta * mixed;
-                each(column, g, error);
+                each(column, rest * g + mixing.theta * mixed, error);
             }
         }
         if self.setting.objective.intercept == Intercept::Penalised {
@@ -240,7 +246,7 @@ impl<'a> Joint<'a> {
                 let doubt = doubts.iter().copied().fold(0.0, f64::max);
                 return Ok(Mixing { theta, q, doubt, sigma: 1.0 });
             }
-            if !(theta < 1.0) {
+            if theta.is_nan() || theta >= 1.0 {
                 return Err("the classes cannot be balanced".into());
             }
             theta = (2.0 * theta).min(1.0);
@@ -261,25 +267,22 @@ impl<'a> Joint<'a> {
     }
 
     fn block(&self, range: Range<u64>) -> Checked<Sums> {
-        let Columns { n_classes, stride, .. } = self.sums.columns;
+        let Columns { padded, stride, .. } = self.sums.columns;
+        let n_classes = self.sums.d.len();
         let mut sums = Sums {
             loss: Double::ZERO,
             psi: Double::ZERO,
             d: vec![Double::ZERO; n_classes],
             n: vec![Double::ZERO; n_classes],
-            columns: Columns {
-                n_classes,
-                stride,
-                numbers: vec![0.0; stride * self.checker.width()],
-            },
+            columns: Columns { padded, stride, numbers: vec![0.0; stride * self.checker.width()] },
         };
         let softmax = self.setting.objective.loss == Loss::Softmax;
         let whole = Mixing { theta: 0.0, q: vec![0.0; n_classes], doubt: 0.0, sigma: 1.0 };
-        let free = stride > 2 * n_classes + 1;
+        let free = stride > 2 * padded + 1;
         // Mixed shares get their entropies in a second pass.
         let now = softmax && !free && !self.setting.penalty.has_walls();
-        let mut factors = vec![0.0; n_classes];
-        self.for_shares(range, |entries, class, cost, lost, shares| {
+        let mut factors = vec![0.0; padded];
+        self.for_shares(range, |values, class, cost, lost, shares| {
             sums.loss = sums.loss.plus(Double::of(cost * lost));
             sums.n[class] = sums.n[class].plus(Double::of(cost));
             let psi = match softmax {
@@ -297,10 +300,10 @@ impl<'a> Joint<'a> {
                 }
                 sums.d[class] = sums.d[class].plus(shares.others.times(cost));
                 factors[class] = size;
-                sums.columns.add(entries, &factors, size);
+                sums.columns.add(values, &factors, size);
             }
             if free {
-                sums.columns.add_class(entries, class, cost);
+                sums.columns.add_class(values, class, cost);
             }
         })?;
         Ok(sums)
@@ -310,16 +313,16 @@ impl<'a> Joint<'a> {
     fn for_shares(
         &self,
         range: Range<u64>,
-        mut each: impl FnMut(Entries<'_>, usize, f64, f64, &Shares),
+        mut each: impl FnMut(Nonzeros<'_>, usize, f64, f64, &Shares),
     ) -> Checked<()> {
         let listed = &self.setting.dual.shares;
         let mut listed =
             listed[listed.partition_point(|(row, _)| *row < range.start)..].iter().peekable();
-        let n_classes = self.own.biases.len();
-        let mut scores = vec![0.0; n_classes];
+        let n_classes = self.sums.d.len();
+        let mut scores = vec![0.0; self.own.biases.len()];
         let mut shares = Shares { p: vec![0.0; n_classes], others: Double::ZERO };
         let softmax = self.setting.objective.loss == Loss::Softmax;
-        let mut buffer = RowBuffer::default();
+        let (mut buffer, mut copy) = (RowBuffer::default(), RowBuffer::default());
         for row in range {
             let list = listed.next_if(|(listed, _)| *listed == row);
             let Some((class, cost)) = self.members.of(row) else {
@@ -330,23 +333,23 @@ impl<'a> Joint<'a> {
                     }
                 }
             };
-            let entries = self.checker.row(row, &mut buffer)?;
-            let error = self.own.scores(entries, self.setting.roundings, &mut scores);
+            let values = nonzeros(self.checker.row(row, &mut buffer)?, &mut copy);
+            let error = self.own.scores(values, self.setting.roundings, &mut scores);
             if !error.is_finite() {
                 return Err(format!("row {row}: the scores are out of range"));
             }
-            let lost = shares.at(&mut scores, class, error, softmax);
+            let lost = shares.at(&mut scores[..n_classes], class, error, softmax);
             match (list, &self.dual) {
                 (Some((_, list)), _) => {
                     shares.listed(list, class).map_err(|words| format!("row {row}: {words}"))?;
                 }
                 (None, Some(planes)) => {
-                    planes.scores(entries, self.setting.roundings, &mut scores);
-                    shares.at(&mut scores, class, 0.0, softmax);
+                    planes.scores(values, self.setting.roundings, &mut scores);
+                    shares.at(&mut scores[..n_classes], class, 0.0, softmax);
                 }
                 (None, None) => {}
             }
-            each(entries, class, cost, lost, &shares);
+            each(values, class, cost, lost, &shares);
         }
         match listed.peek() {
             Some((row, _)) if *row >= self.checker.rows.len() => {
@@ -358,77 +361,81 @@ impl<'a> Joint<'a> {
 
     /// What numbers too small for binary64 may add up to.
     fn slack(&self) -> f64 {
-        let columns = self.checker.width() as f64 * self.own.biases.len() as f64;
+        let columns = self.checker.width() as f64 * self.sums.d.len() as f64;
         (self.checker.rows.len() as f64 + columns) * TINY
     }
 }
 
 impl Scores {
     fn new(planes: &[Linear], width: usize) -> Scores {
-        let mut weights = vec![0.0; width * planes.len()];
+        let padded = planes.len().next_multiple_of(LANES);
+        let mut weights = vec![0.0; width * padded];
         let mut most = vec![0f64; width];
+        let mut biases = vec![0.0; padded];
         for (k, plane) in planes.iter().enumerate() {
+            biases[k] = plane.bias;
             for (j, weight) in plane.weights.iter().enumerate() {
-                weights[j * planes.len() + k] = *weight;
+                weights[j * padded + k] = *weight;
                 most[j] = most[j].max(weight.abs());
             }
         }
-        Scores { weights, most, biases: planes.iter().map(|plane| plane.bias).collect() }
+        Scores { weights, most, biases }
     }
 
     /// The scores of a row on every plane, and one bound on their errors.
-    fn scores(&self, entries: Entries<'_>, roundings: f64, scores: &mut [f64]) -> f64 {
+    fn scores(&self, row: Nonzeros<'_>, roundings: f64, scores: &mut [f64]) -> f64 {
         scores.copy_from_slice(&self.biases);
         let mut size = self.biases.iter().fold(0f64, |most, bias| most.max(bias.abs()));
-        let mut terms = 0.0;
-        for_each(entries, |column, value| {
-            let weights = &self.weights[column * scores.len()..][..scores.len()];
-            scores.iter_mut().zip(weights).for_each(|(score, weight)| *score += value * weight);
+        let terms = row.0.len() as f64;
+        let (padded, (scores, _)) = (scores.len(), scores.as_chunks_mut::<LANES>());
+        for (column, value) in pairs(row) {
+            let (weights, _) = self.weights[column * padded..][..padded].as_chunks::<LANES>();
+            for (scores, weights) in scores.iter_mut().zip(weights) {
+                for lane in 0..LANES {
+                    scores[lane] += value * weights[lane];
+                }
+            }
             size += (value * self.most[column]).abs();
-            terms += 1.0;
-        });
+        }
         rounding(terms + 2.0 + roundings, terms, size)
     }
 }
 
-/// Calls `each` with every (column, value) that is not 0.
-#[inline]
-fn for_each(entries: Entries<'_>, mut each: impl FnMut(usize, f64)) {
-    match entries {
-        Entries::Dense(values) => {
-            let pairs = values.iter().enumerate().filter(|(_, value)| **value != 0.0);
-            pairs.for_each(|(column, value)| each(column, *value));
-        }
-        Entries::Sparse(columns, values) => {
-            columns.iter().zip(values).for_each(|(column, value)| each(*column as usize, *value));
-        }
-    }
+/// The columns and the values of a row that are not 0.
+type Nonzeros<'a> = (&'a [u32], &'a [f64]);
+
+fn pairs((columns, values): Nonzeros<'_>) -> impl Iterator<Item = (usize, f64)> {
+    columns.iter().zip(values).map(|(column, value)| (*column as usize, *value))
 }
 
 impl Columns {
     /// Adds a row times one factor for each class; `size` is the largest of them.
-    fn add(&mut self, entries: Entries<'_>, factors: &[f64], size: f64) {
-        for_each(entries, |column, value| {
+    fn add(&mut self, row: Nonzeros<'_>, factors: &[f64], size: f64) {
+        let (factors, _) = factors.as_chunks::<LANES>();
+        for (column, value) in pairs(row) {
             let sums = &mut self.numbers[column * self.stride..][..self.stride];
-            let (high, others) = sums.split_at_mut(self.n_classes);
-            let (low, others) = others.split_at_mut(self.n_classes);
-            for ((high, low), factor) in high.iter_mut().zip(low).zip(factors) {
-                let (total, dropped) = two_sum(*high, factor * value);
-                *high = total;
-                *low += dropped;
+            let (high, others) = sums.split_at_mut(self.padded);
+            let (low, others) = others.split_at_mut(self.padded);
+            let (high, low) = (high.as_chunks_mut::<LANES>().0, low.as_chunks_mut::<LANES>().0);
+            for ((high, low), factors) in high.iter_mut().zip(low).zip(factors) {
+                for lane in 0..LANES {
+                    let (total, dropped) = two_sum(high[lane], factors[lane] * value);
+                    high[lane] = total;
+                    low[lane] += dropped;
+                }
             }
             others[0] += (size * value).abs();
-        });
+        }
     }
 
     /// Adds a row times its factor to the sums of its class.
-    fn add_class(&mut self, entries: Entries<'_>, class: usize, factor: f64) {
-        let first = 2 * self.n_classes + 1;
-        for_each(entries, |column, value| {
-            let sums = &mut self.numbers[column * self.stride + first..][..=self.n_classes];
-            sums[class] += factor * value;
-            sums[self.n_classes] += (factor * value).abs();
-        });
+    fn add_class(&mut self, row: Nonzeros<'_>, class: usize, factor: f64) {
+        let (first, last) = (2 * self.padded + 1, self.stride - 1);
+        for (column, value) in pairs(row) {
+            let sums = &mut self.numbers[column * self.stride..][..self.stride];
+            sums[first + class] += factor * value;
+            sums[last] += (factor * value).abs();
+        }
     }
 }
 
@@ -439,16 +446,16 @@ impl Sums {
         for (sums, others) in [(&mut self.d, &other.d), (&mut self.n, &other.n)] {
             sums.iter_mut().zip(others).for_each(|(sum, other)| *sum = sum.plus(*other));
         }
-        let Columns { n_classes, stride, numbers } = &mut self.columns;
+        let Columns { padded, stride, numbers } = &mut self.columns;
         let others = other.columns.numbers.chunks_exact(*stride);
         for (sums, other) in numbers.chunks_exact_mut(*stride).zip(others) {
-            for k in 0..*n_classes {
-                let (total, dropped) = two_sum(sums[k], other[k]);
-                sums[k] = total;
-                sums[*n_classes + k] = (sums[*n_classes + k] + other[*n_classes + k]) + dropped;
+            let (doubled, plain) = sums.split_at_mut(2 * *padded);
+            for k in 0..*padded {
+                let (total, dropped) = two_sum(doubled[k], other[k]);
+                doubled[k] = total;
+                doubled[*padded + k] = (doubled[*padded + k] + other[*padded + k]) + dropped;
             }
-            let plain = 2 * *n_classes;
-            sums[plain..].iter_mut().zip(&other[plain..]).for_each(|(sum, other)| *sum += other);
+            plain.iter_mut().zip(&other[2 * *padded..]).for_each(|(sum, other)| *sum += other);
         }
         self
     }

@@ -298,19 +298,17 @@ fn follows(claimed: &Optimality) -> Checked<()> {
 
 /// Whether what was computed shows what is claimed; numbers that are none show nothing.
 fn shown(claimed: &Optimality, primal: f64, bound: f64) -> Checked<()> {
-    if !(primal <= claimed.primal) {
-        return Err(format!(
+    match (primal <= claimed.primal, bound >= claimed.bound) {
+        (true, true) => Ok(()),
+        (false, _) => Err(format!(
             "the objective of the planes is shown to be at most {primal:?}, not {:?}",
             claimed.primal
-        ));
-    }
-    if !(bound >= claimed.bound) {
-        return Err(format!(
+        )),
+        (true, false) => Err(format!(
             "the objective of every model is shown to be at least {bound:?}, not {:?}",
             claimed.bound
-        ));
+        )),
     }
-    Ok(())
 }
 
 /// A share in per cent, to two digits and rounded up.

@@ -59,6 +59,27 @@ fn tree(lanes: &[f64; 8]) -> f64 {
     ((a + b) + (c + d)) + ((e + f) + (g + h))
 }
 
+/// The columns and values of a row that are not 0. Rows that hold all columns are copied without a
+/// branch on their values, which no processor could foresee.
+pub(super) fn nonzeros<'a>(
+    entries: Entries<'a>,
+    buffer: &'a mut RowBuffer,
+) -> (&'a [u32], &'a [f64]) {
+    let all = match entries {
+        Entries::Sparse(columns, values) => return (columns, values),
+        Entries::Dense(values) => values,
+    };
+    buffer.columns.resize(all.len(), 0);
+    buffer.values.resize(all.len(), 0.0);
+    let mut count = 0;
+    for (column, &value) in all.iter().enumerate() {
+        buffer.columns[count] = column as u32;
+        buffer.values[count] = value;
+        count += usize::from(value != 0.0);
+    }
+    (&buffer.columns[..count], &buffer.values[..count])
+}
+
 /// γ_k · size, and what underflow may have cost `terms` products.
 pub(super) fn rounding(k: f64, terms: f64, size: f64) -> f64 {
     let k = k * UNIT;

@@ -19,7 +19,7 @@ pub(crate) trait CodeRows: Sync {
     fn code_add(&self, row: usize, a: f64, sum: &mut [f64]);
     /// sum_j += a · step_j · code_j.
     fn code_add_scaled(&self, row: usize, a: f64, steps: &[f64], sum: &mut [f64]);
-    /// Columns and values of a row, the values in `scratch` where they are not plain.
+    /// Columns and values of a row that are not 0.
     fn entries(&self, row: usize, columns: &mut Vec<u32>, values: &mut Vec<f64>);
 }
 
@@ -106,9 +106,14 @@ impl CodeRows for Dense {
 
     fn entries(&self, row: usize, columns: &mut Vec<u32>, values: &mut Vec<f64>) {
         columns.clear();
-        columns.extend(0..self.width as u32);
         values.clear();
-        values.extend((row * self.width..(row + 1) * self.width).map(|p| self.values.at(p)));
+        for column in 0..self.width {
+            let value = self.values.at(row * self.width + column);
+            if value != 0.0 {
+                columns.push(column as u32);
+                values.push(value);
+            }
+        }
     }
 }
 

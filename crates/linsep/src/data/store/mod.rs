@@ -18,7 +18,7 @@ pub(crate) use staging::Staging;
 pub use values::Kind;
 
 use profile::Profile;
-use values::Values;
+use values::{Codes, Values};
 
 /// All rows of a data set, or of a block of one.
 #[derive(Clone, Debug)]
@@ -242,6 +242,54 @@ impl Store {
             Shape::Dense(dense) => Shape::Sparse(to_sparse(&dense, profile)),
             Shape::Sparse(sparse) => Shape::Dense(to_dense(sparse, self.width, profile)),
         };
+    }
+}
+
+/// Rows of one-byte codes that are mostly zeros, as sparse rows: small as they are, but slow to go over
+/// again and again.
+impl Store {
+    pub(crate) fn sparse_twin(&self, threads: usize) -> Option<Store> {
+        let Shape::Dense(dense) = &self.shape else { return None };
+        let Codes::Table8(codes) = &dense.values.codes else { return None };
+        if dense.width == 0 || 3 * self.nonzeros >= self.held_values() {
+            return None;
+        }
+        const ROWS: usize = 4096;
+        let blocks = crate::parallel::parallel_map(self.rows.div_ceil(ROWS), threads, |block| {
+            let (mut ends, mut indices, mut kept) = (Vec::new(), Vec::new(), Vec::new());
+            let rows = block * ROWS..((block + 1) * ROWS).min(self.rows);
+            for row in
+                codes[rows.start * dense.width..rows.end * dense.width].chunks_exact(dense.width)
+            {
+                let before = indices.len();
+                for (k, eight) in row.chunks(8).enumerate() {
+                    if eight.iter().all(|code| *code == 0) {
+                        continue;
+                    }
+                    for (j, &code) in eight.iter().enumerate().filter(|(_, code)| **code != 0) {
+                        indices.push((8 * k + j) as u32);
+                        kept.push(code);
+                    }
+                }
+                ends.push(indices.len() - before);
+            }
+            (ends, indices, kept)
+        });
+        let mut offsets = Offsets::new();
+        let (mut indices, mut kept) = (Vec::new(), Vec::new());
+        indices.reserve_exact(self.nonzeros as usize);
+        kept.reserve_exact(self.nonzeros as usize);
+        for (ends, part, codes) in blocks {
+            ends.into_iter().for_each(|len| offsets.push(len));
+            indices.extend(part);
+            kept.extend(codes);
+        }
+        let values = Values {
+            codes: Codes::Table8(kept),
+            ..Values::zeros(Kind::Ones, 0, dense.values.table.clone(), vec![1.0])
+        };
+        let shape = Shape::Sparse(Sparse { offsets, indices, values });
+        Some(Store { shape, profile: self.profile.clone(), ..*self })
     }
 }
 

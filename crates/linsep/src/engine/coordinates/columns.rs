@@ -20,7 +20,7 @@ impl Columns {
             places[column] = place as u32;
         }
         let pieces = objective.pieces();
-        let parts = with_rows!(objective.data.store, rows => {
+        let parts = with_rows!(objective.store(), rows => {
             parallel_map(pieces.len(), objective.threads, |piece| {
                 let mut found: Vec<(u32, u32, f64)> = Vec::new();
                 let (mut columns, mut values) = (Vec::new(), Vec::new());

@@ -63,6 +63,14 @@ pub(crate) struct Saved {
     steps: u64,
 }
 
+impl Saved {
+    /// Where the run stood.
+    pub(crate) fn plane(&self) -> Plane {
+        let weights = self.weights.iter().map(|w| f64::from_bits(*w)).collect();
+        Plane { weights, bias: f64::from_bits(self.numbers[0]) }
+    }
+}
+
 impl Coordinates {
     /// A run that starts at a plane, brought between the limits.
     pub(crate) fn new(objective: &Objective, mut plane: Plane) -> Coordinates {
@@ -379,7 +387,7 @@ impl Objective {
         let mut squares = vec![0.0; self.width()];
         let mut scratch = Vec::new();
         for (&row, cost) in self.rows.iter().zip(&self.costs) {
-            self.data.store.for_each(row as usize, &mut scratch, |j, x| {
+            self.store().for_each(row as usize, &mut scratch, |j, x| {
                 squares[j as usize] += cost * x * x;
             });
         }

@@ -66,12 +66,12 @@ impl Work {
         }
     }
 
-    pub(super) fn plane(&self) -> &Plane {
+    pub(super) fn plane(&self, objective: &Objective) -> Plane {
         match self {
-            Work::Newton(run) => &run.plane,
-            Work::Dual(run) => &run.plane,
-            Work::Coordinates(run) => &run.plane,
-            Work::Constant(plane, _) => plane,
+            Work::Newton(run) => run.plane.clone(),
+            Work::Dual(run) => run.plane(objective),
+            Work::Coordinates(run) => run.plane.clone(),
+            Work::Constant(plane, _) => plane.clone(),
         }
     }
 
@@ -93,6 +93,14 @@ impl Work {
         }
     }
 
+    /// How often the rows were gone over, or about so.
+    pub(super) fn passes(&self) -> u64 {
+        match self {
+            Work::Newton(run) => run.passes,
+            other => other.steps(),
+        }
+    }
+
     pub(super) fn is_exhausted(&self) -> bool {
         match self {
             Work::Newton(run) => run.exhausted,
@@ -109,6 +117,7 @@ impl Work {
                 gap: [run.gap.primal.to_bits(), run.gap.dual.to_bits()],
                 steps: run.steps,
                 exhausted: run.exhausted,
+                passes: run.passes,
                 made: run.preconditioner().map(|(at, good)| (SavedPlane::of(at), good)),
             }),
             Work::Dual(run) => SavedWork::Dual(run.save()),
@@ -134,6 +143,28 @@ impl Work {
             _ => false,
         }
     }
+
+    /// Begins where another run has ended, C being `factor` times as large; from nothing where that was
+    /// another solver.
+    pub(super) fn warm_start(&mut self, objective: &Objective, saved: SavedWork, factor: f64) {
+        let fitting = |plane: &Plane| plane.weights.len() == objective.width();
+        match (self, saved) {
+            (Work::Newton(run), SavedWork::Newton(saved)) => {
+                let plane = saved.plane.plane();
+                if fitting(&plane) {
+                    *run = Newton::new(plane);
+                }
+            }
+            (Work::Coordinates(run), SavedWork::Coordinates(saved)) => {
+                let plane = saved.plane();
+                if fitting(&plane) {
+                    *run = Coordinates::new(objective, plane);
+                }
+            }
+            (Work::Dual(run), SavedWork::Dual(saved)) => run.warm_start(objective, &saved, factor),
+            _ => {}
+        }
+    }
 }
 
 /// A solver in a saved state.
@@ -153,8 +184,9 @@ pub(super) struct SavedNewton {
     gap: [u64; 2],
     steps: u64,
     exhausted: bool,
+    passes: u64,
     /// Where the preconditioner was made, and whether it still serves.
-    made: Option<(SavedPlane, bool)>,
+    made: Option<(SavedPlane, [bool; 2])>,
 }
 
 impl SavedNewton {
@@ -172,6 +204,7 @@ impl SavedNewton {
         run.steps = self.steps;
         run.gap = Gap { primal, dual };
         run.exhausted = self.exhausted;
+        run.passes = self.passes;
         Some(run)
     }
 }

@@ -1,0 +1,109 @@
+"""linsep's commands. What its JSON calls things is mapped here and nowhere else."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+
+from comparison.contest import LINSEP, Contender, Run
+from comparison.process import Failed
+
+BENCH = Path(__file__).resolve().parent.parent
+
+# A limit that was reached on purpose: all epochs of a perceptron, the one update of a reading.
+LIMIT_REACHED = 5
+
+READ_ONLY = ("--learner", "perceptron", "--epochs", 1, "--updates", 1, "--verdict", "off")
+CERTIFIED = ("--c", 1, "--gap", 1e-3, "--intercept", "none")
+SQUARED_HINGE = ("--learner", "svm", "--loss", "squared-hinge", *CERTIFIED)
+LOGISTIC = ("--learner", "logistic", *CERTIFIED)
+ONE_VERSUS_REST = (*SQUARED_HINGE, "--multiclass", "ovr")
+CRAMMER_SINGER = ("--learner", "svm", "--multiclass", "crammer-singer", *CERTIFIED)
+PERCEPTRON = ("--learner", "perceptron", "--epochs", 5, "--stop", "limit", "--verdict", "off")
+
+
+def binary():
+    """The binary that LINSEP names, or a new release build."""
+    if given := os.environ.get("LINSEP"):
+        return Path(given).resolve()
+    build = ["cargo", "build", "--release", "--package", "linsep-cli"]
+    build += ["--message-format", "json-render-diagnostics"]
+    done = subprocess.run(build, cwd=BENCH.parent, stdout=subprocess.PIPE, text=True, check=True)
+    messages = map(json.loads, done.stdout.splitlines())
+    return Path([m["executable"] for m in messages if m.get("executable")][-1])
+
+
+class Linsep:
+    def __init__(self, program, launcher, scratch):
+        self.program = program
+        self.launcher = launcher
+        self.model = scratch / "model.linsep"
+        self.predictions = scratch / "linsep.predictions"
+
+    def version(self):
+        return self.launcher.run([self.program, "--version"], 60).output.strip()
+
+    def train(self, data, flags, time_of, judge=None):
+        """A contender that learns from a file; `time_of` picks the compared time from the Run."""
+
+        def attempt(_tolerance, limit):
+            self.model.unlink(missing_ok=True)
+            words = [self.program, "train", data, *flags, "-o", self.model, "--json", "--quiet"]
+            done = self.launcher.run(words, limit, good_exits=(0, LIMIT_REACHED))
+            parts = seconds_of(json.loads(done.output))
+            quality = judge(*read_model(self.model)) if judge else None
+            times = parts | {"wall": done.seconds}
+            return Run(times[time_of], parts["load"], parts["train"], done.peak_mib, quality, done.cpu)
+
+        return Contender(LINSEP, attempt)
+
+    def score(self, training, flags, data):
+        """A contender that predicts; its model is made first, outside the time."""
+
+        def attempt(_tolerance, limit):
+            if not attempt.has_model:
+                words = [self.program, "train", training, *flags, "-o", self.model, "--quiet"]
+                self.launcher.run(words, limit, good_exits=(0, LIMIT_REACHED))
+                attempt.has_model = True
+            words = [self.program, "predict", self.model, data, "-o", self.predictions, "--quiet"]
+            done = self.launcher.run(words, limit)
+            return Run(done.seconds, peak_mib=done.peak_mib, cpu=done.cpu)
+
+        attempt.has_model = False
+        return Contender(LINSEP, attempt)
+
+
+def seconds_of(answer):
+    """`train` is all the work between the file and the model, the certificate included."""
+    seconds = answer["seconds"]
+    load = seconds["load"] if "load" in seconds else seconds["read"]
+    return {"load": load, "train": seconds["train"] + seconds.get("prove", 0.0)}
+
+
+def read_model(path):
+    """Classes (as numbers, ascending), planes and biases. One plane speaks for the second class."""
+    model = json.loads(path.read_text())
+    features = model["input"]["features"] if "features" in model["input"] else len(model["input"]["columns"])
+    planes = np.zeros((len(model["planes"]), features))
+    for row, plane in zip(planes, model["planes"], strict=True):
+        if "sparse" in plane:
+            for index, value in plane["sparse"]:
+                row[index] = value
+        else:
+            row[:] = plane["weights"]
+    biases = np.array([plane.get("bias", 0.0) for plane in model["planes"]])
+    classes = np.array([float(name) for name in model["classes"]])
+    return ascending(classes, planes, biases)
+
+
+def ascending(classes, planes, biases):
+    """The same model with its classes in ascending order."""
+    order = np.argsort(classes)
+    if len(planes) == 1:
+        sign = 1.0 if order[0] == 0 else -1.0
+        return classes[order], sign * planes, sign * biases
+    if len(planes) != len(classes):
+        raise Failed(f"{len(planes)} planes for {len(classes)} classes")
+    return classes[order], planes[order], biases[order]

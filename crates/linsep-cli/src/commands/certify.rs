@@ -1,0 +1,199 @@
+//! `linsep certify FOREIGN DATA`: how near the best a model of another program is.
+//!
+//! The same objective is solved here, and the dual point of that run bounds every model from below. What
+//! is said of the foreign model is what the checker confirms.
+
+use super::verify::title;
+use super::{check_width, describe_input, read_data};
+use crate::args::certified;
+use crate::context::Context;
+use crate::exit::Failure;
+use crate::input;
+use crate::output::{Facts, note, percent, print, print_json};
+use crate::progress::Watch;
+use clap::ArgMatches;
+use linsep::atomic::write_atomic;
+use linsep::foreign::ForeignModel;
+use linsep::proof::{Certificate, CertificateFile, Claim, DataIdentity, Optimality};
+use linsep::recipe::{Recipe, Settings};
+use linsep::{Code, Error, Limits, Stop, Task};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
+    let Some(path) = matches.get_one::<PathBuf>("foreign") else { return Ok(ExitCode::from(2)) };
+    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let foreign = ForeignModel::load(path, context.max_memory)?;
+    let (recipe, settings) = objective(&foreign, matches, context)?;
+    let learner = recipe.build(&settings)?;
+    let read = read_data(matches, context)?;
+    let (file, line) = describe_input(&input::paths(matches), &read);
+    let data = Arc::new(read.data);
+    // Planes, the dual point and the sums of the checker.
+    check_width(&data, 64 * data.n_classes() as u64, context)?;
+    let planes = foreign.planes_for(data.classes(), data.n_features())?;
+    let task = Task { data: Arc::clone(&data), rows: None, threads: context.threads };
+    let mut training = learner.start(&task)?;
+    let epochs = text("epochs").map(|epochs| input::whole("epochs", epochs)).transpose()?;
+    let limits = Limits { epochs: Some(epochs.unwrap_or(1000)), updates: None };
+    let stop = linsep::drive(training.as_mut(), &limits, &mut Watch::new(context));
+    match stop {
+        Stop::Interrupted => return Err(Error::Interrupted.into()),
+        Stop::Diverged => {
+            let words = "the weights of the best model left the range of binary64; choose a smaller --c or another --scale";
+            return Err(Error::usage(words).into());
+        }
+        Stop::Finished => {}
+        _ => note(
+            context,
+            "the limit was reached before the gap: the bound may be far from the best",
+        ),
+    }
+    let certificate = training.certificate_of(&planes);
+    let proved = certificate.claims.iter().all(|claim| optimality(claim).is_some());
+    if let Some(to) = matches.get_one::<PathBuf>("cert").filter(|_| proved) {
+        let file = certificate_file(&task, certificate.clone());
+        write_atomic(to, |out| out.write_all(file.to_json().as_bytes()))?;
+    }
+    let found = Found { foreign: &foreign, certificate: &certificate, recipe, settings: &settings };
+    if context.json {
+        print_json(&found.json(path, stop))?;
+    } else {
+        let mut facts = Facts::default();
+        facts.add(&file, line);
+        found.add_to(&mut facts, path);
+        if let Some(to) = matches.get_one::<PathBuf>("cert").filter(|_| proved) {
+            facts.add("certificate", to.display().to_string());
+        }
+        print(&facts.text(context))?;
+    }
+    if !proved {
+        let message = "nothing could be proved of some plane; try a smaller --gap or more --epochs"
+            .to_owned();
+        return Err(Error::Limit { code: Code::LIMIT, message }.into());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The objective that the file tells of, flags first.
+fn objective(
+    foreign: &ForeignModel,
+    matches: &ArgMatches,
+    context: &Context,
+) -> Result<(&'static Recipe, Settings), Failure> {
+    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let Some(learner) = text("learner").or(foreign.learner) else {
+        let words = "the file does not say what it makes small; give --learner logistic or svm";
+        return Err(Error::usage(words).into());
+    };
+    let recipe = Recipe::find(learner)?;
+    let mut settings = Settings::default();
+    settings.seed = context.seed;
+    settings.set("gap", "1e-6");
+    settings.set("multiclass", "ovr");
+    for (name, value) in foreign.settings.iter().filter(|_| foreign.learner == Some(learner)) {
+        settings.set(name, value);
+    }
+    for parameter in certified::parameters() {
+        if let Some(value) = text(parameter.name) {
+            settings.set(parameter.name, value);
+        }
+    }
+    Ok((recipe, settings))
+}
+
+fn certificate_file(task: &Task, certificate: Certificate) -> CertificateFile {
+    let data = &task.data;
+    let identity = DataIdentity { sha256: data.digest(task.threads), rows: data.n_rows() as u64 };
+    let mut file = CertificateFile::new(identity, data.reading_field(), true, certificate);
+    file.input = serde_json::to_value(data.input()).ok();
+    file
+}
+
+fn optimality(claim: &Claim) -> Option<&Optimality> {
+    match claim {
+        Claim::Optimal { optimality, .. } => Some(optimality),
+        _ => None,
+    }
+}
+
+/// What is said at the end.
+struct Found<'a> {
+    foreign: &'a ForeignModel,
+    certificate: &'a Certificate,
+    recipe: &'static Recipe,
+    settings: &'a Settings,
+}
+
+impl Found<'_> {
+    fn add_to(&self, facts: &mut Facts, path: &std::path::Path) {
+        facts.add("model", format!("{}: {}", path.display(), self.foreign.form));
+        let settings: Vec<String> = self
+            .recipe
+            .parameters
+            .iter()
+            .filter(|p| p.name != "multiclass" && (self.settings.has(p.name) || p.name == "c"))
+            .map(|p| format!("{} {}", p.name, self.settings.get(p)))
+            .collect();
+        facts.add("objective", format!("{} ({})", self.recipe.name, settings.join(", ")));
+        for claim in &self.certificate.claims {
+            match (claim, optimality(claim)) {
+                (_, Some(found)) => {
+                    let about = match self.certificate.claims.len() {
+                        1 => "this model".to_owned(),
+                        _ => title(claim).trim_start_matches("optimal ").to_owned(),
+                    };
+                    facts.add(
+                        "proved",
+                        format!(
+                            "{about} is within {} of optimal: its objective is at most {}, that of every model at least {}",
+                            percent(found.gap),
+                            found.primal,
+                            found.bound
+                        ),
+                    );
+                }
+                (Claim::Unproved { reason }, None) => {
+                    facts.add("proved", format!("nothing: {reason}"))
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn json(&self, path: &std::path::Path, stop: Stop) -> Value {
+        let planes: Vec<Value> = self
+            .certificate
+            .claims
+            .iter()
+            .map(|claim| match (claim, optimality(claim)) {
+                (Claim::Unproved { reason }, _) => json!({ "proved": false, "reason": reason }),
+                (_, Some(found)) => json!({
+                    "proved": true,
+                    "positive": claim.problem().map(|problem| &problem.positive),
+                    "primal": found.primal,
+                    "bound": found.bound,
+                    "gap": found.gap,
+                    "radius": found.radius,
+                }),
+                _ => Value::Null,
+            })
+            .collect();
+        let gaps = self.certificate.claims.iter().map(|claim| optimality(claim).map(|o| o.gap));
+        let worst =
+            gaps.collect::<Option<Vec<f64>>>().map(|gaps| gaps.into_iter().fold(0.0, f64::max));
+        json!({
+            "schema": "linsep.result/1",
+            "command": "certify",
+            "foreign": path.display().to_string(),
+            "form": self.foreign.form,
+            "learner": self.recipe.name,
+            "parameters": self.recipe.effective(self.settings),
+            "stop": stop.word(),
+            "gap": worst,
+            "planes": planes,
+        })
+    }
+}

@@ -1,0 +1,66 @@
+//! `train --probabilities platt`: a link from scores to probabilities, out of rows held out.
+
+use super::Input;
+use super::plan::Plan;
+use crate::context::Context;
+use crate::exit::Failure;
+use crate::output::Facts;
+use clap::ArgMatches;
+use linsep::data::split::folds;
+use linsep::learn::platt::calibrate;
+use linsep::recipe::Recipe;
+use linsep::{Error, Fit, Link};
+use serde_json::{Value, json};
+
+/// Rows are held out in so many parts.
+const FOLDS: usize = 5;
+
+/// Whether the flags ask for it.
+pub(super) fn asked(matches: &ArgMatches, recipe: &Recipe) -> Result<bool, Failure> {
+    let platt = matches.get_one::<String>("probabilities").is_some_and(|how| how == "platt");
+    if platt && recipe.name != "svm" {
+        let words = format!(
+            "--probabilities platt is for svm; {} either has probabilities of its own or no run to hold rows out of",
+            recipe.name
+        );
+        return Err(Error::usage(words).into());
+    }
+    Ok(platt)
+}
+
+/// Gives the model its link, if that is asked for.
+pub(super) fn link(
+    plan: &Plan,
+    input: &Input,
+    fit: &mut Fit,
+    context: &Context,
+) -> Result<(), Failure> {
+    if !plan.platt {
+        return Ok(());
+    }
+    let count = plan.folds.unwrap_or(FOLDS);
+    let splits = input.within(folds(&input.task.data, count, plan.settings.seed)?);
+    let stop = || context.stopped();
+    let learner = plan.learner.as_ref();
+    fit.model.link = calibrate(learner, &input.task, &splits, &plan.limits, &stop).map_err(
+        |error| match error {
+            Error::Usage { .. } => Error::usage(format!("--probabilities platt: {error}")),
+            error => error,
+        },
+    )?;
+    Ok(())
+}
+
+pub(super) fn add_to(facts: &mut Facts, fit: &Fit) {
+    if let Link::Sigmoid { slope, offset } = fit.model.link {
+        let words = format!("1/(1 + exp(-({slope:.6} score + {offset:.6}))), from rows held out");
+        facts.add("probability", words);
+    }
+}
+
+pub(super) fn json(fit: &Fit) -> Option<Value> {
+    match fit.model.link {
+        Link::Sigmoid { slope, offset } => Some(json!({ "slope": slope, "offset": offset })),
+        _ => None,
+    }
+}

@@ -1,0 +1,54 @@
+//! `train --support FILE`: the rows that hold the planes of a support vector machine.
+
+use super::row_table::RowTable;
+use crate::exit::Failure;
+use crate::output::{Facts, counted};
+use clap::ArgMatches;
+use linsep::learn::support::{SupportRow, support_rows};
+use linsep::recipe::Recipe;
+use linsep::{Error, Fit, Task};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// The table that the flags ask for.
+pub(super) fn asked(matches: &ArgMatches, recipe: &Recipe) -> Result<Option<RowTable>, Failure> {
+    let Some(path) = matches.get_one::<PathBuf>("support") else { return Ok(None) };
+    if recipe.name != "svm" {
+        let words =
+            format!("--support: the planes of {} are held by no rows; svm has them", recipe.name);
+        return Err(Error::usage(words).into());
+    }
+    RowTable::asked("support", path).map(Some)
+}
+
+/// The rows that were found.
+pub(super) struct Support(Vec<SupportRow>);
+
+impl Support {
+    /// Finds them and writes the table.
+    pub(super) fn write(
+        table: Option<&RowTable>,
+        fit: &Fit,
+        task: &Task,
+    ) -> Result<Option<Support>, Failure> {
+        let Some(table) = table else { return Ok(None) };
+        let rows = support_rows(&fit.certificate.claims, task)
+            .map_err(|error| Error::usage(format!("--support: {error}")))?;
+        let lines = rows.iter().map(|found| {
+            let side = if found.positive { "positive" } else { "negative" };
+            let alpha = Value::from(found.alpha);
+            (found.row, vec![Value::from(found.machine.as_str()), Value::from(side), alpha])
+        });
+        table.write(&task.data, &["machine", "side", "alpha"], lines)?;
+        Ok(Some(Support(rows)))
+    }
+
+    pub(super) fn add_to(&self, facts: &mut Facts, table: &RowTable) {
+        let rows = counted(self.0.len() as u64, "support row");
+        facts.add("support", format!("{rows}; {}", table.path.display()));
+    }
+
+    pub(super) fn json(&self, table: &RowTable) -> Value {
+        json!({ "file": table.path.display().to_string(), "rows": self.0.len() })
+    }
+}

@@ -1,0 +1,91 @@
+//! What `train` offers around logistic and svm: support rows, probabilities, the choice of C.
+
+use crate::common::Room;
+use serde_json::Value;
+
+#[test]
+fn support_rows_make_up_the_plane() {
+    let room = Room::with_examples();
+    for loss in ["hinge", "squared-hinge"] {
+        let line = format!(
+            "train examples/heart_scale.svm --learner svm --loss {loss} --intercept penalised --gap 1e-9 --epochs 20000 --support s.ndjson -o m.linsep --json"
+        );
+        let report = room.run(&line).exits(0).json();
+        let table = room.read("s.ndjson");
+        let rows: Vec<Value> =
+            table.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        assert_eq!(report["support"]["rows"], rows.len());
+        assert!(rows.len() > 50 && rows.len() < 270, "{}", rows.len());
+        // The bias is that of a column of ones: the sum of the signed multipliers.
+        let signed = |row: &Value| {
+            let sign = if row["side"] == "positive" { 1.0 } else { -1.0 };
+            sign * row["alpha"].as_f64().expect("a multiplier")
+        };
+        let sum: f64 = rows.iter().map(signed).sum();
+        let model: Value = serde_json::from_str(&room.read("m.linsep")).expect("a model");
+        let bias = model["planes"][0]["bias"].as_f64().expect("a bias");
+        assert!((sum - bias).abs() < 1e-3, "{loss}: {sum} {bias}");
+        if loss == "hinge" {
+            assert!(rows.iter().all(|row| row["alpha"].as_f64().is_some_and(|a| a <= 1.0)));
+        }
+    }
+}
+
+#[test]
+fn scores_get_probabilities_from_rows_held_out() {
+    let room = Room::with_examples();
+    let line = "train examples/breast_cancer.csv --learner svm --scale standard --probabilities platt -o m.linsep --json";
+    let report = room.run(line).exits(0).json();
+    let slope = report["probability"]["slope"].as_f64().expect("a slope");
+    assert!(slope > 0.1, "{report}");
+    let out =
+        room.run("predict m.linsep examples/breast_cancer.csv --output all --ndjson").exits(0).out;
+    let mut sum = 0.0;
+    let mut positive = 0;
+    for line in out.lines() {
+        let row: Value = serde_json::from_str(line).expect("JSON");
+        let p = row["proba:1"].as_f64().expect("a probability");
+        assert!((p + row["proba:0"].as_f64().expect("a probability") - 1.0).abs() < 1e-9);
+        sum += p;
+        positive += i32::from(row["prediction"] == "1");
+    }
+    // As many as are expected are predicted, about.
+    assert!((sum - f64::from(positive)).abs() < 25.0, "{sum} {positive}");
+    // Any number of threads gives the same bits.
+    let model = room.read("m.linsep");
+    for threads in ["1", "3"] {
+        room.run(&format!("{line} --threads {threads}")).exits(0);
+        assert_eq!(room.read("m.linsep"), model);
+    }
+}
+
+#[test]
+fn the_best_c_is_chosen_on_rows_held_out() {
+    let room = Room::with_examples();
+    for learner in ["logistic", "svm --loss hinge --intercept penalised"] {
+        let line =
+            format!("train examples/heart_scale.svm --learner {learner} --c auto -o m.linsep");
+        let report = room.run(&format!("{line} --json --threads 1")).exits(0).json();
+        let path = report["c"]["path"].as_array().expect("a path");
+        assert_eq!(path.len(), 21);
+        let chosen = report["c"]["chosen"].as_f64().expect("a number");
+        assert_eq!(report["parameters"]["c"], chosen.to_string());
+        let errors = |point: &Value| point["errors"].as_u64().expect("a number");
+        let least = path.iter().map(errors).min().expect("points");
+        let first = path.iter().find(|point| errors(point) == least).expect("a point");
+        assert_eq!(first["c"].as_f64(), Some(chosen), "the smallest of the best");
+        // A run from nothing makes as many mistakes on the same folds, where gaps were reached.
+        let fixed = room
+            .run(&format!("train examples/heart_scale.svm --learner {learner} --c {chosen} --cv 5 -o n.linsep --json"))
+            .exits(0)
+            .json();
+        let apart = fixed["cv"]["errors"].as_u64().expect("a number").abs_diff(least);
+        assert!(
+            apart <= 3,
+            "{learner}: {least} errors on the path, {apart} more or less without it"
+        );
+        let text = room.run(&format!("{line} --threads 3")).exits(0).out;
+        assert_eq!(text.matches(" *").count(), 1, "{text}");
+        assert_eq!(room.run(&format!("{line} --json")).exits(0).json()["c"], report["c"]);
+    }
+}

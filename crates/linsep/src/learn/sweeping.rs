@@ -1,0 +1,294 @@
+//! One-versus-rest machines that share their passes over the rows.
+//!
+//! The same objectives as [`super::optimising`], one for each class, solved eight at a time by
+//! [`crate::engine::sweep`]. Each machine has its own claim `optimal`; the multipliers in it have a few
+//! digits, which prove as much as many.
+
+use super::closed_form::class_factors;
+use super::optimising::Problem;
+use super::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
+use crate::engine::objective::{Gap, Intercept, Loss};
+use crate::engine::sweep::{self, Found, Ground, LANES, Sweep};
+use crate::error::{Error, Result};
+use crate::model::{LinearModel, Link, Plane, Rule};
+use crate::parallel::parallel_map;
+use crate::verdict::{float_plane, problem_of};
+use linsep_proof::{
+    Claim, DualPoint, Finding, Objective as Claimed, Optimality, Planes, check_claim,
+};
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Mutex};
+
+/// Gaps below this need weights of binary64.
+pub(crate) const LEAST_GAP: f64 = 3e-5;
+/// Digits of weights and multipliers.
+const DIGITS: i32 = 8;
+
+/// A run of all machines.
+pub(crate) struct Sweeps {
+    problem: Problem,
+    task: Task,
+    rows: Vec<u32>,
+    sweeps: Vec<Sweep>,
+    visits: u64,
+}
+
+impl Sweeps {
+    /// A run of one machine for each class.
+    pub(crate) fn new(problem: Problem, task: &Task) -> Result<Sweeps> {
+        let objective = problem.objective(task, 0)?;
+        let data = &task.data;
+        let classes = objective.rows.iter().map(|&row| data.class_of(row as usize)).collect();
+        let ground = Arc::new(Ground::new(
+            objective.store(),
+            &objective.rows,
+            (classes, &objective.costs),
+            (problem.loss, problem.intercept, problem.l2),
+            problem.seed,
+        ));
+        let count = data.n_classes();
+        let sweep = |first| Sweep::new(&ground, first, LANES.min(count - first));
+        let sweeps = (0..count).step_by(LANES).map(sweep).collect();
+        let rows = objective.rows;
+        Ok(Sweeps { problem, task: task.clone(), rows, sweeps, visits: 0 })
+    }
+
+    /// Aims a little lower, for what binary32 does not see.
+    fn wanted(&self) -> f64 {
+        0.95 * self.problem.gap
+    }
+
+    fn status(&self) -> Status {
+        let nan = self.sweeps.iter().flat_map(|s| &s.gaps).any(|gap| gap.primal.is_nan());
+        match (nan, self.sweeps.iter().all(|sweep| sweep.is_done(self.wanted()))) {
+            (true, _) => Status::Diverged,
+            (false, true) => Status::Finished,
+            (false, false) => Status::Running,
+        }
+    }
+
+    fn machine(&self, class: usize) -> (&Sweep, usize) {
+        (&self.sweeps[class / LANES], class % LANES)
+    }
+
+    fn found(&self) -> Vec<Found> {
+        parallel_map(self.task.data.n_classes(), self.task.threads, |class| {
+            let (sweep, lane) = self.machine(class);
+            sweep.found(lane, DIGITS)
+        })
+    }
+
+    fn claim(&self, class: usize, found: &Found, slack: f64) -> Claim {
+        let data = self.task.data.as_ref();
+        let (sweep, lane) = self.machine(class);
+        let Gap { primal, dual } = sweep.gaps[lane];
+        let (primal, bound) = (primal * (1.0 + slack), dual - slack * primal);
+        let names = data.classes();
+        let class_weights = match self.problem.balanced {
+            true => {
+                let factors = class_factors(data, &self.rows, true);
+                names.iter().cloned().zip(factors).collect()
+            }
+            false => Vec::new(),
+        };
+        let l2 = self.problem.l2;
+        Claim::Optimal {
+            planes: Planes::Two {
+                problem: problem_of(data, &names[class], None),
+                plane: float_plane(&found.plane.weights, Some(found.plane.bias)),
+            },
+            optimality: Optimality {
+                objective: Claimed {
+                    loss: match self.problem.loss {
+                        Loss::Hinge => linsep_proof::Loss::Hinge,
+                        _ => linsep_proof::Loss::SquaredHinge,
+                    },
+                    c: self.problem.c,
+                    l2,
+                    l1: 0.0,
+                    intercept: self.problem.intercept,
+                    class_weights,
+                    scale: Vec::new(),
+                    limits: Vec::new(),
+                },
+                dual: self.dual_point(class, found),
+                primal,
+                bound,
+                gap: (primal - bound) / primal * (1.0 + 1e-12),
+                radius: Some((2.0 * (primal - bound) / l2).sqrt() * (1.0 + 1e-12)),
+                bias: None,
+            },
+        }
+    }
+
+    /// The multipliers, without those that the plane tells: rows beyond their margin have none.
+    fn dual_point(&self, class: usize, found: &Found) -> DualPoint {
+        let data = self.task.data.as_ref();
+        let Plane { weights, bias } = &found.plane;
+        let told = |i: usize| {
+            let row = self.rows[i] as usize;
+            let sign = if data.class_of(row) as usize == class { 1.0 } else { -1.0 };
+            let mut score = *bias;
+            data.store.for_each_entry(row, &mut |j, x| score += weights[j as usize] * x);
+            sign * score >= 1.0
+        };
+        let listed = |&(i, alpha): &(usize, f64)| alpha > 0.0 || !told(i);
+        let pairs = found.alpha.iter().copied().enumerate().filter(listed);
+        DualPoint {
+            alpha: pairs.map(|(i, alpha)| (u64::from(self.rows[i]), alpha)).collect(),
+            ..DualPoint::default()
+        }
+    }
+
+    /// The claim of one machine, if the checker confirms it.
+    fn proved(&self, class: usize, found: &Found) -> Claim {
+        let data = self.task.data.as_ref();
+        let mut words = String::new();
+        for slack in [3e-6, 1e-5, 1e-4, 1e-3, 1e-2] {
+            let claim = self.claim(class, found, slack);
+            match check_claim(&claim, data, &data.reading_field(), true, 1) {
+                Finding::Holds(_) => return claim,
+                Finding::Nothing(reason) | Finding::Fails(reason) => words = reason,
+            }
+        }
+        Claim::Unproved { reason: format!("the checker does not confirm it: {words}") }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    rows: usize,
+    visits: u64,
+    sweeps: Vec<sweep::Saved>,
+}
+
+impl Training for Sweeps {
+    /// The work of an epoch is done at its last visit.
+    fn advance(&mut self, budget: Budget) -> Status {
+        let epoch = self.epoch_rows();
+        let mut left = budget.visits;
+        while left > 0 && self.status() == Status::Running {
+            let to_end = epoch - self.visits % epoch;
+            let now = left.min(to_end);
+            self.visits += now;
+            left -= now;
+            if now == to_end {
+                let wanted = self.wanted();
+                let sweeps: Vec<Mutex<&mut Sweep>> =
+                    self.sweeps.iter_mut().map(Mutex::new).collect();
+                parallel_map(sweeps.len(), self.task.threads, |k| {
+                    if let Ok(mut sweep) = sweeps[k].lock()
+                        && !sweep.is_done(wanted)
+                    {
+                        sweep.step(wanted);
+                    }
+                });
+            }
+        }
+        self.status()
+    }
+
+    fn epoch_rows(&self) -> u64 {
+        self.rows.len() as u64
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            epochs: self.visits / self.epoch_rows(),
+            visits: self.visits,
+            updates: self.sweeps.iter().map(|sweep| sweep.epochs).sum(),
+            last_mistakes: None,
+        }
+    }
+
+    fn model(&self) -> LinearModel {
+        let data = &self.task.data;
+        LinearModel {
+            planes: self.found().into_iter().map(|found| found.plane).collect(),
+            rule: Rule::Rest,
+            link: Link::None,
+            classes: data.classes().to_vec(),
+            input: data.input().clone(),
+        }
+    }
+
+    fn certificate(&self) -> Certificate {
+        let data = self.task.data.as_ref();
+        if self.sweeps.iter().any(|sweep| sweep.gaps[0].primal.is_infinite()) {
+            return Certificate::unproved("the run ended before its gap was measured");
+        }
+        let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
+        if self.rows.len() < all {
+            return Certificate::unproved(
+                "learned from some of the rows; of the whole data nothing is claimed",
+            );
+        }
+        let found = self.found();
+        let prove = |class: usize| self.proved(class, &found[class]);
+        Certificate { claims: parallel_map(found.len(), self.task.threads, prove) }
+    }
+
+    fn save(&self) -> State {
+        let sweeps = self.sweeps.iter().map(Sweep::save).collect();
+        State::encode(&Saved { rows: self.rows.len(), visits: self.visits, sweeps })
+    }
+
+    fn restore(&mut self, state: &State) -> Result<()> {
+        let saved: Saved = state.decode()?;
+        let foreign = || Error::usage("the saved state belongs to a run on other data");
+        if saved.rows != self.rows.len() || saved.sweeps.len() != self.sweeps.len() {
+            return Err(foreign());
+        }
+        for (sweep, saved) in self.sweeps.iter_mut().zip(&saved.sweeps) {
+            if !sweep.restore(saved) {
+                return Err(foreign());
+            }
+        }
+        self.visits = saved.visits;
+        Ok(())
+    }
+
+    fn remarks(&self) -> Vec<Remark> {
+        let count = self.task.data.n_classes();
+        let machine = |class: usize| {
+            let (sweep, lane) = self.machine(class);
+            sweep.gaps[lane]
+        };
+        let primal: f64 = (0..count).map(|class| machine(class).primal).sum();
+        let worst = (0..count).map(|class| machine(class).relative()).fold(0.0, f64::max);
+        let words = format!("dual coordinates, {count} machines in sweeps of {LANES}");
+        vec![
+            Remark {
+                name: "solver",
+                data: serde_json::json!({ "solver": words, "passes": self.visits / self.epoch_rows() }),
+                words,
+            },
+            Remark {
+                name: "objective",
+                words: format!(
+                    "{primal:.6e} of all machines, largest gap {worst:.1e} (wanted {:e})",
+                    self.problem.gap
+                ),
+                data: serde_json::json!({
+                    "primal": primal, "gap": worst, "wanted": self.problem.gap,
+                }),
+            },
+        ]
+    }
+}
+
+/// Whether sweeps serve a problem: enough machines, columns for dual coordinates, and a gap that
+/// binary32 can reach.
+pub(crate) fn serve(problem: &Problem, task: &Task) -> bool {
+    task.data.n_classes() > 2
+        && problem.loss != Loss::Logistic
+        && problem.intercept != Intercept::Free
+        && problem.l1 == 0.0
+        && problem.l2 > 0.0
+        && problem.lower.is_none()
+        && problem.upper.is_none()
+        && problem.has_no_scale()
+        && problem.gap >= LEAST_GAP
+        && problem.prefers_dual(task)
+}
