@@ -149,7 +149,7 @@ impl Trial {
         let mut plane = Plane { weights: vec![0.0; self.rows[0].len()], bias: 0.0 };
         let (mut ahead, mut pace) = (plane.clone(), 1.0f64);
         let mut last = f64::INFINITY;
-        for _ in 0..40_000 {
+        for _ in 0..20_000 {
             let slopes = self.slopes(signs, &ahead);
             let (least, most) = self.limits.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
             let prox = |w: f64, slope: f64| {

@@ -540,6 +540,16 @@ impl Training for Run {
             }),
         };
         let mut remarks = vec![solver, found];
+        if self.is_done() {
+            let words = match gap.relative() <= self.problem.gap {
+                true => "the gap is small enough",
+                false => "rounding leaves nothing to gain",
+            };
+            let words =
+                if matches!(self.work, Work::Constant(..)) { "nothing to do" } else { words };
+            let data = serde_json::json!(words);
+            remarks.push(Remark { name: "stop", words: words.to_owned(), data });
+        }
         if let Some(words) = &self.doubt {
             remarks.push(Remark {
                 name: "existence",

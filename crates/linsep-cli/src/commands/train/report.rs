@@ -192,6 +192,9 @@ impl Report<'_> {
             Stop::Epochs if self.plan.recipe.parameters.iter().any(|p| p.name == "rest") => {
                 "the default limit on epochs, not at rest".to_owned()
             }
+            Stop::Epochs if self.plan.recipe.kind == Kind::Optimising => {
+                "the default limit on epochs, the gap is larger than asked for".to_owned()
+            }
             Stop::Epochs if other_rule => {
                 "the default limit on epochs, the stop rule was not met".to_owned()
             }

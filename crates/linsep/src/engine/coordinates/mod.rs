@@ -165,6 +165,7 @@ impl Coordinates {
     /// A step on a working set; false if the objective does not fall.
     fn step_on_columns(&mut self, objective: &Objective, look: &Look) -> bool {
         self.screen(objective, look);
+        let used = self.plane.weights.iter().filter(|w| **w != 0.0).count();
         let chosen = self.choose(objective, look);
         let columns = Columns::of(objective, &chosen);
         let bias = bias_of(objective);
@@ -173,6 +174,8 @@ impl Coordinates {
             terms.push(objective.bias_term());
         }
         let mut margins = look.margins.clone();
+        // A set that will grow is not worth all the digits.
+        let enough = if chosen.len() < used + self.room { 1e-3 } else { 0.05 };
         let (mut first, mut any) = (0.0, false);
         for round in 0..MODELS {
             let curvatures = objective.safe_curvatures(&margins);
@@ -187,7 +190,7 @@ impl Coordinates {
             if bias == Bias::Coordinate {
                 weights.push(self.plane.bias);
             }
-            let fell = descend(&mut model, &terms, &mut weights, 0.01, 30);
+            let fell = descend(&mut model, &terms, &mut weights, 0.03, 30);
             let steps: Vec<f64> = weights.iter().zip(&before).map(|(next, w)| next - w).collect();
             let mut target = self.plane.clone();
             match bias {
@@ -209,7 +212,7 @@ impl Coordinates {
             any = true;
             if round == 0 {
                 first = fell;
-            } else if fell <= 0.01 * first {
+            } else if fell <= enough * first {
                 break;
             }
         }

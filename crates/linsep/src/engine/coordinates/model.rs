@@ -362,8 +362,19 @@ impl Quadratic for Weighed<'_> {
             return self.slopes[k] + self.moved;
         }
         let (rows, values) = self.columns.column(k);
-        let terms = rows.iter().zip(values);
-        let sum: f64 = terms.map(|(&i, x)| self.rows[i as usize][0] * x).sum();
+        let (fours, rest) = rows.as_chunks::<4>();
+        let (values, last) = values.split_at(4 * fours.len());
+        // Four sums, so that an addition need not wait for the one before.
+        let mut sums = [0.0; 4];
+        for (four, values) in fours.iter().zip(values.as_chunks::<4>().0) {
+            for lane in 0..4 {
+                sums[lane] += self.rows[four[lane] as usize][0] * values[lane];
+            }
+        }
+        for (lane, (&i, x)) in rest.iter().zip(last).enumerate() {
+            sums[lane] += self.rows[i as usize][0] * x;
+        }
+        let sum = (sums[0] + sums[2]) + (sums[1] + sums[3]);
         self.slopes[k] + (sum - self.means[k] * self.moved)
     }
 
