@@ -86,7 +86,7 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
 /// A share in per cent with two digits, rounded up.
 pub(crate) fn percent(share: f64) -> String {
     let percent = 100.0 * share;
-    if !(percent > 0.0) {
+    if percent <= 0.0 {
         return "0 %".to_owned();
     }
     let exponent = percent.log10().floor() as i32 - 1;

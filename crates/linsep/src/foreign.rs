@@ -228,8 +228,11 @@ fn whole(model: ForeignModel) -> Parsed<ForeignModel> {
     Ok(model)
 }
 
-/// What the solvers of LIBLINEAR make small: learner, loss and penalty.
-const SOLVERS: &[(&str, &str, &[(&str, &str)])] = &[
+/// A solver of LIBLINEAR: its name, and the learner and its settings that make the same small.
+type Known = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+/// What the solvers of LIBLINEAR make small.
+const SOLVERS: &[Known] = &[
     ("L2R_LR", "logistic", &[]),
     ("L2R_LR_DUAL", "logistic", &[]),
     ("L1R_LR", "logistic", &[("penalty", "l1")]),
@@ -339,8 +342,6 @@ fn liblinear(text: &str, path: &Path) -> Parsed<ForeignModel> {
         ends_early: true,
     })
 }
-
-type Known = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 fn solver_of(name: &str, line: usize) -> Parsed<Known> {
     SOLVERS.iter().find(|(known, ..)| *known == name).copied().ok_or_else(|| {

@@ -16,7 +16,7 @@ fn problem(number: u64) -> Task {
     let mut next = || 2.0 * stream.unit() - 1.0;
     for row in 0..rows {
         let values: Vec<f64> = (0..width)
-            .map(|j| match number % 3 == 0 && (row + j) % 2 == 0 {
+            .map(|j| match number.is_multiple_of(3) && (row + j).is_multiple_of(2) {
                 true => 0.0,
                 false => 3.0 * next(),
             })
@@ -24,7 +24,7 @@ fn problem(number: u64) -> Task {
         let score = values[0] - 0.5 * values[1] + 0.3 + 2.0 * next();
         let label = if score > 0.0 { "up" } else { "down" };
         builder.dense_row(&values, label).unwrap();
-        if number % 2 == 0 {
+        if number.is_multiple_of(2) {
             builder.weight(0.5 + (row % 3) as f64).unwrap();
         }
     }
@@ -37,7 +37,7 @@ fn logistic(number: u64, gap: f64) -> Logistic {
     let mut logistic = Logistic::default();
     logistic.c = [0.1, 1.0, 10.0][number as usize % 3];
     logistic.intercept = INTERCEPTS[number as usize / 2 % 3];
-    logistic.balanced = number % 5 == 0;
+    logistic.balanced = number.is_multiple_of(5);
     logistic.gap = gap;
     logistic
 }
@@ -47,7 +47,7 @@ fn svm(number: u64, gap: f64, loss: HingeLoss) -> Svm {
     svm.loss = loss;
     svm.c = [0.1, 1.0, 10.0][number as usize % 3];
     svm.intercept = INTERCEPTS[number as usize / 2 % 3];
-    svm.balanced = number % 5 == 0;
+    svm.balanced = number.is_multiple_of(5);
     svm.gap = gap;
     svm
 }
