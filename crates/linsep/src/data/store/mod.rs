@@ -9,10 +9,12 @@ pub(crate) mod kernel;
 pub(crate) mod profile;
 pub(crate) mod rows;
 pub(crate) mod staging;
+pub(crate) mod table;
 pub(crate) mod values;
 
 pub(crate) use rows::{Dense, Offsets, Row, Rows, Sparse};
-pub(crate) use staging::Staging;
+pub(crate) use staging::{Stage, Staging};
+pub(crate) use table::TableStaging;
 pub use values::Kind;
 
 use profile::Profile;
