@@ -113,60 +113,41 @@ pub(crate) fn window(piece: &[u8], start: usize) -> Option<&Window> {
     piece.get(start..)?.first_chunk()
 }
 
-/// The number that fills the first `len` characters of a window, if it is one of the short forms that
-/// most numbers have: a minus or none, at most 15 characters, at most one point with a digit behind
-/// it. `None` says only that another way must be taken. Zero has no sign.
+/// The whole number m and the places p of m / 10^p, the number that fills the first `len` characters of
+/// a window, if it is one of the short forms that most numbers have: a minus or none, at most 15
+/// characters, at most one point with a digit behind it. `None` says only that another way must be
+/// taken. Zero has no sign. The division is left to a loop that has nothing else to wait for.
 #[inline(always)]
-pub(crate) fn short(window: &Window, len: usize) -> Option<Number> {
+pub(crate) fn short(window: &Window, len: usize) -> Option<(f64, u8)> {
     let sign_len = usize::from(window[0] == b'-');
     let len = len.wrapping_sub(sign_len);
     let text = word(window, sign_len);
-    let (mantissa, places) = if (text >> 8) as u8 == b'.' {
-        // One digit before the point, as in most measurements.
+    let signed = |mantissa: u64| {
+        let whole = mantissa as i64;
+        (if sign_len > 0 { -whole } else { whole }) as f64
+    };
+    if (text >> 8) as u8 == b'.' {
+        // One digit before the point, as in most measurements, and no zero at the end.
         let whole = text & 0xff ^ 0x30;
-        let fraction = aligned(word(window, sign_len + 2), len.wrapping_sub(2));
-        if whole > 9 || !(3..=10).contains(&len) || !are_digits(fraction) {
-            return with_point(window, sign_len, len);
+        let places = len.wrapping_sub(2);
+        let fraction = aligned(word(window, sign_len + 2), places);
+        if whole <= 9 && (1..=8).contains(&places) && are_digits(fraction) && fraction >> 56 != 0 {
+            let mantissa = whole * WHOLE_TENS[places] + eight_digits(fraction);
+            return Some((signed(mantissa), places as u8));
         }
-        let mantissa = whole * WHOLE_TENS[len - 2] + eight_digits(fraction);
-        if fraction >> 56 == 0 {
-            return Some(decimal(sign_len > 0, mantissa, len - 2));
-        }
-        (mantissa, len - 2)
     } else {
         let digits = aligned(text, len);
-        if !(1..=8).contains(&len) || !are_digits(digits) {
-            return with_point(window, sign_len, len);
+        if (1..=8).contains(&len) && are_digits(digits) {
+            return Some((signed(eight_digits(digits)), 0));
         }
-        (eight_digits(digits), 0)
-    };
-    let whole = if sign_len > 0 { -(mantissa as i64) } else { mantissa as i64 } as f64;
-    // A division takes as long as all the rest, and whole numbers do not need it.
-    let value = if places == 0 { whole } else { whole / power_of_ten(places as u8) };
-    Some(Number { value, places: places as u8, long: false })
-}
-
-/// The number ±mantissa / 10^places, without the zeros at the end of its places.
-#[inline(never)]
-fn decimal(negative: bool, mut mantissa: u64, mut places: usize) -> Number {
-    while places > 0 && mantissa.is_multiple_of(10) {
-        mantissa /= 10;
-        places -= 1;
     }
-    let value = mantissa as f64 / power_of_ten(places as u8);
-    let value = if negative && mantissa > 0 { -value } else { value };
-    Number { value, places: places as u8, long: false }
+    other_short(window, sign_len, len)
 }
 
-/// Eight characters of a window, the first in the lowest byte.
-#[inline(always)]
-fn word(window: &Window, at: usize) -> u64 {
-    window[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
-}
-
-/// The short form with more than one digit before the point, or with more than eight in all.
-#[inline]
-fn with_point(window: &Window, sign_len: usize, len: usize) -> Option<Number> {
+/// The rarer short forms: more than one digit before the point, or more than eight in all, or zeros at
+/// the end.
+#[inline(never)]
+fn other_short(window: &Window, sign_len: usize, len: usize) -> Option<(f64, u8)> {
     if !(2..=15).contains(&len) {
         return None;
     }
@@ -186,11 +167,23 @@ fn with_point(window: &Window, sign_len: usize, len: usize) -> Option<Number> {
         }
     };
     let (head, tail) = (digits as u64, (digits >> 64) as u64);
-    if !are_digits(head) || !are_digits(tail) {
+    let mut mantissa = eight_digits(head) * WHOLE_TENS[8] + eight_digits(tail);
+    if !are_digits(head) || !are_digits(tail) || mantissa >= FIFTEEN_DIGITS {
         return None;
     }
-    let mantissa = eight_digits(head) * WHOLE_TENS[8] + eight_digits(tail);
-    (mantissa < FIFTEEN_DIGITS).then(|| decimal(sign_len > 0, mantissa, behind.unwrap_or(0)))
+    let mut places = behind.unwrap_or(0);
+    while places > 0 && mantissa.is_multiple_of(10) {
+        mantissa /= 10;
+        places -= 1;
+    }
+    let whole = mantissa as i64;
+    Some(((if sign_len > 0 { -whole } else { whole }) as f64, places as u8))
+}
+
+/// Eight characters of a window, the first in the lowest byte.
+#[inline(always)]
+fn word(window: &Window, at: usize) -> u64 {
+    window[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
 /// The whole number that fills the first `len` characters of a window, if it is one of one to eight
@@ -205,7 +198,7 @@ pub(crate) fn short_whole(window: &Window, len: usize) -> Option<u32> {
 /// them.
 #[inline(always)]
 fn aligned(word: u64, len: usize) -> u64 {
-    (word ^ 0x3030_3030_3030_3030) << (64usize.wrapping_sub(8 * len) & 63)
+    (word ^ 0x3030_3030_3030_3030) << (len.wrapping_neg().wrapping_mul(8) & 63)
 }
 
 /// The byte of the last point among characters less `0` each.
@@ -445,7 +438,9 @@ mod tests {
         ) {
             let piece = format!("{text}{rest:.<24}");
             let window = window(piece.as_bytes(), 0).unwrap();
-            if let Some(number) = short(window, text.len()) {
+            if let Some((whole, places)) = short(window, text.len()) {
+                let value = whole / power_of_ten(places);
+                let number = Number { value, places, long: false };
                 prop_assert_eq!(Ok(number), parse(text.as_bytes()));
             } else {
                 // What is short is read in the short way.

@@ -81,16 +81,28 @@ pub(crate) struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The place of the next mark.
+    /// The place of the next mark, and goes past it.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Option<usize> {
+        let at = self.peek();
+        self.pass();
+        at
+    }
+
+    /// The place of the next mark.
+    #[inline(always)]
+    pub(crate) fn peek(&mut self) -> Option<usize> {
         while self.bits == 0 {
             self.word += 1;
             self.bits = *self.words.get(self.word)?;
         }
-        let at = self.word * SPAN + self.bits.trailing_zeros() as usize;
-        self.bits &= self.bits - 1;
-        Some(at)
+        Some(self.word * SPAN + self.bits.trailing_zeros() as usize)
+    }
+
+    /// Goes past the mark that was looked at.
+    #[inline(always)]
+    pub(crate) fn pass(&mut self) {
+        self.bits &= self.bits.wrapping_sub(1);
     }
 
     /// Goes on with the marks at or after the byte `at`.

@@ -137,23 +137,27 @@ fn quick_line(
         }
         least = index + 1;
         let start = colon + 1;
-        let number = match number::short(number::window(piece, start)?, mark - start) {
-            Some(number) => number,
-            None => other_number(without_return(piece, start, mark))?,
-        };
+        let number = number::short(number::window(piece, start)?, mark - start);
         let column = match &plan.selection {
             None => Some(index - base),
             Some(selection) => selection.map(index - base),
         };
-        let Some(column) = column else { continue };
-        if column as usize >= width {
-            outside += 1;
-            continue;
+        let is_outside = column.is_some_and(|column| column as usize >= width);
+        outside += u64::from(is_outside);
+        let column = column.filter(|_| !is_outside);
+        match (column, number) {
+            (Some(column), Some((whole, places))) => out.staging.push_decimal(column, whole, places),
+            (column, None) => {
+                let number = other_number(without_return(piece, start, mark))?;
+                if let Some(column) = column {
+                    if number.long {
+                        out.long_text(column);
+                    }
+                    out.staging.push(column, number.value, number.places);
+                }
+            }
+            (None, Some(_)) => {}
         }
-        if number.long {
-            out.long_text(column);
-        }
-        out.staging.push(column, number.value, number.places);
     }
     out.block.outside += outside;
     Some(mark + 1)

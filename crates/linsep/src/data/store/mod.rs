@@ -14,7 +14,7 @@ pub(crate) mod values;
 
 pub(crate) use rows::{Dense, Offsets, Row, Rows, Sparse};
 pub(crate) use staging::{Stage, Staging};
-pub(crate) use table::TableStaging;
+pub(crate) use table::{OpenRow, TableStaging};
 pub use values::Kind;
 
 use profile::Profile;

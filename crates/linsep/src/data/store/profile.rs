@@ -144,13 +144,11 @@ impl Profile {
         codes.resize(start + values.len(), 0);
         for (code, value) in codes[start..].iter_mut().zip(values) {
             if value != 0.0 {
-                match distinct.insert(value) {
-                    Some(found) => *code = found,
-                    None => {
-                        self.distinct = None;
-                        return;
-                    }
-                }
+                let Some(found) = distinct.insert(value) else {
+                    self.distinct = None;
+                    return;
+                };
+                *code = found;
             }
         }
     }
@@ -288,7 +286,7 @@ mod tests {
     use super::*;
 
     fn profile_of(values: &[(u32, f64, u8)]) -> Profile {
-        let entry = |&(column, value, places): &(u32, f64, u8)| Entry { value, column, places };
+        let entry = |&(column, value, places): &(u32, f64, u8)| Entry { value, column, places, divide: 0 };
         let entries: Vec<Entry> = values.iter().map(entry).collect();
         let mut profile = Profile::new();
         profile.see(&entries, &mut Vec::new());

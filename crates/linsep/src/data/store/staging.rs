@@ -1,7 +1,7 @@
 //! Where a parser puts the rows of one block of text: non-zero entries as they come, nothing
 //! allocated for a field. A finished block is packed into the narrowest [`Store`].
 
-use super::profile::Profile;
+use super::profile::{Profile, power_of_ten};
 use super::rows::{Dense, Offsets, Sparse};
 use super::values::{Codes, Kind, Values, integer_code};
 use super::{Shape, Store};
@@ -13,6 +13,8 @@ pub(crate) trait Stage {
     /// Adds an entry to the open row. Columns must rise within a row. `places` are the decimal
     /// places of the value, or `NO_PLACES`.
     fn push(&mut self, column: u32, value: f64, places: u8);
+    /// Like `push` for the value whole / 10^places.
+    fn push_decimal(&mut self, column: u32, whole: f64, places: u8);
     /// Closes the open row.
     fn end_row(&mut self);
     /// Forgets the open row.
@@ -35,9 +37,12 @@ pub(crate) struct Staging {
 /// A non-zero value of a row with its decimal places.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
+    /// The value, before packing perhaps still to be divided.
     pub(crate) value: f64,
     pub(crate) column: u32,
     pub(crate) places: u8,
+    /// The power of ten by which the value is still to be divided.
+    pub(crate) divide: u8,
 }
 
 impl Staging {
@@ -60,7 +65,14 @@ impl Stage for Staging {
     #[inline(always)]
     fn push(&mut self, column: u32, value: f64, places: u8) {
         if value != 0.0 {
-            self.entries.push(Entry { value, column, places });
+            self.entries.push(Entry { value, column, places, divide: 0 });
+        }
+    }
+
+    #[inline(always)]
+    fn push_decimal(&mut self, column: u32, whole: f64, places: u8) {
+        if whole != 0.0 {
+            self.entries.push(Entry { value: whole, column, places, divide: places });
         }
     }
 
@@ -83,6 +95,9 @@ impl Stage for Staging {
     fn pack(&mut self) -> Store {
         let rows = self.rows();
         self.drop_row();
+        for entry in &mut self.entries {
+            entry.value /= power_of_ten(entry.divide);
+        }
         let mut profile = Profile::new();
         profile.see(&self.entries, &mut self.codes);
         let mut store = Store::shell(rows, self.width, self.entries.len() as u64, profile);

@@ -1,24 +1,34 @@
 //! Where a parser puts the rows of one block of a table: every column of every row, zeros too, so
-//! that a field goes straight to its place. What the values need is learned row by row while the row
-//! is near, in loops over columns that the compiler makes wide; only the codes of a table of distinct
-//! values are looked up one by one.
+//! that a field goes straight to its place. What the values need is learned a few rows at a time while
+//! they are near, in loops over columns that the compiler makes wide; only the codes of a table of
+//! distinct values are looked up one by one.
 
-use super::profile::{Decimals, Profile};
+use super::profile::{Decimals, Profile, power_of_ten};
 use super::rows::{Dense, Offsets, Sparse};
 use super::staging::Stage;
 use super::values::{Codes, Kind, Values, integer_code};
 use super::{Shape, Store};
+
+/// At most so many rows and about so many values are learned from at a time.
+const ROWS_AT_ONCE: usize = 64;
+const VALUES_AT_ONCE: usize = 1 << 13;
 
 /// Rows of a table under construction. Buffers are kept for the next block.
 #[derive(Debug, Default)]
 pub(crate) struct TableStaging {
     width: usize,
     rows: usize,
+    /// Rows that have been learned from.
+    learned: usize,
+    /// Rows to learn from at a time.
+    at_once: usize,
     /// The values of all finished rows, of the open one, and zeros for some more.
     values: Vec<f64>,
-    /// The decimal places of the open row.
+    /// Of the rows that have not been learned from: the decimal places, and the powers of ten by which
+    /// the values are still to be divided.
     places: Vec<u8>,
-    /// Table codes of the finished rows, while there is a table.
+    divide: Vec<u8>,
+    /// Table codes of the rows that have been learned from, while there is a table.
     codes: Vec<u8>,
     /// By column: the largest magnitude and the most places.
     largest: Vec<f64>,
@@ -27,49 +37,53 @@ pub(crate) struct TableStaging {
     profile: Profile,
 }
 
+/// A row that is being filled: values, decimal places, and powers of ten still to divide by.
+pub(crate) struct OpenRow<'a> {
+    pub(crate) values: &'a mut [f64],
+    pub(crate) places: &'a mut [u8],
+    pub(crate) divide: &'a mut [u8],
+}
+
 impl Stage for TableStaging {
     fn begin(&mut self, width: usize) {
         self.clear();
         self.width = width;
         self.largest.resize(width, 0.0);
         self.most_places.resize(width, 0);
-        self.places.resize(width, 0);
-        self.open_row();
+        self.at_once = (VALUES_AT_ONCE / width.max(1)).clamp(1, ROWS_AT_ONCE);
+        self.places.resize(self.at_once * width, 0);
+        self.divide.resize(self.at_once * width, 0);
+        self.values.resize(self.at_once * width, 0.0);
     }
 
-    #[inline]
     fn push(&mut self, column: u32, value: f64, places: u8) {
-        let (values, all_places) = self.open();
-        if let (Some(slot), Some(own)) =
-            (values.get_mut(column as usize), all_places.get_mut(column as usize))
-        {
-            // Adding 0 makes 0 of −0.
-            (*slot, *own) = (value + 0.0, places);
-        }
+        let slot = self.open();
+        let column = column as usize;
+        // Adding 0 makes 0 of −0.
+        (slot.values[column], slot.places[column]) = (value + 0.0, places);
+    }
+
+    fn push_decimal(&mut self, column: u32, whole: f64, places: u8) {
+        let slot = self.open();
+        let column = column as usize;
+        slot.values[column] = whole;
+        (slot.places[column], slot.divide[column]) = (places, places);
     }
 
     #[inline]
     fn end_row(&mut self) {
-        let start = self.rows * self.width;
-        let row = &self.values[start..start + self.width];
-        for (largest, &value) in self.largest.iter_mut().zip(row) {
-            let magnitude = value.abs();
-            *largest = if magnitude > *largest { magnitude } else { *largest };
-        }
-        for (most, places) in self.most_places.iter_mut().zip(&mut self.places) {
-            *most = (*most).max(*places);
-            *places = 0;
-        }
-        self.nonzeros += row.iter().map(|&value| u64::from(value != 0.0)).sum::<u64>();
-        self.profile.encode(row.iter().copied(), &mut self.codes);
         self.rows += 1;
-        self.open_row();
+        if self.rows == self.learned + self.at_once {
+            self.learn();
+            self.values.resize((self.rows + self.at_once) * self.width, 0.0);
+        }
     }
 
     fn drop_row(&mut self) {
-        let (values, places) = self.open();
+        let OpenRow { values, places, divide } = self.open();
         values.fill(0.0);
         places.fill(0);
+        divide.fill(0);
     }
 
     fn rows(&self) -> usize {
@@ -77,6 +91,8 @@ impl Stage for TableStaging {
     }
 
     fn pack(&mut self) -> Store {
+        self.drop_row();
+        self.learn();
         let mut profile = std::mem::replace(&mut self.profile, Profile::new());
         let columns = self.largest.iter().zip(&self.most_places);
         profile.see_columns(columns.map(|(&largest, &places)| Decimals { places, largest }));
@@ -94,25 +110,55 @@ impl Stage for TableStaging {
 }
 
 impl TableStaging {
-    /// The values and the decimal places of the open row.
+    /// The open row.
     #[inline(always)]
-    pub(crate) fn open(&mut self) -> (&mut [f64], &mut [u8]) {
+    pub(crate) fn open(&mut self) -> OpenRow<'_> {
         let start = self.rows * self.width;
-        (&mut self.values[start..start + self.width], &mut self.places)
+        let near = start - self.learned * self.width;
+        OpenRow {
+            values: &mut self.values[start..start + self.width],
+            places: &mut self.places[near..near + self.width],
+            divide: &mut self.divide[near..near + self.width],
+        }
     }
 
-    fn open_row(&mut self) {
-        const ROWS_AT_ONCE: usize = 32;
-        if self.values.len() < (self.rows + 1) * self.width {
-            self.values.resize((self.rows + ROWS_AT_ONCE) * self.width, 0.0);
+    /// Takes note of the rows that came since the last time.
+    fn learn(&mut self) {
+        let width = self.width.max(1);
+        let values = &mut self.values[self.learned * self.width..self.rows * self.width];
+        let places = &mut self.places[..values.len()];
+        let divide = &mut self.divide[..values.len()];
+        let rows = values.chunks_exact_mut(width);
+        for (row, divide) in rows.zip(divide.chunks_exact(width)) {
+            if divide.iter().fold(0, |all, &one| all | one) > 0 {
+                for (value, &places) in row.iter_mut().zip(divide) {
+                    *value /= power_of_ten(places);
+                }
+            }
+            for (largest, &value) in self.largest.iter_mut().zip(&*row) {
+                let magnitude = value.abs();
+                *largest = if magnitude > *largest { magnitude } else { *largest };
+            }
         }
+        for row in places.chunks_exact(width) {
+            for (most, &places) in self.most_places.iter_mut().zip(row) {
+                *most = (*most).max(places);
+            }
+        }
+        places.fill(0);
+        divide.fill(0);
+        self.nonzeros += values.iter().map(|&value| u64::from(value != 0.0)).sum::<u64>();
+        self.profile.encode(values.iter().copied(), &mut self.codes);
+        self.learned = self.rows;
     }
 
     fn clear(&mut self) {
         self.rows = 0;
+        self.learned = 0;
         self.nonzeros = 0;
         self.values.clear();
         self.places.clear();
+        self.divide.clear();
         self.codes.clear();
         self.largest.clear();
         self.most_places.clear();

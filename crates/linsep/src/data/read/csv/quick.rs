@@ -5,6 +5,7 @@
 use super::{Action, Parser, RowFacts, is_missing, label_name};
 use crate::data::read::number;
 use crate::data::read::scan::{Marks, Walk};
+use crate::data::store::{OpenRow, Stage};
 
 /// Where the quick way stands in a piece.
 pub(super) struct Quick<'a> {
@@ -86,9 +87,13 @@ impl<'a> Quick<'a> {
         let mut f = 0;
         loop {
             if let (Action::Number(column), more @ 1..) = (plan.actions[f], self.numbers[f]) {
-                let (values, places) = parser.out.staging.open();
+                let OpenRow { values, places, divide } = parser.out.staging.open();
                 let columns = column as usize..(column + more) as usize;
-                let slots = (&mut values[columns.clone()], &mut places[columns]);
+                let slots = OpenRow {
+                    values: &mut values[columns.clone()],
+                    places: &mut places[columns.clone()],
+                    divide: &mut divide[columns],
+                };
                 let done = self.numbers(piece, &mut facts.next, plan.delimiter, slots);
                 f += done;
                 if done == more as usize {
@@ -125,9 +130,10 @@ impl<'a> Quick<'a> {
         piece: &[u8],
         next: &mut usize,
         delimiter: u8,
-        (values, places): (&mut [f64], &mut [u8]),
+        slots: OpenRow<'_>,
     ) -> usize {
-        let count = values.len();
+        let count = slots.values.len();
+        let (places, divide) = (&mut slots.places[..count], &mut slots.divide[..count]);
         let mut walk = self.walk.clone();
         let mut at = *next;
         let mut done = 0;
@@ -135,25 +141,32 @@ impl<'a> Quick<'a> {
             let Some(window) = number::window(piece, at) else { break };
             if window[..8] == self.zeros && done + 4 <= count {
                 // Zeros are in place already.
-                done += 4;
-                at += 8;
+                (done, at) = self.skip_zeros(piece, done, count, at);
                 walk.skip_to(at);
                 continue;
             }
-            let before = walk.clone();
-            let Some(end) = walk.next() else { break };
+            let Some(end) = walk.peek() else { break };
             let number = number::short(window, end - at).filter(|_| piece[end] == delimiter);
-            let Some(number) = number else {
-                walk = before;
-                break;
-            };
-            (values[done], places[done]) = (number.value, number.places);
+            let Some((whole, own_places)) = number else { break };
+            walk.pass();
+            slots.values[done] = whole;
+            (places[done], divide[done]) = (own_places, own_places);
             done += 1;
             at = end + 1;
         }
         self.walk = walk;
         *next = at;
         done
+    }
+
+    /// Goes past fields of one zero each, four by four.
+    #[inline]
+    fn skip_zeros(&self, piece: &[u8], mut done: usize, count: usize, mut at: usize) -> (usize, usize) {
+        while done + 4 <= count && piece.get(at..at + 8) == Some(&self.zeros) {
+            done += 4;
+            at += 8;
+        }
+        (done, at)
     }
 }
 
@@ -168,8 +181,8 @@ fn other_number(
     facts: &mut RowFacts,
 ) -> Option<()> {
     let short = number::window(parser.piece, at).and_then(|window| number::short(window, end - at));
-    if let Some(number) = short {
-        parser.take(column, number);
+    if let Some((whole, places)) = short {
+        parser.out.staging.push_decimal(column, whole, places);
         return Some(());
     }
     let end = match parser.plain_number(at) {
