@@ -113,19 +113,38 @@ pub(crate) fn window(piece: &[u8], start: usize) -> Option<&Window> {
     piece.get(start..)?.first_chunk()
 }
 
-/// The whole number m and the places p of m / 10^p, the number that fills the first `len` characters of
-/// a window, if it is one of the short forms that most numbers have: a minus or none, at most 15
-/// characters, at most one point with a digit behind it. `None` says only that another way must be
-/// taken. Zero has no sign. The division is left to a loop that has nothing else to wait for.
+/// The number whole / 10^places, or none when the places are [`Short::NONE`]. Two plain words, so that
+/// it stays in registers on its way from the parser to the row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Short {
+    pub(crate) whole: i64,
+    pub(crate) places: u64,
+}
+
+impl Short {
+    const NONE: Short = Short { whole: 0, places: u64::MAX };
+
+    #[inline(always)]
+    fn new(negative: bool, mantissa: u64, places: usize) -> Short {
+        let whole = mantissa as i64;
+        Short { whole: if negative { -whole } else { whole }, places: places as u64 }
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_none(self) -> bool {
+        self.places == Short::NONE.places
+    }
+}
+
+/// The number that fills the first `len` characters of a window, if it is one of the short forms that
+/// most numbers have: a minus or none, at most 15 characters, at most one point with a digit behind it.
+/// None says only that another way must be taken. Zero has no sign. The division is left to a loop that
+/// has nothing else to wait for.
 #[inline(always)]
-pub(crate) fn short(window: &Window, len: usize) -> Option<(f64, u8)> {
+pub(crate) fn short(window: &Window, len: usize) -> Short {
     let sign_len = usize::from(window[0] == b'-');
     let len = len.wrapping_sub(sign_len);
     let text = word(window, sign_len);
-    let signed = |mantissa: u64| {
-        let whole = mantissa as i64;
-        (if sign_len > 0 { -whole } else { whole }) as f64
-    };
     if (text >> 8) as u8 == b'.' {
         // One digit before the point, as in most measurements, and no zero at the end.
         let whole = text & 0xff ^ 0x30;
@@ -133,12 +152,12 @@ pub(crate) fn short(window: &Window, len: usize) -> Option<(f64, u8)> {
         let fraction = aligned(word(window, sign_len + 2), places);
         if whole <= 9 && (1..=8).contains(&places) && are_digits(fraction) && fraction >> 56 != 0 {
             let mantissa = whole * WHOLE_TENS[places] + eight_digits(fraction);
-            return Some((signed(mantissa), places as u8));
+            return Short::new(sign_len > 0, mantissa, places);
         }
     } else {
         let digits = aligned(text, len);
         if (1..=8).contains(&len) && are_digits(digits) {
-            return Some((signed(eight_digits(digits)), 0));
+            return Short::new(sign_len > 0, eight_digits(digits), 0);
         }
     }
     other_short(window, sign_len, len)
@@ -147,9 +166,9 @@ pub(crate) fn short(window: &Window, len: usize) -> Option<(f64, u8)> {
 /// The rarer short forms: more than one digit before the point, or more than eight in all, or zeros at
 /// the end.
 #[inline(never)]
-fn other_short(window: &Window, sign_len: usize, len: usize) -> Option<(f64, u8)> {
+fn other_short(window: &Window, sign_len: usize, len: usize) -> Short {
     if !(2..=15).contains(&len) {
-        return None;
+        return Short::NONE;
     }
     let text = u128::from(word(window, sign_len + 8)) << 64 | u128::from(word(window, sign_len));
     let characters = (text ^ u128::from_le_bytes([b'0'; 16])) << (128 - 8 * len);
@@ -160,24 +179,26 @@ fn other_short(window: &Window, sign_len: usize, len: usize) -> Option<(f64, u8)
     let digits = match behind {
         None => characters,
         // Nothing behind the point.
-        Some(0) => return None,
+        Some(0) => return Short::NONE,
         Some(behind) => {
             let before = (1u128 << (120 - 8 * behind)) - 1;
             characters & !(before << 8 | 0xff) | (characters & before) << 8
         }
     };
     let (head, tail) = (digits as u64, (digits >> 64) as u64);
+    if !are_digits(head) || !are_digits(tail) {
+        return Short::NONE;
+    }
     let mut mantissa = eight_digits(head) * WHOLE_TENS[8] + eight_digits(tail);
-    if !are_digits(head) || !are_digits(tail) || mantissa >= FIFTEEN_DIGITS {
-        return None;
+    if mantissa >= FIFTEEN_DIGITS {
+        return Short::NONE;
     }
     let mut places = behind.unwrap_or(0);
     while places > 0 && mantissa.is_multiple_of(10) {
         mantissa /= 10;
         places -= 1;
     }
-    let whole = mantissa as i64;
-    Some(((if sign_len > 0 { -whole } else { whole }) as f64, places as u8))
+    Short::new(sign_len > 0, mantissa, places)
 }
 
 /// Eight characters of a window, the first in the lowest byte.
@@ -438,9 +459,10 @@ mod tests {
         ) {
             let piece = format!("{text}{rest:.<24}");
             let window = window(piece.as_bytes(), 0).unwrap();
-            if let Some((whole, places)) = short(window, text.len()) {
-                let value = whole / power_of_ten(places);
-                let number = Number { value, places, long: false };
+            let Short { whole, places } = short(window, text.len());
+            if places != Short::NONE.places {
+                let value = whole as f64 / power_of_ten(places as u8);
+                let number = Number { value, places: places as u8, long: false };
                 prop_assert_eq!(Ok(number), parse(text.as_bytes()));
             } else {
                 // What is short is read in the short way.

@@ -2,12 +2,12 @@
 //!
 //! A parser that looks for the end of each field byte by byte waits for the field before: where one
 //! ends decides where the next begins. Here all ends are found beforehand by comparisons without
-//! branches, which the compiler makes wide, and a field's ends are then two set bits. Eight bytes of
-//! 0 or 1 become eight bits by one multiplication: the byte i has its bit at 8i, and 2^(56−7i) moves
-//! it to 56 + i; no two products meet in one bit.
+//! branches, and a field's ends are then two set bits.
 //!
 //! The same look tells whether the piece has quotes, NUL bytes or bytes beyond ASCII, so that no
 //! other pass over the text is needed.
+
+use crate::data::store::kernel::{self, SPAN};
 
 /// The marks of one piece. The buffer serves piece after piece.
 #[derive(Debug, Default)]
@@ -21,30 +21,23 @@ pub(crate) struct Marks {
     pub(crate) beyond_ascii: bool,
 }
 
-/// Bytes that one word covers.
-const SPAN: usize = 64;
-
-const QUOTE: u8 = 1;
-const NUL: u8 = 2;
-const BEYOND_ASCII: u8 = 0x80;
-
 impl Marks {
     /// Finds every byte of `piece` that is one of `marks`.
     pub(crate) fn find(&mut self, piece: &[u8], marks: [u8; 3]) {
         self.words.clear();
-        self.words.reserve(piece.len() / SPAN + 1);
         let (blocks, rest) = piece.as_chunks::<SPAN>();
-        let mut facts = 0;
-        self.words.extend(blocks.iter().map(|block| look(block, marks, &mut facts)));
+        self.words.resize(blocks.len(), 0);
+        let mut facts = kernel::find_marks(blocks, marks, &mut self.words);
         if !rest.is_empty() {
             let mut block = [b'0'; SPAN];
             block[..rest.len()].copy_from_slice(rest);
-            let within = (1 << rest.len()) - 1;
-            self.words.push(look(&block, marks, &mut facts) & within);
+            let mut word = [0];
+            facts |= kernel::find_marks(&[block], marks, &mut word);
+            self.words.push(word[0] & ((1 << rest.len()) - 1));
         }
-        self.quotes = facts & QUOTE != 0;
-        self.nul = facts & NUL != 0;
-        self.beyond_ascii = facts & BEYOND_ASCII != 0;
+        self.quotes = facts & kernel::QUOTE != 0;
+        self.nul = facts & kernel::NUL != 0;
+        self.beyond_ascii = facts & kernel::BEYOND_ASCII != 0;
     }
 
     /// Goes through the marks at or after the byte `start`.
@@ -53,23 +46,6 @@ impl Marks {
         walk.skip_to(start);
         walk
     }
-}
-
-/// The marks of one block of text as bits; what else it holds is added to `facts`.
-#[inline(always)]
-fn look(block: &[u8; SPAN], marks: [u8; 3], facts: &mut u8) -> u64 {
-    let mut hits = [0u8; SPAN];
-    let mut seen = 0;
-    for (hit, &byte) in hits.iter_mut().zip(block) {
-        *hit = u8::from(byte == marks[0]) | u8::from(byte == marks[1]) | u8::from(byte == marks[2]);
-        seen |= u8::from(byte == b'"') * QUOTE | u8::from(byte == 0) * NUL | byte & BEYOND_ASCII;
-    }
-    *facts |= seen;
-    let (eights, _) = hits.as_chunks::<8>();
-    eights.iter().enumerate().fold(0, |word, (k, eight)| {
-        let bits = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-        word | bits << (8 * k)
-    })
 }
 
 /// A walk over marks in rising order.

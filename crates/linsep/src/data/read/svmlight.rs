@@ -138,25 +138,27 @@ fn quick_line(
         least = index + 1;
         let start = colon + 1;
         let number = number::short(number::window(piece, start)?, mark - start);
-        let column = match &plan.selection {
-            None => Some(index - base),
-            Some(selection) => selection.map(index - base),
-        };
-        let is_outside = column.is_some_and(|column| column as usize >= width);
-        outside += u64::from(is_outside);
-        let column = column.filter(|_| !is_outside);
-        match (column, number) {
-            (Some(column), Some((whole, places))) => out.staging.push_decimal(column, whole, places),
-            (column, None) => {
-                let number = other_number(without_return(piece, start, mark))?;
-                if let Some(column) = column {
-                    if number.long {
-                        out.long_text(column);
-                    }
-                    out.staging.push(column, number.value, number.places);
-                }
+        let mut column = index - base;
+        if let Some(selection) = &plan.selection {
+            match selection.map(column) {
+                Some(chosen) => column = chosen,
+                None if number.is_none() => return None,
+                None => continue,
             }
-            (None, Some(_)) => {}
+        }
+        let is_outside = column as usize >= width;
+        outside += u64::from(is_outside);
+        if number.is_none() {
+            let number = other_number(without_return(piece, start, mark))?;
+            if is_outside {
+                continue;
+            }
+            if number.long {
+                out.long_text(column);
+            }
+            out.staging.push(column, number.value, number.places);
+        } else if !is_outside {
+            out.staging.push_decimal(column, number.whole, number.places as u8);
         }
     }
     out.block.outside += outside;

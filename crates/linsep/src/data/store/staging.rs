@@ -14,7 +14,7 @@ pub(crate) trait Stage {
     /// places of the value, or `NO_PLACES`.
     fn push(&mut self, column: u32, value: f64, places: u8);
     /// Like `push` for the value whole / 10^places.
-    fn push_decimal(&mut self, column: u32, whole: f64, places: u8);
+    fn push_decimal(&mut self, column: u32, whole: i64, places: u8);
     /// Closes the open row.
     fn end_row(&mut self);
     /// Forgets the open row.
@@ -70,9 +70,9 @@ impl Stage for Staging {
     }
 
     #[inline(always)]
-    fn push_decimal(&mut self, column: u32, whole: f64, places: u8) {
-        if whole != 0.0 {
-            self.entries.push(Entry { value: whole, column, places, divide: places });
+    fn push_decimal(&mut self, column: u32, whole: i64, places: u8) {
+        if whole != 0 {
+            self.entries.push(Entry { value: whole as f64, column, places, divide: places });
         }
     }
 

@@ -63,10 +63,10 @@ impl Stage for TableStaging {
         (slot.values[column], slot.places[column]) = (value + 0.0, places);
     }
 
-    fn push_decimal(&mut self, column: u32, whole: f64, places: u8) {
+    fn push_decimal(&mut self, column: u32, whole: i64, places: u8) {
         let slot = self.open();
         let column = column as usize;
-        slot.values[column] = whole;
+        slot.values[column] = whole as f64;
         (slot.places[column], slot.divide[column]) = (places, places);
     }
 

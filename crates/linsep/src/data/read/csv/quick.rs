@@ -146,11 +146,13 @@ impl<'a> Quick<'a> {
                 continue;
             }
             let Some(end) = walk.peek() else { break };
-            let number = number::short(window, end - at).filter(|_| piece[end] == delimiter);
-            let Some((whole, own_places)) = number else { break };
+            let number = number::short(window, end - at);
+            if number.is_none() || piece[end] != delimiter {
+                break;
+            }
             walk.pass();
-            slots.values[done] = whole;
-            (places[done], divide[done]) = (own_places, own_places);
+            slots.values[done] = number.whole as f64;
+            (places[done], divide[done]) = (number.places as u8, number.places as u8);
             done += 1;
             at = end + 1;
         }
@@ -180,9 +182,9 @@ fn other_number(
     end: usize,
     facts: &mut RowFacts,
 ) -> Option<()> {
-    let short = number::window(parser.piece, at).and_then(|window| number::short(window, end - at));
-    if let Some((whole, places)) = short {
-        parser.out.staging.push_decimal(column, whole, places);
+    let short = number::window(parser.piece, at).map(|window| number::short(window, end - at));
+    if let Some(number) = short.filter(|number| !number.is_none()) {
+        parser.out.staging.push_decimal(column, number.whole, number.places as u8);
         return Some(());
     }
     let end = match parser.plain_number(at) {
