@@ -21,7 +21,7 @@ pub use spec::BasisSpec;
 use super::Dataset;
 use super::input::InputMap;
 use super::read::number;
-use super::store::{Staging, Store};
+use super::store::{Stage, Staging, Store};
 use crate::error::{Code, Error, Place, Problem, Result};
 use linsep_proof::{MOST_DEGREE, MOST_TERMS};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

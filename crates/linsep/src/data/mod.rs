@@ -18,7 +18,7 @@ pub use store::Kind as Encoding;
 use crate::error::{Code, Error, Place, Problem, Result};
 use input::InputMap;
 use linsep_proof::ReadingField;
-use store::{Staging, Store};
+use store::{Stage, Staging, Store};
 
 /// A labelled table: what every learner learns from.
 ///

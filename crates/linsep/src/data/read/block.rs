@@ -1,7 +1,8 @@
 //! What a parser makes of one piece of text, before classes, categories and gaps are resolved over
 //! the whole data set. Every format ends in blocks; everything behind them is the same for all.
 
-use crate::data::store::{Staging, Store};
+use super::scan::Marks;
+use crate::data::store::{Stage, Staging, Store, TableStaging};
 use crate::error::{Code, Excerpt, Place, Problem, printable};
 use std::collections::HashMap;
 
@@ -40,6 +41,23 @@ pub(crate) struct Block {
     pub(crate) bad: Bad,
     /// Where each row's text stands in the piece, if asked for.
     pub(crate) spans: Vec<std::ops::Range<usize>>,
+}
+
+/// What a worker needs to parse piece after piece.
+pub(crate) struct Buffers {
+    /// Rows of a table.
+    pub(crate) table: TableStaging,
+    /// Rows of pairs.
+    pub(crate) pairs: Staging,
+    /// The marks of the piece.
+    pub(crate) marks: Marks,
+}
+
+impl Default for Buffers {
+    fn default() -> Buffers {
+        let pairs = Staging::new(0);
+        Buffers { table: TableStaging::default(), pairs, marks: Marks::default() }
+    }
 }
 
 /// Rows that could not be used.
@@ -142,19 +160,44 @@ pub(crate) struct Dictionary {
     pub(crate) codes: Vec<u32>,
     pub(crate) names: Vec<String>,
     by_name: HashMap<Vec<u8>, u32>,
-    /// The raw texts seen last with their numbers: most label columns have few values.
-    recent: Vec<(Vec<u8>, u32)>,
+    /// Short raw texts as words, with their numbers, each at the place that its word gives: most label
+    /// columns have few values.
+    recent: Vec<(u64, u32)>,
 }
 
 impl Dictionary {
-    const RECENT: usize = 12;
+    /// Places for short texts.
+    const RECENT: usize = 256;
+
+    /// A text of one to seven bytes as a word that no other text has.
+    #[inline]
+    fn word(raw: &[u8]) -> Option<u64> {
+        let bytes = |raw: &[u8]| raw.iter().rev().fold(raw.len() as u64, |w, &b| w << 8 | u64::from(b));
+        (1..=7).contains(&raw.len()).then(|| bytes(raw))
+    }
+
+    fn place(word: u64) -> usize {
+        (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
+    }
 
     /// The number of a raw text; `name` gives its normal form when it is seen for the first time.
     #[inline]
     pub(crate) fn number(&mut self, raw: &[u8], name: impl FnOnce(&[u8]) -> String) -> u32 {
-        if let Some((_, code)) = self.recent.iter().find(|(text, _)| text == raw) {
-            return *code;
+        let word = Self::word(raw);
+        if let (Some(word), Some(recent)) = (word, self.recent.get(word.map_or(0, Self::place)))
+            && recent.0 == word
+        {
+            return recent.1;
         }
+        let code = self.find_or_enter(raw, name);
+        if let Some(word) = word {
+            self.recent.resize(Self::RECENT, (0, 0));
+            self.recent[Self::place(word)] = (word, code);
+        }
+        code
+    }
+
+    fn find_or_enter(&mut self, raw: &[u8], name: impl FnOnce(&[u8]) -> String) -> u32 {
         if let Some(&code) = self.by_name.get(raw) {
             return code;
         }
@@ -169,9 +212,6 @@ impl Dictionary {
             }
         };
         self.by_name.insert(raw.to_vec(), code);
-        if self.recent.len() < Self::RECENT {
-            self.recent.push((raw.to_vec(), code));
-        }
         code
     }
 
@@ -194,15 +234,15 @@ impl Dictionary {
 }
 
 /// A block under construction.
-pub(crate) struct BlockBuilder<'a> {
-    pub(crate) staging: &'a mut Staging,
+pub(crate) struct BlockBuilder<'a, S> {
+    pub(crate) staging: &'a mut S,
     pub(crate) block: Block,
     last_line: u64,
 }
 
-impl<'a> BlockBuilder<'a> {
+impl<'a, S: Stage> BlockBuilder<'a, S> {
     /// Builds a block in `staging`, whose buffers serve block after block.
-    pub(crate) fn new(staging: &'a mut Staging, width: usize, categories: usize) -> Self {
+    pub(crate) fn new(staging: &'a mut S, width: usize, categories: usize) -> Self {
         staging.begin(width);
         let block = Block {
             store: Store::empty(),
@@ -235,6 +275,7 @@ impl<'a> BlockBuilder<'a> {
     }
 
     /// Notes that a numeric column has a text longer than the decimal reading covers.
+    #[cold]
     pub(crate) fn long_text(&mut self, column: u32) {
         let column = column as usize;
         if self.block.long_columns.len() <= column {

@@ -7,7 +7,7 @@ use super::options::{BadRows, Missing, ReadOptions, ReadingChoice};
 use super::plan::{LabelChoice, Plan};
 use crate::data::input::{InputMap, Layout};
 use crate::data::store::profile::NO_PLACES;
-use crate::data::store::{Staging, Store};
+use crate::data::store::{Stage, Staging, Store};
 use crate::data::{Dataset, MergedLabels, Origin, Reading};
 use crate::error::{Code, DataError, Error, Place, Problem, Result};
 use std::collections::BTreeMap;

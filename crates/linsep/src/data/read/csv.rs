@@ -1,9 +1,11 @@
 //! Delimited text (CSV, TSV and their relatives, RFC 4180) to blocks.
 
-use super::block::{Block, BlockBuilder, Fault};
+mod quick;
+
+use super::block::{Block, BlockBuilder, Buffers, Fault};
 use super::number;
 use super::options::Missing;
-use crate::data::store::Staging;
+use crate::data::store::{Stage, TableStaging};
 use crate::error::Code;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -37,18 +39,24 @@ pub(crate) enum Action {
 pub(crate) const NO_LEVEL: u32 = u32::MAX;
 
 /// Parses at most `limit` rows of a piece, which starts at a record and ends with one.
-pub(crate) fn parse(piece: &[u8], plan: &TablePlan, limit: usize, staging: &mut Staging) -> Block {
+pub(crate) fn parse(piece: &[u8], plan: &TablePlan, limit: usize, buffers: &mut Buffers) -> Block {
+    let Buffers { table, marks, .. } = buffers;
+    marks.find(piece, [plan.delimiter, b'\n', b'\n']);
     let mut parser = Parser {
         piece,
         plan,
-        suspicious: memchr::memchr(0, piece).is_some() || std::str::from_utf8(piece).is_err(),
-        quotes: memchr::memchr(b'"', piece).is_some(),
-        out: BlockBuilder::new(staging, plan.numeric, plan.categories),
+        suspicious: marks.nul || (marks.beyond_ascii && std::str::from_utf8(piece).is_err()),
+        quotes: marks.quotes,
+        out: BlockBuilder::new(table, plan.numeric, plan.categories),
         line: 0,
     };
+    let mut quick = quick::Quick::new(&parser, marks);
     let mut at = 0;
     while at < piece.len() && parser.out.staging.rows() < limit {
-        at = parser.record(at);
+        at = match quick.record(&mut parser, at) {
+            Some(next) => next,
+            None => parser.record(at),
+        };
     }
     parser.out.block.line_count = parser.line;
     parser.out.finish()
@@ -90,7 +98,7 @@ struct Parser<'a> {
     /// The piece holds NUL bytes or invalid UTF-8 somewhere, so every record is looked at.
     suspicious: bool,
     quotes: bool,
-    out: BlockBuilder<'a>,
+    out: BlockBuilder<'a, TableStaging>,
     line: u64,
 }
 
@@ -177,10 +185,7 @@ impl Parser<'_> {
             let end = match action {
                 Action::Number(column) => match self.plain_number(facts.next) {
                     Some((number, end)) => {
-                        if number.long {
-                            self.out.long_text(column);
-                        }
-                        self.out.staging.push(column, number.value, number.places);
+                        self.take(column, number);
                         end
                     }
                     None => self.odd_number(column, f, facts.next, &mut facts.drop)?,
@@ -204,6 +209,13 @@ impl Parser<'_> {
         let (number, len) = number::parse_prefix(&self.piece[start..]).ok()?;
         let end = field_end(self.piece, skip_blanks(self.piece, start + len), self.plan.delimiter)?;
         Some((number, end))
+    }
+
+    fn take(&mut self, column: u32, number: number::Number) {
+        if number.long {
+            self.out.long_text(column);
+        }
+        self.out.staging.push(column, number.value, number.places);
     }
 
     /// Everything else in a numeric column: quoted numbers, gaps, faults.
@@ -230,12 +242,7 @@ impl Parser<'_> {
             return Ok(field.end);
         }
         match parsed {
-            Ok(number) => {
-                if number.long {
-                    self.out.long_text(column);
-                }
-                self.out.staging.push(column, number.value, number.places);
-            }
+            Ok(number) => self.take(column, number),
             Err(number::Fault::InexactInteger) if self.plan.allow_lossy => {
                 let value = String::from_utf8_lossy(&field.text).trim().parse().unwrap_or(0.0);
                 self.out.long_text(column);
@@ -476,7 +483,7 @@ mod tests {
     #[test]
     fn quotes_blanks_and_line_endings() {
         let text = b"1, 2 ,a\r\n\r\n\"3\",+.5,\"b, \"\"c\"\"\nd\"\n1e1,0,a";
-        let block = parse(text, &plan(XYL.to_vec()), usize::MAX, &mut Staging::new(0));
+        let block = parse(text, &plan(XYL.to_vec()), usize::MAX, &mut Buffers::default());
         assert_eq!(block.bad.count, 0);
         assert_eq!(
             rows(&block),
@@ -490,7 +497,7 @@ mod tests {
     #[test]
     fn faults_know_their_place_and_leave_no_trace() {
         let text = "1,2,a\n1,x,a\n1,2\n1,2,a,4\n,2,a\n1,nan,a\n\u{e4},1,a\n7,8,b\n";
-        let block = parse(text.as_bytes(), &plan(XYL.to_vec()), usize::MAX, &mut Staging::new(0));
+        let block = parse(text.as_bytes(), &plan(XYL.to_vec()), usize::MAX, &mut Buffers::default());
         assert_eq!(rows(&block).len(), 2);
         assert_eq!(block.bad.count, 6);
         assert_eq!(block.bad.text, &text.as_bytes()[6..text.len() - 6]);
@@ -516,7 +523,7 @@ mod tests {
             (b"1e400,2,a\n", Code::OUT_OF_RANGE),
             (b"9007199254740993,2,a\n", Code::INEXACT_INTEGER),
         ] {
-            let block = parse(text, &plan(XYL.to_vec()), usize::MAX, &mut Staging::new(0));
+            let block = parse(text, &plan(XYL.to_vec()), usize::MAX, &mut Buffers::default());
             assert_eq!(block.bad.problems[0].code, code, "{}", String::from_utf8_lossy(text));
         }
     }
@@ -529,7 +536,7 @@ mod tests {
             [(Missing::DropRow, 1, 0), (Missing::Zero, 2, 0), (Missing::Mean, 2, 1)]
         {
             plan.missing = rule;
-            let block = parse(text, &plan, usize::MAX, &mut Staging::new(0));
+            let block = parse(text, &plan, usize::MAX, &mut Buffers::default());
             assert_eq!((block.store.rows(), block.missing.len()), (expected_rows, gaps));
             assert_eq!(block.labels.codes.len(), expected_rows);
         }
@@ -547,7 +554,7 @@ mod tests {
                     alphabet[(state >> 33) as usize % alphabet.len()]
                 })
                 .collect();
-            let block = parse(&text, &plan(XYL.to_vec()), usize::MAX, &mut Staging::new(0));
+            let block = parse(&text, &plan(XYL.to_vec()), usize::MAX, &mut Buffers::default());
             assert_eq!(block.records, block.bad.count + block.store.rows() as u64 + block.dropped);
         }
     }

@@ -12,6 +12,7 @@ mod options;
 mod parts;
 mod pipeline;
 mod plan;
+pub(crate) mod scan;
 mod sniff;
 mod source;
 mod svmlight;
@@ -28,9 +29,9 @@ pub(crate) use sniff::LABEL_NAMES;
 
 use crate::data::Dataset;
 use crate::data::input::InputMap;
-use crate::data::store::{Staging, Store};
+use crate::data::store::Store;
 use crate::error::{Code, Error, Place, Problem, Result};
-use block::Block;
+use block::{Block, Buffers};
 use collect::{Collector, Facts};
 use plan::{ParserPlan, Plan};
 use sniff::{Sniffed, SniffedKind};
@@ -448,9 +449,9 @@ impl PlannedPart {
         };
         let mut pieces = self.part.pieces(self.skip, quoted, options.max_memory);
         let parser = &self.plan.parser;
-        let parse = |piece: &[u8], limit, staging: &mut Staging| match parser {
-            ParserPlan::Table(plan) => csv::parse(piece, plan, limit, staging),
-            ParserPlan::Svmlight(plan) => svmlight::parse(piece, plan, limit, staging),
+        let parse = |piece: &[u8], limit, buffers: &mut Buffers| match parser {
+            ParserPlan::Table(plan) => csv::parse(piece, plan, limit, buffers),
+            ParserPlan::Svmlight(plan) => svmlight::parse(piece, plan, limit, buffers),
         };
         let stop = options.stop.clone();
         let mut checked = |block: Block, text: &[u8]| {
@@ -463,14 +464,14 @@ impl PlannedPart {
             return pipeline::run(
                 &mut pieces,
                 options.threads,
-                |p, s| parse(p, usize::MAX, s),
+                |p, b| parse(p, usize::MAX, b),
                 checked,
             );
         };
-        let mut staging = Staging::new(0);
+        let mut buffers = Buffers::default();
         while *left > 0 {
             let Some(piece) = pieces.next()? else { return Ok(ControlFlow::Continue(())) };
-            let block = parse(&piece, usize::try_from(*left).unwrap_or(usize::MAX), &mut staging);
+            let block = parse(&piece, usize::try_from(*left).unwrap_or(usize::MAX), &mut buffers);
             *left -= block.store.rows() as u64;
             if checked(block, &piece)?.is_break() {
                 return Ok(ControlFlow::Break(()));

@@ -4,6 +4,11 @@
 //! A number of at most 19 digits is first an integer m and an exponent e. When m ≤ 2^53 and
 //! |e| ≤ 22 the value m · 10^e is one correctly rounded operation on exact numbers; the rest goes to
 //! the standard library's parser.
+//!
+//! Most numbers in files are short. [`short`] reads a minus and up to 15 characters as one or
+//! two words of eight: a shift drops the characters that do not belong, another closes the gap of the
+//! point, and eight digits become an integer by three multiplications, which
+//! add neighbours in pairs (d₀·10 + d₁, then by hundreds, then by ten thousands).
 
 use crate::data::store::profile::{NO_PLACES, power_of_ten};
 
@@ -98,6 +103,152 @@ pub(crate) fn parse_prefix(text: &[u8]) -> Result<(Number, usize), Fault> {
     }
     parse_slow(&text[..at], is_integer && !has_exponent).map(|number| (number, at))
 }
+
+/// The text from the start of a number on, with room for every short form.
+pub(crate) type Window = [u8; 24];
+
+/// The window at `start`, if the text is long enough.
+#[inline(always)]
+pub(crate) fn window(piece: &[u8], start: usize) -> Option<&Window> {
+    piece.get(start..)?.first_chunk()
+}
+
+/// The number whole / 10^places, or none when the places are [`Short::NONE`]. Two plain words, so that
+/// it stays in registers on its way from the parser to the row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Short {
+    pub(crate) whole: i64,
+    pub(crate) places: u64,
+}
+
+impl Short {
+    const NONE: Short = Short { whole: 0, places: u64::MAX };
+
+    #[inline(always)]
+    fn new(negative: bool, mantissa: u64, places: usize) -> Short {
+        let whole = mantissa as i64;
+        Short { whole: if negative { -whole } else { whole }, places: places as u64 }
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_none(self) -> bool {
+        self.places == Short::NONE.places
+    }
+}
+
+/// The number that fills the first `len` characters of a window, if it is one of the short forms that
+/// most numbers have: a minus or none, at most 15 characters, at most one point with a digit behind it.
+/// None says only that another way must be taken. Zero has no sign. The division is left to a loop that
+/// has nothing else to wait for.
+#[inline(always)]
+pub(crate) fn short(window: &Window, len: usize) -> Short {
+    let sign_len = usize::from(window[0] == b'-');
+    let len = len.wrapping_sub(sign_len);
+    let text = word(window, sign_len);
+    if (text >> 8) as u8 == b'.' {
+        // One digit before the point, as in most measurements, and no zero at the end.
+        let whole = text & 0xff ^ 0x30;
+        let places = len.wrapping_sub(2);
+        let fraction = aligned(word(window, sign_len + 2), places);
+        if whole <= 9 && (1..=8).contains(&places) && are_digits(fraction) && fraction >> 56 != 0 {
+            let mantissa = whole * WHOLE_TENS[places] + eight_digits(fraction);
+            return Short::new(sign_len > 0, mantissa, places);
+        }
+    } else {
+        let digits = aligned(text, len);
+        if (1..=8).contains(&len) && are_digits(digits) {
+            return Short::new(sign_len > 0, eight_digits(digits), 0);
+        }
+    }
+    other_short(window, sign_len, len)
+}
+
+/// The rarer short forms: more than one digit before the point, or more than eight in all, or zeros at
+/// the end.
+#[inline(never)]
+fn other_short(window: &Window, sign_len: usize, len: usize) -> Short {
+    if !(2..=15).contains(&len) {
+        return Short::NONE;
+    }
+    let text = u128::from(word(window, sign_len + 8)) << 64 | u128::from(word(window, sign_len));
+    let characters = (text ^ u128::from_le_bytes([b'0'; 16])) << (128 - 8 * len);
+    let (head, tail) = (characters as u64, (characters >> 64) as u64);
+    let behind = last_point(tail)
+        .map(|point| 7 - point)
+        .or_else(|| last_point(head).map(|point| 15 - point));
+    let digits = match behind {
+        None => characters,
+        // Nothing behind the point.
+        Some(0) => return Short::NONE,
+        Some(behind) => {
+            let before = (1u128 << (120 - 8 * behind)) - 1;
+            characters & !(before << 8 | 0xff) | (characters & before) << 8
+        }
+    };
+    let (head, tail) = (digits as u64, (digits >> 64) as u64);
+    if !are_digits(head) || !are_digits(tail) {
+        return Short::NONE;
+    }
+    let mut mantissa = eight_digits(head) * WHOLE_TENS[8] + eight_digits(tail);
+    if mantissa >= FIFTEEN_DIGITS {
+        return Short::NONE;
+    }
+    let mut places = behind.unwrap_or(0);
+    while places > 0 && mantissa.is_multiple_of(10) {
+        mantissa /= 10;
+        places -= 1;
+    }
+    Short::new(sign_len > 0, mantissa, places)
+}
+
+/// Eight characters of a window, the first in the lowest byte.
+#[inline(always)]
+fn word(window: &Window, at: usize) -> u64 {
+    window[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+/// The whole number that fills the first `len` characters of a window, if it is one of one to eight
+/// digits.
+#[inline(always)]
+pub(crate) fn short_whole(window: &Window, len: usize) -> Option<u32> {
+    let digits = aligned(word(window, 0), len);
+    ((1..=8).contains(&len) && are_digits(digits)).then(|| eight_digits(digits) as u32)
+}
+
+/// The first `len` (1 to 8) characters of a word less `0` each, moved to the top, and 0 in front of
+/// them.
+#[inline(always)]
+fn aligned(word: u64, len: usize) -> u64 {
+    (word ^ 0x3030_3030_3030_3030) << (len.wrapping_neg().wrapping_mul(8) & 63)
+}
+
+/// The byte of the last point among characters less `0` each.
+#[inline(always)]
+fn last_point(characters: u64) -> Option<usize> {
+    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    let other = characters ^ 0x1e1e_1e1e_1e1e_1e1e;
+    let points = !(((other & LOW) + LOW) | other | LOW);
+    (points != 0).then(|| 7 - points.leading_zeros() as usize / 8)
+}
+
+/// Whether all bytes are at most 9. A carry out of a byte spoils only bytes above one that is refused.
+#[inline(always)]
+fn are_digits(bytes: u64) -> bool {
+    (bytes.wrapping_add(0x7676_7676_7676_7676) | bytes) & 0x8080_8080_8080_8080 == 0
+}
+
+/// Eight digits, the first in the lowest byte, as a number.
+#[inline(always)]
+fn eight_digits(digits: u64) -> u64 {
+    const EVEN: u64 = 0x0000_00ff_0000_00ff;
+    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
+    let first = (pairs & EVEN).wrapping_mul(100 + (1_000_000 << 32));
+    let second = (pairs >> 16 & EVEN).wrapping_mul(1 + (10_000 << 32));
+    first.wrapping_add(second) >> 32
+}
+
+const WHOLE_TENS: [u64; 9] =
+    [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
 /// Reads a text that is a number as a whole, blanks around it allowed.
 pub(crate) fn parse(text: &[u8]) -> Result<Number, Fault> {
@@ -300,6 +451,27 @@ mod tests {
             let x = f64::from_bits(bits);
             prop_assume!(x.is_finite());
             prop_assert_eq!(value(&shortest(x)).to_bits(), if x == 0.0 { 0 } else { x.to_bits() });
+        }
+
+        #[test]
+        fn the_short_way_agrees_with_the_long_one(
+            text in "[+-]?[0-9]{0,17}[.]?[0-9.:/]{0,9}[0-9eE]?", rest in "[0-9 ,.:\n]{0,24}",
+        ) {
+            let piece = format!("{text}{rest:.<24}");
+            let window = window(piece.as_bytes(), 0).unwrap();
+            let Short { whole, places } = short(window, text.len());
+            if places != Short::NONE.places {
+                let value = whole as f64 / power_of_ten(places as u8);
+                let number = Number { value, places: places as u8, long: false };
+                prop_assert_eq!(Ok(number), parse(text.as_bytes()));
+            } else {
+                // What is short is read in the short way.
+                let simple = text.len() <= 15 && text.bytes().all(|b| b.is_ascii_digit());
+                prop_assert!(!simple || text.is_empty());
+            }
+            if let Some(number) = short_whole(window, text.len()) {
+                prop_assert_eq!(Ok(f64::from(number)), parse(text.as_bytes()).map(|n| n.value));
+            }
         }
 
         #[test]

@@ -3,9 +3,8 @@
 //! The caller's thread cuts and collects, the workers parse. At most a few pieces are under way, so
 //! memory stays bounded, and the cuts do not depend on the number of threads.
 
-use super::block::Block;
+use super::block::{Block, Buffers};
 use super::source::Pieces;
-use crate::data::store::Staging;
 use crate::error::Result;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,13 +16,13 @@ use std::sync::mpsc::{channel, sync_channel};
 pub(crate) fn run(
     pieces: &mut Pieces<'_>,
     threads: usize,
-    parse: impl Fn(&[u8], &mut Staging) -> Block + Sync,
+    parse: impl Fn(&[u8], &mut Buffers) -> Block + Sync,
     mut sink: impl FnMut(Block, &[u8]) -> Result<ControlFlow<()>>,
 ) -> Result<ControlFlow<()>> {
     if threads <= 1 {
-        let mut staging = Staging::new(0);
+        let mut buffers = Buffers::default();
         while let Some(piece) = pieces.next()? {
-            if sink(parse(&piece, &mut staging), &piece)?.is_break() {
+            if sink(parse(&piece, &mut buffers), &piece)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -39,12 +38,12 @@ pub(crate) fn run(
         for _ in 0..threads {
             let (queue, parse, done) = (&queue, &parse, done.clone());
             scope.spawn(move || {
-                let mut staging = Staging::new(0);
+                let mut buffers = Buffers::default();
                 loop {
                     // A poisoned lock means that another worker panicked; the scope reports that.
                     let Ok(next) = queue.lock().map(|queue| queue.recv()) else { return };
                     let Ok((number, piece)) = next else { return };
-                    let block = parse(&piece, &mut staging);
+                    let block = parse(&piece, &mut buffers);
                     if done.send((number, block, piece)).is_err() {
                         return;
                     }

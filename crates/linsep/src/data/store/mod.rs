@@ -11,11 +11,13 @@ pub(crate) mod panel;
 pub(crate) mod profile;
 pub(crate) mod rows;
 pub(crate) mod staging;
+pub(crate) mod table;
 pub(crate) mod values;
 
 pub(crate) use gather::CodeRows;
 pub(crate) use rows::{Dense, Offsets, Row, Rows, Sparse};
-pub(crate) use staging::Staging;
+pub(crate) use staging::{Stage, Staging};
+pub(crate) use table::{OpenRow, TableStaging};
 pub use values::Kind;
 
 use profile::Profile;

@@ -1,9 +1,10 @@
-//! What a collection of values needs in order to be held without loss, learned value by value.
+//! What a collection of values needs in order to be held without loss.
 //!
 //! Every fact only ever turns from true to false (or grows), so the profile of a whole is the merge
 //! of the profiles of its parts, in any grouping, and the encoding that follows from it depends on
 //! the values alone.
 
+use super::staging::Entry;
 use super::values::Kind;
 
 /// Widths above this track one decimal exponent for all columns instead of one for each.
@@ -39,9 +40,11 @@ pub(crate) struct Decimals {
 impl Decimals {
     const NONE_SEEN: Decimals = Decimals { places: 0, largest: 0.0 };
 
+    #[inline(always)]
     fn see(&mut self, value: f64, places: u8) {
+        let magnitude = value.abs();
         self.places = self.places.max(places);
-        self.largest = self.largest.max(value.abs());
+        self.largest = if magnitude > self.largest { magnitude } else { self.largest };
     }
 
     fn merge(&mut self, other: Decimals) {
@@ -57,12 +60,19 @@ impl Decimals {
 }
 
 /// 10^places, exact for the places that [`NO_PLACES`] does not mark.
+#[inline]
 pub(crate) fn power_of_ten(places: u8) -> f64 {
     const TENS: [f64; 23] = [
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
         1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
     ];
     TENS[usize::from(places.min(22))]
+}
+
+impl Default for Profile {
+    fn default() -> Profile {
+        Profile::new()
+    }
 }
 
 impl Profile {
@@ -76,30 +86,70 @@ impl Profile {
         }
     }
 
-    /// Takes note of a non-zero value and returns its code in the table of distinct values (0 when
-    /// there is no table any more).
-    #[inline]
-    pub(crate) fn see(&mut self, column: u32, value: f64, places: u8) -> u8 {
-        self.ones &= value == 1.0;
-        self.single &= f64::from(value as f32) == value;
-        self.all.see(value, places);
-        if let Some(columns) = &mut self.columns {
-            let column = column as usize;
-            if column < columns.len() {
-                columns[column].see(value, places);
-            } else if column < MAX_TRACKED_COLUMNS {
-                columns.resize(column + 1, Decimals::NONE_SEEN);
-                columns[column].see(value, places);
+    /// Takes note of the entries of a block and fills in their codes in the table of distinct values,
+    /// if there is one.
+    pub(crate) fn see(&mut self, entries: &[Entry], codes: &mut Vec<u8>) {
+        let width = entries.iter().fold(0, |width, e| width.max(e.column + 1)) as usize;
+        if width <= MAX_TRACKED_COLUMNS {
+            let mut columns = vec![Decimals::NONE_SEEN; width];
+            for entry in entries {
+                if let Some(column) = columns.get_mut(entry.column as usize) {
+                    column.see(entry.value, entry.places);
+                }
+            }
+            self.see_columns(columns.into_iter());
+        } else {
+            self.columns = None;
+            entries.iter().for_each(|e| self.all.see(e.value, e.places));
+        }
+        self.encode(entries.iter().map(|entry| entry.value), codes);
+        self.see_values(entries, |entry| entry.value);
+    }
+
+    /// Takes note of all values of a block, after their codes were looked up.
+    pub(crate) fn see_values<T>(&mut self, items: &[T], value: impl Fn(&T) -> f64) {
+        const AT_ONCE: usize = 256;
+        let is_single = |value: f64| f64::from(value as f32) == value;
+        if let Some(distinct) = &self.distinct {
+            let seen = &distinct.table[1..distinct.len];
+            self.ones = seen.iter().all(|&value| value == 1.0);
+            self.single = seen.iter().all(|&value| is_single(value));
+        } else {
+            self.ones = false;
+            let single = |items: &[T]| items.iter().fold(true, |s, item| s & is_single(value(item)));
+            self.single = items.chunks(AT_ONCE).all(single);
+        }
+    }
+
+    /// Takes note of the decimal places and magnitudes of all columns of a table.
+    pub(crate) fn see_columns(&mut self, columns: impl ExactSizeIterator<Item = Decimals>) {
+        let mut tracked = Vec::with_capacity(columns.len().min(MAX_TRACKED_COLUMNS));
+        let mut beyond = false;
+        for column in columns {
+            self.all.merge(column);
+            if tracked.len() < MAX_TRACKED_COLUMNS {
+                tracked.push(column);
             } else {
-                self.columns = None;
+                beyond |= column.largest > 0.0;
             }
         }
-        match &mut self.distinct {
-            None => 0,
-            Some(distinct) => distinct.insert(value).unwrap_or_else(|| {
-                self.distinct = None;
-                0
-            }),
+        self.columns = (!beyond).then_some(tracked);
+    }
+
+    /// Adds the table codes of the values, 0 for 0, while there is a table.
+    #[inline]
+    pub(crate) fn encode(&mut self, values: impl ExactSizeIterator<Item = f64>, codes: &mut Vec<u8>) {
+        let Some(distinct) = &mut self.distinct else { return };
+        let start = codes.len();
+        codes.resize(start + values.len(), 0);
+        for (code, value) in codes[start..].iter_mut().zip(values) {
+            if value != 0.0 {
+                let Some(found) = distinct.insert(value) else {
+                    self.distinct = None;
+                    return;
+                };
+                *code = found;
+            }
         }
     }
 
@@ -179,24 +229,21 @@ impl Profile {
 
     /// The table behind one-byte codes; empty when there is none.
     pub(crate) fn table(&self) -> Vec<f64> {
-        self.distinct.as_ref().map_or_else(Vec::new, |distinct| {
-            let mut table = distinct.table.clone();
-            table.resize(256, 0.0);
-            table
-        })
+        self.distinct.as_ref().map_or_else(Vec::new, |distinct| distinct.table.to_vec())
     }
 }
 
 /// At most 256 distinct values, 0 first, with a small hash table from value to code.
 #[derive(Clone, Debug)]
 pub(crate) struct Distinct {
-    table: Vec<f64>,
+    table: Box<[f64; 256]>,
+    len: usize,
     slots: Box<[u8; 1024]>,
 }
 
 impl Distinct {
     fn new() -> Distinct {
-        Distinct { table: vec![0.0], slots: Box::new([0; 1024]) }
+        Distinct { table: Box::new([0.0; 256]), len: 1, slots: Box::new([0; 1024]) }
     }
 
     /// The code of a non-zero value, entered if it is new; `None` when the table is full.
@@ -205,20 +252,25 @@ impl Distinct {
         let mut slot = Self::slot(value);
         loop {
             match self.slots[slot] {
-                0 => break,
+                0 => return self.enter(slot, value),
                 code if self.table[usize::from(code)] == value => return Some(code),
                 _ => slot = (slot + 1) % 1024,
             }
         }
-        let code = u8::try_from(self.table.len()).ok()?;
+    }
+
+    #[cold]
+    fn enter(&mut self, slot: usize, value: f64) -> Option<u8> {
+        let code = u8::try_from(self.len).ok()?;
         self.slots[slot] = code;
-        self.table.push(value);
+        self.table[self.len] = value;
+        self.len += 1;
         Some(code)
     }
 
     fn merge(&mut self, other: &Distinct) -> Option<[u8; 256]> {
         let mut translation = [0; 256];
-        for (code, &value) in other.table.iter().enumerate().skip(1) {
+        for (code, &value) in other.table.iter().enumerate().take(other.len).skip(1) {
             translation[code] = self.insert(value)?;
         }
         Some(translation)
@@ -234,10 +286,10 @@ mod tests {
     use super::*;
 
     fn profile_of(values: &[(u32, f64, u8)]) -> Profile {
+        let entry = |&(column, value, places): &(u32, f64, u8)| Entry { value, column, places, divide: 0 };
+        let entries: Vec<Entry> = values.iter().map(entry).collect();
         let mut profile = Profile::new();
-        for &(column, value, places) in values {
-            profile.see(column, value, places);
-        }
+        profile.see(&entries, &mut Vec::new());
         profile
     }
 

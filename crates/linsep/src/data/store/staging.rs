@@ -1,123 +1,150 @@
 //! Where a parser puts the rows of one block of text: non-zero entries as they come, nothing
 //! allocated for a field. A finished block is packed into the narrowest [`Store`].
 
-use super::profile::Profile;
+use super::profile::{Profile, power_of_ten};
 use super::rows::{Dense, Offsets, Sparse};
-use super::values::{Codes, Kind, Values};
+use super::values::{Codes, Kind, Values, integer_code};
 use super::{Shape, Store};
 
-/// Rows under construction. Buffers are kept for the next block.
+/// Rows under construction, in one form or another.
+pub(crate) trait Stage {
+    /// Ready for a new block of at least `width` columns; buffers are kept.
+    fn begin(&mut self, width: usize);
+    /// Adds an entry to the open row. Columns must rise within a row. `places` are the decimal
+    /// places of the value, or `NO_PLACES`.
+    fn push(&mut self, column: u32, value: f64, places: u8);
+    /// Like `push` for the value whole / 10^places.
+    fn push_decimal(&mut self, column: u32, whole: i64, places: u8);
+    /// Closes the open row.
+    fn end_row(&mut self);
+    /// Forgets the open row.
+    fn drop_row(&mut self);
+    /// The number of finished rows.
+    fn rows(&self) -> usize;
+    /// Moves the finished rows out as a store and is empty again.
+    fn pack(&mut self) -> Store;
+}
+
+/// Rows as lists of entries. Buffers are kept for the next block.
 #[derive(Debug)]
 pub(crate) struct Staging {
     ends: Vec<usize>,
-    indices: Vec<u32>,
-    values: Vec<f64>,
-    places: Vec<u8>,
+    entries: Vec<Entry>,
     codes: Vec<u8>,
-    profile: Profile,
     width: usize,
+}
+
+/// A non-zero value of a row with its decimal places.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    /// The value, before packing perhaps still to be divided.
+    pub(crate) value: f64,
+    pub(crate) column: u32,
+    pub(crate) places: u8,
+    /// The power of ten by which the value is still to be divided.
+    pub(crate) divide: u8,
 }
 
 impl Staging {
     /// Empty; `width` is the least number of columns.
     pub(crate) fn new(width: usize) -> Staging {
-        Staging {
-            ends: Vec::new(),
-            indices: Vec::new(),
-            values: Vec::new(),
-            places: Vec::new(),
-            codes: Vec::new(),
-            profile: Profile::new(),
-            width,
-        }
-    }
-
-    /// Ready for a new block of at least `width` columns; buffers are kept.
-    pub(crate) fn begin(&mut self, width: usize) {
-        self.drop_row();
-        self.width = width;
-    }
-
-    /// Adds an entry to the open row. Columns must rise within a row. `places` are the decimal
-    /// places of the value, or `NO_PLACES`.
-    #[inline]
-    pub(crate) fn push(&mut self, column: u32, value: f64, places: u8) {
-        if value != 0.0 {
-            self.indices.push(column);
-            self.values.push(value);
-            self.places.push(places);
-        }
-    }
-
-    /// Closes the open row.
-    #[inline]
-    pub(crate) fn end_row(&mut self) {
-        let start = self.row_start();
-        for k in start..self.values.len() {
-            let code = self.profile.see(self.indices[k], self.values[k], self.places[k]);
-            self.codes.push(code);
-        }
-        if let Some(&last) = self.indices[start..].last() {
-            self.width = self.width.max(last as usize + 1);
-        }
-        self.ends.push(self.indices.len());
-    }
-
-    /// Forgets the open row.
-    pub(crate) fn drop_row(&mut self) {
-        let start = self.row_start();
-        self.indices.truncate(start);
-        self.values.truncate(start);
-        self.places.truncate(start);
-    }
-
-    pub(crate) fn rows(&self) -> usize {
-        self.ends.len()
+        Staging { ends: Vec::new(), entries: Vec::new(), codes: Vec::new(), width }
     }
 
     fn row_start(&self) -> usize {
         self.ends.last().copied().unwrap_or(0)
     }
+}
 
-    /// Moves the finished rows out as a store and is empty again.
-    pub(crate) fn pack(&mut self) -> Store {
+impl Stage for Staging {
+    fn begin(&mut self, width: usize) {
+        self.drop_row();
+        self.width = width;
+    }
+
+    #[inline(always)]
+    fn push(&mut self, column: u32, value: f64, places: u8) {
+        if value != 0.0 {
+            self.entries.push(Entry { value, column, places, divide: 0 });
+        }
+    }
+
+    #[inline(always)]
+    fn push_decimal(&mut self, column: u32, whole: i64, places: u8) {
+        if whole != 0 {
+            self.entries.push(Entry { value: whole as f64, column, places, divide: places });
+        }
+    }
+
+    #[inline]
+    fn end_row(&mut self) {
+        if let Some(last) = self.entries[self.row_start()..].last() {
+            self.width = self.width.max(last.column as usize + 1);
+        }
+        self.ends.push(self.entries.len());
+    }
+
+    fn drop_row(&mut self) {
+        self.entries.truncate(self.row_start());
+    }
+
+    fn rows(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn pack(&mut self) -> Store {
         let rows = self.rows();
-        let profile = std::mem::replace(&mut self.profile, Profile::new());
-        let mut store = Store::shell(rows, self.width, self.values.len() as u64, profile);
+        self.drop_row();
+        for entry in &mut self.entries {
+            entry.value /= power_of_ten(entry.divide);
+        }
+        let mut profile = Profile::new();
+        profile.see(&self.entries, &mut self.codes);
+        let mut store = Store::shell(rows, self.width, self.entries.len() as u64, profile);
         store.shape = if store.prefers_dense() {
-            Shape::Dense(self.pack_dense(rows, &mut store.profile))
+            Shape::Dense(self.pack_dense(rows, &store.profile))
         } else {
-            Shape::Sparse(self.pack_sparse(&mut store.profile))
+            Shape::Sparse(self.pack_sparse(&store.profile))
         };
         self.ends.clear();
-        self.indices.clear();
-        self.values.clear();
-        self.places.clear();
+        self.entries.clear();
         self.codes.clear();
         store
     }
+}
 
-    fn pack_dense(&self, rows: usize, profile: &mut Profile) -> Dense {
+impl Staging {
+    fn pack_dense(&self, rows: usize, profile: &Profile) -> Dense {
         let width = self.width;
         let kind = profile.dense_kind();
         let mut values =
             Values::zeros(kind, rows * width, profile.table(), profile.dense_tens(width));
-        let mut start = 0;
-        for (row, &end) in self.ends.iter().enumerate() {
-            for k in start..end {
-                let position = row * width + self.indices[k] as usize;
-                match &mut values.codes {
-                    Codes::Table8(codes) => codes[position] = self.codes[k],
-                    Codes::F64(codes) => codes[position] = self.values[k],
-                    _ => values.set(position, self.values[k], profile),
-                }
+        let tens = &values.tens;
+        match &mut values.codes {
+            Codes::Ones(_) => {}
+            Codes::Table8(codes) => self.scatter(codes, |k, _| self.codes[k]),
+            Codes::Int32(codes) => {
+                self.scatter(codes, |_, e| integer_code(e.value, tens[e.column as usize]));
             }
-            start = end;
+            Codes::F32(codes) => self.scatter(codes, |_, entry| entry.value as f32),
+            Codes::F64(codes) => self.scatter(codes, |_, entry| entry.value),
         }
         Dense { rows, width, values }
     }
 
-    fn pack_sparse(&self, profile: &mut Profile) -> Sparse {
+    /// Puts the code of every entry at its place in dense rows.
+    #[inline(always)]
+    fn scatter<T>(&self, codes: &mut [T], code: impl Fn(usize, &Entry) -> T) {
+        let mut start = 0;
+        for (row, &end) in codes.chunks_exact_mut(self.width.max(1)).zip(&self.ends) {
+            for (k, entry) in self.entries[start..end].iter().enumerate() {
+                row[entry.column as usize] = code(start + k, entry);
+            }
+            start = end;
+        }
+    }
+
+    fn pack_sparse(&self, profile: &Profile) -> Sparse {
         let kind = profile.sparse_kind();
         let mut offsets = Offsets::new();
         let mut start = 0;
@@ -125,17 +152,18 @@ impl Staging {
             offsets.push(end - start);
             start = end;
         }
+        let entries = &self.entries;
         let mut values = Values::zeros(Kind::Ones, 0, profile.table(), profile.sparse_tens());
         values.codes = match kind {
-            Kind::Ones => Codes::Ones(self.values.len()),
+            Kind::Ones => Codes::Ones(entries.len()),
             Kind::Table8 => Codes::Table8(self.codes.clone()),
             Kind::Int32 => {
                 let tens = values.tens[0];
-                Codes::Int32(self.values.iter().map(|v| (v * tens).round() as i32).collect())
+                Codes::Int32(entries.iter().map(|e| integer_code(e.value, tens)).collect())
             }
-            Kind::F32 => Codes::F32(self.values.iter().map(|&v| v as f32).collect()),
-            Kind::F64 => Codes::F64(self.values.clone()),
+            Kind::F32 => Codes::F32(entries.iter().map(|e| e.value as f32).collect()),
+            Kind::F64 => Codes::F64(entries.iter().map(|e| e.value).collect()),
         };
-        Sparse { offsets, indices: self.indices.clone(), values }
+        Sparse { offsets, indices: entries.iter().map(|e| e.column).collect(), values }
     }
 }

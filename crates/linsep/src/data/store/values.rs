@@ -151,14 +151,9 @@ impl Values {
                 rescale(codes, &self.tens, &tens);
             }
         } else {
-            let len = self.len();
-            let mut wider = Values::zeros(kind, len, profile.table(), tens.clone());
-            for position in 0..len {
-                let value = self.at(position);
-                if value != 0.0 {
-                    wider.set(position, value, profile);
-                }
-            }
+            let mut wider = Values::zeros(kind, 0, profile.table(), tens.clone());
+            wider.reserve(self.len());
+            wider.recode(self, profile);
             self.codes = wider.codes;
         }
         self.table = profile.table();
@@ -179,21 +174,53 @@ impl Values {
             (Codes::Table8(codes), Codes::Table8(more), Some(translation)) => {
                 codes.extend(more.iter().map(|&code| translation[usize::from(code)]));
             }
-            (Codes::Int32(codes), Codes::Int32(more), _) if self.tens == other.tens => {
+            (Codes::Int32(codes), Codes::Int32(more), _) => {
+                let start = codes.len();
                 codes.extend_from_slice(more);
+                rescale(&mut codes[start..], &other.tens, &self.tens);
             }
             (Codes::F32(codes), Codes::F32(more), _) => codes.extend_from_slice(more),
             (Codes::F64(codes), Codes::F64(more), _) => codes.extend_from_slice(more),
-            _ => {
-                let start = self.len();
-                self.resize(start + other.len());
-                for position in 0..other.len() {
-                    let value = other.at(position);
-                    if value != 0.0 {
-                        self.set(start + position, value, profile);
+            _ => self.recode(other, profile),
+        }
+    }
+
+    /// Appends `other` from another encoding, value by value.
+    fn recode(&mut self, other: &Values, profile: &mut Profile) {
+        const AT_ONCE: usize = 1024;
+        // A run of dense rows has its columns in step with the divisors.
+        let run = if self.tens.len() > 1 { self.tens.len() } else { AT_ONCE };
+        let mut scratch = Vec::new();
+        let mut start = 0;
+        while start < other.len() {
+            let end = (start + run).min(other.len());
+            let values = other.load(start..end, &mut scratch);
+            match &mut self.codes {
+                Codes::Ones(len) => *len += values.len(),
+                Codes::Table8(codes) => codes.extend(values.iter().map(|&v| code_of(v, profile))),
+                Codes::Int32(codes) => {
+                    if let [ten] = self.tens[..] {
+                        codes.extend(values.iter().map(|&value| integer_code(value, ten)));
+                    } else {
+                        let pairs = values.iter().zip(&self.tens);
+                        codes.extend(pairs.map(|(&value, &ten)| integer_code(value, ten)));
                     }
                 }
+                Codes::F32(codes) => codes.extend(values.iter().map(|&value| value as f32)),
+                Codes::F64(codes) => codes.extend_from_slice(values),
             }
+            start = end;
+        }
+    }
+
+    /// Makes room for `more` values in one go.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        match &mut self.codes {
+            Codes::Ones(_) => {}
+            Codes::Table8(codes) => codes.reserve(more),
+            Codes::Int32(codes) => codes.reserve(more),
+            Codes::F32(codes) => codes.reserve(more),
+            Codes::F64(codes) => codes.reserve(more),
         }
     }
 
@@ -251,13 +278,18 @@ impl Values {
 }
 
 fn code_of(value: f64, profile: &mut Profile) -> u8 {
+    if value == 0.0 {
+        return 0;
+    }
     // The profile has seen the value, so it is in the table.
     profile.distinct.as_mut().and_then(|distinct| distinct.insert(value)).unwrap_or(0)
 }
 
-/// The integer m with m / tens = value; exact because the value is the binary64 of that decimal.
-fn integer_code(value: f64, tens: f64) -> i32 {
-    (value * tens).round() as i32
+/// The integer m with m / tens = value; exact because the value is the binary64 of that decimal. Near
+/// 1.5 · 2^52 the last bit of a binary64 counts ones, so the sum rounds and its low half is m.
+#[inline(always)]
+pub(super) fn integer_code(value: f64, tens: f64) -> i32 {
+    (value * tens + 6_755_399_441_055_744.0).to_bits() as i32
 }
 
 fn rescale(codes: &mut [i32], old: &[f64], new: &[f64]) {
