@@ -90,7 +90,7 @@ impl Checker<'_> {
         if let Some(row) = negative {
             return Err(format!("row {row} has a value below 0, which is no count"));
         }
-        let priors = fitted.priors(&fitted.class_weights(self), priors);
+        let priors = fitted.priors(&fitted.class_weights, priors);
         let width = self.width() as f64;
         let class = |(sums, prior): (Vec<Double>, &f64)| {
             let total = sums.iter().fold(Double::ZERO, |sum, n| sum.plus(*n));
@@ -112,7 +112,7 @@ impl Checker<'_> {
         on: impl Fn(f64) -> f64,
         priors: crate::fitted::Priors,
     ) -> Vec<Expected> {
-        let class_weights = fitted.class_weights(self);
+        let class_weights = fitted.class_weights.clone();
         let priors = fitted.priors(&class_weights, priors);
         // Values that are 0 are on too where the threshold is below 0; only the others are seen.
         let zero = on(0.0);
@@ -141,7 +141,7 @@ impl Checker<'_> {
         smoothing: f64,
         priors: crate::fitted::Priors,
     ) -> Vec<Expected> {
-        let class_weights = fitted.class_weights(self);
+        let class_weights = fitted.class_weights.clone();
         let priors = fitted.priors(&class_weights, priors);
         let sums = fitted.column_sums(self, Double::of);
         let squares = fitted.column_sums(self, |x| Double::product(x, x));

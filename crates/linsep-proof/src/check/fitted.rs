@@ -23,6 +23,8 @@ pub(super) struct Fitted {
     pub(super) planes: Vec<(Vec<f64>, f64)>,
     pub(super) n_classes: usize,
     class_of: Vec<u32>,
+    /// Σ of the row weights of each class.
+    pub(super) class_weights: Vec<f64>,
 }
 
 impl Fitted {
@@ -30,7 +32,7 @@ impl Fitted {
         if !checker.bias {
             return Err("a fitted model needs a bias".into());
         }
-        let fitted = match planes {
+        let mut fitted = match planes {
             Planes::Two { problem, plane } => {
                 if problem.scheme == Scheme::Pair {
                     return Err("every row has to belong to a side".into());
@@ -41,7 +43,7 @@ impl Fitted {
                     None => NO_CLASS,
                 };
                 let class_of = (0..checker.rows.len()).map(class).collect();
-                Fitted { planes: vec![floats(plane, checker)?], n_classes: 2, class_of }
+                Fitted::of(vec![floats(plane, checker)?], 2, class_of)
             }
             Planes::Each(planes) => {
                 let mut numbers = HashMap::new();
@@ -57,15 +59,28 @@ impl Fitted {
                     };
                     all.push(floats(&exact, checker)?);
                 }
-                let class = |row| match checker.rows.takes_part(row) {
-                    false => Ok(NO_CLASS),
-                    true => numbers
-                        .get(checker.rows.label(row))
-                        .copied()
-                        .ok_or_else(|| format!("row {row} is of a class without a plane")),
+                // Rows share the text of their label, so most of them need no look at its letters.
+                let mut known: Vec<(&str, u32)> = Vec::new();
+                let mut class = |row| {
+                    if !checker.rows.takes_part(row) {
+                        return Ok(NO_CLASS);
+                    }
+                    let label = checker.rows.label(row);
+                    if let Some((_, class)) =
+                        known.iter().find(|(text, _)| std::ptr::eq(*text, label))
+                    {
+                        return Ok(*class);
+                    }
+                    let Some(&class) = numbers.get(label) else {
+                        return Err(format!("row {row} is of a class without a plane"));
+                    };
+                    if known.len() < 64 {
+                        known.push((label, class));
+                    }
+                    Ok(class)
                 };
-                let class_of: Checked<Vec<u32>> = (0..checker.rows.len()).map(class).collect();
-                Fitted { n_classes: all.len(), planes: all, class_of: class_of? }
+                let class_of: Checked<Vec<u32>> = (0..checker.rows.len()).map(&mut class).collect();
+                Fitted::of(all, numbers.len(), class_of?)
             }
         };
         let in_range = |row: u64| checker.floats(row, &mut |_, _| {});
@@ -73,11 +88,22 @@ impl Fitted {
         if let Some(row) = rows.find(|row| !in_range(*row)) {
             return Err(format!("row {row}: a product of the basis leaves the range of binary64"));
         }
-        let weights = fitted.class_weights(checker);
+        fitted.class_weights = fitted.weigh(checker);
+        let weights = &fitted.class_weights;
         if fitted.n_classes < 2 || weights.iter().any(|w| !(*w > 0.0 && w.is_finite())) {
             return Err("a class has no row".into());
         }
         Ok(fitted)
+    }
+
+    fn of(planes: Vec<(Vec<f64>, f64)>, n_classes: usize, class_of: Vec<u32>) -> Fitted {
+        Fitted { planes, n_classes, class_of, class_weights: Vec::new() }
+    }
+
+    /// The class of a row that takes part.
+    pub(super) fn class(&self, row: u64) -> Option<usize> {
+        let class = *self.class_of.get(usize::try_from(row).ok()?)?;
+        (class != NO_CLASS).then_some(class as usize)
     }
 
     /// Calls `each` with (row, class, weight) of every row that takes part.
@@ -89,8 +115,7 @@ impl Fitted {
         }
     }
 
-    /// Σ of the row weights of each class.
-    pub(super) fn class_weights(&self, checker: &Checker<'_>) -> Vec<f64> {
+    fn weigh(&self, checker: &Checker<'_>) -> Vec<f64> {
         let mut sums = vec![Double::ZERO; self.n_classes];
         self.for_rows(checker, |_, class, weight| {
             sums[class] = sums[class].plus(Double::of(weight));

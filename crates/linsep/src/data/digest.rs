@@ -30,6 +30,10 @@ impl Rows for Dataset {
         self.raw_store().for_each_entry(row as usize, each);
     }
 
+    fn load(&self, row: u64, columns: &mut Vec<u32>, values: &mut Vec<f64>) {
+        self.raw_store().load(row as usize, columns, values);
+    }
+
     fn takes_part(&self, row: u64) -> bool {
         Dataset::weight(self, row as usize) > 0.0
     }

@@ -4,6 +4,7 @@
 pub(crate) mod batch;
 pub(crate) mod dense;
 pub(crate) mod direct;
+mod gram;
 pub(crate) mod machine;
 pub(crate) mod online;
 mod pass;

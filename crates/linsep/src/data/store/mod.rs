@@ -138,6 +138,18 @@ impl Store {
         }
     }
 
+    /// The entries of a row that are not 0, or all its values without columns where most are not 0.
+    pub(crate) fn load(&self, row: usize, columns: &mut Vec<u32>, values: &mut Vec<f64>) {
+        columns.clear();
+        match &self.shape {
+            Shape::Dense(dense) => {
+                let mostly_zeros = 2 * self.nonzeros < self.rows as u64 * self.width as u64;
+                dense.load(row, mostly_zeros.then_some(columns), values);
+            }
+            Shape::Sparse(sparse) => sparse.load(row, columns, values),
+        }
+    }
+
     /// row · w.
     #[cfg(test)]
     fn dot(&self, row: usize, w: &[f64]) -> f64 {
