@@ -1,8 +1,9 @@
 //! What claims about fitted models share: planes of binary64, the class and the weight of every row,
 //! and sums over the rows of a class.
 
+use super::sweep::{BLOCK, Line, sweep};
 use super::{Checked, Checker, side::binary64};
-use crate::claim::{ExactPlane, Scheme};
+use crate::claim::{ClassPlane, ExactNumber, ExactPlane, Scheme};
 use crate::double::Double;
 use crate::fitted::{Planes, Priors};
 use std::collections::HashMap;
@@ -52,12 +53,7 @@ impl Fitted {
                     if numbers.insert(plane.class.as_str(), number as u32).is_some() {
                         return Err(format!("class {} has two planes", plane.class));
                     }
-                    let exact = ExactPlane {
-                        weights: plane.weights.clone(),
-                        sparse: plane.sparse.clone(),
-                        bias: plane.bias.clone(),
-                    };
-                    all.push(floats(&exact, checker)?);
+                    all.push(class_floats(plane, checker)?);
                 }
                 // Rows share the text of their label, so most of them need no look at its letters.
                 let mut known: Vec<(&str, u32)> = Vec::new();
@@ -127,17 +123,34 @@ impl Fitted {
     pub(super) fn column_sums(
         &self,
         checker: &Checker<'_>,
-        value: impl Fn(f64) -> Double,
+        value: impl Fn(f64) -> Double + Sync,
     ) -> Vec<Vec<Double>> {
-        let mut sums = vec![vec![Double::ZERO; checker.width()]; self.n_classes];
-        self.for_rows(checker, |row, class, weight| {
-            let sums = &mut sums[class];
-            checker.floats(row, &mut |column, x| {
-                let sum = &mut sums[column as usize];
-                *sum = sum.plus(value(x).times(weight));
+        let zeros = || vec![vec![Double::ZERO; checker.width()]; self.n_classes];
+        let visit = |sums: &mut Vec<Vec<Double>>, line: &Line<'_>| {
+            let sums = &mut sums[line.class];
+            line.for_each(|j, x| {
+                if x != 0.0 {
+                    sums[j] = sums[j].plus(value(x).times(line.weight));
+                }
             });
-        });
-        sums
+        };
+        let mut all = zeros();
+        let merge = |next: Vec<Vec<Double>>| {
+            let pairs = all.iter_mut().flatten().zip(next.iter().flatten());
+            pairs.for_each(|(mine, theirs)| *mine = mine.plus(*theirs));
+        };
+        let size = 2 * self.n_classes * checker.width();
+        sweep(checker, self, (size, self.block(checker)), zeros, visit, merge);
+        all
+    }
+
+    /// Rows of a block whose sums hold a number for each class and column: all of them where a block
+    /// would hold more sums than rows have values.
+    pub(super) fn block(&self, checker: &Checker<'_>) -> u64 {
+        match self.n_classes * checker.width() > 1 << 17 {
+            true => checker.rows.len(),
+            false => BLOCK,
+        }
     }
 
     /// How often each class is expected.
@@ -149,17 +162,27 @@ impl Fitted {
         };
         weights.iter().map(prior).collect()
     }
-
-    /// What each plane should be, from what each class should be: two classes make one plane.
-    pub(super) fn per_plane<T>(&self, classes: Vec<T>, minus: impl Fn(&T, &T) -> T) -> Vec<T> {
-        match self.planes.len() {
-            1 => vec![minus(&classes[1], &classes[0])],
-            _ => classes,
-        }
-    }
 }
 
 fn floats(plane: &ExactPlane, checker: &Checker<'_>) -> Checked<(Vec<f64>, f64)> {
     binary64(plane, checker.width(), checker.bias)?
         .ok_or_else(|| "the weights of a fitted model are JSON numbers".into())
+}
+
+/// The same of the plane of a class. All weights as binary64 are what a writer makes of many columns, so
+/// that case needs no copy of them.
+fn class_floats(plane: &ClassPlane, checker: &Checker<'_>) -> Checked<(Vec<f64>, f64)> {
+    let finite = |number: &ExactNumber| match number {
+        ExactNumber::Binary64(x) if x.is_finite() => Some(*x),
+        _ => None,
+    };
+    if let (Some(weights), None, Some(bias)) = (&plane.weights, &plane.sparse, &plane.bias)
+        && weights.len() == checker.width()
+        && let Some(weights) = weights.iter().map(finite).collect()
+        && let Some(bias) = finite(bias)
+    {
+        return Ok((weights, bias));
+    }
+    let ClassPlane { weights, sparse, bias, .. } = plane.clone();
+    floats(&ExactPlane { weights, sparse, bias }, checker)
 }

@@ -52,9 +52,7 @@
 
 use super::approach::{Image, Residual, Search, Standing, UNIT, dot, vector_length};
 use super::fitted::Fitted;
-use super::sweep::{
-    Aside, BLOCK, Exact, Harvest, LONG_CUT, LONG_LOSS, Line, Rider, Short, ride, sweep,
-};
+use super::sweep::{Aside, BLOCK, Exact, Harvest, LONG_LOSS, Line, Rider, Short, ride, sweep};
 use super::{Checked, Checker};
 use crate::double::{Double, two_sum};
 use crate::fitted::{ClassWeight, Equations, Offset, Planes};
@@ -256,7 +254,7 @@ impl<'a> System<'a> {
             let weights = &fitted.planes[plane].0;
             let length = harvest.square.sqrt();
             let bases = (0..n_classes).map(|class| frame.base(plane, class).0);
-            let scores_off = system.scores_off(weights, bases) + LONG_CUT * length;
+            let scores_off = system.scores_off(weights, bases);
             let sums_off = 1.01 * LONG_LOSS * (length + scores_off + UNIT) * system.size;
             system.finish(plane, harvest, scores_off, sums_off)
         };
@@ -562,7 +560,7 @@ impl<'a> System<'a> {
             all.square += next.square;
             all.scores += next.scores;
         };
-        sweep(frame.checker, frame.fitted, 2 * u.len(), start, visit, merge);
+        sweep(frame.checker, frame.fitted, (2 * u.len(), BLOCK), start, visit, merge);
         all
     }
 }

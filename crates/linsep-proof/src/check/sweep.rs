@@ -3,15 +3,13 @@
 //! Rows are cut into blocks of fixed size; each block has sums of its own, and blocks are merged in the
 //! order of the rows, so the number of threads changes no bit. Planes lie side by side (number l of
 //! column j stands at j, l), so that one value of a row meets all of them and the values that are 0
-//! cost nothing. The scores are plain binary64. The sums of columns come in two kinds, both with
-//! q rounded as [`Cells::factor`] says, which the caller counts as an error of the score:
+//! cost nothing. The scores are plain binary64. The sums of columns come in two kinds:
 //!
 //! - [`Plain`]: binary64. With n rows in a block and m blocks, a sum is off by at most γ_{n+m} Σ |q x|.
-//! - [`Long`]: q has 30 bits and x = x₁ + x₂ with 22 bits in x₁ and |x₂| ≤ 2^-22 |x|, so q·x₁ is exact. It is
-//!   added by an addition that keeps what it loses (Knuth's two-sum), and the losses and q·x₂ are added
-//!   to a second sum. What is lost for good is the rounding of q·x₂, 2^-75 Σ |q x|, and that of the
-//!   second sum, whose 2n additions are off by γ_{2n} (2^-22 + n 2^-53) Σ |q x|: together below
-//!   2^-60 Σ |q x| for blocks of 2^13 rows.
+//! - [`Long`]: q = q₁ + q₂ and x = x₁ + x₂ with 26 bits in each part, so q₁x₁ is exact. It is added by
+//!   an addition that keeps what it loses (Knuth's two-sum); the losses and q₁x₂ + q₂x, at most 2^-25 of
+//!   the product, are added to a second sum. What is lost for good is the rounding of that sum: its 4n
+//!   operations are off by γ_{4n} (2^-25 + n 2^-53) Σ |q x|, below 2^-60 Σ |q x| for blocks of 2^13 rows.
 //!
 //! Reference: Higham, Accuracy and Stability of Numerical Algorithms, chapters 3 and 4.
 
@@ -23,8 +21,6 @@ use crate::double::{Double, two_sum};
 pub(super) const BLOCK: u64 = 1 << 13;
 /// What [`Long`] loses of Σ |q x|.
 pub(super) const LONG_LOSS: f64 = 1.0 / (1u64 << 60) as f64;
-/// The share of a number that [`Long`] cuts off a factor q.
-pub(super) const LONG_CUT: f64 = 1.0 / (1u64 << 29) as f64;
 /// Planes that are taken along at once, at most.
 const MOST_LANES: usize = 12;
 /// Numbers in the sums of blocks that wait to be merged.
@@ -84,11 +80,11 @@ impl Line<'_> {
 }
 
 /// Visits every row that takes part, blocks side by side, and hands the sums of the blocks to `merge`
-/// in their order. `size` is how many numbers the sums of a block hold.
+/// in their order. `size` is how many numbers the sums of a block hold; `length` is how many rows.
 pub(super) fn sweep<A: Send>(
     checker: &Checker<'_>,
     fitted: &Fitted,
-    size: usize,
+    (size, length): (usize, u64),
     start: impl Fn() -> A + Sync,
     visit: impl Fn(&mut A, &Line<'_>) + Sync,
     mut merge: impl FnMut(A),
@@ -97,7 +93,7 @@ pub(super) fn sweep<A: Send>(
     let run = |block: u64| {
         let mut sums = start();
         let (mut columns, mut values) = (Vec::new(), Vec::new());
-        for row in block * BLOCK..((block + 1) * BLOCK).min(rows) {
+        for row in block * length..(block * length + length).min(rows) {
             if let Some(class) = fitted.class(row) {
                 checker.products.load(checker.rows, row, &mut columns, &mut values);
                 let weight = checker.rows.weight(row);
@@ -107,7 +103,7 @@ pub(super) fn sweep<A: Send>(
         sums
     };
     let together = ((WAITING / size.max(1)) as u64).clamp(1, 64).max(checker.threads as u64);
-    let blocks = rows.div_ceil(BLOCK);
+    let blocks = rows.div_ceil(length.max(1));
     for first in (0..blocks).step_by(together as usize) {
         let end = (first + together).min(blocks);
         side_by_side(checker.threads, first..end, &run).into_iter().for_each(&mut merge);
@@ -115,7 +111,7 @@ pub(super) fn sweep<A: Send>(
 }
 
 /// `run` on every number, results in order. A thread that breaks takes the check with it.
-fn side_by_side<A: Send>(
+pub(super) fn side_by_side<A: Send>(
     threads: usize,
     numbers: std::ops::Range<u64>,
     run: &(impl Fn(u64) -> A + Sync),
@@ -154,8 +150,6 @@ fn side_by_side<A: Send>(
 pub(super) trait Cells<const L: usize>: Send {
     /// Zeros.
     fn new(width: usize) -> Self;
-    /// What is taken of a factor.
-    fn factor(q: f64) -> f64;
     /// Adds q · x for every value of a row.
     fn add(&mut self, line: &Line<'_>, q: &[f64; L]);
     /// Adds the sums of the rows that follow.
@@ -170,10 +164,6 @@ pub(super) struct Plain<const L: usize>(Vec<[f64; L]>);
 impl<const L: usize> Cells<L> for Plain<L> {
     fn new(width: usize) -> Self {
         Plain(vec![[0.0; L]; width])
-    }
-
-    fn factor(q: f64) -> f64 {
-        q
     }
 
     #[inline]
@@ -211,19 +201,17 @@ impl<const L: usize> Cells<L> for Long<L> {
         Long { high: vec![[0.0; L]; width], low: vec![[0.0; L]; width] }
     }
 
-    fn factor(q: f64) -> f64 {
-        upper::<23>(q)
-    }
-
     #[inline]
     fn add(&mut self, line: &Line<'_>, q: &[f64; L]) {
+        let upper = q.map(upper_half);
+        let lower: [f64; L] = std::array::from_fn(|l| q[l] - upper[l]);
         let add = |high: &mut [f64; L], low: &mut [f64; L], x: f64| {
-            let first = upper::<31>(x);
+            let first = upper_half(x);
             let second = x - first;
-            for ((high, low), q) in high.iter_mut().zip(low).zip(q) {
-                let (sum, loss) = two_sum(*high, q * first);
-                *high = sum;
-                *low += loss + q * second;
+            for l in 0..L {
+                let (sum, loss) = two_sum(high[l], upper[l] * first);
+                high[l] = sum;
+                low[l] += loss + (upper[l] * second + lower[l] * x);
             }
         };
         match line.dense() {
@@ -253,10 +241,10 @@ impl<const L: usize> Cells<L> for Long<L> {
     }
 }
 
-/// The upper bits of a number, all but CUT (Veltkamp).
+/// The upper 26 bits of a number (Veltkamp).
 #[inline(always)]
-fn upper<const CUT: u32>(x: f64) -> f64 {
-    let scaled = ((1u64 << CUT) + 1) as f64 * x;
+fn upper_half(x: f64) -> f64 {
+    let scaled = 134_217_729.0 * x; // 2^27 + 1
     scaled - (scaled - x)
 }
 
@@ -395,7 +383,7 @@ impl Tour<'_> {
                 let score = p + lift[l];
                 sums.square[l] += factor * p * p;
                 sums.scores[l] += factor * score * score;
-                q[l] = C::factor(factor * p);
+                q[l] = factor * p;
                 classes[l] = classes[l].plus(Double::of(q[l]));
             }
             sums.cells.add(line, &q);
@@ -412,7 +400,8 @@ impl Tour<'_> {
                 (0..L).for_each(|l| mine[l] = mine[l].plus(theirs[l]));
             }
         };
-        sweep(self.checker, self.fitted, 2 * width * (L + n_classes), start, visit, merge);
+        let size = 2 * width * (L + n_classes);
+        sweep(self.checker, self.fitted, (size, BLOCK), start, visit, merge);
         all.extend((0..self.riders.len()).map(|l| Harvest {
             columns: (0..width).map(|j| total.cells.sum(j, l)).collect(),
             classes: total.classes.iter().map(|sums| sums[l]).collect(),
@@ -441,7 +430,7 @@ mod tests {
         for k in 0..4000 {
             let values = [draw() * 1e3, 1.0 / 3.0 + draw() * 1e-9, draw()];
             let sign = if k % 2 == 0 { 1.0 } else { -1.0 };
-            let q = [draw(), sign * (1.0 + draw() * 1e-6)].map(<Long<2> as Cells<2>>::factor);
+            let q = [draw(), sign * (1.0 + draw() * 1e-6)];
             cells.add(&Line { class: 0, weight: 1.0, columns: &[], values: &values }, &q);
             for j in 0..3 {
                 for l in 0..2 {
@@ -456,7 +445,5 @@ mod tests {
                 assert!(off <= LONG_LOSS * size[j][l], "{off} of {}", size[j][l]);
             }
         }
-        let cut = <Long<1> as Cells<1>>::factor(1.0 / 3.0) - 1.0 / 3.0;
-        assert!(cut != 0.0 && cut.abs() <= LONG_CUT / 3.0);
     }
 }

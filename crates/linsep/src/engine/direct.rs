@@ -75,6 +75,11 @@ impl<'a> Spec<'a> {
     pub(crate) fn collect(&self, threads: usize) -> Statistics {
         let blocks: Vec<usize> = (0..self.rows.len().div_ceil(BLOCK)).collect();
         let mut all = Statistics::zero(self);
+        // Where a block would hold more sums than the rows have values, there is only one.
+        let values = self.data.store.held_values();
+        if self.want == Want::Sums && !self.data.is_dense() && all.len() as u64 > values / 8 {
+            return self.partial(0..self.rows.len());
+        }
         // Each block may hold a matrix.
         let together = (WAITING / (8 * all.len()).max(1)).clamp(1, 64);
         for group in blocks.chunks(together.max(threads)) {
@@ -117,7 +122,7 @@ impl<'a> Spec<'a> {
         parallel_map(self.rows.len().div_ceil(BLOCK), threads, |k| work(range(k)))
     }
 
-    fn factor(&self, row: usize, class: usize) -> f64 {
+    pub(crate) fn factor(&self, row: usize, class: usize) -> f64 {
         self.data.weight(row) * self.factors[class]
     }
 }
@@ -326,6 +331,24 @@ impl Moments {
         self.shift.iter().zip(&self.offset).map(|(shift, offset)| shift + offset).collect()
     }
 
+    /// (sum − w · Σ f x) / Σ f in twice the length of binary64: what the bias adds up to once the mean
+    /// is scored.
+    pub(crate) fn beside_mean(&self, sum: f64, weights: &[f64]) -> f64 {
+        let less = |(mut high, mut low): (f64, f64), factors: &[f64]| {
+            for (w, x) in weights.iter().zip(factors) {
+                let product = w * x;
+                let (next, loss) = two_sum(high, -product);
+                (high, low) = (next, low + (loss - w.mul_add(*x, -product)));
+            }
+            (high, low)
+        };
+        let (high, low) = less((sum, 0.0), &self.all);
+        let quotient = high / self.total;
+        let rest = ((-quotient).mul_add(self.total, high) + low) / self.total;
+        let (high, low) = less((quotient, rest), &self.shift);
+        high + low
+    }
+
     /// Σ f x of a class; for statistics without a shift.
     pub(crate) fn sums(&self, class: usize) -> &[f64] {
         &self.statistics.sums[class]
@@ -385,7 +408,7 @@ fn centred(sum: f64, parts: &[(f64, f64, f64)]) -> f64 {
     difference + (error - (errors + rests))
 }
 
-fn two_sum(a: f64, b: f64) -> (f64, f64) {
+pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let part = sum - a;
     (sum, (a - (sum - part)) + (b - part))

@@ -8,4 +8,5 @@ mod gram;
 pub(crate) mod machine;
 pub(crate) mod online;
 mod pass;
+pub(crate) mod planes;
 pub(crate) mod stopping;

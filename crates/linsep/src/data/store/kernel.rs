@@ -231,7 +231,93 @@ fn gram_half<const FROM: usize>(
     }
 }
 
+/// Calls `each` with the values of a row and their columns: all columns if none are given.
+#[inline(always)]
+fn entries(columns: &[u32], values: &[f64], mut each: impl FnMut(usize, f64)) {
+    if columns.is_empty() {
+        values.iter().enumerate().for_each(|(j, x)| each(j, *x));
+    } else {
+        columns.iter().zip(values).for_each(|(j, x)| each(*j as usize, *x));
+    }
+}
+
+/// Σ x_j w_jl for each plane l, columns in rising order.
+#[inline(always)]
+fn planes_dot<const L: usize>(columns: &[u32], values: &[f64], w: &[[f64; L]]) -> [f64; L] {
+    let mut sums = [0.0; L];
+    entries(columns, values, |j, x| {
+        for (sum, w) in sums.iter_mut().zip(&w[j]) {
+            *sum += x * w;
+        }
+    });
+    sums
+}
+
+/// high_jl + low_jl += a_l x_j, with what each addition to `high` loses in `low`.
+#[inline(always)]
+fn planes_add<const L: usize>(
+    columns: &[u32],
+    values: &[f64],
+    a: [f64; L],
+    high: &mut [[f64; L]],
+    low: &mut [[f64; L]],
+) {
+    let add = |high: &mut [f64; L], low: &mut [f64; L], x: f64| {
+        for ((high, low), a) in high.iter_mut().zip(low).zip(a) {
+            let term = a * x;
+            let sum = *high + term;
+            let part = sum - *high;
+            *low += (*high - (sum - part)) + (term - part);
+            *high = sum;
+        }
+    };
+    if columns.is_empty() {
+        let sums = high.iter_mut().zip(low);
+        sums.zip(values).for_each(|((high, low), x)| add(high, low, *x));
+    } else {
+        let entries = columns.iter().zip(values);
+        entries.for_each(|(&j, x)| add(&mut high[j as usize], &mut low[j as usize], *x));
+    }
+}
+
 kernels! {
+    /// A row times four planes.
+    fn dot_four(columns: &[u32], values: &[f64], w: &[[f64; 4]]) -> [f64; 4] {
+        planes_dot(columns, values, w)
+    }
+
+    /// A row times twelve planes.
+    fn dot_twelve(columns: &[u32], values: &[f64], w: &[[f64; 12]]) -> [f64; 12] {
+        planes_dot(columns, values, w)
+    }
+
+    /// A row added to one sum.
+    fn add_one(columns: &[u32], values: &[f64], a: f64, high: &mut [f64], low: &mut [f64]) {
+        planes_add(columns, values, [a], high.as_chunks_mut().0, low.as_chunks_mut().0);
+    }
+
+    /// A row added to four sums.
+    fn add_four(
+        columns: &[u32],
+        values: &[f64],
+        a: [f64; 4],
+        high: &mut [[f64; 4]],
+        low: &mut [[f64; 4]]
+    ) {
+        planes_add(columns, values, a, high, low);
+    }
+
+    /// A row added to twelve sums.
+    fn add_twelve(
+        columns: &[u32],
+        values: &[f64],
+        a: [f64; 12],
+        high: &mut [[f64; 12]],
+        low: &mut [[f64; 12]]
+    ) {
+        planes_add(columns, values, a, high, low);
+    }
+
     /// The entries of a row of table codes that are not 0; runs of eight zeros are passed over at once.
     fn nonzeros_table8(
         codes: &[u8],

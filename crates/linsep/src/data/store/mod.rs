@@ -106,6 +106,14 @@ impl Store {
         self.profile.places(column)
     }
 
+    /// Whether any value may be below 0.
+    pub(crate) fn has_negative(&self) -> bool {
+        match &self.shape {
+            Shape::Dense(dense) => dense.values.has_negative(),
+            Shape::Sparse(sparse) => sparse.values.has_negative(),
+        }
+    }
+
     /// Whether dense rows are the right choice for these values.
     fn prefers_dense(&self) -> bool {
         let dense = self.rows as f64 * self.width as f64 * self.profile.dense_kind().bytes() as f64;
