@@ -109,6 +109,10 @@ impl Rows for Stated<'_> {
         self.rows.entries(row, buffer)
     }
 
+    fn load(&self, row: u64, columns: &mut Vec<u32>, values: &mut Vec<f64>) {
+        self.rows.load(row, columns, values);
+    }
+
     fn takes_part(&self, row: u64) -> bool {
         self.rows.takes_part(row)
     }
@@ -238,6 +242,25 @@ impl Products {
             each(column, product);
         });
         in_range
+    }
+
+    /// φ(x) as [`Rows::load`] gives x.
+    pub(crate) fn load(
+        &self,
+        rows: &dyn Rows,
+        row: u64,
+        columns: &mut Vec<u32>,
+        values: &mut Vec<f64>,
+    ) {
+        if self.is_empty() {
+            return rows.load(row, columns, values);
+        }
+        columns.clear();
+        values.clear();
+        self.floats(rows, row, &mut |column, value| {
+            columns.push(column);
+            values.push(value);
+        });
     }
 
     /// Adds the exact products to the exact values of a row.

@@ -25,6 +25,11 @@ impl Double {
         Double { hi, lo }
     }
 
+    /// hi and lo.
+    pub(crate) fn parts(self) -> (f64, f64) {
+        (self.hi, self.lo)
+    }
+
     /// The nearest binary64, or one next to it.
     pub(crate) fn value(self) -> f64 {
         self.hi + self.lo
@@ -34,6 +39,12 @@ impl Double {
     pub(crate) fn plus(self, other: Double) -> Double {
         let (sum, error) = two_sum(self.hi, other.hi);
         normal(sum, error + (self.lo + other.lo))
+    }
+
+    /// hi + lo of numbers that need not be far apart.
+    pub(crate) fn pair(hi: f64, lo: f64) -> Double {
+        let (hi, lo) = two_sum(hi, lo);
+        Double { hi, lo }
     }
 
     pub(crate) fn minus(self, other: Double) -> Double {
@@ -66,7 +77,7 @@ fn normal(hi: f64, lo: f64) -> Double {
 }
 
 /// The rounded sum and what the rounding dropped.
-#[inline]
+#[inline(always)]
 pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let part = sum - a;

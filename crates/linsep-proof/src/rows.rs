@@ -25,6 +25,17 @@ pub trait Rows: Sync {
         buffer.entries()
     }
 
+    /// Puts a row into `columns` and `values`, whatever they held: the values that are not 0 with their
+    /// columns, rising, or all values of the row without any columns.
+    fn load(&self, row: u64, columns: &mut Vec<u32>, values: &mut Vec<f64>) {
+        columns.clear();
+        values.clear();
+        self.for_each(row, &mut |column, value| {
+            columns.push(column);
+            values.push(value);
+        });
+    }
+
     /// Whether a row takes part at all; a row of weight 0 does not.
     fn takes_part(&self, row: u64) -> bool;
 

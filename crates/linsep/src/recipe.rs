@@ -199,11 +199,12 @@ pub const ALL: &[Recipe] = &[
         name: "least-squares",
         summary: "least squares on coded classes by the pseudo-inverse, with an optional ridge",
         kind: Kind::Direct,
-        parameters: &[L2, CLASS_WEIGHT],
+        parameters: &[L2, CLASS_WEIGHT, LEFT_OUT],
         build: |settings| {
             Ok(Box::new(LeastSquares {
                 l2: settings.at_least_zero(&L2)?,
                 balanced: settings.choice(&CLASS_WEIGHT)? == "balanced",
+                left_out: settings.word(&LEFT_OUT)?,
             }))
         },
     },

@@ -12,11 +12,16 @@
 //!
 //! ε is the stated share of the largest variance of a column over all rows. Two classes make one
 //! plane, the second minus the first. Sums have twice the length of binary64 (whole numbers below
-//! 2^106 are exact), logarithms and the rest are rounded. A weight may differ by 1e-10 of the terms it
-//! is made of, which is more than any order of summation of a million rows costs, and the scores of all
-//! rows together by `SCORE_SHARE` of their norm.
+//! 2^106 are exact; below 2^53 plain sums are exact as well), logarithms and the rest are rounded. A
+//! weight may differ by 1e-10 of the terms it is made of, which is more than any order of summation of a
+//! million rows costs, and the scores of all rows together by `SCORE_SHARE` of their norm.
+//!
+//! With X_j = (Σ ω x_j²)^½, a change of the weights by Δ moves the scores by at most
+//! |Δ_b| W^½ + Σ |Δ_j| X_j, and their norm is at least that of their mean, W^½ |w·x̄ + b|. Where that is
+//! enough no row needs to be scored.
 
 use super::fitted::{Fitted, SCORE_FLOOR, SCORE_SHARE};
+use super::sweep::{Line, side_by_side, sweep};
 use super::{Checked, Checker};
 use crate::double::Double;
 use crate::fitted::{Planes, Statistics};
@@ -32,118 +37,122 @@ struct Expected {
 impl Checker<'_> {
     pub(super) fn counts(&self, planes: &Planes, statistics: &Statistics) -> Checked<String> {
         let fitted = Fitted::new(planes, self)?;
-        let (classes, on): (Vec<Expected>, Box<dyn Fn(f64) -> f64>) = match *statistics {
+        let plain: Box<dyn Fn(f64) -> f64 + Sync> = Box::new(|x| x);
+        let on: Box<dyn Fn(f64) -> f64 + Sync> = match *statistics {
+            Statistics::Bernoulli { binarize, .. } => {
+                Box::new(move |x: f64| f64::from(u8::from(x > binarize)))
+            }
+            _ => plain,
+        };
+        let tally = Tally::new(self, &fitted, on.as_ref());
+        match *statistics {
             Statistics::Multinomial { alpha, priors } => {
                 positive(alpha)?;
-                (self.multinomial(&fitted, alpha, priors)?, Box::new(|x| x))
+                if let Some(row) = tally.negative {
+                    return Err(format!("row {row} has a value below 0, which is no count"));
+                }
+                let class = multinomial(&fitted, &tally, self.width(), alpha, priors);
+                self.compare(&fitted, &tally, &class, on.as_ref())
             }
-            Statistics::Bernoulli { alpha, binarize, priors } => {
+            Statistics::Bernoulli { alpha, priors, .. } => {
                 positive(alpha)?;
-                let on = move |x: f64| f64::from(u8::from(x > binarize));
-                (self.bernoulli(&fitted, alpha, on, priors), Box::new(on))
+                let class = bernoulli(&fitted, &tally, on(0.0), alpha, priors);
+                self.compare(&fitted, &tally, &class, on.as_ref())
             }
             Statistics::Gaussian { smoothing, priors } => {
                 if !(smoothing.is_finite() && smoothing >= 0.0) {
                     return Err("the smoothing is below 0".into());
                 }
-                (self.gaussian(&fitted, smoothing, priors), Box::new(|x| x))
+                let classes = self.gaussian(&fitted, &tally, smoothing, priors);
+                let class = |k: usize| Expected {
+                    weights: classes[k].weights.clone(),
+                    bias: classes[k].bias,
+                };
+                self.compare(&fitted, &tally, &class, on.as_ref())
             }
-        };
-        let minus = |a: &(f64, f64), b: &(f64, f64)| (a.0 - b.0, a.1 + b.1);
-        let expected = fitted.per_plane(classes, |one, zero| Expected {
-            weights: one.weights.iter().zip(&zero.weights).map(|(a, b)| minus(a, b)).collect(),
-            bias: minus(&one.bias, &zero.bias),
-        });
-        for ((weights, bias), expected) in fitted.planes.iter().zip(&expected) {
-            // Written so that what is not a number is refused.
-            let near = |found: f64, (value, size): (f64, f64)| {
-                (found - value).abs() <= WEIGHT_SHARE * (size + f64::MIN_POSITIVE)
-            };
-            let wrong = weights.iter().zip(&expected.weights).position(|(w, e)| !near(*w, *e));
-            if let Some(column) = wrong {
-                return Err(format!(
-                    "the weight of column {column} is not what the counts make it"
-                ));
-            }
-            if !near(*bias, expected.bias) {
-                return Err("the bias is not what the counts make it".into());
-            }
-            self.scores_agree(&fitted, (weights, *bias), expected, on.as_ref())?;
         }
+    }
+
+    /// Every plane against what the classes make of it.
+    fn compare(
+        &self,
+        fitted: &Fitted,
+        tally: &Tally,
+        class: &(dyn Fn(usize) -> Expected + Sync),
+        on: &(dyn Fn(f64) -> f64 + Sync),
+    ) -> Checked<String> {
+        let minus = |a: &(f64, f64), b: &(f64, f64)| (a.0 - b.0, a.1 + b.1);
+        let plane = |k: u64| {
+            let expected = match fitted.planes.len() {
+                1 => {
+                    let (one, zero) = (class(1), class(0));
+                    let weights = one.weights.iter().zip(&zero.weights);
+                    Expected {
+                        weights: weights.map(|(a, b)| minus(a, b)).collect(),
+                        bias: minus(&one.bias, &zero.bias),
+                    }
+                }
+                _ => class(k as usize),
+            };
+            self.agrees(fitted, tally, k as usize, &expected, on)
+        };
+        let planes = 0..fitted.planes.len() as u64;
+        side_by_side(self.threads, planes, &plane).into_iter().collect::<Checked<()>>()?;
         Ok("the statistics were counted again and make these weights".into())
     }
 
-    fn multinomial(
+    fn agrees(
         &self,
         fitted: &Fitted,
-        alpha: f64,
-        priors: crate::fitted::Priors,
-    ) -> Checked<Vec<Expected>> {
-        let mut negative = None;
-        fitted.for_rows(self, |row, _, _| {
-            self.floats(row, &mut |_, x| {
-                if x < 0.0 {
-                    negative = Some(row);
-                }
-            });
-        });
-        if let Some(row) = negative {
-            return Err(format!("row {row} has a value below 0, which is no count"));
+        tally: &Tally,
+        plane: usize,
+        expected: &Expected,
+        on: &(dyn Fn(f64) -> f64 + Sync),
+    ) -> Checked<()> {
+        let (weights, bias) = &fitted.planes[plane];
+        // Written so that what is not a number is refused.
+        let near = |found: f64, (value, size): (f64, f64)| {
+            (found - value).abs() <= WEIGHT_SHARE * (size + f64::MIN_POSITIVE)
+        };
+        let wrong = weights.iter().zip(&expected.weights).position(|(w, e)| !near(*w, *e));
+        if let Some(column) = wrong {
+            return Err(format!("the weight of column {column} is not what the counts make it"));
         }
-        let priors = fitted.priors(&fitted.class_weights(self), priors);
-        let width = self.width() as f64;
-        let class = |(sums, prior): (Vec<Double>, &f64)| {
-            let total = sums.iter().fold(Double::ZERO, |sum, n| sum.plus(*n));
-            let all = total.plus(Double::product(alpha, width)).value().ln();
-            let weight = |sum: &Double| {
-                let own = sum.plus(Double::of(alpha)).value().ln();
-                (own - all, own.abs() + all.abs() + 1.0)
-            };
-            let bias = (prior.ln(), prior.ln().abs() + 1.0);
-            Expected { weights: sums.iter().map(weight).collect(), bias }
-        };
-        Ok(fitted.column_sums(self, Double::of).into_iter().zip(&priors).map(class).collect())
-    }
-
-    fn bernoulli(
-        &self,
-        fitted: &Fitted,
-        alpha: f64,
-        on: impl Fn(f64) -> f64,
-        priors: crate::fitted::Priors,
-    ) -> Vec<Expected> {
-        let class_weights = fitted.class_weights(self);
-        let priors = fitted.priors(&class_weights, priors);
-        // Values that are 0 are on too where the threshold is below 0; only the others are seen.
+        if !near(*bias, expected.bias) {
+            return Err("the bias is not what the counts make it".into());
+        }
         let zero = on(0.0);
-        let sums = fitted.column_sums(self, |x| Double::of(on(x) - zero));
-        let class = |((sums, prior), total): ((Vec<Double>, &f64), &f64)| {
-            let total = Double::of(*total);
-            let all = total.plus(Double::of(2.0 * alpha)).value().ln();
-            let mut bias = (prior.ln(), prior.ln().abs() + 1.0);
-            let mut weight = |sum: &Double| {
-                let count = sum.plus(total.times(zero));
-                let own = count.plus(Double::of(alpha)).value().ln();
-                let other = total.minus(count).plus(Double::of(alpha)).value().ln();
-                bias.0 += other - all;
-                bias.1 += other.abs() + all.abs();
-                (own - other, own.abs() + other.abs() + 1.0)
-            };
-            let weights = sums.iter().map(&mut weight).collect();
-            Expected { weights, bias }
+        let offset = |w: &dyn Fn(usize) -> f64| match zero == 0.0 {
+            true => 0.0,
+            false => zero * (0..weights.len()).map(w).sum::<f64>(),
         };
-        sums.into_iter().zip(&priors).zip(&class_weights).map(class).collect()
+        let moved = |j: usize| weights[j] - expected.weights[j].0;
+        let base = bias + offset(&|j| weights[j]);
+        let base_moved = bias - expected.bias.0 + offset(&moved);
+        let root = fitted.class_weights.iter().sum::<f64>().sqrt();
+        let change: f64 = (0..weights.len()).map(|j| moved(j).abs() * tally.sizes[j]).sum();
+        let (mut mean, mut size) = (base, base.abs());
+        for (w, m) in weights.iter().zip(&tally.means) {
+            mean += w * m;
+            size += (w * m).abs();
+        }
+        // What rounding may have added to the mean, and half of the limit for the rest of it.
+        let limit = SCORE_SHARE * (mean.abs() - 1e-11 * size) * root;
+        if change + base_moved.abs() * root <= 0.5 * limit {
+            return Ok(());
+        }
+        self.scores_agree(fitted, weights, (base, base_moved), &moved, on)
     }
 
     fn gaussian(
         &self,
         fitted: &Fitted,
+        tally: &Tally,
         smoothing: f64,
         priors: crate::fitted::Priors,
     ) -> Vec<Expected> {
-        let class_weights = fitted.class_weights(self);
-        let priors = fitted.priors(&class_weights, priors);
-        let sums = fitted.column_sums(self, Double::of);
+        let class_weights = &fitted.class_weights;
+        let priors = fitted.priors(class_weights, priors);
         let squares = fitted.column_sums(self, |x| Double::product(x, x));
         let total = class_weights.iter().fold(Double::ZERO, |sum, w| sum.plus(Double::of(*w)));
         // Σ ω (x − m)² / W, from sums that are long enough to stand the cancellation.
@@ -151,12 +160,12 @@ impl Checker<'_> {
             let mean = sum.over(weight);
             square.minus(mean.times_double(sum)).over(weight).value().max(0.0)
         };
-        let width = self.width();
-        let add = |all: &[Vec<Double>], j: usize| {
-            all.iter().fold(Double::ZERO, |sum, class| sum.plus(class[j]))
+        let all = |of: &dyn Fn(usize) -> Double| {
+            (0..class_weights.len()).fold(Double::ZERO, |sum, k| sum.plus(of(k)))
         };
+        let width = self.width();
         let largest = (0..width)
-            .map(|j| variance(add(&sums, j), add(&squares, j), total))
+            .map(|j| variance(all(&|k| tally.sum(k, j)), all(&|k| squares[k][j]), total))
             .fold(0.0, f64::max);
         let mut planes: Vec<Expected> = (priors.iter())
             .map(|p| Expected { weights: Vec::new(), bias: (p.ln(), p.ln().abs() + 1.0) })
@@ -167,8 +176,8 @@ impl Checker<'_> {
             let mut means = Vec::new();
             for (k, prior) in priors.iter().enumerate() {
                 let weight = Double::of(class_weights[k]);
-                pooled += prior * variance(sums[k][j], squares[k][j], weight);
-                means.push(sums[k][j].over(weight));
+                pooled += prior * variance(tally.sum(k, j), squares[k][j], weight);
+                means.push(tally.sum(k, j).over(weight));
                 mean = mean.plus(means[k].times(*prior));
             }
             for (plane, m) in planes.iter_mut().zip(&means) {
@@ -188,21 +197,15 @@ impl Checker<'_> {
     fn scores_agree(
         &self,
         fitted: &Fitted,
-        (weights, bias): (&[f64], f64),
-        expected: &Expected,
+        weights: &[f64],
+        (base, base_moved): (f64, f64),
+        moved: &dyn Fn(usize) -> f64,
         on: &dyn Fn(f64) -> f64,
     ) -> Checked<()> {
         let zero = on(0.0);
-        let offset = |w: &dyn Fn(usize) -> f64| match zero == 0.0 {
-            true => 0.0,
-            false => zero * (0..weights.len()).map(w).sum::<f64>(),
-        };
-        let moved = |j: usize| weights[j] - expected.weights[j].0;
-        let (base, base_move) =
-            (bias + offset(&|j| weights[j]), bias - expected.bias.0 + offset(&moved));
         let (mut norm, mut change, mut count) = (0.0, 0.0, 0.0);
         fitted.for_rows(self, |row, _, weight| {
-            let (mut score, mut difference) = (base, base_move);
+            let (mut score, mut difference) = (base, base_moved);
             self.floats(row, &mut |column, x| {
                 let value = on(x) - zero;
                 score += weights[column as usize] * value;
@@ -217,6 +220,172 @@ impl Checker<'_> {
             false => Err("the scores are not those that the counts make".into()),
         }
     }
+}
+
+/// The plane of a class by the multinomial model.
+fn multinomial<'a>(
+    fitted: &Fitted,
+    tally: &'a Tally,
+    width: usize,
+    alpha: f64,
+    priors: crate::fitted::Priors,
+) -> impl Fn(usize) -> Expected + Sync + 'a {
+    let priors = fitted.priors(&fitted.class_weights, priors);
+    let logs = Logs::new(alpha);
+    move |class: usize| {
+        let sums = || (0..width).map(|j| tally.sum(class, j));
+        let total = sums().fold(Double::ZERO, Double::plus);
+        let all = total.plus(Double::product(alpha, width as f64)).value().ln();
+        let weight = |sum: Double| {
+            let own = logs.of(sum);
+            (own - all, own.abs() + all.abs() + 1.0)
+        };
+        let prior = priors[class].ln();
+        Expected { weights: sums().map(weight).collect(), bias: (prior, prior.abs() + 1.0) }
+    }
+}
+
+/// The plane of a class by the Bernoulli model.
+fn bernoulli<'a>(
+    fitted: &'a Fitted,
+    tally: &'a Tally,
+    zero: f64,
+    alpha: f64,
+    priors: crate::fitted::Priors,
+) -> impl Fn(usize) -> Expected + Sync + 'a {
+    let priors = fitted.priors(&fitted.class_weights, priors);
+    let logs = Logs::new(alpha);
+    move |class: usize| {
+        let total = Double::of(fitted.class_weights[class]);
+        let all = total.plus(Double::of(2.0 * alpha)).value().ln();
+        let prior = priors[class].ln();
+        let mut bias = (prior, prior.abs() + 1.0);
+        // Values that are 0 are on too where the threshold is below 0; only the others are seen.
+        let weight = |j: usize| {
+            let count = tally.sum(class, j).plus(total.times(zero));
+            let (own, other) = (logs.of(count), logs.of(total.minus(count)));
+            bias.0 += other - all;
+            bias.1 += other.abs() + all.abs();
+            (own - other, own.abs() + other.abs() + 1.0)
+        };
+        let weights = (0..tally.sizes.len()).map(weight).collect();
+        Expected { weights, bias }
+    }
+}
+
+/// ln (n + α), looked up for small whole n.
+struct Logs {
+    alpha: f64,
+    small: Vec<f64>,
+}
+
+impl Logs {
+    fn new(alpha: f64) -> Logs {
+        Logs { alpha, small: (0..1024).map(|n| (f64::from(n) + alpha).ln()).collect() }
+    }
+
+    fn of(&self, sum: Double) -> f64 {
+        let (high, low) = sum.parts();
+        match self.small.get(high as usize) {
+            Some(log) if low == 0.0 && (high as usize) as f64 == high => *log,
+            _ => sum.plus(Double::of(self.alpha)).value().ln(),
+        }
+    }
+}
+
+/// What is counted in one pass, of value(x) less value(0).
+struct Tally {
+    /// Σ of each class and column: plain, or long where plain sums are not exact.
+    whole: Vec<Vec<f64>>,
+    long: Vec<Vec<Double>>,
+    /// X_j, and the mean of column j.
+    sizes: Vec<f64>,
+    means: Vec<f64>,
+    /// A row with a value below 0.
+    negative: Option<u64>,
+}
+
+impl Tally {
+    fn new(checker: &Checker<'_>, fitted: &Fitted, on: &(dyn Fn(f64) -> f64 + Sync)) -> Tally {
+        /// Sums of whole numbers that stay below this are exact.
+        const MOST: f64 = (1u64 << 52) as f64;
+        struct Part {
+            sums: Vec<Vec<f64>>,
+            squares: Vec<f64>,
+            size: f64,
+            whole: bool,
+            negative: bool,
+        }
+        let zero = on(0.0);
+        let (width, n_classes) = (checker.width(), fitted.n_classes);
+        let start = || Part {
+            sums: vec![vec![0.0; width]; n_classes],
+            squares: vec![0.0; width],
+            size: 0.0,
+            whole: true,
+            negative: false,
+        };
+        let visit = |part: &mut Part, line: &Line<'_>| {
+            let (sums, squares) = (&mut part.sums[line.class], &mut part.squares);
+            let weight = line.weight;
+            line.for_each(|j, x| {
+                let value = on(x) - zero;
+                let term = weight * value;
+                sums[j] += term;
+                squares[j] += term * value;
+                part.size += term.abs();
+                // A product of two numbers that are not whole may be, after rounding.
+                part.whole &= is_whole(value);
+                part.negative |= x < 0.0;
+            });
+            part.whole &= is_whole(weight);
+        };
+        let mut all = start();
+        let merge = |next: Part| {
+            let pairs = all.sums.iter_mut().flatten().zip(next.sums.iter().flatten());
+            pairs.for_each(|(mine, theirs)| *mine += theirs);
+            let squares = all.squares.iter_mut().zip(&next.squares);
+            squares.for_each(|(mine, theirs)| *mine += theirs);
+            all.size += next.size;
+            all.whole &= next.whole;
+            all.negative |= next.negative;
+        };
+        let size = (n_classes + 1) * width;
+        sweep(checker, fitted, (size, fitted.block(checker)), start, visit, merge);
+        let total: f64 = fitted.class_weights.iter().sum();
+        let mean = |j: usize| all.sums.iter().map(|sums| sums[j]).sum::<f64>() / total;
+        let negative = || {
+            let below = |row: &u64| {
+                let mut below = false;
+                checker.floats(*row, &mut |_, x| below |= x < 0.0);
+                below && fitted.class(*row).is_some()
+            };
+            (0..checker.rows.len()).rev().find(below)
+        };
+        let long = match all.whole && all.size < MOST {
+            true => Vec::new(),
+            false => fitted.column_sums(checker, |x| Double::of(on(x) - zero)),
+        };
+        Tally {
+            means: (0..width).map(mean).collect(),
+            whole: all.sums,
+            long,
+            sizes: all.squares.iter().map(|square| square.sqrt()).collect(),
+            negative: if all.negative { negative() } else { None },
+        }
+    }
+
+    fn sum(&self, class: usize, column: usize) -> Double {
+        match self.long.get(class) {
+            Some(sums) => sums[column],
+            None => Double::of(self.whole[class][column]),
+        }
+    }
+}
+
+/// Whether a number is whole and small enough for sums of it to be.
+fn is_whole(x: f64) -> bool {
+    (x as i64) as f64 == x
 }
 
 fn positive(alpha: f64) -> Checked<()> {

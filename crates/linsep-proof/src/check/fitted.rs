@@ -1,8 +1,9 @@
 //! What claims about fitted models share: planes of binary64, the class and the weight of every row,
 //! and sums over the rows of a class.
 
+use super::sweep::{BLOCK, Line, sweep};
 use super::{Checked, Checker, side::binary64};
-use crate::claim::{ExactPlane, Scheme};
+use crate::claim::{ClassPlane, ExactNumber, ExactPlane, Scheme};
 use crate::double::Double;
 use crate::fitted::{Planes, Priors};
 use std::collections::HashMap;
@@ -23,6 +24,8 @@ pub(super) struct Fitted {
     pub(super) planes: Vec<(Vec<f64>, f64)>,
     pub(super) n_classes: usize,
     class_of: Vec<u32>,
+    /// Σ of the row weights of each class.
+    pub(super) class_weights: Vec<f64>,
 }
 
 impl Fitted {
@@ -30,7 +33,7 @@ impl Fitted {
         if !checker.bias {
             return Err("a fitted model needs a bias".into());
         }
-        let fitted = match planes {
+        let mut fitted = match planes {
             Planes::Two { problem, plane } => {
                 if problem.scheme == Scheme::Pair {
                     return Err("every row has to belong to a side".into());
@@ -41,7 +44,7 @@ impl Fitted {
                     None => NO_CLASS,
                 };
                 let class_of = (0..checker.rows.len()).map(class).collect();
-                Fitted { planes: vec![floats(plane, checker)?], n_classes: 2, class_of }
+                Fitted::of(vec![floats(plane, checker)?], 2, class_of)
             }
             Planes::Each(planes) => {
                 let mut numbers = HashMap::new();
@@ -50,22 +53,30 @@ impl Fitted {
                     if numbers.insert(plane.class.as_str(), number as u32).is_some() {
                         return Err(format!("class {} has two planes", plane.class));
                     }
-                    let exact = ExactPlane {
-                        weights: plane.weights.clone(),
-                        sparse: plane.sparse.clone(),
-                        bias: plane.bias.clone(),
-                    };
-                    all.push(floats(&exact, checker)?);
+                    all.push(class_floats(plane, checker)?);
                 }
-                let class = |row| match checker.rows.takes_part(row) {
-                    false => Ok(NO_CLASS),
-                    true => numbers
-                        .get(checker.rows.label(row))
-                        .copied()
-                        .ok_or_else(|| format!("row {row} is of a class without a plane")),
+                // Rows share the text of their label, so most of them need no look at its letters.
+                let mut known: Vec<(&str, u32)> = Vec::new();
+                let mut class = |row| {
+                    if !checker.rows.takes_part(row) {
+                        return Ok(NO_CLASS);
+                    }
+                    let label = checker.rows.label(row);
+                    if let Some((_, class)) =
+                        known.iter().find(|(text, _)| std::ptr::eq(*text, label))
+                    {
+                        return Ok(*class);
+                    }
+                    let Some(&class) = numbers.get(label) else {
+                        return Err(format!("row {row} is of a class without a plane"));
+                    };
+                    if known.len() < 64 {
+                        known.push((label, class));
+                    }
+                    Ok(class)
                 };
-                let class_of: Checked<Vec<u32>> = (0..checker.rows.len()).map(class).collect();
-                Fitted { n_classes: all.len(), planes: all, class_of: class_of? }
+                let class_of: Checked<Vec<u32>> = (0..checker.rows.len()).map(&mut class).collect();
+                Fitted::of(all, numbers.len(), class_of?)
             }
         };
         let in_range = |row: u64| checker.floats(row, &mut |_, _| {});
@@ -73,11 +84,22 @@ impl Fitted {
         if let Some(row) = rows.find(|row| !in_range(*row)) {
             return Err(format!("row {row}: a product of the basis leaves the range of binary64"));
         }
-        let weights = fitted.class_weights(checker);
+        fitted.class_weights = fitted.weigh(checker);
+        let weights = &fitted.class_weights;
         if fitted.n_classes < 2 || weights.iter().any(|w| !(*w > 0.0 && w.is_finite())) {
             return Err("a class has no row".into());
         }
         Ok(fitted)
+    }
+
+    fn of(planes: Vec<(Vec<f64>, f64)>, n_classes: usize, class_of: Vec<u32>) -> Fitted {
+        Fitted { planes, n_classes, class_of, class_weights: Vec::new() }
+    }
+
+    /// The class of a row that takes part.
+    pub(super) fn class(&self, row: u64) -> Option<usize> {
+        let class = *self.class_of.get(usize::try_from(row).ok()?)?;
+        (class != NO_CLASS).then_some(class as usize)
     }
 
     /// Calls `each` with (row, class, weight) of every row that takes part.
@@ -89,8 +111,7 @@ impl Fitted {
         }
     }
 
-    /// Σ of the row weights of each class.
-    pub(super) fn class_weights(&self, checker: &Checker<'_>) -> Vec<f64> {
+    fn weigh(&self, checker: &Checker<'_>) -> Vec<f64> {
         let mut sums = vec![Double::ZERO; self.n_classes];
         self.for_rows(checker, |_, class, weight| {
             sums[class] = sums[class].plus(Double::of(weight));
@@ -102,17 +123,34 @@ impl Fitted {
     pub(super) fn column_sums(
         &self,
         checker: &Checker<'_>,
-        value: impl Fn(f64) -> Double,
+        value: impl Fn(f64) -> Double + Sync,
     ) -> Vec<Vec<Double>> {
-        let mut sums = vec![vec![Double::ZERO; checker.width()]; self.n_classes];
-        self.for_rows(checker, |row, class, weight| {
-            let sums = &mut sums[class];
-            checker.floats(row, &mut |column, x| {
-                let sum = &mut sums[column as usize];
-                *sum = sum.plus(value(x).times(weight));
+        let zeros = || vec![vec![Double::ZERO; checker.width()]; self.n_classes];
+        let visit = |sums: &mut Vec<Vec<Double>>, line: &Line<'_>| {
+            let sums = &mut sums[line.class];
+            line.for_each(|j, x| {
+                if x != 0.0 {
+                    sums[j] = sums[j].plus(value(x).times(line.weight));
+                }
             });
-        });
-        sums
+        };
+        let mut all = zeros();
+        let merge = |next: Vec<Vec<Double>>| {
+            let pairs = all.iter_mut().flatten().zip(next.iter().flatten());
+            pairs.for_each(|(mine, theirs)| *mine = mine.plus(*theirs));
+        };
+        let size = 2 * self.n_classes * checker.width();
+        sweep(checker, self, (size, self.block(checker)), zeros, visit, merge);
+        all
+    }
+
+    /// Rows of a block whose sums hold a number for each class and column: all of them where a block
+    /// would hold more sums than rows have values.
+    pub(super) fn block(&self, checker: &Checker<'_>) -> u64 {
+        match self.n_classes * checker.width() > 1 << 17 {
+            true => checker.rows.len(),
+            false => BLOCK,
+        }
     }
 
     /// How often each class is expected.
@@ -124,17 +162,27 @@ impl Fitted {
         };
         weights.iter().map(prior).collect()
     }
-
-    /// What each plane should be, from what each class should be: two classes make one plane.
-    pub(super) fn per_plane<T>(&self, classes: Vec<T>, minus: impl Fn(&T, &T) -> T) -> Vec<T> {
-        match self.planes.len() {
-            1 => vec![minus(&classes[1], &classes[0])],
-            _ => classes,
-        }
-    }
 }
 
 fn floats(plane: &ExactPlane, checker: &Checker<'_>) -> Checked<(Vec<f64>, f64)> {
     binary64(plane, checker.width(), checker.bias)?
         .ok_or_else(|| "the weights of a fitted model are JSON numbers".into())
+}
+
+/// The same of the plane of a class. All weights as binary64 are what a writer makes of many columns, so
+/// that case needs no copy of them.
+fn class_floats(plane: &ClassPlane, checker: &Checker<'_>) -> Checked<(Vec<f64>, f64)> {
+    let finite = |number: &ExactNumber| match number {
+        ExactNumber::Binary64(x) if x.is_finite() => Some(*x),
+        _ => None,
+    };
+    if let (Some(weights), None, Some(bias)) = (&plane.weights, &plane.sparse, &plane.bias)
+        && weights.len() == checker.width()
+        && let Some(weights) = weights.iter().map(finite).collect()
+        && let Some(bias) = finite(bias)
+    {
+        return Ok((weights, bias));
+    }
+    let ClassPlane { weights, sparse, bias, .. } = plane.clone();
+    floats(&ExactPlane { weights, sparse, bias }, checker)
 }

@@ -14,6 +14,7 @@
 //! the module `basis`), and n + 2k + 2 takes the place of n + 4. A sum beyond that bound has the sign
 //! of s; all others are summed exactly. Overflow makes a infinite, and the test fails.
 
+mod approach;
 mod counts;
 mod fitted;
 mod joint;
@@ -22,6 +23,7 @@ mod mistakes;
 mod optimal;
 mod side;
 mod stationary;
+mod sweep;
 
 use crate::basis::{Products, Stated};
 use crate::claim::{Claim, ExactPlane, Problem, Scheme, Weighted};

@@ -24,8 +24,21 @@
 //! ```
 //!
 //! A poor z can only make the bound larger. Steps of conjugate gradients improve z until the bound
-//! suffices; nothing is factorised. Passes over the data run in [`Double`], with relative errors of
-//! 2^-100 for each operation, so that for fewer than 2^40 values what they add to |g| and |ρ| is below
+//! suffices; nothing is factorised. The sum z·g + z·ρ bounds from below as well, so weights that are
+//! too far off are refused as soon as it says so.
+//!
+//! **Rounding, quickly.** Let p be the score of a row less its target, and p + η what binary64 makes of
+//! it. The error of g is then Bᵀη, and |Bᵀη| in the norm of M⁻¹ is at most |η| since BᵀB ≤ M: errors of
+//! scores count as what they are, whatever the condition of M. With X_j = (Σ f x_j²)^½ the triangle
+//! inequality gives |η| ≤ γ_{d+4} (|base| (Σ f)^½ + Σ_j |w_j| X_j), so no row needs a bound of its own.
+//! Only an error δ of the sums over columns is divided by τ. With |Σ f p x_j| ≤ |p| X_j it is below
+//! 2^-60 |p| X_j in the sums of [`super::sweep`], and γ_{n} |p| X_j in the plain sums in which images
+//! (M + τ²)z are computed: those are as small as g, so that relative errors of 1e-10 do no harm. All of
+//! this is one pass over the rows for all planes, and one more for each step.
+//!
+//! **Rounding, carefully.** Where columns are nearly constant, X_j is large next to the norm of the
+//! centred column, and these bounds say nothing. Then everything runs in [`Double`], with relative errors
+//! of 2^-100 for each operation, so that for fewer than 2^40 values what they add to |g| and |ρ| is below
 //! 2^-55 of them and is covered by a factor of 1.001 and a term of 2^-52 |g|/τ.
 //!
 //! The bound must be at most `SCORE_SHARE` of the norm of the scores (plus `SCORE_FLOOR` for each row).
@@ -37,38 +50,49 @@
 //! The bias of a discriminant is computed from its formula; the difference counts as a change of all
 //! scores.
 
-use super::fitted::{Fitted, SCORE_FLOOR, SCORE_SHARE};
+use super::approach::{Image, Residual, Search, Standing, UNIT, dot, vector_length};
+use super::fitted::Fitted;
+use super::sweep::{Aside, BLOCK, Exact, Harvest, LONG_LOSS, Line, Rider, Short, ride, sweep};
 use super::{Checked, Checker};
-use crate::double::Double;
+use crate::double::{Double, two_sum};
 use crate::fitted::{ClassWeight, Equations, Offset, Planes};
 
-/// Directions whose singular value is below this are treated as dependent.
-const DEPENDENT: f64 = 1e-8;
-
+/// A column whose centred norm is this share of its norm is nearly constant.
+const NEARLY_CONSTANT: f64 = 1e-4;
 impl Checker<'_> {
     pub(super) fn stationary(&self, planes: &Planes, equations: &Equations) -> Checked<String> {
         let fitted = Fitted::new(planes, self)?;
-        let system = System::new(self, &fitted, equations)?;
-        let count = fitted.planes.len();
-        let workers = self.threads.clamp(1, count);
-        let found: Vec<Checked<()>> = std::thread::scope(|scope| {
-            let system = &system;
-            let share = |worker: usize| (worker..count).step_by(workers);
-            let run = move |worker| share(worker).map(|k| system.near(k)).collect::<Vec<_>>();
-            let handles: Vec<_> = (1..workers).map(|w| scope.spawn(move || run(w))).collect();
-            let mut found = run(0);
-            for handle in handles {
-                found.extend(handle.join().unwrap_or_else(|_| vec![Err("a thread broke".into())]));
-            }
-            found
-        });
-        found.into_iter().collect::<Checked<()>>()?;
-        Ok("the weights solve the equations: on the rows, the scores are within 1e-6 of their norm of the exact answer's".into())
+        let frame = Frame::new(self, &fitted, equations)?;
+        let mut open: Vec<usize> = (0..fitted.planes.len()).collect();
+        let mut reach = 1.0;
+        if let Some((system, residuals)) = System::quick(&frame) {
+            reach = frame.reach(&residuals);
+            open = system.judge(residuals, reach, |vectors| system.images(vectors))?;
+        }
+        if !open.is_empty() {
+            let system = System::careful(&frame);
+            let residual = |plane: &usize| system.careful_residual(*plane);
+            let residuals: Vec<Residual> = open.iter().map(residual).collect();
+            reach = frame.reach(&residuals).max(reach);
+            open = system.judge(residuals, reach, |vectors| system.careful_images(vectors))?;
+        }
+        match open.is_empty() {
+            true => Ok("the weights solve the equations: on the rows, the scores are within 1e-6 of their norm of the exact answer's".into()),
+            false => Err(FAR.into()),
+        }
     }
 }
 
-/// The equations of a claim.
-struct System<'a> {
+const FAR: &str =
+    "the weights do not solve the equations, or the columns are too nearly dependent to tell";
+
+/// γ_k: what k roundings do to a sum.
+fn gamma(k: f64) -> f64 {
+    k * UNIT / (1.0 - k * UNIT)
+}
+
+/// What the claim and the weights of the classes say of the equations.
+struct Frame<'a> {
     checker: &'a Checker<'a>,
     fitted: &'a Fitted,
     equations: &'a Equations,
@@ -76,52 +100,26 @@ struct System<'a> {
     factors: Vec<f64>,
     /// Σ of all factors.
     total: f64,
-    /// The centre of the rows of each class.
-    centres: Vec<Vec<Double>>,
-    /// Means of classes and their blend; what a discriminant is made of.
-    means: Vec<Vec<Double>>,
     priors: Vec<f64>,
-    /// Λ in raw weights, and the share of BᵀB.
-    ridge: f64,
-    keep: f64,
-    scales: Vec<f64>,
-    /// By how much a change within the classes may be a larger change of the scores.
-    reach: f64,
+    shrinkage: f64,
 }
 
-/// Sums of one pass over the rows.
-struct Pass {
-    columns: Vec<Double>,
-    classes: Vec<Double>,
-    /// What is to be taken away: the right side of the equations.
-    right: Vec<Double>,
-}
-
-impl<'a> System<'a> {
+impl<'a> Frame<'a> {
     fn new(
         checker: &'a Checker<'a>,
         fitted: &'a Fitted,
         equations: &'a Equations,
-    ) -> Checked<System<'a>> {
-        let weights = fitted.class_weights(checker);
-        let sums = fitted.column_sums(checker, Double::of);
-        let squares = fitted.column_sums(checker, |x| Double::product(x, x));
-        let n_classes = weights.len();
-        let width = checker.width();
+    ) -> Checked<Frame<'a>> {
+        let weights = &fitted.class_weights;
         let all: f64 = weights.iter().sum();
-        let means: Vec<Vec<Double>> = sums
-            .iter()
-            .zip(&weights)
-            .map(|(sum, w)| sum.iter().map(|s| s.over(Double::of(*w))).collect())
-            .collect();
-        let (factors, priors, share) = match *equations {
+        let (factors, priors, shrinkage) = match *equations {
             Equations::LeastSquares { l2, class_weight } => {
                 if !(l2.is_finite() && l2 >= 0.0) {
                     return Err("l2 is below 0".into());
                 }
                 let factor = |w: &f64| match class_weight {
                     ClassWeight::None => 1.0,
-                    ClassWeight::Balanced => all / (n_classes as f64 * w),
+                    ClassWeight::Balanced => all / (weights.len() as f64 * w),
                 };
                 (weights.iter().map(factor).collect(), Vec::new(), 0.0)
             }
@@ -129,22 +127,167 @@ impl<'a> System<'a> {
                 if !(0.0..=1.0).contains(&shrinkage) {
                     return Err("the shrinkage is not between 0 and 1".into());
                 }
-                let priors = fitted.priors(&weights, priors);
-                let factors: Vec<f64> = priors.iter().zip(&weights).map(|(p, w)| p / w).collect();
+                let priors = fitted.priors(weights, priors);
+                let factors: Vec<f64> = priors.iter().zip(weights).map(|(p, w)| p / w).collect();
                 (factors, priors, shrinkage)
             }
         };
-        let total: f64 = factors.iter().zip(&weights).map(|(f, w)| f * w).sum();
+        let total: f64 = factors.iter().zip(weights).map(|(f, w)| f * w).sum();
+        Ok(Frame { checker, fitted, equations, factors, total, priors, shrinkage })
+    }
+
+    fn has_constant(&self) -> bool {
+        matches!(self.equations, Equations::LeastSquares { .. })
+    }
+
+    /// By how much a change within the classes may be a larger change of the scores.
+    fn reach(&self, residuals: &[Residual]) -> f64 {
+        match self.has_constant() {
+            true => 1.0,
+            false => 1.0 + 1.5 * residuals.iter().map(|r| r.within).fold(0.0, f64::max),
+        }
+    }
+
+    /// What is added to w·x of a row of each class before it goes into the equations, and then to get
+    /// its score.
+    fn base(&self, plane: usize, class: usize) -> (f64, f64) {
+        let bias = self.fitted.planes[plane].1;
+        let target = match self.fitted.planes.len() {
+            1 => 2.0 * class as f64 - 1.0,
+            _ => f64::from(u8::from(class == plane)),
+        };
+        if self.has_constant() { (bias - target, target) } else { (0.0, bias) }
+    }
+}
+
+/// Sums over the rows of each class.
+struct Columns {
+    high: Vec<Vec<f64>>,
+    low: Vec<Vec<f64>>,
+    squares: Vec<Vec<f64>>,
+}
+
+impl Aside for Columns {
+    fn visit(&mut self, line: &Line<'_>) {
+        let (high, low) = (&mut self.high[line.class], &mut self.low[line.class]);
+        let squares = &mut self.squares[line.class];
+        let weight = line.weight;
+        let add = |high: &mut f64, low: &mut f64, square: &mut f64, x: f64| {
+            let (sum, loss) = two_sum(*high, x);
+            (*high, *low) = (sum, *low + loss);
+            *square += weight * (x * x);
+        };
+        match line.dense() {
+            Some(values) if weight == 1.0 => {
+                let sums = high.iter_mut().zip(low).zip(squares);
+                sums.zip(values).for_each(|(((high, low), square), x)| add(high, low, square, *x));
+            }
+            _ if weight == 1.0 => {
+                line.for_each(|j, x| add(&mut high[j], &mut low[j], &mut squares[j], x));
+            }
+            _ => line.for_each(|j, x| {
+                let (product, rest) = Double::product(weight, x).parts();
+                let (sum, loss) = two_sum(high[j], product);
+                (high[j], low[j]) = (sum, low[j] + (loss + rest));
+                squares[j] += weight * (x * x);
+            }),
+        }
+    }
+
+    fn merge(&mut self, next: Columns) {
+        let lists = |columns: Columns| (columns.high, columns.low, columns.squares);
+        let (high, low, squares) = lists(next);
+        for class in 0..high.len() {
+            for j in 0..high[class].len() {
+                let mine = Double::pair(self.high[class][j], self.low[class][j]);
+                let sum = mine.plus(Double::pair(high[class][j], low[class][j]));
+                (self.high[class][j], self.low[class][j]) = sum.parts();
+                self.squares[class][j] += squares[class][j];
+            }
+        }
+    }
+}
+
+/// The equations of a claim.
+struct System<'a> {
+    frame: &'a Frame<'a>,
+    /// The centre of the rows of each class.
+    centres: Vec<Vec<Double>>,
+    /// Means of classes and their blend; what a discriminant is made of.
+    means: Vec<Vec<Double>>,
+    /// Λ in raw weights, and the share of BᵀB.
+    ridge: f64,
+    keep: f64,
+    scales: Vec<f64>,
+    /// The norms X_j of the columns as they are, and those of all together divided by the scales.
+    sizes: Vec<f64>,
+    size: f64,
+}
+
+impl<'a> System<'a> {
+    /// From one pass over the rows, if its rounding can be borne.
+    fn quick(frame: &'a Frame<'a>) -> Option<(System<'a>, Vec<Residual>)> {
+        let (checker, fitted) = (frame.checker, frame.fitted);
+        let width = checker.width();
+        let n_classes = frame.factors.len();
+        let rider = |plane: usize| Rider {
+            weights: &fitted.planes[plane].0,
+            bases: (0..n_classes).map(|class| frame.base(plane, class).0).collect(),
+            lifts: (0..n_classes).map(|class| frame.base(plane, class).1).collect(),
+        };
+        let riders: Vec<Rider<'_>> = (0..fitted.planes.len()).map(rider).collect();
+        let zeros = || vec![vec![0.0; width]; n_classes];
+        let columns = || Columns { high: zeros(), low: zeros(), squares: zeros() };
+        let (harvests, columns) =
+            ride::<Exact, Columns>(checker, fitted, &frame.factors, &riders, columns);
+        let double = |(high, low): (&f64, &f64)| Double::pair(*high, *low);
+        let list = |(high, low): (&Vec<f64>, &Vec<f64>)| high.iter().zip(low).map(double).collect();
+        let sums = columns.high.iter().zip(&columns.low).map(list).collect();
+        let exact = |squares: &Vec<f64>| squares.iter().copied().map(Double::of).collect();
+        let squares = columns.squares.iter().map(exact).collect();
+        let system = System::new(frame, sums, squares);
+        let spreads = system.scales.iter().zip(&system.sizes);
+        if !system.size.is_finite() || spreads.clone().any(|(s, x)| *s < NEARLY_CONSTANT * x) {
+            return None;
+        }
+        let residual = |(plane, harvest): (usize, Harvest)| {
+            let weights = &fitted.planes[plane].0;
+            let length = harvest.square.sqrt();
+            let bases = (0..n_classes).map(|class| frame.base(plane, class).0);
+            let scores_off = system.scores_off(weights, bases);
+            let sums_off = 1.01 * LONG_LOSS * (length + scores_off + UNIT) * system.size;
+            system.finish(plane, harvest, scores_off, sums_off)
+        };
+        let residuals = harvests.into_iter().enumerate().map(residual).collect();
+        Some((system, residuals))
+    }
+
+    /// In numbers of twice the length.
+    fn careful(frame: &'a Frame<'a>) -> System<'a> {
+        let sums = frame.fitted.column_sums(frame.checker, Double::of);
+        let squares = frame.fitted.column_sums(frame.checker, |x| Double::product(x, x));
+        System::new(frame, sums, squares)
+    }
+
+    fn new(frame: &'a Frame<'a>, sums: Vec<Vec<Double>>, squares: Vec<Vec<Double>>) -> System<'a> {
+        let weights = &frame.fitted.class_weights;
+        let factors = &frame.factors;
+        let n_classes = weights.len();
+        let width = frame.checker.width();
+        let mut means: Vec<Vec<Double>> = sums
+            .iter()
+            .zip(weights)
+            .map(|(sum, w)| sum.iter().map(|s| s.over(Double::of(*w))).collect())
+            .collect();
         // The blend of the class means, each by its share of all factors.
         let blend: Vec<Double> = (0..width)
             .map(|j| {
                 let term = |c: usize| sums[c][j].times(factors[c]);
                 let sum = (0..n_classes).fold(Double::ZERO, |sum, c| sum.plus(term(c)));
-                sum.over(Double::of(total))
+                sum.over(Double::of(frame.total))
             })
             .collect();
-        let least_squares = matches!(equations, Equations::LeastSquares { .. });
-        let centres = match least_squares {
+        let centres = match frame.has_constant() {
             true => vec![blend.clone(); n_classes],
             false => means.clone(),
         };
@@ -159,7 +302,8 @@ impl<'a> System<'a> {
             (0..n_classes).fold(Double::ZERO, |sum, c| sum.plus(class(c))).value().max(0.0)
         };
         let spreads: Vec<f64> = (0..width).map(spread).collect();
-        let (ridge, keep) = match *equations {
+        let share = frame.shrinkage;
+        let (ridge, keep) = match *frame.equations {
             Equations::LeastSquares { l2, .. } => (l2, 1.0),
             _ => (share * spreads.iter().sum::<f64>() / width.max(1) as f64, 1.0 - share),
         };
@@ -167,201 +311,180 @@ impl<'a> System<'a> {
             square if square > 0.0 => square.sqrt(),
             _ => 1.0,
         };
-        let scales = spreads.iter().map(scale).collect();
-        let mut means = means;
+        let scales: Vec<f64> = spreads.iter().map(scale).collect();
+        let square = |j: usize| (0..n_classes).map(|c| factors[c] * squares[c][j].value()).sum();
+        let sizes: Vec<f64> = (0..width).map(|j| f64::sqrt(square(j))).collect();
+        let shares = sizes.iter().zip(&scales).map(|(x, s)| (x / s) * (x / s));
+        let size = shares.sum::<f64>().sqrt();
         means.push(blend);
-        let mut system = System {
-            checker,
-            fitted,
-            equations,
-            factors,
-            total,
-            centres,
-            means,
-            priors,
-            ridge,
-            keep,
-            scales,
-            reach: 1.0,
-        };
-        if !least_squares {
-            let lengths = fitted.planes.iter().map(|(weights, _)| system.length_within(weights));
-            system.reach = 1.0 + 1.5 * lengths.fold(0.0, f64::max);
+        System { frame, centres, means, ridge, keep, scales, sizes, size }
+    }
+
+    /// A bound of the errors of w·x + base in binary64, all rows together.
+    fn scores_off(&self, weights: &[f64], bases: impl Iterator<Item = f64>) -> f64 {
+        let base = bases.map(f64::abs).fold(0.0, f64::max) * self.frame.total.sqrt();
+        let sum: f64 = weights.iter().zip(&self.sizes).map(|(w, x)| w.abs() * x).sum();
+        1.01 * gamma(weights.len() as f64 + 4.0) * (base + sum)
+    }
+
+    /// g of a plane from its sums over the rows.
+    fn finish(&self, plane: usize, harvest: Harvest, scores_off: f64, sums_off: f64) -> Residual {
+        let weights = &self.frame.fitted.planes[plane].0;
+        let mut within = 0.0;
+        let mut right = Vec::new();
+        if !self.frame.has_constant() {
+            // Before anything is rounded: both sides are large next to their difference.
+            let (own, other) = self.pair(plane);
+            right = own.iter().zip(other).map(|(own, other)| own.minus(*other)).collect();
+            // Σ f p² about the means of the classes, with what rounding may have taken from it.
+            let shares = self.frame.factors.iter().zip(&self.frame.fitted.class_weights);
+            let means = harvest.classes.iter().zip(shares);
+            let between: f64 = means.map(|(sum, (f, w))| sum.value().powi(2) / (f * w)).sum();
+            let square = (harvest.square - between).max(0.0) + 1e-9 * harvest.square;
+            within = (self.keep * square + self.ridge * dot(weights, weights)).sqrt();
         }
-        Ok(system)
+        let g = self.coordinates(&harvest, weights, &right);
+        Residual { plane, g, scores_off, sums_off, norm: harvest.scores.sqrt(), within }
     }
 
-    /// |M^½ θ| of a discriminant.
-    fn length_within(&self, weights: &[f64]) -> f64 {
-        let centre = |centre: &Vec<Double>| inner(weights, centre);
-        let centres: Vec<Double> = self.centres.iter().map(centre).collect();
-        let mut sum = self.ridge * dot(weights, weights);
-        self.fitted.for_rows(self.checker, |row, class, weight| {
-            let mut p = Double::ZERO.minus(centres[class]);
-            self.checker.floats(row, &mut |column, x| {
-                p = p.plus(Double::product(weights[column as usize], x));
-            });
-            sum += self.keep * weight * self.factors[class] * p.value() * p.value();
-        });
-        sum.sqrt()
-    }
-
-    fn has_constant(&self) -> bool {
-        matches!(self.equations, Equations::LeastSquares { .. })
-    }
-
-    /// Refuses a plane unless its scores are proved to be near the exact answer's.
-    fn near(&self, plane: usize) -> Checked<()> {
-        let (weights, bias) = &self.fitted.planes[plane];
-        let norm = self.score_norm(weights, *bias);
-        let limit = SCORE_SHARE * norm + SCORE_FLOOR * self.total.sqrt();
-        let residual = self.residual(plane);
-        let theta = self.theta(weights, *bias);
-        let size = length(&theta);
-        let tau =
-            if size > 0.0 { DEPENDENT.min(0.4 * limit / size / self.reach) } else { DEPENDENT };
-        let fixed = tau * size + f64::EPSILON * length(&residual) / tau;
-        let moved = self.bias_error(plane) * self.total.sqrt();
-        let within = |square: f64| {
-            let change = (2.0 * square.max(0.0)).sqrt() + fixed;
-            let bound = 1.001 * (self.reach * change + moved);
-            bound <= limit
+    /// Finds out which planes are near their exact answers; refuses those that are not, and returns
+    /// those about which rounding does not let anything be said.
+    fn judge(
+        &self,
+        residuals: Vec<Residual>,
+        reach: f64,
+        images: impl Fn(&[(&[f64], f64)]) -> Vec<Image>,
+    ) -> Checked<Vec<usize>> {
+        let search = |residual: Residual| {
+            let size = self.theta(residual.plane);
+            let moved = self.bias_error(residual.plane);
+            Search::new(residual, (size, moved, self.frame.total), reach)
         };
-        match self.gradients(&residual, tau, within) {
-            true => Ok(()),
-            false => Err("the weights do not solve the equations, or the columns are too nearly dependent to tell".into()),
-        }
-    }
-
-    /// Conjugate gradients on (M + τ²)z = g until the bound of gᵀ(M + τ²)⁻¹g is accepted. Steps may be
-    /// rough, so they run in binary64; what is accepted is computed in full.
-    fn gradients(&self, g: &[f64], tau: f64, within: impl Fn(f64) -> bool) -> bool {
-        let accepted = |z: &[f64], rest: &[f64]| {
-            let square = length(rest) / tau;
-            within(dot(z, g) + dot(z, rest).abs() + square * square)
-        };
-        let mut z = vec![0.0; g.len()];
-        let mut rest = g.to_vec();
-        if accepted(&z, &rest) {
-            return true;
-        }
-        let mut direction = rest.clone();
-        for step in 1..=4 * g.len() + 100 {
-            let image = self.rough(&direction, tau);
-            let before = dot(&rest, &rest);
-            let far = before / dot(&direction, &image);
-            if !far.is_finite() {
-                return false;
-            }
-            add(&mut z, far, &direction);
-            add(&mut rest, -far, &image);
-            let seems_right = accepted(&z, &rest);
-            if seems_right || step % 50 == 0 {
-                // The running remainder drifts; only the true one counts.
-                let image = self.apply(&z, tau);
-                rest = g.iter().zip(&image).map(|(g, image)| g - image).collect();
-                if accepted(&z, &rest) {
-                    return true;
+        let mut searches: Vec<Search> = residuals.into_iter().map(search).collect();
+        let mut open = Vec::new();
+        for step in 1..=4 * self.scales.len() + 100 {
+            let mut left = Vec::new();
+            for search in searches {
+                match search.standing() {
+                    Standing::Near => {}
+                    Standing::Far => return Err(FAR.into()),
+                    Standing::Hopeless => open.push(search.plane),
+                    Standing::Unknown => left.push(search),
                 }
-                direction.clone_from(&rest);
-                continue;
             }
-            let turn = dot(&rest, &rest) / before;
-            for (d, r) in direction.iter_mut().zip(&rest) {
-                *d = r + turn * *d;
+            searches = left;
+            if searches.is_empty() {
+                return Ok(open);
+            }
+            // The running remainder drifts, so it is computed anew now and then.
+            let anew = step % 50 == 0;
+            let asked = |s: &'_ Search| if anew { s.z.clone() } else { s.direction.clone() };
+            let vectors: Vec<(Vec<f64>, f64)> =
+                searches.iter().map(|search| (asked(search), search.tau)).collect();
+            let vectors: Vec<(&[f64], f64)> =
+                vectors.iter().map(|(v, tau)| (&v[..], *tau)).collect();
+            for (search, image) in searches.iter_mut().zip(images(&vectors)) {
+                if anew { search.restart(&image) } else { search.step(&image) }
             }
         }
-        false
+        open.extend(searches.iter().map(|search| search.plane));
+        Ok(open)
     }
 
-    /// (M + τ²) z but for rounding.
-    fn rough(&self, z: &[f64], tau: f64) -> Vec<f64> {
-        let shift = usize::from(self.has_constant());
-        let raw: Vec<f64> = z[shift..].iter().zip(&self.scales).map(|(z, s)| z / s).collect();
-        let constant = if shift == 1 { z[0] / self.total.sqrt() } else { 0.0 };
-        let base = |centre: &Vec<Double>| constant - inner(&raw, centre).value();
-        let bases: Vec<f64> = self.centres.iter().map(base).collect();
-        let mut columns = vec![0.0; raw.len()];
-        let mut classes = vec![0.0; bases.len()];
-        let mut entries = Vec::new();
-        self.fitted.for_rows(self.checker, |row, class, weight| {
-            entries.clear();
-            let mut p = bases[class];
-            self.checker.floats(row, &mut |column, x| {
-                p += raw[column as usize] * x;
-                entries.push((column, x));
-            });
-            p *= weight * self.factors[class];
-            classes[class] += p;
-            entries.iter().for_each(|(column, x)| columns[*column as usize] += p * x);
-        });
-        let pass = Pass {
-            columns: columns.into_iter().map(Double::of).collect(),
-            classes: classes.into_iter().map(Double::of).collect(),
-            right: vec![Double::ZERO; raw.len()],
+    /// (M + τ²) v for each v and τ, in plain sums.
+    fn images(&self, vectors: &[(&[f64], f64)]) -> Vec<Image> {
+        let frame = self.frame;
+        let raws: Vec<Vec<f64>> = vectors.iter().map(|(v, _)| self.raw(v)).collect();
+        let rider = |k: usize| {
+            let constant = self.constant(vectors[k].0);
+            let base = |centre: &Vec<Double>| constant - inner(&raws[k], centre).value();
+            let bases: Vec<f64> = self.centres.iter().map(base).collect();
+            Rider { weights: &raws[k], lifts: vec![0.0; bases.len()], bases }
         };
-        let mut image = self.coordinates(&pass, &raw);
-        image.iter_mut().zip(z).for_each(|(image, z)| *image += tau * tau * z);
-        image
+        let riders: Vec<Rider<'_>> = (0..raws.len()).map(rider).collect();
+        let (harvests, ()) =
+            ride::<Short, ()>(frame.checker, frame.fitted, &frame.factors, &riders, || ());
+        let additions = (BLOCK + frame.checker.rows.len() / BLOCK) as f64 + 8.0;
+        let columns = vectors.first().map_or(0, |(v, _)| v.len()) as f64;
+        let image = |(k, harvest): (usize, Harvest)| {
+            let (v, tau) = vectors[k];
+            let scores_off = self.scores_off(&raws[k], riders[k].bases.iter().copied());
+            let length = harvest.square.sqrt() + scores_off;
+            let sums_off = 1.1 * gamma(additions) * length * self.size;
+            // The trace bounds every eigenvalue of M.
+            let error = (1.1 * columns).sqrt() * scores_off
+                + sums_off
+                + 4.0 * columns * UNIT * vector_length(v);
+            self.image(v, tau, &raws[k], &harvest, error)
+        };
+        harvests.into_iter().enumerate().map(image).collect()
     }
 
-    /// (M + τ²) z.
-    fn apply(&self, z: &[f64], tau: f64) -> Vec<f64> {
-        let shift = usize::from(self.has_constant());
-        let raw: Vec<f64> = z[shift..].iter().zip(&self.scales).map(|(z, s)| z / s).collect();
-        let constant = if shift == 1 { z[0] / self.total.sqrt() } else { 0.0 };
-        let base = |class: usize| Double::of(constant).minus(inner(&raw, &self.centres[class]));
-        let bases: Vec<Double> = (0..self.factors.len()).map(base).collect();
-        let pass = self.pass(&raw, &bases);
-        let mut image = self.coordinates(&pass, &raw);
-        image.iter_mut().zip(z).for_each(|(image, z)| *image += tau * tau * z);
-        image
+    /// The same in numbers of twice the length.
+    fn careful_images(&self, vectors: &[(&[f64], f64)]) -> Vec<Image> {
+        let image = |&(v, tau): &(&[f64], f64)| {
+            let raw = self.raw(v);
+            let constant = Double::of(self.constant(v));
+            let base = |centre: &Vec<Double>| constant.minus(inner(&raw, centre));
+            let bases: Vec<Double> = self.centres.iter().map(base).collect();
+            let harvest = self.pass(&raw, &bases, &vec![0.0; bases.len()]);
+            self.image(v, tau, &raw, &harvest, f64::EPSILON * vector_length(v))
+        };
+        vectors.iter().map(image).collect()
     }
 
-    /// g = Mθ − r of a plane.
-    fn residual(&self, plane: usize) -> Vec<f64> {
-        let (weights, bias) = &self.fitted.planes[plane];
-        let n_classes = self.factors.len();
-        match self.has_constant() {
-            true => {
-                let target = |class: usize| match self.fitted.planes.len() {
-                    1 => 2.0 * class as f64 - 1.0,
-                    _ => f64::from(u8::from(class == plane)),
-                };
-                let base = |class: usize| Double::of(*bias).minus(Double::of(target(class)));
-                let bases: Vec<Double> = (0..n_classes).map(base).collect();
-                self.coordinates(&self.pass(weights, &bases), weights)
-            }
-            false => {
-                let base = |class: usize| Double::ZERO.minus(inner(weights, &self.centres[class]));
-                let bases: Vec<Double> = (0..n_classes).map(base).collect();
-                let mut pass = self.pass(weights, &bases);
-                // Before anything is rounded: both sides are large next to their difference.
-                let (own, other) = self.pair(plane);
-                for (j, right) in pass.right.iter_mut().enumerate() {
-                    *right = own[j].minus(other[j]);
-                }
-                self.coordinates(&pass, weights)
-            }
-        }
+    fn image(&self, v: &[f64], tau: f64, raw: &[f64], harvest: &Harvest, error: f64) -> Image {
+        let mut values = self.coordinates(harvest, raw, &[]);
+        values.iter_mut().zip(v).for_each(|(image, v)| *image += tau * tau * v);
+        Image { values, error }
+    }
+
+    /// Raw weights of coordinates, and what they say of the constant.
+    fn raw(&self, v: &[f64]) -> Vec<f64> {
+        let columns = &v[usize::from(self.frame.has_constant())..];
+        columns.iter().zip(&self.scales).map(|(v, s)| v / s).collect()
+    }
+
+    fn constant(&self, v: &[f64]) -> f64 {
+        if self.frame.has_constant() { v[0] / self.frame.total.sqrt() } else { 0.0 }
+    }
+
+    /// g = Mθ − r of a plane in numbers of twice the length.
+    fn careful_residual(&self, plane: usize) -> Residual {
+        let (weights, bias) = &self.frame.fitted.planes[plane];
+        let n_classes = self.frame.factors.len();
+        let base = |class: usize| match self.frame.has_constant() {
+            true => Double::of(*bias).minus(Double::of(self.frame.base(plane, class).1)),
+            false => Double::ZERO.minus(inner(weights, &self.centres[class])),
+        };
+        let bases: Vec<Double> = (0..n_classes).map(base).collect();
+        let lift = |class: usize| match self.frame.has_constant() {
+            true => self.frame.base(plane, class).1,
+            false => bias - bases[class].value(),
+        };
+        let lifts: Vec<f64> = (0..n_classes).map(lift).collect();
+        self.finish(plane, self.pass(weights, &bases, &lifts), 0.0, 0.0)
     }
 
     /// The two means whose difference a plane of a discriminant is made of.
     fn pair(&self, plane: usize) -> (&[Double], &[Double]) {
-        match self.fitted.planes.len() {
+        match self.frame.fitted.planes.len() {
             1 => (&self.means[1], &self.means[0]),
-            _ => (&self.means[plane], &self.means[self.factors.len()]),
+            _ => (&self.means[plane], &self.means[self.frame.factors.len()]),
         }
     }
 
     fn bias_error(&self, plane: usize) -> f64 {
-        let Equations::Discriminant { bias: offset, .. } = *self.equations else { return 0.0 };
-        let (weights, bias) = &self.fitted.planes[plane];
+        let Equations::Discriminant { bias: offset, .. } = *self.frame.equations else {
+            return 0.0;
+        };
+        let (weights, bias) = &self.frame.fitted.planes[plane];
         let (own, other) = self.pair(plane);
         let middle = inner(weights, own).plus(inner(weights, other)).times(-0.5);
-        let prior = match self.fitted.planes.len() {
-            1 => self.priors[1].ln() - self.priors[0].ln(),
-            _ => self.priors[plane].ln(),
+        let priors = &self.frame.priors;
+        let prior = match self.frame.fitted.planes.len() {
+            1 => priors[1].ln() - priors[0].ln(),
+            _ => priors[plane].ln(),
         };
         match offset {
             Offset::Free => 0.0,
@@ -370,77 +493,78 @@ impl<'a> System<'a> {
         }
     }
 
-    /// θ of a plane.
-    fn theta(&self, weights: &[f64], bias: f64) -> Vec<f64> {
-        let mut theta = Vec::with_capacity(weights.len() + 1);
-        if self.has_constant() {
-            let middle = inner(weights, &self.centres[0]).plus(Double::of(bias)).value();
-            theta.push(middle * self.total.sqrt());
+    /// |θ| of a plane.
+    fn theta(&self, plane: usize) -> f64 {
+        let (weights, bias) = &self.frame.fitted.planes[plane];
+        let mut theta: Vec<f64> = weights.iter().zip(&self.scales).map(|(w, s)| w * s).collect();
+        if self.frame.has_constant() {
+            let middle = inner(weights, &self.centres[0]).plus(Double::of(*bias)).value();
+            theta.push(middle * self.frame.total.sqrt());
         }
-        theta.extend(weights.iter().zip(&self.scales).map(|(w, s)| w * s));
-        theta
+        vector_length(&theta)
     }
 
-    /// Sums of a pass in the coordinates θ, with Λ.
-    fn coordinates(&self, pass: &Pass, raw: &[f64]) -> Vec<f64> {
+    /// Sums over the rows in the coordinates θ, with Λ, less the right side if there is one.
+    fn coordinates(&self, harvest: &Harvest, raw: &[f64], right: &[Double]) -> Vec<f64> {
         let mut out = Vec::with_capacity(raw.len() + 1);
-        if self.has_constant() {
-            let sum = pass.classes.iter().fold(Double::ZERO, |sum, c| sum.plus(*c));
-            out.push(sum.value() / self.total.sqrt());
-        }
-        for (j, column) in pass.columns.iter().enumerate() {
-            let mut sum = *column;
-            for (class, centre) in pass.classes.iter().zip(&self.centres) {
-                sum = sum.minus(centre[j].times_double(*class));
+        let all = harvest.classes.iter().fold(Double::ZERO, |sum, c| sum.plus(*c));
+        // One centre for all classes takes one product.
+        let parts = match self.frame.has_constant() {
+            true => {
+                out.push(all.value() / self.frame.total.sqrt());
+                &[all][..]
             }
-            let sum = sum.times(self.keep).plus(Double::product(self.ridge, raw[j]));
-            out.push(sum.minus(pass.right[j]).value() / self.scales[j]);
+            false => &harvest.classes[..],
+        };
+        for (j, column) in harvest.columns.iter().enumerate() {
+            let mut sum = *column;
+            for (part, centre) in parts.iter().zip(&self.centres) {
+                sum = sum.minus(centre[j].times_double(*part));
+            }
+            let mut sum = sum.times(self.keep).plus(Double::product(self.ridge, raw[j]));
+            if let Some(right) = right.get(j) {
+                sum = sum.minus(*right);
+            }
+            out.push(sum.value() / self.scales[j]);
         }
         out
     }
 
-    /// p = u·x + base of the row's class; Σ f p x for each column and Σ f p for each class.
-    fn pass(&self, u: &[f64], bases: &[Double]) -> Pass {
-        let mut columns = vec![Double::ZERO; u.len()];
-        let mut classes = vec![Double::ZERO; bases.len()];
-        self.fitted.for_rows(self.checker, |row, class, weight| {
-            let mut p = bases[class];
-            self.checker.floats(row, &mut |column, x| {
-                p = p.plus(Double::product(u[column as usize], x));
-            });
-            let p = p.times(weight * self.factors[class]);
-            classes[class] = classes[class].plus(p);
-            self.checker.floats(row, &mut |column, x| {
-                let sum = &mut columns[column as usize];
-                *sum = sum.plus(p.times(x));
-            });
-        });
-        Pass { columns, classes, right: vec![Double::ZERO; u.len()] }
-    }
-
-    fn score_norm(&self, weights: &[f64], bias: f64) -> f64 {
-        let mut sum = 0.0;
-        self.fitted.for_rows(self.checker, |row, class, weight| {
-            let mut score = bias;
-            self.checker.floats(row, &mut |column, x| score += weights[column as usize] * x);
-            sum += weight * self.factors[class] * score * score;
-        });
-        sum.sqrt()
+    /// p = u·x + base of the row's class in numbers of twice the length; Σ f p x and the rest.
+    fn pass(&self, u: &[f64], bases: &[Double], lifts: &[f64]) -> Harvest {
+        let frame = self.frame;
+        let start = || Harvest {
+            columns: vec![Double::ZERO; u.len()],
+            classes: vec![Double::ZERO; bases.len()],
+            square: 0.0,
+            scores: 0.0,
+        };
+        let visit = |sums: &mut Harvest, line: &Line<'_>| {
+            let mut p = bases[line.class];
+            line.for_each(|j, x| p = p.plus(Double::product(u[j], x)));
+            let factor = line.weight * frame.factors[line.class];
+            let score = p.value() + lifts[line.class];
+            sums.square += factor * p.value() * p.value();
+            sums.scores += factor * score * score;
+            let q = p.times(factor);
+            sums.classes[line.class] = sums.classes[line.class].plus(q);
+            line.for_each(|j, x| sums.columns[j] = sums.columns[j].plus(q.times(x)));
+        };
+        let mut all = start();
+        let merge = |next: Harvest| {
+            let add = |mine: &mut [Double], theirs: &[Double]| {
+                mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine = mine.plus(*theirs));
+            };
+            add(&mut all.columns, &next.columns);
+            add(&mut all.classes, &next.classes);
+            all.square += next.square;
+            all.scores += next.scores;
+        };
+        sweep(frame.checker, frame.fitted, (2 * u.len(), BLOCK), start, visit, merge);
+        all
     }
 }
 
 fn inner(weights: &[f64], vector: &[Double]) -> Double {
     weights.iter().zip(vector).fold(Double::ZERO, |sum, (w, v)| sum.plus(v.times(*w)))
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-fn length(a: &[f64]) -> f64 {
-    dot(a, a).sqrt()
-}
-
-fn add(a: &mut [f64], factor: f64, b: &[f64]) {
-    a.iter_mut().zip(b).for_each(|(a, b)| *a += factor * b);
 }

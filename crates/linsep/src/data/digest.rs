@@ -34,6 +34,10 @@ impl Rows for Dataset {
         self.raw_store().entries(row as usize, &mut buffer.values)
     }
 
+    fn load(&self, row: u64, columns: &mut Vec<u32>, values: &mut Vec<f64>) {
+        self.raw_store().load(row as usize, columns, values);
+    }
+
     fn takes_part(&self, row: u64) -> bool {
         Dataset::weight(self, row as usize) > 0.0
     }

@@ -14,15 +14,16 @@
 //!
 //! Reference: Chan, Golub, LeVeque, Algorithms for computing the sample variance, 1983.
 
+use super::gram::Gram;
 use crate::data::Dataset;
-use crate::data::store::{Row, Rows, kernel, with_rows};
+use crate::data::store::{Dense, Row, Rows, Shape, Sparse, kernel};
 use crate::parallel::parallel_map;
 use serde::{Deserialize, Serialize};
 
 /// Rows in a block: the unit of work and of merging.
 const BLOCK: usize = 4096;
-/// Rows that are added to the scatter at once.
-const TILE: usize = 4;
+/// Bytes of statistics that may wait to be merged, however many threads there are.
+const WAITING: usize = 64 << 20;
 
 /// What to collect of the rows beside weights and sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +64,10 @@ impl<'a> Spec<'a> {
     /// The statistics of the rows at some places of `rows`.
     pub(crate) fn partial(&self, places: std::ops::Range<usize>) -> Statistics {
         let mut all = Statistics::zero(self);
-        with_rows!(self.data.store, rows => all.add_rows(self, rows, &self.rows[places]));
+        match &self.data.store.shape {
+            Shape::Dense(rows) => all.add_dense(self, rows, &self.rows[places]),
+            Shape::Sparse(rows) => all.add_sparse(self, rows, &self.rows[places]),
+        }
         all
     }
 
@@ -71,8 +75,14 @@ impl<'a> Spec<'a> {
     pub(crate) fn collect(&self, threads: usize) -> Statistics {
         let blocks: Vec<usize> = (0..self.rows.len().div_ceil(BLOCK)).collect();
         let mut all = Statistics::zero(self);
-        // As many blocks at a time as there are threads: each may hold a matrix.
-        for group in blocks.chunks(threads.max(1)) {
+        // Where a block would hold more sums than the rows have values, there is only one.
+        let values = self.data.store.held_values();
+        if self.want == Want::Sums && !self.data.is_dense() && all.len() as u64 > values / 8 {
+            return self.partial(0..self.rows.len());
+        }
+        // Each block may hold a matrix.
+        let together = (WAITING / (8 * all.len()).max(1)).clamp(1, 64);
+        for group in blocks.chunks(together.max(threads)) {
             let part = |k: usize| {
                 let start = group[k] * BLOCK;
                 self.partial(start..(start + BLOCK).min(self.rows.len()))
@@ -112,7 +122,7 @@ impl<'a> Spec<'a> {
         parallel_map(self.rows.len().div_ceil(BLOCK), threads, |k| work(range(k)))
     }
 
-    fn factor(&self, row: usize, class: usize) -> f64 {
+    pub(crate) fn factor(&self, row: usize, class: usize) -> f64 {
         self.data.weight(row) * self.factors[class]
     }
 }
@@ -187,91 +197,87 @@ impl Statistics {
         }
     }
 
-    fn add_rows<R: Rows>(&mut self, spec: &Spec<'_>, rows: &R, chosen: &[u32]) {
+    /// Numbers in all.
+    fn len(&self) -> usize {
+        let lists = self.sums.iter().chain(&self.squares);
+        self.weights.len() + self.scatter.len() + lists.map(Vec::len).sum::<usize>()
+    }
+
+    fn add_dense(&mut self, spec: &Spec<'_>, rows: &Dense, chosen: &[u32]) {
         let width = spec.shift.len();
-        let shifted: Vec<u32> =
-            (0..width as u32).filter(|&j| spec.shift[j as usize] != 0.0).collect();
-        let zeros: Vec<f64> = spec.shift.iter().map(|shift| 0.0 - shift).collect();
-        let mut tile = vec![vec![0.0; width]; TILE];
-        let mut tile_factors = [0.0; TILE];
-        let mut filled = 0;
+        let mut gram = (spec.want == Want::Scatter).then(|| Gram::new(width));
         let mut scratch = Vec::new();
-        let mut entries: Vec<(u32, f64)> = Vec::new();
-        let dense = spec.data.is_dense();
         for &row in chosen {
             let row = row as usize;
             let class = spec.data.class_of(row) as usize;
             let factor = spec.factor(row, class);
             self.weights[class] += factor;
-            let values = &mut tile[filled];
-            values.copy_from_slice(&zeros);
-            entries.clear();
-            rows.row(row, &mut scratch).for_each(|j, x| {
-                values[j as usize] = x - spec.shift[j as usize];
-                entries.push((j, values[j as usize]));
-            });
-            let sums = &mut self.sums[class];
-            if shifted.is_empty() {
-                entries.iter().for_each(|&(j, y)| sums[j as usize] += factor * y);
-            } else {
-                sums.iter_mut().zip(values.iter()).for_each(|(sum, y)| *sum += factor * y);
+            let values = rows.row(row, &mut scratch).values();
+            kernel::add_shifted(factor, values, &spec.shift, &mut self.sums[class]);
+            if spec.want == Want::Squares {
+                kernel::add_squares(factor, values, &spec.shift, &mut self.squares[class]);
             }
-            match spec.want {
-                Want::Sums => {}
-                Want::Squares => {
-                    let squares = self.squares[class].iter_mut();
-                    squares.zip(values.iter()).for_each(|(sum, y)| *sum += factor * y * y);
-                }
-                Want::Scatter if dense => {
-                    tile_factors[filled] = factor;
-                    filled += 1;
-                    if filled == TILE {
-                        self.add_tile(&tile, tile_factors);
-                        filled = 0;
-                    }
-                }
-                Want::Scatter => self.add_sparse(values, &entries, &shifted, factor),
+            if let Some(gram) = &mut gram {
+                gram.add(factor, values, &spec.shift);
             }
         }
-        if filled > 0 {
-            // Rows of zeros change nothing.
-            for row in filled..TILE {
-                tile[row].fill(0.0);
-                tile_factors[row] = 0.0;
-            }
-            self.add_tile(&tile, tile_factors);
+        if let Some(gram) = gram {
+            self.scatter = gram.finish();
         }
     }
 
-    /// The same additions in the same order as four rows one after the other.
-    fn add_tile(&mut self, tile: &[Vec<f64>], factors: [f64; TILE]) {
-        let width = tile[0].len();
-        let mut rest = &mut self.scatter[..];
-        for j in 0..width {
-            let (line, after) = rest.split_at_mut(width - j);
-            let heads = std::array::from_fn(|k| factors[k] * tile[k][j]);
-            if heads.iter().any(|head| *head != 0.0) {
-                let rows = std::array::from_fn(|k| &tile[k][j..]);
-                kernel::add_four(heads, rows, line);
+    fn add_sparse(&mut self, spec: &Spec<'_>, rows: &Sparse, chosen: &[u32]) {
+        let width = spec.shift.len();
+        let shifted: Vec<u32> =
+            (0..width as u32).filter(|&j| spec.shift[j as usize] != 0.0).collect();
+        let mut values: Vec<f64> = spec.shift.iter().map(|shift| 0.0 - shift).collect();
+        let mut scratch = Vec::new();
+        let mut columns: Vec<u32> = Vec::new();
+        for &row in chosen {
+            let row = row as usize;
+            let class = spec.data.class_of(row) as usize;
+            let factor = spec.factor(row, class);
+            self.weights[class] += factor;
+            let sums = &mut self.sums[class];
+            if spec.want == Want::Sums {
+                rows.row(row, &mut scratch).for_each(|j, x| sums[j as usize] += factor * x);
+                continue;
             }
-            rest = after;
+            columns.clear();
+            rows.row(row, &mut scratch).for_each(|j, x| {
+                values[j as usize] = x - spec.shift[j as usize];
+                columns.push(j);
+            });
+            if !shifted.is_empty() {
+                columns.extend_from_slice(&shifted);
+                columns.sort_unstable();
+                columns.dedup();
+            }
+            columns.iter().for_each(|&j| sums[j as usize] += factor * values[j as usize]);
+            if spec.want == Want::Squares {
+                let squares = &mut self.squares[class];
+                for &j in &columns {
+                    let y = values[j as usize];
+                    squares[j as usize] += factor * y * y;
+                }
+            } else {
+                self.add_products(&values, &columns, factor);
+            }
+            columns.iter().for_each(|&j| values[j as usize] = 0.0 - spec.shift[j as usize]);
         }
     }
 
     /// One row whose other values are 0.
-    fn add_sparse(&mut self, values: &[f64], entries: &[(u32, f64)], shifted: &[u32], factor: f64) {
+    fn add_products(&mut self, values: &[f64], columns: &[u32], factor: f64) {
         let width = values.len();
-        let mut columns: Vec<u32> =
-            entries.iter().map(|(j, _)| *j).chain(shifted.iter().copied()).collect();
-        columns.sort_unstable();
-        columns.dedup();
         for (at, &j) in columns.iter().enumerate() {
             let j = j as usize;
             let head = factor * values[j];
             // Where row j of the triangle would begin if it had a column 0.
             let base = j * width - j * (j + 1) / 2;
+            let line = &mut self.scatter[base..base + width];
             for &k in &columns[at..] {
-                self.scatter[base + k as usize] += head * values[k as usize];
+                line[k as usize] += head * values[k as usize];
             }
         }
     }
@@ -323,6 +329,24 @@ impl Moments {
     /// The mean of all rows.
     pub(crate) fn mean_of_all(&self) -> Vec<f64> {
         self.shift.iter().zip(&self.offset).map(|(shift, offset)| shift + offset).collect()
+    }
+
+    /// (sum − w · Σ f x) / Σ f in twice the length of binary64: what the bias adds up to once the mean
+    /// is scored.
+    pub(crate) fn beside_mean(&self, sum: f64, weights: &[f64]) -> f64 {
+        let less = |(mut high, mut low): (f64, f64), factors: &[f64]| {
+            for (w, x) in weights.iter().zip(factors) {
+                let product = w * x;
+                let (next, loss) = two_sum(high, -product);
+                (high, low) = (next, low + (loss - w.mul_add(*x, -product)));
+            }
+            (high, low)
+        };
+        let (high, low) = less((sum, 0.0), &self.all);
+        let quotient = high / self.total;
+        let rest = ((-quotient).mul_add(self.total, high) + low) / self.total;
+        let (high, low) = less((quotient, rest), &self.shift);
+        high + low
     }
 
     /// Σ f x of a class; for statistics without a shift.
@@ -384,7 +408,7 @@ fn centred(sum: f64, parts: &[(f64, f64, f64)]) -> f64 {
     difference + (error - (errors + rests))
 }
 
-fn two_sum(a: f64, b: f64) -> (f64, f64) {
+pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let part = sum - a;
     (sum, (a - (sum - part)) + (b - part))

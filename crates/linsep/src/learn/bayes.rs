@@ -27,6 +27,7 @@ use crate::density::{Density, Family, MOST_NUMBERS};
 use crate::engine::direct::{Spec, Want};
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::model::{Link, Plane};
+use crate::parallel::parallel_map;
 use linsep_proof::{Claim, Statistics};
 
 /// The settings of multinomial naive Bayes, for counts such as those of words.
@@ -145,6 +146,9 @@ impl Learner for SharedVarianceBayes {
 
 fn refuse_negative(task: &Task) -> Result<()> {
     let data = &task.data;
+    if !data.store.has_negative() {
+        return Ok(());
+    }
     for row in task.active_rows()? {
         let mut found = None;
         data.for_each(row as usize, |j, x| {
@@ -184,6 +188,25 @@ fn log_priors(weights: &[f64], priors: Priors) -> Vec<f64> {
     weights.iter().map(prior).collect()
 }
 
+/// ln (n + α): most of the sums of counts are small whole numbers, whose logarithms are kept.
+struct Logs {
+    alpha: f64,
+    small: Vec<f64>,
+}
+
+impl Logs {
+    fn new(alpha: f64) -> Logs {
+        Logs { alpha, small: (0..1024).map(|n| (f64::from(n) + alpha).ln()).collect() }
+    }
+
+    fn of(&self, sum: f64) -> f64 {
+        match self.small.get(sum as usize) {
+            Some(log) if (sum as usize) as f64 == sum => *log,
+            _ => (sum + self.alpha).ln(),
+        }
+    }
+}
+
 /// The planes of a model from those of its classes.
 fn planes(classes: Vec<Plane>) -> Vec<Plane> {
     match &classes[..] {
@@ -218,13 +241,15 @@ impl ClosedForm for MultinomialBayes {
         let spec = Spec::new(data, rows, class_factors(data, rows, false), Want::Sums);
         let moments = spec.collect(threads).finish(&spec);
         let smooth = self.alpha * data.n_features() as f64;
-        let class = |(class, bias): (usize, f64)| {
+        let logs = Logs::new(self.alpha);
+        let biases = log_priors(&moments.weights, self.priors);
+        let class = |class: usize| {
             let sums = moments.sums(class);
             let all = (sums.iter().sum::<f64>() + smooth).ln();
-            Plane { weights: sums.iter().map(|sum| (sum + self.alpha).ln() - all).collect(), bias }
+            let weights = sums.iter().map(|sum| logs.of(*sum) - all).collect();
+            Plane { weights, bias: biases[class] }
         };
-        let biases = log_priors(&moments.weights, self.priors);
-        let classes: Vec<Plane> = biases.into_iter().enumerate().map(class).collect();
+        let classes: Vec<Plane> = parallel_map(biases.len(), threads, class);
         let density = density(&moments.weights, self.priors, data.n_features(), || {
             let chances = |plane: &Plane| plane.weights.iter().map(|w| w.exp()).collect();
             let length = |k: usize| moments.sums(k).iter().sum::<f64>() / moments.weights[k];

@@ -7,13 +7,15 @@
 
 use super::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
 use crate::data::Dataset;
+use crate::data::store::kernel::{axpy_dense, dot_f64};
 use crate::density::Density;
 use crate::engine::dense::Factor;
 use crate::engine::direct::{Moments, Spec};
+use crate::engine::planes::Planes;
 use crate::error::{Code, Error, Place, Result};
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::verdict::{float_plane, problem_of};
-use linsep_proof::{Claim, ClassPlane, Finding, Planes, check_claim};
+use linsep_proof::{Claim, ClassPlane, Finding, Planes as ClaimedPlanes, check_claim};
 use serde::{Deserialize, Serialize};
 
 /// More columns than this make a matrix that is not worth it.
@@ -46,7 +48,7 @@ pub(crate) struct Solution {
 
 /// A claim to be checked, made of the planes.
 pub(crate) enum Proof {
-    Claim(Box<dyn Fn(Planes) -> Claim + Send>),
+    Claim(Box<dyn Fn(ClaimedPlanes) -> Claim + Send>),
     Nothing(String),
 }
 
@@ -230,11 +232,11 @@ impl<L: ClosedForm> Training for Run<L> {
 }
 
 /// The planes as a claim states them.
-fn planes_of(data: &Dataset, planes: &[Plane]) -> Planes {
+fn planes_of(data: &Dataset, planes: &[Plane]) -> ClaimedPlanes {
     let exact = |plane: &Plane| float_plane(&plane.weights, Some(plane.bias));
     if let [plane] = planes {
         let problem = problem_of(data, &data.classes()[1], None);
-        return Planes::Two { problem, plane: exact(plane) };
+        return ClaimedPlanes::Two { problem, plane: exact(plane) };
     }
     let each = data.classes().iter().zip(planes).map(|(class, plane)| {
         let plane = exact(plane);
@@ -245,7 +247,7 @@ fn planes_of(data: &Dataset, planes: &[Plane]) -> Planes {
             bias: plane.bias,
         }
     });
-    Planes::Each(each.collect())
+    ClaimedPlanes::Each(each.collect())
 }
 
 /// total / (classes · weight) for each class, or 1.
@@ -289,7 +291,8 @@ pub(crate) fn require_every_class(task: &Task) -> Result<()> {
 
 /// Answers of A w = rhs with A = keep · scatter + ridge · identity, the scatter about the means of the
 /// classes or of all rows. The first answers come from the factors; two more passes over the rows take
-/// out what rounding in the matrix has cost, since A w computed from the rows is as good as the rows.
+/// out what rounding in the matrix has cost, since rhs − A w computed from the rows is as good as the
+/// rows.
 pub(crate) struct Equations<'a> {
     pub(crate) spec: &'a Spec<'a>,
     pub(crate) moments: &'a Moments,
@@ -299,16 +302,22 @@ pub(crate) struct Equations<'a> {
     pub(crate) ridge: f64,
 }
 
+/// The right side of the equations of one plane.
+pub(crate) struct Right {
+    pub(crate) rhs: Vec<f64>,
+    /// If the right side is Σ f t (x − centre), the target t of each class: rows then give the rest of
+    /// the equations without the difference of two large numbers.
+    pub(crate) targets: Option<Vec<f64>>,
+}
+
 impl Equations<'_> {
-    pub(crate) fn solve(&self, rhs: &[Vec<f64>], threads: usize) -> Vec<Vec<f64>> {
-        let mut answers: Vec<Vec<f64>> = rhs.iter().map(|rhs| self.factor.solve(rhs)).collect();
+    pub(crate) fn solve(&self, rights: &[Right], threads: usize) -> Vec<Vec<f64>> {
+        let mut answers: Vec<Vec<f64>> =
+            rights.iter().map(|right| self.factor.solve(&right.rhs)).collect();
         for _ in 0..2 {
-            let images = self.images(&answers, threads);
-            for ((answer, image), rhs) in answers.iter_mut().zip(&images).zip(rhs) {
-                let rest: Vec<f64> = (0..rhs.len())
-                    .map(|j| rhs[j] - self.keep * image[j] - self.ridge * answer[j])
-                    .collect();
-                let step = self.factor.solve(&rest);
+            let rests = self.rests(&answers, rights, threads);
+            for (answer, rest) in answers.iter_mut().zip(&rests) {
+                let step = self.factor.solve(rest);
                 answer.iter_mut().zip(&step).for_each(|(w, step)| *w += step);
             }
         }
@@ -318,31 +327,48 @@ impl Equations<'_> {
         answers
     }
 
-    /// Scatter · w for each w, from the rows.
-    fn images(&self, answers: &[Vec<f64>], threads: usize) -> Vec<Vec<f64>> {
-        use crate::data::store::kernel::{axpy_dense, dot_f64};
-        let width = self.moments.shift.len();
+    /// rhs − A w for each w, from the rows: Σ f q (y − offset) with q = t − keep (w·y − w·offset).
+    fn rests(&self, answers: &[Vec<f64>], rights: &[Right], threads: usize) -> Vec<Vec<f64>> {
+        let classes = self.moments.weights.len();
+        let lists: Vec<&[f64]> = answers.iter().map(Vec::as_slice).collect();
+        let planes = Planes::new(&lists, self.moments.shift.len());
+        let base = |class: usize, (answer, right): (&Vec<f64>, &Right)| {
+            let target = right.targets.as_ref().map_or(0.0, |targets| targets[class]);
+            target + self.keep * dot_f64(self.centre(class), answer)
+        };
+        let bases: Vec<Vec<f64>> = (0..classes)
+            .map(|class| answers.iter().zip(rights).map(|pair| base(class, pair)).collect())
+            .collect();
         let block = |places: std::ops::Range<usize>| {
-            let mut images = vec![vec![0.0; width]; answers.len()];
-            let mut centred = vec![0.0; width];
-            self.spec.for_rows(places, |_, factor, class, values| {
-                let offset = self.centre(class);
-                for ((c, y), offset) in centred.iter_mut().zip(values).zip(offset) {
-                    *c = y - offset;
-                }
-                for (image, answer) in images.iter_mut().zip(answers) {
-                    axpy_dense(factor * dot_f64(&centred, answer), &centred, image);
+            let mut sums = planes.sums();
+            let mut shares = vec![vec![0.0; answers.len()]; classes];
+            self.spec.add_rows(&planes, &mut sums, places, |visit| {
+                let shares = shares[visit.class].iter_mut().zip(&bases[visit.class]);
+                for (q, (share, base)) in visit.scores.iter_mut().zip(shares) {
+                    *q = visit.factor * (base - self.keep * *q);
+                    *share += *q;
                 }
             });
-            images
+            (sums, shares)
         };
-        let mut all = vec![vec![0.0; width]; answers.len()];
-        for part in self.spec.by_blocks(threads, block) {
-            for (mine, theirs) in all.iter_mut().zip(&part) {
-                axpy_dense(1.0, theirs, mine);
+        let mut sums = planes.sums();
+        let mut shares = vec![vec![0.0; answers.len()]; classes];
+        for (part_sums, part_shares) in self.spec.by_blocks(threads, block) {
+            sums.merge(&part_sums);
+            let pairs = shares.iter_mut().flatten().zip(part_shares.iter().flatten());
+            pairs.for_each(|(mine, theirs)| *mine += theirs);
+        }
+        let mut rests = sums.apart();
+        for (plane, rest) in rests.iter_mut().enumerate() {
+            for (class, shares) in shares.iter().enumerate() {
+                axpy_dense(-shares[plane], self.centre(class), rest);
+            }
+            axpy_dense(-self.ridge, &answers[plane], rest);
+            if rights[plane].targets.is_none() {
+                axpy_dense(1.0, &rights[plane].rhs, rest);
             }
         }
-        all
+        rests
     }
 
     /// The centre of the rows of a class, less the shift.

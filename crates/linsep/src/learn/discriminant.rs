@@ -29,7 +29,7 @@
 //! Ledoit and Wolf 2004; Chen, Wiesel, Eldar, Hero 2010 (OAS).
 
 use super::closed_form::{
-    ClosedForm, Equations, Proof, Run, Solution, class_factors, columns_remark,
+    ClosedForm, Equations, Proof, Right, Run, Solution, class_factors, columns_remark,
     require_every_class, require_matrix,
 };
 use super::{Learner, Remark, Task, Training};
@@ -245,7 +245,7 @@ impl Form {
                 factor.drop_null(&mut rhs);
             }
             rhs.iter_mut().for_each(|x| *x *= moments.total);
-            rhs
+            Right { rhs, targets: None }
         };
         let equations = Equations {
             spec: &spec,

@@ -18,7 +18,7 @@
 //!
 //! Reference: Duda, Hart, Stork, Pattern Classification, 5.9.
 
-use super::closed_form::{Equations, class_factors, require_matrix};
+use super::closed_form::{Equations, Right, class_factors, require_matrix};
 use super::perceptron::{Planes, certificate_of};
 use super::{
     BinaryLearner, Budget, Certificate, Learner, Progress, SavedPlane, State, Status, Task,
@@ -220,7 +220,8 @@ impl Run {
             rhs.iter_mut().zip(&sum).for_each(|(rhs, sum)| *rhs += sum);
             total += part;
         }
-        let weights = equations.solve(&[rhs], threads).pop().unwrap_or_default();
+        let weights =
+            equations.solve(&[Right { rhs, targets: None }], threads).pop().unwrap_or_default();
         let mean = moments.mean_of_all();
         let middle: f64 = weights.iter().zip(&mean).map(|(w, m)| w * m).sum();
         // A negative zero would tell one storage from the other.

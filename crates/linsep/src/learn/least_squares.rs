@@ -25,15 +25,22 @@
 //! The Elements of Statistical Learning, 4.2.
 
 use super::closed_form::{
-    ClosedForm, Equations, Proof, Run, Solution, class_factors, columns_remark, require_matrix,
+    ClosedForm, Equations, Proof, Right, Run, Solution, class_factors, columns_remark,
+    require_matrix,
 };
 use super::{Learner, Remark, Task, Training};
 use crate::data::Dataset;
+use crate::data::read::words;
+use crate::data::store::kernel::dot_f64;
 use crate::engine::dense::Factor;
 use crate::engine::direct::{Spec, Want};
+use crate::engine::planes::Planes;
 use crate::error::{Error, Result};
 use crate::model::{LinearModel, Link, Plane, Rule};
 use linsep_proof::{Claim, ClassWeight, Equations as Claimed};
+
+/// Products that take about a second.
+const QUICK: u64 = 1 << 31;
 
 /// The settings of least squares.
 ///
@@ -53,6 +60,22 @@ pub struct LeastSquares {
     pub l2: f64,
     /// Weight each class by n / (K · rows of the class).
     pub balanced: bool,
+    /// When the errors on rows left out are counted.
+    pub left_out: LeftOut,
+}
+
+words! {
+    /// When the errors on rows left out are counted, at the cost of rows · columns² / 2 products.
+    #[derive(Default)]
+    LeftOut: "left-out" {
+        /// While there are at most 2^31 of these products: about a second.
+        #[default]
+        Auto = "auto",
+        /// Always.
+        Always = "always",
+        /// Never.
+        Never = "never",
+    }
 }
 
 impl Learner for LeastSquares {
@@ -99,39 +122,91 @@ pub struct Blame {
 /// Where the squared error of a model on some rows (all when `None`) comes from.
 pub fn blame(model: &LinearModel, data: &Dataset, rows: Option<&[u32]>) -> Blame {
     let all: Vec<u32> = rows.map_or_else(|| (0..data.n_rows() as u32).collect(), <[u32]>::to_vec);
-    let mut blame = Blame::default();
-    let mut errors = Vec::new();
-    let mut total_weight = 0.0;
-    for &row in &all {
-        let row = row as usize;
-        let weight = data.weight(row);
+    let mut shares = Shares::default();
+    for row in all.into_iter().map(|row| row as usize) {
         let scores = model.scores(&data.row(row));
+        shares.add(data.weight(row), data.class_of(row) as usize, &scores);
+    }
+    shares.finish()
+}
+
+/// What [`Blame`] is made of.
+#[derive(Default)]
+struct Shares {
+    squared_error: f64,
+    too_correct: f64,
+    too_correct_rows: u64,
+    weight: f64,
+    /// The error and the weight of each row.
+    rows: Vec<(f64, f64)>,
+}
+
+impl Shares {
+    fn add(&mut self, weight: f64, class: usize, scores: &[f64]) {
         let (mut error, mut too_correct) = (0.0, 0.0);
         for (plane, score) in scores.iter().enumerate() {
-            let (target, side) = target_of(model.planes.len(), plane, data.class_of(row) as usize);
+            let (target, side) = target_of(scores.len(), plane, class);
             let square = weight * (score - target) * (score - target);
             error += square;
             if side * (score - target) > 0.0 {
                 too_correct += square;
             }
         }
-        blame.squared_error += error;
-        blame.too_correct += too_correct;
-        blame.too_correct_rows += u64::from(too_correct > 0.0);
-        total_weight += weight;
-        errors.push((error, weight));
+        self.squared_error += error;
+        self.too_correct += too_correct;
+        self.too_correct_rows += u64::from(too_correct > 0.0);
+        self.weight += weight;
+        self.rows.push((error, weight));
     }
-    let mean = blame.squared_error / total_weight;
-    for (error, weight) in errors.into_iter().filter(|(error, weight)| *error > 9.0 * mean * weight)
-    {
-        blame.outliers += error;
-        blame.outlier_rows += u64::from(weight > 0.0);
+
+    /// Adds the rows that follow.
+    fn merge(&mut self, next: Shares) {
+        self.squared_error += next.squared_error;
+        self.too_correct += next.too_correct;
+        self.too_correct_rows += next.too_correct_rows;
+        self.weight += next.weight;
+        self.rows.extend(next.rows);
     }
-    if blame.squared_error > 0.0 {
-        blame.too_correct /= blame.squared_error;
-        blame.outliers /= blame.squared_error;
+
+    fn finish(self) -> Blame {
+        let mut blame = Blame {
+            squared_error: self.squared_error,
+            too_correct: self.too_correct,
+            too_correct_rows: self.too_correct_rows,
+            ..Blame::default()
+        };
+        let mean = self.squared_error / self.weight;
+        let far = |(error, weight): &(f64, f64)| *error > 9.0 * mean * weight;
+        for (error, weight) in self.rows.into_iter().filter(far) {
+            blame.outliers += error;
+            blame.outlier_rows += u64::from(weight > 0.0);
+        }
+        if blame.squared_error > 0.0 {
+            blame.too_correct /= blame.squared_error;
+            blame.outliers /= blame.squared_error;
+        }
+        blame
     }
-    blame
+}
+
+/// The same on the rows of the equations.
+fn blame_of_rows(spec: &Spec<'_>, planes: &[Plane], threads: usize) -> Blame {
+    let lists: Vec<&[f64]> = planes.iter().map(|plane| &plane.weights[..]).collect();
+    let side_by_side = Planes::new(&lists, spec.shift.len());
+    let bias = |plane: &Plane| dot_f64(&spec.shift, &plane.weights) + plane.bias;
+    let biases: Vec<f64> = planes.iter().map(bias).collect();
+    let block = |places: std::ops::Range<usize>| {
+        let mut shares = Shares::default();
+        spec.score_rows(&side_by_side, places, |visit| {
+            let scores = visit.scores.iter_mut().zip(&biases);
+            scores.for_each(|(score, bias)| *score += bias);
+            shares.add(visit.weight, visit.class, visit.scores);
+        });
+        shares
+    };
+    let mut all = Shares::default();
+    spec.by_blocks(threads, block).into_iter().for_each(|part| all.merge(part));
+    all.finish()
 }
 
 /// The target of a class on a plane, and the direction in which a score is too correct.
@@ -165,9 +240,12 @@ impl ClosedForm for LeastSquares {
                     *rhs += weight * (moments.offsets[class][j] - moments.offset[j]);
                 }
             }
-            rhs
+            let target = |class: usize| target_of(count, plane, class).0;
+            let sum: f64 = (0..classes).map(|class| target(class) * moments.weights[class]).sum();
+            let middle = sum / moments.total;
+            Right { rhs, targets: Some((0..classes).map(|class| target(class) - middle).collect()) }
         };
-        let rhs: Vec<Vec<f64>> = (0..count).map(side).collect();
+        let rights: Vec<Right> = (0..count).map(side).collect();
         let equations = Equations {
             spec: &spec,
             moments: &moments,
@@ -176,13 +254,11 @@ impl ClosedForm for LeastSquares {
             keep: 1.0,
             ridge: self.l2,
         };
-        let answers = equations.solve(&rhs, threads);
-        let mean = moments.mean_of_all();
+        let answers = equations.solve(&rights, threads);
         let plane = |(plane, weights): (usize, Vec<f64>)| {
             let sum: f64 =
                 (0..classes).map(|c| target_of(count, plane, c).0 * moments.weights[c]).sum();
-            let middle: f64 = weights.iter().zip(&mean).map(|(w, m)| w * m).sum();
-            Plane { bias: sum / moments.total - middle, weights }
+            Plane { bias: moments.beside_mean(sum, &weights), weights }
         };
         let planes: Vec<Plane> = answers.into_iter().enumerate().map(plane).collect();
         let model = LinearModel {
@@ -192,10 +268,20 @@ impl ClosedForm for LeastSquares {
             classes: data.classes().to_vec(),
             input: data.input().clone(),
         };
-        let left_out = left_out(&equations, &model, threads);
-        let blame = blame(&model, data, Some(rows));
-        let remarks =
-            vec![columns_remark(&factor, width), left_out_remark(&left_out), blame_remark(&blame)];
+        let blame = blame_of_rows(&spec, &model.planes, threads);
+        let products = rows.len() as u64 * (factor.taken.len() as u64).pow(2) / 2;
+        let left_out = match self.left_out {
+            LeftOut::Auto if products > QUICK => Err(products),
+            LeftOut::Auto | LeftOut::Always => Ok(left_out(&equations, &model, threads)),
+            LeftOut::Never => Err(products),
+        };
+        let mut remarks = vec![columns_remark(&factor, width)];
+        match left_out {
+            Ok(found) => remarks.push(left_out_remark(&found)),
+            Err(products) if self.left_out == LeftOut::Auto => remarks.push(not_left_out(products)),
+            Err(_) => {}
+        }
+        remarks.push(blame_remark(&blame));
         let l2 = self.l2;
         let class_weight = if self.balanced { ClassWeight::Balanced } else { ClassWeight::None };
         let claim = move |planes| Claim::Stationary {
@@ -264,6 +350,17 @@ fn left_out_remark(found: &LeaveOneOut) -> Remark {
             found.errors, found.rows
         ),
         data: serde_json::to_value(found).unwrap_or_default(),
+    }
+}
+
+fn not_left_out(products: u64) -> Remark {
+    Remark {
+        name: "left out",
+        words: format!(
+            "not counted: it takes {:.0e} products; --left-out always does it",
+            products as f64
+        ),
+        data: serde_json::Value::Null,
     }
 }
 

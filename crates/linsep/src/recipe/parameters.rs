@@ -4,6 +4,7 @@ use super::Parameter;
 use crate::data::scale::Scaling;
 use crate::learn::descent::Pace;
 use crate::learn::discriminant::{Priors, Threshold};
+use crate::learn::least_squares::LeftOut;
 use crate::learn::optimising::Solver;
 use crate::learn::perceptron::{Order, Ties};
 use crate::learn::response::Aggressive;
@@ -244,6 +245,13 @@ pub(super) const L2: Parameter = Parameter {
     default: "0",
     words: &[],
     help: "Ridge: A times the squared length of the weights is added to the sum of squares",
+};
+pub(super) const LEFT_OUT: Parameter = Parameter {
+    name: "left-out",
+    value: "WHEN",
+    default: "auto",
+    words: LeftOut::WORDS,
+    help: "Count the errors on each row by the plane of the others; auto while it is quick",
 };
 pub(super) const THRESHOLD: Parameter = Parameter {
     name: "threshold",

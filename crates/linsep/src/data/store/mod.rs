@@ -119,6 +119,14 @@ impl Store {
         self.profile.places(column)
     }
 
+    /// Whether any value may be below 0.
+    pub(crate) fn has_negative(&self) -> bool {
+        match &self.shape {
+            Shape::Dense(dense) => dense.values.has_negative(),
+            Shape::Sparse(sparse) => sparse.values.has_negative(),
+        }
+    }
+
     /// Whether dense rows are the right choice for these values.
     fn prefers_dense(&self) -> bool {
         let dense = self.rows as f64 * self.width as f64 * self.profile.dense_kind().bytes() as f64;
@@ -158,6 +166,18 @@ impl Store {
         scratch: &'a mut Vec<f64>,
     ) -> linsep_proof::Entries<'a> {
         with_rows!(self, rows => rows.row(row, scratch).entries())
+    }
+
+    /// The entries of a row that are not 0, or all its values without columns where most are not 0.
+    pub(crate) fn load(&self, row: usize, columns: &mut Vec<u32>, values: &mut Vec<f64>) {
+        columns.clear();
+        match &self.shape {
+            Shape::Dense(dense) => {
+                let mostly_zeros = 2 * self.nonzeros < self.rows as u64 * self.width as u64;
+                dense.load(row, mostly_zeros.then_some(columns), values);
+            }
+            Shape::Sparse(sparse) => sparse.load(row, columns, values),
+        }
     }
 
     /// row · w.

@@ -109,19 +109,62 @@ impl Values {
     }
 
     /// The values at `range`, decoded into `scratch` unless they are stored as they are.
-    pub(super) fn load<'a>(&'a self, range: std::ops::Range<usize>, scratch: &'a mut Vec<f64>) -> &'a [f64] {
+    pub(super) fn load<'a>(
+        &'a self,
+        range: std::ops::Range<usize>,
+        scratch: &'a mut Vec<f64>,
+    ) -> &'a [f64] {
         if let Codes::F64(values) = &self.codes {
             return &values[range];
         }
-        scratch.resize(range.len(), 0.0);
-        match &self.codes {
-            Codes::Ones(_) => scratch.fill(1.0),
-            Codes::Table8(codes) => kernel::load_table8(&codes[range], self.table(), scratch),
-            Codes::Int32(codes) => kernel::load_int32(&codes[range], &self.tens, scratch),
-            Codes::F32(values) => kernel::load_f32(&values[range], scratch),
-            Codes::F64(_) => {}
-        }
+        self.load_into(range, scratch);
         scratch
+    }
+
+    /// The values at `range`, decoded.
+    fn load_into(&self, range: std::ops::Range<usize>, out: &mut Vec<f64>) {
+        out.resize(range.len(), 0.0);
+        match &self.codes {
+            Codes::Ones(_) => out.fill(1.0),
+            Codes::Table8(codes) => kernel::load_table8(&codes[range], self.table(), out),
+            Codes::Int32(codes) => kernel::load_int32(&codes[range], &self.tens, out),
+            Codes::F32(values) => kernel::load_f32(&values[range], out),
+            Codes::F64(values) => out.copy_from_slice(&values[range]),
+        }
+    }
+}
+
+impl Dense {
+    /// All values of a row, or with `columns` the entries that are not 0.
+    pub(crate) fn load(&self, row: usize, columns: Option<&mut Vec<u32>>, values: &mut Vec<f64>) {
+        let range = row * self.width..(row + 1) * self.width;
+        let Some(columns) = columns else {
+            return self.values.load_into(range, values);
+        };
+        if let Codes::Table8(codes) = &self.values.codes {
+            values.clear();
+            return kernel::nonzeros_table8(&codes[range], self.values.table(), columns, values);
+        }
+        self.values.load_into(range, values);
+        let mut kept = 0;
+        for column in 0..values.len() {
+            let value = values[column];
+            if value != 0.0 {
+                values[kept] = value;
+                columns.push(column as u32);
+                kept += 1;
+            }
+        }
+        values.truncate(kept);
+    }
+}
+
+impl Sparse {
+    /// The entries of a row.
+    pub(crate) fn load(&self, row: usize, columns: &mut Vec<u32>, values: &mut Vec<f64>) {
+        let range = self.offsets.range(row);
+        columns.extend_from_slice(&self.indices[range.clone()]);
+        self.values.load_into(range, values);
     }
 }
 
@@ -199,6 +242,11 @@ pub(crate) struct SparseRow<'a> {
 impl<'a> DenseRow<'a> {
     pub(crate) fn entries(self) -> Entries<'a> {
         Entries::Dense(self.0)
+    }
+
+    /// All values of the row.
+    pub(crate) fn values(self) -> &'a [f64] {
+        self.0
     }
 }
 

@@ -118,6 +118,17 @@ impl Values {
         }
     }
 
+    /// Whether any value is below 0; a table counts with all its values, used or not.
+    pub(crate) fn has_negative(&self) -> bool {
+        match &self.codes {
+            Codes::Ones(_) => false,
+            Codes::Table8(_) => self.table.iter().any(|x| *x < 0.0),
+            Codes::Int32(codes) => codes.iter().any(|code| *code < 0),
+            Codes::F32(codes) => codes.iter().any(|x| *x < 0.0),
+            Codes::F64(codes) => codes.iter().any(|x| *x < 0.0),
+        }
+    }
+
     /// The value at a position.
     #[inline]
     pub(crate) fn at(&self, position: usize) -> f64 {
