@@ -233,7 +233,8 @@ impl LinearModel {
 
     /// The scores of a row of a data set with the columns of the model.
     pub fn scores_of(&self, data: &Dataset, row: usize) -> Vec<f64> {
-        if data.input().basis != self.input.basis {
+        // Data that has the basis functions already is wider than its columns.
+        if data.n_features() != self.input.width() {
             return self.scores(&data.row(row));
         }
         let mut scores = vec![0.0; self.planes.len()];
