@@ -6,9 +6,11 @@
 
 mod lead;
 pub mod rule;
+mod scorer;
 
 pub use lead::Leads;
 pub use rule::{Ballot, Rule};
+pub use scorer::Scorer;
 
 use crate::data::Dataset;
 use crate::data::input::InputMap;
@@ -190,16 +192,12 @@ impl LinearModel {
     pub fn evaluate(&self, data: &Dataset, rows: Option<&[u32]>, threads: usize) -> Evaluation {
         const BLOCK: usize = 4096;
         let count = rows.map_or(data.n_rows(), <[u32]>::len);
-        let same_basis = data.input().basis == self.input.basis;
         let tally_block = |block: usize| {
             let mut tally = self.tally();
-            let mut scores = vec![0.0; self.planes.len()];
+            let mut scorer = self.scorer(data);
             for k in block * BLOCK..((block + 1) * BLOCK).min(count) {
                 let row = rows.map_or(k, |rows| rows[k] as usize);
-                let scores = match same_basis {
-                    true => self.score_row(&data.store, row, &mut scores),
-                    false => &self.scores(&data.row(row)),
-                };
+                let scores = scorer.row(row);
                 self.count(&mut tally, data.class_of(row), scores, data.weight(row));
             }
             tally
@@ -231,20 +229,10 @@ impl LinearModel {
         scores
     }
 
-    /// The scores of a row of a data set with the columns of the model.
-    pub fn scores_of(&self, data: &Dataset, row: usize) -> Vec<f64> {
-        // Data that has the basis functions already is wider than its columns.
-        if data.n_features() != self.input.width() {
-            return self.scores(&data.row(row));
-        }
-        let mut scores = vec![0.0; self.planes.len()];
-        self.score_row(&data.store, row, &mut scores).to_vec()
-    }
-
     /// The classes of some rows of a data set with the columns of the model.
     pub fn predict_rows(&self, data: &Dataset, rows: &[u32]) -> Vec<u32> {
-        let class = |row: &u32| self.class_of(&self.scores_of(data, *row as usize));
-        rows.iter().map(class).collect()
+        let mut scorer = self.scorer(data);
+        rows.iter().map(|&row| scorer.class(row as usize)).collect()
     }
 
     /// The scores of a row, in a place for one number of each plane.

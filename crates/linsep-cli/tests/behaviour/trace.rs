@@ -12,10 +12,15 @@ fn planes(room: &Room, model: &str) -> serde_json::Value {
     room.run(&format!("show {model} --json")).exits(0).json()["planes"].clone()
 }
 
+/// The header and the updates of a trace, whose last line has to name the last update.
 fn lines(room: &Room, name: &str) -> Vec<serde_json::Value> {
     let text = room.read(name);
     assert!(text.ends_with('\n'));
-    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+    let line = |line| serde_json::from_str(line).expect("a line of JSON");
+    let mut lines: Vec<serde_json::Value> = text.lines().map(line).collect();
+    let end = lines.pop().expect("a last line");
+    assert_eq!(end, serde_json::json!({ "updates": lines.len() - 1 }));
+    lines
 }
 
 #[test]

@@ -268,15 +268,18 @@ impl<R: BufRead> Replay<R> {
             }
             _ => return Err("the update names neither one row nor the rows of a batch".into()),
         };
-        let origin = self.data.as_ref().map(|data| data.origin());
-        let place = line.row.and_then(|row| origin?.line(u64::from(row)));
-        if line.line.is_some() && line.line != place {
-            return Err("line is not where the row stands in the data".into());
-        }
         if !moves.iter().map(|one| one.step).chain([line.step]).all(f64::is_finite) {
             return Err("a step is no finite number".into());
         }
         moves.iter().try_for_each(|one| self.machines[machine].accepts(*one))?;
+        let origin = self.data.as_ref().map(|data| data.origin());
+        let place = line.row.and_then(|row| origin?.line(u64::from(row)));
+        if line.line.is_some() && line.line != place {
+            return Err(match (place, line.line) {
+                (Some(place), Some(line)) => format!("line is {line}, the row stands in {place}"),
+                _ => "line is given, but the rows of this data stand in no file".into(),
+            });
+        }
         Ok(Update { machine, number: line.k, epoch: line.epoch, rate, moves })
     }
 
