@@ -86,10 +86,29 @@ impl<C: Centring> Machine<'_, C> {
         let a = step * self.rate_of(row);
         *self.moved = [self.moved[1], Moved { row: row as u32, plane: plane as u32, step: a }];
         let step = self.centring.bias_step(row);
-        let values = rows.row(row, &mut self.scratch);
-        self.planes[plane].add(values, a, self.square, step);
+        let (square, scratch) = (self.square, &mut self.scratch);
+        let mut add = |plane: &mut Moving, a: f64| {
+            rows.add_to(row, a, square, &mut plane.v, scratch);
+            plane.pull(a, step);
+        };
+        add(&mut self.planes[plane], a);
         if let Some(late) = self.late.get_mut(plane) {
-            late.add(values, a * self.time, self.square, step);
+            add(late, a * self.time);
+        }
+    }
+
+    /// Asks the memory for what the visits after the next ones need.
+    #[inline]
+    pub(crate) fn prefetch<R: Rows>(&self, rows: &R, ahead: &[u32]) {
+        /// Visits that pass until a row comes from memory.
+        const FAR: usize = 8;
+        /// A row is there by now, and the weights of its columns come next.
+        const NEAR: usize = 2;
+        if let Some(&row) = ahead.get(FAR) {
+            rows.prefetch(row as usize);
+        }
+        if let Some(&row) = ahead.get(NEAR) {
+            self.planes.iter().for_each(|plane| rows.prefetch_weights(row as usize, &plane.v));
         }
     }
 }
@@ -114,6 +133,11 @@ impl Moving {
             None => values.add_to(a, &mut self.v),
             Some(square) => values.add_scaled_to(a, square, &mut self.v),
         }
+        self.pull(a, bias_step);
+    }
+
+    /// What a step does beside the weights.
+    fn pull(&mut self, a: f64, bias_step: f64) {
         self.c += a;
         self.b += a * bias_step;
         self.pulled += a.abs();

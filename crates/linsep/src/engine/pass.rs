@@ -76,6 +76,7 @@ impl<U: Rule> Job<U> for Pass<'_> {
     fn run<R: Rows, C: Centring>(self, rule: &U, mut machine: Machine<'_, C>, rows: &R) -> Passed {
         let (mut corrected, mut mistakes, mut broken) = (0, 0, 0);
         for (visited, &row) in self.visiting.iter().enumerate() {
+            machine.prefetch(rows, &self.visiting[visited..]);
             let row = row as usize;
             let visit = rule.visit(&mut machine, rows, row, self.targets[row]);
             if visit != Visit::Right {

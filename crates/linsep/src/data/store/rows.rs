@@ -18,7 +18,31 @@ pub(crate) trait Rows: Sync {
 
     /// The row with its values decoded into `scratch` where they are not plain already.
     fn row<'a>(&'a self, row: usize, scratch: &'a mut Vec<f64>) -> Self::Row<'a>;
+
+    /// w_j += a · row_j, or (a · scale_j) · row_j where there are scales.
+    fn add_to(
+        &self,
+        row: usize,
+        a: f64,
+        scale: Option<&[f64]>,
+        w: &mut [f64],
+        scratch: &mut Vec<f64>,
+    ) {
+        match scale {
+            None => self.row(row, scratch).add_to(a, w),
+            Some(scale) => self.row(row, scratch).add_scaled_to(a, scale, w),
+        }
+    }
+
+    /// Asks the memory for a row that will be visited soon.
+    fn prefetch(&self, row: usize);
+
+    /// Asks the memory for the weights that the next row needs, if they are far apart.
+    fn prefetch_weights(&self, _row: usize, _w: &[f64]) {}
 }
+
+/// Weights beyond this are not in the cache of a core by themselves.
+const NEAR_WEIGHTS: usize = 1 << 15;
 
 /// One decoded row.
 pub(crate) trait Row: Copy {
@@ -107,6 +131,17 @@ impl Values {
         self.table.as_slice().try_into().unwrap_or(&[0.0; 256])
     }
 
+    #[inline]
+    fn prefetch(&self, range: std::ops::Range<usize>) {
+        match &self.codes {
+            Codes::Ones(_) => {}
+            Codes::Table8(codes) => kernel::prefetch(&codes[range]),
+            Codes::Int32(codes) => kernel::prefetch(&codes[range]),
+            Codes::F32(values) => kernel::prefetch(&values[range]),
+            Codes::F64(values) => kernel::prefetch(&values[range]),
+        }
+    }
+
     /// The values at `range`, decoded into `scratch` unless they are stored as they are.
     fn load<'a>(&'a self, range: std::ops::Range<usize>, scratch: &'a mut Vec<f64>) -> &'a [f64] {
         if let Codes::F64(values) = &self.codes {
@@ -148,6 +183,32 @@ impl Rows for Dense {
     fn row<'a>(&'a self, row: usize, scratch: &'a mut Vec<f64>) -> DenseRow<'a> {
         DenseRow(self.values.load(row * self.width..(row + 1) * self.width, scratch))
     }
+
+    fn add_to(
+        &self,
+        row: usize,
+        a: f64,
+        scale: Option<&[f64]>,
+        w: &mut [f64],
+        scratch: &mut Vec<f64>,
+    ) {
+        let range = row * self.width..(row + 1) * self.width;
+        match (&self.values.codes, scale) {
+            (Codes::Table8(codes), None) => {
+                kernel::axpy_table8(a, &codes[range], self.values.table(), w);
+            }
+            (Codes::Table8(codes), Some(scale)) => {
+                kernel::axpy_table8_scaled(a, scale, &codes[range], self.values.table(), w);
+            }
+            (_, None) => self.row(row, scratch).add_to(a, w),
+            (_, Some(scale)) => self.row(row, scratch).add_scaled_to(a, scale, w),
+        }
+    }
+
+    #[inline]
+    fn prefetch(&self, row: usize) {
+        self.values.prefetch(row * self.width..(row + 1) * self.width);
+    }
 }
 
 impl Rows for Sparse {
@@ -180,6 +241,20 @@ impl Rows for Sparse {
         SparseRow {
             indices: &self.indices[range.clone()],
             values: self.values.load(range, scratch),
+        }
+    }
+
+    #[inline]
+    fn prefetch(&self, row: usize) {
+        let range = self.offsets.range(row);
+        kernel::prefetch(&self.indices[range.clone()]);
+        self.values.prefetch(range);
+    }
+
+    #[inline]
+    fn prefetch_weights(&self, row: usize, w: &[f64]) {
+        if w.len() > NEAR_WEIGHTS {
+            kernel::prefetch_at(&self.indices[self.offsets.range(row)], w);
         }
     }
 }
