@@ -10,7 +10,7 @@ mod scorer;
 
 pub use lead::Leads;
 pub use rule::{Ballot, Rule};
-pub use scorer::Scorer;
+pub use scorer::{ChunkScorer, Scorer};
 
 use crate::data::Dataset;
 use crate::data::input::InputMap;
@@ -160,12 +160,10 @@ impl LinearModel {
         Ok(self)
     }
 
-    /// The scores of every row of a chunk that was read for this model's input, in order.
-    pub fn score_chunk(&self, chunk: &Chunk<'_>, mut each: impl FnMut(usize, &[f64])) {
-        let mut scores = vec![0.0; self.planes.len()];
-        for row in 0..chunk.n_rows() {
-            each(row, self.score_row(&chunk.store, row, &mut scores));
-        }
+    /// The scores of every row of a chunk that was read for this model's input, in order. For many chunks
+    /// there is [`LinearModel::chunk_scorer`].
+    pub fn score_chunk(&self, chunk: &Chunk<'_>, each: impl FnMut(usize, &[f64])) {
+        self.chunk_scorer().for_each(chunk, each);
     }
 
     /// The features of a row of a chunk as planes see them: the entries that are not 0, columns rising.
@@ -192,9 +190,9 @@ impl LinearModel {
     pub fn evaluate(&self, data: &Dataset, rows: Option<&[u32]>, threads: usize) -> Evaluation {
         const BLOCK: usize = 4096;
         let count = rows.map_or(data.n_rows(), <[u32]>::len);
+        let scorer = self.scorer(data);
         let tally_block = |block: usize| {
-            let mut tally = self.tally();
-            let mut scorer = self.scorer(data);
+            let (mut tally, mut scorer) = (self.tally(), scorer.beside());
             for k in block * BLOCK..((block + 1) * BLOCK).min(count) {
                 let row = rows.map_or(k, |rows| rows[k] as usize);
                 let scores = scorer.row(row);

@@ -4,7 +4,7 @@
 //! what happens at a row. Rules are types, compiled once for each storage; nothing that is constant in
 //! a run is tested at a row.
 
-use super::machine::{Centring, Machine, Moved, Moving, Rates, bits};
+use super::machine::{Arrangement, Centring, Machine, Moved, Moving, Rates, bits};
 use super::pass::{AllRight, Losses, Margins, Moves, Pass, Passed, work};
 use super::stopping::StopRule;
 use crate::data::Dataset;
@@ -119,6 +119,7 @@ pub(crate) struct Online<U> {
     start: Vec<Plane>,
     /// The length of the longest row in the coordinates of the run, once it was asked for.
     longest: OnceLock<f64>,
+    arrangement: Arrangement,
     now: Now,
 }
 
@@ -202,6 +203,7 @@ impl<U: Rule> Online<U> {
             centre: scaler.centre.as_ref().map_or_else(Vec::new, |c| c.direction.clone()),
         };
         let (visiting, longest) = (Vec::new(), OnceLock::new());
+        let arrangement = Arrangement::of(&now.planes, &data);
         let mut run = Online {
             data,
             rule,
@@ -215,6 +217,7 @@ impl<U: Rule> Online<U> {
             visiting,
             start,
             longest,
+            arrangement,
             now,
         };
         run.line_up();
@@ -259,7 +262,14 @@ impl<U: Rule> Online<U> {
         let left = &self.visiting[self.now.cursor as usize..];
         let visiting = &left[..left.len().min(usize::try_from(visits).unwrap_or(usize::MAX))];
         let job = Pass { targets: self.data.targets(), visiting, updates };
-        work(&self.data, &self.rule, &self.scaler, &self.rates, self.now.moves(), job)
+        work(
+            &self.data,
+            &self.rule,
+            &self.scaler,
+            &self.rates,
+            self.now.moves(&mut self.arrangement),
+            job,
+        )
     }
 
     fn end_epoch(&mut self) {
@@ -302,13 +312,27 @@ impl<U: Rule> Online<U> {
     /// Whether no row is wrong: the error set.
     fn is_empty(&mut self) -> bool {
         let job = AllRight { targets: self.data.targets(), rows: &self.rows };
-        work(&self.data, &self.rule, &self.scaler, &self.rates, self.now.moves(), job)
+        work(
+            &self.data,
+            &self.rule,
+            &self.scaler,
+            &self.rates,
+            self.now.moves(&mut self.arrangement),
+            job,
+        )
     }
 
     /// Σ weight · loss over all rows.
     fn criterion(&mut self) -> f64 {
         let job = Losses { data: &self.data, rows: &self.rows };
-        work(&self.data, &self.rule, &self.scaler, &self.rates, self.now.moves(), job)
+        work(
+            &self.data,
+            &self.rule,
+            &self.scaler,
+            &self.rates,
+            self.now.moves(&mut self.arrangement),
+            job,
+        )
     }
 
     /// Puts the rows into the order of this epoch, which follows from seed, epoch and planes.
@@ -327,8 +351,14 @@ impl<U: Rule> Online<U> {
             }
             Order::WorstFirst => {
                 let job = Margins { targets: self.data.targets(), rows };
-                let margins =
-                    work(&self.data, &self.rule, &self.scaler, &self.rates, self.now.moves(), job);
+                let margins = work(
+                    &self.data,
+                    &self.rule,
+                    &self.scaler,
+                    &self.rates,
+                    self.now.moves(&mut self.arrangement),
+                    job,
+                );
                 let mut order: Vec<usize> = (0..rows.len()).collect();
                 // A margin of −0 is one of 0.
                 order.sort_by(|&a, &b| (margins[a] + 0.0).total_cmp(&(margins[b] + 0.0)));
@@ -477,6 +507,7 @@ impl<U: Rule> Online<U> {
             return Err(Error::usage("the saved state belongs to a run on other data"));
         }
         self.now = now;
+        self.arrangement = Arrangement::of(&self.now.planes, &self.data);
         match self.now.line_up.is_empty() {
             true => self.line_up(),
             false => self.visiting.clone_from(&self.now.line_up),
@@ -510,18 +541,20 @@ impl<U: Rule> Online<U> {
         };
         self.now.planes = before.planes.iter().map(raw).collect();
         self.now.late = before.late.iter().map(raw).collect();
+        self.arrangement = Arrangement::of(&self.now.planes, &self.data);
         self.line_up();
         Ok(())
     }
 }
 
 impl Now {
-    fn moves(&mut self) -> Moves<'_> {
+    fn moves<'a>(&'a mut self, arrangement: &'a mut Arrangement) -> Moves<'a> {
         Moves {
             time: (self.earlier.visits + self.visits()) as f64,
             k: self.earlier.updates + self.updates + 1,
             planes: &mut self.planes,
             late: &mut self.late,
+            arrangement,
             moved: &mut self.moved,
         }
     }

@@ -1,6 +1,6 @@
 //! What an online run does with rows and planes: visits, margins, losses. The hot loop stands here.
 
-use super::machine::{Centring, Machine, Moved, Moving, NotCentred, Rates};
+use super::machine::{Arrangement, Centring, Machine, Moved, Moving, NotCentred, Rates};
 use super::online::{Rule, Visit};
 use crate::data::Dataset;
 use crate::data::scale::Scaler;
@@ -16,6 +16,7 @@ pub(super) trait Job<U> {
 pub(super) struct Moves<'a> {
     pub(super) planes: &'a mut [Moving],
     pub(super) late: &'a mut [Moving],
+    pub(super) arrangement: &'a mut Arrangement,
     /// The last two planes that were corrected.
     pub(super) moved: &'a mut [Moved; 2],
     /// Visits so far.
@@ -34,19 +35,19 @@ pub(super) fn work<U, J: Job<U>>(
     job: J,
 ) -> J::Out {
     let (square, row_scale) = (scaler.square.as_deref(), scaler.row_factor.as_deref());
-    let Moves { planes, late, moved, time, k } = moves;
+    let Moves { planes, late, arrangement, moved, time, k } = moves;
     let scratch = Vec::new();
     with_rows!(data.store, rows => match &scaler.centre {
         None => {
             let centring = NotCentred;
             let machine = Machine {
-                planes, late, time, k, square, row_scale, rates, centring, scratch, moved,
+                planes, late, time, k, square, row_scale, rates, centring, scratch, arrangement, moved,
             };
             job.run(rule, machine, rows)
         }
         Some(centring) => {
             let machine = Machine {
-                planes, late, time, k, square, row_scale, rates, centring, scratch, moved,
+                planes, late, time, k, square, row_scale, rates, centring, scratch, arrangement, moved,
             };
             job.run(rule, machine, rows)
         }

@@ -23,7 +23,7 @@ use linsep::model_file::{DataIdentity, ModelFile};
 use linsep::recipe::Kind;
 use linsep::{Code, Error, Fit, Stop, Task, Training};
 use plan::{Plan, TestOn};
-use report::Report;
+use report::{Report, Seconds};
 use runs::{Grounds, Runs};
 use std::path::Path;
 use std::process::ExitCode;
@@ -37,6 +37,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     }
     let input = Input::read(&plan, matches, context)?;
     let Input { task, test_rows, splits, identity, .. } = &input;
+    let clock = Instant::now();
     let mut training = input.begin(&plan)?;
     if plan.dry_run {
         // Starting a run checks the settings against the data.
@@ -46,13 +47,14 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         return Ok(ExitCode::SUCCESS);
     }
 
-    let clock = Instant::now();
     let first = checkpoint::first(&plan, input.earlier, input.held_out, training.as_ref());
     let mut keeper = Keeper::new(&plan, context, task, identity, first);
     keeper.begin(training.as_ref())?;
     let (stop, traced) = trace::drive(&plan, task, training.as_mut(), context, &mut keeper)?;
-    let fit = Fit::of(training.as_ref(), task, stop);
     let train_seconds = clock.elapsed().as_secs_f64();
+    let proving = Instant::now();
+    let fit = Fit::of(training.as_ref(), task, stop);
+    let prove_seconds = proving.elapsed().as_secs_f64();
     if fit.stop == Stop::Diverged {
         return Err(diverged());
     }
@@ -106,7 +108,12 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         earlier: input.earlier,
         resumed: plan.resume.as_ref().map(|resume| (resume.path.as_path(), input.same)),
         digest: identity.sha256.clone(),
-        seconds: [input.seconds, train_seconds, writing.elapsed().as_secs_f64()],
+        seconds: Seconds {
+            read: input.seconds,
+            train: train_seconds,
+            prove: prove_seconds,
+            write: writing.elapsed().as_secs_f64(),
+        },
         features: task.data.n_features(),
         rows: task.data.n_rows(),
         label: input.label.clone(),

@@ -16,14 +16,17 @@
 #![allow(unsafe_code)]
 
 /// Lanes of a dot product.
-const LANES: usize = 8;
+pub(crate) const LANES: usize = 8;
 
 #[inline(always)]
 fn add_lanes(acc: [f64; LANES]) -> f64 {
     // Where the compiler sees the tree, it cuts the lanes of the loop before it into halves and quarters.
-    let acc = std::hint::black_box(acc);
-    let [a, b, c, d] = std::array::from_fn(|lane| acc[lane] + acc[lane + 4]);
-    (a + c) + (b + d)
+    tree(std::hint::black_box(acc))
+}
+
+#[inline(always)]
+fn tree(acc: [f64; LANES]) -> f64 {
+    ((acc[0] + acc[4]) + (acc[2] + acc[6])) + ((acc[1] + acc[5]) + (acc[3] + acc[7]))
 }
 
 /// Up to eight values, with zeros behind them: as a whole block they change no other lane.
@@ -136,6 +139,16 @@ fn add_table8(row: &[u8], table: &[f64; 256], w: &mut [f64], factor: impl Fn(usi
     }
 }
 
+/// lanes_k += x · line_k for four planes at a time.
+#[inline(always)]
+fn add_line(x: f64, line: &[f64], lane: &mut [f64]) {
+    for (sums, weights) in lane.as_chunks_mut::<4>().0.iter_mut().zip(line.as_chunks::<4>().0) {
+        for k in 0..4 {
+            sums[k] += x * weights[k];
+        }
+    }
+}
+
 /// Asks for values that will soon be read. Changes nothing but time.
 #[inline(always)]
 pub(crate) fn prefetch<T>(values: &[T]) {
@@ -157,10 +170,11 @@ pub(crate) fn prefetch<T>(values: &[T]) {
 
 /// Asks for the weights of the columns of a sparse row that will soon be read.
 #[inline(always)]
-pub(crate) fn prefetch_at(indices: &[u32], w: &[f64]) {
+pub(crate) fn prefetch_at(indices: &[u32], w: &[f64], stride: usize) {
     for &index in indices {
-        if let Some(weight) = w.get(index as usize) {
-            prefetch(std::slice::from_ref(weight));
+        let start = index as usize * stride;
+        if let Some(weights) = w.get(start..start + stride) {
+            prefetch(weights);
         }
     }
 }
@@ -320,6 +334,48 @@ kernels! {
         for (&index, value) in indices.iter().zip(values) {
             let j = index as usize;
             w[j] += (a * scale[j]) * value;
+        }
+    }
+
+    /// row · w for four planes at once: the sums of one wait for each other, those of four do not.
+    fn dot_four(row: &[f64], planes: [&[f64]; 4]) -> [f64; 4] {
+        let planes = planes.map(|w| w[..row.len()].as_chunks::<LANES>());
+        let (blocks, rest) = row.as_chunks::<LANES>();
+        let mut acc = [[0.0; LANES]; 4];
+        for (block, x) in blocks.iter().enumerate() {
+            for (acc, (w, _)) in acc.iter_mut().zip(&planes) {
+                for lane in 0..LANES {
+                    acc[lane] += x[lane] * w[block][lane];
+                }
+            }
+        }
+        for (acc, (_, w)) in acc.iter_mut().zip(&planes) {
+            for (lane, (x, w)) in rest.iter().zip(*w).enumerate() {
+                acc[lane] += x * w;
+            }
+        }
+        acc.map(add_lanes)
+    }
+
+    /// A sparse row · w for many planes at once, which stand side by side in lines of `stride` weights
+    /// for each column, a multiple of four. The sums of lane l begin at l · stride; [`add_plane_lanes`]
+    /// ends them.
+    fn dots_sparse(indices: &[u32], values: &[f64], planes: &[f64], stride: usize, lanes: &mut [f64]) {
+        for (&index, &x) in indices.iter().zip(values) {
+            let j = index as usize;
+            let start = j % LANES * stride;
+            let line = &planes[j * stride..(j + 1) * stride];
+            add_line(x, line, &mut lanes[start..start + stride]);
+        }
+    }
+
+    /// The sums of the lanes of each plane, in the same order.
+    fn add_plane_lanes(lanes: &[f64], stride: usize, sums: &mut [f64]) {
+        let mut parts = lanes.chunks_exact(stride);
+        let lanes: [&[f64]; LANES] =
+            std::array::from_fn(|_| &parts.next().unwrap_or_default()[..sums.len()]);
+        for (k, sum) in sums.iter_mut().enumerate() {
+            *sum = tree(lanes.map(|lane| lane[k]));
         }
     }
 

@@ -5,12 +5,14 @@
 //! file. Dense rows win while they cost at most one and a half times the bytes of sparse ones,
 //! because a dense pass needs no index.
 
+pub(crate) mod bundle;
 pub(crate) mod kernel;
 pub(crate) mod profile;
 pub(crate) mod rows;
 pub(crate) mod staging;
 pub(crate) mod values;
 
+pub(crate) use bundle::{Bundle, Products};
 pub(crate) use rows::{Dense, Offsets, Row, Rows, Sparse};
 pub(crate) use staging::Staging;
 pub use values::Kind;

@@ -1,5 +1,6 @@
 //! The two storages: dense rows and compressed sparse rows, behind one small trait.
 
+use super::bundle::{Bundle, Products};
 use super::kernel;
 use super::values::{Codes, Values};
 
@@ -15,6 +16,16 @@ pub(crate) trait Rows: Sync {
 
     /// row · w, straight from the codes.
     fn dot(&self, row: usize, w: &[f64]) -> f64;
+
+    /// row · w of several planes, with one look at the row: of a dense row four at a time, of a sparse
+    /// one from the bundle of the planes, if there is one. The products are left in `out`.
+    fn dot_all<'w>(
+        &self,
+        row: usize,
+        plane: impl Fn(usize) -> &'w [f64],
+        bundle: Option<&Bundle>,
+        out: &mut Products,
+    );
 
     /// The row with its values decoded into `scratch` where they are not plain already.
     fn row<'a>(&'a self, row: usize, scratch: &'a mut Vec<f64>) -> Self::Row<'a>;
@@ -37,8 +48,9 @@ pub(crate) trait Rows: Sync {
     /// Asks the memory for a row that will be visited soon.
     fn prefetch(&self, row: usize);
 
-    /// Asks the memory for the weights that the next row needs, if they are far apart.
-    fn prefetch_weights(&self, _row: usize, _w: &[f64]) {}
+    /// Asks the memory for the weights that a row needs soon, if they are far apart: `stride` numbers
+    /// for each column.
+    fn prefetch_weights(&self, _row: usize, _w: &[f64], _stride: usize) {}
 }
 
 /// Weights beyond this are not in the cache of a core by themselves.
@@ -180,6 +192,25 @@ impl Rows for Dense {
         }
     }
 
+    fn dot_all<'w>(
+        &self,
+        row: usize,
+        plane: impl Fn(usize) -> &'w [f64],
+        _: Option<&Bundle>,
+        out: &mut Products,
+    ) {
+        let Products { sums, scratch, .. } = out;
+        let DenseRow(values) = self.row(row, scratch);
+        let (fours, rest) = sums.as_chunks_mut::<4>();
+        let single = 4 * fours.len();
+        for (k, four) in fours.iter_mut().enumerate() {
+            *four = kernel::dot_four(values, std::array::from_fn(|lane| plane(4 * k + lane)));
+        }
+        for (k, sum) in rest.iter_mut().enumerate() {
+            *sum = kernel::dot_f64(values, plane(single + k));
+        }
+    }
+
     fn row<'a>(&'a self, row: usize, scratch: &'a mut Vec<f64>) -> DenseRow<'a> {
         DenseRow(self.values.load(row * self.width..(row + 1) * self.width, scratch))
     }
@@ -236,6 +267,24 @@ impl Rows for Sparse {
         }
     }
 
+    fn dot_all<'w>(
+        &self,
+        row: usize,
+        plane: impl Fn(usize) -> &'w [f64],
+        bundle: Option<&Bundle>,
+        out: &mut Products,
+    ) {
+        let Products { sums, scratch, lanes } = out;
+        let SparseRow { indices, values } = self.row(row, scratch);
+        match bundle {
+            Some(bundle) => bundle.dot_sparse(indices, values, lanes, sums),
+            None => {
+                let dot = |k| kernel::dot_sparse_f64(indices, values, plane(k));
+                sums.iter_mut().enumerate().for_each(|(k, sum)| *sum = dot(k));
+            }
+        }
+    }
+
     fn row<'a>(&'a self, row: usize, scratch: &'a mut Vec<f64>) -> SparseRow<'a> {
         let range = self.offsets.range(row);
         SparseRow {
@@ -252,9 +301,9 @@ impl Rows for Sparse {
     }
 
     #[inline]
-    fn prefetch_weights(&self, row: usize, w: &[f64]) {
+    fn prefetch_weights(&self, row: usize, w: &[f64], stride: usize) {
         if w.len() > NEAR_WEIGHTS {
-            kernel::prefetch_at(&self.indices[self.offsets.range(row)], w);
+            kernel::prefetch_at(&self.indices[self.offsets.range(row)], w, stride);
         }
     }
 }
