@@ -122,15 +122,22 @@ impl<C: Centring> Machine<'_, C> {
 
     /// Asks the memory for what the visits after the next ones need.
     #[inline]
-    pub(crate) fn prefetch<R: Rows>(&self, rows: &R, ahead: &[u32]) {
+    pub(crate) fn prefetch<R: Rows>(
+        &self,
+        rows: &R,
+        ahead: &[u32],
+        is_passed_over: impl Fn(u32) -> bool,
+    ) {
         /// Visits that pass until a row comes from memory.
         const FAR: usize = 8;
         /// A row is there by now, and the weights of its columns come next.
         const NEAR: usize = 2;
-        if let Some(&row) = ahead.get(FAR) {
+        let row =
+            |distance: usize| ahead.get(distance).copied().filter(|&row| !is_passed_over(row));
+        if let Some(row) = row(FAR) {
             rows.prefetch(row as usize);
         }
-        if let Some(&row) = ahead.get(NEAR) {
+        if let Some(row) = row(NEAR) {
             match (&self.arrangement.bundle, &*self.planes) {
                 (Some(bundle), _) => bundle.prefetch(rows, row as usize),
                 (None, [plane]) => rows.prefetch_weights(row as usize, &plane.v, 1),

@@ -7,4 +7,5 @@ pub(crate) mod direct;
 pub(crate) mod machine;
 pub(crate) mod online;
 mod pass;
+mod skipping;
 pub(crate) mod stopping;

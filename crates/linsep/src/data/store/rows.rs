@@ -11,6 +11,9 @@ pub(crate) trait Rows: Sync {
     where
         Self: 'a;
 
+    /// Whether rows hold every column.
+    const IS_DENSE: bool;
+
     /// Number of rows.
     fn len(&self) -> usize;
 
@@ -174,6 +177,8 @@ impl Values {
 impl Rows for Dense {
     type Row<'a> = DenseRow<'a>;
 
+    const IS_DENSE: bool = true;
+
     fn len(&self) -> usize {
         self.rows
     }
@@ -244,6 +249,8 @@ impl Rows for Dense {
 
 impl Rows for Sparse {
     type Row<'a> = SparseRow<'a>;
+
+    const IS_DENSE: bool = false;
 
     fn len(&self) -> usize {
         self.offsets.rows()
