@@ -6,9 +6,11 @@
 
 mod lead;
 pub mod rule;
+mod scorer;
 
 pub use lead::Leads;
 pub use rule::{Ballot, Rule};
+pub use scorer::{ChunkScorer, Scorer};
 
 use crate::data::Dataset;
 use crate::data::input::InputMap;
@@ -164,12 +166,10 @@ impl LinearModel {
         Ok(self)
     }
 
-    /// The scores of every row of a chunk that was read for this model's input, in order.
-    pub fn score_chunk(&self, chunk: &Chunk<'_>, mut each: impl FnMut(usize, &[f64])) {
-        let mut scores = vec![0.0; self.planes.len()];
-        for row in 0..chunk.n_rows() {
-            each(row, self.score_row(&chunk.store, row, &mut scores));
-        }
+    /// The scores of every row of a chunk that was read for this model's input, in order. For many chunks
+    /// there is [`LinearModel::chunk_scorer`].
+    pub fn score_chunk(&self, chunk: &Chunk<'_>, each: impl FnMut(usize, &[f64])) {
+        self.chunk_scorer().for_each(chunk, each);
     }
 
     /// The features of a row of a chunk as planes see them: the entries that are not 0, columns rising.
@@ -196,16 +196,12 @@ impl LinearModel {
     pub fn evaluate(&self, data: &Dataset, rows: Option<&[u32]>, threads: usize) -> Evaluation {
         const BLOCK: usize = 4096;
         let count = rows.map_or(data.n_rows(), <[u32]>::len);
-        let same_basis = data.input().basis == self.input.basis;
+        let scorer = self.scorer(data);
         let tally_block = |block: usize| {
-            let mut tally = self.tally();
-            let mut scores = vec![0.0; self.planes.len()];
+            let (mut tally, mut scorer) = (self.tally(), scorer.beside());
             for k in block * BLOCK..((block + 1) * BLOCK).min(count) {
                 let row = rows.map_or(k, |rows| rows[k] as usize);
-                let scores = match same_basis {
-                    true => self.score_row(&data.store, row, &mut scores),
-                    false => &self.scores(&data.row(row)),
-                };
+                let scores = scorer.row(row);
                 self.count(&mut tally, data.class_of(row), scores, data.weight(row));
             }
             tally
@@ -237,19 +233,10 @@ impl LinearModel {
         scores
     }
 
-    /// The scores of a row of a data set with the columns of the model.
-    pub fn scores_of(&self, data: &Dataset, row: usize) -> Vec<f64> {
-        if data.input().basis != self.input.basis {
-            return self.scores(&data.row(row));
-        }
-        let mut scores = vec![0.0; self.planes.len()];
-        self.score_row(&data.store, row, &mut scores).to_vec()
-    }
-
     /// The classes of some rows of a data set with the columns of the model.
     pub fn predict_rows(&self, data: &Dataset, rows: &[u32]) -> Vec<u32> {
-        let class = |row: &u32| self.class_of(&self.scores_of(data, *row as usize));
-        rows.iter().map(class).collect()
+        let mut scorer = self.scorer(data);
+        rows.iter().map(|&row| scorer.class(row as usize)).collect()
     }
 
     /// The scores of a row, in a place for one number of each plane.

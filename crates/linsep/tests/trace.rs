@@ -50,10 +50,14 @@ fn plane_bits(planes: &[Plane]) -> Vec<u64> {
     planes.iter().flat_map(|p| p.weights.iter().chain([&p.bias])).map(|x| x.to_bits()).collect()
 }
 
+/// The header and the updates; the last line has to name the last update.
 fn lines(file: &[u8]) -> (Header, Vec<Line>) {
     let text = String::from_utf8(file.to_vec()).unwrap();
     let (first, rest) = text.split_once('\n').unwrap();
-    let lines = rest.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut rest: Vec<&str> = rest.lines().collect();
+    let end = rest.pop().unwrap();
+    let lines: Vec<Line> = rest.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(end, format!("{{\"updates\":{}}}", lines.last().map_or(0, |line| line.k)));
     (serde_json::from_str(first).unwrap(), lines)
 }
 
@@ -353,7 +357,9 @@ fn damaged_traces_are_refused_with_their_line() {
         Ok(())
     };
     attempt(&text).unwrap();
-    attempt(&format!("{}\n", all[..4].join("\n"))).unwrap();
+    // A shorter run is a trace just when its last line says so.
+    let first_three = all[..4].join("\n");
+    attempt(&format!("{first_three}\n{{\"updates\":3}}\n")).unwrap();
     let with = |at: usize, line: &str| {
         let mut lines: Vec<&str> = all.clone();
         lines[at] = line;
@@ -380,7 +386,16 @@ fn damaged_traces_are_refused_with_their_line() {
         (change(0, "criteria", serde_json::json!(["jx"])), 1, "jx"),
         (change(0, "cheese", 1.into()), 1, "cheese"),
         (text[..text.len() - 1].into(), all.len(), "cut off"),
-        (text[..text.len() - 30].into(), all.len(), "cut off"),
+        (text[..text.len() - 5].into(), all.len(), "cut off"),
+        (text[..text.len() - 30].into(), all.len() - 1, "cut off"),
+        (format!("{}\n", all[0]), 1, "cut off"),
+        (format!("{first_three}\n"), 4, "cut off"),
+        (format!("{}\n", all[..all.len() - 1].join("\n")), all.len() - 1, "cut off"),
+        (format!("{first_three}\n{{\"updates\":2}}\n"), 5, "was to be 2, it is 3"),
+        (format!("{first_three}\n{{\"updates\":4}}\n"), 5, "was to be 4, it is 3"),
+        (with(3, all[all.len() - 1]), 4, "it is 2"),
+        (format!("{text}{}\n", all[3]), all.len() + 1, "behind the last one"),
+        (format!("{text}\n"), all.len() + 1, "behind the last one"),
         (with(3, "{"), 4, "no update"),
         (with(3, ""), 4, "no update"),
         (with(3, all[4]), 4, "k is 4, after 2 comes 3"),
@@ -394,6 +409,7 @@ fn damaged_traces_are_refused_with_their_line() {
         (change(3, "mistakes", 900.into()), 4, "mistakes is 900"),
         (change(3, "rival", 0.into()), 4, "rival"),
         (change(3, "machine", 1.into()), 4, "machine"),
+        (change(3, "line", 1.into()), 4, "stand in no file"),
         (change(3, "epoch", 0.into()), 4, "epoch 0"),
         (change(3, "rows", serde_json::json!([1])), 4, "neither one row"),
         (change(3, "cheese", 1.into()), 4, "cheese"),

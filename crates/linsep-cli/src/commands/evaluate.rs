@@ -80,8 +80,9 @@ pub(crate) fn on_files(
     let rest = model.input.rest.then_some(0);
     let mut tally = model.tally();
     let mut unknown = None;
+    let mut scorer = model.chunk_scorer();
     stream(inputs, options, &model.input, true, |_, chunk| {
-        model.score_chunk(&chunk, |row, scores| {
+        scorer.for_each(&chunk, |row, scores| {
             let label = chunk.label(row).unwrap_or("");
             // A model of one class against the rest takes every other label as the rest.
             match ids.get(label).copied().or(rest) {

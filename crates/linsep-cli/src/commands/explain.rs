@@ -81,8 +81,9 @@ fn find(
     }
     let mut found: Option<Found> = None;
     let (mut rows, mut several, mut last) = (0, 0, None);
+    let mut scorer = model.chunk_scorer();
     stream(&inputs, &options, &model.input, false, |_, chunk| {
-        model.score_chunk(&chunk, |at, scores| {
+        scorer.for_each(&chunk, |at, scores| {
             let is_wanted = match wanted {
                 Wanted::Row(row) => row == rows,
                 Wanted::Line(line) => chunk.place(at).line == Some(line),

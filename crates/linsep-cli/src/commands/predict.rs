@@ -8,6 +8,7 @@ use clap::ArgMatches;
 use linsep::atomic::write_atomic;
 use linsep::data::read::{Choices, Chunk, stream};
 use linsep::data::write::quote;
+use linsep::model::ChunkScorer;
 use linsep::model_file::ModelFile;
 use linsep::{Error, Leads, LinearModel, Link};
 use std::io::{self, Write};
@@ -46,8 +47,9 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
             header_done: false,
             line: Vec::new(),
         };
+        let mut scorer = model.chunk_scorer();
         choices = Some(stream(&inputs, &options, &model.input, false, |choices, chunk| {
-            writer.chunk(choices, &chunk)
+            writer.chunk(choices, &chunk, &mut scorer)
         })?);
         counts = writer.counts;
         writer.out.flush().map_err(write_failed)
@@ -157,7 +159,12 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn chunk(&mut self, choices: &Choices, chunk: &Chunk<'_>) -> Result<(), Error> {
+    fn chunk(
+        &mut self,
+        choices: &Choices,
+        chunk: &Chunk<'_>,
+        scorer: &mut ChunkScorer<'_>,
+    ) -> Result<(), Error> {
         if self.layout.keep_columns && choices.delimiter.is_none() {
             return Err(Error::usage(
                 "--keep-columns works on tables; svmlight lines have no columns",
@@ -168,8 +175,7 @@ impl Writer<'_> {
         }
         self.header_done = true;
         let mut failed = None;
-        let model = self.model;
-        model.score_chunk(chunk, |row, scores| {
+        scorer.for_each(chunk, |row, scores| {
             if failed.is_none() {
                 let columns =
                     if self.layout.keep_columns { chunk.fields(row, choices) } else { Vec::new() };

@@ -6,7 +6,7 @@ use crate::input::whole;
 use crate::output::{counted, note, print_json, stdout};
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
-use linsep::data::write::{OutputFormat, Packer, Packing, RowWriter};
+use linsep::data::write::{OutputFormat, Packer, Packing, RowWriter, unfit_label};
 use linsep::density::{MOST_NUMBERS, Sampler};
 use linsep::model_file::ModelFile;
 use linsep::{Error, LinearModel};
@@ -44,6 +44,9 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
             "--json needs -o FILE: the rows themselves go to standard output",
         )
         .into());
+    }
+    if let Some(words) = unfit_label(&file.model.classes, format) {
+        return Err(Error::usage(format!("{words}; choose another --format")).into());
     }
     notes(&file.model, &sampler, context);
     if matches.get_flag("dry-run") {

@@ -187,3 +187,13 @@ fn a_model_whose_density_is_none_is_refused() {
     room.write("bad.linsep", changed);
     refused(&room, "sample bad.linsep", 4, &["error[E0403]"]);
 }
+
+#[test]
+fn a_sample_that_could_not_be_read_back_is_refused() {
+    let room = Room::new();
+    room.write("n.csv", "x,y\n1,a b\n2,a b\n5,c\n6,c\n");
+    room.run("train n.csv --learner lda -o m.linsep").exits(0);
+    let run = room.run("sample m.linsep -o s.svm").exits(2);
+    assert!(run.err.contains("svmlight cannot hold the label"), "{}", run.err);
+    assert!(!room.exists("s.svm"));
+}

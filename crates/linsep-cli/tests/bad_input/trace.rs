@@ -88,7 +88,14 @@ fn a_trace_that_was_cut_or_changed_is_refused_with_its_line() {
         line["row"] = ((row + 1) % 6).into();
         line.to_string()
     };
-    refused(|text| with_line(text, 4, other), 4, &["the rows give"]);
+    refused(|text| with_line(text, 4, other), 4, &["line is ", ", the row stands in "]);
+    // The same with the line of the other row.
+    let elsewhere = |line: &str| {
+        let mut line: serde_json::Value = serde_json::from_str(&other(line)).expect("a line");
+        line["line"] = (line["row"].as_u64().expect("a row") + 2).into();
+        line.to_string()
+    };
+    refused(|text| with_line(text, 4, elsewhere), 4, &["the rows give"]);
     // A line twice, a line missing.
     refused(|text| with_line(text, 3, |line| format!("{line}\n{line}")), 4, &["k is 2, after 2"]);
     let without = |text: &str| {
@@ -96,6 +103,15 @@ fn a_trace_that_was_cut_or_changed_is_refused_with_its_line() {
         format!("{}\n{}\n", lines[..2].join("\n"), lines[3..].join("\n"))
     };
     refused(without, 3, &["k is 3, after 1 comes 2"]);
+    // The last lines missing, and lines behind the end.
+    let count = traced().read("t.ndjson").lines().count();
+    let headed = |text: &str, kept| -> String {
+        text.lines().take(kept).map(|line| format!("{line}\n")).collect()
+    };
+    for kept in [1, 2, count - 1] {
+        refused(|text| headed(text, kept), kept, &["no last line", "cut off"]);
+    }
+    refused(|text| format!("{text}{text}"), count + 1, &["behind the last one"]);
 }
 
 #[test]

@@ -120,3 +120,16 @@ fn a_model_with_a_basis_is_drawn_in_its_columns() {
     assert!(svg.contains("0 of 4 rows wrong"), "{svg}");
     assert!(svg.contains("class=\"boundary\""), "{svg}");
 }
+
+/// Columns move all their basis functions at once, so no flip of a single feature is told.
+#[test]
+fn explain_tells_no_flips_of_basis_functions() {
+    let room = Room::new();
+    room.run("generate xor -o xor.csv").exits(0);
+    room.run("train xor.csv --basis x1*x2 -o m.linsep").exits(0);
+    let found = room.run("explain m.linsep xor.csv --row 3 --json").exits(0).json();
+    assert!(found["nearest"].is_null(), "{found}");
+    assert_eq!(found["flips"], serde_json::json!([]));
+    let text = room.run("explain m.linsep xor.csv --row 3").exits(0).out;
+    assert!(text.contains("functions of the columns"), "{text}");
+}

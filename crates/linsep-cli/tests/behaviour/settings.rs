@@ -81,3 +81,24 @@ fn a_limit_from_the_file_is_a_limit_of_the_user() {
     let run = room.run("train f.csv --config c.toml").exits(5);
     assert!(run.fact("stopped").starts_with("the epoch limit (3 epochs"), "{}", run.out);
 }
+
+/// `#N` is the N-th column of the file wherever it is written, whatever stands in the columns before.
+#[test]
+fn a_bound_counts_the_columns_of_the_file() {
+    let room = Room::new();
+    room.write("t.csv", "label,skip,a,b\nx,9,1,2\ny,9,2,1\nx,9,0,3\ny,9,3,0\n");
+    let flags = "--drop skip --learner descent --criterion logistic --epochs 5 -o m.linsep";
+    room.run(&format!("train t.csv {flags} --lower #4=7 --upper #4=7"));
+    let shown = room.run("show m.linsep --json").exits(0).json();
+    assert_eq!(shown["planes"][0]["weights"][1], 7.0, "{shown}");
+    assert_ne!(shown["planes"][0]["weights"][0], 7.0, "{shown}");
+    // The label and a column that was dropped make no feature.
+    for place in ["#1", "#2", "#5"] {
+        let run = room.run(&format!("train t.csv {flags} --lower {place}=0")).exits(3);
+        assert!(run.err.contains(&format!("no column \"{place}\"")), "{}", run.err);
+    }
+    // A basis function is bounded by its name.
+    room.run(&format!("train t.csv {flags} --basis a*b --lower a*b=7 --upper a*b=7"));
+    let shown = room.run("show m.linsep --json").exits(0).json();
+    assert_eq!(shown["planes"][0]["weights"][2], 7.0, "{shown}");
+}

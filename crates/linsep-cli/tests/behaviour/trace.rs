@@ -12,10 +12,15 @@ fn planes(room: &Room, model: &str) -> serde_json::Value {
     room.run(&format!("show {model} --json")).exits(0).json()["planes"].clone()
 }
 
+/// The header and the updates of a trace, whose last line has to name the last update.
 fn lines(room: &Room, name: &str) -> Vec<serde_json::Value> {
     let text = room.read(name);
     assert!(text.ends_with('\n'));
-    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+    let line = |line| serde_json::from_str(line).expect("a line of JSON");
+    let mut lines: Vec<serde_json::Value> = text.lines().map(line).collect();
+    let end = lines.pop().expect("a last line");
+    assert_eq!(end, serde_json::json!({ "updates": lines.len() - 1 }));
+    lines
 }
 
 #[test]
@@ -175,4 +180,27 @@ fn a_trace_that_stands_is_replaced_whole_or_left() {
     assert_eq!(room.read("t.ndjson"), "old");
     room.run("train two.csv --trace t.ndjson").exits(0);
     assert!(room.read("t.ndjson").starts_with("{\"format\":\"linsep.trace/1\""));
+}
+
+/// The model of a replayed run has the rule of the run, whatever the scheme.
+#[test]
+fn a_replayed_model_predicts_as_the_trained_one() {
+    let room = Room::with_examples();
+    for scheme in ["joint", "ovr", "ovr-k-1"] {
+        let flags = format!("--multiclass {scheme} --verdict off --epochs 5");
+        room.run(&format!("train examples/iris.csv {flags} --trace t -o m.linsep")).exits(5);
+        room.run("replay t examples/iris.csv -o r.linsep").exits(0);
+        let of = |model: &str| {
+            room.run(&format!("predict {model} examples/iris.csv --output scores")).exits(0).out
+        };
+        assert_eq!(of("m.linsep"), of("r.linsep"), "{scheme}");
+    }
+    // A trace that lost its last lines is not one that ended there.
+    let text = std::fs::read_to_string(room.path("t")).expect("a trace");
+    let lines: Vec<&str> = text.lines().collect();
+    for kept in [1, 2, lines.len() - 1] {
+        room.write("cut", format!("{}\n", lines[..kept].join("\n")));
+        let run = room.run("replay cut examples/iris.csv").exits(4);
+        assert!(run.err.contains("cut off"), "{kept}: {}", run.err);
+    }
 }

@@ -14,7 +14,7 @@
 //! References: Cover 1965 (patterns in a space of products); Bishop, Pattern Recognition and Machine
 //! Learning, section 3.1.
 
-mod spec;
+pub(crate) mod spec;
 
 pub use spec::BasisSpec;
 

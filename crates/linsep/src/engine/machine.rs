@@ -1,7 +1,8 @@
 //! The planes of an online run, how a row scores on them and how it moves them.
 
+use crate::data::Dataset;
 use crate::data::scale::{Centre, Scaler};
-use crate::data::store::{Row, Rows};
+use crate::data::store::{Bundle, Products, Row, Rows};
 use crate::learn::rate::Rate;
 use crate::model::Plane;
 use serde::{Deserialize, Serialize};
@@ -19,8 +20,24 @@ pub(crate) struct Machine<'a, C> {
     pub(crate) rates: &'a Rates,
     pub(crate) centring: C,
     pub(crate) scratch: Vec<f64>,
+    pub(crate) arrangement: &'a mut Arrangement,
     /// The last two planes that were corrected.
     pub(crate) moved: &'a mut [Moved; 2],
+}
+
+/// The weights of several planes once more, as scoring wants them, and room for the scores of a row. It
+/// follows from the planes and the rows and is no part of a saved run.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrangement {
+    bundle: Option<Bundle>,
+    products: Products,
+}
+
+impl Arrangement {
+    pub(crate) fn of(planes: &[Moving], data: &Dataset) -> Arrangement {
+        let bundle = Bundle::for_rows(&data.store, planes.iter().map(|plane| plane.v.as_slice()));
+        Arrangement { bundle, products: Products::of(planes.len()) }
+    }
 }
 
 /// A row that was added to a plane.
@@ -51,9 +68,10 @@ impl<C: Centring> Machine<'_, C> {
         row: usize,
         mut each: impl FnMut(usize, f64),
     ) {
-        let values = rows.row(row, &mut self.scratch);
-        for (k, plane) in self.planes.iter().enumerate() {
-            each(k, values.dot(&plane.v) + plane.b - self.centring.shift(plane.c, row));
+        let Arrangement { bundle, products } = &mut *self.arrangement;
+        rows.dot_all(row, |k| &self.planes[k].v, bundle.as_ref(), products);
+        for (k, (plane, dot)) in self.planes.iter().zip(&products.sums).enumerate() {
+            each(k, dot + plane.b - self.centring.shift(plane.c, row));
         }
     }
 
@@ -86,10 +104,45 @@ impl<C: Centring> Machine<'_, C> {
         let a = step * self.rate_of(row);
         *self.moved = [self.moved[1], Moved { row: row as u32, plane: plane as u32, step: a }];
         let step = self.centring.bias_step(row);
-        let values = rows.row(row, &mut self.scratch);
-        self.planes[plane].add(values, a, self.square, step);
+        let (square, scratch) = (self.square, &mut self.scratch);
+        let mut add = |plane: &mut Moving, a: f64| {
+            rows.add_to(row, a, square, &mut plane.v, scratch);
+            plane.pull(a, step);
+        };
+        add(&mut self.planes[plane], a);
         if let Some(late) = self.late.get_mut(plane) {
-            late.add(values, a * self.time, self.square, step);
+            add(late, a * self.time);
+        }
+        if let Some(bundle) = &mut self.arrangement.bundle {
+            let v = &self.planes[plane].v;
+            let values = rows.row(row, &mut self.scratch);
+            values.for_each(|j, _| bundle.set(j, plane, v[j as usize]));
+        }
+    }
+
+    /// Asks the memory for what the visits after the next ones need.
+    #[inline]
+    pub(crate) fn prefetch<R: Rows>(
+        &self,
+        rows: &R,
+        ahead: &[u32],
+        is_passed_over: impl Fn(u32) -> bool,
+    ) {
+        /// Visits that pass until a row comes from memory.
+        const FAR: usize = 8;
+        /// A row is there by now, and the weights of its columns come next.
+        const NEAR: usize = 2;
+        let row =
+            |distance: usize| ahead.get(distance).copied().filter(|&row| !is_passed_over(row));
+        if let Some(row) = row(FAR) {
+            rows.prefetch(row as usize);
+        }
+        if let Some(row) = row(NEAR) {
+            match (&self.arrangement.bundle, &*self.planes) {
+                (Some(bundle), _) => bundle.prefetch(rows, row as usize),
+                (None, [plane]) => rows.prefetch_weights(row as usize, &plane.v, 1),
+                (None, _) => {}
+            }
         }
     }
 }
@@ -114,6 +167,11 @@ impl Moving {
             None => values.add_to(a, &mut self.v),
             Some(square) => values.add_scaled_to(a, square, &mut self.v),
         }
+        self.pull(a, bias_step);
+    }
+
+    /// What a step does beside the weights.
+    fn pull(&mut self, a: f64, bias_step: f64) {
         self.c += a;
         self.b += a * bias_step;
         self.pulled += a.abs();

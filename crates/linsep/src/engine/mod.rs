@@ -16,6 +16,7 @@ pub(crate) mod objective;
 pub(crate) mod online;
 mod pass;
 pub(crate) mod planes;
+mod skipping;
 pub(crate) mod softmax;
 pub(crate) mod stopping;
 pub(crate) mod sweep;

@@ -4,8 +4,9 @@
 //! what happens at a row. Rules are types, compiled once for each storage; nothing that is constant in
 //! a run is tested at a row.
 
-use super::machine::{Centring, Machine, Moved, Moving, Rates, bits};
+use super::machine::{Arrangement, Centring, Machine, Moved, Moving, Rates, bits};
 use super::pass::{AllRight, Losses, Margins, Moves, Pass, Passed, work};
+use super::skipping::{EveryRow, Pace, Situation, Skips};
 use super::stopping::StopRule;
 use crate::data::Dataset;
 use crate::data::read::words;
@@ -13,11 +14,13 @@ use crate::data::scale::{Scaler, Scaling};
 use crate::data::store::Rows;
 use crate::error::{Error, Result};
 use crate::learn::update::{Beginning, Move, StartPlane, Update};
-use crate::learn::{Budget, Progress, State, Status};
+use crate::learn::{Budget, Progress, Status};
 use crate::model::Plane;
 use crate::rng::{Purpose, Stream};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, OnceLock};
+
+mod saving;
 
 words! {
     /// The order in which an epoch visits the rows.
@@ -52,6 +55,11 @@ pub(crate) trait Rule: Send + Sync {
         row: usize,
         class: u32,
     ) -> f64;
+
+    /// The margin above which every row is right, whatever else is to be said of it.
+    fn rests_above(&self) -> Option<f64> {
+        None
+    }
 
     /// Whether a row belongs to the error set: by itself unless it is strictly on its side, written so
     /// that a margin that is not a number is wrong.
@@ -119,6 +127,11 @@ pub(crate) struct Online<U> {
     start: Vec<Plane>,
     /// The length of the longest row in the coordinates of the run, once it was asked for.
     longest: OnceLock<f64>,
+    arrangement: Arrangement,
+    /// Rows that need no look for the time being, and when to find out. Both change nothing but time
+    /// and are no part of a saved run.
+    skips: Option<Skips>,
+    pace: Pace,
     now: Now,
 }
 
@@ -202,6 +215,7 @@ impl<U: Rule> Online<U> {
             centre: scaler.centre.as_ref().map_or_else(Vec::new, |c| c.direction.clone()),
         };
         let (visiting, longest) = (Vec::new(), OnceLock::new());
+        let arrangement = Arrangement::of(&now.planes, &data);
         let mut run = Online {
             data,
             rule,
@@ -215,6 +229,9 @@ impl<U: Rule> Online<U> {
             visiting,
             start,
             longest,
+            arrangement,
+            skips: None,
+            pace: Pace::default(),
             now,
         };
         run.line_up();
@@ -232,8 +249,9 @@ impl<U: Rule> Online<U> {
                 }
                 _ => visits,
             };
-            let Passed { visited, corrected, mistakes, unbroken } =
+            let Passed { visited, corrected, mistakes, unbroken, looked } =
                 self.advance_within_epoch(step, updates);
+            self.pace.count(looked);
             visits -= visited;
             updates -= corrected;
             self.now.cursor += visited;
@@ -258,8 +276,18 @@ impl<U: Rule> Online<U> {
     fn advance_within_epoch(&mut self, visits: u64, updates: u64) -> Passed {
         let left = &self.visiting[self.now.cursor as usize..];
         let visiting = &left[..left.len().min(usize::try_from(visits).unwrap_or(usize::MAX))];
-        let job = Pass { targets: self.data.targets(), visiting, updates };
-        work(&self.data, &self.rule, &self.scaler, &self.rates, self.now.moves(), job)
+        let (data, rule, scaler, rates) = (&self.data, &self.rule, &self.scaler, &self.rates);
+        let (moves, targets) = (self.now.moves(&mut self.arrangement), data.targets());
+        match &mut self.skips {
+            None => {
+                let job = Pass { targets, visiting, updates, look: EveryRow };
+                work(data, rule, scaler, rates, moves, job)
+            }
+            Some(skips) => {
+                let job = Pass { targets, visiting, updates, look: skips };
+                work(data, rule, scaler, rates, moves, job)
+            }
+        }
     }
 
     fn end_epoch(&mut self) {
@@ -275,6 +303,38 @@ impl<U: Rule> Online<U> {
         self.now.cursor = 0;
         self.now.mistakes = 0;
         self.line_up();
+        if self.now.ended == Ended::No {
+            self.renew_skips();
+        }
+    }
+
+    /// Decides which rows of the next epoch need no look.
+    fn renew_skips(&mut self) {
+        let (Some(resting), None) = (self.rule.rests_above(), &self.scaler.centre) else { return };
+        let mistakes = self.now.last_mistakes.unwrap_or(u64::MAX / 32);
+        let (epoch, rows) = (self.now.epoch, self.rows.len());
+        let Some(renew) = self.pace.after(epoch, rows, mistakes, self.skips.as_ref()) else {
+            return;
+        };
+        self.skips = renew.then(|| {
+            let margins = self.margins();
+            let (data, scaler, rows) = (&*self.data, &self.scaler, &self.rows[..]);
+            let now = Situation { data, scaler, rows, planes: &self.now.planes, resting };
+            self.pace.snapshot(&now, &margins)
+        });
+    }
+
+    /// Visits so far that needed a look at their row.
+    #[cfg(test)]
+    pub(crate) fn looks(&self) -> u64 {
+        self.pace.all
+    }
+
+    /// The margins of the rows.
+    fn margins(&mut self) -> Vec<f64> {
+        let job = Margins { targets: self.data.targets(), rows: &self.rows };
+        let moves = self.now.moves(&mut self.arrangement);
+        work(&self.data, &self.rule, &self.scaler, &self.rates, moves, job)
     }
 
     /// What the stop rule says at the end of an epoch.
@@ -302,13 +362,27 @@ impl<U: Rule> Online<U> {
     /// Whether no row is wrong: the error set.
     fn is_empty(&mut self) -> bool {
         let job = AllRight { targets: self.data.targets(), rows: &self.rows };
-        work(&self.data, &self.rule, &self.scaler, &self.rates, self.now.moves(), job)
+        work(
+            &self.data,
+            &self.rule,
+            &self.scaler,
+            &self.rates,
+            self.now.moves(&mut self.arrangement),
+            job,
+        )
     }
 
     /// Σ weight · loss over all rows.
     fn criterion(&mut self) -> f64 {
         let job = Losses { data: &self.data, rows: &self.rows };
-        work(&self.data, &self.rule, &self.scaler, &self.rates, self.now.moves(), job)
+        work(
+            &self.data,
+            &self.rule,
+            &self.scaler,
+            &self.rates,
+            self.now.moves(&mut self.arrangement),
+            job,
+        )
     }
 
     /// Puts the rows into the order of this epoch, which follows from seed, epoch and planes.
@@ -326,9 +400,8 @@ impl<U: Rule> Online<U> {
                 self.visiting = (0..rows.len()).map(draw).collect();
             }
             Order::WorstFirst => {
-                let job = Margins { targets: self.data.targets(), rows };
-                let margins =
-                    work(&self.data, &self.rule, &self.scaler, &self.rates, self.now.moves(), job);
+                let margins = self.margins();
+                let rows = &self.rows;
                 let mut order: Vec<usize> = (0..rows.len()).collect();
                 // A margin of −0 is one of 0.
                 order.sort_by(|&a, &b| (margins[a] + 0.0).total_cmp(&(margins[b] + 0.0)));
@@ -452,76 +525,16 @@ impl<U: Rule> Online<U> {
         let square = |&row: &u32| self.scaler.square_of(&self.data, row as usize);
         self.rows.iter().map(square).fold(0.0, f64::max).sqrt()
     }
-
-    pub(crate) fn save(&self) -> State {
-        State::encode(&self.now)
-    }
-
-    pub(crate) fn restore(&mut self, state: &State) -> Result<()> {
-        let now: Now = state.decode()?;
-        let fits = now.run == self.now.run
-            && now.rows == self.now.rows
-            && now.planes.len() == self.now.planes.len()
-            && now.late.len() == self.now.late.len()
-            && now.planes.iter().zip(&self.now.planes).all(|(a, b)| a.v.len() == b.v.len())
-            && now.late.iter().zip(&self.now.late).all(|(a, b)| a.v.len() == b.v.len())
-            && now.centre.len() == self.now.centre.len()
-            && now.cursor <= self.rows.len() as u64
-            && now.counts();
-        if !fits {
-            return Err(Error::usage("the saved state belongs to a run on other data"));
-        }
-        let line_up_fits = now.line_up.is_empty()
-            || (self.order == Order::WorstFirst && same_rows(&now.line_up, &self.rows));
-        if !line_up_fits {
-            return Err(Error::usage("the saved state belongs to a run on other data"));
-        }
-        self.now = now;
-        match self.now.line_up.is_empty() {
-            true => self.line_up(),
-            false => self.visiting.clone_from(&self.now.line_up),
-        }
-        Ok(())
-    }
-
-    /// See [`crate::learn::Training::carry_on`]. Steps on other data count for rates, averages and
-    /// orders; columns that were not there yet have the weight 0.
-    pub(crate) fn carry_on(&mut self, state: &State) -> Result<()> {
-        let before: Now = state.decode()?;
-        let width = self.data.n_features();
-        let moving = || before.planes.iter().chain(&before.late);
-        let fits = before.planes.len() == self.now.planes.len()
-            && before.late.len() == self.now.late.len()
-            && before.counts()
-            && moving().all(|plane| plane.v.len() <= width)
-            && (before.centre.is_empty() || moving().all(|p| p.v.len() == before.centre.len()));
-        if !fits {
-            return Err(Error::usage("the saved state belongs to planes of other data"));
-        }
-        let raw = |plane: &Moving| {
-            let mut v = plane.v.clone();
-            v.iter_mut().zip(&before.centre).for_each(|(v, m)| *v -= plane.c * m);
-            v.resize(width, 0.0);
-            Moving { v, c: 0.0, b: plane.b, pulled: 0.0 }
-        };
-        self.now.earlier = Earlier {
-            visits: before.earlier.visits + before.visits(),
-            updates: before.earlier.updates + before.updates,
-        };
-        self.now.planes = before.planes.iter().map(raw).collect();
-        self.now.late = before.late.iter().map(raw).collect();
-        self.line_up();
-        Ok(())
-    }
 }
 
 impl Now {
-    fn moves(&mut self) -> Moves<'_> {
+    fn moves<'a>(&'a mut self, arrangement: &'a mut Arrangement) -> Moves<'a> {
         Moves {
             time: (self.earlier.visits + self.visits()) as f64,
             k: self.earlier.updates + self.updates + 1,
             planes: &mut self.planes,
             late: &mut self.late,
+            arrangement,
             moved: &mut self.moved,
         }
     }
@@ -554,14 +567,4 @@ pub(crate) fn fingerprint(data: &Dataset, rows: &[u32]) -> u64 {
         None => list,
         Some(weights) => rows.iter().fold(list, |h, row| mix(h, weights[*row as usize].to_bits())),
     }
-}
-
-/// Whether two lists hold the same rows in whatever order.
-fn same_rows(a: &[u32], b: &[u32]) -> bool {
-    let sorted = |rows: &[u32]| {
-        let mut rows = rows.to_vec();
-        rows.sort_unstable();
-        rows
-    };
-    sorted(a) == sorted(b)
 }

@@ -1,7 +1,10 @@
 //! What an online run does with rows and planes: visits, margins, losses. The hot loop stands here.
+//! It asks the memory for rows some visits before they are needed, because in a random order nobody
+//! else can know which will be next.
 
-use super::machine::{Centring, Machine, Moved, Moving, NotCentred, Rates};
+use super::machine::{Arrangement, Centring, Machine, Moved, Moving, NotCentred, Rates};
 use super::online::{Rule, Visit};
+use super::skipping::Look;
 use crate::data::Dataset;
 use crate::data::scale::Scaler;
 use crate::data::store::{Rows, with_rows};
@@ -16,6 +19,7 @@ pub(super) trait Job<U> {
 pub(super) struct Moves<'a> {
     pub(super) planes: &'a mut [Moving],
     pub(super) late: &'a mut [Moving],
+    pub(super) arrangement: &'a mut Arrangement,
     /// The last two planes that were corrected.
     pub(super) moved: &'a mut [Moved; 2],
     /// Visits so far.
@@ -34,19 +38,19 @@ pub(super) fn work<U, J: Job<U>>(
     job: J,
 ) -> J::Out {
     let (square, row_scale) = (scaler.square.as_deref(), scaler.row_factor.as_deref());
-    let Moves { planes, late, moved, time, k } = moves;
+    let Moves { planes, late, arrangement, moved, time, k } = moves;
     let scratch = Vec::new();
     with_rows!(data.store, rows => match &scaler.centre {
         None => {
             let centring = NotCentred;
             let machine = Machine {
-                planes, late, time, k, square, row_scale, rates, centring, scratch, moved,
+                planes, late, time, k, square, row_scale, rates, centring, scratch, arrangement, moved,
             };
             job.run(rule, machine, rows)
         }
         Some(centring) => {
             let machine = Machine {
-                planes, late, time, k, square, row_scale, rates, centring, scratch, moved,
+                planes, late, time, k, square, row_scale, rates, centring, scratch, arrangement, moved,
             };
             job.run(rule, machine, rows)
         }
@@ -54,10 +58,11 @@ pub(super) fn work<U, J: Job<U>>(
 }
 
 /// The hot loop: visits rows until they or the updates run out.
-pub(super) struct Pass<'a> {
+pub(super) struct Pass<'a, L> {
     pub(super) targets: &'a [u32],
     pub(super) visiting: &'a [u32],
     pub(super) updates: u64,
+    pub(super) look: L,
 }
 
 /// What a pass over some rows came to.
@@ -68,32 +73,48 @@ pub(super) struct Passed {
     pub(super) mistakes: u64,
     /// Visits after the last mistake, or all of them.
     pub(super) unbroken: u64,
+    /// Visits that needed a look at the row.
+    pub(super) looked: u64,
 }
 
-impl<U: Rule> Job<U> for Pass<'_> {
+impl<U: Rule, L: Look> Job<U> for Pass<'_, L> {
     type Out = Passed;
 
-    fn run<R: Rows, C: Centring>(self, rule: &U, mut machine: Machine<'_, C>, rows: &R) -> Passed {
-        let (mut corrected, mut mistakes, mut broken) = (0, 0, 0);
+    fn run<R: Rows, C: Centring>(
+        mut self,
+        rule: &U,
+        mut machine: Machine<'_, C>,
+        rows: &R,
+    ) -> Passed {
+        let (mut corrected, mut mistakes, mut broken, mut skipped) = (0, 0, 0, 0);
+        let mut visits = 0;
         for (visited, &row) in self.visiting.iter().enumerate() {
+            let passes = |row: u32| self.look.passes(row as usize, self.targets[row as usize]);
+            machine.prefetch(rows, &self.visiting[visited..], passes);
+            visits = visited as u64 + 1;
             let row = row as usize;
+            if self.look.passes(row, self.targets[row]) {
+                skipped += 1;
+                machine.time += 1.0;
+                continue;
+            }
             let visit = rule.visit(&mut machine, rows, row, self.targets[row]);
             if visit != Visit::Right {
-                let visited = visited as u64 + 1;
+                self.look.follow(rows, machine.planes, machine.square, machine.moved);
                 corrected += 1;
                 if visit == Visit::Corrected {
                     mistakes += 1;
-                    broken = visited;
+                    broken = visits;
                 }
                 machine.k += 1;
                 if corrected == self.updates {
-                    return Passed { visited, corrected, mistakes, unbroken: visited - broken };
+                    break;
                 }
             }
             machine.time += 1.0;
         }
-        let visited = self.visiting.len() as u64;
-        Passed { visited, corrected, mistakes, unbroken: visited - broken }
+        let (unbroken, looked) = (visits - broken, visits - skipped);
+        Passed { visited: visits, corrected, mistakes, unbroken, looked }
     }
 }
 

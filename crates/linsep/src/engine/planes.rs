@@ -45,7 +45,7 @@ impl Planes {
             match bundle {
                 Bundle::One(plane) => out[0] = row.dot(plane),
                 Bundle::Four(planes) => {
-                    let dots = kernel::dot_four(row.columns, row.values, planes);
+                    let dots = kernel::dot_four_planes(row.columns, row.values, planes);
                     out.copy_from_slice(&dots[..out.len()]);
                 }
                 Bundle::Twelve(planes) => {

@@ -1,7 +1,8 @@
 //! Bounds on weights: what is known beforehand about a plane, such as that a weight is not negative.
 
 use crate::data::Dataset;
-use crate::error::{Code, Error, Place, Result};
+use crate::data::basis::spec::feature_of;
+use crate::error::{Error, Result};
 use std::str::FromStr;
 
 /// A lower or an upper bound on weights: one for all columns, and others for some.
@@ -18,7 +19,7 @@ use std::str::FromStr;
 pub struct Bound {
     /// For every column that is not named.
     pub all: Option<f64>,
-    /// For columns by name, or by their place as `#1`, `#2` and so on.
+    /// For columns by name, or by their place in the file as `#1`, `#2` and so on.
     pub columns: Vec<(String, f64)>,
 }
 
@@ -49,14 +50,18 @@ impl Bound {
     }
 }
 
+/// The feature that a bound speaks of: by its name, also that of a basis function, or by the place of
+/// its column in the file.
 fn column_of(data: &Dataset, name: &str) -> Result<usize> {
-    let by_name = (0..data.n_features()).find(|&j| data.input().feature_name(j) == name);
-    let place = name.strip_prefix('#').and_then(|place| place.parse::<usize>().ok());
-    let by_place = place.filter(|place| (1..=data.n_features()).contains(place)).map(|j| j - 1);
-    by_name.or(by_place).ok_or_else(|| {
-        let words = format!("a bound names the column \"{name}\", and the data has none of this name; see linsep inspect");
-        Error::data(Code::NO_COLUMN, words, Place::default())
-    })
+    let input = data.input();
+    let made = || {
+        let names = input.basis.as_ref().map_or_else(Vec::new, |_| input.feature_names());
+        names.iter().position(|made| made == name)
+    };
+    match input.feature_called(name).map(|feature| feature as usize).or_else(made) {
+        Some(feature) => Ok(feature),
+        None => feature_of(&name.parse()?, data).map(|feature| feature as usize),
+    }
 }
 
 /// `none`, `0`, `age=0,height=1.5`, or `0,age=-1`: a bound for all and another one for a column.

@@ -99,8 +99,9 @@ pub fn final_rows(
     let count = task.data.n_rows();
     let block = |block: usize| -> Vec<(u32, Option<Bound>)> {
         let rows = block * BLOCK..((block + 1) * BLOCK).min(count);
+        let mut scorer = model.scorer(&task.data);
         rows.map(|row| {
-            let class = model.class_of(&model.scores_of(&task.data, row));
+            let class = scorer.class(row);
             let dual = by_dual.as_ref().is_some_and(|settled| settled[row] == Some(class));
             let ball = || {
                 let ranges: Vec<[f64; 2]> =

@@ -298,6 +298,10 @@ struct OnePlane<A> {
 }
 
 impl<A: Respond> Rule for OnePlane<A> {
+    fn rests_above(&self) -> Option<f64> {
+        self.answer.rests_above()
+    }
+
     #[inline]
     fn visit<R: Rows, C: Centring>(
         &self,
@@ -382,6 +386,10 @@ impl<A> Kesler<A> {
 }
 
 impl<A: Respond> Rule for Kesler<A> {
+    fn rests_above(&self) -> Option<f64> {
+        self.answer.rests_above()
+    }
+
     #[inline]
     fn visit<R: Rows, C: Centring>(
         &self,

@@ -47,9 +47,10 @@ pub fn calibrate(
             return Err(Error::Interrupted);
         }
         let counts = split.test.iter().filter(|row| task.data.weight(**row as usize) > 0.0);
+        let mut scorer = fit.model.scorer(&task.data);
         Ok(counts
             .map(|&row| {
-                let scores = fit.model.scores_of(&task.data, row as usize);
+                let scores = scorer.row(row as usize);
                 (scores.first().copied().unwrap_or(0.0), task.data.class_of(row as usize) == 1)
             })
             .collect())

@@ -73,6 +73,9 @@ pub(crate) trait Respond: Send + Sync + 'static {
     /// mistake; `square` gives q.
     fn respond(&self, m: f64, tie_is_right: bool, square: impl FnOnce() -> f64) -> Option<f64>;
 
+    /// The margin above which no row asks for a step, if there is one.
+    fn rests_above(&self) -> Option<f64>;
+
     /// Whether a row that asked for a step stands in the way of the end. Rules that go on towards a
     /// margin for ever end when no row is wrong any more.
     #[inline(always)]
@@ -95,6 +98,10 @@ pub(crate) trait Respond: Send + Sync + 'static {
 pub(crate) struct Fixed<const STRICT: bool>;
 
 impl<const STRICT: bool> Respond for Fixed<STRICT> {
+    fn rests_above(&self) -> Option<f64> {
+        Some(0.0)
+    }
+
     #[inline(always)]
     fn respond(&self, m: f64, tie_is_right: bool, _: impl FnOnce() -> f64) -> Option<f64> {
         let right = m > 0.0 || (!STRICT && tie_is_right && m == 0.0);
@@ -119,6 +126,10 @@ impl<const STRICT: bool> Respond for Fixed<STRICT> {
 pub(crate) struct WithMargin(pub(crate) f64);
 
 impl Respond for WithMargin {
+    fn rests_above(&self) -> Option<f64> {
+        Some(self.0)
+    }
+
     #[inline(always)]
     fn respond(&self, m: f64, _: bool, _: impl FnOnce() -> f64) -> Option<f64> {
         let right = m > self.0;
@@ -146,6 +157,10 @@ pub(crate) struct Relaxing {
 }
 
 impl Respond for Relaxing {
+    fn rests_above(&self) -> Option<f64> {
+        Some(self.b)
+    }
+
     #[inline(always)]
     fn respond(&self, m: f64, _: bool, square: impl FnOnce() -> f64) -> Option<f64> {
         let right = m >= self.b;
@@ -164,6 +179,10 @@ pub(crate) struct Aggressively {
 }
 
 impl Respond for Aggressively {
+    fn rests_above(&self) -> Option<f64> {
+        Some(1.0)
+    }
+
     #[inline(always)]
     fn respond(&self, m: f64, _: bool, square: impl FnOnce() -> f64) -> Option<f64> {
         let right = m >= 1.0;
@@ -183,6 +202,10 @@ impl Respond for Aggressively {
 pub(crate) struct LeastMeanSquares<const NORMALISED: bool>;
 
 impl<const NORMALISED: bool> Respond for LeastMeanSquares<NORMALISED> {
+    fn rests_above(&self) -> Option<f64> {
+        None
+    }
+
     #[inline(always)]
     fn respond(&self, m: f64, _: bool, square: impl FnOnce() -> f64) -> Option<f64> {
         let error = 1.0 - m;

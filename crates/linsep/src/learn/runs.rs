@@ -11,7 +11,7 @@
 
 use super::{Fit, Learner, Limits, Stop, Task, Training};
 use crate::error::{Error, Result};
-use crate::model::{LinearModel, Rule};
+use crate::model::{LinearModel, Rule, Scorer};
 use crate::parallel::parallel_map;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -98,25 +98,29 @@ fn bits(model: &LinearModel) -> Vec<u64> {
 }
 
 /// The smallest margin of each model on some rows, and the rows that are disputed.
-fn look_at(
-    models: &[LinearModel],
-    planes: &[LinearModel],
-    task: &Task,
+fn look_at<'a>(
+    models: &'a [LinearModel],
+    planes: &'a [LinearModel],
+    task: &'a Task,
     rows: &[u32],
 ) -> (Vec<f64>, Vec<Disputed>) {
     let data = &task.data;
     let mut margins = vec![f64::INFINITY; planes.len()];
     let mut disputed = Vec::new();
     let lengths: Vec<Vec<f64>> = planes.iter().map(pair_lengths).collect();
+    let scorers = |models: &'a [LinearModel]| -> Vec<Scorer<'a>> {
+        models.iter().map(|model| model.scorer(data)).collect()
+    };
+    let (mut voters, mut leaders) = (scorers(models), scorers(planes));
     for &row in rows {
         let class = data.class_of(row as usize) as usize;
         let mut votes = vec![0; data.n_classes()];
-        for model in models {
-            votes[model.class_of(&model.scores_of(data, row as usize)) as usize] += 1;
+        for voter in &mut voters {
+            votes[voter.class(row as usize) as usize] += 1;
         }
-        for (k, model) in planes.iter().enumerate() {
-            let scores = model.scores_of(data, row as usize);
-            margins[k] = margins[k].min(margin(model, &lengths[k], &scores, class));
+        for (k, leader) in leaders.iter_mut().enumerate() {
+            let scores = leader.row(row as usize);
+            margins[k] = margins[k].min(margin(&planes[k], &lengths[k], scores, class));
         }
         if votes.iter().filter(|votes| **votes > 0).count() > 1 {
             disputed.push(Disputed { row, votes });

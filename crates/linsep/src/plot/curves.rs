@@ -211,9 +211,10 @@ impl Run {
         if !length.is_finite() {
             return;
         }
+        let mut scorer = model.scorer(data);
         // A row on the plane is a mistake of these learners.
         let wrong = (0..data.n_rows()).filter(|&row| {
-            let score = model.scores_of(data, row)[0];
+            let score = scorer.row(row)[0];
             if data.class_of(row) == 1 { score <= 0.0 } else { score >= 0.0 }
         });
         self.length.push([k, length]);

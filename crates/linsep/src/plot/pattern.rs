@@ -161,10 +161,11 @@ impl<'a> Scene<'a> {
 
     fn judge_rows(&mut self) {
         let Some(model) = self.pattern.model else { return };
+        let mut scorer = model.scorer(self.pattern.data);
         for row in 0..self.truth.len() {
-            let scores = model.scores_of(self.pattern.data, row);
-            self.wrong[row] = model.class_of(&scores) as usize != self.truth[row];
-            if let ([score], [negative, positive]) = (&scores[..], &mut self.closest) {
+            let scores = scorer.row(row);
+            self.wrong[row] = model.class_of(scores) as usize != self.truth[row];
+            if let ([score], [negative, positive]) = (scores, &mut self.closest) {
                 match self.truth[row] {
                     0 => *negative = negative.max(*score),
                     _ => *positive = positive.min(*score),

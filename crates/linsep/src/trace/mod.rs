@@ -126,6 +126,13 @@ fn is_zero(x: &u64) -> bool {
     *x == 0
 }
 
+/// The last line: the number of the last update. Without it something was cut off.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct End {
+    pub(crate) updates: u64,
+}
+
 /// One update. See the table of the module.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

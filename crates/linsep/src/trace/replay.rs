@@ -5,7 +5,7 @@
 //! line. Only the start, the rows and the steps are used; everything else is checked.
 
 use super::replica::{Measures, Replica};
-use super::{FORMAT, Header, Line, MachineHeader};
+use super::{End, FORMAT, Header, Line, MachineHeader};
 use crate::data::Dataset;
 use crate::data::scale::Scaling;
 use crate::error::{Code, Error, Result, printable};
@@ -47,6 +47,7 @@ pub struct Replay<R> {
     criteria: Vec<Criterion>,
     k: u64,
     epoch: u64,
+    ended: bool,
 }
 
 /// An update that was read, made and checked.
@@ -97,7 +98,7 @@ impl<R: BufRead> Replay<R> {
         let criteria = criteria.map_err(|error| source.refuse(&error.to_string()))?;
         let k = header.machines.iter().map(|machine| machine.before).fold(0, u64::saturating_add);
         let machines = Vec::new();
-        Ok(Replay { header, source, data: None, machines, criteria, k, epoch: 0 })
+        Ok(Replay { header, source, data: None, machines, criteria, k, epoch: 0, ended: false })
     }
 
     /// Takes the data that the trace is of; other data is refused.
@@ -195,7 +196,15 @@ impl<R: BufRead> Replay<R> {
         if self.machines.is_empty() {
             return Err(Error::usage("a replay needs its data first"));
         }
-        let Some(text) = self.source.next()? else { return Ok(None) };
+        if self.ended {
+            return Ok(None);
+        }
+        let Some(text) = self.source.next()? else {
+            return Err(self.source.refuse("the trace has no last line, so something was cut off"));
+        };
+        if let Ok(End { updates }) = serde_json::from_slice(&text) {
+            return self.end(updates);
+        }
         let line: Line = serde_json::from_slice(&text)
             .map_err(|error| self.source.refuse(&format!("this is no update: {error}")))?;
         let update = self.understood(&line).map_err(|words| self.source.refuse(&words))?;
@@ -213,6 +222,19 @@ impl<R: BufRead> Replay<R> {
         }
         (self.k, self.epoch) = (line.k, line.epoch);
         Ok(Some(Step { line, machine: update.machine }))
+    }
+
+    /// The last line: so many updates, and nothing behind it.
+    fn end(&mut self, updates: u64) -> Result<Option<Step>> {
+        if updates != self.k {
+            let words = format!("the last update was to be {updates}, it is {}", self.k);
+            return Err(self.source.refuse(&words));
+        }
+        if self.source.next()?.is_some() {
+            return Err(self.source.refuse("there is a line behind the last one"));
+        }
+        self.ended = true;
+        Ok(None)
     }
 
     /// What a line says, if it can be made on this data.
@@ -250,6 +272,14 @@ impl<R: BufRead> Replay<R> {
             return Err("a step is no finite number".into());
         }
         moves.iter().try_for_each(|one| self.machines[machine].accepts(*one))?;
+        let origin = self.data.as_ref().map(|data| data.origin());
+        let place = line.row.and_then(|row| origin?.line(u64::from(row)));
+        if line.line.is_some() && line.line != place {
+            return Err(match (place, line.line) {
+                (Some(place), Some(line)) => format!("line is {line}, the row stands in {place}"),
+                _ => "line is given, but the rows of this data stand in no file".into(),
+            });
+        }
         Ok(Update { machine, number: line.k, epoch: line.epoch, rate, moves })
     }
 
@@ -283,8 +313,14 @@ impl<R: BufRead> Replay<R> {
     /// The planes as a model.
     pub fn model(&self) -> LinearModel {
         let planes = self.planes();
+        let rule = match (&self.header.machines[..], self.header.classes.len()) {
+            ([MachineHeader { positive: Some(_), .. }], _) => Rule::Sign,
+            ([_], _) => Rule::ArgMax,
+            (machines, classes) if machines.len() < classes => Rule::RestLast,
+            _ => Rule::Rest,
+        };
         LinearModel {
-            rule: if planes.len() == 1 { Rule::Sign } else { Rule::ArgMax },
+            rule,
             planes,
             link: Link::None,
             classes: self.header.classes.clone(),

@@ -1,7 +1,7 @@
 //! The observer that writes a trace while a run goes on.
 
 use super::replica::{Measures, Replica};
-use super::{FORMAT, Gamma, Header, Line, MachineHeader};
+use super::{End, FORMAT, Gamma, Header, Line, MachineHeader};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::learn::update::{Beginning, Update};
@@ -121,10 +121,11 @@ impl<'a> Tracer<'a> {
     }
 
     /// What was written, or why it could not be.
-    pub fn finish(self) -> Result<Summary> {
-        if let Some(error) = self.failed {
+    pub fn finish(mut self) -> Result<Summary> {
+        if let Some(error) = self.failed.take() {
             return Err(error);
         }
+        self.write(&End { updates: self.k })?;
         self.out.flush().map_err(|error| io_error(&error))?;
         let r2 = self.machines.iter().map(|machine| machine.replica.r2).fold(0.0, f64::max);
         let fixed = matches!(&self.machines[..], [one] if one.replica.is_fixed_increment);
@@ -156,6 +157,11 @@ impl<'a> Tracer<'a> {
                 plane: beginning.positive.filter(|_| beginnings.len() > 1),
                 made: 0,
             });
+        }
+        if self.machines.iter().any(|machine| !machine.replica.r2.is_finite()) {
+            return Err(Error::usage(
+                "a row is too long for its square to be a number, so the run cannot be traced; scale the columns",
+            ));
         }
         let machine = |beginning: &Beginning| MachineHeader {
             positive: beginning.positive,

@@ -72,9 +72,10 @@ pub(super) fn measure(
     into_files(exports, |mut export| {
         let look = Look::new(view);
         let mut row = 0;
+        let mut scorer = view.model.chunk_scorer();
         stream(inputs, &options, &view.model.input, true, |_, chunk| {
             let mut found = Ok(());
-            view.model.score_chunk(&chunk, |at, scores| {
+            scorer.for_each(&chunk, |at, scores| {
                 if found.is_ok() {
                     found = look.row(&chunk, at, row, scores, |placed, entries, sure| {
                         around.add(view, &placed, entries, sure, closest);

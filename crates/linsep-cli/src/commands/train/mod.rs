@@ -30,7 +30,7 @@ use linsep::model_file::{DataIdentity, ModelFile};
 use linsep::recipe::Kind;
 use linsep::{Code, Error, Fit, Stop, Task, Training};
 use plan::{Plan, TestOn};
-use report::Report;
+use report::{Report, Seconds};
 use runs::{Grounds, Runs};
 use std::path::Path;
 use std::process::ExitCode;
@@ -46,6 +46,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let input = Input::read(&plan, matches, context)?;
     let auto_cost = AutoCost::choose(&mut plan, &input, context)?;
     let Input { task, test_rows, splits, identity, .. } = &input;
+    let clock = Instant::now();
     let mut training = input.begin(&plan)?;
     if plan.dry_run {
         // Starting a run checks the settings against the data.
@@ -55,14 +56,15 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         return Ok(ExitCode::SUCCESS);
     }
 
-    let clock = Instant::now();
     let first = checkpoint::first(&plan, input.earlier, input.held_out, training.as_ref());
     let mut keeper = Keeper::new(&plan, context, task, identity, first);
     keeper.begin(training.as_ref())?;
     let (stop, traced) = trace::drive(&plan, task, training.as_mut(), context, &mut keeper)?;
+    let train_seconds = clock.elapsed().as_secs_f64();
+    let proving = Instant::now();
     let mut fit = Fit::of(training.as_ref(), task, stop);
     let flips = Flips::settle(&plan, task, &mut training, &mut fit, &mut keeper)?;
-    let train_seconds = clock.elapsed().as_secs_f64();
+    let prove_seconds = proving.elapsed().as_secs_f64();
     if fit.stop == Stop::Diverged {
         return Err(diverged(plan.recipe.kind));
     }
@@ -127,7 +129,12 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         earlier: input.earlier,
         resumed: plan.resume.as_ref().map(|resume| (resume.path.as_path(), input.same)),
         digest: identity.sha256.clone(),
-        seconds: [input.seconds, train_seconds, writing.elapsed().as_secs_f64()],
+        seconds: Seconds {
+            read: input.seconds,
+            train: train_seconds,
+            prove: prove_seconds,
+            write: writing.elapsed().as_secs_f64(),
+        },
         features: task.data.n_features(),
         rows: task.data.n_rows(),
         label: input.label.clone(),

@@ -32,7 +32,7 @@ pub(super) struct Report<'a> {
     /// The file that the run goes on from, and whether it is the same run.
     pub(super) resumed: Option<(&'a Path, bool)>,
     pub(super) digest: String,
-    pub(super) seconds: [f64; 3],
+    pub(super) seconds: Seconds,
     pub(super) features: usize,
     pub(super) rows: usize,
     pub(super) label: String,
@@ -40,6 +40,24 @@ pub(super) struct Report<'a> {
     pub(super) flips: Option<Flips>,
     pub(super) support: Option<Support>,
     pub(super) auto_cost: Option<AutoCost>,
+}
+
+/// What took how long.
+#[derive(Clone, Copy)]
+pub(super) struct Seconds {
+    pub(super) read: f64,
+    /// From the start of a run to its end.
+    pub(super) train: f64,
+    /// What is proved of the planes after it.
+    pub(super) prove: f64,
+    pub(super) write: f64,
+}
+
+impl Seconds {
+    fn json(self) -> serde_json::Value {
+        let Seconds { read, train, prove, write } = self;
+        json!({ "read": read, "train": train, "prove": prove, "write": write })
+    }
 }
 
 impl Report<'_> {
@@ -113,8 +131,10 @@ impl Report<'_> {
             trace::report(&mut facts, to, traced);
         }
         if context.verbose {
-            let [read, train, write] = self.seconds;
-            facts.add("seconds", format!("read {read:.3}, train {train:.3}, write {write:.3}"));
+            let Seconds { read, train, prove, write } = self.seconds;
+            let words =
+                format!("read {read:.3}, train {train:.3}, prove {prove:.3}, write {write:.3}");
+            facts.add("seconds", words);
             facts.add("digest", &self.digest);
             if let Some(pairs) = rules::boundaries_count(&self.fit.model) {
                 let (model, pairs) = (self.plan.model.display(), counted(pairs, "pair"));
@@ -345,7 +365,7 @@ impl Report<'_> {
             "updates": self.fit.progress.updates,
             "training": short_json(&self.evaluation),
             "certificate": { "claim": self.fit.certificate.claims.first().map_or("unproved", Claim::name) },
-            "seconds": { "read": self.seconds[0], "train": self.seconds[1], "write": self.seconds[2] },
+            "seconds": self.seconds.json(),
             "model": self.plan.model.display().to_string(),
             "digest": self.digest,
         });

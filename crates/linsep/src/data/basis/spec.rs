@@ -166,8 +166,8 @@ impl BasisSpec {
     }
 }
 
-/// The feature that a column of a term makes.
-fn feature_of(column: &ColumnRef, data: &Dataset) -> Result<u32> {
+/// The feature that a column makes, by its name or its place in the file.
+pub(crate) fn feature_of(column: &ColumnRef, data: &Dataset) -> Result<u32> {
     let input = data.input();
     let file = data.origin().files().next().unwrap_or("data");
     let missing = |wanted: &str| {

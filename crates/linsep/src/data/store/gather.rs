@@ -90,7 +90,7 @@ impl CodeRows for Dense {
         match &self.values.codes {
             Codes::Ones(_) => sum.iter_mut().for_each(|s| *s += a),
             Codes::Table8(codes) => {
-                kernel::add_table8(a, &codes[range], self.values.table(), sum);
+                kernel::axpy_table8(a, &codes[range], self.values.table(), sum);
             }
             Codes::Int32(codes) => kernel::add_whole(a, &codes[range], sum),
             Codes::F32(codes) => kernel::add_f32(a, &codes[range], sum),

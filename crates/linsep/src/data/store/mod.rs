@@ -5,6 +5,7 @@
 //! file. Dense rows win while they cost at most one and a half times the bytes of sparse ones,
 //! because a dense pass needs no index.
 
+pub(crate) mod bundle;
 mod gather;
 pub(crate) mod kernel;
 pub(crate) mod panel;
@@ -14,6 +15,7 @@ pub(crate) mod staging;
 pub(crate) mod table;
 pub(crate) mod values;
 
+pub(crate) use bundle::{Bundle, Products};
 pub(crate) use gather::CodeRows;
 pub(crate) use rows::{Dense, Offsets, Row, Rows, Sparse};
 pub(crate) use staging::{Stage, Staging};

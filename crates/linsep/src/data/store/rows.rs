@@ -1,5 +1,6 @@
 //! The two storages: dense rows and compressed sparse rows, behind one small trait.
 
+use super::bundle::{Bundle, Products};
 use super::kernel;
 use super::values::{Codes, Values};
 use linsep_proof::Entries;
@@ -11,15 +12,53 @@ pub(crate) trait Rows: Sync {
     where
         Self: 'a;
 
+    /// Whether rows hold every column.
+    const IS_DENSE: bool;
+
     /// Number of rows.
     fn len(&self) -> usize;
 
     /// row · w, straight from the codes.
     fn dot(&self, row: usize, w: &[f64]) -> f64;
 
+    /// row · w of several planes, with one look at the row: of a dense row four at a time, of a sparse
+    /// one from the bundle of the planes, if there is one. The products are left in `out`.
+    fn dot_all<'w>(
+        &self,
+        row: usize,
+        plane: impl Fn(usize) -> &'w [f64],
+        bundle: Option<&Bundle>,
+        out: &mut Products,
+    );
+
     /// The row with its values decoded into `scratch` where they are not plain already.
     fn row<'a>(&'a self, row: usize, scratch: &'a mut Vec<f64>) -> Self::Row<'a>;
+
+    /// w_j += a · row_j, or (a · scale_j) · row_j where there are scales.
+    fn add_to(
+        &self,
+        row: usize,
+        a: f64,
+        scale: Option<&[f64]>,
+        w: &mut [f64],
+        scratch: &mut Vec<f64>,
+    ) {
+        match scale {
+            None => self.row(row, scratch).add_to(a, w),
+            Some(scale) => self.row(row, scratch).add_scaled_to(a, scale, w),
+        }
+    }
+
+    /// Asks the memory for a row that will be visited soon.
+    fn prefetch(&self, row: usize);
+
+    /// Asks the memory for the weights that a row needs soon, if they are far apart: `stride` numbers
+    /// for each column.
+    fn prefetch_weights(&self, _row: usize, _w: &[f64], _stride: usize) {}
 }
+
+/// Weights beyond this are not in the cache of a core by themselves.
+const NEAR_WEIGHTS: usize = 1 << 15;
 
 /// One decoded row.
 pub(crate) trait Row: Copy {
@@ -108,6 +147,17 @@ impl Values {
         self.table.as_slice().try_into().unwrap_or(&[0.0; 256])
     }
 
+    #[inline]
+    fn prefetch(&self, range: std::ops::Range<usize>) {
+        match &self.codes {
+            Codes::Ones(_) => {}
+            Codes::Table8(codes) => kernel::prefetch(&codes[range]),
+            Codes::Int32(codes) => kernel::prefetch(&codes[range]),
+            Codes::F32(values) => kernel::prefetch(&values[range]),
+            Codes::F64(values) => kernel::prefetch(&values[range]),
+        }
+    }
+
     /// The values at `range`, decoded into `scratch` unless they are stored as they are.
     pub(super) fn load<'a>(
         &'a self,
@@ -171,6 +221,8 @@ impl Sparse {
 impl Rows for Dense {
     type Row<'a> = DenseRow<'a>;
 
+    const IS_DENSE: bool = true;
+
     fn len(&self) -> usize {
         self.rows
     }
@@ -189,13 +241,60 @@ impl Rows for Dense {
         }
     }
 
+    fn dot_all<'w>(
+        &self,
+        row: usize,
+        plane: impl Fn(usize) -> &'w [f64],
+        _: Option<&Bundle>,
+        out: &mut Products,
+    ) {
+        let Products { sums, scratch, .. } = out;
+        let DenseRow(values) = self.row(row, scratch);
+        let (fours, rest) = sums.as_chunks_mut::<4>();
+        let single = 4 * fours.len();
+        for (k, four) in fours.iter_mut().enumerate() {
+            *four = kernel::dot_four(values, std::array::from_fn(|lane| plane(4 * k + lane)));
+        }
+        for (k, sum) in rest.iter_mut().enumerate() {
+            *sum = kernel::dot_f64(values, plane(single + k));
+        }
+    }
+
     fn row<'a>(&'a self, row: usize, scratch: &'a mut Vec<f64>) -> DenseRow<'a> {
         DenseRow(self.values.load(row * self.width..(row + 1) * self.width, scratch))
+    }
+
+    fn add_to(
+        &self,
+        row: usize,
+        a: f64,
+        scale: Option<&[f64]>,
+        w: &mut [f64],
+        scratch: &mut Vec<f64>,
+    ) {
+        let range = row * self.width..(row + 1) * self.width;
+        match (&self.values.codes, scale) {
+            (Codes::Table8(codes), None) => {
+                kernel::axpy_table8(a, &codes[range], self.values.table(), w);
+            }
+            (Codes::Table8(codes), Some(scale)) => {
+                kernel::axpy_table8_scaled(a, scale, &codes[range], self.values.table(), w);
+            }
+            (_, None) => self.row(row, scratch).add_to(a, w),
+            (_, Some(scale)) => self.row(row, scratch).add_scaled_to(a, scale, w),
+        }
+    }
+
+    #[inline]
+    fn prefetch(&self, row: usize) {
+        self.values.prefetch(row * self.width..(row + 1) * self.width);
     }
 }
 
 impl Rows for Sparse {
     type Row<'a> = SparseRow<'a>;
+
+    const IS_DENSE: bool = false;
 
     fn len(&self) -> usize {
         self.offsets.rows()
@@ -219,11 +318,43 @@ impl Rows for Sparse {
         }
     }
 
+    fn dot_all<'w>(
+        &self,
+        row: usize,
+        plane: impl Fn(usize) -> &'w [f64],
+        bundle: Option<&Bundle>,
+        out: &mut Products,
+    ) {
+        let Products { sums, scratch, lanes } = out;
+        let SparseRow { indices, values } = self.row(row, scratch);
+        match bundle {
+            Some(bundle) => bundle.dot_sparse(indices, values, lanes, sums),
+            None => {
+                let dot = |k| kernel::dot_sparse_f64(indices, values, plane(k));
+                sums.iter_mut().enumerate().for_each(|(k, sum)| *sum = dot(k));
+            }
+        }
+    }
+
     fn row<'a>(&'a self, row: usize, scratch: &'a mut Vec<f64>) -> SparseRow<'a> {
         let range = self.offsets.range(row);
         SparseRow {
             indices: &self.indices[range.clone()],
             values: self.values.load(range, scratch),
+        }
+    }
+
+    #[inline]
+    fn prefetch(&self, row: usize) {
+        let range = self.offsets.range(row);
+        kernel::prefetch(&self.indices[range.clone()]);
+        self.values.prefetch(range);
+    }
+
+    #[inline]
+    fn prefetch_weights(&self, row: usize, w: &[f64], stride: usize) {
+        if w.len() > NEAR_WEIGHTS {
+            kernel::prefetch_at(&self.indices[self.offsets.range(row)], w, stride);
         }
     }
 }

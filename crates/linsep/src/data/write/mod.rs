@@ -53,27 +53,32 @@ impl OutputFormat {
 /// What of a data set a format cannot hold, in words; empty when nothing is lost.
 pub fn losses(data: &Dataset, format: OutputFormat) -> Vec<String> {
     let mut losses = Vec::new();
-    if matches!(format, OutputFormat::Table(_)) {
-        let unfit = |name: &&String| csv::is_missing(name.as_bytes()) || name.contains('\0');
-        if let Some(name) = data.label_names().iter().find(unfit) {
-            losses.push(format!("in a table the label \"{name}\" would read as a missing value"));
-        }
+    if format == OutputFormat::Svmlight && data.weights().is_some() {
+        losses.push("svmlight has no place for row weights".to_owned());
     }
-    if format == OutputFormat::Svmlight {
-        if data.weights().is_some() {
-            losses.push("svmlight has no place for row weights".to_owned());
-        }
-        let unfit = |name: &&String| {
-            name.is_empty()
-                || name.starts_with('#')
-                || name.contains([':', '\n', '\r', '\0'])
-                || name.contains(char::is_whitespace)
-        };
-        if let Some(name) = data.label_names().iter().find(unfit) {
-            losses.push(format!("svmlight cannot hold the label \"{name}\""));
-        }
-    }
+    losses.extend(unfit_label(data.label_names(), format));
     losses
+}
+
+/// The first of these labels that a format cannot hold, in words.
+pub fn unfit_label(names: &[String], format: OutputFormat) -> Option<String> {
+    let in_table = |name: &&String| csv::is_missing(name.as_bytes()) || name.contains('\0');
+    let in_lines = |name: &&String| {
+        name.is_empty()
+            || name.starts_with('#')
+            || name.contains([':', '\n', '\r', '\0'])
+            || name.contains(char::is_whitespace)
+    };
+    match format {
+        OutputFormat::Table(_) => names
+            .iter()
+            .find(in_table)
+            .map(|name| format!("in a table the label \"{name}\" would read as a missing value")),
+        OutputFormat::Svmlight => names
+            .iter()
+            .find(in_lines)
+            .map(|name| format!("svmlight cannot hold the label \"{name}\"")),
+    }
 }
 
 /// Writes all rows. Losses are the caller's decision: see [`losses`].
