@@ -204,7 +204,7 @@ fn ho_and_kashyap_on_real_data() {
 #[test]
 fn descent_on_the_perceptron_criterion_row_by_row_is_the_perceptron() {
     let data = example("sonar.csv");
-    for order in [Order::Cyclic, Order::Shuffle, Order::Random, Order::WorstFirst] {
+    for order in [Order::Cyclic, Order::Shuffle, Order::Blocks, Order::Random, Order::WorstFirst] {
         let mut descent = Descent::on(Criterion::Perceptron);
         (descent.pace, descent.order, descent.seed) = (Pace::Row, order, 3);
         let mut perceptron = Perceptron::default();

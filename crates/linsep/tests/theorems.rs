@@ -90,7 +90,7 @@ fn every_correction_keeps_what_the_two_proofs_say_of_it() {
             (0..x.len()).map(|_| stream.below(41) as f64 - 20.0).collect()
         };
         for start in [None, Some(random(&mut stream)), Some(random(&mut stream))] {
-            for order in [Order::Cyclic, Order::Shuffle, Order::WorstFirst] {
+            for order in [Order::Cyclic, Order::Shuffle, Order::Blocks, Order::WorstFirst] {
                 let learner = perceptron(start.clone(), order);
                 let mut run = learner.start(&Task::new(data.clone())).unwrap();
                 let first = whole(&run.model().planes[0]);

@@ -433,7 +433,7 @@ fn damaged_traces_are_refused_with_their_line() {
 #[test]
 fn the_order_of_visits_is_the_order_of_the_lines() {
     let task = tables()[1].task();
-    for order in [Order::Cyclic, Order::Shuffle, Order::Random, Order::WorstFirst] {
+    for order in [Order::Cyclic, Order::Shuffle, Order::Blocks, Order::Random, Order::WorstFirst] {
         let mut perceptron = Perceptron::default();
         perceptron.order = order;
         let (fit, _, file) = traced(&perceptron, &task, &epochs(5));

@@ -58,7 +58,7 @@ pub(super) fn plot() -> Command {
         .arg(flag("start", "A,B", "Weights at the start of that run [default: by the view]").allow_hyphen_values(true).help_heading(heading))
         .arg(
             flag("order", "ORDER", "Order of the rows in curves [default: cyclic]")
-                .value_parser(PossibleValuesParser::new(["cyclic", "shuffle", "random", "worst-first"]))
+                .value_parser(PossibleValuesParser::new(linsep::learn::perceptron::Order::WORDS))
                 .help_heading(heading),
         )
         .arg(flag("updates", "N", "At most N updates of a run [default: by the view]").help_heading(heading))

@@ -128,12 +128,16 @@ impl<C: Centring> Machine<'_, C> {
         ahead: &[u32],
         is_passed_over: impl Fn(u32) -> bool,
     ) {
-        /// Visits that pass until a row comes from memory.
+        /// Visits that pass until it is known where a row stands, the row is there, and the weights of
+        /// its columns are.
+        const FARTHEST: usize = 16;
         const FAR: usize = 8;
-        /// A row is there by now, and the weights of its columns come next.
-        const NEAR: usize = 2;
+        const NEAR: usize = 3;
         let row =
             |distance: usize| ahead.get(distance).copied().filter(|&row| !is_passed_over(row));
+        if let Some(row) = row(FARTHEST) {
+            rows.prefetch_place(row as usize);
+        }
         if let Some(row) = row(FAR) {
             rows.prefetch(row as usize);
         }

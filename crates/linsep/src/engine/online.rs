@@ -20,6 +20,7 @@ use crate::rng::{Purpose, Stream};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, OnceLock};
 
+mod blocks;
 mod saving;
 
 words! {
@@ -29,6 +30,9 @@ words! {
         Cyclic = "cyclic",
         /// In a new random order each epoch.
         Shuffle = "shuffle",
+        /// In a new random order of blocks of neighbouring rows, and of the rows in a block: faster than
+        /// `shuffle` where the data is larger than the cache.
+        Blocks = "blocks",
         /// Drawn with replacement. A clean epoch is confirmed by a pass in the order of the file.
         Random = "random",
         /// From the smallest margin to the largest, as they are at the start of the epoch.
@@ -395,6 +399,7 @@ impl<U: Rule> Online<U> {
                 self.visiting.clone_from(rows);
                 stream.shuffle(&mut self.visiting);
             }
+            Order::Blocks => self.visiting = blocks::shuffled(rows, &mut stream),
             Order::Random if !self.now.confirming => {
                 let draw = |_| rows[stream.below(rows.len() as u64) as usize];
                 self.visiting = (0..rows.len()).map(draw).collect();

@@ -49,6 +49,9 @@ pub(crate) trait Rows: Sync {
         }
     }
 
+    /// Asks the memory where a row stands that will be visited before long.
+    fn prefetch_place(&self, _row: usize) {}
+
     /// Asks the memory for a row that will be visited soon.
     fn prefetch(&self, row: usize);
 
@@ -342,6 +345,11 @@ impl Rows for Sparse {
             indices: &self.indices[range.clone()],
             values: self.values.load(range, scratch),
         }
+    }
+
+    #[inline]
+    fn prefetch_place(&self, row: usize) {
+        kernel::prefetch(&self.offsets.relative[row..=row]);
     }
 
     #[inline]
