@@ -172,7 +172,8 @@ impl Dictionary {
     /// A text of one to seven bytes as a word that no other text has.
     #[inline]
     fn word(raw: &[u8]) -> Option<u64> {
-        let bytes = |raw: &[u8]| raw.iter().rev().fold(raw.len() as u64, |w, &b| w << 8 | u64::from(b));
+        let bytes =
+            |raw: &[u8]| raw.iter().rev().fold(raw.len() as u64, |w, &b| w << 8 | u64::from(b));
         (1..=7).contains(&raw.len()).then(|| bytes(raw))
     }
 

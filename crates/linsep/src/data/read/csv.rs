@@ -497,7 +497,8 @@ mod tests {
     #[test]
     fn faults_know_their_place_and_leave_no_trace() {
         let text = "1,2,a\n1,x,a\n1,2\n1,2,a,4\n,2,a\n1,nan,a\n\u{e4},1,a\n7,8,b\n";
-        let block = parse(text.as_bytes(), &plan(XYL.to_vec()), usize::MAX, &mut Buffers::default());
+        let block =
+            parse(text.as_bytes(), &plan(XYL.to_vec()), usize::MAX, &mut Buffers::default());
         assert_eq!(rows(&block).len(), 2);
         assert_eq!(block.bad.count, 6);
         assert_eq!(block.bad.text, &text.as_bytes()[6..text.len() - 6]);

@@ -67,7 +67,8 @@ pub(crate) fn parse(piece: &[u8], plan: &SvmPlan, limit: usize, buffers: &mut Bu
     let mut at = 0;
     let mut line = 0;
     while at < piece.len() && out.staging.rows() < limit && !out.block.index_zero {
-        let quick = if suspicious { None } else { quick_line(piece, at, plan, &mut walk, &mut out) };
+        let quick =
+            if suspicious { None } else { quick_line(piece, at, plan, &mut walk, &mut out) };
         at = match quick {
             Some(next) => {
                 out.block.records += 1;

@@ -116,7 +116,8 @@ impl Profile {
             self.single = seen.iter().all(|&value| is_single(value));
         } else {
             self.ones = false;
-            let single = |items: &[T]| items.iter().fold(true, |s, item| s & is_single(value(item)));
+            let single =
+                |items: &[T]| items.iter().fold(true, |s, item| s & is_single(value(item)));
             self.single = items.chunks(AT_ONCE).all(single);
         }
     }
@@ -138,7 +139,11 @@ impl Profile {
 
     /// Adds the table codes of the values, 0 for 0, while there is a table.
     #[inline]
-    pub(crate) fn encode(&mut self, values: impl ExactSizeIterator<Item = f64>, codes: &mut Vec<u8>) {
+    pub(crate) fn encode(
+        &mut self,
+        values: impl ExactSizeIterator<Item = f64>,
+        codes: &mut Vec<u8>,
+    ) {
         let Some(distinct) = &mut self.distinct else { return };
         let start = codes.len();
         codes.resize(start + values.len(), 0);
@@ -286,7 +291,8 @@ mod tests {
     use super::*;
 
     fn profile_of(values: &[(u32, f64, u8)]) -> Profile {
-        let entry = |&(column, value, places): &(u32, f64, u8)| Entry { value, column, places, divide: 0 };
+        let entry =
+            |&(column, value, places): &(u32, f64, u8)| Entry { value, column, places, divide: 0 };
         let entries: Vec<Entry> = values.iter().map(entry).collect();
         let mut profile = Profile::new();
         profile.see(&entries, &mut Vec::new());

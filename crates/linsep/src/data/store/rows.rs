@@ -108,7 +108,11 @@ impl Values {
     }
 
     /// The values at `range`, decoded into `scratch` unless they are stored as they are.
-    pub(super) fn load<'a>(&'a self, range: std::ops::Range<usize>, scratch: &'a mut Vec<f64>) -> &'a [f64] {
+    pub(super) fn load<'a>(
+        &'a self,
+        range: std::ops::Range<usize>,
+        scratch: &'a mut Vec<f64>,
+    ) -> &'a [f64] {
         if let Codes::F64(values) = &self.codes {
             return &values[range];
         }

@@ -163,7 +163,13 @@ impl<'a> Quick<'a> {
 
     /// Goes past fields of one zero each, four by four.
     #[inline]
-    fn skip_zeros(&self, piece: &[u8], mut done: usize, count: usize, mut at: usize) -> (usize, usize) {
+    fn skip_zeros(
+        &self,
+        piece: &[u8],
+        mut done: usize,
+        count: usize,
+        mut at: usize,
+    ) -> (usize, usize) {
         while done + 4 <= count && piece.get(at..at + 8) == Some(&self.zeros) {
             done += 4;
             at += 8;
@@ -199,12 +205,7 @@ fn other_number(
 
 /// A label, a weight or a category that is there.
 #[inline]
-fn text(
-    parser: &mut Parser<'_>,
-    action: Action,
-    text: &[u8],
-    facts: &mut RowFacts,
-) -> Option<()> {
+fn text(parser: &mut Parser<'_>, action: Action, text: &[u8], facts: &mut RowFacts) -> Option<()> {
     let may_be_missing = matches!(text.first(), None | Some(b'?' | b'n' | b'N'));
     if may_be_missing && is_missing(text) {
         return None;
