@@ -21,7 +21,7 @@
 use super::penalty::{BIAS, UNIT};
 use super::rows::{Linear, nonzeros, rounding};
 use super::shares::{Mixing, Shares};
-use super::{Members, Setting, TINY, above, below};
+use super::{MOST_HELD, Members, Setting, TINY, above, below};
 use crate::check::{Checked, Checker};
 use crate::double::{Double, two_sum};
 use crate::optimal::{Intercept, Loss};
@@ -82,7 +82,7 @@ impl<'a> Joint<'a> {
         let free = setting.objective.intercept == Intercept::Free;
         let padded = n_classes.next_multiple_of(LANES);
         let stride = 2 * padded + 1 + if free { n_classes + 1 } else { 0 };
-        if n_classes < 2 || stride.checked_mul(width).is_none_or(|numbers| numbers > 1 << 31) {
+        if n_classes < 2 || stride.checked_mul(width).is_none_or(|numbers| numbers > MOST_HELD) {
             return Err(format!("{n_classes} planes of {width} columns cannot be checked"));
         }
         let sums = Sums {

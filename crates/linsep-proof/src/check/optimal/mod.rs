@@ -220,6 +220,9 @@ impl Checker<'_> {
 /// What numbers too small for binary64 may cost a row or a column: 2^-600.
 const TINY: f64 = f64::from_bits((1023 - 600) << 52);
 
+/// Numbers that the sums over the columns may take: no file makes the checker ask for more memory.
+const MOST_HELD: usize = 1 << 31;
+
 /// The class of a row that does not take part.
 const NO_CLASS: u32 = u32::MAX;
 

@@ -106,9 +106,11 @@ impl Checker<'_> {
         held: usize,
         work: impl Fn(Range<u64>) -> Checked<T> + Sync,
     ) -> Checked<Vec<T>> {
-        const MOST_HELD: usize = 1 << 24;
+        const BLOCK_HELD: usize = 1 << 24;
         let rows = self.rows.len();
-        let count = (MOST_HELD / held.max(1)).clamp(2, 32).min(rows as usize / 512 + 1);
+        // Two threads are worth twice the room, unless that is very much.
+        let least = if held <= 4 * BLOCK_HELD { 2 } else { 1 };
+        let count = (BLOCK_HELD / held.max(1)).clamp(least, 32).min(rows as usize / 512 + 1);
         let share = rows.div_ceil(count as u64);
         let range = |block: usize| {
             let start = (block as u64 * share).min(rows);

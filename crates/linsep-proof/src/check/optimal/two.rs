@@ -25,7 +25,7 @@
 use super::functions::{entropy_below, exp, ln_one_plus};
 use super::penalty::{BIAS, UNIT};
 use super::rows::Linear;
-use super::{Members, Setting, TINY, above, below};
+use super::{MOST_HELD, Members, Setting, TINY, above, below};
 use crate::check::{Checked, Checker};
 use crate::double::{Double, two_sum};
 use crate::optimal::{BiasInterval, Intercept, Loss};
@@ -105,6 +105,9 @@ impl<'a> Two<'a> {
     ) -> Checked<Two<'a>> {
         let planes = Evaluated { own, dual };
         let width = checker.width();
+        if width > MOST_HELD / 4 {
+            return Err(format!("{width} columns are more than can be checked"));
+        }
         let mut parts =
             checker.blocks(4 * width, |range| block(checker, setting, members, &planes, range))?;
         let mut sums = Columns(Vec::new());
