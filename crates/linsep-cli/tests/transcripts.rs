@@ -45,6 +45,7 @@ transcripts! {
     margins_look_as_their_transcript_shows, "margin";
     neurons_look_as_their_transcript_shows, "neurons";
     online_use_looks_as_its_transcript_shows, "online";
+    optimisers_print_what_their_transcript_shows, "optimisers";
     predict_prints_what_its_transcript_shows, "predict";
     separable_prints_what_its_transcript_shows, "separable";
     show_prints_what_its_transcript_shows, "show";
