@@ -79,7 +79,10 @@ impl Variant {
             Err(error) => {
                 let two_only = self.value("threshold") == Some("error");
                 let counts = self.recipe.name == "multinomial-nb";
-                assert!(two_only || counts, "{}: {error}", self.words());
+                // Not every solver is for every penalty, and without one there may be no answer.
+                let unsolved = self.recipe.kind == Kind::Optimising
+                    && !(self.is("penalty", &["l2"]) && self.is("solver", &["auto"]));
+                assert!(two_only || counts || unsolved, "{}: {error}", self.words());
                 assert!([Code::SETTING, Code::NEGATIVE_COUNT].contains(&error.code()));
                 false
             }
