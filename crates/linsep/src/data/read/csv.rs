@@ -68,10 +68,26 @@ pub(crate) fn fields(bytes: &[u8], delimiter: u8) -> Result<(Vec<String>, usize)
     let mut at = 0;
     loop {
         let field = Field::read(bytes, at, delimiter, fields.len())?;
-        fields.push(String::from_utf8_lossy(&field.text).trim().to_owned());
+        fields.push(match std::str::from_utf8(&field.text) {
+            Ok(text) => text.trim().to_owned(),
+            Err(_) => String::from_utf8_lossy(&field.text).trim().to_owned(),
+        });
         at = field.end.next;
         if field.end.last {
             return Ok((fields, at));
+        }
+    }
+}
+
+/// The number of fields of the record at the start of `bytes`, and where the next record starts.
+pub(crate) fn count_fields(bytes: &[u8], delimiter: u8) -> Result<(usize, usize), Fault> {
+    let (mut count, mut at) = (0, 0);
+    loop {
+        let end = Field::read(bytes, at, delimiter, count)?.end;
+        count += 1;
+        at = end.next;
+        if end.last {
+            return Ok((count, at));
         }
     }
 }

@@ -222,9 +222,10 @@ fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Result<Plan> 
         } else if Some(j) == weight {
             *action = Action::Weight;
         } else if (wanted.is_empty() || wanted.contains(&j)) && !dropped.contains(&j) {
-            let is_text = matches!(table.column_type(j), ColumnType::Text | ColumnType::Mixed);
+            let column_type = table.column_type(j);
+            let is_text = matches!(column_type, ColumnType::Text | ColumnType::Mixed);
             let category = is_text && options.categorical == Categorical::OneHot;
-            if table.column_type(j) == ColumnType::Text && !category {
+            if column_type == ColumnType::Text && !category {
                 return Err(text_column(table, j, file));
             }
             if category {

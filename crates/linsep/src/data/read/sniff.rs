@@ -5,6 +5,7 @@ use super::number;
 use super::options::{Format, ReadOptions};
 use super::svmlight;
 use crate::error::{Code, Error, Place, Problem, Result};
+use std::collections::HashSet;
 
 /// Records that are looked at to find types.
 const SAMPLE: usize = 1000;
@@ -253,10 +254,12 @@ fn sniff_table(text: &[u8], whole: bool, file: &str, options: &ReadOptions) -> R
 
 /// A name that stood before gets the number of its column: `a`, `a#2`.
 fn unique_names(mut names: Vec<String>) -> Vec<String> {
-    for at in 1..names.len() {
-        if names[..at].contains(&names[at]) {
-            names[at] = format!("{}#{}", names[at], at + 1);
+    let mut before = HashSet::new();
+    for (at, name) in names.iter_mut().enumerate() {
+        if before.contains(name) {
+            *name = format!("{}#{}", name, at + 1);
         }
+        before.insert(name.clone());
     }
     names
 }
@@ -286,8 +289,8 @@ fn find_delimiter(text: &[u8]) -> u8 {
                 at = next;
                 continue;
             }
-            let Ok((fields, len)) = csv::fields(&text[at..], delimiter) else { break };
-            counts.push(fields.len());
+            let Ok((fields, len)) = csv::count_fields(&text[at..], delimiter) else { break };
+            counts.push(fields);
             at += len;
         }
         // The last record of the sample may be cut.
@@ -301,9 +304,10 @@ fn find_delimiter(text: &[u8]) -> u8 {
     [b',', b';', b'\t', b'|']
         .into_iter()
         .rev()
-        .max_by_key(|&delimiter| score(delimiter))
-        .filter(|&delimiter| score(delimiter).1 > 1)
-        .unwrap_or(b',')
+        .map(|delimiter| (score(delimiter), delimiter))
+        .max_by_key(|&(score, _)| score)
+        .filter(|&((_, fields), _)| fields > 1)
+        .map_or(b',', |(_, delimiter)| delimiter)
 }
 
 /// A header names columns: where the next record has numbers, the first one has none, or it names

@@ -102,7 +102,7 @@ impl Profile {
             self.columns = None;
             entries.iter().for_each(|e| self.all.see(e.value, e.places));
         }
-        self.encode(entries.iter().map(|entry| entry.value), codes);
+        self.encode(entries, |entry| entry.value, codes);
         self.see_values(entries, |entry| entry.value);
     }
 
@@ -138,23 +138,26 @@ impl Profile {
     }
 
     /// Adds the table codes of the values, 0 for 0, while there is a table.
-    #[inline]
-    pub(crate) fn encode(
+    pub(crate) fn encode<T>(
         &mut self,
-        values: impl ExactSizeIterator<Item = f64>,
+        items: &[T],
+        value: impl Fn(&T) -> f64,
         codes: &mut Vec<u8>,
     ) {
         let Some(distinct) = &mut self.distinct else { return };
         let start = codes.len();
-        codes.resize(start + values.len(), 0);
-        for (code, value) in codes[start..].iter_mut().zip(values) {
-            if value != 0.0 {
-                let Some(found) = distinct.insert(value) else {
-                    self.distinct = None;
-                    return;
-                };
-                *code = found;
-            }
+        codes.resize(start + items.len(), 0);
+        let codes = &mut codes[start..];
+        // Tables may be mostly zeros, which go by in runs.
+        const RUN: usize = 16;
+        let ((runs, rest), (code_runs, code_rest)) =
+            (items.as_chunks::<RUN>(), codes.as_chunks_mut::<RUN>());
+        let has_room = code_runs.iter_mut().zip(runs).all(|(codes, items)| {
+            let zeros = items.iter().fold(0, |bits, item| bits | value(item).to_bits()) == 0;
+            zeros || distinct.encode(items, &value, codes)
+        });
+        if !has_room || !distinct.encode(rest, &value, code_rest) {
+            self.distinct = None;
         }
     }
 
@@ -262,6 +265,17 @@ impl Distinct {
                 _ => slot = (slot + 1) % 1024,
             }
         }
+    }
+
+    /// Puts in the codes of the values that are not zero; false when the table is full.
+    #[inline(always)]
+    fn encode<T>(&mut self, items: &[T], value: &impl Fn(&T) -> f64, codes: &mut [u8]) -> bool {
+        items.iter().zip(codes).all(|(item, code)| {
+            let value = value(item);
+            let found = if value == 0.0 { Some(0) } else { self.insert(value) };
+            *code = found.unwrap_or(0);
+            found.is_some()
+        })
     }
 
     #[cold]

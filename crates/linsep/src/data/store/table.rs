@@ -128,14 +128,9 @@ impl TableStaging {
         let values = &mut self.values[self.learned * self.width..self.rows * self.width];
         let places = &mut self.places[..values.len()];
         let divide = &mut self.divide[..values.len()];
-        let rows = values.chunks_exact_mut(width);
-        for (row, divide) in rows.zip(divide.chunks_exact(width)) {
-            if divide.iter().fold(0, |all, &one| all | one) > 0 {
-                for (value, &places) in row.iter_mut().zip(divide) {
-                    *value /= power_of_ten(places);
-                }
-            }
-            for (largest, &value) in self.largest.iter_mut().zip(&*row) {
+        divide_all(values, divide);
+        for row in values.chunks_exact(width) {
+            for (largest, &value) in self.largest.iter_mut().zip(row) {
                 let magnitude = value.abs();
                 *largest = if magnitude > *largest { magnitude } else { *largest };
             }
@@ -148,7 +143,7 @@ impl TableStaging {
         places.fill(0);
         divide.fill(0);
         self.nonzeros += values.iter().map(|&value| u64::from(value != 0.0)).sum::<u64>();
-        self.profile.encode(values.iter().copied(), &mut self.codes);
+        self.profile.encode(values, |value| *value, &mut self.codes);
         self.learned = self.rows;
     }
 
@@ -210,4 +205,20 @@ impl TableStaging {
         };
         Sparse { offsets, indices, values: packed }
     }
+}
+
+/// Divides each value by its power of ten. Divisions are slow, so runs of whole numbers are left alone.
+fn divide_all(values: &mut [f64], powers: &[u8]) {
+    const RUN: usize = 8;
+    let ((runs, rest), (power_runs, power_rest)) =
+        (values.as_chunks_mut::<RUN>(), powers.as_chunks::<RUN>());
+    let divide = |values: &mut [f64], powers: &[u8]| {
+        values.iter_mut().zip(powers).for_each(|(value, &power)| *value /= power_of_ten(power));
+    };
+    for (values, powers) in runs.iter_mut().zip(power_runs) {
+        if u64::from_le_bytes(*powers) != 0 {
+            divide(values, powers);
+        }
+    }
+    divide(rest, power_rest);
 }
