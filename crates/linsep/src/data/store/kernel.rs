@@ -60,13 +60,13 @@ fn dense_dot<T: Copy + Default>(row: &[T], w: &[f64], decode: impl Fn(T) -> f64)
 
 /// Σ value · w[index] over the stored entries of one sparse row.
 #[inline(always)]
-fn sparse_dot(indices: &[u32], w: &[f64], value: impl Fn(usize) -> f64) -> f64 {
+fn sparse_dot<T: Copy>(indices: &[u32], codes: &[T], w: &[f64], decode: impl Fn(T) -> f64) -> f64 {
     let mut acc = [0.0; LANES];
-    for (k, &index) in indices.iter().enumerate() {
+    for (&index, &code) in indices.iter().zip(codes) {
         let j = index as usize;
-        acc[j % LANES] += value(k) * w[j];
+        acc[j % LANES] += decode(code) * w[j];
     }
-    add_lanes(acc)
+    tree(acc)
 }
 
 /// Bytes of text that one word of marks covers.
@@ -138,18 +138,27 @@ fn all_the_same(numbers: &[f64]) -> Option<f64> {
     numbers.iter().fold(true, |same, x| same & (*x == first)).then_some(first)
 }
 
-/// w_j += factor(a, j) · row_j of table codes, from the codes themselves.
+/// w_j += factor_j · row_j of table codes, from the codes themselves; `factors` gives those of a block.
 #[inline(always)]
-fn add_table8(row: &[u8], table: &[f64; 256], w: &mut [f64], factor: impl Fn(usize) -> f64) {
-    let whole = row.len() / LANES * LANES;
-    let w = &mut w[..row.len()];
-    for_each_block(row.as_chunks::<LANES>().0, |block| {
-        for j in block * LANES..(block + 1) * LANES {
-            w[j] += factor(j) * table[usize::from(row[j])];
+fn add_table8(
+    row: &[u8],
+    table: &[f64; 256],
+    w: &mut [f64],
+    factors: impl Fn(usize) -> [f64; LANES],
+) {
+    let (row_blocks, row_rest) = row.as_chunks::<LANES>();
+    let (w_blocks, w_rest) = w[..row.len()].as_chunks_mut::<LANES>();
+    let add = |block: usize, codes: &[u8; LANES], w: &mut [f64; LANES]| {
+        let factors = factors(block);
+        for lane in 0..LANES {
+            w[lane] += factors[lane] * table[usize::from(codes[lane])];
         }
-    });
-    for j in whole..row.len() {
-        w[j] += factor(j) * table[usize::from(row[j])];
+    };
+    for_each_block(row_blocks, |block| add(block, &row_blocks[block], &mut w_blocks[block]));
+    if !row_rest.is_empty() {
+        let mut last = padded(w_rest);
+        add(row_blocks.len(), &padded(row_rest), &mut last);
+        w_rest.iter_mut().zip(last).for_each(|(w, new)| *w = new);
     }
 }
 
@@ -279,28 +288,28 @@ kernels! {
 
     /// Sparse row of ones.
     fn dot_sparse_ones(indices: &[u32], w: &[f64]) -> f64 {
-        sparse_dot(indices, w, |_| 1.0)
+        sparse_dot(indices, indices, w, |_| 1.0)
     }
 
     /// Sparse row of table codes.
     fn dot_sparse_table8(indices: &[u32], codes: &[u8], table: &[f64; 256], w: &[f64]) -> f64 {
-        sparse_dot(indices, w, |k| table[usize::from(codes[k])])
+        sparse_dot(indices, codes, w, |code| table[usize::from(code)])
     }
 
     /// Sparse row of integers with one divisor.
     fn dot_sparse_int32(indices: &[u32], codes: &[i32], tens: f64, w: &[f64]) -> f64 {
         let inverse = 1.0 / tens;
-        sparse_dot(indices, w, |k| Q::of(f64::from(codes[k]), tens, inverse))
+        sparse_dot(indices, codes, w, |code| Q::of(f64::from(code), tens, inverse))
     }
 
     /// Sparse row of binary32.
     fn dot_sparse_f32(indices: &[u32], values: &[f32], w: &[f64]) -> f64 {
-        sparse_dot(indices, w, |k| f64::from(values[k]))
+        sparse_dot(indices, values, w, f64::from)
     }
 
     /// Sparse row of binary64.
     fn dot_sparse_f64(indices: &[u32], values: &[f64], w: &[f64]) -> f64 {
-        sparse_dot(indices, w, |k| values[k])
+        sparse_dot(indices, values, w, |x| x)
     }
 
     /// w += a · row.
@@ -319,13 +328,16 @@ kernels! {
 
     /// w += a · row of table codes.
     fn axpy_table8(a: f64, row: &[u8], table: &[f64; 256], w: &mut [f64]) {
-        add_table8(row, table, w, |_| a);
+        add_table8(row, table, w, |_| [a; LANES]);
     }
 
     /// w_j += (a · scale_j) · row_j of table codes.
     fn axpy_table8_scaled(a: f64, scale: &[f64], row: &[u8], table: &[f64; 256], w: &mut [f64]) {
-        let scale = &scale[..row.len()];
-        add_table8(row, table, w, |j| a * scale[j]);
+        let (blocks, rest) = scale[..row.len()].as_chunks::<LANES>();
+        add_table8(row, table, w, |block| {
+            let scale = blocks.get(block).copied().unwrap_or_else(|| padded(rest));
+            scale.map(|s| a * s)
+        });
     }
 
     /// w[index] += a · value.
