@@ -78,6 +78,7 @@ impl Bundle {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Stage;
     use super::super::{Staging, with_rows};
     use super::*;
     use crate::rng::{Purpose, Stream};
