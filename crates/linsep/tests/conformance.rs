@@ -7,7 +7,8 @@ use linsep::model_file::{DataIdentity, ModelFile};
 use linsep::proof::{Finding, check_claim};
 use linsep::{Code, Dataset, DatasetBuilder, Fit, Learner, LinearModel, Plane, Stop, Task};
 use support::{
-    Table, Variant, bits, every_variant, fit, numbers, overlapping, table, tables, variants_of,
+    Table, Variant, bits, every_variant, fit, numbers, overlapping, same_best, table, tables,
+    variants_of,
 };
 
 /// Calls `check` with every learner on two relatives of every small table.
@@ -61,7 +62,7 @@ fn another_seed_gives_another_model_only_where_something_is_drawn() {
     let task = overlapping().task();
     for variant in every_variant().into_iter().filter(|variant| variant.accepts(&task)) {
         // The search for few mistakes may come to the same plane from wherever it starts.
-        if variant.value("criterion") == Some("jn") {
+        if variant.value("criterion") == Some("jn") || variant.is_certified() {
             continue;
         }
         let model = |seed| bits(&fit(variant.learner_with_seed(seed).as_ref(), &task).model);
@@ -76,6 +77,10 @@ fn dense_and_sparse_storage_give_the_same_bits() {
         let other = Task::new(task.data.with_other_storage());
         assert_ne!(task.data.is_dense(), other.data.is_dense());
         let (a, b) = (case.fit(task), case.fit(&other));
+        if case.variant.is_certified() {
+            assert!(same_best(&a, &b), "{}", case.words);
+            return;
+        }
         assert_eq!(bits(&a.model), bits(&b.model), "{}", case.words);
         assert_eq!((a.progress, a.stop), (b.progress, b.stop), "{}", case.words);
     });
@@ -130,6 +135,17 @@ fn exchanging_two_labels_negates_the_plane() {
     compare(Table::clone, exchanged, |case, task, other| {
         if task.data.n_classes() == 2 && case.variant.is_even_handed() {
             let (model, negative) = (case.fit(task), case.fit(other));
+            if case.variant.is_certified() {
+                assert!(same_best(&model, &negative), "{}", case.words);
+                return;
+            }
+            if case.variant.recipe.name == "ho-kashyap" {
+                // Sums of both signs are rounded in tiles, which are not symmetric.
+                let far = |(a, b): (&f64, &f64)| (a + b).abs() <= 1e-9 * (1.0 + a.abs());
+                let (one, two) = (&model.model.planes[0], &negative.model.planes[0]);
+                assert!(one.weights.iter().zip(&two.weights).all(far), "{}", case.words);
+                return;
+            }
             let (minus, plus) = (numbers(&model.model, |x| -x), numbers(&negative.model, |x| x));
             assert_eq!(minus, plus, "{}", case.words);
             assert_eq!(model.progress, negative.progress, "{}", case.words);
@@ -153,6 +169,10 @@ fn scaled_learning_does_not_depend_on_units() {
     compare(Table::clone, in_other_units, |case, task, other| {
         let scale = case.variant.value("scale");
         if scale.is_some_and(|scale| ["pow2", "maxabs", "standard"].contains(&scale)) {
+            if case.variant.is_certified() {
+                assert!(same_best(&case.fit(task), &case.fit(other)), "{}", case.words);
+                return;
+            }
             let mut back = case.fit(other).model;
             for plane in &mut back.planes {
                 plane.weights.iter_mut().enumerate().for_each(|(j, w)| *w *= factor(j));
@@ -219,7 +239,9 @@ fn weight_two_is_the_row_twice_for_direct_and_batch_learners() {
         Table { rows, labels, ..plain(table) }
     };
     compare(heavy, twice, |case, heavy, twice| {
-        if !case.variant.is_online() || case.variant.is_batch() {
+        if case.variant.is_certified() {
+            assert!(same_best(&case.fit(heavy), &case.fit(twice)), "{}", case.words);
+        } else if !case.variant.is_online() || case.variant.is_batch() {
             let far = apart(&case.fit(heavy).model, &case.fit(twice).model, case.table);
             assert!(far < 1e-9, "{}: {far:e}", case.words);
         }
@@ -236,7 +258,9 @@ fn the_order_of_the_rows_does_not_matter_to_direct_learners() {
         table
     };
     compare(Table::clone, turned, |case, task, turned| {
-        if !case.variant.is_online() {
+        if case.variant.is_certified() {
+            assert!(same_best(&case.fit(task), &case.fit(turned)), "{}", case.words);
+        } else if !case.variant.is_online() {
             let far = apart(&case.fit(task).model, &case.fit(turned).model, case.table);
             assert!(far < 1e-9, "{}: {far:e}", case.words);
         }
@@ -260,6 +284,10 @@ fn a_row_of_weight_zero_is_absent() {
     compare(light, without, |case, light, without| {
         assert_eq!(light.data.classes(), without.data.classes(), "bad test data");
         let (a, b) = (case.fit(light), case.fit(without));
+        if case.variant.is_certified() {
+            assert!(same_best(&a, &b), "{}", case.words);
+            return;
+        }
         assert_eq!(bits(&a.model), bits(&b.model), "{}", case.words);
         assert_eq!(a.progress, b.progress, "{}", case.words);
     });
@@ -273,6 +301,16 @@ fn rows_that_are_not_chosen_are_absent() {
         let chosen: Vec<u32> = all.filter(|&i| !is_absent(i as usize)).collect();
         let chosen = Task { rows: Some(chosen.into()), ..task.clone() };
         let (a, b) = (case.fit(&chosen), case.fit(without));
+        if case.variant.is_certified() {
+            // Of some of the rows nothing is claimed; the objective that was reached is told.
+            let reached = |fit: &Fit| {
+                let told = fit.remarks.iter().find(|remark| remark.name == "objective");
+                told.and_then(|remark| remark.data["primal"].as_f64()).unwrap_or(0.0)
+            };
+            let (one, two) = (reached(&a), reached(&b));
+            assert!((one - two).abs() <= 2e-3 * one.abs().max(two.abs()), "{}", case.words);
+            return;
+        }
         assert_eq!(bits(&a.model), bits(&b.model), "{}", case.words);
         assert_eq!(a.progress, b.progress, "{}", case.words);
     });
@@ -374,7 +412,8 @@ fn every_claim_holds_or_says_that_nothing_is_proved_and_why() {
         // Least squares rests where it does, and an average or a vote need not separate what its parts
         // do. A clean window need not have seen every row.
         let promises = !["adaline", "averaged", "voted"].contains(&case.variant.recipe.name)
-            && case.variant.is("stop", &["clean-epoch", "empty"]);
+            && case.variant.is("stop", &["clean-epoch", "empty"])
+            && case.variant.is("penalty", &["l2", "l1", "elastic-net"]);
         if fit.stop == Stop::Finished && promises {
             assert!(fit.certificate.proves_something(), "{}", case.words);
         }

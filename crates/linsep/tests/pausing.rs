@@ -286,6 +286,10 @@ fn a_state_that_is_damaged_in_one_plane_leaves_no_trace() {
             continue;
         }
         let mut later = variant.learner().start(&task).unwrap();
+        // One machine for all classes has no planes that are restored one after the other.
+        if variant.is_certified() && !later.save().as_bytes().starts_with(b"[") {
+            continue;
+        }
         later.advance(Budget::visits(100));
         let mut value: serde_json::Value = serde_json::from_slice(later.save().as_bytes()).unwrap();
         match &mut value {

@@ -15,7 +15,7 @@ fn refused(flags: &str, word: &str) {
 #[test]
 fn unknown_flags_commands_and_words_are_usage_errors() {
     refused("--nope", "--nope");
-    refused("--order sideways", "possible values: cyclic, shuffle, random");
+    refused("--order sideways", "possible values: cyclic, shuffle, blocks, random");
     refused("--learner oracle", "possible values: perceptron");
     refused("--missing guess", "possible values: error, drop-row, mean, zero");
     refused("--format xls", "possible values: auto, csv");

@@ -4,7 +4,7 @@ use super::Room;
 use linsep::model_file::ModelFile;
 
 /// Rows of two classes that overlap.
-const MIXED: &str = "x,y,label\n1,2,a\n2,1,b\n3,5,a\n4,3,b\n5,4,a\n6,7,b\n2,2,a\n7,1,b\n";
+const MIXED: &str = "x,u,label\n1,2,a\n2,1,b\n3,5,a\n4,3,b\n5,4,a\n6,7,b\n2,2,a\n7,1,b\n";
 
 /// No number of a model that was written is anything but finite.
 #[track_caller]
@@ -125,7 +125,7 @@ fn one_class_with_weights_has_a_plane_that_says_so() {
 #[test]
 fn numbers_whose_squares_leave_binary64_are_refused() {
     let room =
-        Room::holding("huge.csv", "x,y,label\n1e300,2,a\n2e300,1,b\n3e300,5,a\n-1e300,3,b\n");
+        Room::holding("huge.csv", "x,u,label\n1e300,2,a\n2e300,1,b\n3e300,5,a\n-1e300,3,b\n");
     for learner in ["logistic", "svm", "svm --loss hinge", "logistic --penalty l1"] {
         for scale in ["none", "maxabs", "standard"] {
             let line = format!("train huge.csv --learner {learner} --scale {scale} -o out.linsep");
@@ -158,7 +158,7 @@ fn very_large_and_very_small_costs_end_without_a_number_that_is_none() {
 #[test]
 fn constant_columns_take_no_weight_that_matters() {
     let rows: String = MIXED.lines().skip(1).map(|line| format!("7,0,{line}\n")).collect();
-    let room = Room::holding("flat.csv", format!("k,z,x,y,label\n{rows}"));
+    let room = Room::holding("flat.csv", format!("k,z,x,u,label\n{rows}"));
     for flags in ["logistic", "svm", "svm --loss hinge", "logistic --penalty l1"] {
         room.run(&format!("train flat.csv --learner {flags}")).exits(0);
         all_finite(&room, "flat.linsep");
@@ -170,7 +170,7 @@ fn constant_columns_take_no_weight_that_matters() {
 #[test]
 fn more_classes_than_rows_per_class_are_learned() {
     let rows: String = (0..6).map(|k| format!("{k},{},c{k}\n", k * k)).collect();
-    let room = Room::holding("many.csv", format!("x,y,label\n{rows}"));
+    let room = Room::holding("many.csv", format!("x,u,label\n{rows}"));
     for flags in ["logistic", "svm", "logistic --penalty l1"] {
         room.run(&format!("train many.csv --learner {flags}")).exits(0);
         all_finite(&room, "many.linsep");

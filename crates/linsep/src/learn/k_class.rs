@@ -194,13 +194,6 @@ impl Machine for Run {
         }
     }
 
-    fn steps(&self) -> u64 {
-        match &self.work {
-            Work::Newton(run) => run.steps,
-            Work::Dual(run) => run.epochs,
-        }
-    }
-
     fn is_exhausted(&self) -> bool {
         matches!(&self.work, Work::Newton(run) if run.exhausted)
     }

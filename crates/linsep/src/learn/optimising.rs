@@ -450,7 +450,7 @@ impl Training for Run {
         Progress {
             epochs: self.visits / self.epoch_rows(),
             visits: self.visits,
-            updates: self.work.steps(),
+            updates: 0,
             last_mistakes: None,
         }
     }

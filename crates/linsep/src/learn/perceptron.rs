@@ -582,3 +582,6 @@ impl<U: Rule + 'static> Training for Run<U> {
         vec![Remark { name: "stop", words: rule.words(), data }]
     }
 }
+
+#[cfg(test)]
+mod skipping;

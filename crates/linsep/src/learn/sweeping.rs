@@ -197,7 +197,7 @@ impl Training for Sweeps {
         Progress {
             epochs: self.visits / self.epoch_rows(),
             visits: self.visits,
-            updates: self.sweeps.iter().map(|sweep| sweep.epochs).sum(),
+            updates: 0,
             last_mistakes: None,
         }
     }

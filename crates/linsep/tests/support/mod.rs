@@ -57,7 +57,7 @@ impl Variant {
     pub(crate) fn draws(&self) -> bool {
         let has_order = self.is("pace", &["row"]) || self.value("criterion") == Some("jn");
         let order = self.value("order").filter(|_| has_order);
-        order.is_some_and(|order| ["shuffle", "random"].contains(&order))
+        order.is_some_and(|order| ["shuffle", "blocks", "random"].contains(&order))
             || self.value("init") == Some("random")
     }
 
@@ -69,6 +69,17 @@ impl Variant {
     /// Whether it visits rows one at a time.
     pub(crate) fn is_online(&self) -> bool {
         self.recipe.kind == Kind::Online
+    }
+
+    /// Whether it ends at a certified gap. Such a run promises how good its planes are, not their bits:
+    /// what it proposes may go another way where rows are stored or counted in another way.
+    pub(crate) fn is_certified(&self) -> bool {
+        self.recipe.kind == Kind::Optimising
+    }
+
+    /// Whether it looks at the rows once and solves.
+    pub(crate) fn is_direct(&self) -> bool {
+        self.recipe.kind == Kind::Direct
     }
 
     /// Whether the learner takes such data at all: counts are not negative, and some settings are for
@@ -264,6 +275,25 @@ pub(crate) fn epochs(epochs: u64) -> Limits {
 }
 
 /// Every number of a model, bit for bit, and the votes of its planes.
+/// Whether two certified runs speak of the same best: neither proves that the other cannot be.
+pub(crate) fn same_best(a: &Fit, b: &Fit) -> bool {
+    use linsep::proof::Claim;
+    let interval = |claim: &Claim| match claim {
+        Claim::Optimal { optimality, .. } => Some((optimality.bound, optimality.primal)),
+        _ => None,
+    };
+    let pairs = a.certificate.claims.iter().zip(&b.certificate.claims);
+    a.certificate.claims.len() == b.certificate.claims.len()
+        && pairs.map(|(a, b)| (interval(a), interval(b))).all(|pair| match pair {
+            (Some((low, high)), Some((other_low, other_high))) => {
+                low <= other_high && other_low <= high
+            }
+            // Without a penalty nothing is claimed by either.
+            (None, None) => true,
+            _ => false,
+        })
+}
+
 pub(crate) fn bits(model: &LinearModel) -> Vec<u64> {
     let planes = model.planes.iter().flat_map(|p| p.weights.iter().chain([&p.bias]));
     let votes = match &model.rule {
