@@ -15,6 +15,7 @@
 //! of s; all others are summed exactly. Overflow makes a infinite, and the test fails.
 
 mod approach;
+mod columns;
 mod counts;
 mod fitted;
 mod joint;

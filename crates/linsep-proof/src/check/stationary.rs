@@ -51,10 +51,11 @@
 //! scores.
 
 use super::approach::{Image, Residual, Search, Standing, UNIT, dot, vector_length};
+use super::columns::{Fine, Rough};
 use super::fitted::Fitted;
-use super::sweep::{Aside, BLOCK, Exact, Harvest, LONG_LOSS, Line, Rider, Short, ride, sweep};
+use super::sweep::{BLOCK, Exact, Harvest, LONG_LOSS, Line, Rider, Short, ride, sweep};
 use super::{Checked, Checker};
-use crate::double::{Double, two_sum};
+use crate::double::Double;
 use crate::fitted::{ClassWeight, Equations, Offset, Planes};
 
 /// A column whose centred norm is this share of its norm is nearly constant.
@@ -160,54 +161,6 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Sums over the rows of each class.
-struct Columns {
-    high: Vec<Vec<f64>>,
-    low: Vec<Vec<f64>>,
-    squares: Vec<Vec<f64>>,
-}
-
-impl Aside for Columns {
-    fn visit(&mut self, line: &Line<'_>) {
-        let (high, low) = (&mut self.high[line.class], &mut self.low[line.class]);
-        let squares = &mut self.squares[line.class];
-        let weight = line.weight;
-        let add = |high: &mut f64, low: &mut f64, square: &mut f64, x: f64| {
-            let (sum, loss) = two_sum(*high, x);
-            (*high, *low) = (sum, *low + loss);
-            *square += weight * (x * x);
-        };
-        match line.dense() {
-            Some(values) if weight == 1.0 => {
-                let sums = high.iter_mut().zip(low).zip(squares);
-                sums.zip(values).for_each(|(((high, low), square), x)| add(high, low, square, *x));
-            }
-            _ if weight == 1.0 => {
-                line.for_each(|j, x| add(&mut high[j], &mut low[j], &mut squares[j], x));
-            }
-            _ => line.for_each(|j, x| {
-                let (product, rest) = Double::product(weight, x).parts();
-                let (sum, loss) = two_sum(high[j], product);
-                (high[j], low[j]) = (sum, low[j] + (loss + rest));
-                squares[j] += weight * (x * x);
-            }),
-        }
-    }
-
-    fn merge(&mut self, next: Columns) {
-        let lists = |columns: Columns| (columns.high, columns.low, columns.squares);
-        let (high, low, squares) = lists(next);
-        for class in 0..high.len() {
-            for j in 0..high[class].len() {
-                let mine = Double::pair(self.high[class][j], self.low[class][j]);
-                let sum = mine.plus(Double::pair(high[class][j], low[class][j]));
-                (self.high[class][j], self.low[class][j]) = sum.parts();
-                self.squares[class][j] += squares[class][j];
-            }
-        }
-    }
-}
-
 /// The equations of a claim.
 struct System<'a> {
     frame: &'a Frame<'a>,
@@ -236,15 +189,20 @@ impl<'a> System<'a> {
             lifts: (0..n_classes).map(|class| frame.base(plane, class).1).collect(),
         };
         let riders: Vec<Rider<'_>> = (0..fitted.planes.len()).map(rider).collect();
-        let zeros = || vec![vec![0.0; width]; n_classes];
-        let columns = || Columns { high: zeros(), low: zeros(), squares: zeros() };
-        let (harvests, columns) =
-            ride::<Exact, Columns>(checker, fitted, &frame.factors, &riders, columns);
-        let double = |(high, low): (&f64, &f64)| Double::pair(*high, *low);
-        let list = |(high, low): (&Vec<f64>, &Vec<f64>)| high.iter().zip(low).map(double).collect();
-        let sums = columns.high.iter().zip(&columns.low).map(list).collect();
-        let exact = |squares: &Vec<f64>| squares.iter().copied().map(Double::of).collect();
-        let squares = columns.squares.iter().map(exact).collect();
+        let factors = &frame.factors;
+        let (harvests, (sums, squares)) = match frame.has_constant() {
+            true => {
+                let rough = || Rough::new(factors, width);
+                let (harvests, rough) =
+                    ride::<Exact, Rough>(checker, fitted, factors, &riders, rough);
+                (harvests, rough.lists())
+            }
+            false => {
+                let fine = || Fine::new(n_classes, width);
+                let (harvests, fine) = ride::<Exact, Fine>(checker, fitted, factors, &riders, fine);
+                (harvests, fine.lists())
+            }
+        };
         let system = System::new(frame, sums, squares);
         let spreads = system.scales.iter().zip(&system.sizes);
         if !system.size.is_finite() || spreads.clone().any(|(s, x)| *s < NEARLY_CONSTANT * x) {
@@ -264,42 +222,51 @@ impl<'a> System<'a> {
 
     /// In numbers of twice the length.
     fn careful(frame: &'a Frame<'a>) -> System<'a> {
-        let sums = frame.fitted.column_sums(frame.checker, Double::of);
-        let squares = frame.fitted.column_sums(frame.checker, |x| Double::product(x, x));
-        System::new(frame, sums, squares)
+        let sums = |value: &(dyn Fn(f64) -> Double + Sync)| {
+            let classes = frame.fitted.column_sums(frame.checker, value);
+            if !frame.has_constant() {
+                return classes;
+            }
+            let column = |j: usize| {
+                let terms = classes.iter().zip(&frame.factors);
+                terms.fold(Double::ZERO, |sum, (list, f)| sum.plus(list[j].times(*f)))
+            };
+            vec![(0..frame.checker.width()).map(column).collect()]
+        };
+        System::new(frame, sums(&Double::of), sums(&|x| Double::product(x, x)))
     }
 
+    /// From sums and squares of each class, or of all rows by their factors for least squares.
     fn new(frame: &'a Frame<'a>, sums: Vec<Vec<Double>>, squares: Vec<Vec<Double>>) -> System<'a> {
-        let weights = &frame.fitted.class_weights;
-        let factors = &frame.factors;
-        let n_classes = weights.len();
+        let n_classes = frame.factors.len();
         let width = frame.checker.width();
+        let (weights, factors) = match frame.has_constant() {
+            true => (vec![frame.total], vec![1.0]),
+            false => (frame.fitted.class_weights.clone(), frame.factors.clone()),
+        };
+        let groups = 0..weights.len();
         let mut means: Vec<Vec<Double>> = sums
             .iter()
-            .zip(weights)
+            .zip(&weights)
             .map(|(sum, w)| sum.iter().map(|s| s.over(Double::of(*w))).collect())
             .collect();
-        // The blend of the class means, each by its share of all factors.
+        // The blend of the means, each by its share of all factors.
         let blend: Vec<Double> = (0..width)
             .map(|j| {
-                let term = |c: usize| sums[c][j].times(factors[c]);
-                let sum = (0..n_classes).fold(Double::ZERO, |sum, c| sum.plus(term(c)));
+                let term = |g: usize| sums[g][j].times(factors[g]);
+                let sum = groups.clone().fold(Double::ZERO, |sum, g| sum.plus(term(g)));
                 sum.over(Double::of(frame.total))
             })
             .collect();
-        let centres = match frame.has_constant() {
-            true => vec![blend.clone(); n_classes],
-            false => means.clone(),
-        };
-        // Σ f (x − centre)², by Σ f x² − 2 centre Σ f x + centre² Σ f.
+        // Σ f (x − mean)², by Σ f x² − 2 mean Σ f x + mean² Σ f.
         let spread = |j: usize| {
-            let class = |c: usize| {
-                let centre = centres[c][j];
-                let cross = centre.times_double(sums[c][j]).times(-2.0);
-                let square = centre.times_double(centre).times(weights[c]);
-                squares[c][j].plus(cross).plus(square).times(factors[c])
+            let group = |g: usize| {
+                let mean = means[g][j];
+                let cross = mean.times_double(sums[g][j]).times(-2.0);
+                let square = mean.times_double(mean).times(weights[g]);
+                squares[g][j].plus(cross).plus(square).times(factors[g])
             };
-            (0..n_classes).fold(Double::ZERO, |sum, c| sum.plus(class(c))).value().max(0.0)
+            groups.clone().fold(Double::ZERO, |sum, g| sum.plus(group(g))).value().max(0.0)
         };
         let spreads: Vec<f64> = (0..width).map(spread).collect();
         let share = frame.shrinkage;
@@ -312,10 +279,14 @@ impl<'a> System<'a> {
             _ => 1.0,
         };
         let scales: Vec<f64> = spreads.iter().map(scale).collect();
-        let square = |j: usize| (0..n_classes).map(|c| factors[c] * squares[c][j].value()).sum();
+        let square = |j: usize| groups.clone().map(|g| factors[g] * squares[g][j].value()).sum();
         let sizes: Vec<f64> = (0..width).map(|j| f64::sqrt(square(j))).collect();
         let shares = sizes.iter().zip(&scales).map(|(x, s)| (x / s) * (x / s));
         let size = shares.sum::<f64>().sqrt();
+        let centres = match frame.has_constant() {
+            true => vec![blend.clone(); n_classes],
+            false => means.clone(),
+        };
         means.push(blend);
         System { frame, centres, means, ridge, keep, scales, sizes, size }
     }

@@ -123,6 +123,12 @@ impl Factor {
         if all > 0.0 { (off / all).sqrt() } else { 0.0 }
     }
 
+    /// The length of an answer in coordinates in which the diagonal of A is 1.
+    pub(crate) fn length(&self, answer: &[f64]) -> f64 {
+        let squares = answer.iter().zip(&self.scales).map(|(w, scale)| (w * scale) * (w * scale));
+        squares.sum::<f64>().sqrt()
+    }
+
     /// xᵀ A⁺ x of a vector in the range of A.
     pub(crate) fn leverage(&self, x: &[f64]) -> f64 {
         self.forward(|j| x[j] / self.scales[j]).iter().map(|y| y * y).sum()

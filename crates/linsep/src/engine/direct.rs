@@ -369,13 +369,13 @@ impl Moments {
     }
 
     /// Σ f (x − c)(x − c)ᵀ in full, with c the class's mean or the mean of all rows.
-    pub(crate) fn scatter(&self, within: bool) -> Vec<f64> {
+    pub(crate) fn scatter(&self, within: bool, threads: usize) -> Vec<f64> {
         let width = self.shift.len();
-        let mut matrix = vec![0.0; width * width];
-        let mut values = self.statistics.scatter.iter();
-        let mut parts = Vec::new();
-        for j in 0..width {
-            for k in j..width {
+        let line = |j: usize| {
+            // Where row j of the triangle would begin if it had a column 0.
+            let base = j * width - j * (j + 1) / 2;
+            let mut parts = Vec::new();
+            let value = |k: usize| {
                 parts.clear();
                 if within {
                     let classes = self.statistics.sums.iter().zip(&self.weights);
@@ -383,7 +383,13 @@ impl Moments {
                 } else {
                     parts.push((self.all[j], self.all[k], self.total));
                 }
-                let value = centred(values.next().copied().unwrap_or(0.0), &parts);
+                centred(self.statistics.scatter[base + k], &parts)
+            };
+            (j..width).map(value).collect::<Vec<f64>>()
+        };
+        let mut matrix = vec![0.0; width * width];
+        for (j, line) in parallel_map(width, threads, line).into_iter().enumerate() {
+            for (k, value) in (j..width).zip(line) {
                 matrix[j * width + k] = value;
                 matrix[k * width + j] = value;
             }
@@ -474,7 +480,7 @@ mod tests {
             let row = data.row(i);
             expected += (row[1] - mean[1]) * (row[2] - mean[2]);
         });
-        let found = moments.scatter(false)[5 + 2];
+        let found = moments.scatter(false, 2)[5 + 2];
         assert!((found - expected).abs() < 1e-5, "{found} {expected}");
     }
 }

@@ -21,6 +21,9 @@ use serde::{Deserialize, Serialize};
 /// More columns than this make a matrix that is not worth it.
 const MOST_COLUMNS: usize = 16_384;
 
+/// A step of refinement that is this small, next to the answer, is the last one.
+const SMALL_STEP: f64 = 1e-10;
+
 /// How planes come out of rows in one go.
 pub(crate) trait ClosedForm: Send {
     /// Solves for the planes: one for two classes, else one for each class.
@@ -290,7 +293,7 @@ pub(crate) fn require_every_class(task: &Task) -> Result<()> {
 }
 
 /// Answers of A w = rhs with A = keep · scatter + ridge · identity, the scatter about the means of the
-/// classes or of all rows. The first answers come from the factors; two more passes over the rows take
+/// classes or of all rows. The first answers come from the factors; one or two passes over the rows take
 /// out what rounding in the matrix has cost, since rhs − A w computed from the rows is as good as the
 /// rows.
 pub(crate) struct Equations<'a> {
@@ -316,9 +319,15 @@ impl Equations<'_> {
             rights.iter().map(|right| self.factor.solve(&right.rhs)).collect();
         for _ in 0..2 {
             let rests = self.rests(&answers, rights, threads);
+            let mut small = true;
             for (answer, rest) in answers.iter_mut().zip(&rests) {
                 let step = self.factor.solve(rest);
+                small &= self.factor.length(&step) <= SMALL_STEP * self.factor.length(answer);
                 answer.iter_mut().zip(&step).for_each(|(w, step)| *w += step);
+            }
+            // What is left is to this step as the step was to the answer: below what can be held.
+            if small {
+                break;
             }
         }
         if self.factor.is_singular() {

@@ -226,7 +226,7 @@ impl Form {
         let spec = Spec::new(data, rows, factors, Want::Scatter);
         let moments = spec.collect(threads).finish(&spec);
         // All of S is multiplied by the sum of the factors, so that whole numbers stay whole.
-        let within = moments.scatter(true);
+        let within = moments.scatter(true, threads);
         let trace: f64 = (0..width).map(|j| within[j * width + j]).sum();
         let share = self.share(&spec, &moments, &within, threads);
         let ridge = share * trace / width.max(1) as f64;

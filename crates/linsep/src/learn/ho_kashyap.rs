@@ -197,7 +197,7 @@ impl Run {
         let width = data.n_features();
         let (moments, factor) = self.solver.get_or_insert_with(|| {
             let moments = spec.collect(threads).finish(&spec);
-            let factor = Factor::new(&moments.scatter(false), width);
+            let factor = Factor::new(&moments.scatter(false, threads), width);
             (moments, factor)
         });
         let equations =
