@@ -172,6 +172,7 @@ impl Parser<'_> {
         next
     }
 
+    #[inline]
     fn keep(&mut self, facts: RowFacts, start: usize, line: u64) {
         if let Some(label) = facts.label {
             self.out.block.labels.codes.push(label);

@@ -86,10 +86,11 @@ impl Profile {
         }
     }
 
-    /// Takes note of the entries of a block and fills in their codes in the table of distinct values,
-    /// if there is one.
-    pub(crate) fn see(&mut self, entries: &[Entry], codes: &mut Vec<u8>) {
-        let width = entries.iter().fold(0, |width, e| width.max(e.column + 1)) as usize;
+    /// Takes note of the entries of a block of `width` columns and fills in their codes in the table of
+    /// distinct values, if there is one.
+    pub(crate) fn see(&mut self, entries: &[Entry], width: usize, codes: &mut Vec<u8>) {
+        let seen = || entries.iter().fold(0, |width, e| width.max(e.column + 1)) as usize;
+        let width = if width <= MAX_TRACKED_COLUMNS { width } else { seen() };
         if width <= MAX_TRACKED_COLUMNS {
             let mut columns = vec![Decimals::NONE_SEEN; width];
             for entry in entries {
@@ -309,7 +310,8 @@ mod tests {
             |&(column, value, places): &(u32, f64, u8)| Entry { value, column, places, divide: 0 };
         let entries: Vec<Entry> = values.iter().map(entry).collect();
         let mut profile = Profile::new();
-        profile.see(&entries, &mut Vec::new());
+        let width = entries.iter().map(|entry| entry.column as usize + 1).max().unwrap_or(0);
+        profile.see(&entries, width, &mut Vec::new());
         profile
     }
 

@@ -99,7 +99,7 @@ impl Stage for Staging {
             entry.value /= power_of_ten(entry.divide);
         }
         let mut profile = Profile::new();
-        profile.see(&self.entries, &mut self.codes);
+        profile.see(&self.entries, self.width, &mut self.codes);
         let mut store = Store::shell(rows, self.width, self.entries.len() as u64, profile);
         store.shape = if store.prefers_dense() {
             Shape::Dense(self.pack_dense(rows, &store.profile))

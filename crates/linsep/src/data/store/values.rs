@@ -183,7 +183,9 @@ impl Values {
         match (&mut self.codes, &other.codes, translation) {
             (Codes::Ones(len), Codes::Ones(more), _) => *len += more,
             (Codes::Table8(codes), Codes::Table8(more), Some(translation)) => {
-                codes.extend(more.iter().map(|&code| translation[usize::from(code)]));
+                let start = codes.len();
+                codes.extend_from_slice(more);
+                translate(&mut codes[start..], translation);
             }
             (Codes::Int32(codes), Codes::Int32(more), _) => {
                 let start = codes.len();
@@ -286,6 +288,18 @@ impl Values {
             self.tens.resize(new, 1.0);
         }
     }
+}
+
+/// Replaces table codes. Zeros stay zeros, and tables may be mostly zeros, which go by in runs.
+fn translate(codes: &mut [u8], translation: &[u8; 256]) {
+    let translate = |code: &mut u8| *code = translation[usize::from(*code)];
+    let (runs, rest) = codes.as_chunks_mut::<8>();
+    for run in runs {
+        if *run != [0; 8] {
+            run.iter_mut().for_each(translate);
+        }
+    }
+    rest.iter_mut().for_each(translate);
 }
 
 fn code_of(value: f64, profile: &mut Profile) -> u8 {

@@ -14,8 +14,7 @@ pub(super) struct Quick<'a> {
     at: usize,
     /// Four fields of one zero each.
     zeros: [u8; 8],
-    /// For each field how many numbers follow, itself included, in columns that follow one another,
-    /// before the last field.
+    /// For each field how many numbers follow, itself included, in columns that follow one another.
     numbers: Vec<u32>,
     /// The first quote at or after the last record looked at.
     quote: usize,
@@ -27,9 +26,9 @@ impl<'a> Quick<'a> {
     pub(super) fn new(parser: &Parser<'_>, marks: &'a Marks) -> Quick<'a> {
         let plan = parser.plan;
         let mut numbers = vec![0; plan.actions.len()];
-        for f in (0..numbers.len().saturating_sub(1)).rev() {
-            numbers[f] = match (plan.actions[f], plan.actions[f + 1]) {
-                (Action::Number(a), Action::Number(b)) if b == a + 1 => numbers[f + 1] + 1,
+        for f in (0..numbers.len()).rev() {
+            numbers[f] = match (plan.actions[f], plan.actions.get(f + 1)) {
+                (Action::Number(a), Some(Action::Number(b))) if *b == a + 1 => numbers[f + 1] + 1,
                 (Action::Number(_), _) => 1,
                 _ => 0,
             };
@@ -94,8 +93,13 @@ impl<'a> Quick<'a> {
                     places: &mut places[columns.clone()],
                     divide: &mut divide[columns],
                 };
-                let done = self.numbers(piece, &mut facts.next, plan.delimiter, slots);
+                // How many have a delimiter behind them: the last field of a record has none.
+                let inner = more as usize - usize::from(f + more as usize > last);
+                let done = self.numbers(piece, &mut facts.next, inner, slots);
                 f += done;
+                if f > last {
+                    return Some(facts);
+                }
                 if done == more as usize {
                     continue;
                 }
@@ -122,14 +126,14 @@ impl<'a> Quick<'a> {
         }
     }
 
-    /// Reads short numbers, each with a delimiter behind it, one for each slot, until something else
-    /// comes; tells how many there were.
+    /// Reads short numbers, one for each slot, until something else comes; tells how many there were.
+    /// The first `inner` end with a delimiter, another one with the line.
     #[inline(always)]
     fn numbers(
         &mut self,
         piece: &[u8],
         next: &mut usize,
-        delimiter: u8,
+        inner: usize,
         slots: OpenRow<'_>,
     ) -> usize {
         let count = slots.values.len();
@@ -139,15 +143,15 @@ impl<'a> Quick<'a> {
         let mut done = 0;
         while done < count {
             let Some(window) = number::window(piece, at) else { break };
-            if window[..8] == self.zeros && done + 4 <= count {
+            if window[..8] == self.zeros && done + 4 <= inner {
                 // Zeros are in place already.
-                (done, at) = self.skip_zeros(piece, done, count, at);
+                (done, at) = self.skip_zeros(piece, done, inner, at);
                 walk.skip_to(at);
                 continue;
             }
             let Some(end) = walk.peek() else { break };
             let number = number::short(window, end - at);
-            if number.is_none() || piece[end] != delimiter {
+            if number.is_none() || (piece[end] == b'\n') != (done == inner) {
                 break;
             }
             walk.pass();
@@ -167,10 +171,10 @@ impl<'a> Quick<'a> {
         &self,
         piece: &[u8],
         mut done: usize,
-        count: usize,
+        inner: usize,
         mut at: usize,
     ) -> (usize, usize) {
-        while done + 4 <= count && piece.get(at..at + 8) == Some(&self.zeros) {
+        while done + 4 <= inner && piece.get(at..at + 8) == Some(&self.zeros) {
             done += 4;
             at += 8;
         }
@@ -178,7 +182,7 @@ impl<'a> Quick<'a> {
     }
 }
 
-/// A number that is last, or not short, or a gap, as the careful way takes it.
+/// A number that is not short, or a gap, as the careful way takes it.
 #[inline]
 fn other_number(
     parser: &mut Parser<'_>,
