@@ -139,11 +139,15 @@ fn exchanging_two_labels_negates_the_plane() {
                 assert!(same_best(&model, &negative), "{}", case.words);
                 return;
             }
-            if case.variant.recipe.name == "ho-kashyap" {
-                // Sums of both signs are rounded in tiles, which are not symmetric.
-                let far = |(a, b): (&f64, &f64)| (a + b).abs() <= 1e-9 * (1.0 + a.abs());
-                let (one, two) = (&model.model.planes[0], &negative.model.planes[0]);
-                assert!(one.weights.iter().zip(&two.weights).all(far), "{}", case.words);
+            if !case.variant.is_online() || case.variant.recipe.name == "ho-kashyap" {
+                // Matrices are added up in tiles, which do not treat both signs alike.
+                let mut back = negative.model.clone();
+                for plane in &mut back.planes {
+                    plane.weights.iter_mut().for_each(|w| *w = -*w);
+                    plane.bias = -plane.bias;
+                }
+                let far = apart(&model.model, &back, case.table);
+                assert!(far < 1e-9, "{}: {far:e}", case.words);
                 return;
             }
             let (minus, plus) = (numbers(&model.model, |x| -x), numbers(&negative.model, |x| x));

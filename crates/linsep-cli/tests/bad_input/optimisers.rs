@@ -40,7 +40,7 @@ fn parameters_without_a_meaning_are_refused_before_any_work() {
             ("--lower 0 --solver dual", "weights with limits are for coordinates"),
             ("--lower 1 --upper 0", "no weight of x lies between 1 and 0"),
             ("--lower nan", "--lower: "),
-            ("--lower z=1", "a bound names the column \"z\""),
+            ("--lower z=1", "no column \"z\""),
             ("--penalty none --lower 0", "the weight of x has no limit on one side"),
         ] {
             let line = format!("train mixed.csv --learner {learner} {flags} -o out.linsep");
@@ -90,14 +90,13 @@ fn checkpoints_of_optimisers_go_on_with_the_same_bits() {
 }
 
 #[test]
-fn a_class_that_a_fold_leaves_out_is_never_predicted_there_and_nothing_fails() {
+fn a_class_that_a_fold_would_leave_out_is_refused_by_name() {
     let room = Room::holding("rare.csv", "x,label\n1,a\n2,a\n3,b\n4,b\n9,c\n2.5,a\n3.5,b\n");
     for flags in ["logistic", "svm", "svm --loss hinge", "logistic --penalty l1"] {
-        let line = format!("train rare.csv --learner {flags} --cv 2");
-        let run = room.run(&line);
-        assert!(run.code == 0, "{line}: {} {}", run.code, run.err);
-        all_finite(&room, "rare.linsep");
+        let run = room.run(&format!("train rare.csv --learner {flags} --cv 2")).exits(3);
+        run.says(&["error[E0131]", "class \"c\" has one row", "use fewer folds"]);
     }
+    assert_eq!(room.names(), ["rare.csv"]);
 }
 
 #[test]

@@ -76,7 +76,8 @@ pub(crate) struct Saved {
     gap: [u64; 2],
     epochs: u64,
     next_look: u64,
-    looked: Option<u64>,
+    /// The planes that were measured after the last epoch.
+    looked: Option<Vec<u64>>,
 }
 
 impl CrammerSinger {
@@ -162,7 +163,9 @@ impl CrammerSinger {
         saved.gap = [self.gap.primal.to_bits(), self.gap.dual.to_bits()];
         saved.epochs = self.epochs;
         saved.next_look = self.next_look;
-        saved.looked = self.measured.as_ref().map(|(epoch, _)| *epoch);
+        let now = self.measured.as_ref().filter(|(epoch, _)| *epoch == self.epochs);
+        let bits = |lines: &Lines| lines.numbers.iter().map(|x| x.to_bits()).collect();
+        saved.looked = now.map(|(_, lines)| bits(lines));
         saved
     }
 
@@ -174,16 +177,20 @@ impl CrammerSinger {
             false => Descent::restored(joint, &squares, saved).map(Work::Double),
         };
         let Some(work) = work else { return false };
+        let size = joint.zero().numbers.len();
+        if saved.looked.as_ref().is_some_and(|bits| bits.len() != size) {
+            return false;
+        }
         self.work = work;
         let [primal, dual] = saved.gap.map(f64::from_bits);
         self.gap = Gap { primal, dual };
         self.epochs = saved.epochs;
         self.next_look = saved.next_look;
         // The planes of a look follow from the shares, and only those of this moment are asked for.
-        self.measured = match saved.looked {
-            Some(epoch) if epoch == saved.epochs => Some((epoch, self.look(joint).1)),
-            _ => None,
-        };
+        self.measured = saved.looked.as_ref().map(|bits| {
+            let numbers = bits.iter().map(|x| f64::from_bits(*x)).collect();
+            (saved.epochs, Lines { numbers, stride: joint.zero().stride })
+        });
         true
     }
 }
