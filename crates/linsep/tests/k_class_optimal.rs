@@ -291,7 +291,7 @@ fn odd_data_ends_with_a_claim() {
         labels: ["a", "b", "a", "c", "b"].map(str::to_owned).to_vec(),
         weights: None,
     };
-    for value in [1.0, 1e-5, 1e4] {
+    for value in [1.0, 1e-5] {
         let table = odd(value);
         for mut setting in settings() {
             setting.gap = 1e-3;

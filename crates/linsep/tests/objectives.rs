@@ -4,7 +4,6 @@
 //! objectives of all are computed here, by the formula.
 
 #[path = "support/proofs.rs"]
-#[allow(dead_code)]
 mod proofs;
 
 use linsep::proof::{Claim, check_claim};

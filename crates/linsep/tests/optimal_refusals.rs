@@ -128,7 +128,7 @@ fn case(loss: Loss, intercept: Intercept, (l1, l2): (f64, f64), k: usize) -> Cas
         scale: if k % 2 == 1 { (0..columns).map(scale).collect() } else { vec![] },
         limits: if k % 7 < 3 && !joint { vec![limit(0)] } else { vec![] },
     };
-    let default = if k % 2 == 0 { Reading::Decimal } else { Reading::Binary64 };
+    let default = if k.is_multiple_of(2) { Reading::Decimal } else { Reading::Binary64 };
     let reading = ReadingField { default, binary64: vec![] };
     let numbers = Numbers::new(&trial, &names, &objective);
     let mu = if matches!(loss, Loss::Hinge | Loss::CrammerSinger) { 0.02 } else { 0.0 };
@@ -190,7 +190,8 @@ fn changes(case: &Case) -> Vec<Change> {
         let claim = case.with(|claimed| claimed.dual.shares[at].1[0].1 *= 0.7);
         all.push((format!("share {at}"), claim, case.trial.clone()));
     }
-    let settings: [(&str, fn(&mut Objective)); 6] = [
+    type Change = fn(&mut Objective);
+    let settings: [(&str, Change); 6] = [
         ("c", |objective| objective.c *= 1.001),
         ("less c", |objective| objective.c *= 0.999),
         ("l1", |objective| objective.l1 = objective.l1 * 1.01 + 1e-4),

@@ -27,7 +27,7 @@ const LIMITS: Limits = Limits { epochs: Some(500), updates: None };
 
 impl Trial {
     fn draw(stream: &mut Stream, number: usize) -> Trial {
-        let tall = number % 3 > 0;
+        let tall = !number.is_multiple_of(3);
         let (count, width) = match tall {
             true => (20 + stream.below(60) as usize, 1 + stream.below(6) as usize),
             false => (10 + stream.below(10) as usize, 12 + stream.below(20) as usize),
@@ -39,7 +39,7 @@ impl Trial {
         };
         let mut rows: Vec<Vec<f64>> =
             (0..count).map(|_| (0..width).map(|_| value(stream)).collect()).collect();
-        if width > 2 && number % 5 == 0 {
+        if width > 2 && number.is_multiple_of(5) {
             // A constant column, and one that is the sum of two others.
             rows.iter_mut().for_each(|row| (row[0], row[1]) = (3.0, row[1] + row[2]));
         }
@@ -48,7 +48,7 @@ impl Trial {
             rows.iter().map(|row| row[0] - 0.5 * row[width - 1] + noise(stream) > 0.3).collect();
         (positive[0], positive[1]) = (true, false);
         let weights = (0..count)
-            .map(|_| if number % 4 == 0 { 0.5 + stream.below(5) as f64 } else { 1.0 })
+            .map(|_| if number.is_multiple_of(4) { 0.5 + stream.below(5) as f64 } else { 1.0 })
             .collect();
         let (l1, l2) = [(1.0, 0.0), (0.5, 0.5), (0.9, 0.1), (1.0, 0.0)][number % 4];
         let limits = [None, None, Some((0.0, f64::INFINITY)), Some((-0.1, 0.3)), Some((0.05, 0.2))];

@@ -170,6 +170,8 @@ impl Checker<'_> {
         let mut planes: Vec<Expected> = (priors.iter())
             .map(|p| Expected { weights: Vec::new(), bias: (p.ln(), p.ln().abs() + 1.0) })
             .collect();
+        // Column by column, over lists that the classes have.
+        #[allow(clippy::needless_range_loop)]
         for j in 0..width {
             let mut pooled = smoothing * largest;
             let mut mean = Double::ZERO;

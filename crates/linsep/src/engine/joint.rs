@@ -293,7 +293,7 @@ impl Joint {
         let total: f64 = totals.biases().iter().sum();
         let need = |(d, share): (f64, f64)| if d < 0.0 { -d / share } else { 0.0 };
         let least = pairs().map(need).fold(0.0, f64::max);
-        if !(least <= 1.0) {
+        if least.is_nan() || least > 1.0 {
             return None;
         }
         // A hair more, for what rounding would leave below 0.

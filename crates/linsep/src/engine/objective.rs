@@ -461,8 +461,9 @@ impl Objective {
         const BLOCK: usize = 1 << 14;
         let part = |block: usize| {
             let mut losses = LossSum::new(self.loss);
-            for i in block * BLOCK..((block + 1) * BLOCK).min(self.len()) {
-                losses.add(margins[i], self.costs[i]);
+            let range = block * BLOCK..((block + 1) * BLOCK).min(self.len());
+            for (margin, cost) in margins[range.clone()].iter().zip(&self.costs[range]) {
+                losses.add(*margin, *cost);
             }
             losses.total()
         };

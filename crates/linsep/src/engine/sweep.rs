@@ -250,8 +250,8 @@ impl Sweep {
                         weights[lane] += value * steps[lane];
                     }
                 }
-                for lane in 0..LANES {
-                    self.bias[lane] += if rho > 0.0 { steps[lane] } else { 0.0 };
+                if rho > 0.0 {
+                    self.bias.iter_mut().zip(&steps).for_each(|(bias, step)| *bias += step);
                 }
             }
         }

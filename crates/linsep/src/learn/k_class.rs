@@ -39,7 +39,7 @@ pub(crate) fn start(problem: Problem, loss: JointLoss, task: &Task) -> Result<Bo
         JointLoss::Softmax => "softmax",
         JointLoss::CrammerSinger => "crammer-singer",
     };
-    if problem.l1 != 0.0 || !(problem.l2 > 0.0) {
+    if problem.l1 != 0.0 || problem.l2.is_nan() || problem.l2 <= 0.0 {
         return Err(Error::usage(format!(
             "--multiclass {name} takes an l2 penalty alone; --multiclass ovr takes others"
         )));

@@ -128,13 +128,14 @@ impl Problem {
             let (least, most) = limits.of(*j);
             least == f64::NEG_INFINITY || most == f64::INFINITY
         };
-        if self.l1 == 0.0 && self.l2 == 0.0 {
-            if let Some(column) = (0..data.n_features()).find(open) {
-                return Err(Error::usage(format!(
-                    "--penalty none: the weight of {} has no limit on one side, and nothing else bounds it; give --lower and --upper for all columns, or a penalty",
-                    data.input().feature_name(column)
-                )));
-            }
+        if self.l1 == 0.0
+            && self.l2 == 0.0
+            && let Some(column) = (0..data.n_features()).find(open)
+        {
+            return Err(Error::usage(format!(
+                "--penalty none: the weight of {} has no limit on one side, and nothing else bounds it; give --lower and --upper for all columns, or a penalty",
+                data.input().feature_name(column)
+            )));
         }
         Ok(Some(limits))
     }

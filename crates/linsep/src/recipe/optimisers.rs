@@ -9,9 +9,8 @@ use crate::learn::multiclass::OneVsRestLast;
 use crate::learn::svm::{CrammerSinger, Svm};
 
 pub(super) fn logistic(settings: &Settings) -> Result<Box<dyn Learner>> {
-    let mut logistic = Logistic::default();
-    logistic.c = settings.positive(&COST)?;
-    logistic.gap = settings.positive(&GAP)?;
+    let (c, gap) = (settings.positive(&COST)?, settings.positive(&GAP)?);
+    let mut logistic = Logistic { c, gap, seed: settings.seed, ..Logistic::default() };
     (logistic.l1, logistic.l2) = penalty(settings)?;
     logistic.intercept = intercept(settings)?;
     logistic.lower = settings.word(&LOWER)?;
@@ -20,7 +19,6 @@ pub(super) fn logistic(settings: &Settings) -> Result<Box<dyn Learner>> {
     settings.choice(&PENALTY_SCALE)?;
     logistic.scale = settings.word(&PENALTY_SCALE)?;
     logistic.balanced = settings.choice(&CLASS_WEIGHT)? == "balanced";
-    logistic.seed = settings.seed;
     match settings.choice(&SOFTMAX)? {
         // What one machine for all classes cannot have, one for each can, unless the one is asked for.
         "softmax" if settings.has(SOFTMAX.name) || logistic.is_plain() => Ok(Box::new(logistic)),
@@ -29,10 +27,9 @@ pub(super) fn logistic(settings: &Settings) -> Result<Box<dyn Learner>> {
 }
 
 pub(super) fn svm(settings: &Settings) -> Result<Box<dyn Learner>> {
-    let mut svm = Svm::default();
-    svm.loss = settings.word(&HINGE)?;
-    svm.c = settings.positive(&COST)?;
-    svm.gap = settings.positive(&GAP)?;
+    let (loss, c) = (settings.word(&HINGE)?, settings.positive(&COST)?);
+    let gap = settings.positive(&GAP)?;
+    let mut svm = Svm { loss, c, gap, seed: settings.seed, ..Svm::default() };
     (svm.l1, svm.l2) = penalty(settings)?;
     svm.intercept = intercept(settings)?;
     svm.lower = settings.word(&LOWER)?;
@@ -41,7 +38,6 @@ pub(super) fn svm(settings: &Settings) -> Result<Box<dyn Learner>> {
     settings.choice(&PENALTY_SCALE)?;
     svm.scale = settings.word(&PENALTY_SCALE)?;
     svm.balanced = settings.choice(&CLASS_WEIGHT)? == "balanced";
-    svm.seed = settings.seed;
     match settings.choice(&RESTS)? {
         "crammer-singer" => Ok(Box::new(CrammerSinger(svm))),
         "ovr-k-1" => Ok(Box::new(OneVsRestLast(svm))),

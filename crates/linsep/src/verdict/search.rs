@@ -54,6 +54,8 @@ pub(crate) struct Effort<'a> {
 }
 
 /// The end of a search.
+// One of them at a time; a box would save nothing.
+#[allow(clippy::large_enum_variant)]
 pub(crate) enum Answer {
     /// A proved claim: separable, inseparable, or overlapping where that was seen at once.
     Proved(Claim),
@@ -94,6 +96,7 @@ enum Stage {
 }
 
 /// What a stage says at the end of a round.
+#[allow(clippy::large_enum_variant)]
 enum Next {
     Go(Stage),
     End(Answer),

@@ -222,6 +222,7 @@ impl<'a> Numbers<'a> {
     /// g_k: Σ α y x, or Σ c (δ − p) x.
     fn blend(&self, a: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let mut g = vec![vec![0.0; self.width()]; self.planes()];
+        #[allow(clippy::needless_range_loop)]
         for i in 0..self.x.len() {
             for (k, g) in g.iter_mut().enumerate() {
                 let factor = match self.planes() {

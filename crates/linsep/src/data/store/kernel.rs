@@ -468,7 +468,7 @@ kernels! {
                 let [a, b, c] = marks;
                 *hit = u8::from(byte == a) | u8::from(byte == b) | u8::from(byte == c);
                 let quote = u8::from(byte == b'"') * QUOTE;
-                *seen |= quote | u8::from(byte == 0) * NUL | byte & BEYOND_ASCII;
+                *seen |= quote | (u8::from(byte == 0) * NUL) | (byte & BEYOND_ASCII);
             }
             let (eights, _) = hits.as_chunks::<8>();
             *word = eights.iter().enumerate().fold(0, |word, (k, eight)| {

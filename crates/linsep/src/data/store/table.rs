@@ -93,7 +93,7 @@ impl Stage for TableStaging {
     fn pack(&mut self) -> Store {
         self.drop_row();
         self.learn();
-        let mut profile = std::mem::replace(&mut self.profile, Profile::new());
+        let mut profile = std::mem::take(&mut self.profile);
         let columns = self.largest.iter().zip(&self.most_places);
         profile.see_columns(columns.map(|(&largest, &places)| Decimals { places, largest }));
         let values = &self.values[..self.rows * self.width];

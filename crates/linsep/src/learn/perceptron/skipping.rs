@@ -126,8 +126,7 @@ fn rows_that_are_passed_over_change_no_bit_of_a_run() {
         for scale in
             [Scaling::None, Scaling::Pow2, Scaling::MaxAbs, Scaling::Unit, Scaling::Standard]
         {
-            let mut perceptron = Perceptron::default();
-            perceptron.scale = scale;
+            let perceptron = Perceptron { scale, ..Perceptron::default() };
             let words = format!("{width} {classes} {density} {scale:?}");
             let (plain, all) = run(Fixed::<true>, false, &task, &perceptron);
             let (skipping, some) = run(Fixed::<true>, true, &task, &perceptron);
