@@ -215,6 +215,17 @@ pub(crate) fn short_whole(window: &Window, len: usize) -> Option<u32> {
     ((1..=8).contains(&len) && are_digits(digits)).then(|| eight_digits(digits) as u32)
 }
 
+/// Like [`short_whole`] for one to four digits, with half the work.
+#[inline(always)]
+pub(crate) fn tiny_whole(window: &Window, len: usize) -> Option<u32> {
+    let word = window.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+    let digits = (word ^ 0x3030_3030) << (len.wrapping_neg().wrapping_mul(8) & 31);
+    let are_digits = (digits.wrapping_add(0x7676_7676) | digits) & 0x8080_8080 == 0;
+    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
+    ((1..=4).contains(&len) && are_digits)
+        .then_some((pairs & 0xff).wrapping_mul(100).wrapping_add(pairs >> 16 & 0xff))
+}
+
 /// The first `len` (1 to 8) characters of a word less `0` each, moved to the top, and 0 in front of
 /// them.
 #[inline(always)]
@@ -469,8 +480,10 @@ mod tests {
                 let simple = text.len() <= 15 && text.bytes().all(|b| b.is_ascii_digit());
                 prop_assert!(!simple || text.is_empty());
             }
-            if let Some(number) = short_whole(window, text.len()) {
-                prop_assert_eq!(Ok(f64::from(number)), parse(text.as_bytes()).map(|n| n.value));
+            for number in [short_whole(window, text.len()), tiny_whole(window, text.len())] {
+                if let Some(number) = number {
+                    prop_assert_eq!(Ok(f64::from(number)), parse(text.as_bytes()).map(|n| n.value));
+                }
             }
         }
 

@@ -407,6 +407,35 @@ fn token_end(piece: &[u8], at: usize, end: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    /// Texts of values, the usual ones more often.
+    const VALUES: [&str; 24] = [
+        "1",
+        "0",
+        "0.5",
+        "-0.25",
+        "0.0117647",
+        "3",
+        "12",
+        "-7",
+        "1",
+        "0.0450151",
+        "12345678",
+        "123456789",
+        "12.5",
+        "1.50",
+        "-0",
+        "1e-3",
+        "+2",
+        "0.1234567890123456",
+        "5.",
+        "x",
+        "nan",
+        "",
+        "1e400",
+        "0.00",
+    ];
 
     fn plan() -> SvmPlan {
         SvmPlan {
@@ -487,5 +516,53 @@ mod tests {
         assert_eq!(looks_like(b"1,2,3"), Some(false));
         assert_eq!(looks_like(b"12:30 text"), Some(false));
         assert_eq!(looks_like(b"a b:c"), Some(false));
+    }
+
+    proptest! {
+        #[test]
+        fn a_comment_which_asks_for_care_changes_nothing(
+            rows in prop::collection::vec(
+                prop::collection::vec((0usize..9, prop::sample::select(VALUES.to_vec())), 0..12),
+                1..40),
+            end in prop::sample::select(vec!["\n", "\r\n", " \n"]),
+            width in prop::sample::select(vec![None, Some(40)]),
+        ) {
+            let text = |comment: &str| -> String {
+                let line = |(k, row): (usize, &Vec<(usize, &str)>)| {
+                    // Mostly rising indices; a step of 0 repeats one.
+                    let mut index = 1;
+                    let pairs = row.iter().map(|(step, value)| {
+                        index += step;
+                        format!(" {index}:{value}")
+                    });
+                    format!("{}{}{comment}{end}", k % 3, pairs.collect::<String>())
+                };
+                rows.iter().enumerate().map(line).collect()
+            };
+            let plan = SvmPlan { width, ..plan() };
+            let block = |text: &str| {
+                parse(text.as_bytes(), &plan, usize::MAX, &mut Buffers::default())
+            };
+            let (quick, careful) = (block(&text("")), block(&text(" # x")));
+            let rows_of = |block: &Block| {
+                let mut rows = vec![Vec::new(); block.store.rows()];
+                for (i, row) in rows.iter_mut().enumerate() {
+                    block.store.for_each(i, &mut Vec::new(), |j, v| row.push((j, v.to_bits())));
+                }
+                rows
+            };
+            prop_assert_eq!(rows_of(&quick), rows_of(&careful));
+            prop_assert_eq!(quick.store.kind(), careful.store.kind());
+            prop_assert_eq!(quick.store.width(), careful.store.width());
+            prop_assert_eq!(&quick.labels.codes, &careful.labels.codes);
+            prop_assert_eq!(&quick.lines, &careful.lines);
+            prop_assert_eq!(&quick.long_columns, &careful.long_columns);
+            prop_assert_eq!((quick.outside, quick.records), (careful.outside, careful.records));
+            prop_assert_eq!(quick.bad.count, careful.bad.count);
+            let codes = |block: &Block| {
+                block.bad.problems.iter().map(|p| (p.code, p.place.line)).collect::<Vec<_>>()
+            };
+            prop_assert_eq!(codes(&quick), codes(&careful));
+        }
     }
 }
