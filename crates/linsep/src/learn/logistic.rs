@@ -9,7 +9,7 @@
 //! l2 and l1 are 1 and 0 by default; `--penalty` trades one for the other. The bias is free unless it
 //! is asked to be penalised or left out.
 //!
-//! More than two classes: softmax regression ([`super::k_class`]), or machines side by side
+//! More than two classes: softmax regression (`learn/k_class`), or machines side by side
 //! ([`super::multiclass`]).
 //!
 //! Proved: `optimal`, see [`super::optimising`]. 1/(1 + exp(−score)) is the probability of the

@@ -1,16 +1,16 @@
 //! Runs that end when a certified gap is small enough.
 //!
-//! A [`Problem`] says what two classes are to make small; [`Run`] makes a [`Training`] of it. The
+//! A `Problem` says what two classes are to make small; `Run` makes a [`Training`] of it. The
 //! solver follows from the shape of the data and is named in a remark with its reason:
 //!
 //! | rows and columns | solver |
 //! |---|---|
-//! | smooth loss, no more columns than rows or a free bias | Newton's method ([`crate::engine::newton`]) |
-//! | more columns than rows, or the hinge | dual coordinates ([`crate::engine::dual`]) |
-//! | a penalty with corners, or limits | coordinates on the columns ([`crate::engine::coordinates`]) |
+//! | smooth loss, no more columns than rows or a free bias | Newton's method (`engine/newton`) |
+//! | more columns than rows, or the hinge | dual coordinates (`engine/dual`) |
+//! | a penalty with corners, or limits | coordinates on the columns (`engine/coordinates`) |
 //!
 //! Without a penalty the logistic loss has a least value only where no plane separates the classes, not
-//! even weakly; the verdict is asked first ([`crate::verdict::existence`]), and nothing is proved of the
+//! even weakly; the verdict is asked first (`verdict/existence`), and nothing is proved of the
 //! gap, which is estimated.
 //!
 //! Proved: `optimal`. The solver hands over its plane and, where the plane does not tell it, its dual
