@@ -7,7 +7,7 @@
 use super::closed_form::class_factors;
 use super::optimising::Problem;
 use super::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
-use crate::engine::objective::{Gap, Intercept, Loss};
+use crate::engine::objective::{Intercept, Loss};
 use crate::engine::sweep::{self, Found, Ground, LANES, Sweep};
 use crate::error::{Error, Result};
 use crate::model::{LinearModel, Link, Plane, Rule};
@@ -78,11 +78,11 @@ impl Sweeps {
         })
     }
 
-    fn claim(&self, class: usize, found: &Found, slack: f64) -> Claim {
+    fn claim(&self, class: usize, found: &Found, dual: DualPoint, slack: f64) -> Claim {
         let data = self.task.data.as_ref();
         let (sweep, lane) = self.machine(class);
-        let Gap { primal, dual } = sweep.gaps[lane];
-        let (primal, bound) = (primal * (1.0 + slack), dual - slack * primal);
+        let gap = sweep.gaps[lane];
+        let (primal, bound) = (gap.primal * (1.0 + slack), gap.dual - slack * gap.primal);
         let names = data.classes();
         let class_weights = match self.problem.balanced {
             true => {
@@ -111,7 +111,7 @@ impl Sweeps {
                     scale: Vec::new(),
                     limits: Vec::new(),
                 },
-                dual: self.dual_point(class, found),
+                dual,
                 primal,
                 bound,
                 gap: (primal - bound) / primal * (1.0 + 1e-12),
@@ -144,8 +144,9 @@ impl Sweeps {
     fn proved(&self, class: usize, found: &Found) -> Claim {
         let data = self.task.data.as_ref();
         let mut words = String::new();
-        for slack in [3e-6, 1e-5, 1e-4, 1e-3, 1e-2] {
-            let claim = self.claim(class, found, slack);
+        let dual = self.dual_point(class, found);
+        for slack in [1e-5, 1e-4, 1e-3, 1e-2] {
+            let claim = self.claim(class, found, dual.clone(), slack);
             match check_claim(&claim, data, &data.reading_field(), true, 1) {
                 Finding::Holds(_) => return claim,
                 Finding::Nothing(reason) | Finding::Fails(reason) => words = reason,
