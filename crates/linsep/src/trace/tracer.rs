@@ -25,7 +25,8 @@ use std::sync::Arc;
 /// let fit = Perceptron::default().fit(&task, &Limits::default(), &mut tracer)?;
 /// assert_eq!(tracer.finish()?.updates, fit.progress.updates);
 /// let lines = String::from_utf8_lossy(&file).lines().count() as u64;
-/// assert_eq!(lines, 1 + fit.progress.updates);
+/// // One line before the updates and one behind them.
+/// assert_eq!(lines, 2 + fit.progress.updates);
 /// # Ok::<(), linsep::Error>(())
 /// ```
 pub struct Tracer<'a> {
