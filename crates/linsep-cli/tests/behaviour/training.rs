@@ -133,8 +133,8 @@ fn the_default_limit_is_no_failure_but_a_limit_of_the_user_is() {
 #[test]
 fn a_time_limit_that_ends_cross_validation_keeps_the_finished_model() {
     let room = Room::new();
-    room.run("generate blobs --rows 3000 --features 5 --margin 0.0005 -o f.csv").exits(0);
-    let run = room.run("train f.csv --cv 500 --time-limit 1500ms --threads 2").exits(5);
+    room.run("generate blobs --rows 5000 --features 5 --margin 0.0005 -o f.csv").exits(0);
+    let run = room.run("train f.csv --cv 5000 --time-limit 2s --threads 2").exits(5);
     let run = run.says(&["error[E0501]: --time-limit was reached", "the model is in f.linsep"]);
     assert!(!run.out.contains("folds"), "half a cross-validation is none\n{}", run.out);
     assert_eq!(room.run("show f.linsep --json").exits(0).json()["stop"], "finished");

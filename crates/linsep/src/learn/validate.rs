@@ -32,6 +32,9 @@ pub fn held_out(
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Vec<Vec<u32>>> {
     let run = |k: usize| -> Result<Vec<u32>> {
+        if stop() {
+            return Err(Error::Interrupted);
+        }
         let split = &splits[k];
         let part = Task { rows: Some(Arc::from(&split.train[..])), threads: 1, ..task.clone() };
         let mut watch = |_: &dyn Training| match stop() {
