@@ -18,7 +18,7 @@
 //! regression, 2011.
 
 use super::objective::{Gap, Intercept, Loss, Objective};
-use crate::data::store::{CodeRows, with_rows};
+use crate::data::store::{CodeRows, Rows, with_rows};
 use crate::model::Plane;
 use crate::rng::{Purpose, Stream};
 
@@ -186,12 +186,13 @@ impl Dual {
         })
     }
 
-    fn hinge_epoch<R: CodeRows>(&mut self, objective: &Objective, rows: &R) -> f64 {
+    fn hinge_epoch<R: CodeRows + Rows>(&mut self, objective: &Objective, rows: &R) -> f64 {
         let squared = objective.loss == Loss::SquaredHinge;
         let (mut highest, mut lowest) = (f64::NEG_INFINITY, f64::INFINITY);
         let (above, below) = self.bounds;
         let mut kept = 0;
         for at in 0..self.active.len() {
+            self.prefetch(objective, rows, at);
             let i = self.active[at] as usize;
             let (cost, alpha) = (objective.costs[i], self.alpha[i]);
             let (soft, most) = if squared { (0.5 / cost, f64::INFINITY) } else { (0.0, cost) };
@@ -235,9 +236,10 @@ impl Dual {
         (highest - lowest).max(0.0)
     }
 
-    fn logistic_epoch<R: CodeRows>(&mut self, objective: &Objective, rows: &R) -> f64 {
+    fn logistic_epoch<R: CodeRows + Rows>(&mut self, objective: &Objective, rows: &R) -> f64 {
         let mut spread = 0f64;
         for at in 0..self.active.len() {
+            self.prefetch(objective, rows, at);
             let i = self.active[at] as usize;
             let (cost, alpha, square) = (objective.costs[i], self.alpha[i], self.squares[i]);
             let row = objective.rows[i] as usize;
@@ -250,6 +252,20 @@ impl Dual {
             }
         }
         spread
+    }
+
+    /// Asks the memory for what the visits after the next ones need.
+    #[inline]
+    fn prefetch<R: CodeRows + Rows>(&self, objective: &Objective, rows: &R, at: usize) {
+        /// Visits that pass until it is known where a row stands, the row is there, and the weights of
+        /// its columns are.
+        const DISTANCES: [usize; 3] = [16, 8, 3];
+        let [place, row, weights] = DISTANCES.map(|distance| {
+            self.active.get(at + distance).map(|&i| objective.rows[i as usize] as usize)
+        });
+        place.into_iter().for_each(|row| rows.prefetch_place(row));
+        row.into_iter().for_each(|row| rows.prefetch(row));
+        weights.into_iter().for_each(|row| rows.prefetch_weights(row, &self.moving.folded, 1));
     }
 
     pub(crate) fn save(&self) -> Saved {

@@ -99,18 +99,20 @@ impl Checker<'_> {
         }
     }
 
-    /// What `work` makes of each block of rows, in their order. The blocks depend on the number of
-    /// rows and on the numbers that a block has to hold, never on the threads.
+    /// What `work` makes of each block of rows, in their order. The blocks depend on the rows and on the
+    /// numbers that a block has to hold, never on the threads: as many as keep the filling and merging
+    /// of those numbers a small part of the work.
     pub(super) fn blocks<T: Send>(
         &self,
         held: usize,
         work: impl Fn(Range<u64>) -> Checked<T> + Sync,
     ) -> Checked<Vec<T>> {
-        const BLOCK_HELD: usize = 1 << 24;
+        /// Numbers held above which a second block is too much room.
+        const MOST_TWICE: usize = 1 << 26;
         let rows = self.rows.len();
-        // Two threads are worth twice the room, unless that is very much.
-        let least = if held <= 4 * BLOCK_HELD { 2 } else { 1 };
-        let count = (BLOCK_HELD / held.max(1)).clamp(least, 32).min(rows as usize / 512 + 1);
+        let least = if held <= MOST_TWICE { 2 } else { 1 };
+        let worth = self.numbers() / (2 * held.max(1) as u64);
+        let count = (worth as usize).clamp(least, 32).min(rows as usize / 512 + 1);
         let share = rows.div_ceil(count as u64);
         let range = |block: usize| {
             let start = (block as u64 * share).min(rows);
@@ -129,5 +131,18 @@ impl Checker<'_> {
         });
         let broke = || Err("the check broke off".to_owned());
         (0..count).map(|block| parts[block % workers].next().unwrap_or_else(broke)).collect()
+    }
+
+    /// About how many numbers the rows hold, by a few of them.
+    fn numbers(&self) -> u64 {
+        const LOOKED_AT: u64 = 32;
+        let rows = self.rows.len();
+        let looked = rows.min(LOOKED_AT);
+        let mut buffer = RowBuffer::default();
+        let held = |k: u64| match self.rows.entries(k * (rows / looked), &mut buffer) {
+            Entries::Dense(values) | Entries::Sparse(_, values) => values.len() as u64,
+        };
+        let sum: u64 = (0..looked).map(held).sum();
+        (sum as f64 / looked.max(1) as f64 * rows as f64) as u64
     }
 }

@@ -285,7 +285,8 @@ fn block(
         alpha: [Double::ZERO; 2],
         square: [Double::ZERO; 2],
         alphas: Vec::new(),
-        sums: Columns(vec![[0.0; 4]; checker.width()]),
+        // Zeros of the system would be mapped by the first reading and copied by the first writing.
+        sums: Columns(vec![[-0.0; 4]; checker.width()]),
     };
     let mut buffer = RowBuffer::default();
     for row in range {
