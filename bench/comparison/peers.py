@@ -45,7 +45,7 @@ class Peers:
         found = []
         if self.environment.liblinear:
             serve = [self.environment.liblinear, "serve", matrix.path, matrix.features]
-            solvers = LIBLINEAR_SOLVERS[objective]
+            solvers = solvers_for(objective, *matrix.shape)
             found += self.sessions(
                 serve, [(f"LIBLINEAR -s {s}", s, ladder) for s, ladder in solvers], judge
             )
@@ -113,10 +113,10 @@ class Peers:
 
     # ------------------------------------------------ files
 
-    def file_to_model(self, path, objective, judge):
+    def file_to_model(self, path, matrix, objective, judge):
         """`liblinear-train` as Debian ships it, and the newest library behind a plain reader."""
         found = []
-        for solver, ladder in LIBLINEAR_SOLVERS[objective]:
+        for solver, ladder in solvers_for(objective, *matrix.shape):
             if self.environment.debian:
                 found.append(self.debian_train(path, solver, ladder, judge))
             if self.environment.liblinear:
@@ -217,6 +217,12 @@ class Peers:
 
     def tool(self, name):
         return self.environment.debian / "usr/bin" / f"liblinear-{name}"
+
+
+def solvers_for(objective, rows, features):
+    """LIBLINEAR's solvers, the likely faster one first: later ones are given up when they are hopeless."""
+    solvers = LIBLINEAR_SOLVERS[objective]
+    return solvers[::-1] if rows > 10 * features else solvers
 
 
 class SharedSession:

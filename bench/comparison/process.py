@@ -18,6 +18,10 @@ class Failed(Exception):
 class TookTooLong(Failed):
     """A contender that was stopped by its time limit."""
 
+    def __init__(self, limit):
+        super().__init__(f"over {limit:.3g} s")
+        self.limit = limit
+
 
 @dataclass(frozen=True)
 class Finished:
@@ -48,7 +52,7 @@ class Launcher:
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-                raise TookTooLong(f"over {limit:.3g} s") from None
+                raise TookTooLong(limit) from None
             out.seek(0)
             errors.seek(0)
             output, message = out.read().decode(), errors.read().decode().strip()
@@ -93,7 +97,7 @@ class Session:
             left = end - time.monotonic()
             if left <= 0 or not select.select([self.process.stdout], [], [], left)[0]:
                 self.close()
-                raise TookTooLong(f"over {limit:.3g} s")
+                raise TookTooLong(limit)
             piece = os.read(self.process.stdout.fileno(), 1 << 16)
             if not piece:
                 self.process.wait()

@@ -24,6 +24,7 @@ def raw(row, results):
                 "seconds": result.seconds,
                 "spread": result.spread,
                 "quality": result.quality,
+                "stopped_at": result.stopped_at,
                 "load": result.median("load"),
                 "train": result.median("train"),
                 "cpu": result.median("cpu"),

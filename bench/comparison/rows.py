@@ -117,7 +117,8 @@ class Bench:
         path = self.data.path(name)
         if in_memory and TMPFS.is_dir():
             path = Path(shutil.copy(path, self.scratch / name))
-        return self.linsep.train(path, flags, "wall", judge), self.peers.file_to_model(path, objective, judge)
+        peers = self.peers.file_to_model(path, self.matrix(name), objective, judge)
+        return self.linsep.train(path, flags, "wall", judge), peers
 
     def training(self, name, objective, flags):
         judge = self.optimality(name, objective)

@@ -59,7 +59,7 @@ class Ladder(unittest.TestCase):
         self.assertEqual(len(result.tried), 2)
 
     def test_a_time_limit_ends_the_ladder(self):
-        result = climb(contender("peer", {0.1: (1.0, 0.5), 0.01: TookTooLong("over 60 s")}), CERTIFIED, 60)
+        result = climb(contender("peer", {0.1: (1.0, 0.5), 0.01: TookTooLong(60)}), CERTIFIED, 60)
         self.assertFalse(result.counts)
         self.assertEqual(result.failure, "over 60 s at 0.01")
 
@@ -92,6 +92,15 @@ class Ratio(unittest.TestCase):
         found = verdict(self.results((1.0, 2e-3), ("good", (4.0, 1e-4))), 3)
         self.assertFalse(found.met)
         self.assertIn("failed: (P-D)/D 2.00e-03", found.text)
+
+    def test_peers_that_are_all_stopped_give_a_lower_bound_of_the_ratio(self):
+        results = self.results((1.0, 1e-4), ("late", TookTooLong(60)), ("later", TookTooLong(90)))
+        found = verdict(results, 5)
+        self.assertEqual((found.ratio, found.met), (60.0, True))
+        self.assertFalse(verdict(results, 61).met)
+        # A peer that fails otherwise says nothing about its time.
+        broken = self.results((1.0, 1e-4), ("late", TookTooLong(60)), ("broken", Failed("no")))
+        self.assertFalse(verdict(broken, 5).met)
 
     def test_without_a_peer_no_bar_is_met(self):
         self.assertFalse(verdict(self.results((1.0, 1e-4)), 3).met)
