@@ -217,8 +217,9 @@ fn other_number(
 /// A label, a weight or a category that is there.
 #[inline]
 fn text(parser: &mut Parser<'_>, action: Action, text: &[u8], facts: &mut RowFacts) -> Option<()> {
-    let may_be_missing = matches!(text.first(), None | Some(b'?' | b'n' | b'N'));
-    if may_be_missing && is_missing(text) {
+    let first = text.first();
+    let may_be_missing = matches!(first, None | Some(b'?' | b'n' | b'N'));
+    if first == Some(&b'"') || (may_be_missing && is_missing(text)) {
         return None;
     }
     let block = &mut parser.out.block;
