@@ -144,10 +144,10 @@ impl Checkpoint {
 
     /// The content of the file.
     pub fn to_json(&self) -> String {
-        fn json(value: &impl Serialize) -> String {
-            serde_json::to_string(value).unwrap_or_default()
+        fn json(value: &impl Serialize) -> Vec<String> {
+            vec![serde_json::to_string(value).unwrap_or_default()]
         }
-        sealed(&[
+        sealed(vec![
             ("format", json(&FORMAT)),
             ("sha256", json(&"")),
             ("learner", json(&self.learner)),
@@ -160,6 +160,7 @@ impl Checkpoint {
             ("input", json(&self.input)),
             ("run", json(&self.run)),
         ])
+        .concat()
     }
 
     /// Whether the content of a file says that it is a checkpoint, of whatever version.

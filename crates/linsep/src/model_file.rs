@@ -17,12 +17,15 @@ use crate::density::Density;
 use crate::error::{Code, Error, Result};
 use crate::learn::{Certificate, Progress, Stop};
 use crate::model::{LinearModel, Link, Plane, Rule};
+use crate::parallel::parallel_map;
+use crate::verdict::is_sparse;
 pub use linsep_proof::DataIdentity;
 use linsep_proof::digest::hex;
 use linsep_proof::{CertificateFile, ReadingField};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest as _, Sha256};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
@@ -101,13 +104,54 @@ impl ModelFile {
                 reason,
             });
         }
-        let text = self.to_json();
-        write_atomic(path, |out| out.write_all(text.as_bytes()))
+        let pieces = self.pieces();
+        write_atomic(path, |out| {
+            pieces.iter().try_for_each(|piece| out.write_all(piece.as_bytes()))
+        })
     }
 
     /// The content of the file.
     pub fn to_json(&self) -> String {
-        Wire::of(self).to_text()
+        self.pieces().concat()
+    }
+
+    /// The content of the file in pieces, one line for each field and for each plane.
+    fn pieces(&self) -> Vec<String> {
+        let model = &self.model;
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let plane = |k: usize| {
+            let end = if k + 1 < model.planes.len() { "," } else { "" };
+            format!("\n    {}{end}", json(&WirePlane::of(&model.planes[k])))
+        };
+        // Threads are for models whose numbers take a while to be written.
+        let few = model.planes.len() * model.input.width() < 1 << 16;
+        let mut planes = parallel_map(model.planes.len(), if few { 1 } else { threads }, plane);
+        planes.insert(0, "[".into());
+        planes.push("\n  ]".into());
+        let CertificateFile { data, input, reading, bias, basis, claims, .. } = &self.certificate;
+        let claims = Certificate { claims: shared::leave_out(model, claims) };
+        let mut certificate = CertificateFile::new(data.clone(), reading.clone(), *bias, claims);
+        (certificate.input, certificate.basis) = (input.clone(), basis.clone());
+        let mut fields = vec![
+            ("format", vec![json(FORMAT)]),
+            ("sha256", vec![json("")]),
+            ("learner", vec![json(&self.learner)]),
+            ("parameters", vec![json(&self.parameters)]),
+            ("seed", vec![json(&self.seed)]),
+            ("stop", vec![json(self.stop.word())]),
+            ("epochs", vec![json(&self.epochs)]),
+            ("updates", vec![json(&self.updates)]),
+            ("data", vec![json(&self.data)]),
+            ("classes", vec![json(&model.classes)]),
+            ("rule", vec![json(&model.rule)]),
+            ("link", vec![json(&model.link)]),
+            ("input", vec![json(&model.input)]),
+            ("planes", planes),
+        ];
+        fields.extend(self.density.as_ref().map(|density| ("density", vec![json(density)])));
+        fields.push(("certificate", vec![json(&certificate)]));
+        fields.extend(self.run.as_ref().map(|run| ("run", vec![json(run)])));
+        sealed(fields)
     }
 
     /// Reads and checks a file. `max_memory` bounds what the file may make this program hold.
@@ -157,15 +201,31 @@ impl ModelFile {
     }
 }
 
-/// A file of one JSON object with a line for each field, and its checksum in the field `sha256`.
-pub(crate) fn sealed(fields: &[(&str, String)]) -> String {
-    let lines: Vec<String> =
-        fields.iter().map(|(name, value)| format!("  \"{name}\": {value}")).collect();
-    let mut text = format!("{{\n{}\n}}\n", lines.join(",\n"));
-    let at = checksum_place(text.as_bytes()).unwrap_or(0);
-    let checksum = hex(&Sha256::digest(text.as_bytes()));
-    text.insert_str(at, &checksum);
-    text
+/// A file of one JSON object with a line for each field, whose values come in pieces, and its checksum in
+/// the field `sha256`.
+pub(crate) fn sealed(fields: Vec<(&str, Vec<String>)>) -> Vec<String> {
+    let mut pieces = vec!["{".to_owned()];
+    let mut place = 0;
+    for (number, (name, value)) in fields.into_iter().enumerate() {
+        let comma = if number > 0 { "," } else { "" };
+        pieces.push(format!("{comma}\n  \"{name}\": "));
+        if name == "sha256" {
+            pieces.push("\"".into());
+            place = pieces.len();
+            pieces.push("\"".into());
+        } else {
+            pieces.extend(value);
+        }
+    }
+    pieces.push("\n}\n".into());
+    let mut sha = Sha256::new();
+    pieces.iter().for_each(|piece| sha.update(piece));
+    pieces.insert(place, hex(&sha.finalize()));
+    pieces
+}
+
+fn json<T: Serialize + ?Sized>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }
 
 /// Where the digits of the checksum stand.
@@ -189,11 +249,12 @@ struct Head {
     format: String,
 }
 
-/// The file as it is written.
-#[derive(Serialize, Deserialize)]
+/// The file as it is read.
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
-    format: String,
+    #[serde(rename = "format")]
+    _format: String,
     sha256: String,
     learner: String,
     #[serde(deserialize_with = "without_repeats")]
@@ -207,78 +268,26 @@ struct Wire {
     rule: Rule,
     link: Link,
     input: InputMap,
-    planes: Vec<WirePlane>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    planes: Vec<WirePlane<'static>>,
+    #[serde(default)]
     density: Option<Density>,
     certificate: CertificateFile,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     run: Option<SavedRun>,
 }
 
 /// A plane with all weights, or with those that are not 0.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WirePlane {
+struct WirePlane<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    weights: Option<Vec<f64>>,
+    weights: Option<Cow<'a, [f64]>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sparse: Option<Vec<(u32, f64)>>,
     bias: f64,
 }
 
 impl Wire {
-    fn of(file: &ModelFile) -> Wire {
-        let mut certificate = file.certificate.clone();
-        shared::leave_out(&file.model, &mut certificate.claims);
-        Wire {
-            format: FORMAT.to_owned(),
-            sha256: String::new(),
-            learner: file.learner.clone(),
-            parameters: file.parameters.clone(),
-            seed: file.seed,
-            stop: file.stop.word().to_owned(),
-            epochs: file.epochs,
-            updates: file.updates,
-            data: file.data.clone(),
-            classes: file.model.classes.clone(),
-            rule: file.model.rule.clone(),
-            link: file.model.link,
-            input: file.model.input.clone(),
-            planes: file.model.planes.iter().map(WirePlane::of).collect(),
-            density: file.density.clone(),
-            certificate,
-            run: file.run.clone(),
-        }
-    }
-
-    /// One line for each field and for each plane, with the checksum.
-    fn to_text(&self) -> String {
-        let json = |value: &dyn erased::Json| value.json();
-        let planes: Vec<String> = self.planes.iter().map(|plane| json(plane)).collect();
-        let mut fields = vec![
-            ("format", json(&self.format)),
-            ("sha256", json(&self.sha256)),
-            ("learner", json(&self.learner)),
-            ("parameters", json(&self.parameters)),
-            ("seed", json(&self.seed)),
-            ("stop", json(&self.stop)),
-            ("epochs", json(&self.epochs)),
-            ("updates", json(&self.updates)),
-            ("data", json(&self.data)),
-            ("classes", json(&self.classes)),
-            ("rule", json(&self.rule)),
-            ("link", json(&self.link)),
-            ("input", json(&self.input)),
-            ("planes", format!("[\n    {}\n  ]", planes.join(",\n    "))),
-            ("certificate", json(&self.certificate)),
-        ];
-        if let Some(density) = &self.density {
-            fields.insert(fields.len() - 1, ("density", json(density)));
-        }
-        fields.extend(self.run.as_ref().map(|run| ("run", json(run))));
-        sealed(&fields)
-    }
-
     fn into_model_file(self) -> std::result::Result<ModelFile, String> {
         self.input.check()?;
         let features = self.input.width();
@@ -341,34 +350,24 @@ impl Wire {
     }
 }
 
-/// Serialisation through one small object-safe trait, so that a list of fields can be written.
-mod erased {
-    pub(super) trait Json {
-        fn json(&self) -> String;
-    }
-
-    impl<T: serde::Serialize> Json for T {
-        fn json(&self) -> String {
-            serde_json::to_string(self).unwrap_or_default()
-        }
-    }
-}
-
-impl WirePlane {
-    fn of(plane: &Plane) -> WirePlane {
-        let used = plane.weights.iter().filter(|w| **w != 0.0).count();
-        if plane.weights.len() > 64 && 2 * used < plane.weights.len() {
+impl WirePlane<'_> {
+    fn of(plane: &Plane) -> WirePlane<'_> {
+        if is_sparse(&plane.weights) {
             let pairs = plane.weights.iter().enumerate().filter(|(_, w)| **w != 0.0);
             let pairs = pairs.map(|(j, &w)| (j as u32, w)).collect();
             WirePlane { weights: None, sparse: Some(pairs), bias: plane.bias }
         } else {
-            WirePlane { weights: Some(plane.weights.clone()), sparse: None, bias: plane.bias }
+            WirePlane {
+                weights: Some(Cow::Borrowed(&plane.weights)),
+                sparse: None,
+                bias: plane.bias,
+            }
         }
     }
 
     fn into_plane(self, features: usize) -> std::result::Result<Plane, String> {
         let weights = match (self.weights, self.sparse) {
-            (Some(weights), None) if weights.len() == features => weights,
+            (Some(weights), None) if weights.len() == features => weights.into_owned(),
             (Some(weights), None) => {
                 return Err(format!(
                     "a plane has {} weights, the input has {features} features",

@@ -195,11 +195,14 @@ fn no_source_is_longer_than_600_lines() {
 }
 
 #[test]
-fn unsafe_code_stands_in_two_files_only() {
+fn unsafe_code_stands_in_the_kernels_and_one_mapping_only() {
     let allowed =
         ["crates/linsep/src/data/store/kernel.rs", "crates/linsep/src/data/read/source.rs"];
+    let is_allowed = |path: &str| {
+        allowed.contains(&path) || path.starts_with("crates/linsep/src/data/store/kernel/")
+    };
     let mut broken = Vec::new();
-    for file in rust_files().iter().filter(|file| !allowed.contains(&file.path.as_str())) {
+    for file in rust_files().iter().filter(|file| !is_allowed(&file.path)) {
         broken.extend(lines_where(&file.path, &file.code(), |line| {
             has_word(line, "unsafe") || line.contains("allow(unsafe_code)")
         }));

@@ -10,6 +10,9 @@
 //! and a few Newton steps for the logistic loss. Rows whose multiplier rests at a bound are left out
 //! until the end (shrinking), and looked at again before the end is believed.
 //!
+//! The first epochs on large data run in binary32 on rows that are laid out for it
+//! ([`super::sweep`]), until the gap is small enough or binary32 can do no more.
+//!
 //! A penalised bias is a column of ones (ρ = 1/l2). A free one is the same with its centre moved to
 //! where it stands after every epoch (the method of multipliers for Σ y α = 0).
 //!
@@ -17,14 +20,17 @@
 //! large-scale linear SVM, 2008; Yu, Huang, Lin, Dual coordinate descent methods for logistic
 //! regression, 2011.
 
-use super::objective::{Gap, Intercept, Loss, Objective};
+use super::ground::Ground;
+use super::objective::{Gap, Intercept, Loss, Objective, Sides};
+use super::sweep::{self, Found, LEAST_GAP, Machines, Sweep};
 use crate::data::store::{CodeRows, Rows, with_rows};
 use crate::model::Plane;
 use crate::rng::{Purpose, Stream};
+use std::sync::{Arc, OnceLock};
 
 /// A run of dual coordinate descent.
 pub(crate) struct Dual {
-    pub(crate) alpha: Vec<f64>,
+    alpha: Vec<f64>,
     pub(crate) gap: Gap,
     pub(crate) epochs: u64,
     moving: Moving,
@@ -34,11 +40,20 @@ pub(crate) struct Dual {
     active: Vec<u32>,
     /// The largest and the least projected slope of the last epoch.
     bounds: (f64, f64),
-    /// xᵀΛ⁻¹x + ρ of each position.
+    /// xᵀΛ⁻¹x + ρ of each position, once they are needed.
     squares: Vec<f64>,
     seed: u64,
     next_look: u64,
+    /// The first epochs, while they last.
+    swift: Option<Sweep<1>>,
+    /// What they have found so far, once it is asked for.
+    found: OnceLock<Found>,
 }
+
+/// Entries of the rows from which on a copy of them in binary32 pays.
+const SWIFT_ENTRIES: u64 = 1 << 16;
+/// Epochs in binary32 after which it is not believed to get any further.
+const SWIFT_EPOCHS: u64 = 200;
 
 /// What can be saved of a run.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -50,6 +65,8 @@ pub(crate) struct Saved {
     active: Vec<u32>,
     epochs: u64,
     next_look: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    swift: Option<sweep::Saved>,
 }
 
 impl Dual {
@@ -60,28 +77,30 @@ impl Dual {
             _ => 0.0,
         };
         let alpha: Vec<f64> = (0..objective.len()).map(start).collect();
-        let rho = rho(objective);
-        let square = |&row: &u32| {
-            let mut sum = rho;
-            objective.store().for_each_entry(row as usize, &mut |j, x| {
-                sum += x * x / objective.penalty.curvature(j as usize);
-            });
-            sum
-        };
-        let squares = objective.rows.iter().map(square).collect();
+        let large = objective.store().nonzeros() >= SWIFT_ENTRIES;
+        let swift = (large && Ground::serves(objective)).then(|| {
+            let ground = Arc::new(Ground::new(objective, seed));
+            let own: Vec<u8> = objective.signs.iter().map(|y| u8::from(*y < 0.0)).collect();
+            Sweep::new(&ground, &own, 1)
+        });
         let mut run = Dual {
-            moving: Moving::new(objective, rho),
+            moving: match swift {
+                Some(_) => Moving::none(rho(objective)),
+                None => Moving::new(objective, rho(objective)),
+            },
             alpha,
             gap: Gap::NONE,
             epochs: 0,
             centre: 0.0,
             active: (0..objective.len() as u32).collect(),
             bounds: (f64::INFINITY, f64::NEG_INFINITY),
-            squares,
+            squares: Vec::new(),
             seed,
             next_look: 3,
+            swift,
+            found: OnceLock::new(),
         };
-        if objective.loss == Loss::Logistic {
+        if objective.loss == Loss::Logistic && run.swift.is_none() {
             run.recompute(objective);
         }
         run
@@ -89,7 +108,22 @@ impl Dual {
 
     /// The plane of the multipliers.
     pub(crate) fn plane(&self, objective: &Objective) -> Plane {
-        self.moving.plane(objective)
+        match &self.swift {
+            Some(swift) => self.found(swift).plane.clone(),
+            None => self.moving.plane(objective),
+        }
+    }
+
+    /// The multipliers as they stand.
+    pub(crate) fn multipliers(&self) -> &[f64] {
+        match &self.swift {
+            Some(swift) => &self.found(swift).alpha,
+            None => &self.alpha,
+        }
+    }
+
+    fn found(&self, swift: &Sweep<1>) -> &Found {
+        self.found.get_or_init(|| swift.found(0))
     }
 
     /// Begins at the multipliers of another run, times a factor.
@@ -112,21 +146,24 @@ impl Dual {
         } else {
             0.0
         };
-        self.recompute(objective);
+        self.found = OnceLock::new();
+        match &mut self.swift {
+            Some(swift) => swift.begin_at(|i| self.alpha[i]),
+            None => self.recompute(objective),
+        }
     }
 
     /// Makes the plane that of the multipliers, without the rounding that updates leave in it.
     fn recompute(&mut self, objective: &Objective) {
-        let mut sum = objective.sides(&self.alpha).total();
-        for (j, w) in sum.weights.iter_mut().enumerate() {
-            *w /= objective.penalty.curvature(j);
-        }
-        sum.bias = self.centre + self.moving.rho * sum.bias;
-        self.moving.set(objective, &sum);
+        let plane = self.plane_of(objective, &objective.sides(&self.alpha));
+        self.moving.set(objective, &plane);
     }
 
     /// One epoch, and a look at the gap where one is due.
     pub(crate) fn step(&mut self, objective: &Objective, wanted: f64) {
+        if self.swift.is_some() {
+            return self.swift_step(objective, wanted);
+        }
         let everything = self.active.len() == objective.len();
         let spread = self.epoch(objective);
         self.epochs += 1;
@@ -147,6 +184,54 @@ impl Dual {
         if gap < 30.0 * wanted && self.active.len() < objective.len() / 2 {
             self.unshrink(objective);
         }
+    }
+
+    /// One epoch in binary32. If that is not near enough in the end, its multipliers are handed over.
+    fn swift_step(&mut self, objective: &Objective, wanted: f64) {
+        let Some(swift) = &mut self.swift else { return };
+        // Aims a little lower, for what binary32 does not see.
+        let aim = (0.95 * wanted).max(LEAST_GAP);
+        swift.step(aim, objective.threads);
+        self.found = OnceLock::new();
+        self.epochs += 1;
+        self.gap = swift.gaps()[0];
+        let lost = self.gap.primal.is_nan() || self.gap.dual.is_nan();
+        let goes_on = self.epochs < SWIFT_EPOCHS && !swift.is_done(aim);
+        if !lost && (goes_on || self.gap.relative() <= wanted) {
+            return;
+        }
+        if !lost {
+            self.alpha = swift.multipliers(0);
+            if objective.loss == Loss::Logistic {
+                // Within the open interval, where the entropy has a slope.
+                let costs = self.alpha.iter_mut().zip(&objective.costs);
+                costs.for_each(|(a, c)| *a = a.clamp(1e-12 * c, (1.0 - 1e-12) * c));
+            }
+        }
+        self.leave_swift(objective);
+        self.next_look = self.epochs + 1;
+        self.recompute(objective);
+        self.look(objective);
+    }
+
+    fn leave_swift(&mut self, objective: &Objective) {
+        self.swift = None;
+        self.moving = Moving::new(objective, rho(objective));
+    }
+
+    /// How far, as a share of the primal, the gap may be from what it really is.
+    pub(crate) fn doubt(&self) -> f64 {
+        if self.swift.is_some() { 1e-5 } else { 1e-13 }
+    }
+
+    /// The plane of multipliers whose sums are known.
+    fn plane_of(&self, objective: &Objective, sides: &Sides) -> Plane {
+        let mut plane = sides.total();
+        for (j, w) in plane.weights.iter_mut().enumerate() {
+            *w /= objective.penalty.curvature(j);
+        }
+        plane.bias = self.centre + self.moving.rho * plane.bias;
+        plane
     }
 
     fn unshrink(&mut self, objective: &Objective) {
@@ -172,6 +257,9 @@ impl Dual {
 
     /// Visits every active row in a new order; the spread of the projected slopes.
     fn epoch(&mut self, objective: &Objective) -> f64 {
+        if self.squares.is_empty() {
+            self.squares = squares(objective, self.moving.rho);
+        }
         let mut stream = Stream::new(self.seed, Purpose::Epoch(self.epochs));
         stream.shuffle(&mut self.active);
         if objective.intercept == Intercept::Free && self.epochs > 0 {
@@ -279,17 +367,21 @@ impl Dual {
             self.gap.dual,
         ];
         Saved {
-            alpha: bits(&self.alpha),
+            alpha: bits(self.multipliers()),
             weights: bits(&self.moving.folded),
             numbers: numbers.map(f64::to_bits),
             active: self.active.clone(),
             epochs: self.epochs,
             next_look: self.next_look,
+            swift: self.swift.as_ref().map(|swift| swift.save()),
         }
     }
 
     /// Goes back to a saved state; false if it does not belong to this objective.
-    pub(crate) fn restore(&mut self, saved: &Saved) -> bool {
+    pub(crate) fn restore(&mut self, objective: &Objective, saved: &Saved) -> bool {
+        if self.swift.is_some() && saved.swift.is_none() {
+            self.leave_swift(objective);
+        }
         let count = self.alpha.len();
         if saved.alpha.len() != count
             || saved.weights.len() != self.moving.folded.len()
@@ -298,6 +390,15 @@ impl Dual {
         {
             return false;
         }
+        let taken = match (&mut self.swift, &saved.swift) {
+            (Some(swift), Some(saved)) => swift.restore(saved),
+            (None, Some(_)) => false,
+            (_, None) => true,
+        };
+        if !taken {
+            return false;
+        }
+        self.found = OnceLock::new();
         let floats = |v: &[u64]| v.iter().map(|x| f64::from_bits(*x)).collect::<Vec<f64>>();
         let [bias, centre, high, low, primal, dual] = saved.numbers.map(f64::from_bits);
         self.alpha = floats(&saved.alpha);
@@ -313,6 +414,18 @@ impl Dual {
     }
 }
 
+/// xᵀΛ⁻¹x + ρ of each position.
+fn squares(objective: &Objective, rho: f64) -> Vec<f64> {
+    let square = |&row: &u32| {
+        let mut sum = rho;
+        objective.store().for_each_entry(row as usize, &mut |j, x| {
+            sum += x * x / objective.penalty.curvature(j as usize);
+        });
+        sum
+    };
+    objective.rows.iter().map(square).collect()
+}
+
 /// How strongly the bias follows Σ y α.
 fn rho(objective: &Objective) -> f64 {
     match objective.intercept {
@@ -323,7 +436,7 @@ fn rho(objective: &Objective) -> f64 {
 }
 
 /// The multiplier between 0 and c at which square · (next − α) + m + ln(next/(c − next)) is 0.
-fn logistic_step(alpha: f64, cost: f64, square: f64, margin: f64) -> f64 {
+pub(super) fn logistic_step(alpha: f64, cost: f64, square: f64, margin: f64) -> f64 {
     // In terms of z = ln(α/(c − α)) the root is simple: z + square (c σ(z) − α) + m = 0.
     let mut z = (alpha / (cost - alpha)).ln();
     let (mut least, mut most) = (f64::NEG_INFINITY, f64::INFINITY);
@@ -370,6 +483,11 @@ enum Steps {
 }
 
 impl Moving {
+    /// No plane yet.
+    fn none(rho: f64) -> Moving {
+        Moving { folded: Vec::new(), steps: Steps::Alike(0.0), bias: 0.0, rho }
+    }
+
     fn new(objective: &Objective, rho: f64) -> Moving {
         let width = objective.width();
         let twice = with_rows!(objective.store(), rows => {

@@ -7,6 +7,8 @@
 //! the diagonal of H. Very tall data is solved on every eighth row first, which is a start close to
 //! the answer for an eighth of the price.
 //!
+//! Products H p of dense rows use values of one byte ([`super::rough`]) as long as that gets steps ahead.
+//!
 //! The multipliers α = −c loss′(m) are a dual point of their own, and P − D = ½ ∇Pᵀ Λ⁻¹ ∇P there, so
 //! the gradient tells how near the best a plane is. For the squared hinge H is a generalised second
 //! derivative, and the method ends after finitely many steps (Mangasarian; Keerthi, DeCoste).
@@ -19,6 +21,7 @@
 
 use super::dense::Factor;
 use super::objective::{Gap, Intercept, Look, Objective, Penalty, Sides, add};
+use super::rough::Rough;
 use crate::data::store::{CodeRows, Store, with_rows};
 use crate::model::Plane;
 use crate::parallel::parallel_map;
@@ -31,6 +34,8 @@ const SAMPLE: usize = 4;
 pub(super) const TALL: usize = 30;
 /// The sample is every eighth row.
 const SHARE: usize = 8;
+/// A step that leaves more than this of the gap asks for exact products.
+const SLOW: f64 = 0.3;
 /// Iterations of conjugate gradients in one step.
 const MOST_ITERATIONS: usize = 200;
 
@@ -46,6 +51,17 @@ pub(crate) struct Newton {
     preconditioner: Option<Preconditioner>,
     /// What a pass told of the plane; made again where it is missing.
     look: Option<Look>,
+    products: Products,
+    /// Whether the last step left much of the gap.
+    was_slow: bool,
+}
+
+/// How products with H are computed.
+enum Products {
+    /// Nobody has needed one yet.
+    Open,
+    Rough(Rough),
+    Exact,
 }
 
 impl Newton {
@@ -59,6 +75,8 @@ impl Newton {
             exhausted: false,
             preconditioner: None,
             look: None,
+            products: Products::Open,
+            was_slow: false,
         }
     }
 
@@ -82,17 +100,22 @@ impl Newton {
         }
         let ratio = wanted * look.primal / (look.primal - self.gap.dual);
         // Far from the end a step is no better than its quadratic model, however exactly it is solved.
-        let tolerance = (0.3 * ratio.sqrt()).clamp(0.05, 0.2);
+        let tolerance = (0.3 * ratio.sqrt()).clamp(0.1, 0.4);
         let curvatures = objective.curvatures(&look.margins);
         let preconditioner = match self.preconditioner.take() {
             Some(old) if old.still_good => old,
             _ => Preconditioner::new(objective, self.plane.clone(), &curvatures),
         };
+        if matches!(self.products, Products::Open) {
+            self.products = Rough::new(objective).map_or(Products::Exact, Products::Rough);
+        }
+        let hessian = Hessian { objective, curvatures: &curvatures, products: &self.products };
         let (direction, iterations) =
-            conjugate_gradients(objective, down.clone(), &curvatures, &preconditioner, tolerance);
+            conjugate_gradients(&hessian, down.clone(), &preconditioner, tolerance);
         self.preconditioner =
             Some(Preconditioner { still_good: iterations <= 12, ..preconditioner });
         self.passes += iterations as u64;
+        let before = self.gap;
         let falls = 0.5 * inner(&down, &direction);
         let look = self.search(objective, look, &direction);
         let down = objective.downhill(&self.plane, &look.sides);
@@ -101,6 +124,12 @@ impl Newton {
             true => Gap { primal: look.primal, dual: look.primal - falls },
             false => objective.gap_at(&look, &down),
         };
+        // Far from the end steps may be slow for other reasons, but hardly twice in a row.
+        let slow = self.gap.relative() > SLOW * before.relative();
+        if slow && self.was_slow {
+            self.products = Products::Exact;
+        }
+        self.was_slow = slow;
         self.look = Some(look);
     }
 
@@ -120,6 +149,19 @@ impl Newton {
         }
         self.exhausted = true;
         before
+    }
+
+    /// Whether products need exact values, and whether the last step was slow.
+    pub(crate) fn care(&self) -> [bool; 2] {
+        [matches!(self.products, Products::Exact), self.was_slow]
+    }
+
+    /// Goes on with the care of an earlier run.
+    pub(crate) fn take_care(&mut self, [exact, slow]: [bool; 2]) {
+        if exact {
+            self.products = Products::Exact;
+        }
+        self.was_slow = slow;
     }
 
     /// Where the preconditioner was made, and whether it still serves.
@@ -226,8 +268,8 @@ impl Objective {
         down
     }
 
-    /// H p.
-    fn hessian_times(&self, p: &Plane, curvatures: &[f64]) -> Plane {
+    /// Σ h (x·p + b)(x, 1).
+    fn curved(&self, p: &Plane, curvatures: &[f64]) -> Plane {
         let bias = if self.has_bias() { p.bias } else { 0.0 };
         let pieces = self.pieces();
         let parts = with_rows!(self.store(), rows => {
@@ -248,14 +290,32 @@ impl Objective {
         });
         let mut all = self.zero();
         parts.iter().for_each(|sum| add(sum, &mut all));
-        let mut image = self.unfold(all);
+        self.unfold(all)
+    }
+}
+
+/// H of an objective at some plane.
+struct Hessian<'a> {
+    objective: &'a Objective,
+    curvatures: &'a [f64],
+    products: &'a Products,
+}
+
+impl Hessian<'_> {
+    /// H p.
+    fn times(&self, p: &Plane) -> Plane {
+        let Hessian { objective, curvatures, products } = self;
+        let mut image = match products {
+            Products::Rough(rough) => rough.product(p, curvatures, objective.threads),
+            Products::Open | Products::Exact => objective.curved(p, curvatures),
+        };
         for (j, (h, p)) in image.weights.iter_mut().zip(&p.weights).enumerate() {
-            *h += self.penalty.curvature(j) * p;
+            *h += objective.penalty.curvature(j) * p;
         }
-        image.bias = match self.intercept {
+        image.bias = match objective.intercept {
             Intercept::None => 0.0,
             Intercept::Free => image.bias,
-            Intercept::Penalised => image.bias + self.penalty.l2 * p.bias,
+            Intercept::Penalised => image.bias + objective.penalty.l2 * p.bias,
         };
         image
     }
@@ -263,13 +323,12 @@ impl Objective {
 
 /// Solves H p = −∇P up to a share of the length of the gradient.
 fn conjugate_gradients(
-    objective: &Objective,
+    hessian: &Hessian<'_>,
     mut residual: Plane,
-    curvatures: &[f64],
     preconditioner: &Preconditioner,
     tolerance: f64,
 ) -> (Plane, usize) {
-    let mut answer = objective.zero();
+    let mut answer = hessian.objective.zero();
     let mut z = preconditioner.apply(&residual);
     let mut direction = z.clone();
     let mut size = inner(&residual, &z);
@@ -277,7 +336,7 @@ fn conjugate_gradients(
     let enough = tolerance * tolerance * inner(&residual, &residual);
     let mut iterations = 0;
     while iterations < MOST_ITERATIONS && size > 0.0 {
-        let image = objective.hessian_times(&direction, curvatures);
+        let image = hessian.times(&direction);
         let curvature = inner(&direction, &image);
         if curvature.is_nan() || curvature <= 0.0 {
             break;
@@ -418,18 +477,26 @@ impl<'a> Sampled<'a> {
 
     /// The diagonal of Σ h x xᵀ.
     fn diagonal(&self) -> Plane {
-        let mut diagonal = Plane { weights: vec![0.0; self.store.width()], bias: 0.0 };
-        let mut scratch = Vec::new();
-        for (i, &row) in self.rows.iter().enumerate() {
-            let h = self.curvatures[i];
-            if h > 0.0 {
-                diagonal.bias += h;
-                self.store.for_each(row as usize, &mut scratch, |j, x| {
-                    diagonal.weights[j as usize] += h * x * x;
-                });
+        let width = self.store.width();
+        let values = self.store.held_values() as usize;
+        let pieces = super::objective::pieces(self.rows.len(), values, width);
+        let parts = parallel_map(pieces.len(), self.threads, |piece| {
+            let mut diagonal = Plane { weights: vec![0.0; width], bias: 0.0 };
+            let mut scratch = Vec::new();
+            for i in pieces[piece].clone() {
+                let h = self.curvatures[i];
+                if h > 0.0 {
+                    diagonal.bias += h;
+                    self.store.for_each(self.rows[i] as usize, &mut scratch, |j, x| {
+                        diagonal.weights[j as usize] += h * x * x;
+                    });
+                }
             }
-        }
-        diagonal
+            diagonal
+        });
+        let mut all = Plane { weights: vec![0.0; width], bias: 0.0 };
+        parts.iter().for_each(|part| add(part, &mut all));
+        all
     }
 
     /// The same with Λ: all of H that the columns do not share.

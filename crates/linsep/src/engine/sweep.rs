@@ -1,8 +1,8 @@
-//! Dual coordinate descent for up to eight machines of one-versus-rest in one sweep over the rows.
+//! Dual coordinate descent in binary32, for up to sixteen machines of one-versus-rest in one sweep.
 //!
 //! The machines share rows, costs and order and differ in their signs alone, so a visit computes the
-//! scores of a row on all eight planes at once: the weights of a column stand side by side, one cache
-//! line serves eight machines, and the row is read once. The step of each machine is that of
+//! scores of a row on all planes at once: the weights of a column stand side by side, one cache line
+//! serves sixteen machines, and the row is read once. The step of each machine is that of
 //! [`super::dual`]. A (row, machine) whose multiplier rests at a bound is left out of later visits
 //! until the end; a row is left out when it is out for every machine.
 //!
@@ -10,100 +10,49 @@
 //! sweep hands over is computed anew in binary64 from its multipliers, rounded to a few digits: every
 //! multiplier in its domain is a dual point, so short ones prove as much.
 
+use super::dual::logistic_step;
+use super::ground::Ground;
 use super::objective::{Gap, Intercept, Loss};
-use crate::data::store::{CodeRows, Store, with_rows};
+use crate::data::store::kernel::lanes::Lanes;
+use crate::data::store::kernel::prefetch_at;
+use crate::data::store::profile::power_of_ten;
 use crate::model::Plane;
+use crate::parallel::parallel_map;
 use crate::rng::{Purpose, Stream};
 use std::sync::Arc;
 
-/// Machines in one sweep.
-pub(crate) const LANES: usize = 8;
+/// Gaps below this need weights of binary64.
+pub(crate) const LEAST_GAP: f64 = 3e-5;
+/// Neighbours that are visited together.
+const RUN: usize = 16;
+/// Visits that pass until the weights of a row are there.
+const AHEAD: usize = 2;
+/// Places that are looked at together.
+const LOOK: usize = 1 << 13;
 
-type Lanes = [f32; LANES];
-
-/// What all sweeps over the same rows share.
-pub(crate) struct Ground {
-    /// Where each row starts in the two lists behind it.
-    starts: Vec<usize>,
-    columns: Vec<u32>,
-    values: Vec<f32>,
-    /// The class of each position.
-    classes: Vec<u32>,
-    costs: Vec<f32>,
-    squares: Vec<f32>,
-    width: usize,
-    pub(crate) loss: Loss,
-    pub(crate) intercept: Intercept,
-    l2: f64,
-    seed: u64,
-}
-
-impl Ground {
-    /// Copies the rows into one list of columns and binary32 values.
-    pub(crate) fn new(
-        store: &Store,
-        rows: &[u32],
-        (classes, costs): (Vec<u32>, &[f64]),
-        (loss, intercept, l2): (Loss, Intercept, f64),
-        seed: u64,
-    ) -> Ground {
-        let mut ground = Ground {
-            starts: Vec::with_capacity(rows.len() + 1),
-            columns: Vec::new(),
-            values: Vec::new(),
-            classes,
-            costs: costs.iter().map(|c| *c as f32).collect(),
-            squares: Vec::with_capacity(rows.len()),
-            width: store.width(),
-            loss,
-            intercept,
-            l2,
-            seed,
-        };
-        let (mut columns, mut values) = (Vec::new(), Vec::new());
-        let bias = if intercept == Intercept::None { 0.0 } else { 1.0 };
-        with_rows!(store, stored => for &row in rows {
-            stored.entries(row as usize, &mut columns, &mut values);
-            ground.starts.push(ground.columns.len());
-            ground.columns.extend_from_slice(&columns);
-            ground.values.extend(values.iter().map(|v| *v as f32));
-            let square: f64 = values.iter().map(|v| v * v).sum::<f64>() + bias;
-            ground.squares.push((square / l2) as f32);
-        });
-        ground.starts.push(ground.columns.len());
-        ground
-    }
-
-    fn len(&self) -> usize {
-        self.classes.len()
-    }
-
-    fn row(&self, i: usize) -> (&[u32], &[f32]) {
-        let range = self.starts[i]..self.starts[i + 1];
-        (&self.columns[range.clone()], &self.values[range])
-    }
-}
-
-/// A sweep: machines `first` to `first + count` in motion.
-pub(crate) struct Sweep {
+/// A sweep over the machines of consecutive classes.
+pub(crate) struct Sweep<const LANES: usize> {
     ground: Arc<Ground>,
-    first: usize,
+    /// The number of the positive machine at each place, if there is one here.
+    own: Vec<u8>,
     count: usize,
-    weights: Vec<Lanes>,
-    bias: Lanes,
-    alpha: Vec<Lanes>,
-    /// Which machines still visit a row, one bit each.
-    active: Vec<u8>,
+    weights: Vec<[f32; LANES]>,
+    bias: [f32; LANES],
+    alpha: Vec<[f32; LANES]>,
+    /// Which machines still visit a place, one bit each.
+    active: Vec<u16>,
+    /// Places that are visited, rising.
     order: Vec<u32>,
     bounds: [(f32, f32); LANES],
-    pub(crate) gaps: [Gap; LANES],
-    pub(crate) epochs: u64,
+    gaps: [Gap; LANES],
+    epochs: u64,
     next_look: u64,
 }
 
 /// The dual point of one machine, and its plane.
 pub(crate) struct Found {
     pub(crate) plane: Plane,
+    /// By positions.
     pub(crate) alpha: Vec<f64>,
 }
 
@@ -116,21 +65,72 @@ pub(crate) struct Saved {
     bias: Vec<u32>,
     bounds: Vec<u32>,
     gaps: Vec<u64>,
-    active: Vec<u8>,
+    active: Vec<u16>,
     order: Vec<u32>,
     epochs: u64,
     next_look: u64,
 }
 
-impl Sweep {
-    pub(crate) fn new(ground: &Arc<Ground>, first: usize, count: usize) -> Sweep {
-        let all = ((1u16 << count) - 1) as u8;
-        Sweep {
-            first,
+/// Sweeps of any number of lanes.
+pub(crate) trait Machines: Send + Sync {
+    /// One epoch, and a look at the gaps where one is due.
+    fn step(&mut self, wanted: f64, threads: usize);
+    /// How near each machine was when it was last looked at.
+    fn gaps(&self) -> &[Gap];
+    /// The multipliers of a machine with few digits, and their plane, also with few.
+    fn found(&self, lane: usize) -> Found;
+    fn save(&self) -> Saved;
+    /// Goes back to a saved state; false if it does not belong to this sweep.
+    fn restore(&mut self, saved: &Saved) -> bool;
+
+    /// Whether every machine is near enough.
+    fn is_done(&self, wanted: f64) -> bool {
+        self.gaps().iter().all(|gap| gap.relative() <= wanted)
+    }
+}
+
+/// Sweeps of `count` machines, alike in size and two at least where that keeps two cores busy; `own`
+/// has the number of the positive machine of each position.
+pub(crate) fn sweeps(ground: &Arc<Ground>, own: &[u32], count: usize) -> Vec<Box<dyn Machines>> {
+    const MOST: usize = 16;
+    let parts = count.div_ceil(MOST).max(count.min(2));
+    let start = |part: usize| part * count / parts;
+    let sweep = |part: usize| -> Box<dyn Machines> {
+        let (first, next) = (start(part), start(part + 1));
+        let within = |&number: &u32| match (first..next).contains(&(number as usize)) {
+            true => number as u8 - first as u8,
+            false => u8::MAX,
+        };
+        let own: Vec<u8> = own.iter().map(within).collect();
+        match next - first {
+            1 => Box::new(Sweep::<1>::new(ground, &own, 1)),
+            count @ 2..=8 => Box::new(Sweep::<8>::new(ground, &own, count)),
+            count => Box::new(Sweep::<16>::new(ground, &own, count)),
+        }
+    };
+    (0..parts).map(sweep).collect()
+}
+
+impl<const LANES: usize> Sweep<LANES>
+where
+    [f32; LANES]: Lanes,
+{
+    /// A sweep of `count` machines; `own` has the number of the positive one of each position.
+    pub(crate) fn new(ground: &Arc<Ground>, own: &[u8], count: usize) -> Sweep<LANES> {
+        let all = u16::MAX >> (16 - count);
+        let start = |cost: &f32| match ground.loss {
+            // The slope of the entropy is infinite at 0.
+            Loss::Logistic => [1e-3 * cost; LANES],
+            _ => [0.0; LANES],
+        };
+        let mut sweep = Sweep {
+            own: ground.positions.iter().map(|&i| own[i as usize]).collect(),
             count,
-            weights: vec![[0.0; LANES]; ground.width],
+            // Not zeros of the system, which are mapped by the first reading and copied by the first
+            // writing of a page.
+            weights: vec![[-0.0; LANES]; ground.width()],
             bias: [0.0; LANES],
-            alpha: vec![[0.0; LANES]; ground.len()],
+            alpha: ground.costs.iter().map(start).collect(),
             active: vec![all; ground.len()],
             order: (0..ground.len() as u32).collect(),
             bounds: [(f32::INFINITY, f32::NEG_INFINITY); LANES],
@@ -138,73 +138,108 @@ impl Sweep {
             epochs: 0,
             next_look: 3,
             ground: Arc::clone(ground),
+        };
+        if ground.loss == Loss::Logistic {
+            sweep.recompute();
         }
+        sweep
     }
 
-    /// Whether every machine is near enough.
-    pub(crate) fn is_done(&self, wanted: f64) -> bool {
-        self.gaps[..self.count].iter().all(|gap| gap.relative() <= wanted)
+    /// Begins at other multipliers, by positions.
+    pub(crate) fn begin_at(&mut self, alpha: impl Fn(usize) -> f64) {
+        let ground = Arc::clone(&self.ground);
+        for (place, position) in ground.positions.iter().enumerate() {
+            self.alpha[place] = [alpha(*position as usize) as f32; LANES];
+        }
+        self.recompute();
     }
 
-    /// One epoch, and a look at the gaps where one is due.
-    pub(crate) fn step(&mut self, wanted: f64) {
-        self.epoch();
-        self.epochs += 1;
-        if self.epochs < self.next_look {
-            return;
-        }
-        self.next_look = self.epochs + (self.epochs / 4).clamp(1, 16);
-        self.look();
-        let waiting = |lane: usize| self.gaps[lane].relative() > wanted;
-        let bits = (0..self.count).filter(|&lane| waiting(lane)).map(|lane| 1u8 << lane).sum();
-        let near = self.gaps[..self.count].iter().all(|gap| gap.relative() < 30.0 * wanted);
-        // Before the end is believed, everything is looked at again.
-        if near {
-            self.active.fill(bits);
-            self.order = (0..self.ground.len() as u32).collect();
-            self.bounds = [(f32::INFINITY, f32::NEG_INFINITY); LANES];
-        } else {
-            self.active.iter_mut().for_each(|active| *active &= bits);
-            self.order.retain(|&i| self.active[i as usize] != 0);
+    /// Makes the weights those of the multipliers.
+    fn recompute(&mut self) {
+        self.weights.fill([-0.0; LANES]);
+        self.bias = [0.0; LANES];
+        let ground = Arc::clone(&self.ground);
+        for place in 0..ground.len() {
+            let mut steps = self.alpha[place];
+            (0..LANES).for_each(|lane| steps[lane] *= self.sign(place, lane));
+            if steps.iter().any(|step| *step != 0.0) {
+                self.add(place, steps);
+            }
         }
     }
 
     #[inline]
-    fn scores(&self, i: usize) -> Lanes {
-        let (columns, values) = self.ground.row(i);
+    fn sign(&self, place: usize, lane: usize) -> f32 {
+        if usize::from(self.own[place]) == lane { 1.0 } else { -1.0 }
+    }
+
+    #[inline]
+    fn scores(&self, place: usize) -> [f32; LANES] {
+        let (columns, values) = self.ground.row(place);
         let mut sums = self.bias;
-        for (&column, &value) in columns.iter().zip(values) {
-            let weights = &self.weights[column as usize];
-            for lane in 0..LANES {
-                sums[lane] += value * weights[lane];
-            }
-        }
+        Lanes::add_dot(columns, values, &self.weights, &mut sums);
         sums
     }
 
-    fn sign(&self, i: usize, lane: usize) -> f32 {
-        if self.ground.classes[i] as usize == self.first + lane { 1.0 } else { -1.0 }
+    /// Moves the planes by steps along the row at a place.
+    #[inline]
+    fn add(&mut self, place: usize, steps: [f32; LANES]) {
+        let inverse = (1.0 / self.ground.l2) as f32;
+        let steps = steps.map(|step| step * inverse);
+        let (columns, values) = self.ground.row(place);
+        Lanes::add_row(columns, values, steps, &mut self.weights);
+        if self.ground.intercept != Intercept::None {
+            self.bias.iter_mut().zip(&steps).for_each(|(bias, step)| *bias += step);
+        }
     }
 
+    /// Visits every active place, in runs of neighbours that come in a new order.
     fn epoch(&mut self) {
-        let mut stream = Stream::new(self.ground.seed, Purpose::Epoch(self.epochs));
-        stream.shuffle(&mut self.order);
-        let ground = Arc::clone(&self.ground);
-        let squared = ground.loss == Loss::SquaredHinge;
-        let rho = if ground.intercept == Intercept::None { 0.0 } else { (1.0 / ground.l2) as f32 };
-        let inverse = (1.0 / ground.l2) as f32;
+        let mut runs: Vec<u32> = (0..self.order.len().div_ceil(RUN) as u32).collect();
+        Stream::new(self.ground.seed, Purpose::Epoch(self.epochs)).shuffle(&mut runs);
         let mut seen = [(f32::NEG_INFINITY, f32::INFINITY); LANES];
-        let mut kept = 0;
-        for at in 0..self.order.len() {
-            let i = self.order[at] as usize;
-            let (cost, visited) = (ground.costs[i], self.active[i]);
-            let mut active = visited;
-            let (soft, most) = if squared { (0.5 / cost, f32::INFINITY) } else { (0.0, cost) };
-            let scores = self.scores(i);
-            let mut steps = [0f32; LANES];
-            let mut moved = false;
-            for lane in (0..self.count).filter(|lane| visited & (1 << lane) != 0) {
-                let (sign, alpha) = (self.sign(i, lane), self.alpha[i][lane]);
+        // Weights that no cache of a core holds are asked for some visits ahead.
+        let far = size_of_val(&self.weights[..]) > 1 << 20;
+        for run in runs {
+            let start = run as usize * RUN;
+            let end = (start + RUN).min(self.order.len());
+            for at in start..end {
+                if let Some(&place) = self.order[..end].get(at + AHEAD).filter(|_| far) {
+                    prefetch_at(self.ground.row(place as usize).0, &self.weights, 1);
+                }
+                self.visit(self.order[at] as usize, &mut seen);
+            }
+        }
+        self.order.retain(|&place| self.active[place as usize] != 0);
+        self.bounds = seen.map(|(highest, lowest)| {
+            let above = if highest <= 0.0 { f32::INFINITY } else { highest };
+            let below = if lowest >= 0.0 { f32::NEG_INFINITY } else { lowest };
+            (above, below)
+        });
+    }
+
+    /// Makes the multipliers of a row the best they can be, one machine at a time.
+    #[inline]
+    fn visit(&mut self, place: usize, seen: &mut [(f32, f32); LANES]) {
+        let (cost, square) = (self.ground.costs[place], self.ground.squares[place]);
+        let loss = self.ground.loss;
+        let (soft, most) = match loss {
+            Loss::SquaredHinge => (0.5 / cost, f32::INFINITY),
+            _ => (0.0, cost),
+        };
+        let scores = self.scores(place);
+        let visited = self.active[place];
+        let mut active = visited;
+        let mut steps = [0f32; LANES];
+        for lane in (0..self.count).filter(|lane| visited & (1 << lane) != 0) {
+            let (sign, alpha) = (self.sign(place, lane), self.alpha[place][lane]);
+            let next = if loss == Loss::Logistic {
+                let margin = f64::from(sign * scores[lane]);
+                let next =
+                    logistic_step(f64::from(alpha), f64::from(cost), f64::from(square), margin);
+                // Within the open interval, so that its logarithm stays a number.
+                (next as f32).clamp(1e-30, cost * (1.0 - 2.0 * f32::EPSILON))
+            } else {
                 let slope = sign * scores[lane] - 1.0 + soft * alpha;
                 let (above, below) = self.bounds[lane];
                 let projected = if alpha == 0.0 {
@@ -224,60 +259,40 @@ impl Sweep {
                 };
                 let (highest, lowest) = seen[lane];
                 seen[lane] = (highest.max(projected), lowest.min(projected));
-                if projected == 0.0 {
-                    continue;
+                let square = square + soft;
+                match projected == 0.0 {
+                    true => alpha,
+                    // A row of zeros: its multiplier is at the bound that its slope points to.
+                    false if square == 0.0 => most,
+                    false => (alpha - slope / square).clamp(0.0, most),
                 }
-                let square = ground.squares[i] + soft;
-                let next =
-                    if square > 0.0 { (alpha - slope / square).clamp(0.0, most) } else { most };
-                if next != alpha {
-                    self.alpha[i][lane] = next;
-                    steps[lane] = (next - alpha) * sign;
-                    moved = true;
-                }
-            }
-            self.active[i] = active;
-            if active != 0 {
-                self.order[kept] = self.order[at];
-                kept += 1;
-            }
-            if moved {
-                let steps = steps.map(|step| step * inverse);
-                let (columns, values) = ground.row(i);
-                for (&column, &value) in columns.iter().zip(values) {
-                    let weights = &mut self.weights[column as usize];
-                    for lane in 0..LANES {
-                        weights[lane] += value * steps[lane];
-                    }
-                }
-                if rho > 0.0 {
-                    self.bias.iter_mut().zip(&steps).for_each(|(bias, step)| *bias += step);
-                }
-            }
+            };
+            self.alpha[place][lane] = next;
+            steps[lane] = (next - alpha) * sign;
         }
-        self.order.truncate(kept);
-        self.bounds = seen.map(|(highest, lowest)| {
-            let above = if highest <= 0.0 { f32::INFINITY } else { highest };
-            let below = if lowest >= 0.0 { f32::NEG_INFINITY } else { lowest };
-            (above, below)
-        });
+        self.active[place] = active;
+        if steps.iter().any(|step| *step != 0.0) {
+            self.add(place, steps);
+        }
     }
 
     /// Measures the gaps, in the sums that binary32 gives.
-    fn look(&mut self) {
-        let ground = Arc::clone(&self.ground);
-        let mut losses = [0f64; LANES];
-        let mut psi = [0f64; LANES];
-        for i in 0..ground.len() {
-            let scores = self.scores(i);
-            let cost = f64::from(ground.costs[i]);
-            for lane in 0..self.count {
-                let margin = f64::from(self.sign(i, lane) * scores[lane]);
-                losses[lane] += cost * ground.loss.value(margin);
-                let alpha = f64::from(self.alpha[i][lane]);
-                psi[lane] += ground.loss.psi(alpha, cost);
+    fn look(&mut self, threads: usize) {
+        let ground = &self.ground;
+        let part = |block: usize| {
+            let (mut losses, mut psi) = ([0f64; LANES], [0f64; LANES]);
+            for place in block * LOOK..((block + 1) * LOOK).min(ground.len()) {
+                let scores = self.scores(place);
+                let cost = f64::from(ground.costs[place]);
+                for lane in 0..self.count {
+                    let margin = f64::from(self.sign(place, lane) * scores[lane]);
+                    losses[lane] += cost * ground.loss.value(margin);
+                    psi[lane] += ground.loss.psi(f64::from(self.alpha[place][lane]), cost);
+                }
             }
-        }
+            (losses, psi)
+        };
+        let parts = parallel_map(ground.len().div_ceil(LOOK), threads, part);
         let mut squares = [0f64; LANES];
         for weights in self.weights.iter().chain([&self.bias]) {
             for lane in 0..LANES {
@@ -286,38 +301,89 @@ impl Sweep {
         }
         for lane in 0..self.count {
             let penalty = 0.5 * ground.l2 * squares[lane];
-            self.gaps[lane] = Gap { primal: losses[lane] + penalty, dual: psi[lane] - penalty };
+            let loss: f64 = parts.iter().map(|(losses, _)| losses[lane]).sum();
+            let psi: f64 = parts.iter().map(|(_, psi)| psi[lane]).sum();
+            self.gaps[lane] = Gap { primal: loss + penalty, dual: psi - penalty };
         }
     }
 
-    /// The multipliers of a machine with few digits, and their plane, also with few.
-    pub(crate) fn found(&self, lane: usize, digits: i32) -> Found {
+    /// The multipliers of a machine with few digits, by positions.
+    pub(crate) fn multipliers(&self, lane: usize) -> Vec<f64> {
         let ground = &self.ground;
-        let most = f64::from(self.alpha.iter().map(|alpha| alpha[lane]).fold(0.0, f32::max));
-        let unit = unit(most, digits);
-        let cap = |i: usize| match ground.loss {
-            Loss::SquaredHinge => f64::INFINITY,
-            _ => f64::from(ground.costs[i]),
-        };
-        let short = |i: usize| round(f64::from(self.alpha[i][lane]), unit).clamp(0.0, cap(i));
-        let alpha: Vec<f64> = (0..ground.len()).map(short).collect();
-        let mut plane = Plane { weights: vec![0.0; ground.width], bias: 0.0 };
-        for (i, a) in alpha.iter().enumerate().filter(|(_, a)| **a > 0.0) {
-            let a = a * f64::from(self.sign(i, lane)) / ground.l2;
-            let (columns, values) = ground.row(i);
-            for (&column, &value) in columns.iter().zip(values) {
-                plane.weights[column as usize] += a * f64::from(value);
-            }
-            if ground.intercept != Intercept::None {
+        let mut alpha = vec![0.0; ground.len()];
+        for (place, position) in ground.positions.iter().enumerate() {
+            let cap = match ground.loss {
+                Loss::SquaredHinge => f64::INFINITY,
+                _ => f64::from(ground.costs[place]),
+            };
+            alpha[*position as usize] = short(f64::from(self.alpha[place][lane])).clamp(0.0, cap);
+        }
+        alpha
+    }
+}
+
+impl<const LANES: usize> Machines for Sweep<LANES>
+where
+    [f32; LANES]: Lanes,
+{
+    fn step(&mut self, wanted: f64, threads: usize) {
+        self.epoch();
+
+        self.epochs += 1;
+        if self.epochs < self.next_look {
+            return;
+        }
+        self.next_look = self.epochs + (self.epochs / 4).clamp(1, 16);
+
+        self.look(threads);
+
+        let waiting = |lane: usize| self.gaps[lane].relative() > wanted;
+        let bits = (0..self.count).filter(|&lane| waiting(lane)).map(|lane| 1u16 << lane).sum();
+        let near = self.gaps().iter().all(|gap| gap.relative() < 30.0 * wanted);
+        // Before the end is believed, everything is looked at again.
+        if near {
+            self.active.fill(bits);
+            self.order = (0..self.ground.len() as u32).collect();
+            self.bounds = [(f32::INFINITY, f32::NEG_INFINITY); LANES];
+        } else {
+            self.active.iter_mut().for_each(|active| *active &= bits);
+            self.order.retain(|&place| self.active[place as usize] != 0);
+        }
+    }
+
+    fn gaps(&self) -> &[Gap] {
+        &self.gaps[..self.count]
+    }
+
+    fn found(&self, lane: usize) -> Found {
+        let ground = &self.ground;
+        let alpha = self.multipliers(lane);
+        let mut sums = vec![-0.0; ground.width()];
+        let mut plane = Plane { weights: vec![0.0; ground.width()], bias: 0.0 };
+        for (place, position) in ground.positions.iter().enumerate() {
+            let a = alpha[*position as usize];
+            if a > 0.0 {
+                let a = a * f64::from(self.sign(place, lane)) / ground.l2;
+                let (columns, values) = ground.row(place);
+                for (&column, &value) in columns.iter().zip(values) {
+                    sums[column as usize] += a * f64::from(value);
+                }
                 plane.bias += a;
             }
         }
-        shorten(&mut plane, digits);
+        for (sum, column) in sums.iter().zip(&ground.columns) {
+            plane.weights[*column as usize] = *sum + 0.0;
+        }
+        if ground.intercept == Intercept::None {
+            plane.bias = 0.0;
+        }
+        plane.weights.iter_mut().for_each(|w| *w = short(*w));
+        plane.bias = short(plane.bias);
         Found { plane, alpha }
     }
 
-    pub(crate) fn save(&self) -> Saved {
-        let flat = |lanes: &[Lanes]| lanes.iter().flatten().map(|x| x.to_bits()).collect();
+    fn save(&self) -> Saved {
+        let flat = |lanes: &[[f32; LANES]]| lanes.iter().flatten().map(|x| x.to_bits()).collect();
         Saved {
             weights: flat(&self.weights),
             alpha: flat(&self.alpha),
@@ -331,21 +397,20 @@ impl Sweep {
         }
     }
 
-    /// Goes back to a saved state; false if it does not belong to this sweep.
-    pub(crate) fn restore(&mut self, saved: &Saved) -> bool {
-        let rows = self.ground.len();
+    fn restore(&mut self, saved: &Saved) -> bool {
+        let places = self.ground.len();
         let fits = saved.weights.len() == LANES * self.weights.len()
-            && saved.alpha.len() == LANES * rows
+            && saved.alpha.len() == LANES * places
             && saved.bias.len() == LANES
             && saved.bounds.len() == 2 * LANES
             && saved.gaps.len() == 2 * LANES
-            && saved.active.len() == rows
-            && saved.order.len() <= rows
-            && saved.order.iter().all(|&i| (i as usize) < rows);
+            && saved.active.len() == places
+            && saved.order.len() <= places
+            && saved.order.iter().all(|&place| (place as usize) < places);
         if !fits {
             return false;
         }
-        let lanes = |bits: &[u32]| -> Vec<Lanes> {
+        let lanes = |bits: &[u32]| -> Vec<[f32; LANES]> {
             let (chunks, _) = bits.as_chunks::<LANES>();
             chunks.iter().map(|chunk| chunk.map(f32::from_bits)).collect()
         };
@@ -366,23 +431,44 @@ impl Sweep {
     }
 }
 
-/// Rounds the weights of a plane to so many digits of the largest.
-pub(crate) fn shorten(plane: &mut Plane, digits: i32) {
-    let largest = plane.weights.iter().fold(plane.bias.abs(), |most, w| most.max(w.abs()));
-    let unit = unit(largest, digits);
-    plane.weights.iter_mut().for_each(|w| *w = round(*w, unit));
-    plane.bias = round(plane.bias, unit);
+/// A number with few digits: within 2^-20 of it, so that a score is within 2^-20 of Σ |w x|, whatever the
+/// sizes of the columns.
+fn short(x: f64) -> f64 {
+    /// 10^k up to which powers are exact.
+    const MOST: i32 = 22;
+    // x is at least 2^binary, and ten times so many digits are kept as 2^20 asks for.
+    let binary = ((x.to_bits() >> 52) & 0x7ff) as i32 - 1023;
+    let decimal = (f64::from(20 - binary) * std::f64::consts::LOG10_2).ceil() as i32;
+    let rounded = match decimal {
+        0..=MOST => {
+            let unit = power_of_ten(decimal as u8);
+            (x * unit).round_ties_even() / unit
+        }
+        // Large numbers are as short as they are, and tiny ones rare.
+        _ => x,
+    };
+    // Never −0.
+    rounded + 0.0
 }
 
-/// The power of ten by which numbers up to `most` are multiplied before they are rounded.
-pub(crate) fn unit(most: f64, digits: i32) -> f64 {
-    match most > 0.0 && most.is_finite() {
-        true => 10f64.powi((digits - 1 - most.log10().floor() as i32).clamp(-15, 15)),
-        false => 1.0,
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn short_numbers_are_near_and_short() {
+        for k in -60..60 {
+            for x in [1.0, 1.234_567_890_123, 9.999_999_99, -3.333_333_333_333] {
+                let x = x * 2f64.powi(k);
+                let near = short(x);
+                assert!((near - x).abs() <= x.abs() / f64::from(1 << 20), "{x} {near}");
+                if (-35..20).contains(&k) {
+                    let digits = format!("{near:e}").split('e').next().map_or(0, str::len);
+                    assert!(digits <= 11, "{near:e}");
+                }
+            }
+        }
+        assert_eq!(short(0.0).to_bits(), 0);
+        assert_eq!(short(-0.0).to_bits(), 0);
     }
-}
-
-/// The decimal with few digits next to a number.
-pub(crate) fn round(x: f64, unit: f64) -> f64 {
-    (x * unit).round() / unit
 }

@@ -73,10 +73,6 @@ impl Problem {
         Ok(Box::new(Run::new(self.clone(), task, positive)?))
     }
 
-    pub(crate) fn has_no_scale(&self) -> bool {
-        self.scale == Scaling::None
-    }
-
     /// Whether dual coordinates are the right solver for the rows of a task.
     pub(crate) fn prefers_dual(&self, task: &Task) -> bool {
         let rows = task.rows.as_ref().map_or(task.data.n_rows(), |rows| rows.len());
@@ -161,7 +157,7 @@ impl Problem {
                 Intercept::Penalised if self.l1 == 0.0 && self.l2 == 0.0 => Intercept::Free,
                 intercept => intercept,
             },
-            threads: task.threads,
+            threads: if data.store.nonzeros() < WORTH_THREADS { 1 } else { task.threads },
             rows,
         })
     }
@@ -223,6 +219,9 @@ impl Problem {
         }
     }
 }
+
+/// Entries of the data below which a pass is over before a second thread has begun.
+const WORTH_THREADS: u64 = 1 << 20;
 
 /// The rows of a task with their costs, and the penalty.
 pub(crate) struct Terms {
@@ -335,7 +334,7 @@ impl Run {
                 None => fresh(objective.look(plane)),
             },
             Work::Dual(run) => {
-                let (margins, alpha) = (objective.margins(plane), run.alpha.clone());
+                let (margins, alpha) = (objective.margins(plane), run.multipliers().to_vec());
                 let (primal, sides) = (objective.primal(plane, &margins), objective.sides(&alpha));
                 fresh(Look { primal, margins, alpha, sides })
             }
@@ -403,6 +402,7 @@ impl Run {
             gap,
             dual,
             tilts,
+            doubt: self.work.doubt(),
             threads: task.threads,
         }
     }
@@ -410,7 +410,7 @@ impl Run {
     /// The multipliers that the plane does not tell.
     fn dual_point(&self) -> DualPoint {
         let Work::Dual(run) = &self.work else { return DualPoint::default() };
-        let rows = self.objective.rows.iter().zip(&run.alpha);
+        let rows = self.objective.rows.iter().zip(run.multipliers());
         DualPoint {
             alpha: rows.map(|(row, alpha)| (u64::from(*row), *alpha)).collect(),
             ..DualPoint::default()

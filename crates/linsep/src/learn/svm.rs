@@ -122,7 +122,7 @@ impl Learner for Svm {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
         task.data.require_two_classes()?;
         let problem = self.problem();
-        match sweeping::serve(&problem, task) {
+        match sweeping::serve(&problem, task)? {
             true => Ok(Box::new(Sweeps::new(problem, task)?)),
             false => OneVsRest(self.clone()).start(task),
         }

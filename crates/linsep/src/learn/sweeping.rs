@@ -1,35 +1,29 @@
 //! One-versus-rest machines that share their passes over the rows.
 //!
-//! The same objectives as [`super::optimising`], one for each class, solved eight at a time by
-//! [`crate::engine::sweep`]. Each machine has its own claim `optimal`; the multipliers in it have a few
+//! The same objectives as [`super::optimising`], one for each class, solved up to sixteen at a time
+//! by [`crate::engine::sweep`]. Each machine has its own claim `optimal`; the multipliers in it have a few
 //! digits, which prove as much as many.
 
-use super::closed_form::class_factors;
 use super::optimising::Problem;
 use super::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
-use crate::engine::objective::{Intercept, Loss};
-use crate::engine::sweep::{self, Found, Ground, LANES, Sweep};
+use crate::data::store::{CodeRows, with_rows};
+use crate::engine::ground::Ground;
+use crate::engine::objective::{Gap, Loss, Penalty};
+use crate::engine::sweep::{self, Found, LEAST_GAP, Machines};
 use crate::error::{Error, Result};
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::parallel::parallel_map;
 use crate::verdict::{float_plane, problem_of};
-use linsep_proof::{
-    Claim, DualPoint, Finding, Objective as Claimed, Optimality, Planes, check_claim,
-};
+use linsep_proof::{Claim, DualPoint, Finding, Optimality, Planes, check_claim};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex};
-
-/// Gaps below this need weights of binary64.
-pub(crate) const LEAST_GAP: f64 = 3e-5;
-/// Digits of weights and multipliers.
-const DIGITS: i32 = 8;
 
 /// A run of all machines.
 pub(crate) struct Sweeps {
     problem: Problem,
     task: Task,
     rows: Vec<u32>,
-    sweeps: Vec<Sweep>,
+    sweeps: Vec<Box<dyn Machines>>,
     visits: u64,
 }
 
@@ -38,17 +32,12 @@ impl Sweeps {
     pub(crate) fn new(problem: Problem, task: &Task) -> Result<Sweeps> {
         let objective = problem.objective(task, 0)?;
         let data = &task.data;
-        let classes = objective.rows.iter().map(|&row| data.class_of(row as usize)).collect();
-        let ground = Arc::new(Ground::new(
-            objective.store(),
-            &objective.rows,
-            (classes, &objective.costs),
-            (problem.loss, problem.intercept, problem.l2),
-            problem.seed,
-        ));
-        let count = data.n_classes();
-        let sweep = |first| Sweep::new(&ground, first, LANES.min(count - first));
-        let sweeps = (0..count).step_by(LANES).map(sweep).collect();
+        let classes: Vec<u32> =
+            objective.rows.iter().map(|&row| data.class_of(row as usize)).collect();
+
+        let ground = Arc::new(Ground::new(&objective, problem.seed));
+        let sweeps = sweep::sweeps(&ground, &classes, data.n_classes());
+
         let rows = objective.rows;
         Ok(Sweeps { problem, task: task.clone(), rows, sweeps, visits: 0 })
     }
@@ -59,7 +48,7 @@ impl Sweeps {
     }
 
     fn status(&self) -> Status {
-        let nan = self.sweeps.iter().flat_map(|s| &s.gaps).any(|gap| gap.primal.is_nan());
+        let nan = self.sweeps.iter().flat_map(|s| s.gaps()).any(|gap| gap.primal.is_nan());
         match (nan, self.sweeps.iter().all(|sweep| sweep.is_done(self.wanted()))) {
             (true, _) => Status::Diverged,
             (false, true) => Status::Finished,
@@ -67,55 +56,50 @@ impl Sweeps {
         }
     }
 
-    fn machine(&self, class: usize) -> (&Sweep, usize) {
-        (&self.sweeps[class / LANES], class % LANES)
+    /// The sweep and the lane of a machine.
+    fn machine(&self, class: usize) -> (&dyn Machines, usize) {
+        let mut lane = class;
+        for sweep in &self.sweeps {
+            match lane.checked_sub(sweep.gaps().len()) {
+                None => return (sweep.as_ref(), lane),
+                Some(rest) => lane = rest,
+            }
+        }
+        unreachable!("there is a machine for each class")
+    }
+
+    fn gap(&self, class: usize) -> Gap {
+        let (sweep, lane) = self.machine(class);
+        sweep.gaps()[lane]
     }
 
     fn found(&self) -> Vec<Found> {
         parallel_map(self.task.data.n_classes(), self.task.threads, |class| {
             let (sweep, lane) = self.machine(class);
-            sweep.found(lane, DIGITS)
+            sweep.found(lane)
         })
     }
 
-    fn claim(&self, class: usize, found: &Found, dual: DualPoint, slack: f64) -> Claim {
+    /// What is claimed of a machine, its numbers still to be set.
+    fn claim(&self, class: usize, found: &Found) -> Claim {
         let data = self.task.data.as_ref();
-        let (sweep, lane) = self.machine(class);
-        let gap = sweep.gaps[lane];
-        let (primal, bound) = (gap.primal * (1.0 + slack), gap.dual - slack * gap.primal);
-        let names = data.classes();
-        let class_weights = match self.problem.balanced {
-            true => {
-                let factors = class_factors(data, &self.rows, true);
-                names.iter().cloned().zip(factors).collect()
-            }
-            false => Vec::new(),
+        let loss = match self.problem.loss {
+            Loss::Hinge => linsep_proof::Loss::Hinge,
+            _ => linsep_proof::Loss::SquaredHinge,
         };
-        let l2 = self.problem.l2;
+        let penalty = Penalty { l1: 0.0, l2: self.problem.l2, scale: None, limits: None };
         Claim::Optimal {
             planes: Planes::Two {
-                problem: problem_of(data, &names[class], None),
+                problem: problem_of(data, &data.classes()[class], None),
                 plane: float_plane(&found.plane.weights, Some(found.plane.bias)),
             },
             optimality: Optimality {
-                objective: Claimed {
-                    loss: match self.problem.loss {
-                        Loss::Hinge => linsep_proof::Loss::Hinge,
-                        _ => linsep_proof::Loss::SquaredHinge,
-                    },
-                    c: self.problem.c,
-                    l2,
-                    l1: 0.0,
-                    intercept: self.problem.intercept,
-                    class_weights,
-                    scale: Vec::new(),
-                    limits: Vec::new(),
-                },
-                dual,
-                primal,
-                bound,
-                gap: (primal - bound) / primal * (1.0 + 1e-12),
-                radius: Some((2.0 * (primal - bound) / l2).sqrt() * (1.0 + 1e-12)),
+                objective: self.problem.claimed(loss, data, &self.rows, &penalty),
+                dual: self.dual_point(class, found),
+                primal: 0.0,
+                bound: 0.0,
+                gap: 0.0,
+                radius: None,
                 bias: None,
             },
         }
@@ -125,13 +109,15 @@ impl Sweeps {
     fn dual_point(&self, class: usize, found: &Found) -> DualPoint {
         let data = self.task.data.as_ref();
         let Plane { weights, bias } = &found.plane;
-        let told = |i: usize| {
-            let row = self.rows[i] as usize;
-            let sign = if data.class_of(row) as usize == class { 1.0 } else { -1.0 };
-            let mut score = *bias;
-            data.store.for_each_entry(row, &mut |j, x| score += weights[j as usize] * x);
-            sign * score >= 1.0
-        };
+        let margins: Vec<f64> = with_rows!(data.store, rows => {
+            let folded = rows.fold(weights);
+            let margin = |&row: &u32| {
+                let score = rows.code_dot(row as usize, &folded) + bias;
+                if data.class_of(row as usize) as usize == class { score } else { -score }
+            };
+            self.rows.iter().map(margin).collect()
+        });
+        let told = |i: usize| margins[i] >= 1.0;
         let listed = |&(i, alpha): &(usize, f64)| alpha > 0.0 || !told(i);
         let pairs = found.alpha.iter().copied().enumerate().filter(listed);
         DualPoint {
@@ -144,9 +130,19 @@ impl Sweeps {
     fn proved(&self, class: usize, found: &Found) -> Claim {
         let data = self.task.data.as_ref();
         let mut words = String::new();
-        let dual = self.dual_point(class, found);
+
+        let mut claim = self.claim(class, found);
+
+        let Gap { primal, dual } = self.gap(class);
         for slack in [1e-5, 1e-4, 1e-3, 1e-2] {
-            let claim = self.claim(class, found, dual.clone(), slack);
+            if let Claim::Optimal { optimality, .. } = &mut claim {
+                let (primal, bound) = (primal * (1.0 + slack), dual - slack * primal);
+                let radius = (2.0 * (primal - bound) / self.problem.l2).sqrt();
+                optimality.primal = primal;
+                optimality.bound = bound;
+                optimality.gap = (primal - bound) / primal * (1.0 + 1e-12);
+                optimality.radius = Some(radius * (1.0 + 1e-12));
+            }
             match check_claim(&claim, data, &data.reading_field(), true, 1) {
                 Finding::Holds(_) => return claim,
                 Finding::Nothing(reason) | Finding::Fails(reason) => words = reason,
@@ -176,13 +172,13 @@ impl Training for Sweeps {
             left -= now;
             if now == to_end {
                 let wanted = self.wanted();
-                let sweeps: Vec<Mutex<&mut Sweep>> =
+                let sweeps: Vec<Mutex<&mut Box<dyn Machines>>> =
                     self.sweeps.iter_mut().map(Mutex::new).collect();
                 parallel_map(sweeps.len(), self.task.threads, |k| {
                     if let Ok(mut sweep) = sweeps[k].lock()
                         && !sweep.is_done(wanted)
                     {
-                        sweep.step(wanted);
+                        sweep.step(wanted, 1);
                     }
                 });
             }
@@ -216,7 +212,7 @@ impl Training for Sweeps {
 
     fn certificate(&self) -> Certificate {
         let data = self.task.data.as_ref();
-        if self.sweeps.iter().any(|sweep| sweep.gaps[0].primal.is_infinite()) {
+        if self.sweeps.iter().any(|sweep| sweep.gaps()[0].primal.is_infinite()) {
             return Certificate::unproved("the run ended before its gap was measured");
         }
         let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
@@ -225,13 +221,15 @@ impl Training for Sweeps {
                 "learned from some of the rows; of the whole data nothing is claimed",
             );
         }
+
         let found = self.found();
+
         let prove = |class: usize| self.proved(class, &found[class]);
         Certificate { claims: parallel_map(found.len(), self.task.threads, prove) }
     }
 
     fn save(&self) -> State {
-        let sweeps = self.sweeps.iter().map(Sweep::save).collect();
+        let sweeps = self.sweeps.iter().map(|sweep| sweep.save()).collect();
         State::encode(&Saved { rows: self.rows.len(), visits: self.visits, sweeps })
     }
 
@@ -252,13 +250,9 @@ impl Training for Sweeps {
 
     fn remarks(&self) -> Vec<Remark> {
         let count = self.task.data.n_classes();
-        let machine = |class: usize| {
-            let (sweep, lane) = self.machine(class);
-            sweep.gaps[lane]
-        };
-        let primal: f64 = (0..count).map(|class| machine(class).primal).sum();
-        let worst = (0..count).map(|class| machine(class).relative()).fold(0.0, f64::max);
-        let words = format!("dual coordinates, {count} machines in sweeps of {LANES}");
+        let primal: f64 = (0..count).map(|class| self.gap(class).primal).sum();
+        let worst = (0..count).map(|class| self.gap(class).relative()).fold(0.0, f64::max);
+        let words = format!("dual coordinates, {count} machines in {} sweeps", self.sweeps.len());
         vec![
             Remark {
                 name: "solver",
@@ -279,17 +273,14 @@ impl Training for Sweeps {
     }
 }
 
-/// Whether sweeps serve a problem: enough machines, columns for dual coordinates, and a gap that
-/// binary32 can reach.
-pub(crate) fn serve(problem: &Problem, task: &Task) -> bool {
-    task.data.n_classes() > 2
+/// Whether sweeps serve a problem: enough machines, columns for dual coordinates, and numbers and a gap
+/// that binary32 can hold.
+pub(crate) fn serve(problem: &Problem, task: &Task) -> Result<bool> {
+    Ok(task.data.n_classes() > 2
         && problem.loss != Loss::Logistic
-        && problem.intercept != Intercept::Free
-        && problem.l1 == 0.0
-        && problem.l2 > 0.0
-        && problem.lower.is_none()
-        && problem.upper.is_none()
-        && problem.has_no_scale()
         && problem.gap >= LEAST_GAP
         && problem.prefers_dual(task)
+        && problem.l1 == 0.0
+        && !problem.has_limits()
+        && Ground::serves(&problem.objective(task, 0)?))
 }

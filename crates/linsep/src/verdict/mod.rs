@@ -47,7 +47,7 @@ use dashu_int::IBig;
 use linsep_proof::{
     Certificate, Claim, ClassPlane, Problem, ReadingField, Scheme, Weighted, check_claim,
 };
-pub(crate) use proposal::float_plane;
+pub(crate) use proposal::{float_plane, is_sparse};
 use search::{Answer, Effort, Search};
 pub(crate) use signed::Signed;
 pub(crate) use signed::problem_of;

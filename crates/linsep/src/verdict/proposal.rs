@@ -30,15 +30,19 @@ pub(crate) fn weighted(view: &Signed, lambda: &[(usize, IBig)]) -> Vec<Weighted>
 
 /// A plane of binary64 numbers, sparse where that is shorter.
 pub(crate) fn float_plane(weights: &[f64], bias: Option<f64>) -> ExactPlane {
-    let used = weights.iter().filter(|w| **w != 0.0).count();
     let bias = bias.map(ExactNumber::Binary64);
-    if weights.len() > 64 && 2 * used < weights.len() {
+    if is_sparse(weights) {
         let pairs = weights.iter().enumerate().filter(|(_, w)| **w != 0.0);
         let pairs = pairs.map(|(j, &w)| (j as u32, ExactNumber::Binary64(w))).collect();
         return ExactPlane { weights: None, sparse: Some(pairs), bias };
     }
     let weights = weights.iter().map(|&w| ExactNumber::Binary64(w)).collect();
     ExactPlane { weights: Some(weights), sparse: None, bias }
+}
+
+/// Whether a plane is better written as a list of weights that are not 0.
+pub(crate) fn is_sparse(weights: &[f64]) -> bool {
+    weights.len() > 64 && 2 * weights.iter().filter(|w| **w != 0.0).count() < weights.len()
 }
 
 /// The raw plane of whole coordinates: w_j · 2^-two · 5^-five, times one factor that makes it whole.

@@ -28,7 +28,7 @@ use linsep::data::split::{Split, folds, holdout};
 use linsep::learn::validate::cross_validate;
 use linsep::model_file::{DataIdentity, ModelFile};
 use linsep::recipe::Kind;
-use linsep::{Code, Error, Fit, Stop, Task, Training};
+use linsep::{Certificate, Code, Error, Fit, Stop, Task, Training};
 use plan::{Plan, TestOn};
 use report::{Report, Seconds};
 use runs::{Grounds, Runs};
@@ -96,9 +96,11 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
 
     let writing = Instant::now();
     let parameters = plan.recipe.effective(&plan.settings);
+    // Certificates may be larger than the data; this one is lent to the file.
+    let certificate = Certificate { claims: std::mem::take(&mut fit.certificate.claims) };
     let mut model_file = ModelFile::new(
         fit.model.clone(),
-        fit.certificate.clone(),
+        certificate,
         plan.recipe.name,
         parameters.clone(),
         plan.settings.seed,
@@ -114,6 +116,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     };
     model_file.run = goes_on.then(|| keeper.saved(training.as_ref()));
     model_file.save(&plan.model)?;
+    fit.certificate.claims = std::mem::take(&mut model_file.certificate.claims);
     let resumed = plan.resume.as_ref().filter(|r| r.is_checkpoint()).map(|r| r.path.as_path());
     let saved = keeper.end(training.as_ref(), ended_by(&fit, &plan).is_none(), resumed)?;
     drop(keeper);

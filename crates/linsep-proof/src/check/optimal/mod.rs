@@ -51,7 +51,10 @@ impl Checker<'_> {
             return Err("planes without a bias have the intercept none".into());
         }
         let roundings = self.products.roundings();
-        let setting = Setting { objective, dual: &claimed.dual, penalty, roundings };
+        let is_plain = claimed.gap > WIDE_GAP
+            && objective.intercept != Intercept::Free
+            && claimed.bias.is_none();
+        let setting = Setting { objective, dual: &claimed.dual, penalty, roundings, is_plain };
         match planes {
             Planes::Two { problem, plane } => {
                 self.optimal_two(problem, plane, &setting, claimed)?
@@ -223,6 +226,9 @@ const TINY: f64 = f64::from_bits((1023 - 600) << 52);
 /// Numbers that the sums over the columns may take: no file makes the checker ask for more memory.
 const MOST_HELD: usize = 1 << 31;
 
+/// Claims of a wider gap do with plain sums over the columns.
+const WIDE_GAP: f64 = 1e-6;
+
 /// The class of a row that does not take part.
 const NO_CLASS: u32 = u32::MAX;
 
@@ -232,6 +238,8 @@ struct Setting<'a> {
     dual: &'a DualPoint,
     penalty: Penalty<'a>,
     roundings: f64,
+    /// Whether plain sums over the columns do.
+    is_plain: bool,
 }
 
 impl Setting<'_> {

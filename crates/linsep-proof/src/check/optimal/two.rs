@@ -11,7 +11,9 @@
 //! multiplied by t = lighter/heavier, a real number of which binary64 knows the first digits. Without it
 //! the same inequality bounds b.
 //!
-//! **Sums over columns.** g is added up with what each addition drops (`two_sum`), so that n additions
+//! **Sums over columns.** Where the gap is wide, g is the difference of two plain sums, of the products
+//! above 0 and of those below, each of which errs by n u of itself. Where it is narrow, or the sides have
+//! factors of their own, g is added up with what each addition drops (`two_sum`), so that n additions
 //! err by n² u² of Σ α|x| instead of n u; a product, the reading and the last rounding err by u each. The
 //! part of the negative rows is kept beside it in plain binary64: with factors f₊ and f₋ of the sides
 //!
@@ -63,33 +65,103 @@ struct Part {
     sums: Columns,
 }
 
-/// Of each column: Σ y α x, what its additions dropped, Σ α|x|, and Σ y α x of negative rows.
-struct Columns(Vec<[f64; 4]>);
+/// What is known of g in each column.
+enum Columns {
+    /// Σ of the products above 0 and −Σ of those below.
+    Plain(Vec<[f64; 2]>),
+    /// Σ y α x, what its additions dropped, Σ α|x|, and Σ y α x of negative rows.
+    Careful(Vec<[f64; 4]>),
+}
 
 impl Columns {
+    fn new(setting: &Setting<'_>, width: usize) -> Columns {
+        // Zeros of the system would be mapped by the first reading and copied by the first writing.
+        match setting.is_plain {
+            true => Columns::Plain(vec![[-0.0; 2]; width]),
+            false => Columns::Careful(vec![[-0.0; 4]; width]),
+        }
+    }
+
     fn add(&mut self, entries: Entries<'_>, factor: f64) {
-        let negative = f64::from(u8::from(factor < 0.0));
-        let add = |sum: &mut [f64; 4], value: f64| {
-            let product = factor * value;
-            let (total, dropped) = two_sum(sum[0], product);
-            *sum = [total, sum[1] + dropped, sum[2] + product.abs(), sum[3] + negative * product];
-        };
-        match entries {
-            Entries::Dense(values) => {
-                self.0.iter_mut().zip(values).for_each(|(sum, value)| add(sum, *value));
-            }
-            Entries::Sparse(columns, values) => {
-                let pairs = columns.iter().zip(values);
-                pairs.for_each(|(column, value)| add(&mut self.0[*column as usize], *value));
+        match self {
+            Columns::Plain(sums) => each(sums, entries, |sum, value| {
+                let product = factor * value;
+                // What is not a number goes to one of them and stays one.
+                let is_above = product > 0.0;
+                sum[0] += if is_above { product } else { 0.0 };
+                sum[1] += if is_above { 0.0 } else { -product };
+            }),
+            Columns::Careful(sums) => {
+                let negative = f64::from(u8::from(factor < 0.0));
+                each(sums, entries, |sum, value| {
+                    let product = factor * value;
+                    let (total, dropped) = two_sum(sum[0], product);
+                    *sum = [
+                        total,
+                        sum[1] + dropped,
+                        sum[2] + product.abs(),
+                        sum[3] + negative * product,
+                    ];
+                });
             }
         }
     }
 
     fn merge(&mut self, other: &Columns) {
-        for (sum, other) in self.0.iter_mut().zip(&other.0) {
-            let (total, dropped) = two_sum(sum[0], other[0]);
-            let low = (sum[1] + other[1]) + dropped;
-            *sum = [total, low, sum[2] + other[2], sum[3] + other[3]];
+        match (self, other) {
+            (Columns::Plain(sums), Columns::Plain(others)) => {
+                for (sum, other) in sums.iter_mut().zip(others) {
+                    *sum = [sum[0] + other[0], sum[1] + other[1]];
+                }
+            }
+            (Columns::Careful(sums), Columns::Careful(others)) => {
+                for (sum, other) in sums.iter_mut().zip(others) {
+                    let (total, dropped) = two_sum(sum[0], other[0]);
+                    let low = (sum[1] + other[1]) + dropped;
+                    *sum = [total, low, sum[2] + other[2], sum[3] + other[3]];
+                }
+            }
+            // All blocks are of one claim.
+            _ => {}
+        }
+    }
+
+    /// f₊ g₊ − f₋ g₋ of each column and a bound on its error, in `roundings` of products and n
+    /// additions.
+    fn each(&self, [negative, positive]: [f64; 2], roundings: f64, n: f64) -> Vec<(f64, f64)> {
+        let turn = negative - positive;
+        let sum_error = match self {
+            Columns::Plain(_) if turn == 0.0 => 2.0 * n * UNIT,
+            // Sides that turn apart are not told apart by plain sums.
+            Columns::Plain(_) => f64::INFINITY,
+            Columns::Careful(_) => (n * UNIT) * (n * UNIT) * 1.1 + turn.abs() * 2.0 * n * UNIT,
+        };
+        let unit = (roundings + 24.0) * UNIT + sum_error;
+        let tiny = n * 8.0 * f64::from_bits(1);
+        let error = |size: f64| unit * size * (1.0 + 4.0 * n * UNIT) + tiny;
+        match self {
+            Columns::Plain(sums) => sums
+                .iter()
+                .map(|[above, below]| (positive * (above - below), error(above + below)))
+                .collect(),
+            Columns::Careful(sums) => sums
+                .iter()
+                .map(|sum| (positive * (sum[0] + sum[1]) + turn * sum[3], error(sum[2])))
+                .collect(),
+        }
+    }
+}
+
+/// Calls `add` with the sum and the value of each entry.
+#[inline(always)]
+fn each<T>(sums: &mut [T], entries: Entries<'_>, add: impl Fn(&mut T, f64)) {
+    match entries {
+        Entries::Dense(values) => {
+            sums.iter_mut().zip(values).for_each(|(sum, value)| add(sum, *value));
+        }
+        Entries::Sparse(columns, values) => {
+            let pairs = columns.iter().zip(values);
+            pairs.for_each(|(column, value)| add(&mut sums[*column as usize], *value));
         }
     }
 }
@@ -110,12 +182,12 @@ impl<'a> Two<'a> {
         }
         let mut parts =
             checker.blocks(4 * width, |range| block(checker, setting, members, &planes, range))?;
-        let mut sums = Columns(Vec::new());
-        for part in &mut parts {
-            let more = std::mem::replace(&mut part.sums, Columns(Vec::new()));
-            match sums.0.is_empty() {
-                true => sums = more,
-                false => sums.merge(&more),
+        let mut sums = Columns::Plain(Vec::new());
+        for (number, part) in parts.iter_mut().enumerate() {
+            let more = std::mem::replace(&mut part.sums, Columns::Plain(Vec::new()));
+            match number {
+                0 => sums = more,
+                _ => sums.merge(&more),
             }
         }
         let total = |of: fn(&Part) -> [Double; 2]| {
@@ -157,16 +229,8 @@ impl<'a> Two<'a> {
     /// both by a second factor, which comes back too: with walls in r* it may have to be below 1.
     pub(super) fn dual(&self, factors: [f64; 2]) -> Checked<(f64, f64)> {
         let penalty = &self.setting.penalty;
-        let [negative, positive] = factors;
-        let turn = negative - positive;
         let n = self.checker.rows.len() as f64;
-        let unit = (self.setting.roundings + 24.0) * UNIT
-            + (n * UNIT) * (n * UNIT) * 1.1
-            + turn.abs() * 2.0 * n * UNIT;
-        let column = |sum: &[f64; 4]| {
-            let g = positive * (sum[0] + sum[1]) + turn * sum[3];
-            (g, unit * sum[2] * (1.0 + 4.0 * n * UNIT) + n * 8.0 * f64::from_bits(1))
-        };
+        let sums = self.sums.each(factors, self.setting.roundings, n);
         let bias = match self.setting.objective.intercept {
             Intercept::Penalised => {
                 let g = self.alpha[1] - self.alpha[0];
@@ -176,10 +240,10 @@ impl<'a> Two<'a> {
         };
         let mut shrink = 1.0;
         if penalty.has_walls() {
-            let factors = self.sums.0.iter().enumerate().map(|(j, sum)| {
-                let (g, error) = column(sum);
-                penalty.shrink(penalty.column(j), g, error)
-            });
+            let factors = sums
+                .iter()
+                .enumerate()
+                .map(|(j, &(g, error))| penalty.shrink(penalty.column(j), g, error));
             let factors = factors.chain(bias.map(|(g, error)| penalty.shrink(BIAS, g, error)));
             shrink =
                 factors.fold(1.0, |least: f64, x| if x < least || x.is_nan() { x } else { least });
@@ -188,7 +252,7 @@ impl<'a> Two<'a> {
             }
         }
         let mut conjugates = Double::ZERO;
-        let terms = self.sums.0.iter().enumerate().map(|(j, sum)| (penalty.column(j), column(sum)));
+        let terms = sums.iter().enumerate().map(|(j, sum)| (penalty.column(j), *sum));
         for (column, (g, error)) in terms.chain(bias.map(|bias| (BIAS, bias))) {
             let term = match shrink < 1.0 {
                 true => penalty.conjugate_above(
@@ -285,8 +349,7 @@ fn block(
         alpha: [Double::ZERO; 2],
         square: [Double::ZERO; 2],
         alphas: Vec::new(),
-        // Zeros of the system would be mapped by the first reading and copied by the first writing.
-        sums: Columns(vec![[-0.0; 4]; checker.width()]),
+        sums: Columns::new(setting, checker.width()),
     };
     let mut buffer = RowBuffer::default();
     for row in range {

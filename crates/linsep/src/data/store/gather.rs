@@ -19,6 +19,8 @@ pub(crate) trait CodeRows: Sync {
     fn code_add(&self, row: usize, a: f64, sum: &mut [f64]);
     /// sum_j += a · step_j · code_j.
     fn code_add_scaled(&self, row: usize, a: f64, steps: &[f64], sum: &mut [f64]);
+    /// Counts the columns in which a row has an entry.
+    fn count(&self, row: usize, counts: &mut [u32]);
     /// Columns and values of a row that are not 0.
     fn entries(&self, row: usize, columns: &mut Vec<u32>, values: &mut Vec<f64>);
 }
@@ -104,6 +106,12 @@ impl CodeRows for Dense {
         }
     }
 
+    fn count(&self, row: usize, counts: &mut [u32]) {
+        for (column, count) in counts.iter_mut().enumerate().take(self.width) {
+            *count += u32::from(self.values.at(row * self.width + column) != 0.0);
+        }
+    }
+
     fn entries(&self, row: usize, columns: &mut Vec<u32>, values: &mut Vec<f64>) {
         columns.clear();
         values.clear();
@@ -177,6 +185,11 @@ impl CodeRows for Sparse {
             let j = self.indices[position] as usize;
             sum[j] += a * steps[j] * code(&self.values, position);
         }
+    }
+
+    fn count(&self, row: usize, counts: &mut [u32]) {
+        let columns = &self.indices[self.offsets.range(row)];
+        columns.iter().for_each(|column| counts[*column as usize] += 1);
     }
 
     fn entries(&self, row: usize, columns: &mut Vec<u32>, values: &mut Vec<f64>) {

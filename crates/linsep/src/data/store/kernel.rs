@@ -193,7 +193,7 @@ pub(crate) fn prefetch<T>(values: &[T]) {
 
 /// Asks for the weights of the columns of a sparse row that will soon be read.
 #[inline(always)]
-pub(crate) fn prefetch_at(indices: &[u32], w: &[f64], stride: usize) {
+pub(crate) fn prefetch_at<T>(indices: &[u32], w: &[T], stride: usize) {
     for &index in indices {
         let start = index as usize * stride;
         if let Some(weights) = w.get(start..start + stride) {
@@ -481,6 +481,8 @@ kernels! {
 }
 
 mod blocks;
+pub(crate) mod lanes;
+pub(crate) mod rough;
 
 pub(crate) use blocks::*;
 

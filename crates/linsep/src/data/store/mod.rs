@@ -111,6 +111,13 @@ impl Store {
         }
     }
 
+    /// For each column a bound on the magnitude of its values, unless there are very many.
+    pub(crate) fn largest_by_column(&self) -> Option<Vec<f64>> {
+        let columns = self.profile.columns.as_ref()?;
+        let known = columns.iter().map(|column| column.largest);
+        Some(known.chain(std::iter::repeat(0.0)).take(self.width).collect())
+    }
+
     /// Values that the rows hold: all of them when dense, the non-zero ones when sparse.
     pub(crate) fn held_values(&self) -> u64 {
         if self.is_dense() { self.rows as u64 * self.width as u64 } else { self.nonzeros }

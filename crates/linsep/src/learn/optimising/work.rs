@@ -101,6 +101,14 @@ impl Work {
         }
     }
 
+    /// How far, as a share of the primal, the gap may be from what it really is.
+    pub(super) fn doubt(&self) -> f64 {
+        match self {
+            Work::Dual(run) => run.doubt(),
+            _ => 1e-13,
+        }
+    }
+
     pub(super) fn is_exhausted(&self) -> bool {
         match self {
             Work::Newton(run) => run.exhausted,
@@ -118,9 +126,10 @@ impl Work {
                 steps: run.steps,
                 exhausted: run.exhausted,
                 passes: run.passes,
+                care: run.care(),
                 made: run.preconditioner().map(|(at, good)| (SavedPlane::of(at), good)),
             }),
-            Work::Dual(run) => SavedWork::Dual(run.save()),
+            Work::Dual(run) => SavedWork::Dual(Box::new(run.save())),
             Work::Coordinates(run) => SavedWork::Coordinates(run.save()),
             Work::Constant(..) => SavedWork::Constant,
         }
@@ -137,7 +146,7 @@ impl Work {
                 }
                 None => false,
             },
-            (Work::Dual(run), SavedWork::Dual(saved)) => run.restore(&saved),
+            (Work::Dual(run), SavedWork::Dual(saved)) => run.restore(objective, &saved),
             (Work::Coordinates(run), SavedWork::Coordinates(saved)) => run.restore(&saved),
             (Work::Constant(..), SavedWork::Constant) => true,
             _ => false,
@@ -172,7 +181,7 @@ impl Work {
 #[serde(rename_all = "kebab-case")]
 pub(super) enum SavedWork {
     Newton(SavedNewton),
-    Dual(dual::Saved),
+    Dual(Box<dual::Saved>),
     Coordinates(coordinates::Saved),
     Constant,
 }
@@ -185,6 +194,9 @@ pub(super) struct SavedNewton {
     steps: u64,
     exhausted: bool,
     passes: u64,
+    /// Whether products need exact values, and whether the last step was slow.
+    #[serde(default)]
+    care: [bool; 2],
     /// Where the preconditioner was made, and whether it still serves.
     made: Option<(SavedPlane, [bool; 2])>,
 }
@@ -205,6 +217,7 @@ impl SavedNewton {
         run.gap = Gap { primal, dual };
         run.exhausted = self.exhausted;
         run.passes = self.passes;
+        run.take_care(self.care);
         Some(run)
     }
 }
