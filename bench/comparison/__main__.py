@@ -53,6 +53,7 @@ def parse_arguments():
     flag("--repeat", type=int, metavar="N", help="repeats of each time [default: 5, quick: 1]")
     flag("--out", type=Path, metavar="DIR", help="where to write [default: bench/runs/<date>]")
     flag("--cores", help="the cores that everybody is pinned to, such as 0,1 [default: all]")
+    flag("--budget", type=float, help="seconds after which a row is not repeated any more [default: none]")
     flag("--limit", type=float, help="seconds that one run may take [default: 600, quick: 60]")
     flag("--peers-only", action="store_true", help="leave linsep out: the times to beat")
     flag("--prepare", action="store_true", help="make environment, data and references, measure nothing")
@@ -118,7 +119,7 @@ def main():
                     print(f"{row.name} is prepared", flush=True)
                     continue
                 contender = contender if program else None
-                result = report.raw(row, compete(contender, others, row.goal, repeats, limit))
+                result = report.raw(row, compete(contender, others, row.goal, repeats, limit, arguments.budget))
             except (data.DataError, quality.QualityError, Failed, OSError, subprocess.SubprocessError) as error:
                 # The other rows are still worth measuring; this one counts as missed.
                 result = report.failed_row(row, error)

@@ -1,6 +1,7 @@
 """The rules of a comparison: who counts, at which tolerance, and what the ratio is. No numpy here."""
 
 import statistics
+import time
 from dataclasses import dataclass, field
 
 from comparison.process import Failed, TookTooLong
@@ -107,8 +108,9 @@ def climb(contender, goal, limit):
     return result
 
 
-def compete(linsep, peers, goal, repeats, limit):
-    """Everybody once, up the ladder; then those who count again, taking turns."""
+def compete(linsep, peers, goal, repeats, limit, budget=None):
+    """Everybody once, up the ladder; then those who count again, taking turns, until the budget of seconds
+    for repeats is spent."""
     results = {}
     contenders = ([linsep] if linsep else []) + peers
     try:
@@ -126,7 +128,10 @@ def compete(linsep, peers, goal, repeats, limit):
             slow = fastest and result.seconds and result.seconds > NOT_REPEATED * fastest.seconds
             if result.counts and (contender is linsep or not slow):
                 again.append((contender, result))
+        end = None if budget is None else time.monotonic() + budget
         for _ in range(repeats - 1):
+            if end is not None and time.monotonic() > end:
+                break
             for contender, result in again:
                 if result.counts:
                     repeat(contender, result, goal, limit)

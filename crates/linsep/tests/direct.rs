@@ -234,3 +234,78 @@ fn counts_give_the_posteriors_that_paper_gives() {
     let found = on.model.probabilities(&on.model.scores(&[1.0, 9.0])).unwrap();
     assert!((found[1] - 1.0 / 3.0).abs() < 1e-15);
 }
+
+/// Rows that fill several blocks, about a third of their values 0, three classes.
+fn many_rows(middle: f64) -> Dataset {
+    let mut state = 7u64;
+    let mut draw = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let classes = ["ant", "bee", "cat"];
+    let row = |i: usize, draw: &mut dyn FnMut() -> f64| -> Vec<f64> {
+        let value = |j: usize| match draw() {
+            zero if zero < 0.3 => middle,
+            x => middle + x + 0.2 * f64::from(u8::from(j % 3 == i % 3)),
+        };
+        (0..13).map(value).collect()
+    };
+    let rows: Vec<Vec<f64>> = (0..20_000).map(|i| row(i, &mut draw)).collect();
+    let labels: Vec<&str> = (0..20_000).map(|i| classes[i % 3]).collect();
+    Dataset::from_rows(&rows, &labels).unwrap()
+}
+
+#[test]
+fn threads_change_no_bit_where_rows_fill_many_blocks() {
+    let data = std::sync::Arc::new(many_rows(0.0));
+    for name in ["least-squares", "lda", "fisher", "multinomial-nb", "shared-variance-nb"] {
+        let bits = |threads: usize, data: &std::sync::Arc<Dataset>| {
+            let task = Task { threads, ..Task::new(data.clone()) };
+            let fit = built(name, &[]).fit(&task, &Limits::default(), &mut ()).unwrap();
+            assert_ne!(fit.certificate.claims[0].name(), "unproved", "{name}");
+            let planes = fit.model.planes.iter();
+            let numbers = planes.flat_map(|plane| plane.weights.iter().chain([&plane.bias]));
+            numbers.map(|x| x.to_bits()).collect::<Vec<u64>>()
+        };
+        let one = bits(1, &data);
+        assert_eq!(one, bits(2, &data), "{name}");
+        assert_eq!(one, bits(3, &data), "{name}");
+        let other = std::sync::Arc::new(data.with_other_storage());
+        assert_eq!(one, bits(2, &other), "{name}");
+    }
+}
+
+/// Columns whose values agree to seven digits: plain sums would drown the differences.
+#[test]
+fn columns_far_from_zero_are_solved_and_proved() {
+    let (near, far) = (many_rows(0.0), many_rows((1u64 << 24) as f64));
+    for name in ["least-squares", "lda"] {
+        let fit = |data: &Dataset| {
+            let task = Task { threads: 2, ..Task::new(data.clone()) };
+            built(name, &[]).fit(&task, &Limits::default(), &mut ()).unwrap()
+        };
+        let (near, far) = (fit(&near), fit(&far));
+        assert_eq!(far.certificate.claims[0].name(), "stationary", "{name}");
+        for (a, b) in near.model.planes.iter().zip(&far.model.planes) {
+            // The values themselves lose their last bits next to 2^24.
+            let off =
+                a.weights.iter().zip(&b.weights).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            let size = a.weights.iter().map(|w| w.abs()).fold(0.0, f64::max);
+            assert!(off < 1e-6 * size, "{name}: {off} of {size}");
+        }
+    }
+}
+
+#[test]
+fn rows_left_out_are_counted_when_asked_for() {
+    let table = overlapping();
+    let run_with = |when: &str| run(built("least-squares", &[("left-out", when)]).as_ref(), &table);
+    let (auto, always, never) = (run_with("auto"), run_with("always"), run_with("never"));
+    assert_eq!(remark(&auto, "left out"), remark(&always, "left out"));
+    assert!(never.remarks.iter().all(|remark| remark.name != "left out"));
+    assert_eq!(auto.model, never.model);
+    let mut settings = Settings::default();
+    settings.set("left-out", "sometimes");
+    let error = Recipe::find("least-squares").unwrap().build(&settings).err().unwrap();
+    assert!(error.to_string().contains("sometimes"), "{error}");
+}

@@ -30,7 +30,7 @@
 //! **Rounding, quickly.** Let p be the score of a row less its target, and p + η what binary64 makes of
 //! it. The error of g is then Bᵀη, and |Bᵀη| in the norm of M⁻¹ is at most |η| since BᵀB ≤ M: errors of
 //! scores count as what they are, whatever the condition of M. With X_j = (Σ f x_j²)^½ the triangle
-//! inequality gives |η| ≤ γ_{d+4} (|base| (Σ f)^½ + Σ_j |w_j| X_j), so no row needs a bound of its own.
+//! inequality gives |η| ≤ γ_{d+16} (|base| (Σ f)^½ + Σ_j |w_j| X_j), so no row needs a bound of its own.
 //! Only an error δ of the sums over columns is divided by τ. With |Σ f p x_j| ≤ |p| X_j it is below
 //! 2^-60 |p| X_j in the sums of [`super::sweep`], and γ_{n} |p| X_j in the plain sums in which images
 //! (M + τ²)z are computed: those are as small as g, so that relative errors of 1e-10 do no harm. All of
@@ -51,7 +51,7 @@
 //! scores.
 
 use super::approach::{Image, Residual, Search, Standing, UNIT, dot, vector_length};
-use super::columns::{Fine, Rough};
+use super::columns::{FINE_LOSS, Fine, Rough};
 use super::fitted::Fitted;
 use super::sweep::{BLOCK, Exact, Harvest, LONG_LOSS, Line, Rider, Short, ride, sweep};
 use super::{Checked, Checker};
@@ -213,7 +213,12 @@ impl<'a> System<'a> {
             let length = harvest.square.sqrt();
             let bases = (0..n_classes).map(|class| frame.base(plane, class).0);
             let scores_off = system.scores_off(weights, bases);
-            let sums_off = 1.01 * LONG_LOSS * (length + scores_off + UNIT) * system.size;
+            let mut sums_off = 1.1 * LONG_LOSS * (length + scores_off) * system.size;
+            if !frame.has_constant() {
+                // The means of the two sides; that of a class is off by 1/√prior of its share of X_j.
+                let rarest = frame.priors.iter().copied().fold(1.0, f64::min);
+                sums_off += 4.0 * FINE_LOSS * system.size / rarest.sqrt();
+            }
             system.finish(plane, harvest, scores_off, sums_off)
         };
         let residuals = harvests.into_iter().enumerate().map(residual).collect();
@@ -295,7 +300,7 @@ impl<'a> System<'a> {
     fn scores_off(&self, weights: &[f64], bases: impl Iterator<Item = f64>) -> f64 {
         let base = bases.map(f64::abs).fold(0.0, f64::max) * self.frame.total.sqrt();
         let sum: f64 = weights.iter().zip(&self.sizes).map(|(w, x)| w.abs() * x).sum();
-        1.01 * gamma(weights.len() as f64 + 4.0) * (base + sum)
+        1.01 * gamma(weights.len() as f64 + 16.0) * (base + sum)
     }
 
     /// g of a plane from its sums over the rows.
