@@ -23,12 +23,6 @@
 pub(crate) const LANES: usize = 8;
 
 #[inline(always)]
-fn add_lanes(acc: [f64; LANES]) -> f64 {
-    // Where the compiler sees the tree, it cuts the lanes of the loop before it into halves and quarters.
-    tree(std::hint::black_box(acc))
-}
-
-#[inline(always)]
 fn tree(acc: [f64; LANES]) -> f64 {
     ((acc[0] + acc[4]) + (acc[2] + acc[6])) + ((acc[1] + acc[5]) + (acc[3] + acc[7]))
 }
@@ -39,23 +33,30 @@ fn padded<T: Copy + Default>(rest: &[T]) -> [T; LANES] {
     std::array::from_fn(|lane| rest.get(lane).copied().unwrap_or_default())
 }
 
+/// The lanes after a loop over blocks, put down in memory. Where the compiler sees the tree behind the loop,
+/// it cuts the lanes into halves and quarters.
+#[inline(always)]
+fn put_down(lanes: [f64; LANES]) -> [f64; LANES] {
+    std::hint::black_box(lanes)
+}
+
 /// Σ decode(code_j, j) · w_j over the columns of one dense row.
 #[inline(always)]
-fn dense_dot<T: Copy + Default>(row: &[T], w: &[f64], decode: impl Fn(T) -> f64) -> f64 {
+fn dense_dot<T: Copy>(row: &[T], w: &[f64], decode: impl Fn(T) -> f64) -> f64 {
     let w = &w[..row.len()];
     let mut acc = [0.0; LANES];
-    let mut add = |x: &[T; LANES], w: &[f64; LANES]| {
+    let (row_blocks, row_rest) = row.as_chunks::<LANES>();
+    let (w_blocks, w_rest) = w.as_chunks::<LANES>();
+    for (x, w) in row_blocks.iter().zip(w_blocks) {
         for lane in 0..LANES {
             acc[lane] += decode(x[lane]) * w[lane];
         }
-    };
-    let (row_blocks, row_rest) = row.as_chunks::<LANES>();
-    let (w_blocks, w_rest) = w.as_chunks::<LANES>();
-    row_blocks.iter().zip(w_blocks).for_each(|(x, w)| add(x, w));
-    if !row_rest.is_empty() {
-        add(&padded(row_rest), &padded(w_rest));
     }
-    add_lanes(acc)
+    acc = put_down(acc);
+    for (lane, (x, w)) in row_rest.iter().zip(w_rest).enumerate() {
+        acc[lane] += decode(*x) * w;
+    }
+    tree(acc)
 }
 
 /// Σ value · w[index] over the stored entries of one sparse row.
@@ -128,14 +129,6 @@ fn for_each_block(codes: &[[u8; LANES]], mut each: impl FnMut(usize)) {
             filled &= filled - 1;
         }
     }
-}
-
-/// The one number of a list that holds no other.
-#[inline(always)]
-fn all_the_same(numbers: &[f64]) -> Option<f64> {
-    let first = *numbers.first()?;
-    // Without a way out in the middle the comparisons run side by side.
-    numbers.iter().fold(true, |same, x| same & (*x == first)).then_some(first)
 }
 
 /// w_j += factor_j · row_j of table codes, from the codes themselves; `factors` gives those of a block.
@@ -247,7 +240,7 @@ kernels! {
         for (lane, (x, w)) in row_rest.iter().zip(w_rest).enumerate() {
             acc[lane] += table[usize::from(*x)] * w;
         }
-        add_lanes(acc)
+        tree(put_down(acc))
     }
 
     /// Dense row of integers whose divisors are all 1.
@@ -265,12 +258,14 @@ kernels! {
         dense_dot(row, w, |x| x)
     }
 
+    /// Dense row of integers with one divisor.
+    fn dot_decimal(row: &[i32], ten: f64, w: &[f64]) -> f64 {
+        let inverse = 1.0 / ten;
+        dense_dot(row, w, |code| Q::of(f64::from(code), ten, inverse))
+    }
+
     /// Dense row of integers with a divisor for each column.
-    fn dot_decimal(row: &[i32], tens: &[f64], w: &[f64]) -> f64 {
-        if let Some(ten) = all_the_same(tens) {
-            let inverse = 1.0 / ten;
-            return dense_dot(row, w, |code| Q::of(f64::from(code), ten, inverse));
-        }
+    fn dot_decimals(row: &[i32], tens: &[f64], w: &[f64]) -> f64 {
         let mut acc = [0.0; LANES];
         let (row_blocks, row_rest) = row.as_chunks::<LANES>();
         let (tens_blocks, tens_rest) = tens[..row.len()].as_chunks::<LANES>();
@@ -280,10 +275,11 @@ kernels! {
                 acc[lane] += f64::from(x[lane]) / t[lane] * w[lane];
             }
         }
+        acc = put_down(acc);
         for (lane, ((x, t), w)) in row_rest.iter().zip(tens_rest).zip(w_rest).enumerate() {
             acc[lane] += f64::from(*x) / t * w;
         }
-        add_lanes(acc)
+        tree(acc)
     }
 
     /// Sparse row of ones.
@@ -372,7 +368,7 @@ kernels! {
                 acc[lane] += x * w;
             }
         }
-        acc.map(add_lanes)
+        acc.map(|acc| tree(put_down(acc)))
     }
 
     /// A sparse row · w for many planes at once, which stand side by side in lines of `stride` weights
@@ -404,17 +400,18 @@ kernels! {
         }
     }
 
-    /// Decodes integers whose divisors repeat with the columns.
-    fn load_int32(codes: &[i32], tens: &[f64], out: &mut [f64]) {
-        if let Some(ten) = all_the_same(tens) {
-            let inverse = 1.0 / ten;
-            for (out, &code) in out.iter_mut().zip(codes) {
-                *out = Q::of(f64::from(code), ten, inverse);
-            }
-        } else {
-            for ((out, &code), ten) in out.iter_mut().zip(codes).zip(tens) {
-                *out = f64::from(code) / ten;
-            }
+    /// Decodes integers with one divisor.
+    fn load_decimal(codes: &[i32], ten: f64, out: &mut [f64]) {
+        let inverse = 1.0 / ten;
+        for (out, &code) in out.iter_mut().zip(codes) {
+            *out = Q::of(f64::from(code), ten, inverse);
+        }
+    }
+
+    /// Decodes integers with a divisor for each column.
+    fn load_decimals(codes: &[i32], tens: &[f64], out: &mut [f64]) {
+        for ((out, &code), ten) in out.iter_mut().zip(codes).zip(tens) {
+            *out = f64::from(code) / ten;
         }
     }
 
@@ -517,7 +514,8 @@ mod tests {
         assert_eq!(dot_table8(&codes, &table, &w), expected);
         assert_eq!(dot_whole(&whole, &w), expected);
         assert_eq!(dot_f32(&single, &w), expected);
-        assert_eq!(dot_decimal(&whole, &tens, &w), expected);
+        assert_eq!(dot_decimals(&whole, &tens, &w), expected);
+        assert_eq!(dot_decimal(&whole, 1.0, &w), expected);
     }
 
     /// All powers, and codes at the ends, around powers of two and of ten, and in between.

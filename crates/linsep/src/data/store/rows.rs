@@ -180,7 +180,10 @@ impl Values {
         match &self.codes {
             Codes::Ones(_) => out.fill(1.0),
             Codes::Table8(codes) => kernel::load_table8(&codes[range], self.table(), out),
-            Codes::Int32(codes) => kernel::load_int32(&codes[range], &self.tens, out),
+            Codes::Int32(codes) => match self.ten {
+                Some(ten) => kernel::load_decimal(&codes[range], ten, out),
+                None => kernel::load_decimals(&codes[range], &self.tens, out),
+            },
             Codes::F32(values) => kernel::load_f32(&values[range], out),
             Codes::F64(values) => out.copy_from_slice(&values[range]),
         }
@@ -237,7 +240,10 @@ impl Rows for Dense {
         match &values.codes {
             Codes::Table8(codes) => kernel::dot_table8(&codes[range], values.table(), w),
             Codes::Int32(codes) if values.whole => kernel::dot_whole(&codes[range], w),
-            Codes::Int32(codes) => kernel::dot_decimal(&codes[range], &values.tens, w),
+            Codes::Int32(codes) => match values.ten {
+                Some(ten) => kernel::dot_decimal(&codes[range], ten, w),
+                None => kernel::dot_decimals(&codes[range], &values.tens, w),
+            },
             Codes::F32(codes) => kernel::dot_f32(&codes[range], w),
             Codes::F64(codes) => kernel::dot_f64(&codes[range], w),
             Codes::Ones(_) => w[..self.width].iter().sum(),

@@ -71,6 +71,13 @@ pub(crate) struct Values {
     pub(crate) tens: Vec<f64>,
     /// Integer codes of which every divisor is 1.
     pub(crate) whole: bool,
+    /// The divisor, where there is only one.
+    pub(crate) ten: Option<f64>,
+}
+
+/// The one number of a list that holds no other.
+fn the_only_one(tens: &[f64]) -> Option<f64> {
+    tens.first().copied().filter(|first| tens.iter().all(|ten| ten == first))
 }
 
 impl Values {
@@ -84,7 +91,8 @@ impl Values {
             Kind::F64 => Codes::F64(vec![0.0; len]),
         };
         let whole = tens.iter().all(|&t| t == 1.0);
-        Values { codes, table, tens, whole }
+        let ten = the_only_one(&tens);
+        Values { codes, table, tens, whole, ten }
     }
 
     pub(crate) fn kind(&self) -> Kind {
@@ -169,6 +177,7 @@ impl Values {
         }
         self.table = profile.table();
         self.whole = tens.iter().all(|&t| t == 1.0);
+        self.ten = the_only_one(&tens);
         self.tens = tens;
     }
 
@@ -286,6 +295,7 @@ impl Values {
         }
         if self.tens.len() == old {
             self.tens.resize(new, 1.0);
+            self.ten = the_only_one(&self.tens);
         }
     }
 }
