@@ -89,6 +89,16 @@ FILE = fields({"format": word("linsep.certificate/1"), "bias": flag, "reading": 
                "data": fields({"sha256": text, "rows": whole}), "claims": each(claim_kind)},
               {"input": INPUT, "basis": basis})
 
+def put_back(planes, claims):
+    """The planes of a model stand once in its file: claims about them leave their numbers out."""
+    planes = planes if each(PLANE)(planes) else []
+    for number, claim in enumerate(claims):
+        if claim["claim"] == "optimal":
+            own = planes if "planes" in claim or len(planes) == 1 else planes[number:]
+            for plane, numbers in zip(claim.get("planes") or [claim["plane"]], own):
+                if plane.get("weights") is None and plane.get("sparse") is None and plane.get("bias") is None:
+                    plane.update(numbers)
+
 def load(path):
     """The certificate and the input map of a file."""
     once = lambda pairs: require(len(dict(pairs)) == len(pairs), "a field stands twice", 4) or dict(pairs)
@@ -102,6 +112,8 @@ def load(path):
     top, file = file, file.get("certificate") if file.get("format") == "linsep.model/1" else file
     right = FILE(file) and (not source or INPUT(source)) and top.get("data") == file["data"]
     require(right, "another format, or a field is missing, unknown or of the wrong kind", 4)
+    if top is not file:
+        put_back(top.get("planes"), file["claims"])
     stated, meant = source.get("basis"), file.get("basis")
     stated = meant if isinstance(stated, dict) and text(meant) and meant.startswith("rbf:") else stated
     require(not source or stated == meant, "the basis of the claims is not that of the input", 4)

@@ -162,6 +162,51 @@ class Accepted(Test):
                 code = run(case, only_here=True)[0]
                 self.assertEqual(code == 0, accepted, f"{case.name}: {name}")
 
+    def test_planes_that_stand_once_in_a_model(self):
+        """Claims about the planes of a model leave their numbers out; without them nothing is shown."""
+        for case in cases(FOLDER / "optimal"):
+            claims, planes = case.certificate["claims"], []
+            for claim in claims:
+                for plane in claim.get("planes") or [claim["plane"]]:
+                    planes.append({k: plane.pop(k) for k in ("weights", "sparse", "bias") if k in plane})
+            model = {"format": "linsep.model/1", "input": case.certificate.pop("input", None), "planes": planes,
+                     "data": case.certificate["data"], "certificate": case.certificate}
+            other = copy.deepcopy(planes)
+            numbers = other[0].get("weights") or [pair for pair in other[0]["sparse"]]
+            numbers[0] = [numbers[0][0], 1e3] if isinstance(numbers[0], list) else 1e3
+            for name, new, accepted in (("as it is", {}, True), ("other planes", {"planes": other}, False),
+                                        ("no planes", {"planes": None}, False), ("few", {"planes": []}, False)):
+                case.certificate = copy.deepcopy({**model, **new})
+                code = run(case, only_here=True)[0]
+                self.assertEqual(code == 0, accepted, f"{case.name}: {name}")
+
+    @unittest.skipUnless(LINSEP, "needs LINSEP")
+    def test_forty_problems_of_every_loss_and_penalty(self):
+        """What linsep proves of the problems that its peers solved too is accepted here."""
+        problems = json.loads((ROOT / "testdata" / "peers" / "optimal.json").read_text())
+        flags = {"logistic": "logistic", "softmax": "logistic --multiclass softmax",
+                 "crammer-singer": "svm --multiclass crammer-singer", "hinge": "svm --loss hinge",
+                 "squared-hinge": "svm", "ovr-hinge": "svm --loss hinge", "ovr-squared-hinge": "svm"}
+        for number, case in enumerate(problems):
+            lines, weights = [], case.get("weights")
+            for i, row in enumerate(case["rows"]):
+                values = dict(row)
+                cells = [str(case["labels"][i])] + [repr(values.get(j, 0.0)) for j in range(case["columns"])]
+                lines.append(",".join(cells + ([repr(weights[i])] if weights else [])))
+            names = ["label"] + [f"x{j}" for j in range(case["columns"])] + ["weight"] * bool(weights)
+            with self.subTest(f"problem {number}"), tempfile.TemporaryDirectory() as folder:
+                data, model = pathlib.Path(folder, "data.csv"), pathlib.Path(folder, "model.linsep")
+                data.write_text("\n".join([",".join(names), *lines]) + "\n")
+                words = [LINSEP, "train", data, "-o", model, "--learner", *flags[case["loss"]].split(), "--quiet",
+                         "--c", repr(case["c"]), "--gap", "1e-5", "--intercept", case["intercept"],
+                         "--label", "label", "--penalty", case["penalty"],
+                         *(["--weight", "weight"] if weights else [])]
+                done = subprocess.run(words, capture_output=True, text=True)
+                self.assertIn(done.returncode, (0, 5), done.stderr)
+                with contextlib.redirect_stdout(io.StringIO()) as said:
+                    code = checker.main([str(model), str(data)])
+                self.assertEqual(code, 0, said.getvalue())
+
     def test_line_and_file_are_for_people(self):
         for case in cases():
             changed = case.copy("other notes")

@@ -77,6 +77,8 @@ pub(crate) trait Machines: Send + Sync {
     fn step(&mut self, wanted: f64, threads: usize);
     /// How near each machine was when it was last looked at.
     fn gaps(&self) -> &[Gap];
+    /// How near each machine is now.
+    fn measured(&self, threads: usize) -> Vec<Gap>;
     /// The multipliers of a machine with few digits, and their plane, also with few.
     fn found(&self, lane: usize) -> Found;
     fn save(&self) -> Saved;
@@ -276,8 +278,8 @@ where
         }
     }
 
-    /// Measures the gaps, in the sums that binary32 gives.
-    fn look(&mut self, threads: usize) {
+    /// The gaps as they are, in the sums that binary32 gives.
+    fn look(&self, threads: usize) -> [Gap; LANES] {
         let ground = &self.ground;
         let part = |block: usize| {
             let (mut losses, mut psi) = ([0f64; LANES], [0f64; LANES]);
@@ -299,12 +301,12 @@ where
                 squares[lane] += f64::from(weights[lane]) * f64::from(weights[lane]);
             }
         }
-        for lane in 0..self.count {
+        std::array::from_fn(|lane| {
             let penalty = 0.5 * ground.l2 * squares[lane];
             let loss: f64 = parts.iter().map(|(losses, _)| losses[lane]).sum();
             let psi: f64 = parts.iter().map(|(_, psi)| psi[lane]).sum();
-            self.gaps[lane] = Gap { primal: loss + penalty, dual: psi - penalty };
-        }
+            Gap { primal: loss + penalty, dual: psi - penalty }
+        })
     }
 
     /// The multipliers of a machine with few digits, by positions.
@@ -335,7 +337,7 @@ where
         }
         self.next_look = self.epochs + (self.epochs / 4).clamp(1, 16);
 
-        self.look(threads);
+        self.gaps = self.look(threads);
 
         let waiting = |lane: usize| self.gaps[lane].relative() > wanted;
         let bits = (0..self.count).filter(|&lane| waiting(lane)).map(|lane| 1u16 << lane).sum();
@@ -353,6 +355,10 @@ where
 
     fn gaps(&self) -> &[Gap] {
         &self.gaps[..self.count]
+    }
+
+    fn measured(&self, threads: usize) -> Vec<Gap> {
+        self.look(threads)[..self.count].to_vec()
     }
 
     fn found(&self, lane: usize) -> Found {

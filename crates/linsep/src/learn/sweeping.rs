@@ -127,13 +127,12 @@ impl Sweeps {
     }
 
     /// The claim of one machine, if the checker confirms it.
-    fn proved(&self, class: usize, found: &Found) -> Claim {
+    fn proved(&self, class: usize, found: &Found, Gap { primal, dual }: Gap) -> Claim {
         let data = self.task.data.as_ref();
         let mut words = String::new();
 
         let mut claim = self.claim(class, found);
 
-        let Gap { primal, dual } = self.gap(class);
         for slack in [1e-5, 1e-4, 1e-3, 1e-2] {
             if let Claim::Optimal { optimality, .. } = &mut claim {
                 let (primal, bound) = (primal * (1.0 + slack), dual - slack * primal);
@@ -224,7 +223,12 @@ impl Training for Sweeps {
 
         let found = self.found();
 
-        let prove = |class: usize| self.proved(class, &found[class]);
+        // Machines that are stopped have moved since they were looked at.
+        let gaps: Vec<Gap> = match self.status() {
+            Status::Finished => (0..found.len()).map(|class| self.gap(class)).collect(),
+            _ => self.sweeps.iter().flat_map(|sweep| sweep.measured(self.task.threads)).collect(),
+        };
+        let prove = |class: usize| self.proved(class, &found[class], gaps[class]);
         Certificate { claims: parallel_map(found.len(), self.task.threads, prove) }
     }
 
