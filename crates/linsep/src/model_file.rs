@@ -171,22 +171,19 @@ impl ModelFile {
     /// Reads and checks the content of a file that is called `path` in messages.
     pub fn from_json(bytes: &[u8], path: &Path, max_memory: u64) -> Result<ModelFile> {
         let refuse = |code, reason: String| Error::Model { code, path: path.to_path_buf(), reason };
-        let head: Head = serde_json::from_slice(bytes).map_err(|e| {
-            refuse(Code::MODEL_SYNTAX, format!("this is not a linsep model file ({e})"))
-        })?;
-        if head.format != FORMAT {
-            let (code, words) = match head.format.strip_prefix("linsep.model/") {
-                Some(_) => {
-                    (Code::MODEL_VERSION, "is not of the version that this program reads, which is")
-                }
-                None => (Code::MODEL_SYNTAX, "is not the model format"),
-            };
-            let found = crate::error::printable(head.format.as_bytes(), 40);
-            return Err(refuse(code, format!("the format \"{found}\" {words} {FORMAT}")));
-        }
-        let wire: Wire = serde_json::from_slice(bytes).map_err(|e| {
-            refuse(Code::MODEL_SYNTAX, format!("the file is not a valid model: {e}"))
-        })?;
+        let wire: Wire = match serde_json::from_slice(bytes) {
+            Ok(wire) => wire,
+            Err(e) => {
+                // Only a file that is of this version is asked to be valid.
+                let head: Head = serde_json::from_slice(bytes).map_err(|e| {
+                    refuse(Code::MODEL_SYNTAX, format!("this is not a linsep model file ({e})"))
+                })?;
+                check_format(&head.format).map_err(|(code, words)| refuse(code, words))?;
+                let words = format!("the file is not a valid model: {e}");
+                return Err(refuse(Code::MODEL_SYNTAX, words));
+            }
+        };
+        check_format(&wire.format).map_err(|(code, words)| refuse(code, words))?;
         if !has_checksum(bytes, &wire.sha256) {
             let words =
                 "the checksum does not fit the content: the file was changed after it was written";
@@ -243,6 +240,19 @@ pub(crate) fn has_checksum(text: &[u8], checksum: &str) -> bool {
     hex(&sha.finalize()) == checksum
 }
 
+/// Refuses formats other than the one that this version reads.
+fn check_format(format: &str) -> std::result::Result<(), (Code, String)> {
+    if format == FORMAT {
+        return Ok(());
+    }
+    let (code, words) = match format.strip_prefix("linsep.model/") {
+        Some(_) => (Code::MODEL_VERSION, "is not of the version that this program reads, which is"),
+        None => (Code::MODEL_SYNTAX, "is not the model format"),
+    };
+    let found = crate::error::printable(format.as_bytes(), 40);
+    Err((code, format!("the format \"{found}\" {words} {FORMAT}")))
+}
+
 /// Only the format, whatever else is there.
 #[derive(Deserialize)]
 struct Head {
@@ -253,8 +263,7 @@ struct Head {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
-    #[serde(rename = "format")]
-    _format: String,
+    format: String,
     sha256: String,
     learner: String,
     #[serde(deserialize_with = "without_repeats")]

@@ -99,9 +99,9 @@ pub(crate) fn sweeps(ground: &Arc<Ground>, own: &[u32], count: usize) -> Vec<Box
     let start = |part: usize| part * count / parts;
     let sweep = |part: usize| -> Box<dyn Machines> {
         let (first, next) = (start(part), start(part + 1));
-        let within = |&number: &u32| match (first..next).contains(&(number as usize)) {
-            true => number as u8 - first as u8,
-            false => u8::MAX,
+        let within = |&number: &u32| match (number as usize).checked_sub(first) {
+            Some(lane) if lane < next - first => lane as u8,
+            _ => u8::MAX,
         };
         let own: Vec<u8> = own.iter().map(within).collect();
         match next - first {
