@@ -29,7 +29,9 @@ def machine(cores):
     for line in text_of("/proc/meminfo"):
         if line.startswith("MemTotal"):
             facts["memory"] = f"{int(line.split()[1]) / 2**20:.1f} GiB"
-    facts["system"] = platform.platform()
+    # Builds of kernels have names of their own, which say nothing about speed.
+    release = platform.release().split("-")[0]
+    facts["system"] = " ".join([platform.system(), release, platform.machine(), *platform.libc_ver()])
     facts["cores used"] = ",".join(str(core) for core in cores)
     return facts
 
