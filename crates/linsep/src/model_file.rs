@@ -17,7 +17,6 @@ use crate::density::Density;
 use crate::error::{Code, Error, Result};
 use crate::learn::{Certificate, Progress, Stop};
 use crate::model::{LinearModel, Link, Plane, Rule};
-use crate::parallel::parallel_map;
 use crate::verdict::is_sparse;
 pub use linsep_proof::DataIdentity;
 use linsep_proof::digest::hex;
@@ -118,15 +117,11 @@ impl ModelFile {
     /// The content of the file in pieces, one line for each field and for each plane.
     fn pieces(&self) -> Vec<String> {
         let model = &self.model;
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let plane = |k: usize| {
-            let end = if k + 1 < model.planes.len() { "," } else { "" };
-            format!("\n    {}{end}", json(&WirePlane::of(&model.planes[k])))
-        };
-        // Threads are for models whose numbers take a while to be written.
-        let few = model.planes.len() * model.input.width() < 1 << 16;
-        let mut planes = parallel_map(model.planes.len(), if few { 1 } else { threads }, plane);
-        planes.insert(0, "[".into());
+        let mut planes = vec!["[".to_owned()];
+        for (number, plane) in model.planes.iter().enumerate() {
+            planes.push(if number > 0 { ",\n    " } else { "\n    " }.to_owned());
+            planes.push(json(&WirePlane::of(plane)));
+        }
         planes.push("\n  ]".into());
         let CertificateFile { data, input, reading, bias, basis, claims, .. } = &self.certificate;
         let claims = Certificate { claims: shared::leave_out(model, claims) };
