@@ -30,8 +30,6 @@ use crate::parallel::parallel_map;
 pub(crate) const MOST_FACTORED: usize = 1536;
 /// Rows for each column in the sample whose second derivatives are factorised.
 const SAMPLE: usize = 4;
-/// Rows of no more values than this are all taken: their products cost no more than a few passes.
-const FEW_VALUES: usize = 32;
 /// A run on every eighth row comes first where that leaves so many rows for each column.
 pub(super) const TALL: usize = 30;
 /// The sample is every eighth row.
@@ -446,11 +444,6 @@ impl<'a> Sampled<'a> {
         }
     }
 
-    /// About how many values a row has.
-    fn values(&self) -> usize {
-        self.store.nonzeros() as usize / self.store.rows().max(1)
-    }
-
     /// The factors of it over a sample of the rows, whose h count for all.
     fn factor(&self) -> Factor {
         let width = self.store.width();
@@ -458,10 +451,10 @@ impl<'a> Sampled<'a> {
         let active: Vec<usize> =
             (0..self.rows.len()).filter(|&i| self.curvatures[i] > 0.0).collect();
         // Rows with few values are cheap enough to be taken more of.
-        let values = self.values();
+        let values = self.store.nonzeros() as usize / self.store.rows().max(1);
         let cheap = (width / values.max(1)).clamp(1, 2);
         let wanted = (SAMPLE * cheap * order).max(4096);
-        let every = if values <= FEW_VALUES { 1 } else { (active.len() / wanted).max(1) };
+        let every = (active.len() / wanted).max(1);
         let sample: Vec<usize> = active.iter().copied().step_by(every).collect();
         let mut matrix = second_derivatives(self, &sample, every as f64);
         if every > 1 {

@@ -1,6 +1,5 @@
 //! From what a solver found to a claim `optimal` that the checker confirms.
 
-use super::super::closed_form::class_factors;
 use super::Problem;
 use crate::engine::objective::{Gap, Loss, Objective};
 use crate::engine::tilt::Tilts;
@@ -52,12 +51,10 @@ impl Claiming<'_> {
         let distance = primal - bound;
         let radius = |l2: f64| (2.0 * distance / l2).sqrt() * (1.0 + 1e-12);
         let names = data.classes();
-        let class_weights = match problem.balanced {
-            true => {
-                let factors = class_factors(data, &objective.rows, true);
-                names.iter().cloned().zip(factors).collect()
-            }
-            false => Vec::new(),
+        let loss = match objective.loss {
+            Loss::Logistic => linsep_proof::Loss::Logistic,
+            Loss::Hinge => linsep_proof::Loss::Hinge,
+            Loss::SquaredHinge => linsep_proof::Loss::SquaredHinge,
         };
         let question = problem_of(data, &names[self.positive as usize], None);
         Claim::Optimal {
@@ -67,18 +64,9 @@ impl Claiming<'_> {
             },
             optimality: Optimality {
                 objective: Claimed {
-                    loss: match objective.loss {
-                        Loss::Logistic => linsep_proof::Loss::Logistic,
-                        Loss::Hinge => linsep_proof::Loss::Hinge,
-                        Loss::SquaredHinge => linsep_proof::Loss::SquaredHinge,
-                    },
-                    c: problem.c,
-                    l2: problem.l2,
-                    l1: problem.l1,
                     intercept: objective.intercept,
-                    class_weights,
-                    scale: objective.penalty.scale.clone().unwrap_or_default(),
                     limits: self.limits(),
+                    ..problem.claimed(loss, data, &objective.rows, &objective.penalty)
                 },
                 dual: self.dual.clone(),
                 primal,
