@@ -6,6 +6,7 @@ mod commands;
 mod config;
 mod context;
 mod exit;
+mod heap;
 mod input;
 mod output;
 mod progress;
@@ -17,6 +18,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     exit::report_panics();
+    heap::keep_memory();
     match run() {
         Ok(code) => code,
         Err(failure) => failure.report(),

@@ -383,18 +383,23 @@ impl Wire {
 
     fn put_planes(&mut self, planes: Planes) {
         match planes {
-            Planes::Two { plane, .. } => self.plane = Some(plane),
+            Planes::Two { plane, .. } => self.plane = Some(plane.into()),
             Planes::Each(planes) => {
                 self.scheme = Some(Scheme::Joint);
-                self.planes = Some(planes);
+                self.planes = Some(planes.into_iter().map(ClassPlane::from).collect());
             }
         }
     }
 
     fn take_planes(&mut self) -> Result<Planes, String> {
         match (self.scheme, self.plane.take(), self.planes.take()) {
-            (Some(Scheme::Joint), None, Some(planes)) => Ok(Planes::Each(planes)),
-            (_, Some(plane), None) => Ok(Planes::Two { problem: self.take_problem()?, plane }),
+            (Some(Scheme::Joint), None, Some(planes)) => {
+                let planes: Result<_, String> = planes.into_iter().map(TryInto::try_into).collect();
+                Ok(Planes::Each(planes?))
+            }
+            (_, Some(plane), None) => {
+                Ok(Planes::Two { problem: self.take_problem()?, plane: plane.try_into()? })
+            }
             _ => Err("the claim needs a plane, or planes with the scheme joint".into()),
         }
     }

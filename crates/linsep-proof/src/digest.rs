@@ -7,7 +7,7 @@
 //! computed on all cores and by workers that hold only some blocks. Names, width, weights, file
 //! format and storage do not enter.
 
-use crate::rows::Rows;
+use crate::rows::{Entries, RowBuffer, Rows};
 use sha2::{Digest as _, Sha256};
 
 /// Rows in one block of the digest.
@@ -16,29 +16,43 @@ pub const BLOCK_ROWS: u64 = 4096;
 /// The hash of one block of rows.
 pub fn block_hash(rows: &dyn Rows, block: u64) -> [u8; 32] {
     let mut sha = Sha256::new();
-    let mut bytes = Vec::new();
+    let (mut buffer, mut bytes) = (RowBuffer::default(), Vec::new());
     for row in block * BLOCK_ROWS..((block + 1) * BLOCK_ROWS).min(rows.len()) {
-        write_row(rows, row, &mut bytes);
+        write_row(rows, row, &mut buffer, &mut bytes);
         sha.update(&bytes);
     }
     sha.finalize().into()
 }
 
 /// A row as it enters the hash.
-fn write_row(rows: &dyn Rows, row: u64, bytes: &mut Vec<u8>) {
+fn write_row(rows: &dyn Rows, row: u64, buffer: &mut RowBuffer, bytes: &mut Vec<u8>) {
     let label = rows.label(row).as_bytes();
     bytes.clear();
     bytes.extend_from_slice(&(label.len() as u32).to_le_bytes());
     bytes.extend_from_slice(label);
-    let count_at = bytes.len();
-    bytes.extend_from_slice(&[0; 4]);
-    let mut count = 0u32;
-    rows.for_each(row, &mut |column, value| {
-        bytes.extend_from_slice(&column.to_le_bytes());
-        bytes.extend_from_slice(&value.to_bits().to_le_bytes());
-        count += 1;
-    });
-    bytes[count_at..count_at + 4].copy_from_slice(&count.to_le_bytes());
+    match rows.entries(row, buffer) {
+        Entries::Sparse(columns, values) => {
+            let pairs = columns.iter().copied().zip(values.iter().copied());
+            write_entries(values.len(), pairs, bytes);
+        }
+        Entries::Dense(values) => {
+            let nonzero = values.iter().filter(|value| **value != 0.0).count();
+            let pairs = values.iter().copied().enumerate().filter(|(_, value)| *value != 0.0);
+            write_entries(nonzero, pairs.map(|(column, value)| (column as u32, value)), bytes);
+        }
+    }
+}
+
+/// The number of entries and their twelve bytes each.
+fn write_entries(count: usize, pairs: impl Iterator<Item = (u32, f64)>, bytes: &mut Vec<u8>) {
+    bytes.extend_from_slice(&(count as u32).to_le_bytes());
+    let start = bytes.len();
+    bytes.resize(start + 12 * count, 0);
+    let (entries, _) = bytes[start..].as_chunks_mut::<12>();
+    for (entry, (column, value)) in entries.iter_mut().zip(pairs) {
+        entry[..4].copy_from_slice(&column.to_le_bytes());
+        entry[4..].copy_from_slice(&value.to_bits().to_le_bytes());
+    }
 }
 
 /// The digest of rows that come part by part, in constant memory.
@@ -52,9 +66,9 @@ pub struct Digester {
 impl Digester {
     /// Adds the rows of the next part.
     pub fn add(&mut self, rows: &dyn Rows) {
-        let mut bytes = Vec::new();
+        let (mut buffer, mut bytes) = (RowBuffer::default(), Vec::new());
         for row in 0..rows.len() {
-            write_row(rows, row, &mut bytes);
+            write_row(rows, row, &mut buffer, &mut bytes);
             self.block.update(&bytes);
             self.rows += 1;
             if self.rows.is_multiple_of(BLOCK_ROWS) {

@@ -1,7 +1,8 @@
 //! Claims about how a model was fitted: which equations its weights solve, or which counts they are.
 
-use crate::claim::{ClassPlane, ExactPlane, Problem};
+use crate::claim::{ClassPlane, ExactNumber, ExactPlane, Problem};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// The planes of a model and the classes they tell apart.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,10 +12,116 @@ pub enum Planes {
         /// The two sides.
         problem: Problem,
         /// The plane.
-        plane: ExactPlane,
+        plane: FloatPlane,
     },
     /// One plane for each class: the highest score wins.
-    Each(Vec<ClassPlane>),
+    Each(Vec<FloatPlane>),
+}
+
+/// A plane of a model. Its numbers are binary64, as those of the model are.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FloatPlane {
+    /// The class, where each has a plane.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// One weight for each feature.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weights: Option<Vec<f64>>,
+    /// Instead of `weights`: (column, weight) pairs, columns rising, the others 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sparse: Option<Vec<(u32, f64)>>,
+    /// The bias; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bias: Option<f64>,
+}
+
+impl FloatPlane {
+    /// The weights of all columns and the bias.
+    pub(crate) fn dense(&self, width: usize, bias: bool) -> Result<(Cow<'_, [f64]>, f64), String> {
+        let weights = match (&self.weights, &self.sparse) {
+            (Some(weights), None) if weights.len() == width => Cow::Borrowed(&weights[..]),
+            (Some(weights), None) => {
+                return Err(format!("the plane has {} weights for {width} columns", weights.len()));
+            }
+            (None, Some(pairs)) => {
+                let rising = pairs.is_sorted_by(|a, b| a.0 < b.0);
+                if !rising || pairs.last().is_some_and(|(column, _)| *column as usize >= width) {
+                    return Err("the sparse weights are out of order or out of range".into());
+                }
+                let mut weights = vec![0.0; width];
+                pairs.iter().for_each(|(column, weight)| weights[*column as usize] = *weight);
+                Cow::Owned(weights)
+            }
+            _ => return Err("the plane needs either weights or sparse".into()),
+        };
+        let bias = match (self.bias, bias) {
+            (Some(bias), true) => bias,
+            (None, false) => 0.0,
+            _ => return Err("the bias does not fit the certificate".into()),
+        };
+        match bias.is_finite() && weights.iter().all(|x| x.is_finite()) {
+            true => Ok((weights, bias)),
+            false => Err("a weight is not finite".into()),
+        }
+    }
+
+    /// The class of a plane that has to have one.
+    pub(crate) fn class(&self) -> Result<&str, String> {
+        self.class.as_deref().ok_or_else(|| "a plane is of no class".into())
+    }
+}
+
+/// As claims with other numbers are written, too.
+impl From<FloatPlane> for ExactPlane {
+    fn from(plane: FloatPlane) -> ExactPlane {
+        let number = ExactNumber::Binary64;
+        let pairs = |pairs: Vec<(u32, f64)>| pairs.into_iter().map(|(j, w)| (j, number(w)));
+        ExactPlane {
+            weights: plane.weights.map(|weights| weights.into_iter().map(number).collect()),
+            sparse: plane.sparse.map(|sparse| pairs(sparse).collect()),
+            bias: plane.bias.map(number),
+        }
+    }
+}
+
+impl From<FloatPlane> for ClassPlane {
+    fn from(mut plane: FloatPlane) -> ClassPlane {
+        let class = plane.class.take().unwrap_or_default();
+        let ExactPlane { weights, sparse, bias } = plane.into();
+        ClassPlane { class, weights, sparse, bias }
+    }
+}
+
+impl TryFrom<ExactPlane> for FloatPlane {
+    type Error = String;
+
+    fn try_from(plane: ExactPlane) -> Result<FloatPlane, String> {
+        let number = |number: ExactNumber| match number {
+            ExactNumber::Binary64(x) => Ok(x),
+            ExactNumber::Ratio(_) => Err("the weights of a model are JSON numbers"),
+        };
+        let ExactPlane { weights, sparse, bias } = plane;
+        let dense = |weights: Vec<ExactNumber>| weights.into_iter().map(number).collect();
+        let pair = |(column, weight)| Ok((column, number(weight)?));
+        let pairs = |pairs: Vec<(u32, ExactNumber)>| pairs.into_iter().map(pair).collect();
+        Ok(FloatPlane {
+            class: None,
+            weights: weights.map(dense).transpose().map_err(str::to_owned)?,
+            sparse: sparse.map(pairs).transpose().map_err(str::to_owned)?,
+            bias: bias.map(number).transpose()?,
+        })
+    }
+}
+
+impl TryFrom<ClassPlane> for FloatPlane {
+    type Error = String;
+
+    fn try_from(plane: ClassPlane) -> Result<FloatPlane, String> {
+        let ClassPlane { class, weights, sparse, bias } = plane;
+        let plane = FloatPlane::try_from(ExactPlane { weights, sparse, bias })?;
+        Ok(FloatPlane { class: Some(class), ..plane })
+    }
 }
 
 /// The linear equations that weights solve.

@@ -35,6 +35,6 @@ pub use claim::{
     Against, Certificate, Claim, ClassPlane, ExactNumber, ExactPlane, Problem, Scheme, Weighted,
 };
 pub use file::{CertificateFile, DataIdentity, FORMAT, FileError, ReadingField};
-pub use fitted::{ClassWeight, Equations, Offset, Planes, Priors, Statistics};
+pub use fitted::{ClassWeight, Equations, FloatPlane, Offset, Planes, Priors, Statistics};
 pub use optimal::{BiasInterval, DualPoint, Intercept, Loss, Objective, Optimality, WeightLimit};
 pub use rows::{Entries, Reading, RowBuffer, Rows};

@@ -1,7 +1,7 @@
 //! Claims that a model is nearly the best of all: what it minimises, and a dual point that bounds
 //! every model from below.
 
-use crate::claim::{ClassPlane, ExactPlane};
+use crate::fitted::FloatPlane;
 use serde::{Deserialize, Serialize};
 
 /// The evidence of a claim `optimal`: primal ≥ P of the planes, bound ≤ D of the dual point, and
@@ -109,10 +109,10 @@ pub struct WeightLimit {
 pub struct DualPoint {
     /// Instead of the claim's own plane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub plane: Option<ExactPlane>,
+    pub plane: Option<FloatPlane>,
     /// Instead of the claim's own planes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub planes: Option<Vec<ClassPlane>>,
+    pub planes: Option<Vec<FloatPlane>>,
     /// (row, α) of rows with a multiplier of their own; rows rising.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub alpha: Vec<(u64, f64)>,

@@ -7,6 +7,7 @@
 //! numbers that are not finite, lengths that disagree and bytes behind the object are all refused.
 //! There are no types, code or paths inside.
 
+mod planes;
 mod shared;
 
 use crate::atomic::write_atomic;
@@ -17,14 +18,13 @@ use crate::density::Density;
 use crate::error::{Code, Error, Result};
 use crate::learn::{Certificate, Progress, Stop};
 use crate::model::{LinearModel, Link, Plane, Rule};
-use crate::verdict::is_sparse;
+use crate::parallel::parallel_map;
 pub use linsep_proof::DataIdentity;
 use linsep_proof::digest::hex;
 use linsep_proof::{CertificateFile, ReadingField};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest as _, Sha256};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
@@ -93,6 +93,11 @@ impl ModelFile {
 
     /// Writes the file in one step: either the whole new file is there afterwards or the old one.
     pub fn save(&self, path: &Path) -> Result<()> {
+        self.save_on(path, 1)
+    }
+
+    /// The same, with the numbers of the planes written by so many threads.
+    pub fn save_on(&self, path: &Path, threads: usize) -> Result<()> {
         let numbers =
             |plane: &Plane| plane.bias.is_finite() && plane.weights.iter().all(|w| w.is_finite());
         if !self.model.planes.iter().all(numbers) {
@@ -103,7 +108,7 @@ impl ModelFile {
                 reason,
             });
         }
-        let pieces = self.pieces();
+        let pieces = self.pieces(threads);
         write_atomic(path, |out| {
             pieces.iter().try_for_each(|piece| out.write_all(piece.as_bytes()))
         })
@@ -111,18 +116,21 @@ impl ModelFile {
 
     /// The content of the file.
     pub fn to_json(&self) -> String {
-        self.pieces().concat()
+        self.pieces(1).concat()
     }
 
     /// The content of the file in pieces, one line for each field and for each plane.
-    fn pieces(&self) -> Vec<String> {
+    fn pieces(&self, threads: usize) -> Vec<String> {
         let model = &self.model;
-        let mut planes = vec!["[".to_owned()];
-        for (number, plane) in model.planes.iter().enumerate() {
-            planes.push(if number > 0 { ",\n    " } else { "\n    " }.to_owned());
-            planes.push(json(&WirePlane::of(plane)));
+        let mut lines = vec!["[".to_owned()];
+        let plane = |number: usize| json(&planes::Numbers::of(&model.planes[number]));
+        for (number, plane) in
+            parallel_map(model.planes.len(), threads, plane).into_iter().enumerate()
+        {
+            lines.push(if number > 0 { ",\n    " } else { "\n    " }.to_owned());
+            lines.push(plane);
         }
-        planes.push("\n  ]".into());
+        lines.push("\n  ]".into());
         let CertificateFile { data, input, reading, bias, basis, claims, .. } = &self.certificate;
         let claims = Certificate { claims: shared::leave_out(model, claims) };
         let mut certificate = CertificateFile::new(data.clone(), reading.clone(), *bias, claims);
@@ -141,7 +149,7 @@ impl ModelFile {
             ("rule", vec![json(&model.rule)]),
             ("link", vec![json(&model.link)]),
             ("input", vec![json(&model.input)]),
-            ("planes", planes),
+            ("planes", lines),
         ];
         fields.extend(self.density.as_ref().map(|density| ("density", vec![json(density)])));
         fields.push(("certificate", vec![json(&certificate)]));
@@ -166,7 +174,7 @@ impl ModelFile {
     /// Reads and checks the content of a file that is called `path` in messages.
     pub fn from_json(bytes: &[u8], path: &Path, max_memory: u64) -> Result<ModelFile> {
         let refuse = |code, reason: String| Error::Model { code, path: path.to_path_buf(), reason };
-        let wire: Wire = match serde_json::from_slice(bytes) {
+        let wire: Wire<'_> = match serde_json::from_slice(bytes) {
             Ok(wire) => wire,
             Err(e) => {
                 // Only a file that is of this version is asked to be valid.
@@ -257,7 +265,7 @@ struct Head {
 /// The file as it is read.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wire {
+struct Wire<'a> {
     format: String,
     sha256: String,
     learner: String,
@@ -272,7 +280,8 @@ struct Wire {
     rule: Rule,
     link: Link,
     input: InputMap,
-    planes: Vec<WirePlane<'static>>,
+    #[serde(borrow)]
+    planes: Vec<planes::Text<'a>>,
     #[serde(default)]
     density: Option<Density>,
     certificate: CertificateFile,
@@ -280,18 +289,7 @@ struct Wire {
     run: Option<SavedRun>,
 }
 
-/// A plane with all weights, or with those that are not 0.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WirePlane<'a> {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    weights: Option<Cow<'a, [f64]>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    sparse: Option<Vec<(u32, f64)>>,
-    bias: f64,
-}
-
-impl Wire {
+impl Wire<'_> {
     fn into_model_file(self) -> std::result::Result<ModelFile, String> {
         self.input.check()?;
         let features = self.input.width();
@@ -325,7 +323,7 @@ impl Wire {
         let stop =
             Stop::parse(&self.stop).ok_or_else(|| "the stop reason is unknown".to_owned())?;
         let planes: std::result::Result<Vec<Plane>, String> =
-            self.planes.into_iter().map(|plane| plane.into_plane(features)).collect();
+            self.planes.iter().map(|plane| plane.read(features)).collect();
         if let Some(density) = &self.density {
             density.check(self.classes.len(), features)?;
         }
@@ -351,50 +349,6 @@ impl Wire {
             density: self.density,
             run: self.run,
         })
-    }
-}
-
-impl WirePlane<'_> {
-    fn of(plane: &Plane) -> WirePlane<'_> {
-        if is_sparse(&plane.weights) {
-            let pairs = plane.weights.iter().enumerate().filter(|(_, w)| **w != 0.0);
-            let pairs = pairs.map(|(j, &w)| (j as u32, w)).collect();
-            WirePlane { weights: None, sparse: Some(pairs), bias: plane.bias }
-        } else {
-            WirePlane {
-                weights: Some(Cow::Borrowed(&plane.weights)),
-                sparse: None,
-                bias: plane.bias,
-            }
-        }
-    }
-
-    fn into_plane(self, features: usize) -> std::result::Result<Plane, String> {
-        let weights = match (self.weights, self.sparse) {
-            (Some(weights), None) if weights.len() == features => weights.into_owned(),
-            (Some(weights), None) => {
-                return Err(format!(
-                    "a plane has {} weights, the input has {features} features",
-                    weights.len()
-                ));
-            }
-            (None, Some(pairs)) => {
-                let rising = pairs.windows(2).all(|pair| pair[0].0 < pair[1].0);
-                if !rising || pairs.last().is_some_and(|(j, _)| *j as usize >= features) {
-                    return Err(
-                        "the sparse weights of a plane are out of order or out of range".into()
-                    );
-                }
-                let mut weights = vec![0.0; features];
-                pairs.iter().for_each(|&(j, w)| weights[j as usize] = w);
-                weights
-            }
-            _ => return Err("a plane needs either weights or sparse weights".into()),
-        };
-        if !self.bias.is_finite() || weights.iter().any(|w| !w.is_finite()) {
-            return Err("a weight is not finite".into());
-        }
-        Ok(Plane { weights, bias: self.bias })
     }
 }
 

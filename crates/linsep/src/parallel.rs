@@ -24,12 +24,16 @@ pub(crate) fn parallel_map<T: Send>(
                 mine.push((item, work(item)));
             }
         };
-        let handles: Vec<_> = (0..workers).map(|_| scope.spawn(run)).collect();
-        let joined = handles.into_iter().map(|handle| match handle.join() {
-            Ok(results) => results,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        joined.flatten().collect()
+        // The thread that asks works, too.
+        let handles: Vec<_> = (1..workers).map(|_| scope.spawn(run)).collect();
+        let mut results = run();
+        for handle in handles {
+            match handle.join() {
+                Ok(more) => results.extend(more),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        results
     });
     results.sort_unstable_by_key(|(item, _)| *item);
     results.into_iter().map(|(_, result)| result).collect()

@@ -4,8 +4,8 @@
 mod support;
 
 use linsep::proof::{
-    CertificateFile, Claim, ClassPlane, ClassWeight, DataIdentity, Equations, ExactNumber,
-    ExactPlane, Finding, Offset, Planes, Priors, Statistics, check_claim, check_file,
+    CertificateFile, Claim, ClassWeight, DataIdentity, Equations, Finding, FloatPlane, Offset,
+    Planes, Priors, Statistics, check_claim, check_file,
 };
 use linsep::{Dataset, Task};
 use support::{Table, Variant, fit, table, variants_of};
@@ -53,24 +53,13 @@ fn refused(case: &Case, claim: &Claim, table: &Table, what: &str) {
 
 /// Every plane of a claim, as (weights, bias), changed by `change`.
 fn with_plane(claim: &Claim, plane: usize, change: impl Fn(&mut [f64], &mut f64)) -> Claim {
-    let edit = |weights: &mut Option<Vec<ExactNumber>>, bias: &mut Option<ExactNumber>| {
-        let float = |number: &ExactNumber| match number {
-            ExactNumber::Binary64(x) => *x,
-            ExactNumber::Ratio(_) => panic!("weights are binary64"),
-        };
-        let mut numbers: Vec<f64> = weights.as_ref().unwrap().iter().map(float).collect();
-        let mut b = float(bias.as_ref().unwrap());
-        change(&mut numbers, &mut b);
-        *weights = Some(numbers.into_iter().map(ExactNumber::Binary64).collect());
-        *bias = Some(ExactNumber::Binary64(b));
+    let edit = |plane: &mut FloatPlane| {
+        change(plane.weights.as_mut().unwrap(), plane.bias.as_mut().unwrap());
     };
     let mut claim = claim.clone();
     match planes_of(&mut claim) {
-        Planes::Two { plane: ExactPlane { weights, bias, .. }, .. } => edit(weights, bias),
-        Planes::Each(planes) => {
-            let ClassPlane { weights, bias, .. } = &mut planes[plane];
-            edit(weights, bias);
-        }
+        Planes::Two { plane, .. } => edit(plane),
+        Planes::Each(planes) => edit(&mut planes[plane]),
     }
     claim
 }
@@ -296,7 +285,7 @@ fn planes_of_too_few_or_unknown_classes_are_refused() {
         match (planes_of(&mut fewer), planes_of(&mut unknown)) {
             (Planes::Each(fewer), Planes::Each(unknown)) => {
                 fewer.pop();
-                unknown[0].class = "elk".into();
+                unknown[0].class = Some("elk".into());
             }
             (Planes::Two { problem: fewer, .. }, Planes::Two { problem: unknown, .. }) => {
                 fewer.negative.clear();

@@ -265,7 +265,7 @@ fn a_forged_file_is_refused_for_what_it_says() {
         ("sparse", "model/1", "model/2", Code::MODEL_VERSION),
         ("sparse", "[99,1e+300]", "[100,1e+300]", Code::MODEL_CONTENT),
         ("sparse", "[64,-0.1]", "[3,-0.1]", Code::MODEL_CONTENT),
-        ("sparse", "[64,-0.1]", "[64,1e999]", Code::MODEL_SYNTAX),
+        ("sparse", "[64,-0.1]", "[64,1e999]", Code::MODEL_CONTENT),
         ("sparse", "\"index_base\":1", "\"index_base\":2", Code::MODEL_CONTENT),
         ("columns", "[\"blue\",\"red\"]", "[\"blue\"]", Code::MODEL_CONTENT),
         ("columns", "\"missing\":2.5", "\"missing\":null,\"more\":1", Code::MODEL_SYNTAX),

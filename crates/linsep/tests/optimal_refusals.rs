@@ -6,8 +6,8 @@
 mod optimal;
 
 use linsep::proof::{
-    Basis, BiasInterval, Claim, Entries, ExactNumber, Finding, Intercept, Loss, Objective,
-    Optimality, Planes, Reading, ReadingField, RowBuffer, Rows, WeightLimit, check_claim,
+    Basis, BiasInterval, Claim, Entries, Finding, Intercept, Loss, Objective, Optimality, Planes,
+    Reading, ReadingField, RowBuffer, Rows, WeightLimit, check_claim,
 };
 use optimal::{Numbers, Trial, vectors};
 use proptest::prelude::*;
@@ -222,7 +222,7 @@ fn with_weight(claim: &Claim, plane: usize, column: usize, step: f64) -> Claim {
         }
     };
     let all = weights.iter_mut().flatten().chain(bias.iter_mut());
-    if let Some(ExactNumber::Binary64(weight)) = all.into_iter().nth(column) {
+    if let Some(weight) = all.into_iter().nth(column) {
         *weight += step;
     }
     claim

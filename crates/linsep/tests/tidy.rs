@@ -195,9 +195,12 @@ fn no_source_is_longer_than_600_lines() {
 }
 
 #[test]
-fn unsafe_code_stands_in_the_kernels_and_one_mapping_only() {
-    let allowed =
-        ["crates/linsep/src/data/store/kernel.rs", "crates/linsep/src/data/read/source.rs"];
+fn unsafe_code_stands_in_the_kernels_and_two_calls_only() {
+    let allowed = [
+        "crates/linsep/src/data/store/kernel.rs",
+        "crates/linsep/src/data/read/source.rs",
+        "crates/linsep-cli/src/heap.rs",
+    ];
     let is_allowed = |path: &str| {
         allowed.contains(&path) || path.starts_with("crates/linsep/src/data/store/kernel/")
     };
@@ -207,10 +210,12 @@ fn unsafe_code_stands_in_the_kernels_and_one_mapping_only() {
             has_word(line, "unsafe") || line.contains("allow(unsafe_code)")
         }));
     }
-    report("unsafe code outside the kernels and the one mapping", &broken);
-    let mapping = sources(|path| path == allowed[1]).remove(0);
-    let uses = mapping.code().iter().filter(|line| has_word(line, "unsafe")).count();
-    assert_eq!(uses, 1, "{} has one unsafe call, the mapping of a file", allowed[1]);
+    report("unsafe code outside the kernels and two calls of the system", &broken);
+    for single in &allowed[1..] {
+        let source = sources(|path| path == *single).remove(0);
+        let uses = source.code().iter().filter(|line| has_word(line, "unsafe")).count();
+        assert_eq!(uses, 1, "{single} has one unsafe call");
+    }
 }
 
 #[test]

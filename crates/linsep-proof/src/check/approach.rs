@@ -3,8 +3,10 @@
 //! For any z and ρ = g − (M + τ²)z,
 //!
 //! ```text
-//! z·g + z·ρ ≤ gᵀ(M + τ²)⁻¹g ≤ z·g + z·ρ + |ρ|²/τ²
+//! z·g + z·ρ ≤ gᵀ(M + τ²)⁻¹g ≤ z·g + z·ρ + |ρ|²/(τ² + φ)
 //! ```
+//!
+//! where no eigenvalue of M is below φ ≥ 0.
 //!
 //! Only `drift`, a bound of how far the running remainder is from ρ, has to be right; z and the directions
 //! may be anything. It grows by the error that each image comes with and by what the additions of a step
@@ -22,6 +24,8 @@ pub(super) struct Search {
     pub(super) plane: usize,
     g: Vec<f64>,
     pub(super) tau: f64,
+    /// √(τ² + φ).
+    least: f64,
     pub(super) z: Vec<f64>,
     rest: Vec<f64>,
     pub(super) direction: Vec<f64>,
@@ -46,19 +50,22 @@ pub(super) enum Standing {
 }
 
 impl Search {
-    /// With |θ|, the error of the bias and the sum of all factors.
+    /// With |θ|, the error of the bias and the sum of all factors, and φ.
     pub(super) fn new(
         residual: Residual,
         (size, moved, total): (f64, f64, f64),
         reach: f64,
+        floor: f64,
     ) -> Search {
         let root = total.sqrt();
         let limit = SCORE_SHARE * residual.norm + SCORE_FLOOR * root;
         let tau = if size > 0.0 { DEPENDENT.min(0.4 * limit / size / reach) } else { DEPENDENT };
+        let least = (tau * tau + floor).sqrt();
         let rounding = f64::EPSILON * vector_length(&residual.g) + residual.sums_off;
         Search {
             plane: residual.plane,
             tau,
+            least,
             z: vec![0.0; residual.g.len()],
             rest: residual.g.clone(),
             direction: residual.g.clone(),
@@ -67,7 +74,7 @@ impl Search {
             limit,
             fixed: tau * size,
             moved: moved * root,
-            slack: 2f64.sqrt() * (rounding / tau + residual.scores_off),
+            slack: 2f64.sqrt() * (rounding / least + residual.scores_off),
             reach,
         }
     }
@@ -80,7 +87,7 @@ impl Search {
     pub(super) fn standing(&self) -> Standing {
         let (along, cross) = (dot(&self.z, &self.g), dot(&self.z, &self.rest));
         let off = vector_length(&self.z) * self.drift;
-        let rest = (vector_length(&self.rest) + self.drift) / self.tau;
+        let rest = (vector_length(&self.rest) + self.drift) / self.least;
         if self.within(along + cross.abs() + off + rest * rest, self.slack) {
             return Standing::Near;
         }
@@ -88,7 +95,7 @@ impl Search {
         if !self.within(along + cross - off, 0.0) {
             return Standing::Far;
         }
-        let drift = self.drift / self.tau;
+        let drift = self.drift / self.least;
         match self.within(drift * drift, self.slack) {
             true => Standing::Unknown,
             false => Standing::Hopeless,

@@ -76,7 +76,7 @@ impl Checker<'_> {
     /// Every plane against what the classes make of it.
     fn compare(
         &self,
-        fitted: &Fitted,
+        fitted: &Fitted<'_>,
         tally: &Tally,
         class: &(dyn Fn(usize) -> Expected + Sync),
         on: &(dyn Fn(f64) -> f64 + Sync),
@@ -103,7 +103,7 @@ impl Checker<'_> {
 
     fn agrees(
         &self,
-        fitted: &Fitted,
+        fitted: &Fitted<'_>,
         tally: &Tally,
         plane: usize,
         expected: &Expected,
@@ -146,7 +146,7 @@ impl Checker<'_> {
 
     fn gaussian(
         &self,
-        fitted: &Fitted,
+        fitted: &Fitted<'_>,
         tally: &Tally,
         smoothing: f64,
         priors: crate::fitted::Priors,
@@ -198,7 +198,7 @@ impl Checker<'_> {
     /// The scores of a plane and of the plane it should be, over all rows.
     fn scores_agree(
         &self,
-        fitted: &Fitted,
+        fitted: &Fitted<'_>,
         weights: &[f64],
         (base, base_moved): (f64, f64),
         moved: &dyn Fn(usize) -> f64,
@@ -226,7 +226,7 @@ impl Checker<'_> {
 
 /// The plane of a class by the multinomial model.
 fn multinomial<'a>(
-    fitted: &Fitted,
+    fitted: &Fitted<'_>,
     tally: &'a Tally,
     width: usize,
     alpha: f64,
@@ -249,7 +249,7 @@ fn multinomial<'a>(
 
 /// The plane of a class by the Bernoulli model.
 fn bernoulli<'a>(
-    fitted: &'a Fitted,
+    fitted: &'a Fitted<'a>,
     tally: &'a Tally,
     zero: f64,
     alpha: f64,
@@ -308,7 +308,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn new(checker: &Checker<'_>, fitted: &Fitted, on: &(dyn Fn(f64) -> f64 + Sync)) -> Tally {
+    fn new(checker: &Checker<'_>, fitted: &Fitted<'_>, on: &(dyn Fn(f64) -> f64 + Sync)) -> Tally {
         /// Sums of whole numbers that stay below this are exact.
         const MOST: f64 = (1u64 << 52) as f64;
         struct Part {

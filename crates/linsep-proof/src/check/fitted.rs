@@ -2,10 +2,11 @@
 //! and sums over the rows of a class.
 
 use super::sweep::{BLOCK, Line, sweep};
-use super::{Checked, Checker, side::binary64};
-use crate::claim::{ClassPlane, ExactNumber, ExactPlane, Scheme};
+use super::{Checked, Checker};
+use crate::claim::Scheme;
 use crate::double::Double;
 use crate::fitted::{Planes, Priors};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Two descriptions of one model may differ by this share of the norm of the scores. Two that both
@@ -19,17 +20,17 @@ pub(super) const SCORE_FLOOR: f64 = 1e-12;
 const NO_CLASS: u32 = u32::MAX;
 
 /// A model with the rows it speaks of.
-pub(super) struct Fitted {
+pub(super) struct Fitted<'a> {
     /// (weights, bias): one plane for two classes, else one for each class.
-    pub(super) planes: Vec<(Vec<f64>, f64)>,
+    pub(super) planes: Vec<(Cow<'a, [f64]>, f64)>,
     pub(super) n_classes: usize,
     class_of: Vec<u32>,
     /// Σ of the row weights of each class.
     pub(super) class_weights: Vec<f64>,
 }
 
-impl Fitted {
-    pub(super) fn new(planes: &Planes, checker: &Checker<'_>) -> Checked<Fitted> {
+impl<'a> Fitted<'a> {
+    pub(super) fn new(planes: &'a Planes, checker: &Checker<'_>) -> Checked<Fitted<'a>> {
         if !checker.bias {
             return Err("a fitted model needs a bias".into());
         }
@@ -44,16 +45,17 @@ impl Fitted {
                     None => NO_CLASS,
                 };
                 let class_of = (0..checker.rows.len()).map(class).collect();
-                Fitted::of(vec![floats(plane, checker)?], 2, class_of)
+                Fitted::of(vec![plane.dense(checker.width(), checker.bias)?], 2, class_of)
             }
             Planes::Each(planes) => {
                 let mut numbers = HashMap::new();
                 let mut all = Vec::new();
                 for (number, plane) in planes.iter().enumerate() {
-                    if numbers.insert(plane.class.as_str(), number as u32).is_some() {
-                        return Err(format!("class {} has two planes", plane.class));
+                    let class = plane.class()?;
+                    if numbers.insert(class, number as u32).is_some() {
+                        return Err(format!("class {class} has two planes"));
                     }
-                    all.push(class_floats(plane, checker)?);
+                    all.push(plane.dense(checker.width(), checker.bias)?);
                 }
                 // Rows share the text of their label, so most of them need no look at its letters.
                 let mut known: Vec<(&str, u32)> = Vec::new();
@@ -92,7 +94,7 @@ impl Fitted {
         Ok(fitted)
     }
 
-    fn of(planes: Vec<(Vec<f64>, f64)>, n_classes: usize, class_of: Vec<u32>) -> Fitted {
+    fn of(planes: Vec<(Cow<'a, [f64]>, f64)>, n_classes: usize, class_of: Vec<u32>) -> Fitted<'a> {
         Fitted { planes, n_classes, class_of, class_weights: Vec::new() }
     }
 
@@ -162,27 +164,4 @@ impl Fitted {
         };
         weights.iter().map(prior).collect()
     }
-}
-
-fn floats(plane: &ExactPlane, checker: &Checker<'_>) -> Checked<(Vec<f64>, f64)> {
-    binary64(plane, checker.width(), checker.bias)?
-        .ok_or_else(|| "the weights of a fitted model are JSON numbers".into())
-}
-
-/// The same of the plane of a class. All weights as binary64 are what a writer makes of many columns, so
-/// that case needs no copy of them.
-fn class_floats(plane: &ClassPlane, checker: &Checker<'_>) -> Checked<(Vec<f64>, f64)> {
-    let finite = |number: &ExactNumber| match number {
-        ExactNumber::Binary64(x) if x.is_finite() => Some(*x),
-        _ => None,
-    };
-    if let (Some(weights), None, Some(bias)) = (&plane.weights, &plane.sparse, &plane.bias)
-        && weights.len() == checker.width()
-        && let Some(weights) = weights.iter().map(finite).collect()
-        && let Some(bias) = finite(bias)
-    {
-        return Ok((weights, bias));
-    }
-    let ClassPlane { weights, sparse, bias, .. } = plane.clone();
-    floats(&ExactPlane { weights, sparse, bias }, checker)
 }

@@ -104,11 +104,7 @@ impl Side {
 }
 
 /// The weights of all columns and the bias, if every number of the plane is a binary64.
-pub(super) fn binary64(
-    plane: &ExactPlane,
-    width: usize,
-    bias: bool,
-) -> Checked<Option<(Vec<f64>, f64)>> {
+fn binary64(plane: &ExactPlane, width: usize, bias: bool) -> Checked<Option<(Vec<f64>, f64)>> {
     let pairs = WholePlane::pairs(plane, width)?;
     let bias = WholePlane::bias(plane, bias)?;
     let number = |number: &ExactNumber| match number {

@@ -23,6 +23,12 @@
 //! gᵀ(M + τ²)⁻¹g = z·g + z·ρ + ρᵀ(M + τ²)⁻¹ρ ≤ z·g + z·ρ + |ρ|²/τ²
 //! ```
 //!
+//! and with a floor φ ≤ λ for all eigenvalues λ of M, |ρ|²/(τ² + φ) is enough. Where there is a ridge or
+//! shrinkage, Λ is such a floor for the columns; the constant is orthogonal to the centred ones and has
+//! norm 1. The means are off by 2^-98 of X_j/√Σf, which moves no eigenvalue by more than 2^-98 d X_j over the
+//! norm of the column; that is far below 2^-60 unless columns are nearly constant, and only a φ well above
+//! counts.
+//!
 //! A poor z can only make the bound larger. Steps of conjugate gradients improve z until the bound
 //! suffices; nothing is factorised. The sum z·g + z·ρ bounds from below as well, so weights that are
 //! too far off are refused as soon as it says so.
@@ -95,7 +101,7 @@ fn gamma(k: f64) -> f64 {
 /// What the claim and the weights of the classes say of the equations.
 struct Frame<'a> {
     checker: &'a Checker<'a>,
-    fitted: &'a Fitted,
+    fitted: &'a Fitted<'a>,
     equations: &'a Equations,
     /// The factor of a row of each class, beside its weight.
     factors: Vec<f64>,
@@ -108,7 +114,7 @@ struct Frame<'a> {
 impl<'a> Frame<'a> {
     fn new(
         checker: &'a Checker<'a>,
-        fitted: &'a Fitted,
+        fitted: &'a Fitted<'a>,
         equations: &'a Equations,
     ) -> Checked<Frame<'a>> {
         let weights = &fitted.class_weights;
@@ -175,6 +181,8 @@ struct System<'a> {
     /// The norms X_j of the columns as they are, and those of all together divided by the scales.
     sizes: Vec<f64>,
     size: f64,
+    /// No eigenvalue of M is smaller, as far as that is known.
+    floor: f64,
 }
 
 impl<'a> System<'a> {
@@ -203,11 +211,13 @@ impl<'a> System<'a> {
                 (harvests, fine.lists())
             }
         };
-        let system = System::new(frame, sums, squares);
+        let mut system = System::new(frame, sums, squares);
         let spreads = system.scales.iter().zip(&system.sizes);
         if !system.size.is_finite() || spreads.clone().any(|(s, x)| *s < NEARLY_CONSTANT * x) {
             return None;
         }
+        system.floor = system.least_eigenvalue();
+        let system = system;
         let residual = |(plane, harvest): (usize, Harvest)| {
             let weights = &fitted.planes[plane].0;
             let length = harvest.square.sqrt();
@@ -293,7 +303,16 @@ impl<'a> System<'a> {
             false => means.clone(),
         };
         means.push(blend);
-        System { frame, centres, means, ridge, keep, scales, sizes, size }
+        System { frame, centres, means, ridge, keep, scales, sizes, size, floor: 0.0 }
+    }
+
+    /// No eigenvalue of M is smaller: what Λ gives every column, if no column is nearly constant.
+    fn least_eigenvalue(&self) -> f64 {
+        /// Below this rounding may be what it is.
+        const LEAST: f64 = 1e-12;
+        let ridge = |scale: &f64| self.ridge / (scale * scale);
+        let least = self.scales.iter().map(ridge).fold(1.0, f64::min);
+        if least >= LEAST { 0.99 * least } else { 0.0 }
     }
 
     /// A bound of the errors of w·x + base in binary64, all rows together.
@@ -334,7 +353,7 @@ impl<'a> System<'a> {
         let search = |residual: Residual| {
             let size = self.theta(residual.plane);
             let moved = self.bias_error(residual.plane);
-            Search::new(residual, (size, moved, self.frame.total), reach)
+            Search::new(residual, (size, moved, self.frame.total), reach, self.floor)
         };
         let mut searches: Vec<Search> = residuals.into_iter().map(search).collect();
         let mut open = Vec::new();

@@ -83,7 +83,7 @@ impl Line<'_> {
 /// in their order. `size` is how many numbers the sums of a block hold; `length` is how many rows.
 pub(super) fn sweep<A: Send>(
     checker: &Checker<'_>,
-    fitted: &Fitted,
+    fitted: &Fitted<'_>,
     (size, length): (usize, u64),
     start: impl Fn() -> A + Sync,
     visit: impl Fn(&mut A, &Line<'_>) + Sync,
@@ -299,7 +299,7 @@ impl Aside for () {
 /// Takes planes over the rows, with something else beside the first of them.
 pub(super) fn ride<K: Kind, S: Aside>(
     checker: &Checker<'_>,
-    fitted: &Fitted,
+    fitted: &Fitted<'_>,
     factors: &[f64],
     riders: &[Rider<'_>],
     aside: impl Fn() -> S + Sync,
@@ -321,7 +321,7 @@ pub(super) fn ride<K: Kind, S: Aside>(
 
 struct Tour<'a> {
     checker: &'a Checker<'a>,
-    fitted: &'a Fitted,
+    fitted: &'a Fitted<'a>,
     factors: &'a [f64],
     riders: &'a [Rider<'a>],
 }

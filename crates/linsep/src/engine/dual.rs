@@ -123,7 +123,10 @@ impl Dual {
     }
 
     fn found(&self, swift: &Sweep<1>) -> &Found {
-        self.found.get_or_init(|| swift.found(0))
+        self.found.get_or_init(|| {
+            // A sweep of one lane has one machine.
+            swift.found().swap_remove(0)
+        })
     }
 
     /// Begins at the multipliers of another run, times a factor.

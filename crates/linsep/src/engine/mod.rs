@@ -5,6 +5,7 @@ pub(crate) mod batch;
 mod compact;
 pub(crate) mod coordinates;
 pub(crate) mod crammer_singer;
+pub(crate) mod curvature;
 pub(crate) mod dense;
 pub(crate) mod direct;
 pub(crate) mod dual;

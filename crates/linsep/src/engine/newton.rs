@@ -3,8 +3,9 @@
 //! A step solves H p = −∇P, H = Λ + Σ h x xᵀ with Λ the curvature of the penalty and h = c loss″(m),
 //! by conjugate gradients. Each of their iterations is one pass over the rows. They are
 //! preconditioned by the factors of an H that only some rows make up: with s rows for D columns the
-//! error falls about by √(D/s) an iteration, so tall data needs a handful of them. Wide data takes
-//! the diagonal of H. Very tall data is solved on every eighth row first, which is a start close to
+//! error falls about by √(D/s) an iteration, so tall data needs a handful of them. Rows of few values
+//! are cheap enough for the H of all of them ([`super::curvature`]), which solves a step without any
+//! iteration. Wide data takes the diagonal of H. Very tall data is solved on every eighth row first, which is a start close to
 //! the answer for an eighth of the price.
 //!
 //! Products H p of dense rows use values of one byte ([`super::rough`]) as long as that gets steps ahead.
@@ -19,17 +20,13 @@
 //! References: Nocedal, Wright, Numerical Optimization, 7.1; Byrd, Chin, Neveitt, Nocedal, On the use
 //! of stochastic Hessian information, 2011.
 
-use super::dense::Factor;
-use super::objective::{Gap, Intercept, Look, Objective, Penalty, Sides, add};
+use super::curvature::{Inverse, Sampled};
+use super::objective::{Gap, Intercept, Look, Objective, Sides, add};
 use super::rough::Rough;
-use crate::data::store::{CodeRows, Store, with_rows};
+use crate::data::store::{CodeRows, with_rows};
 use crate::model::Plane;
 use crate::parallel::parallel_map;
 
-/// More columns than this are preconditioned by the diagonal alone.
-pub(crate) const MOST_FACTORED: usize = 1536;
-/// Rows for each column in the sample whose second derivatives are factorised.
-const SAMPLE: usize = 4;
 /// A run on every eighth row comes first where that leaves so many rows for each column.
 pub(super) const TALL: usize = 30;
 /// The sample is every eighth row.
@@ -102,19 +99,7 @@ impl Newton {
         // Far from the end a step is no better than its quadratic model, however exactly it is solved.
         let tolerance = (0.3 * ratio.sqrt()).clamp(0.1, 0.4);
         let curvatures = objective.curvatures(&look.margins);
-        let preconditioner = match self.preconditioner.take() {
-            Some(old) if old.still_good => old,
-            _ => Preconditioner::new(objective, self.plane.clone(), &curvatures),
-        };
-        if matches!(self.products, Products::Open) {
-            self.products = Rough::new(objective).map_or(Products::Exact, Products::Rough);
-        }
-        let hessian = Hessian { objective, curvatures: &curvatures, products: &self.products };
-        let (direction, iterations) =
-            conjugate_gradients(&hessian, down.clone(), &preconditioner, tolerance);
-        self.preconditioner =
-            Some(Preconditioner { still_good: iterations <= 12, ..preconditioner });
-        self.passes += iterations as u64;
+        let direction = self.direction(objective, &down, &curvatures, tolerance);
         let before = self.gap;
         let falls = 0.5 * inner(&down, &direction);
         let look = self.search(objective, look, &direction);
@@ -131,6 +116,44 @@ impl Newton {
         }
         self.was_slow = slow;
         self.look = Some(look);
+    }
+
+    /// An answer of H p = −∇P, up to a share of the length of the gradient.
+    fn direction(
+        &mut self,
+        objective: &Objective,
+        down: &Plane,
+        curvatures: &[f64],
+        tolerance: f64,
+    ) -> Plane {
+        let is_cheap = Sampled::of(objective, curvatures).is_cheap();
+        let preconditioner = match self.preconditioner.take() {
+            Some(old) if old.still_good && !(old.of_sample && is_cheap) => old,
+            _ => {
+                let new = Preconditioner::new(objective, self.plane.clone(), curvatures);
+                self.passes += u64::from(is_cheap);
+                let direction = new.apply(down);
+                if new.is_exact && inner(down, &direction) > 0.0 {
+                    self.preconditioner = Some(new);
+                    return direction;
+                }
+                new
+            }
+        };
+        if matches!(self.products, Products::Open) {
+            self.products = match is_cheap {
+                true => Products::Exact,
+                false => Rough::new(objective).map_or(Products::Exact, Products::Rough),
+            };
+        }
+        let hessian = Hessian { objective, curvatures, products: &self.products };
+        let (direction, iterations) =
+            conjugate_gradients(&hessian, down.clone(), &preconditioner, tolerance);
+        self.passes += iterations as u64;
+        // A new matrix has to be cheaper than the iterations that it saves.
+        let still_good = iterations <= if is_cheap { 2 } else { 12 };
+        self.preconditioner = Some(Preconditioner { still_good, ..preconditioner });
+        direction
     }
 
     /// Goes along a direction as far as the objective falls, and says what is there.
@@ -372,6 +395,8 @@ fn push(length: f64, part: &Plane, all: &mut Plane) {
 /// Something close to the inverse of H.
 struct Preconditioner {
     kind: Inverse,
+    /// Whether it was the inverse itself where it was made.
+    is_exact: bool,
     /// The plane whose H it is close to.
     made_at: Plane,
     /// Made of every eighth row, at the end of the run on those.
@@ -379,211 +404,13 @@ struct Preconditioner {
     still_good: bool,
 }
 
-pub(super) enum Inverse {
-    Factored(Factor),
-    Diagonal(Plane),
-}
-
 impl Preconditioner {
     fn new(objective: &Objective, made_at: Plane, curvatures: &[f64]) -> Preconditioner {
-        let kind = Sampled::of(objective, curvatures).inverse();
-        Preconditioner { kind, made_at, of_sample: false, still_good: true }
+        let (kind, is_exact) = Sampled::of(objective, curvatures).inverse();
+        Preconditioner { kind, is_exact, made_at, of_sample: false, still_good: true }
     }
 
     fn apply(&self, residual: &Plane) -> Plane {
         self.kind.apply(residual)
-    }
-}
-
-impl Inverse {
-    pub(super) fn apply(&self, residual: &Plane) -> Plane {
-        match self {
-            Inverse::Factored(factor) => {
-                let mut rhs = residual.weights.clone();
-                rhs.push(residual.bias);
-                let mut answer = factor.solve(&rhs);
-                let bias = answer.pop().unwrap_or(0.0);
-                Plane { weights: answer, bias }
-            }
-            Inverse::Diagonal(diagonal) => {
-                let pair = |(r, d): (&f64, &f64)| if *d > 0.0 { r / d } else { 0.0 };
-                let weights = residual.weights.iter().zip(&diagonal.weights).map(pair).collect();
-                Plane { weights, bias: pair((&residual.bias, &diagonal.bias)) }
-            }
-        }
-    }
-}
-
-/// Rows with the curvatures of their losses.
-pub(super) struct Sampled<'a> {
-    pub(super) store: &'a Store,
-    pub(super) rows: &'a [u32],
-    pub(super) curvatures: &'a [f64],
-    pub(super) penalty: &'a Penalty,
-    pub(super) intercept: Intercept,
-    pub(super) threads: usize,
-}
-
-impl<'a> Sampled<'a> {
-    pub(super) fn of(objective: &'a Objective, curvatures: &'a [f64]) -> Sampled<'a> {
-        Sampled {
-            store: objective.store(),
-            rows: &objective.rows,
-            curvatures,
-            penalty: &objective.penalty,
-            intercept: objective.intercept,
-            threads: objective.threads,
-        }
-    }
-
-    /// Something close to the inverse of Λ + Σ h x xᵀ.
-    pub(super) fn inverse(&self) -> Inverse {
-        match self.store.width() <= MOST_FACTORED {
-            true => Inverse::Factored(self.factor()),
-            false => Inverse::Diagonal(self.penalised_diagonal()),
-        }
-    }
-
-    /// The factors of it over a sample of the rows, whose h count for all.
-    fn factor(&self) -> Factor {
-        let width = self.store.width();
-        let order = width + 1;
-        let active: Vec<usize> =
-            (0..self.rows.len()).filter(|&i| self.curvatures[i] > 0.0).collect();
-        // Rows with few values are cheap enough to be taken more of.
-        let values = self.store.nonzeros() as usize / self.store.rows().max(1);
-        let cheap = (width / values.max(1)).clamp(1, 2);
-        let wanted = (SAMPLE * cheap * order).max(4096);
-        let every = (active.len() / wanted).max(1);
-        let sample: Vec<usize> = active.iter().copied().step_by(every).collect();
-        let mut matrix = second_derivatives(self, &sample, every as f64);
-        if every > 1 {
-            fit_diagonal(&mut matrix, &self.diagonal());
-        }
-        for j in 0..width {
-            matrix[j * order + j] += self.penalty.curvature(j);
-        }
-        match self.intercept {
-            Intercept::Penalised => matrix[width * order + width] += self.penalty.l2,
-            Intercept::Free => {}
-            Intercept::None => {
-                (0..width).for_each(|j| matrix[width * order + j] = 0.0);
-                (0..width).for_each(|j| matrix[j * order + width] = 0.0);
-                matrix[width * order + width] = 1.0;
-            }
-        }
-        Factor::new(&matrix, order)
-    }
-
-    /// The diagonal of Σ h x xᵀ.
-    fn diagonal(&self) -> Plane {
-        let width = self.store.width();
-        let values = self.store.held_values() as usize;
-        let pieces = super::objective::pieces(self.rows.len(), values, width);
-        let parts = parallel_map(pieces.len(), self.threads, |piece| {
-            let mut diagonal = Plane { weights: vec![0.0; width], bias: 0.0 };
-            let mut scratch = Vec::new();
-            for i in pieces[piece].clone() {
-                let h = self.curvatures[i];
-                if h > 0.0 {
-                    diagonal.bias += h;
-                    self.store.for_each(self.rows[i] as usize, &mut scratch, |j, x| {
-                        diagonal.weights[j as usize] += h * x * x;
-                    });
-                }
-            }
-            diagonal
-        });
-        let mut all = Plane { weights: vec![0.0; width], bias: 0.0 };
-        parts.iter().for_each(|part| add(part, &mut all));
-        all
-    }
-
-    /// The same with Λ: all of H that the columns do not share.
-    fn penalised_diagonal(&self) -> Plane {
-        let mut diagonal = self.diagonal();
-        for (j, d) in diagonal.weights.iter_mut().enumerate() {
-            *d += self.penalty.curvature(j);
-        }
-        if self.intercept == Intercept::Penalised {
-            diagonal.bias += self.penalty.l2;
-        }
-        diagonal
-    }
-}
-
-/// Σ h (x, 1)(x, 1)ᵀ over some positions, each counted so many times.
-pub(super) fn second_derivatives(
-    sampled: &Sampled<'_>,
-    positions: &[usize],
-    times: f64,
-) -> Vec<f64> {
-    let order = sampled.store.width() + 1;
-    // No more pieces than 128 MB hold matrices of.
-    let values = (positions.len() * order).min(1 << 24);
-    let pieces = super::objective::pieces(positions.len(), values, order * order / 4);
-    let parts = with_rows!(sampled.store, rows => {
-        parallel_map(pieces.len(), sampled.threads, |piece| {
-            let mut matrix = vec![0.0; order * order];
-            let (mut columns, mut entries) = (Vec::new(), Vec::new());
-            for &i in &positions[pieces[piece].clone()] {
-                rows.entries(sampled.rows[i] as usize, &mut columns, &mut entries);
-                add_square(times * sampled.curvatures[i], &columns, &entries, &mut matrix, order);
-            }
-            matrix
-        })
-    });
-    let mut matrix = vec![0.0; order * order];
-    for part in parts {
-        matrix.iter_mut().zip(&part).for_each(|(all, part)| *all += part);
-    }
-    for j in 0..order {
-        for k in 0..j {
-            matrix[k * order + j] = matrix[j * order + k];
-        }
-    }
-    matrix
-}
-
-/// Adds h (x, 1)(x, 1)ᵀ below the diagonal.
-fn add_square(h: f64, columns: &[u32], entries: &[f64], matrix: &mut [f64], order: usize) {
-    let dense = columns.len() + 1 == order;
-    let last = &mut matrix[(order - 1) * order..];
-    for (&column, x) in columns.iter().zip(entries) {
-        last[column as usize] += h * x;
-    }
-    last[order - 1] += h;
-    for (k, (&column, x)) in columns.iter().zip(entries).enumerate() {
-        let a = h * x;
-        if a == 0.0 {
-            continue;
-        }
-        let line = &mut matrix[column as usize * order..][..column as usize + 1];
-        if dense {
-            crate::data::store::kernel::axpy_dense(a, &entries[..k + 1], line);
-        } else {
-            for (&other, y) in columns[..k + 1].iter().zip(entries) {
-                line[other as usize] += a * y;
-            }
-        }
-    }
-}
-
-/// Scales rows and columns until the diagonal is that of all rows: columns that are rarely in use may
-/// be missing in a sample.
-fn fit_diagonal(matrix: &mut [f64], wanted: &Plane) {
-    let order = wanted.weights.len() + 1;
-    let mut factors = Vec::with_capacity(order);
-    for (j, &d) in wanted.weights.iter().chain([&wanted.bias]).enumerate() {
-        let here = matrix[j * order + j];
-        factors.push(if here > 0.0 { (d / here).sqrt() } else { 1.0 });
-        matrix[j * order + j] = d;
-    }
-    for j in 0..order {
-        for k in 0..j {
-            let element = matrix[j * order + k] * factors[j] * factors[k];
-            matrix[j * order + k] = element;
-            matrix[k * order + j] = element;
-        }
     }
 }

@@ -11,7 +11,7 @@ use super::stopping::StopRule;
 use crate::data::Dataset;
 use crate::data::read::words;
 use crate::data::scale::{Scaler, Scaling};
-use crate::data::store::Rows;
+use crate::data::store::{Rows, Store};
 use crate::error::{Error, Result};
 use crate::learn::update::{Beginning, Move, StartPlane, Update};
 use crate::learn::{Budget, Progress, Status};
@@ -113,11 +113,15 @@ pub(crate) struct Setup {
     pub(crate) seed: u64,
     /// Whether the average of the planes over all visits is kept too.
     pub(crate) average: bool,
+    /// Threads for what comes before the first visit.
+    pub(crate) threads: usize,
 }
 
 /// A run of the engine.
 pub(crate) struct Online<U> {
     pub(crate) data: Arc<Dataset>,
+    /// The rows once more, where the way they are kept is slow to go over; no bit depends on it.
+    twin: Option<Store>,
     rule: U,
     scaling: Scaling,
     scaler: Scaler,
@@ -198,7 +202,9 @@ impl<U: Rule> Online<U> {
         let planes = setup.start.iter().map(|p| moving(p.weights.clone(), p.bias)).collect();
         let late = setup.start.iter().filter(|_| setup.average);
         let late = late.map(|p| moving(vec![0.0; p.weights.len()], 0.0)).collect();
-        let Setup { data, rows, scaling, scaler, rates, start, order, until, seed, .. } = setup;
+        let Setup {
+            data, rows, scaling, scaler, rates, start, order, until, seed, threads, ..
+        } = setup;
         let now = Now {
             run: (fingerprint(&data, &rows), order.word().to_owned(), seed, until.to_string()),
             rows: rows.len() as u64,
@@ -219,9 +225,11 @@ impl<U: Rule> Online<U> {
             centre: scaler.centre.as_ref().map_or_else(Vec::new, |c| c.direction.clone()),
         };
         let (visiting, longest) = (Vec::new(), OnceLock::new());
-        let arrangement = Arrangement::of(&now.planes, &data);
+        let twin = data.store.sparse_twin(threads);
+        let arrangement = Arrangement::of(&now.planes, twin.as_ref().unwrap_or(&data.store));
         let mut run = Online {
             data,
+            twin,
             rule,
             scaling,
             scaler,
@@ -280,16 +288,17 @@ impl<U: Rule> Online<U> {
     fn advance_within_epoch(&mut self, visits: u64, updates: u64) -> Passed {
         let left = &self.visiting[self.now.cursor as usize..];
         let visiting = &left[..left.len().min(usize::try_from(visits).unwrap_or(usize::MAX))];
-        let (data, rule, scaler, rates) = (&self.data, &self.rule, &self.scaler, &self.rates);
-        let (moves, targets) = (self.now.moves(&mut self.arrangement), data.targets());
+        let store = self.twin.as_ref().unwrap_or(&self.data.store);
+        let (rule, scaler, rates) = (&self.rule, &self.scaler, &self.rates);
+        let (moves, targets) = (self.now.moves(&mut self.arrangement), self.data.targets());
         match &mut self.skips {
             None => {
                 let job = Pass { targets, visiting, updates, look: EveryRow };
-                work(data, rule, scaler, rates, moves, job)
+                work(store, rule, scaler, rates, moves, job)
             }
             Some(skips) => {
                 let job = Pass { targets, visiting, updates, look: skips };
-                work(data, rule, scaler, rates, moves, job)
+                work(store, rule, scaler, rates, moves, job)
             }
         }
     }
@@ -337,8 +346,9 @@ impl<U: Rule> Online<U> {
     /// The margins of the rows.
     fn margins(&mut self) -> Vec<f64> {
         let job = Margins { targets: self.data.targets(), rows: &self.rows };
+        let store = self.twin.as_ref().unwrap_or(&self.data.store);
         let moves = self.now.moves(&mut self.arrangement);
-        work(&self.data, &self.rule, &self.scaler, &self.rates, moves, job)
+        work(store, &self.rule, &self.scaler, &self.rates, moves, job)
     }
 
     /// What the stop rule says at the end of an epoch.
@@ -366,27 +376,17 @@ impl<U: Rule> Online<U> {
     /// Whether no row is wrong: the error set.
     fn is_empty(&mut self) -> bool {
         let job = AllRight { targets: self.data.targets(), rows: &self.rows };
-        work(
-            &self.data,
-            &self.rule,
-            &self.scaler,
-            &self.rates,
-            self.now.moves(&mut self.arrangement),
-            job,
-        )
+        let store = self.twin.as_ref().unwrap_or(&self.data.store);
+        let moves = self.now.moves(&mut self.arrangement);
+        work(store, &self.rule, &self.scaler, &self.rates, moves, job)
     }
 
     /// Σ weight · loss over all rows.
     fn criterion(&mut self) -> f64 {
         let job = Losses { data: &self.data, rows: &self.rows };
-        work(
-            &self.data,
-            &self.rule,
-            &self.scaler,
-            &self.rates,
-            self.now.moves(&mut self.arrangement),
-            job,
-        )
+        let store = self.twin.as_ref().unwrap_or(&self.data.store);
+        let moves = self.now.moves(&mut self.arrangement);
+        work(store, &self.rule, &self.scaler, &self.rates, moves, job)
     }
 
     /// Puts the rows into the order of this epoch, which follows from seed, epoch and planes.

@@ -29,8 +29,9 @@
 //! minimization of non-smooth functions, 2005; Nocedal, Wright, Numerical Optimization, 7.1.
 
 use super::compact::Compact;
+use super::curvature::{Inverse, Sampled};
 use super::joint::{Joint, JointLoss, Lines, Measured, Mixing, merge};
-use super::newton::{Inverse, Sampled, TALL};
+use super::newton::TALL;
 use super::objective::{Gap, Intercept};
 use crate::data::store::kernel::{axpy_dense, dot_f64};
 use crate::data::store::panel::Real;
@@ -531,7 +532,7 @@ impl Preconditioner {
             intercept: joint.intercept,
             threads: joint.threads,
         };
-        let inverse = sampled.inverse();
+        let inverse = sampled.inverse().0;
         Preconditioner { inverse, made_at, temperature, still_good: true }
     }
 

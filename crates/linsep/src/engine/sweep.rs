@@ -27,6 +27,8 @@ pub(crate) const LEAST_GAP: f64 = 3e-5;
 const RUN: usize = 16;
 /// Visits that pass until the weights of a row are there.
 const AHEAD: usize = 2;
+/// From this margin on a row has no multiplier, whatever binary32 and few digits do to its score.
+const TOLD: f32 = 1.001;
 /// Places that are looked at together.
 const LOOK: usize = 1 << 13;
 
@@ -79,8 +81,11 @@ pub(crate) trait Machines: Send + Sync {
     fn gaps(&self) -> &[Gap];
     /// How near each machine is now.
     fn measured(&self, threads: usize) -> Vec<Gap>;
-    /// The multipliers of a machine with few digits, and their plane, also with few.
-    fn found(&self, lane: usize) -> Found;
+    /// The multipliers and the plane of every machine, with few digits.
+    fn found(&self) -> Vec<Found>;
+    /// The positions of each machine, rising, whose multiplier does not follow from a margin well
+    /// beyond 1.
+    fn untold(&self) -> Vec<Vec<u32>>;
     fn save(&self) -> Saved;
     /// Goes back to a saved state; false if it does not belong to this sweep.
     fn restore(&mut self, saved: &Saved) -> bool;
@@ -361,31 +366,39 @@ where
         self.look(threads)[..self.count].to_vec()
     }
 
-    fn found(&self, lane: usize) -> Found {
+    fn found(&self) -> Vec<Found> {
         let ground = &self.ground;
-        let alpha = self.multipliers(lane);
-        let mut sums = vec![-0.0; ground.width()];
-        let mut plane = Plane { weights: vec![0.0; ground.width()], bias: 0.0 };
-        for (place, position) in ground.positions.iter().enumerate() {
-            let a = alpha[*position as usize];
-            if a > 0.0 {
-                let a = a * f64::from(self.sign(place, lane)) / ground.l2;
-                let (columns, values) = ground.row(place);
-                for (&column, &value) in columns.iter().zip(values) {
-                    sums[column as usize] += a * f64::from(value);
-                }
-                plane.bias += a;
+        let mut found: Vec<Found> = (0..self.count)
+            .map(|lane| Found {
+                plane: Plane {
+                    weights: vec![-0.0; ground.width()],
+                    bias: short(f64::from(self.bias[lane])),
+                },
+                alpha: self.multipliers(lane),
+            })
+            .collect();
+        for (line, column) in self.weights.iter().zip(&ground.columns) {
+            for (found, weight) in found.iter_mut().zip(line) {
+                // 0 for the −0 of a column that no row moved.
+                found.plane.weights[*column as usize] = short(f64::from(*weight)) + 0.0;
             }
         }
-        for (sum, column) in sums.iter().zip(&ground.columns) {
-            plane.weights[*column as usize] = *sum + 0.0;
+        found
+    }
+
+    fn untold(&self) -> Vec<Vec<u32>> {
+        let mut untold = vec![Vec::new(); self.count];
+        for (place, position) in self.ground.positions.iter().enumerate() {
+            let scores = self.scores(place);
+            for (lane, untold) in untold.iter_mut().enumerate() {
+                let margin = self.sign(place, lane) * scores[lane];
+                if self.alpha[place][lane] > 0.0 || !(margin >= TOLD) {
+                    untold.push(*position);
+                }
+            }
         }
-        if ground.intercept == Intercept::None {
-            plane.bias = 0.0;
-        }
-        plane.weights.iter_mut().for_each(|w| *w = short(*w));
-        plane.bias = short(plane.bias);
-        Found { plane, alpha }
+        untold.iter_mut().for_each(|positions| positions.sort_unstable());
+        untold
     }
 
     fn save(&self) -> Saved {

@@ -5,7 +5,7 @@ use super::bounds::Ranges;
 use crate::data::Dataset;
 use crate::engine::objective::{Loss, Objective, Penalty};
 use crate::model::Plane;
-use linsep_proof::{Claim, ExactNumber, ExactPlane, Optimality, Planes, Problem};
+use linsep_proof::{Claim, FloatPlane, Optimality, Planes, Problem};
 use std::sync::Arc;
 
 /// A claim `optimal` about one plane.
@@ -95,24 +95,17 @@ impl<'a> Claimed<'a> {
 }
 
 /// A plane of binary64.
-fn plain(plane: &ExactPlane, width: usize) -> Option<Plane> {
-    let number = |number: &ExactNumber| match number {
-        ExactNumber::Binary64(value) => Some(*value),
-        ExactNumber::Ratio(_) => None,
-    };
-    let mut weights = vec![0.0; width];
-    match (&plane.weights, &plane.sparse) {
-        (Some(dense), None) if dense.len() == width => {
-            for (weight, dense) in weights.iter_mut().zip(dense) {
-                *weight = number(dense)?;
-            }
-        }
+fn plain(plane: &FloatPlane, width: usize) -> Option<Plane> {
+    let weights = match (&plane.weights, &plane.sparse) {
+        (Some(dense), None) if dense.len() == width => dense.clone(),
         (None, Some(pairs)) => {
+            let mut weights = vec![0.0; width];
             for (column, weight) in pairs {
-                *weights.get_mut(*column as usize)? = number(weight)?;
+                *weights.get_mut(*column as usize)? = *weight;
             }
+            weights
         }
         _ => return None,
-    }
-    Some(Plane { weights, bias: plane.bias.as_ref().map_or(Some(0.0), number)? })
+    };
+    Some(Plane { weights, bias: plane.bias.unwrap_or(0.0) })
 }

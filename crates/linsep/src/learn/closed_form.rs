@@ -15,7 +15,7 @@ use crate::engine::planes::Planes;
 use crate::error::{Code, Error, Place, Result};
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::verdict::{float_plane, problem_of};
-use linsep_proof::{Claim, ClassPlane, Finding, Planes as ClaimedPlanes, check_claim};
+use linsep_proof::{Claim, Finding, FloatPlane, Planes as ClaimedPlanes, check_claim};
 use serde::{Deserialize, Serialize};
 
 /// More columns than this make a matrix that is not worth it.
@@ -241,15 +241,11 @@ fn planes_of(data: &Dataset, planes: &[Plane]) -> ClaimedPlanes {
         let problem = problem_of(data, &data.classes()[1], None);
         return ClaimedPlanes::Two { problem, plane: exact(plane) };
     }
-    let each = data.classes().iter().zip(planes).map(|(class, plane)| {
-        let plane = exact(plane);
-        ClassPlane {
-            class: class.clone(),
-            weights: plane.weights,
-            sparse: plane.sparse,
-            bias: plane.bias,
-        }
-    });
+    let each = data
+        .classes()
+        .iter()
+        .zip(planes)
+        .map(|(class, plane)| FloatPlane { class: Some(class.clone()), ..exact(plane) });
     ClaimedPlanes::Each(each.collect())
 }
 

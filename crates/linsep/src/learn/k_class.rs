@@ -23,14 +23,14 @@ use super::certified::{Certified, Evidence, Machine, foreign};
 use super::optimising::{Problem, Solver, Terms};
 use super::{State, Task, Training};
 use crate::engine::crammer_singer::{self, CrammerSinger};
+use crate::engine::curvature::MOST_FACTORED;
 use crate::engine::joint::{Joint, JointLoss, Lines, Measured};
-use crate::engine::newton::MOST_FACTORED;
 use crate::engine::objective::Gap;
 use crate::engine::softmax::Softmax;
 use crate::error::{Error, Result};
 use crate::model::{LinearModel, Link, Rule};
 use crate::verdict::float_plane;
-use linsep_proof::{ClassPlane, DualPoint, Planes};
+use linsep_proof::{DualPoint, FloatPlane, Planes};
 use serde::{Deserialize, Serialize};
 
 /// Starts a machine for all classes of a task.
@@ -231,9 +231,8 @@ impl Machine for Run {
         };
         let planes = joint.planes(&measured.lines);
         let planes = data.classes().iter().zip(&planes).map(|(class, plane)| {
-            let exact = float_plane(&plane.weights, Some(plane.bias));
-            let class = class.clone();
-            ClassPlane { class, weights: exact.weights, sparse: exact.sparse, bias: exact.bias }
+            let plane = float_plane(&plane.weights, Some(plane.bias));
+            FloatPlane { class: Some(class.clone()), ..plane }
         });
         Evidence {
             planes: Planes::Each(planes.collect()),

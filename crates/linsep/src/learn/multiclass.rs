@@ -179,7 +179,7 @@ impl Training for Duel {
             (Some(witness), _) => Some(Claim::Inseparable { problem, witness }),
             (None, Some(plane)) => {
                 let plane = float_plane(&plane.weights, Some(plane.bias));
-                Some(Claim::Separable { problem, plane })
+                Some(Claim::Separable { problem, plane: plane.into() })
             }
             (None, None) => None,
         };

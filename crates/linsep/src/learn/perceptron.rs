@@ -221,7 +221,20 @@ impl Perceptron {
         let data = task.data.clone();
         let (order, until, seed, scaling) = (self.order, self.stop, self.seed, self.scale);
         let average = false;
-        Ok(Setup { data, rows, scaling, scaler, rates, start, order, until, seed, average })
+        let threads = task.threads;
+        Ok(Setup {
+            data,
+            rows,
+            scaling,
+            scaler,
+            rates,
+            start,
+            order,
+            until,
+            seed,
+            average,
+            threads,
+        })
     }
 
     fn start_planes(

@@ -362,7 +362,7 @@ impl Training for Run {
         let wrong = margins(data, &rows, self.positive, &plane, self.task.threads);
         let claim = Claim::Mistakes {
             problem: problem_of(data, &data.classes()[self.positive as usize], None),
-            plane: float_plane(&plane.weights, Some(plane.bias)),
+            plane: float_plane(&plane.weights, Some(plane.bias)).into(),
             mistakes: wrong.iter().filter(|m| is_wrong(**m)).count() as u64,
             conflicts: self.conflicts().0.clone(),
         };

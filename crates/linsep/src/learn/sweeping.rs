@@ -6,17 +6,16 @@
 
 use super::optimising::Problem;
 use super::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
-use crate::data::store::{CodeRows, with_rows};
 use crate::engine::ground::Ground;
 use crate::engine::objective::{Gap, Loss, Penalty};
 use crate::engine::sweep::{self, Found, LEAST_GAP, Machines};
 use crate::error::{Error, Result};
-use crate::model::{LinearModel, Link, Plane, Rule};
+use crate::model::{LinearModel, Link, Rule};
 use crate::parallel::parallel_map;
 use crate::verdict::{float_plane, problem_of};
 use linsep_proof::{Claim, DualPoint, Finding, Optimality, Planes, check_claim};
 use serde::{Deserialize, Serialize};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// A run of all machines.
 pub(crate) struct Sweeps {
@@ -25,6 +24,8 @@ pub(crate) struct Sweeps {
     rows: Vec<u32>,
     sweeps: Vec<Box<dyn Machines>>,
     visits: u64,
+    /// What [`Sweeps::found`] gave since the last step.
+    found: OnceLock<Vec<Found>>,
 }
 
 impl Sweeps {
@@ -39,7 +40,8 @@ impl Sweeps {
         let sweeps = sweep::sweeps(&ground, &classes, data.n_classes());
 
         let rows = objective.rows;
-        Ok(Sweeps { problem, task: task.clone(), rows, sweeps, visits: 0 })
+        let found = OnceLock::new();
+        Ok(Sweeps { problem, task: task.clone(), rows, sweeps, visits: 0, found })
     }
 
     /// Aims a little lower, for what binary32 does not see.
@@ -73,15 +75,17 @@ impl Sweeps {
         sweep.gaps()[lane]
     }
 
-    fn found(&self) -> Vec<Found> {
-        parallel_map(self.task.data.n_classes(), self.task.threads, |class| {
-            let (sweep, lane) = self.machine(class);
-            sweep.found(lane)
+    /// Every machine as it is now.
+    fn found(&self) -> &[Found] {
+        self.found.get_or_init(|| {
+            let found = |k: usize| self.sweeps[k].found();
+            let parts = parallel_map(self.sweeps.len(), self.task.threads, found);
+            parts.into_iter().flatten().collect()
         })
     }
 
     /// What is claimed of a machine, its numbers still to be set.
-    fn claim(&self, class: usize, found: &Found) -> Claim {
+    fn claim(&self, class: usize, found: &Found, untold: &[u32]) -> Claim {
         let data = self.task.data.as_ref();
         let loss = match self.problem.loss {
             Loss::Hinge => linsep_proof::Loss::Hinge,
@@ -95,7 +99,7 @@ impl Sweeps {
             },
             optimality: Optimality {
                 objective: self.problem.claimed(loss, data, &self.rows, &penalty),
-                dual: self.dual_point(class, found),
+                dual: self.dual_point(found, untold),
                 primal: 0.0,
                 bound: 0.0,
                 gap: 0.0,
@@ -106,32 +110,18 @@ impl Sweeps {
     }
 
     /// The multipliers, without those that the plane tells: rows beyond their margin have none.
-    fn dual_point(&self, class: usize, found: &Found) -> DualPoint {
-        let data = self.task.data.as_ref();
-        let Plane { weights, bias } = &found.plane;
-        let margins: Vec<f64> = with_rows!(data.store, rows => {
-            let folded = rows.fold(weights);
-            let margin = |&row: &u32| {
-                let score = rows.code_dot(row as usize, &folded) + bias;
-                if data.class_of(row as usize) as usize == class { score } else { -score }
-            };
-            self.rows.iter().map(margin).collect()
-        });
-        let told = |i: usize| margins[i] >= 1.0;
-        let listed = |&(i, alpha): &(usize, f64)| alpha > 0.0 || !told(i);
-        let pairs = found.alpha.iter().copied().enumerate().filter(listed);
-        DualPoint {
-            alpha: pairs.map(|(i, alpha)| (u64::from(self.rows[i]), alpha)).collect(),
-            ..DualPoint::default()
-        }
+    fn dual_point(&self, found: &Found, untold: &[u32]) -> DualPoint {
+        let pair = |&i: &u32| (u64::from(self.rows[i as usize]), found.alpha[i as usize]);
+        DualPoint { alpha: untold.iter().map(pair).collect(), ..DualPoint::default() }
     }
 
     /// The claim of one machine, if the checker confirms it.
-    fn proved(&self, class: usize, found: &Found, Gap { primal, dual }: Gap) -> Claim {
+    fn proved(&self, class: usize, untold: &[u32], Gap { primal, dual }: Gap) -> Claim {
+        let found = &self.found()[class];
         let data = self.task.data.as_ref();
         let mut words = String::new();
 
-        let mut claim = self.claim(class, found);
+        let mut claim = self.claim(class, found, untold);
 
         for slack in [1e-5, 1e-4, 1e-3, 1e-2] {
             if let Claim::Optimal { optimality, .. } = &mut claim {
@@ -170,6 +160,7 @@ impl Training for Sweeps {
             self.visits += now;
             left -= now;
             if now == to_end {
+                self.found = OnceLock::new();
                 let wanted = self.wanted();
                 let sweeps: Vec<Mutex<&mut Box<dyn Machines>>> =
                     self.sweeps.iter_mut().map(Mutex::new).collect();
@@ -201,7 +192,7 @@ impl Training for Sweeps {
     fn model(&self) -> LinearModel {
         let data = &self.task.data;
         LinearModel {
-            planes: self.found().into_iter().map(|found| found.plane).collect(),
+            planes: self.found().iter().map(|found| found.plane.clone()).collect(),
             rule: Rule::Rest,
             link: Link::None,
             classes: data.classes().to_vec(),
@@ -228,7 +219,10 @@ impl Training for Sweeps {
             Status::Finished => (0..found.len()).map(|class| self.gap(class)).collect(),
             _ => self.sweeps.iter().flat_map(|sweep| sweep.measured(self.task.threads)).collect(),
         };
-        let prove = |class: usize| self.proved(class, &found[class], gaps[class]);
+        let untold = |k: usize| self.sweeps[k].untold();
+        let untold = parallel_map(self.sweeps.len(), self.task.threads, untold);
+        let untold: Vec<Vec<u32>> = untold.into_iter().flatten().collect();
+        let prove = |class: usize| self.proved(class, &untold[class], gaps[class]);
         Certificate { claims: parallel_map(found.len(), self.task.threads, prove) }
     }
 
@@ -249,6 +243,7 @@ impl Training for Sweeps {
             }
         }
         self.visits = saved.visits;
+        self.found = OnceLock::new();
         Ok(())
     }
 

@@ -5,7 +5,7 @@
 
 use crate::model::{LinearModel, Plane};
 use crate::verdict::{float_plane, is_sparse};
-use linsep_proof::{Claim, ClassPlane, ExactNumber, ExactPlane, Planes};
+use linsep_proof::{Claim, FloatPlane, Planes};
 
 /// The claims without the planes that are those of the model.
 pub(super) fn leave_out(model: &LinearModel, claims: &[Claim]) -> Vec<Claim> {
@@ -27,25 +27,18 @@ pub(super) fn leave_out(model: &LinearModel, claims: &[Claim]) -> Vec<Claim> {
 
 /// The planes of a claim without their numbers, if those are the model's.
 fn without(model: &LinearModel, number: usize, planes: &Planes) -> Planes {
+    let nameless = FloatPlane::default;
     match planes {
         Planes::Two { problem, plane }
             if plane_of(model, number).is_some_and(|own| is_plane(own, plane)) =>
         {
-            let plane = ExactPlane { weights: None, sparse: None, bias: None };
-            Planes::Two { problem: problem.clone(), plane }
+            Planes::Two { problem: problem.clone(), plane: nameless() }
         }
         Planes::Each(all)
             if all.len() == model.planes.len()
-                && all.iter().zip(&model.planes).all(|(claimed, own)| {
-                    is(own, (&claimed.weights, &claimed.sparse, &claimed.bias))
-                }) =>
+                && all.iter().zip(&model.planes).all(|(claimed, own)| is_plane(own, claimed)) =>
         {
-            let name = |plane: &ClassPlane| ClassPlane {
-                class: plane.class.clone(),
-                weights: None,
-                sparse: None,
-                bias: None,
-            };
+            let name = |plane: &FloatPlane| FloatPlane { class: plane.class.clone(), ..nameless() };
             Planes::Each(all.iter().map(name).collect())
         }
         other => other.clone(),
@@ -61,24 +54,20 @@ pub(super) fn put_back(model: &LinearModel, certificate: &mut [Claim]) {
         else {
             continue;
         };
+        let fill = |plane: &mut FloatPlane, own: &Plane| {
+            if plane.weights.is_none() && plane.sparse.is_none() {
+                let class = plane.class.take();
+                *plane = FloatPlane { class, ..exact(own) };
+            }
+        };
         match planes {
-            Planes::Two { plane, .. } if plane.weights.is_none() && plane.sparse.is_none() => {
-                if let Some(own) = plane_of(model, number) {
-                    *plane = exact(own);
-                }
+            Planes::Two { plane, .. } => {
+                plane_of(model, number).into_iter().for_each(|own| fill(plane, own));
             }
             Planes::Each(all) if all.len() == model.planes.len() => {
-                let missing =
-                    |plane: &ClassPlane| plane.weights.is_none() && plane.sparse.is_none();
-                for (plane, own) in all.iter_mut().zip(&model.planes) {
-                    if missing(plane) {
-                        let own = exact(own);
-                        (plane.weights, plane.sparse, plane.bias) =
-                            (own.weights, own.sparse, own.bias);
-                    }
-                }
+                all.iter_mut().zip(&model.planes).for_each(|(plane, own)| fill(plane, own));
             }
-            _ => {}
+            Planes::Each(_) => {}
         }
     }
 }
@@ -91,37 +80,26 @@ fn plane_of(model: &LinearModel, number: usize) -> Option<&Plane> {
     }
 }
 
-/// The numbers of a claimed plane.
-type Claimed<'a> =
-    (&'a Option<Vec<ExactNumber>>, &'a Option<Vec<(u32, ExactNumber)>>, &'a Option<ExactNumber>);
-
-fn is_plane(own: &Plane, plane: &ExactPlane) -> bool {
-    is(own, (&plane.weights, &plane.sparse, &plane.bias))
-}
-
 /// Whether [`exact`] of a plane is what is claimed, to the last bit.
-fn is(own: &Plane, (weights, sparse, bias): Claimed<'_>) -> bool {
-    let same = |number: &ExactNumber, own: f64| match number {
-        ExactNumber::Binary64(x) => x.to_bits() == own.to_bits(),
-        ExactNumber::Ratio(_) => false,
-    };
-    let numbers = match (weights, sparse, is_sparse(&own.weights)) {
+fn is_plane(own: &Plane, claimed: &FloatPlane) -> bool {
+    let same = |a: f64, b: f64| a.to_bits() == b.to_bits();
+    let numbers = match (&claimed.weights, &claimed.sparse, is_sparse(&own.weights)) {
         (Some(weights), None, false) => {
             weights.len() == own.weights.len()
-                && weights.iter().zip(&own.weights).all(|(w, own)| same(w, *own))
+                && weights.iter().zip(&own.weights).all(|(w, own)| same(*w, *own))
         }
         (None, Some(pairs), true) => {
             let own = own.weights.iter().enumerate().filter(|(_, w)| **w != 0.0);
             let mut pairs = pairs.iter();
             own.into_iter().all(|(j, own)| {
-                pairs.next().is_some_and(|(column, w)| *column as usize == j && same(w, *own))
+                pairs.next().is_some_and(|(column, w)| *column as usize == j && same(*w, *own))
             }) && pairs.next().is_none()
         }
         _ => false,
     };
-    numbers && bias.as_ref().is_some_and(|bias| same(bias, own.bias))
+    numbers && claimed.bias.is_some_and(|bias| same(bias, own.bias))
 }
 
-fn exact(plane: &Plane) -> ExactPlane {
+fn exact(plane: &Plane) -> FloatPlane {
     float_plane(&plane.weights, Some(plane.bias))
 }

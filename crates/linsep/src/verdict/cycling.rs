@@ -102,7 +102,7 @@ fn integer_plane(weights: &[i64], bias: Option<i64>) -> ExactPlane {
     const EXACT: u64 = 1 << 53;
     if weights.iter().chain(&bias).all(|x| x.unsigned_abs() <= EXACT) {
         let weights: Vec<f64> = weights.iter().map(|&x| x as f64).collect();
-        return float_plane(&weights, bias.map(|x| x as f64));
+        return float_plane(&weights, bias.map(|x| x as f64)).into();
     }
     let number = |x: &i64| ExactNumber::Ratio(x.to_string());
     let weights = Some(weights.iter().map(number).collect());

@@ -45,7 +45,8 @@ use crate::error::{Code, Error, Place, Result};
 use crate::model::Plane;
 use dashu_int::IBig;
 use linsep_proof::{
-    Certificate, Claim, ClassPlane, Problem, ReadingField, Scheme, Weighted, check_claim,
+    Certificate, Claim, ClassPlane, FloatPlane, Problem, ReadingField, Scheme, Weighted,
+    check_claim,
 };
 pub(crate) use proposal::{float_plane, is_sparse};
 use search::{Answer, Effort, Search};
@@ -417,15 +418,14 @@ impl Judge {
 /// The claim that a plane separates a class from all others; not checked yet.
 pub(crate) fn separable(data: &Dataset, class: &str, plane: &Plane) -> Claim {
     let plane = proposal::float_plane(&plane.weights, Some(plane.bias));
-    Claim::Separable { problem: signed::problem_of(data, class, None), plane }
+    Claim::Separable { problem: signed::problem_of(data, class, None), plane: plane.into() }
 }
 
 /// The claim that planes, one for each class, separate jointly; not checked yet.
 pub(crate) fn jointly_separable(data: &Dataset, planes: &[Plane]) -> Claim {
     let planes = data.classes().iter().zip(planes).map(|(class, plane)| {
-        let exact = proposal::float_plane(&plane.weights, Some(plane.bias));
-        let class = class.clone();
-        ClassPlane { class, weights: exact.weights, sparse: exact.sparse, bias: exact.bias }
+        let plane = proposal::float_plane(&plane.weights, Some(plane.bias));
+        ClassPlane::from(FloatPlane { class: Some(class.clone()), ..plane })
     });
     Claim::JointSeparable { planes: planes.collect() }
 }

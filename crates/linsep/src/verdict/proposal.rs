@@ -3,7 +3,7 @@
 
 use super::signed::{Signed, WholeRows};
 use dashu_int::{IBig, UBig};
-use linsep_proof::{ExactNumber, ExactPlane, Weighted};
+use linsep_proof::{ExactNumber, ExactPlane, FloatPlane, Weighted};
 
 pub(crate) fn gcd(a: IBig, b: IBig) -> IBig {
     let (mut a, mut b) = (a, b);
@@ -29,15 +29,13 @@ pub(crate) fn weighted(view: &Signed, lambda: &[(usize, IBig)]) -> Vec<Weighted>
 }
 
 /// A plane of binary64 numbers, sparse where that is shorter.
-pub(crate) fn float_plane(weights: &[f64], bias: Option<f64>) -> ExactPlane {
-    let bias = bias.map(ExactNumber::Binary64);
+pub(crate) fn float_plane(weights: &[f64], bias: Option<f64>) -> FloatPlane {
     if is_sparse(weights) {
         let pairs = weights.iter().enumerate().filter(|(_, w)| **w != 0.0);
-        let pairs = pairs.map(|(j, &w)| (j as u32, ExactNumber::Binary64(w))).collect();
-        return ExactPlane { weights: None, sparse: Some(pairs), bias };
+        let pairs = pairs.map(|(j, &w)| (j as u32, w)).collect();
+        return FloatPlane { sparse: Some(pairs), bias, ..FloatPlane::default() };
     }
-    let weights = weights.iter().map(|&w| ExactNumber::Binary64(w)).collect();
-    ExactPlane { weights: Some(weights), sparse: None, bias }
+    FloatPlane { weights: Some(weights.to_vec()), bias, ..FloatPlane::default() }
 }
 
 /// Whether a plane is better written as a list of weights that are not 0.

@@ -363,7 +363,8 @@ impl Search {
             return None;
         }
         let plane = float_plane(weights, self.view.bias.then_some(bias));
-        self.proved(Claim::Separable { problem: self.view.problem.clone(), plane }, effort)
+        let (problem, plane) = (self.view.problem.clone(), plane.into());
+        self.proved(Claim::Separable { problem, plane }, effort)
     }
 
     fn propose_witness(

@@ -3,8 +3,8 @@
 #![allow(dead_code)] // Each test file uses its own part of this one.
 
 use linsep::proof::{
-    Basis, Claim, ClassPlane, DualPoint, ExactNumber, ExactPlane, Intercept, Loss, Objective,
-    Optimality, Planes, Problem, Rows, Scheme,
+    Basis, Claim, DualPoint, FloatPlane, Intercept, Loss, Objective, Optimality, Planes, Problem,
+    Rows, Scheme,
 };
 
 /// A table with labels and weights of rows.
@@ -287,7 +287,7 @@ impl<'a> Numbers<'a> {
         let mut a = match (&dual.plane, &dual.planes) {
             (Some(plane), _) => self.slopes(&[vector_of(plane)], 0.0),
             (_, Some(planes)) => {
-                let planes: Vec<Vec<f64>> = planes.iter().map(class_vector).collect();
+                let planes: Vec<Vec<f64>> = planes.iter().map(vector_of).collect();
                 self.slopes(&planes, 0.0)
             }
             _ => self.slopes(w, 0.0),
@@ -422,11 +422,10 @@ impl<'a> Numbers<'a> {
     fn planes_of(&self, w: &[Vec<f64>]) -> Planes {
         let plane = |w: &[f64]| {
             let (bias, weights) = w.split_last().unwrap();
-            let weights = weights.iter().map(|w| ExactNumber::Binary64(*w)).collect();
-            ExactPlane {
-                weights: Some(weights),
-                sparse: None,
-                bias: Some(ExactNumber::Binary64(*bias)),
+            FloatPlane {
+                weights: Some(weights.to_vec()),
+                bias: Some(*bias),
+                ..FloatPlane::default()
             }
         };
         match w {
@@ -441,10 +440,7 @@ impl<'a> Numbers<'a> {
             _ => Planes::Each(
                 w.iter()
                     .zip(&self.names)
-                    .map(|(w, name)| {
-                        let ExactPlane { weights, sparse, bias } = plane(w);
-                        ClassPlane { class: name.clone(), weights, sparse, bias }
-                    })
+                    .map(|(w, name)| FloatPlane { class: Some(name.clone()), ..plane(w) })
                     .collect(),
             ),
         }
@@ -452,25 +448,16 @@ impl<'a> Numbers<'a> {
 }
 
 /// (weights, bias) of a plane as one vector.
-pub(crate) fn vector_of(plane: &ExactPlane) -> Vec<f64> {
-    let float = |number: &ExactNumber| match number {
-        ExactNumber::Binary64(x) => *x,
-        ExactNumber::Ratio(_) => panic!("weights are binary64"),
-    };
-    let mut all: Vec<f64> = plane.weights.iter().flatten().map(float).collect();
-    all.push(plane.bias.as_ref().map_or(0.0, float));
+pub(crate) fn vector_of(plane: &FloatPlane) -> Vec<f64> {
+    let mut all = plane.weights.clone().unwrap_or_default();
+    all.push(plane.bias.unwrap_or(0.0));
     all
-}
-
-pub(crate) fn class_vector(plane: &ClassPlane) -> Vec<f64> {
-    let ClassPlane { weights, sparse, bias, .. } = plane.clone();
-    vector_of(&ExactPlane { weights, sparse, bias })
 }
 
 /// The planes of a claim as vectors.
 pub(crate) fn vectors(planes: &Planes) -> Vec<Vec<f64>> {
     match planes {
         Planes::Two { plane, .. } => vec![vector_of(plane)],
-        Planes::Each(planes) => planes.iter().map(class_vector).collect(),
+        Planes::Each(planes) => planes.iter().map(vector_of).collect(),
     }
 }

@@ -9,7 +9,7 @@ use crate::progress::Watch;
 use crate::units;
 use linsep::checkpoint::{Checkpoint, Earlier, SavedLimits, SavedRun};
 use linsep::model_file::DataIdentity;
-use linsep::{Error, Observer, Stop, Task, Training};
+use linsep::{Error, Observer, State, Stop, Task, Training};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -141,14 +141,14 @@ impl Observer for Keeper<'_> {
     }
 }
 
-/// What a run that starts has to remember beside its state.
+/// What a run that starts has to remember beside its state, which is taken where it is written.
 pub(super) fn first(
     plan: &Plan,
     earlier: Earlier,
     held_out: Option<f64>,
     now: &dyn Training,
 ) -> SavedRun {
-    let mut run = SavedRun::new(now.progress().visits, now.save());
+    let mut run = SavedRun::new(now.progress().visits, State::from_bytes(Vec::new()));
     run.earlier = earlier;
     run.held_out = held_out;
     run.rates = plan.settings.rates.clone();

@@ -96,10 +96,11 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
 
     let writing = Instant::now();
     let parameters = plan.recipe.effective(&plan.settings);
-    // Certificates may be larger than the data; this one is lent to the file.
+    let ended_by_limit = ended_by(&fit, &plan).is_some();
+    // Models and certificates may be larger than the data; these are lent to the file.
     let certificate = Certificate { claims: std::mem::take(&mut fit.certificate.claims) };
     let mut model_file = ModelFile::new(
-        fit.model.clone(),
+        fit.model,
         certificate,
         plan.recipe.name,
         parameters.clone(),
@@ -111,14 +112,15 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let goes_on = match plan.recipe.kind {
         Kind::Online => true,
         // At its gap there is nothing left to do.
-        Kind::Optimising => ended_by(&fit, &plan).is_some(),
+        Kind::Optimising => ended_by_limit,
         _ => false,
     };
     model_file.run = goes_on.then(|| keeper.saved(training.as_ref()));
-    model_file.save(&plan.model)?;
+    model_file.save_on(&plan.model, context.threads)?;
     fit.certificate.claims = std::mem::take(&mut model_file.certificate.claims);
+    fit.model = model_file.model;
     let resumed = plan.resume.as_ref().filter(|r| r.is_checkpoint()).map(|r| r.path.as_path());
-    let saved = keeper.end(training.as_ref(), ended_by(&fit, &plan).is_none(), resumed)?;
+    let saved = keeper.end(training.as_ref(), !ended_by_limit, resumed)?;
     drop(keeper);
     let report = Report {
         file: input.file.clone(),

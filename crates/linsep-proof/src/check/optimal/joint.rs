@@ -75,8 +75,8 @@ impl<'a> Joint<'a> {
         checker: &'a Checker<'a>,
         setting: &'a Setting<'a>,
         members: &'a Members,
-        own: &[Linear],
-        dual: Option<&[Linear]>,
+        own: &[Linear<'_>],
+        dual: Option<&[Linear<'_>]>,
     ) -> Checked<Joint<'a>> {
         let (n_classes, width) = (own.len(), checker.width());
         let free = setting.objective.intercept == Intercept::Free;
@@ -107,7 +107,7 @@ impl<'a> Joint<'a> {
     }
 
     /// No less than the objective of the planes.
-    pub(super) fn primal(&self, planes: &[Linear]) -> f64 {
+    pub(super) fn primal(&self, planes: &[Linear<'_>]) -> f64 {
         let penalty = &self.setting.penalty;
         let mut sum = Double::ZERO;
         for Linear { weights, bias } in planes {
@@ -367,7 +367,7 @@ impl<'a> Joint<'a> {
 }
 
 impl Scores {
-    fn new(planes: &[Linear], width: usize) -> Scores {
+    fn new(planes: &[Linear<'_>], width: usize) -> Scores {
         let padded = planes.len().next_multiple_of(LANES);
         let mut weights = vec![0.0; width * padded];
         let mut most = vec![0f64; width];

@@ -28,10 +28,9 @@ mod rows;
 mod shares;
 mod two;
 
-use super::side::binary64;
 use super::{Checked, Checker};
-use crate::claim::{ClassPlane, ExactPlane, Problem};
-use crate::fitted::Planes;
+use crate::claim::Problem;
+use crate::fitted::{FloatPlane, Planes};
 use crate::optimal::{DualPoint, Intercept, Loss, Objective, Optimality};
 use joint::Joint;
 use penalty::Penalty;
@@ -71,7 +70,7 @@ impl Checker<'_> {
     fn optimal_two(
         &self,
         problem: &Problem,
-        plane: &ExactPlane,
+        plane: &FloatPlane,
         setting: &Setting<'_>,
         claimed: &Optimality,
     ) -> Checked<()> {
@@ -121,7 +120,7 @@ impl Checker<'_> {
 
     fn optimal_joint(
         &self,
-        planes: &[ClassPlane],
+        planes: &[FloatPlane],
         setting: &Setting<'_>,
         claimed: &Optimality,
     ) -> Checked<()> {
@@ -134,13 +133,17 @@ impl Checker<'_> {
         if !setting.objective.limits.is_empty() || claimed.bias.is_some() {
             return Err("limits and the interval of the bias are for two classes".into());
         }
-        let classes: Vec<&str> = planes.iter().map(|plane| plane.class.as_str()).collect();
+        let classes: Checked<Vec<&str>> = planes.iter().map(FloatPlane::class).collect();
+        let classes = classes?;
         let own = self.linears(planes)?;
         own.iter().try_for_each(|plane| setting.allows_bias(plane.bias))?;
         let dual = match &claimed.dual.planes {
             None => None,
             Some(dual)
-                if dual.iter().map(|plane| plane.class.as_str()).eq(classes.iter().copied()) =>
+                if dual
+                    .iter()
+                    .map(|plane| plane.class.as_deref())
+                    .eq(classes.iter().copied().map(Some)) =>
             {
                 Some(self.linears(dual)?)
             }
@@ -157,18 +160,13 @@ impl Checker<'_> {
         shown(claimed, joint.primal(&own), joint.dual()?)
     }
 
-    fn linear(&self, plane: &ExactPlane) -> Checked<Linear> {
-        let (weights, bias) = binary64(plane, self.width(), self.bias)?
-            .ok_or("the weights of an optimal model are JSON numbers")?;
+    fn linear<'b>(&self, plane: &'b FloatPlane) -> Checked<Linear<'b>> {
+        let (weights, bias) = plane.dense(self.width(), self.bias)?;
         Ok(Linear { weights, bias })
     }
 
-    fn linears(&self, planes: &[ClassPlane]) -> Checked<Vec<Linear>> {
-        let linear = |plane: &ClassPlane| {
-            let ClassPlane { weights, sparse, bias, .. } = plane.clone();
-            self.linear(&ExactPlane { weights, sparse, bias })
-        };
-        planes.iter().map(linear).collect()
+    fn linears<'b>(&self, planes: &'b [FloatPlane]) -> Checked<Vec<Linear<'b>>> {
+        planes.iter().map(|plane| self.linear(plane)).collect()
     }
 
     /// The class and the factor c of every row. `place` turns the number of a row's label into its

@@ -7,15 +7,16 @@
 use super::penalty::UNIT;
 use crate::check::{Checked, Checker};
 use crate::rows::{Entries, RowBuffer};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// A plane whose scores are bounded.
-pub(super) struct Linear {
-    pub(super) weights: Vec<f64>,
+pub(super) struct Linear<'a> {
+    pub(super) weights: Cow<'a, [f64]>,
     pub(super) bias: f64,
 }
 
-impl Linear {
+impl Linear<'_> {
     /// The score of a row, and a bound on its error.
     pub(super) fn score(&self, entries: Entries<'_>, roundings: f64) -> (f64, f64) {
         let (sums, sizes, terms) = match entries {

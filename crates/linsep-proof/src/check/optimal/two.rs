@@ -11,8 +11,8 @@
 //! multiplied by t = lighter/heavier, a real number of which binary64 knows the first digits. Without it
 //! the same inequality bounds b.
 //!
-//! **Sums over columns.** Where the gap is wide, g is the difference of two plain sums, of the products
-//! above 0 and of those below, each of which errs by n u of itself. Where it is narrow, or the sides have
+//! **Sums over columns.** Where the gap is wide, g is a plain sum beside one of the sizes of its terms, of
+//! which it errs by n u. Where it is narrow, or the sides have
 //! factors of their own, g is added up with what each addition drops (`two_sum`), so that n additions
 //! err by n² u² of Σ α|x| instead of n u; a product, the reading and the last rounding err by u each. The
 //! part of the negative rows is kept beside it in plain binary64: with factors f₊ and f₋ of the sides
@@ -39,7 +39,7 @@ pub(super) struct Two<'a> {
     checker: &'a Checker<'a>,
     setting: &'a Setting<'a>,
     members: &'a Members,
-    planes: Evaluated,
+    planes: Evaluated<'a>,
     parts: Vec<Part>,
     sums: Columns,
     /// Σ α of the negative and of the positive rows.
@@ -49,9 +49,9 @@ pub(super) struct Two<'a> {
 }
 
 /// The plane of the claim, and that of the dual point if it has one of its own.
-struct Evaluated {
-    own: Linear,
-    dual: Option<Linear>,
+struct Evaluated<'a> {
+    own: Linear<'a>,
+    dual: Option<Linear<'a>>,
 }
 
 /// What a block of rows adds up to.
@@ -67,7 +67,7 @@ struct Part {
 
 /// What is known of g in each column.
 enum Columns {
-    /// Σ of the products above 0 and −Σ of those below.
+    /// Σ y α x and Σ α|x|.
     Plain(Vec<[f64; 2]>),
     /// Σ y α x, what its additions dropped, Σ α|x|, and Σ y α x of negative rows.
     Careful(Vec<[f64; 4]>),
@@ -86,10 +86,7 @@ impl Columns {
         match self {
             Columns::Plain(sums) => each(sums, entries, |sum, value| {
                 let product = factor * value;
-                // What is not a number goes to one of them and stays one.
-                let is_above = product > 0.0;
-                sum[0] += if is_above { product } else { 0.0 };
-                sum[1] += if is_above { 0.0 } else { -product };
+                *sum = [sum[0] + product, sum[1] + product.abs()];
             }),
             Columns::Careful(sums) => {
                 let negative = f64::from(u8::from(factor < 0.0));
@@ -126,9 +123,14 @@ impl Columns {
         }
     }
 
-    /// f₊ g₊ − f₋ g₋ of each column and a bound on its error, in `roundings` of products and n
+    /// f₊ g₊ − f₋ g₋ of a column and a bound on its error, in `roundings` of products and n
     /// additions.
-    fn each(&self, [negative, positive]: [f64; 2], roundings: f64, n: f64) -> Vec<(f64, f64)> {
+    fn total(
+        &self,
+        [negative, positive]: [f64; 2],
+        roundings: f64,
+        n: f64,
+    ) -> impl Fn(usize) -> (f64, f64) {
         let turn = negative - positive;
         let sum_error = match self {
             Columns::Plain(_) if turn == 0.0 => 2.0 * n * UNIT,
@@ -138,16 +140,16 @@ impl Columns {
         };
         let unit = (roundings + 24.0) * UNIT + sum_error;
         let tiny = n * 8.0 * f64::from_bits(1);
-        let error = |size: f64| unit * size * (1.0 + 4.0 * n * UNIT) + tiny;
-        match self {
-            Columns::Plain(sums) => sums
-                .iter()
-                .map(|[above, below]| (positive * (above - below), error(above + below)))
-                .collect(),
-            Columns::Careful(sums) => sums
-                .iter()
-                .map(|sum| (positive * (sum[0] + sum[1]) + turn * sum[3], error(sum[2])))
-                .collect(),
+        let error = move |size: f64| unit * size * (1.0 + 4.0 * n * UNIT) + tiny;
+        move |column: usize| match self {
+            Columns::Plain(sums) => {
+                let [sum, size] = sums[column];
+                (positive * sum, error(size))
+            }
+            Columns::Careful(sums) => {
+                let sum = &sums[column];
+                (positive * (sum[0] + sum[1]) + turn * sum[3], error(sum[2]))
+            }
         }
     }
 }
@@ -172,8 +174,8 @@ impl<'a> Two<'a> {
         checker: &'a Checker<'a>,
         setting: &'a Setting<'a>,
         members: &'a Members,
-        own: Linear,
-        dual: Option<Linear>,
+        own: Linear<'a>,
+        dual: Option<Linear<'a>>,
     ) -> Checked<Two<'a>> {
         let planes = Evaluated { own, dual };
         let width = checker.width();
@@ -230,7 +232,8 @@ impl<'a> Two<'a> {
     pub(super) fn dual(&self, factors: [f64; 2]) -> Checked<(f64, f64)> {
         let penalty = &self.setting.penalty;
         let n = self.checker.rows.len() as f64;
-        let sums = self.sums.each(factors, self.setting.roundings, n);
+        let width = self.checker.width();
+        let sum = self.sums.total(factors, self.setting.roundings, n);
         let bias = match self.setting.objective.intercept {
             Intercept::Penalised => {
                 let g = self.alpha[1] - self.alpha[0];
@@ -240,10 +243,10 @@ impl<'a> Two<'a> {
         };
         let mut shrink = 1.0;
         if penalty.has_walls() {
-            let factors = sums
-                .iter()
-                .enumerate()
-                .map(|(j, &(g, error))| penalty.shrink(penalty.column(j), g, error));
+            let factors = (0..width).map(|j| {
+                let (g, error) = sum(j);
+                penalty.shrink(penalty.column(j), g, error)
+            });
             let factors = factors.chain(bias.map(|(g, error)| penalty.shrink(BIAS, g, error)));
             shrink =
                 factors.fold(1.0, |least: f64, x| if x < least || x.is_nan() { x } else { least });
@@ -252,7 +255,7 @@ impl<'a> Two<'a> {
             }
         }
         let mut conjugates = Double::ZERO;
-        let terms = sums.iter().enumerate().map(|(j, sum)| (penalty.column(j), *sum));
+        let terms = (0..width).map(|j| (penalty.column(j), sum(j)));
         for (column, (g, error)) in terms.chain(bias.map(|bias| (BIAS, bias))) {
             let term = match shrink < 1.0 {
                 true => penalty.conjugate_above(
@@ -335,7 +338,7 @@ fn block(
     checker: &Checker<'_>,
     setting: &Setting<'_>,
     members: &Members,
-    planes: &Evaluated,
+    planes: &Evaluated<'_>,
     range: Range<u64>,
 ) -> Checked<Part> {
     let loss = setting.objective.loss;

@@ -23,7 +23,7 @@
 mod columns;
 mod model;
 
-use super::newton::{MOST_FACTORED, Sampled, second_derivatives};
+use super::curvature::{MOST_FACTORED, Sampled, second_derivatives};
 use super::objective::{Gap, Intercept, Look, Loss, Objective};
 use crate::model::Plane;
 use columns::Columns;
