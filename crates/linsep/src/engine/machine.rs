@@ -1,7 +1,8 @@
 //! The planes of an online run, how a row scores on them and how it moves them.
 
+use crate::data::Dataset;
 use crate::data::scale::{Centre, Scaler};
-use crate::data::store::{Bundle, Products, Row, Rows, Store};
+use crate::data::store::{Bundle, Products, Row, Rows};
 use crate::learn::rate::Rate;
 use crate::model::Plane;
 use serde::{Deserialize, Serialize};
@@ -33,8 +34,8 @@ pub(crate) struct Arrangement {
 }
 
 impl Arrangement {
-    pub(crate) fn of(planes: &[Moving], store: &Store) -> Arrangement {
-        let bundle = Bundle::for_rows(store, planes.iter().map(|plane| plane.v.as_slice()));
+    pub(crate) fn of(planes: &[Moving], data: &Dataset) -> Arrangement {
+        let bundle = Bundle::for_rows(&data.store, planes.iter().map(|plane| plane.v.as_slice()));
         Arrangement { bundle, products: Products::of(planes.len()) }
     }
 }

@@ -11,7 +11,7 @@ use super::stopping::StopRule;
 use crate::data::Dataset;
 use crate::data::read::words;
 use crate::data::scale::{Scaler, Scaling};
-use crate::data::store::{Rows, Store};
+use crate::data::store::Rows;
 use crate::error::{Error, Result};
 use crate::learn::update::{Beginning, Move, StartPlane, Update};
 use crate::learn::{Budget, Progress, Status};
@@ -113,15 +113,11 @@ pub(crate) struct Setup {
     pub(crate) seed: u64,
     /// Whether the average of the planes over all visits is kept too.
     pub(crate) average: bool,
-    /// Threads for what comes before the first visit.
-    pub(crate) threads: usize,
 }
 
 /// A run of the engine.
 pub(crate) struct Online<U> {
     pub(crate) data: Arc<Dataset>,
-    /// The rows once more, where the way they are kept is slow to go over; no bit depends on it.
-    twin: Option<Store>,
     rule: U,
     scaling: Scaling,
     scaler: Scaler,
@@ -202,9 +198,7 @@ impl<U: Rule> Online<U> {
         let planes = setup.start.iter().map(|p| moving(p.weights.clone(), p.bias)).collect();
         let late = setup.start.iter().filter(|_| setup.average);
         let late = late.map(|p| moving(vec![0.0; p.weights.len()], 0.0)).collect();
-        let Setup {
-            data, rows, scaling, scaler, rates, start, order, until, seed, threads, ..
-        } = setup;
+        let Setup { data, rows, scaling, scaler, rates, start, order, until, seed, .. } = setup;
         let now = Now {
             run: (fingerprint(&data, &rows), order.word().to_owned(), seed, until.to_string()),
             rows: rows.len() as u64,
@@ -225,11 +219,9 @@ impl<U: Rule> Online<U> {
             centre: scaler.centre.as_ref().map_or_else(Vec::new, |c| c.direction.clone()),
         };
         let (visiting, longest) = (Vec::new(), OnceLock::new());
-        let twin = data.store.sparse_twin(threads);
-        let arrangement = Arrangement::of(&now.planes, twin.as_ref().unwrap_or(&data.store));
+        let arrangement = Arrangement::of(&now.planes, &data);
         let mut run = Online {
             data,
-            twin,
             rule,
             scaling,
             scaler,
@@ -288,17 +280,16 @@ impl<U: Rule> Online<U> {
     fn advance_within_epoch(&mut self, visits: u64, updates: u64) -> Passed {
         let left = &self.visiting[self.now.cursor as usize..];
         let visiting = &left[..left.len().min(usize::try_from(visits).unwrap_or(usize::MAX))];
-        let store = self.twin.as_ref().unwrap_or(&self.data.store);
-        let (rule, scaler, rates) = (&self.rule, &self.scaler, &self.rates);
-        let (moves, targets) = (self.now.moves(&mut self.arrangement), self.data.targets());
+        let (data, rule, scaler, rates) = (&self.data, &self.rule, &self.scaler, &self.rates);
+        let (moves, targets) = (self.now.moves(&mut self.arrangement), data.targets());
         match &mut self.skips {
             None => {
                 let job = Pass { targets, visiting, updates, look: EveryRow };
-                work(store, rule, scaler, rates, moves, job)
+                work(data, rule, scaler, rates, moves, job)
             }
             Some(skips) => {
                 let job = Pass { targets, visiting, updates, look: skips };
-                work(store, rule, scaler, rates, moves, job)
+                work(data, rule, scaler, rates, moves, job)
             }
         }
     }
@@ -346,9 +337,8 @@ impl<U: Rule> Online<U> {
     /// The margins of the rows.
     fn margins(&mut self) -> Vec<f64> {
         let job = Margins { targets: self.data.targets(), rows: &self.rows };
-        let store = self.twin.as_ref().unwrap_or(&self.data.store);
         let moves = self.now.moves(&mut self.arrangement);
-        work(store, &self.rule, &self.scaler, &self.rates, moves, job)
+        work(&self.data, &self.rule, &self.scaler, &self.rates, moves, job)
     }
 
     /// What the stop rule says at the end of an epoch.
@@ -376,17 +366,27 @@ impl<U: Rule> Online<U> {
     /// Whether no row is wrong: the error set.
     fn is_empty(&mut self) -> bool {
         let job = AllRight { targets: self.data.targets(), rows: &self.rows };
-        let store = self.twin.as_ref().unwrap_or(&self.data.store);
-        let moves = self.now.moves(&mut self.arrangement);
-        work(store, &self.rule, &self.scaler, &self.rates, moves, job)
+        work(
+            &self.data,
+            &self.rule,
+            &self.scaler,
+            &self.rates,
+            self.now.moves(&mut self.arrangement),
+            job,
+        )
     }
 
     /// Σ weight · loss over all rows.
     fn criterion(&mut self) -> f64 {
         let job = Losses { data: &self.data, rows: &self.rows };
-        let store = self.twin.as_ref().unwrap_or(&self.data.store);
-        let moves = self.now.moves(&mut self.arrangement);
-        work(store, &self.rule, &self.scaler, &self.rates, moves, job)
+        work(
+            &self.data,
+            &self.rule,
+            &self.scaler,
+            &self.rates,
+            self.now.moves(&mut self.arrangement),
+            job,
+        )
     }
 
     /// Puts the rows into the order of this epoch, which follows from seed, epoch and planes.

@@ -7,7 +7,7 @@ use super::online::{Rule, Visit};
 use super::skipping::Look;
 use crate::data::Dataset;
 use crate::data::scale::Scaler;
-use crate::data::store::{Rows, Store, with_rows};
+use crate::data::store::{Rows, with_rows};
 
 /// Work that needs the planes and the rows as concrete types.
 pub(super) trait Job<U> {
@@ -30,7 +30,7 @@ pub(super) struct Moves<'a> {
 
 /// Runs a job: the one place where the engine branches on storage and centring.
 pub(super) fn work<U, J: Job<U>>(
-    store: &Store,
+    data: &Dataset,
     rule: &U,
     scaler: &Scaler,
     rates: &Rates,
@@ -40,7 +40,7 @@ pub(super) fn work<U, J: Job<U>>(
     let (square, row_scale) = (scaler.square.as_deref(), scaler.row_factor.as_deref());
     let Moves { planes, late, arrangement, moved, time, k } = moves;
     let scratch = Vec::new();
-    with_rows!(store, rows => match &scaler.centre {
+    with_rows!(data.store, rows => match &scaler.centre {
         None => {
             let centring = NotCentred;
             let machine = Machine {

@@ -221,20 +221,7 @@ impl Perceptron {
         let data = task.data.clone();
         let (order, until, seed, scaling) = (self.order, self.stop, self.seed, self.scale);
         let average = false;
-        let threads = task.threads;
-        Ok(Setup {
-            data,
-            rows,
-            scaling,
-            scaler,
-            rates,
-            start,
-            order,
-            until,
-            seed,
-            average,
-            threads,
-        })
+        Ok(Setup { data, rows, scaling, scaler, rates, start, order, until, seed, average })
     }
 
     fn start_planes(

@@ -29,8 +29,7 @@ impl<U: Rule> Online<U> {
             return Err(Error::usage("the saved state belongs to a run on other data"));
         }
         self.now = now;
-        self.arrangement =
-            Arrangement::of(&self.now.planes, self.twin.as_ref().unwrap_or(&self.data.store));
+        self.arrangement = Arrangement::of(&self.now.planes, &self.data);
         (self.skips, self.pace) = (None, Pace::default());
         match self.now.line_up.is_empty() {
             true => self.line_up(),
@@ -65,8 +64,7 @@ impl<U: Rule> Online<U> {
         };
         self.now.planes = before.planes.iter().map(raw).collect();
         self.now.late = before.late.iter().map(raw).collect();
-        self.arrangement =
-            Arrangement::of(&self.now.planes, self.twin.as_ref().unwrap_or(&self.data.store));
+        self.arrangement = Arrangement::of(&self.now.planes, &self.data);
         (self.skips, self.pace) = (None, Pace::default());
         self.line_up();
         Ok(())
