@@ -32,6 +32,9 @@ pub fn holdout(data: &Dataset, share: f64, seed: u64) -> Result<Split> {
     Ok(split)
 }
 
+/// Every split lists all rows, so leaving out one of very many at a time would fill the memory.
+const MOST_BYTES: u64 = 1 << 32;
+
 /// Deals the rows of every class to `folds` parts; each part is the test rows of one split.
 pub fn folds(data: &Dataset, folds: usize, seed: u64) -> Result<Vec<Split>> {
     if folds < 2 || folds > data.n_rows() {
@@ -39,6 +42,11 @@ pub fn folds(data: &Dataset, folds: usize, seed: u64) -> Result<Vec<Split>> {
             "{folds} folds cannot be made of {} rows: at least 2, at most one for each row",
             data.n_rows()
         )));
+    }
+    let needed = 4 * folds as u64 * data.n_rows() as u64;
+    if needed > MOST_BYTES {
+        let purpose = format!("the row numbers of {folds} folds");
+        return Err(Error::Memory { purpose, needed, limit: MOST_BYTES });
     }
     let mut fold_of = vec![0; data.n_rows()];
     let mut next = 0;
@@ -129,6 +137,8 @@ mod tests {
         assert_eq!(holdout(&data(&[2, 2]), 0.1, 0).unwrap_err().code(), Code::FOLD);
         assert!(folds(&data(&[5, 5]), 1, 0).is_err());
         assert!(folds(&data(&[5, 5]), 11, 0).is_err());
+        let many = data(&[20_000, 20_000]);
+        assert_eq!(folds(&many, 40_000, 0).unwrap_err().code(), Code::MEMORY);
         assert_eq!(folds(&data(&[5, 1]), 2, 0).unwrap_err().code(), Code::FOLD);
     }
 }
