@@ -4,6 +4,7 @@
 //! Weights are most of a large file. The JSON reader checks their syntax and leaves the text to
 //! [`Text::read`], which knows that nothing but numbers, commas and brackets is in it.
 
+use crate::data::store::profile::power_of_ten;
 use crate::model::Plane;
 use crate::verdict::is_sparse;
 use serde::{Deserialize, Serialize};
@@ -58,13 +59,11 @@ impl Text<'_> {
 
 /// `[w, w, …]`.
 fn all_weights(text: &str, features: usize) -> Result<Vec<f64>, String> {
-    let inner = inside(text)?;
-    // Attackers may write fewer weights than features, but not more than the file has room for.
-    let mut weights = Vec::with_capacity(features.min(inner.len() / 2 + 1));
-    if !inner.is_empty() {
-        for word in inner.split(',') {
-            weights.push(number(word)?);
-        }
+    let mut list = List::new(text)?;
+    // A file may have fewer weights than features, but not more than it has room for.
+    let mut weights = Vec::with_capacity(features.min(text.len() / 2 + 1));
+    while list.goes_on() {
+        weights.push(list.number()?);
     }
     match weights.len() == features {
         true => Ok(weights),
@@ -76,37 +75,125 @@ fn all_weights(text: &str, features: usize) -> Result<Vec<f64>, String> {
 
 /// `[[column, w], …]`, columns rising.
 fn listed_weights(text: &str, features: usize) -> Result<Vec<f64>, String> {
+    let mut list = List::new(text)?;
     let mut weights = vec![0.0; features];
     let mut next = 0;
-    let mut rest = inside(text)?;
-    while !rest.is_empty() {
-        let pair = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-        let (pair, behind) = pair.ok_or_else(not_numbers)?;
-        let (column, weight) = pair.split_once(',').ok_or_else(not_numbers)?;
-        let column: usize = column.trim().parse().map_err(|_| not_numbers())?;
+    while list.goes_on() {
+        list.expect(b'[')?;
+        let column = list.column()?;
+        list.expect(b',')?;
+        let weight = list.number()?;
+        list.expect(b']')?;
         if column < next || column >= features {
             return Err("the sparse weights of a plane are out of order or out of range".into());
         }
-        weights[column] = number(weight)?;
+        weights[column] = weight;
         next = column + 1;
-        // JSON allows a comma only between two of them.
-        rest = behind.trim_start().trim_start_matches(',').trim_start();
     }
     Ok(weights)
 }
 
-/// What stands between the brackets of a list.
-fn inside(text: &str) -> Result<&str, String> {
-    let list = text.trim().strip_prefix('[').and_then(|text| text.strip_suffix(']'));
-    list.map(str::trim).ok_or_else(not_numbers)
+/// What is left of the text of a list, which is valid JSON.
+struct List<'a> {
+    rest: &'a [u8],
 }
 
-/// A number of JSON. What else may stand between two commas of a list (a word, a quote, a bracket) is none.
-fn number(word: &str) -> Result<f64, String> {
-    let word = word.trim();
-    match word.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E')) {
-        true => word.parse().map_err(|_| not_numbers()),
-        false => Err(not_numbers()),
+impl<'a> List<'a> {
+    fn new(text: &'a str) -> Result<List<'a>, String> {
+        let mut list = List { rest: text.as_bytes() };
+        list.expect(b'[')?;
+        Ok(list)
+    }
+
+    /// Whether another element follows; its comma is passed.
+    fn goes_on(&mut self) -> bool {
+        match self.peek() {
+            Some(b',') => {
+                self.rest = &self.rest[1..];
+                true
+            }
+            Some(byte) => byte != b']',
+            None => false,
+        }
+    }
+
+    /// The next byte that is no white space.
+    fn peek(&mut self) -> Option<u8> {
+        while let [b' ' | b'\n' | b'\t' | b'\r', rest @ ..] = self.rest {
+            self.rest = rest;
+        }
+        self.rest.first().copied()
+    }
+
+    fn expect(&mut self, byte: u8) -> Result<(), String> {
+        match self.peek() == Some(byte) {
+            true => {
+                self.rest = &self.rest[1..];
+                Ok(())
+            }
+            false => Err(not_numbers()),
+        }
+    }
+
+    /// The digits that come next, added to a number, and how many they are.
+    fn digits(&mut self, number: &mut u64) -> usize {
+        let mut count = 0;
+        while let [digit @ b'0'..=b'9', rest @ ..] = self.rest {
+            *number = number.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
+            self.rest = rest;
+            count += 1;
+        }
+        count
+    }
+
+    fn column(&mut self) -> Result<usize, String> {
+        self.peek();
+        let mut column = 0;
+        match self.digits(&mut column) {
+            1..=10 => Ok(column as usize),
+            _ => Err(not_numbers()),
+        }
+    }
+
+    /// The number that comes next. With a whole number m ≤ 2^53 in its digits and a power of ten that
+    /// binary64 holds, one product or quotient rounds to it; other numbers take the long way.
+    fn number(&mut self) -> Result<f64, String> {
+        self.peek();
+        let start = self.rest;
+        let negative = start.first() == Some(&b'-');
+        if negative {
+            self.rest = &self.rest[1..];
+        }
+        let mut whole = 0;
+        let mut digits = self.digits(&mut whole);
+        let mut ten = 0;
+        if let [b'.', rest @ ..] = self.rest {
+            self.rest = rest;
+            let places = self.digits(&mut whole);
+            (digits, ten) = (digits + places, -(places as i64));
+        }
+        if let [b'e' | b'E', rest @ ..] = self.rest {
+            self.rest = rest;
+            let sinks = rest.first() == Some(&b'-');
+            if let [b'-' | b'+', rest @ ..] = self.rest {
+                self.rest = rest;
+            }
+            let mut exponent = 0;
+            self.digits(&mut exponent);
+            let exponent = exponent.min(10_000) as i64;
+            ten += if sinks { -exponent } else { exponent };
+        }
+        if digits == 0 {
+            return Err(not_numbers());
+        }
+        if digits <= 19 && whole <= 1 << 53 && (-22..=22).contains(&ten) {
+            let power = power_of_ten(ten.unsigned_abs() as u8);
+            let value = if ten < 0 { whole as f64 / power } else { whole as f64 * power };
+            return Ok(if negative { -value } else { value });
+        }
+        let text = &start[..start.len() - self.rest.len()];
+        let text = std::str::from_utf8(text).map_err(|_| not_numbers())?;
+        text.parse().map_err(|_| not_numbers())
     }
 }
 
@@ -125,7 +212,20 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_to_the_last_bit() {
-        let odd = [0.1, -2.5e-8, 1e300, f64::MIN_POSITIVE / 8.0, -0.0, 123_456_789.125];
+        let odd = [
+            0.1,
+            -2.5e-8,
+            1e300,
+            f64::MIN_POSITIVE / 8.0,
+            -0.0,
+            123_456_789.125,
+            9_007_199_254_740_993.0,
+            1e22,
+            1e23,
+            -4.35e-22,
+            1.0 / 3.0,
+            f64::MAX,
+        ];
         let mut sparse = vec![0.0; 200];
         sparse[3] = 1.0 / 3.0;
         sparse[199] = -7e-310;
@@ -140,6 +240,24 @@ mod tests {
         let spaced = "{ \"sparse\" : [ [ 0 , 1 ] , [ 2 , 2.5 ] ] , \"bias\" : 0 }";
         assert_eq!(read(spaced, 3).unwrap().weights, [1.0, 0.0, 2.5]);
         assert_eq!(read("{\"weights\":[ 1 , 2 ],\"bias\":0}", 2).unwrap().weights, [1.0, 2.0]);
+    }
+
+    #[test]
+    fn numbers_of_every_size_are_read_to_the_last_bit() {
+        let mut state = 7u64;
+        let mut next = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            state ^ (state >> 29)
+        };
+        let mut weights: Vec<f64> = (0..20_000).map(|_| f64::from_bits(next())).collect();
+        weights.extend((0..20_000).map(|_| (next() % 100_000_000) as f64 / 1e10));
+        weights.retain(|w| w.is_finite());
+        let text = serde_json::to_string(&weights).unwrap();
+        let back = all_weights(&text, weights.len()).unwrap();
+        let same = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits();
+        assert!(weights.iter().zip(&back).all(same));
     }
 
     #[test]
