@@ -23,7 +23,6 @@ use super::certified::{Certified, Evidence, Machine, foreign};
 use super::optimising::{Problem, Solver, Terms};
 use super::{State, Task, Training};
 use crate::engine::crammer_singer::{self, CrammerSinger};
-use crate::engine::curvature::MOST_FACTORED;
 use crate::engine::joint::{Joint, JointLoss, Lines, Measured};
 use crate::engine::objective::Gap;
 use crate::engine::softmax::Softmax;
@@ -32,6 +31,10 @@ use crate::model::{LinearModel, Link, Rule};
 use crate::verdict::float_plane;
 use linsep_proof::{DualPoint, FloatPlane, Planes};
 use serde::{Deserialize, Serialize};
+
+/// Columns up to which a smoothed hinge is better minimised by Newton's method: its matrices have as many
+/// rows as all planes have weights, while dual descent takes thousands of epochs on few columns.
+const FEW_COLUMNS: usize = 128;
 
 /// Starts a machine for all classes of a task.
 pub(crate) fn start(problem: Problem, loss: JointLoss, task: &Task) -> Result<Box<dyn Training>> {
@@ -68,7 +71,7 @@ pub(crate) fn start(problem: Problem, loss: JointLoss, task: &Task) -> Result<Bo
         threads: task.threads,
     };
     let (rows, columns) = (joint.len(), joint.width());
-    let tall = columns <= rows / 8 && columns <= MOST_FACTORED;
+    let tall = columns <= rows / 8 && columns <= FEW_COLUMNS;
     let (newton, why) = match (loss, problem.solver) {
         (_, Solver::Newton) => (true, "as asked".to_owned()),
         (_, Solver::Dual) => (false, "as asked".to_owned()),
