@@ -10,7 +10,8 @@
  *
  * Dual ascent, one row at a time: all a_ik of a row are set to their optimum given the others, which is
  * a projection that sorting solves exactly. Rows that did not move rest until a pass over all rows. Ends
- * when (P - D)/D, both computed anew from a, is at most GAP. Prints {"dual", "gap", "passes"}. */
+ * when (P - D)/D, both computed anew from a, is at most GAP. Prints {"dual", "gap", "passes"}, and on stderr
+ * how far it is. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -182,6 +183,7 @@ int main(int count, char **words) {
         if (pass % 40 == 0) {
             measure(&primal, &dual);
             gap = (primal - dual) / dual;
+            fprintf(stderr, "pass %d: dual %.17g, gap %.3e\n", pass, dual, gap);
             if (gap <= wanted) {
                 printf("{\"dual\": %.17g, \"gap\": %.3e, \"passes\": %d}\n", dual, gap, pass);
                 return 0;
