@@ -14,7 +14,7 @@ pub(super) fn train_flags() -> Vec<Arg> {
         path("flips", "FILE", "Write which predictions no better solution can change (.csv, .tsv or .ndjson), with a smaller gap if that takes one; logistic and svm")
             .long("flips")
             .help_heading(HEADING),
-        path("support", "FILE", "Write the support rows with their multipliers (.csv, .tsv or .ndjson); svm")
+        path("support", "FILE", "Write the support rows with their multipliers (.csv, .tsv or .ndjson); svm, hard-margin")
             .long("support")
             .help_heading(HEADING),
     ]

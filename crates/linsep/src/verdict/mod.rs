@@ -32,6 +32,7 @@ mod search;
 mod signed;
 mod simplex;
 mod span;
+pub(crate) mod widest;
 
 pub use cycling::Cycle;
 pub use logistic::Logistic;

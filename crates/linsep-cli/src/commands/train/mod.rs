@@ -62,7 +62,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let (stop, traced) = trace::drive(&plan, task, training.as_mut(), context, &mut keeper)?;
     let train_seconds = clock.elapsed().as_secs_f64();
     let proving = Instant::now();
-    let mut fit = Fit::of(training.as_ref(), task, stop);
+    let mut fit = Fit::of(training.as_ref(), task, stop)?;
     let flips = Flips::settle(&plan, task, &mut training, &mut fit, &mut keeper)?;
     let prove_seconds = proving.elapsed().as_secs_f64();
     if fit.stop == Stop::Diverged {
@@ -289,7 +289,13 @@ fn finish(
         Some(limit) => limit,
         None if context.stopped() && timed_out() => Some("--time-limit"),
         None if context.stopped() => None,
-        None => return Ok(ExitCode::SUCCESS),
+        None => match &fit.shortfall {
+            Some(words) => {
+                let message = format!("{words}; the model is in {}", plan.model.display());
+                return Err(Error::Limit { code: Code::LIMIT, message }.into());
+            }
+            None => return Ok(ExitCode::SUCCESS),
+        },
     };
     let path = plan.model.display();
     let in_model = (plan.recipe.kind == Kind::Optimising).then_some(plan.model.as_path());
