@@ -44,6 +44,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         return stream::run(&plan, matches, context);
     }
     let input = Input::read(&plan, matches, context)?;
+    calibration::check(&plan, input.task.data.n_classes())?;
     let auto_cost = AutoCost::choose(&mut plan, &input, context)?;
     let Input { task, test_rows, splits, identity, .. } = &input;
     let clock = Instant::now();
