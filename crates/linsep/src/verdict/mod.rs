@@ -45,10 +45,8 @@ use crate::data::Dataset;
 use crate::error::{Code, Error, Place, Result};
 use crate::model::Plane;
 use dashu_int::IBig;
-use linsep_proof::{
-    Certificate, Claim, ClassPlane, Problem, ReadingField, Scheme, Weighted, check_claim,
-};
-pub(crate) use proposal::{float_plane, is_sparse};
+use linsep_proof::{Certificate, Claim, Problem, ReadingField, Scheme, Weighted, check_claim};
+pub(crate) use proposal::{class_planes, float_plane, is_sparse};
 use search::{Answer, Effort, Search};
 pub(crate) use signed::Signed;
 pub(crate) use signed::problem_of;
@@ -423,12 +421,7 @@ pub(crate) fn separable(data: &Dataset, class: &str, plane: &Plane) -> Claim {
 
 /// The claim that planes, one for each class, separate jointly; not checked yet.
 pub(crate) fn jointly_separable(data: &Dataset, planes: &[Plane]) -> Claim {
-    let planes = data.classes().iter().zip(planes).map(|(class, plane)| {
-        let exact = proposal::float_plane(&plane.weights, Some(plane.bias));
-        let class = class.clone();
-        ClassPlane { class, weights: exact.weights, sparse: exact.sparse, bias: exact.bias }
-    });
-    Claim::JointSeparable { planes: planes.collect() }
+    Claim::JointSeparable { planes: class_planes(data.classes(), planes) }
 }
 
 /// The claims of some decisions as one certificate.

@@ -2,8 +2,9 @@
 //! planes of binary64 or of whole numbers.
 
 use super::signed::{Signed, WholeRows};
+use crate::model::Plane;
 use dashu_int::{IBig, UBig};
-use linsep_proof::{ExactNumber, ExactPlane, Weighted};
+use linsep_proof::{ClassPlane, ExactNumber, ExactPlane, Weighted};
 
 pub(crate) fn gcd(a: IBig, b: IBig) -> IBig {
     let (mut a, mut b) = (a, b);
@@ -38,6 +39,15 @@ pub(crate) fn float_plane(weights: &[f64], bias: Option<f64>) -> ExactPlane {
     }
     let weights = weights.iter().map(|&w| ExactNumber::Binary64(w)).collect();
     ExactPlane { weights: Some(weights), sparse: None, bias }
+}
+
+/// Planes of binary64 numbers, one for each class.
+pub(crate) fn class_planes(classes: &[String], planes: &[Plane]) -> Vec<ClassPlane> {
+    let each = classes.iter().zip(planes).map(|(class, plane)| {
+        let ExactPlane { weights, sparse, bias } = float_plane(&plane.weights, Some(plane.bias));
+        ClassPlane { class: class.clone(), weights, sparse, bias }
+    });
+    each.collect()
 }
 
 /// Whether a plane is better written as a list of weights that are not 0.
