@@ -148,12 +148,15 @@ impl Hull {
     /// Searches from `seeds` and rows spread over the data.
     pub(crate) fn nearest(&self, seeds: &[usize], effort: &Effort<'_>) -> Option<Nearest> {
         let mut walk = Walk::new(self, seeds);
-        while !walk.step(self, effort.threads) {
+        loop {
+            let done = walk.step(self, effort.threads);
             if (effort.stop)() {
                 return None;
             }
+            if done {
+                return Some(walk.nearest(self));
+            }
         }
-        Some(walk.nearest(self))
     }
 }
 

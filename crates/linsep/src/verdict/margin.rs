@@ -100,14 +100,14 @@ impl Judge {
         let hull = Arc::new(Hull::new(view, shape, self.threads)?);
         let start = hull.nearest(&decision.blend_rows(), &effort)?;
         let mut corral = Corral::new(hull, start)?;
-        loop {
+        while !stop() {
             match corral.step(self.threads) {
-                Step::More if stop() => return None,
                 Step::More => {}
                 Step::Found(found) => return Some(found.margin),
                 Step::Lost => return None,
             }
         }
+        None
     }
 
     /// The rows of a separable two-class question with a bias, if dense points can hold them.
