@@ -72,3 +72,24 @@ fn settings_that_make_no_sense_are_refused() {
     let run = room.run("train and.csv --learner hard-margin --checkpoint-every 1s").exits(2);
     run.says(&["hard-margin solves in one go"]);
 }
+
+/// Too much data for whole numbers: the model is there, says what is open, and the exit code says so too.
+#[test]
+fn a_margin_that_is_not_found_ends_with_5_and_the_best_plane() {
+    let line = |row: u32| {
+        let side = if row % 2 == 0 { 1 } else { -1 };
+        format!("{side} 1:{side} {}:0.5\n", 2 + row % 2099)
+    };
+    let room = Room::holding("wide.svm", &(0..5000).map(line).collect::<String>());
+    let run = room.run("train wide.svm --learner hard-margin --json").exits(5);
+    assert_eq!(
+        json(&run.out)["certificate"]["claims"],
+        serde_json::json!(["separable", "unproved"])
+    );
+    run.says(&["error[E0501]", "stays at least", "the model is in wide.linsep"]);
+    let verified = room.run("verify wide.linsep wide.svm").exits(1).out;
+    assert!(verified.contains("true        separable"), "{verified}");
+    assert!(verified.contains("unproved    unproved: the search for the largest margin"));
+    let found = room.run("evaluate wide.linsep wide.svm --json").exits(0).json();
+    assert_eq!(found["errors"], 0);
+}
