@@ -56,7 +56,7 @@ impl Failure {
 /// The exit code for an error code.
 pub(crate) fn code_of(code: Code) -> u8 {
     match code.group() {
-        _ if code == Code::LOSSY => 1,
+        _ if code == Code::LOSSY || code == Code::NOT_SEPARABLE => 1,
         1 => 3,
         2 => 2,
         4 => 4,
@@ -162,6 +162,9 @@ fn render_place(problem: &Problem) -> String {
 
 fn advice(error: &Error) -> Option<&'static str> {
     match error {
+        Error::Inseparable { .. } => Some(
+            "linsep separable shows the conflict; svm learns from such rows; of K classes --multiclass ovo only separates pairs",
+        ),
         Error::Memory { .. } => Some("raise --max-memory, or use fewer rows with --limit"),
         Error::Io { source, .. } => match source.kind() {
             std::io::ErrorKind::NotFound => {

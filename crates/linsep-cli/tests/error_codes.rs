@@ -84,6 +84,9 @@ fn case(code: Code) -> (i32, Case) {
             room.write("f.csv", "a,label\n1,x y\n2,z\n");
             room.run("convert f.csv f.svm")
         }),
+        Code::NOT_SEPARABLE => {
+            flagged("a,b,label\n0,0,x\n1,1,x\n0,1,y\n1,0,y\n", "--learner hard-margin")
+        }
         Code::MODEL_SYNTAX => Case::Line("show two.csv"),
         Code::MODEL_VERSION => Case::Other(|room| edited(room, "model/1", "model/2")),
         Code::MODEL_CHECKSUM => Case::Other(|room| edited(room, "\"seed\": 0", "\"seed\": 7")),
@@ -107,7 +110,7 @@ fn case(code: Code) -> (i32, Case) {
         _ => panic!("the error code {code} has no case in this test: add one"),
     };
     let exit = match code {
-        Code::LOSSY => 1,
+        Code::LOSSY | Code::NOT_SEPARABLE => 1,
         code => match code.group() {
             1 => 3,
             2 => 2,

@@ -240,7 +240,11 @@ const SOLVERS: &[Known] = &[
     ("L2R_L2LOSS_SVC_DUAL", "svm", &[("loss", "squared-hinge")]),
     ("L2R_L1LOSS_SVC_DUAL", "svm", &[("loss", "hinge")]),
     ("L1R_L2LOSS_SVC", "svm", &[("loss", "squared-hinge"), ("penalty", "l1")]),
+    (CRAMMER_SINGER, "svm", &[("multiclass", "crammer-singer")]),
 ];
+
+/// The one solver whose planes are learned together.
+const CRAMMER_SINGER: &str = "MCSVM_CS";
 
 fn liblinear(text: &str, path: &Path) -> Parsed<ForeignModel> {
     let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
@@ -282,6 +286,11 @@ fn liblinear(text: &str, path: &Path) -> Parsed<ForeignModel> {
     let bias = bias.ok_or_else(|| missing("bias"))?;
     if labels.len() != classes {
         return Err(format!("nr_class is {classes}, and label has {} labels", labels.len()));
+    }
+    if classes == 2 && name == CRAMMER_SINGER {
+        return Err(format!(
+            "{name} has two planes of two classes, w and v, which are the one plane w - v with the plain hinge and twice the C; give w - v as a JSON of weights, with --learner svm --loss hinge"
+        ));
     }
     if bias >= 0.0 && bias != 1.0 {
         return Err(format!(
@@ -416,7 +425,9 @@ mod tests {
             "solver_type L2R_LR\nnr_class 4000000000\nlabel 1 2\nnr_feature 4000000000\nbias 1\nw\n",
             "solver_type L2R_LR\nnr_class 2\nlabel 1 2\nnr_feature 4000000000\nbias 1\nw\n1\n",
             "solver_type L2R_LR\nnr_class 2\nlabel 1 2\nnr_feature 1\nbias 3\nw\n1\n1\n",
-            "solver_type MCSVM_CS\nnr_class 2\n",
+            "solver_type MCSVM_CS\nnr_class 2\nlabel 1 2\nnr_feature 1\nbias -1\nw\n1 -1\n",
+            "solver_type MCSVM_CS\nnr_class 3\nlabel 1 2 3\nnr_feature 1\nbias -1\nw\n1 -1\n",
+            "solver_type ONECLASS_SVM\nnr_class 2\n",
         ] {
             assert!(parse(text).is_err(), "{text}");
         }

@@ -31,7 +31,7 @@ pub struct Plane {
 }
 
 /// How scores become probabilities.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Link {
@@ -46,6 +46,26 @@ pub enum Link {
         /// What is added.
         offset: f64,
     },
+    /// For each class the logistic function of its own score, all of them divided by their sum.
+    Sigmoids(Vec<Sigmoid>),
+}
+
+/// The logistic function of slope · score + offset.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sigmoid {
+    /// What the score is multiplied by.
+    pub slope: f64,
+    /// What is added.
+    pub offset: f64,
+}
+
+impl Sigmoid {
+    /// The logarithm of its value, which a score far out does not make infinite.
+    fn logarithm(&self, score: f64) -> f64 {
+        let z = (self.slope * score + self.offset).clamp(f64::MIN, f64::MAX);
+        z.min(0.0) - (-z.abs()).exp().ln_1p()
+    }
 }
 
 /// A fitted linear classifier.
@@ -87,17 +107,19 @@ impl LinearModel {
 
     /// The probability of each class, if the model has probabilities.
     pub fn probabilities(&self, scores: &[f64]) -> Option<Vec<f64>> {
-        match (self.link, scores) {
+        match (&self.link, scores) {
             (Link::None, _) => None,
             (Link::Softmax, [score]) => Some(two_sided(*score)),
             (Link::Sigmoid { slope, offset }, [score]) => Some(two_sided(slope * score + offset)),
             (Link::Sigmoid { .. }, _) => None,
-            (Link::Softmax, _) => {
-                let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                let powers: Vec<f64> = scores.iter().map(|s| (s - highest).exp()).collect();
-                let sum: f64 = powers.iter().sum();
-                Some(powers.iter().map(|power| power / sum).collect())
+            (Link::Softmax, _) => Some(softmax(scores)),
+            (Link::Sigmoids(each), _) if each.len() == scores.len() => {
+                let pairs = each.iter().zip(scores);
+                // The shares of values are the softmax of their logarithms.
+                let logarithms = pairs.map(|(sigmoid, score)| sigmoid.logarithm(*score));
+                Some(softmax(&logarithms.collect::<Vec<f64>>()))
             }
+            (Link::Sigmoids(_), _) => None,
         }
     }
 
@@ -263,6 +285,14 @@ impl LinearModel {
     }
 }
 
+/// exp of each number, divided by the sum.
+fn softmax(numbers: &[f64]) -> Vec<f64> {
+    let highest = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let powers: Vec<f64> = numbers.iter().map(|s| (s - highest).exp()).collect();
+    let sum: f64 = powers.iter().sum();
+    powers.iter().map(|power| power / sum).collect()
+}
+
 /// The probabilities of both classes by the logistic function.
 fn two_sided(z: f64) -> Vec<f64> {
     vec![1.0 / (1.0 + z.exp()), 1.0 / (1.0 + (-z).exp())]
@@ -298,6 +328,13 @@ mod tests {
         assert_eq!(steps.probabilities(&[0.0]), Some(vec![0.5, 0.5]));
         assert_eq!(steps.probabilities(&[1e4]), Some(vec![0.0, 1.0]));
         assert_eq!(steps.probabilities(&[1e4, 1e4, 1e4, 1e4]), Some(vec![0.25; 4]));
+        let sigmoid = Sigmoid { slope: 2.0, offset: -1.0 };
+        steps.link = Link::Sigmoids(vec![sigmoid; 3]);
+        assert_eq!(steps.probabilities(&[0.5; 3]), Some(vec![1.0 / 3.0; 3]));
+        assert_eq!(steps.probabilities(&[-1e300, -1e308, f64::MIN]), Some(vec![1.0, 0.0, 0.0]));
+        assert_eq!(steps.probabilities(&[0.5; 2]), None);
+        let far = steps.probabilities(&[0.5, -800.0, 0.5]).unwrap();
+        assert_eq!(far, [0.5, 0.0, 0.5]);
     }
 
     fn model(planes: &[(&[f64], f64)], rule: Rule, classes: &[&str]) -> LinearModel {

@@ -320,6 +320,12 @@ impl Wire<'_> {
         if matches!(self.link, Link::Sigmoid { .. }) && self.rule != Rule::Sign {
             return Err("a sigmoid link is for the one plane of two classes".into());
         }
+        if let Link::Sigmoids(each) = &self.link
+            && (self.rule != Rule::Rest || each.len() != self.classes.len())
+        {
+            let words = "a link of sigmoids needs one for each class, and a machine for each class";
+            return Err(words.into());
+        }
         let stop =
             Stop::parse(&self.stop).ok_or_else(|| "the stop reason is unknown".to_owned())?;
         let planes: std::result::Result<Vec<Plane>, String> =

@@ -8,6 +8,7 @@ use crate::learn::bayes::{BernoulliBayes, MultinomialBayes, SharedVarianceBayes}
 use crate::learn::deciding::Deciding;
 use crate::learn::descent::Descent;
 use crate::learn::discriminant::{Fisher, Lda};
+use crate::learn::hard_margin::HardMargin;
 use crate::learn::ho_kashyap::HoKashyap;
 use crate::learn::least_squares::LeastSquares;
 use crate::learn::multiclass::{OneVsOne, OneVsRest, OneVsRestLast};
@@ -307,6 +308,13 @@ pub const ALL: &[Recipe] = &[
             RESTS,
         ],
         build: optimisers::svm,
+    },
+    Recipe {
+        name: "hard-margin",
+        summary: "the plane that stays farthest from every row, exactly, with the rows that hold it",
+        kind: Kind::Direct,
+        parameters: &[MACHINES],
+        build: |settings| machines(settings, &MACHINES, HardMargin),
     },
 ];
 

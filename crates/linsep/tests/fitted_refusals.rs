@@ -26,7 +26,9 @@ fn cases() -> Vec<Case> {
     for table in [weighted, far, three] {
         let task = table.task();
         let settings = ["l2", "class-weight", "threshold", "shrinkage", "priors"];
-        for variant in variants_of(&settings).into_iter().filter(|v| v.is_direct()) {
+        // The exact margin is no fit of equations or counts; its claims are altered in hard_margin.rs.
+        let fitted = |v: &Variant| v.is_direct() && v.recipe.name != "hard-margin";
+        for variant in variants_of(&settings).into_iter().filter(fitted) {
             if variant.accepts(&task) {
                 all.push(case(&variant, &table, &task));
             }

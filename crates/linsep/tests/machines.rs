@@ -137,10 +137,14 @@ fn a_duel_is_the_learner_on_its_two_classes() {
         let classes = task.data.classes().to_vec();
         for variant in variants_of(&["multiclass", "order", "scale", "class-weight", "verdict"]) {
             let scheme = variant.value("multiclass");
+            if !variant.accepts(&task) {
+                continue;
+            }
             // The machine of Crammer and Singer has a loss of its own, also for two classes.
             let own = ["joint", "crammer-singer"];
             if classes.len() == 2 && scheme.is_some_and(|scheme| !own.contains(&scheme)) {
-                let joint = !["voted", "logistic", "svm"].contains(&variant.recipe.name);
+                let joint =
+                    !["voted", "logistic", "svm", "hard-margin"].contains(&variant.recipe.name);
                 let alone = if joint { "joint" } else { "ovr" };
                 let plain = fit(variant.learner_with("multiclass", alone).as_ref(), &task);
                 let found = fit(variant.learner().as_ref(), &task);
@@ -194,7 +198,7 @@ fn sight(training: &dyn Training) -> (Vec<u64>, linsep::Progress, Vec<u8>) {
 fn machines_of_different_size_keep_step() {
     let task = uneven().task();
     for variant in variants_of(&["multiclass", "order", "verdict"]) {
-        if variant.value("multiclass").is_none() {
+        if variant.value("multiclass").is_none() || !variant.accepts(&task) {
             continue;
         }
         let (learner, words) = (variant.learner(), variant.words());
@@ -288,7 +292,7 @@ fn a_duel_without_rows_is_harmless() {
     let data = Dataset::from_rows(&rows, &["a", "a", "b", "b", "c", "d"]).unwrap();
     let task = Task { rows: Some([0u32, 1, 2, 3].into()), ..Task::new(data) };
     for variant in variants_of(&["multiclass", "order", "scale", "verdict", "class-weight"]) {
-        if variant.value("multiclass").is_some() {
+        if variant.value("multiclass").is_some() && variant.accepts(&task) {
             let found = fit(variant.learner().as_ref(), &task);
             let planes = found.model.planes.iter();
             let mut numbers = planes.flat_map(|plane| plane.weights.iter().chain([&plane.bias]));

@@ -41,7 +41,7 @@ pub(super) fn command() -> Command {
     });
     Command::new("certify")
         .about("Proves how near the best a model of another program is")
-        .after_help("FOREIGN is a model file of LIBLINEAR, or a JSON of weights:\n  {\"weights\": [0.5, -1], \"bias\": 0.25, \"classes\": [\"no\", \"yes\"]}\nwith the class of positive scores last; of K classes weights and bias are lists with an entry for each class (one versus rest).\n\nExit code: 0 proved, 4 the file cannot be used, 5 nothing could be proved.\n\nExamples:\n  linsep certify a9a.model a9a.svm --c 1\n  linsep certify weights.json flowers.csv --learner svm --loss hinge --cert proof.json")
+        .after_help("FOREIGN is a model file of LIBLINEAR, or a JSON of weights:\n  {\"weights\": [0.5, -1], \"bias\": 0.25, \"classes\": [\"no\", \"yes\"]}\nwith the class of positive scores last; of K classes weights and bias are lists with an entry for each class (one versus rest, unless --multiclass says otherwise).\n\nExit code: 0 proved, 4 the file cannot be used, 5 nothing could be proved.\n\nExamples:\n  linsep certify a9a.model a9a.svm --c 1\n  linsep certify weights.json flowers.csv --learner svm --loss hinge --cert proof.json")
         .arg(path("foreign", "FOREIGN", "The model: LIBLINEAR's file, or JSON").required(true))
         .arg(data())
         .arg(
@@ -50,6 +50,11 @@ pub(super) fn command() -> Command {
                 .help_heading("Objective"),
         )
         .args(flags)
+        .arg(
+            flag("multiclass", "SCHEME", "K classes: one machine for each (ovr), or one for all: crammer-singer of svm, softmax of logistic [default: as the file says, else ovr]")
+                .value_parser(PossibleValuesParser::new(["ovr", "crammer-singer", "softmax"]))
+                .help_heading("Objective"),
+        )
         .arg(flag("epochs", "N", "At most N passes over the data [default: 1000]"))
         .arg(path("cert", "FILE", "Where to write the certificate").long("cert"))
         .args(input::flags())

@@ -8,13 +8,13 @@ use clap::builder::PossibleValuesParser;
 pub(super) fn train_flags() -> Vec<Arg> {
     const HEADING: &str = "Proof";
     vec![
-        flag("probabilities", "HOW", "Probabilities for svm: none, or platt (a logistic function of scores of rows held out, 5 folds) [default: none]")
+        flag("probabilities", "HOW", "Probabilities for svm: none, or platt (a logistic function of scores of rows held out, 5 folds; of K classes one for each, divided by their sum) [default: none]")
             .value_parser(PossibleValuesParser::new(["none", "platt"]))
             .help_heading("Learner"),
         path("flips", "FILE", "Write which predictions no better solution can change (.csv, .tsv or .ndjson), with a smaller gap if that takes one; logistic and svm")
             .long("flips")
             .help_heading(HEADING),
-        path("support", "FILE", "Write the support rows with their multipliers (.csv, .tsv or .ndjson); svm")
+        path("support", "FILE", "Write the support rows with their multipliers (.csv, .tsv or .ndjson); svm, hard-margin")
             .long("support")
             .help_heading(HEADING),
     ]

@@ -96,9 +96,10 @@ fn objective(
     for (name, value) in foreign.settings.iter().filter(|_| foreign.learner == Some(learner)) {
         settings.set(name, value);
     }
-    for parameter in certified::parameters() {
-        if let Some(value) = text(parameter.name) {
-            settings.set(parameter.name, value);
+    let names = certified::parameters().into_iter().map(|parameter| parameter.name);
+    for name in names.chain(["multiclass"]) {
+        if let Some(value) = text(name) {
+            settings.set(name, value);
         }
     }
     Ok((recipe, settings))
@@ -134,7 +135,11 @@ impl Found<'_> {
             .recipe
             .parameters
             .iter()
-            .filter(|p| p.name != "multiclass" && (self.settings.has(p.name) || p.name == "c"))
+            .filter(|p| match p.name {
+                "c" => true,
+                "multiclass" => self.settings.get(p) != "ovr",
+                name => self.settings.has(name),
+            })
             .map(|p| format!("{} {}", p.name, self.settings.get(p)))
             .collect();
         facts.add("objective", format!("{} ({})", self.recipe.name, settings.join(", ")));

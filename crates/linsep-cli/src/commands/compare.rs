@@ -464,6 +464,7 @@ fn assumption(learner: &str) -> &'static str {
         "least-squares" | "adaline" => {
             "targets near ±1 with equal spread; far rows pull, right ones too"
         }
+        "hard-margin" => "nothing; it finds the widest plane or refuses rows that none separates",
         "fisher" => "classes of the same spread; no form of the densities",
         "lda" => "normal classes with one covariance",
         "shared-variance-nb" => "independent normal columns with variances that the classes share",

@@ -7,9 +7,7 @@ use crate::exit::Failure;
 use crate::output::{Facts, counted, grouped};
 use clap::ArgMatches;
 use linsep::proof::{Claim, Weighted};
-use linsep::verdict::{
-    Corrections, Decision, Interval, Judge, Margin, MistakeBounds, Ratio, Verdict,
-};
+use linsep::verdict::{Corrections, Decision, Interval, Judge, Margin, MistakeBounds, Verdict};
 use linsep::{Dataset, Error};
 use serde_json::{Value, json};
 
@@ -138,7 +136,7 @@ impl Margins {
         let rows = margin.support();
         format!(
             "{gamma}{words}\nγ² = {}, held by {}: {}",
-            shortened(&margin.gamma2),
+            shortened(&margin.gamma2.to_string()),
             counted(rows.len() as u64, "row"),
             places(rows, data)
         )
@@ -158,7 +156,7 @@ impl Margins {
         let mut text = format!(
             "at most {} corrections from 0, in any order of the rows: R²/γ², R² = {}",
             whole(&bounds.from_zero.floor()),
-            shortened(&bounds.radius2)
+            shortened(&bounds.radius2.to_string())
         );
         text.push_str(&format!(
             "\nfrom any start a: |a - αâ|²/β² with β = R, α = β²/γ ≈ {}; from 0 that is the same",
@@ -271,9 +269,8 @@ fn places(rows: &[Weighted], data: &Dataset) -> String {
 }
 
 /// A fraction, its numbers cut where they are long; the file and the JSON have all digits.
-fn shortened(ratio: &Ratio) -> String {
+pub(super) fn shortened(text: &str) -> String {
     const LONG: usize = 40;
-    let text = ratio.to_string();
     let cut = |digits: &str| match digits.len() > LONG {
         true => {
             format!("{}…{} ({} digits)", &digits[..8], &digits[digits.len() - 8..], digits.len())
@@ -282,7 +279,7 @@ fn shortened(ratio: &Ratio) -> String {
     };
     match text.split_once('/') {
         Some((p, q)) if p.len() > LONG || q.len() > LONG => format!("{} / {}", cut(p), cut(q)),
-        _ => text,
+        _ => text.to_owned(),
     }
 }
 

@@ -83,9 +83,13 @@ fn flags_about_proofs_are_refused_where_they_make_no_sense() {
         room.run(&format!("{line} -o out.linsep")).exits(2).says(&[says]);
         assert_eq!(room.names(), before, "{line}");
     }
-    room.run("train three.csv --learner svm --probabilities platt --cv 2 -o out.linsep")
-        .exits(2)
-        .says(&["two classes"]);
+    for scheme in ["crammer-singer", "ovr-k-1"] {
+        let line = "train three.csv --learner svm --probabilities platt --cv 2 -o out.linsep";
+        room.run(&format!("{line} --multiclass {scheme}"))
+            .exits(2)
+            .says(&["--probabilities platt: ", "--multiclass ovr"]);
+        assert_eq!(room.names(), before, "{scheme}");
+    }
     // A class with one row cannot be held out.
     room.write("one.csv", "a,label\n1,x\n2,x\n3,x\n4,y\n");
     room.run("train one.csv --learner svm --c auto --cv 2 -o out.linsep")

@@ -101,3 +101,82 @@ fn every_plane_of_several_has_a_line() {
     assert_eq!(run.out.matches("of optimal").count(), 3, "{}", run.out);
     room.run("verify c.json examples/iris.csv").exits(0);
 }
+
+/// The planes of a machine for all classes are compared together, from either form of file.
+#[test]
+fn one_machine_for_all_classes_has_one_gap() {
+    let room = Room::with_examples();
+    let train = "train examples/iris.csv --intercept penalised -o m.linsep";
+    for (learner, scheme) in [("svm", "crammer-singer"), ("logistic", "softmax")] {
+        room.run(&format!("{train} --learner {learner} --multiclass {scheme}")).exits(0);
+        let (json, gaps) = weights(&room, "m.linsep");
+        assert_eq!(gaps.len(), 1);
+        room.write("w.json", json.to_string());
+        let certify = format!(
+            "certify w.json examples/iris.csv --learner {learner} --intercept penalised --gap 1e-4"
+        );
+        let run = room.run(&format!("{certify} --multiclass {scheme} --cert c.json")).exits(0);
+        assert!(run.fact("proved").starts_with("this model is within "), "{}", run.out);
+        assert!(run.fact("objective").contains(scheme), "{}", run.out);
+        let verified = room.run("verify c.json examples/iris.csv --json").exits(0).json();
+        assert_eq!(verified["claims"][0]["about"], "optimal (joint)");
+        let found = room.run(&format!("{certify} --multiclass {scheme} --json")).exits(0).json();
+        let gap = found["gap"].as_f64().expect("a gap");
+        // The bound of the model itself is one of those that this run may find.
+        assert!((0.0..=gaps[0] * 1.001 + 1e-4).contains(&gap), "{scheme}: {gap} {gaps:?}");
+        // As planes that each stand against the rest they are another question.
+        let apart = room.run(&format!("{certify} --json")).exits(0).json();
+        assert_eq!(apart["planes"].as_array().map(Vec::len), Some(3));
+        assert!(apart["gap"].as_f64().expect("a gap") > 10.0 * gap);
+        // A changed certificate is refused: the objective, the bound, a weight.
+        let proof: Value = serde_json::from_str(&room.read("c.json")).expect("a certificate");
+        let optimality = &proof["claims"][0]["optimality"];
+        for (what, factor) in [("primal", 0.999), ("bound", 1.001 + gap)] {
+            let mut altered = proof.clone();
+            let number = optimality[what].as_f64().expect("a number");
+            altered["claims"][0]["optimality"][what] = (number * factor).into();
+            room.write("altered.json", altered.to_string());
+            room.run("verify altered.json examples/iris.csv").exits(1);
+        }
+        let mut altered = proof.clone();
+        altered["claims"][0]["planes"][1]["weights"][2] = 7.5.into();
+        room.write("altered.json", altered.to_string());
+        room.run("verify altered.json examples/iris.csv").exits(1);
+    }
+}
+
+#[test]
+fn a_model_of_liblinear_of_crammer_and_singer_says_so_itself() {
+    let room = Room::with_examples();
+    room.run("train examples/iris.csv --learner svm --multiclass crammer-singer --intercept none --gap 1e-5 -o m.linsep")
+        .exits(0);
+    let (json, gaps) = weights(&room, "m.linsep");
+    // LIBLINEAR lists labels in the order in which it met them, a line for each column.
+    let order = [2, 0, 1];
+    let columns = json["weights"][0].as_array().expect("weights").len();
+    let line = |column: usize| {
+        let words = order.map(|k| json["weights"][k][column].to_string());
+        format!("{} \n", words.join(" "))
+    };
+    let head = "solver_type MCSVM_CS\nnr_class 3\nlabel 2 0 1\nnr_feature 4\nbias -1\nw\n";
+    let lines: String = (0..columns).map(line).collect();
+    room.write("cs.model", format!("{head}{lines}"));
+    let run = room.run("certify cs.model examples/iris.csv --gap 1e-5 --json").exits(0).json();
+    assert_eq!(run["parameters"]["multiclass"], "crammer-singer");
+    assert_eq!(run["parameters"]["intercept"], "none");
+    let gap = run["gap"].as_f64().expect("a gap");
+    assert!((0.0..=gaps[0] * 1.001 + 1e-5).contains(&gap), "{gap} {gaps:?}");
+    // Labels that are exchanged make a bad model, and it is called that.
+    room.write("turned.model", format!("{}{lines}", head.replace("2 0 1", "0 2 1")));
+    let turned = room.run("certify turned.model examples/iris.csv --json").exits(0).json();
+    assert!(turned["gap"].as_f64().expect("a gap") > 0.5);
+    // Of two classes the one plane is asked for.
+    let two = "solver_type MCSVM_CS\nnr_class 2\nlabel 1 -1\nnr_feature 1\nbias -1\nw\n1 -1\n";
+    room.write("two.model", two);
+    room.run("certify two.model examples/heart_scale.svm").exits(4).says(&[
+        "error[E0406]",
+        "two planes of two classes",
+        "--loss hinge",
+    ]);
+    room.run("certify cs.model examples/iris.csv --multiclass softmax").exits(2).says(&["softmax"]);
+}

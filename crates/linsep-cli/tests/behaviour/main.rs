@@ -12,6 +12,7 @@ mod explain;
 mod flips;
 mod gate;
 mod geometry;
+mod hard_margin;
 mod machines;
 mod margin;
 mod one_pass;

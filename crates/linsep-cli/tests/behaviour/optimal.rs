@@ -60,6 +60,34 @@ fn scores_get_probabilities_from_rows_held_out() {
 }
 
 #[test]
+fn the_probabilities_of_several_classes_add_up_to_one() {
+    let room = Room::with_examples();
+    let line = "train examples/iris.csv --learner svm --probabilities platt -o m.linsep --json";
+    let report = room.run(line).exits(0).json();
+    let each = report["probability"]["sigmoids"].as_array().expect("one for each class");
+    assert_eq!(each.len(), 3, "{report}");
+    assert_eq!(each[0]["class"], "0");
+    let model = room.read("m.linsep");
+    for threads in ["1", "3"] {
+        room.run(&format!("{line} --threads {threads}")).exits(0);
+        assert_eq!(room.read("m.linsep"), model);
+    }
+    let out = room.run("predict m.linsep examples/iris.csv --output proba").exits(0).out;
+    let mut lines = out.lines();
+    assert_eq!(lines.next(), Some("prediction,proba:0,proba:1,proba:2"));
+    let (mut agree, mut rows) = (0, 0);
+    for line in lines {
+        let (class, rest) = line.split_once(',').expect("several columns");
+        let p: Vec<f64> = rest.split(',').map(|p| p.parse().expect("a number")).collect();
+        assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{line}");
+        let most = (0..3).max_by(|&a, &b| p[a].total_cmp(&p[b])).expect("classes");
+        agree += u32::from(class == most.to_string());
+        rows += 1;
+    }
+    assert!(rows == 150 && agree > 135, "{agree} of {rows}");
+}
+
+#[test]
 fn the_best_c_is_chosen_on_rows_held_out() {
     let room = Room::with_examples();
     for learner in ["logistic", "svm --loss hinge --intercept penalised"] {

@@ -103,6 +103,8 @@ codes! {
         "The value of a flag is outside what the flag accepts.";
     LOSSY = 202, "conversion would lose something",
         "The target format cannot hold everything that the source has. --allow-lossy converts all the same.";
+    NOT_SEPARABLE = 203, "no plane separates the rows",
+        "A hard margin asks for a plane with every row strictly on its side, and some rows prove that there is none. linsep separable --cert FILE writes the proof; svm learns from such rows with a soft margin; for K classes --multiclass ovo only asks that every pair be separable.";
 
     MODEL_SYNTAX = 401, "not a model file",
         "The file is not a linsep model: it is no JSON object of the documented shape, or it was cut short.";
@@ -118,7 +120,7 @@ codes! {
         "The file is neither a model of LIBLINEAR nor a JSON of weights as linsep certify reads them, or it does not fit the data. The message names the line and what is expected.";
 
     LIMIT = 501, "limit reached before the goal",
-        "A limit given on the command line ended the run before its own stop rule. The model was written and says so; go on with --resume MODEL and a larger limit.";
+        "A limit given on the command line, or one of the learner itself, ended the run before its goal. A model that was written says so; a run that can go on does so with --resume MODEL and a larger limit.";
 
     IO = 601, "the system refused to read or write",
         "The file is missing, the folder cannot be written, or the disk is full. An existing file is left as it was.";

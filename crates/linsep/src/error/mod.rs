@@ -8,6 +8,7 @@ mod code;
 
 pub use code::Code;
 
+use linsep_proof::{Claim, Weighted};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -35,6 +36,13 @@ pub enum Error {
         path: PathBuf,
         /// What is wrong with it.
         reason: String,
+    },
+    /// No plane separates rows of which that was asked.
+    Inseparable {
+        /// Which classes, and which rows prove it.
+        message: String,
+        /// The proof.
+        claim: Box<Claim>,
     },
     /// A limit was reached before the goal.
     Limit {
@@ -129,6 +137,7 @@ impl Error {
                 *code
             }
             Error::Data(data) => data.problems[0].code,
+            Error::Inseparable { .. } => Code::NOT_SEPARABLE,
             Error::Memory { .. } => Code::MEMORY,
             Error::Io { .. } => Code::IO,
             Error::Interrupted => Code::INTERRUPTED,
@@ -151,6 +160,43 @@ impl Error {
     /// A problem with the data as a whole.
     pub fn data(code: Code, message: impl Into<String>, place: Place) -> Error {
         Problem::new(code, message, place).into()
+    }
+
+    /// Rows that no plane separates, from the claim that proves it.
+    pub fn inseparable(claim: Claim) -> Error {
+        const SHOWN: usize = 6;
+        let quoted = |names: &[String]| {
+            let names = names.iter().take(SHOWN).map(|name| printable(name.as_bytes(), 30));
+            names.collect::<Vec<_>>().join(", ")
+        };
+        let classes = claim.problem().map_or_else(
+            || "the classes".to_owned(),
+            |problem| {
+                let more = if problem.negative.len() > SHOWN { ", …" } else { "" };
+                format!("{} from {}{more}", quoted(&problem.positive), quoted(&problem.negative))
+            },
+        );
+        let witness: &[Weighted] = match &claim {
+            Claim::Inseparable { witness, .. }
+            | Claim::Touching { witness, .. }
+            | Claim::Overlapping { witness, .. } => witness,
+            _ => &[],
+        };
+        let place = |entry: &Weighted| match (&entry.file, entry.line) {
+            (Some(file), Some(line)) => format!("{file}:{line}"),
+            (None, Some(line)) => line.to_string(),
+            _ => format!("row {}", entry.row),
+        };
+        let mut places: Vec<String> = witness.iter().take(SHOWN).map(place).collect();
+        if witness.len() > SHOWN {
+            places.push(format!("and {} more", witness.len() - SHOWN));
+        }
+        let lines = witness.iter().all(|entry| entry.file.is_none() && entry.line.is_some());
+        let what = if lines { "lines " } else { "" };
+        let (count, places) = (witness.len(), places.join(", "));
+        let message =
+            format!("no plane separates {classes}: {count} rows prove it ({what}{places})");
+        Error::Inseparable { message, claim: Box::new(claim) }
     }
 
     /// An error of the operating system while doing `action` on `path`.
@@ -239,7 +285,9 @@ impl fmt::Display for Place {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Usage { message, .. } | Error::Limit { message, .. } => f.write_str(message),
+            Error::Usage { message, .. }
+            | Error::Limit { message, .. }
+            | Error::Inseparable { message, .. } => f.write_str(message),
             Error::Data(data) => {
                 let first = &data.problems[0];
                 write!(f, "{} at {}", first.message, first.place)?;

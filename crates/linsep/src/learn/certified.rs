@@ -6,7 +6,8 @@
 use super::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
 use crate::engine::objective::Gap;
 use crate::error::{Error, Result};
-use crate::model::LinearModel;
+use crate::model::{LinearModel, Plane};
+use crate::verdict::class_planes;
 use linsep_proof::{Claim, DualPoint, Finding, Objective, Optimality, Planes, check_claim};
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +28,8 @@ pub(crate) trait Machine: Send {
     fn model(&self) -> LinearModel;
     /// What is to be claimed of the model as it is now.
     fn evidence(&self) -> Evidence;
+    /// The objective of other planes, one for each class; `None` if they are not of this problem.
+    fn primal_of(&self, planes: &[Plane]) -> Option<f64>;
     fn save(&self) -> State;
     fn restore(&mut self, state: &State) -> Result<()>;
     /// Who does the work, and why.
@@ -68,6 +71,36 @@ pub(crate) struct Certified<M> {
 }
 
 impl<M: Machine> Certified<M> {
+    /// Why nothing is claimed, whatever was found.
+    fn unprovable(&self) -> Option<&'static str> {
+        let data = self.machine.task().data.as_ref();
+        if !self.machine.gap().dual.is_finite() {
+            return Some("the run ended before its gap was measured");
+        }
+        let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
+        (self.machine.rows() < all)
+            .then_some("learned from some of the rows; of the whole data nothing is claimed")
+    }
+
+    /// The claim with the least slack that the checker confirms.
+    fn proved(&self, evidence: Evidence) -> Certificate {
+        let task = self.machine.task();
+        let data = task.data.as_ref();
+        let mut words = String::new();
+        let (planes, optimality, gap) = evidence.optimality();
+        let mut claim = Claim::Optimal { planes, optimality };
+        for slack in [1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-7] {
+            if let Claim::Optimal { optimality, .. } = &mut claim {
+                loosen(optimality, gap, slack);
+            }
+            match check_claim(&claim, data, &data.reading_field(), true, task.threads) {
+                Finding::Holds(_) => return Certificate { claims: vec![claim] },
+                Finding::Nothing(reason) | Finding::Fails(reason) => words = reason,
+            }
+        }
+        Certificate::unproved(format!("the checker does not confirm it: {words}"))
+    }
+
     pub(crate) fn new(machine: M) -> Certified<M> {
         Certified { machine, visits: 0 }
     }
@@ -131,30 +164,29 @@ impl<M: Machine> Training for Certified<M> {
     }
 
     fn certificate(&self) -> Certificate {
-        let task = self.machine.task();
-        let data = task.data.as_ref();
-        if !self.machine.gap().dual.is_finite() {
-            return Certificate::unproved("the run ended before its gap was measured");
+        match self.unprovable() {
+            Some(reason) => Certificate::unproved(reason),
+            None => self.proved(self.machine.evidence()),
         }
-        let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
-        if self.machine.rows() < all {
-            return Certificate::unproved(
-                "learned from some of the rows; of the whole data nothing is claimed",
-            );
+    }
+
+    /// The dual point is that of the own planes; the objective is that of the others.
+    fn certificate_of(&self, planes: &[Plane]) -> Certificate {
+        if let Some(reason) = self.unprovable() {
+            return Certificate::unproved(reason);
         }
-        let mut words = String::new();
-        let (planes, optimality, gap) = self.machine.evidence().optimality();
-        let mut claim = Claim::Optimal { planes, optimality };
-        for slack in [1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-7] {
-            if let Claim::Optimal { optimality, .. } = &mut claim {
-                loosen(optimality, gap, slack);
-            }
-            match check_claim(&claim, data, &data.reading_field(), true, task.threads) {
-                Finding::Holds(_) => return Certificate { claims: vec![claim] },
-                Finding::Nothing(reason) | Finding::Fails(reason) => words = reason,
-            }
+        let Some(primal) = self.machine.primal_of(planes).filter(|primal| primal.is_finite())
+        else {
+            return Certificate::unproved("the planes are not those of this problem");
+        };
+        let mut evidence = self.machine.evidence();
+        let classes = self.machine.task().data.classes();
+        let others = Planes::Each(class_planes(classes, planes));
+        if let Planes::Each(own) = std::mem::replace(&mut evidence.planes, others) {
+            evidence.dual.planes = Some(own);
         }
-        Certificate::unproved(format!("the checker does not confirm it: {words}"))
+        evidence.gap.primal = primal;
+        self.proved(evidence)
     }
 
     fn save(&self) -> State {

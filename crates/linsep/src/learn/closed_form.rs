@@ -14,8 +14,8 @@ use crate::engine::direct::{Moments, Spec};
 use crate::engine::planes::Planes;
 use crate::error::{Code, Error, Place, Result};
 use crate::model::{LinearModel, Link, Plane, Rule};
-use crate::verdict::{float_plane, problem_of};
-use linsep_proof::{Claim, Finding, FloatPlane, Planes as ClaimedPlanes, check_claim};
+use crate::verdict::{class_planes, float_plane, problem_of};
+use linsep_proof::{Claim, Finding, Planes as ClaimedPlanes, check_claim};
 use serde::{Deserialize, Serialize};
 
 /// More columns than this make a matrix that is not worth it.
@@ -236,17 +236,12 @@ impl<L: ClosedForm> Training for Run<L> {
 
 /// The planes as a claim states them.
 fn planes_of(data: &Dataset, planes: &[Plane]) -> ClaimedPlanes {
-    let exact = |plane: &Plane| float_plane(&plane.weights, Some(plane.bias));
     if let [plane] = planes {
         let problem = problem_of(data, &data.classes()[1], None);
-        return ClaimedPlanes::Two { problem, plane: exact(plane) };
+        let plane = float_plane(&plane.weights, Some(plane.bias));
+        return ClaimedPlanes::Two { problem, plane };
     }
-    let each = data
-        .classes()
-        .iter()
-        .zip(planes)
-        .map(|(class, plane)| FloatPlane { class: Some(class.clone()), ..exact(plane) });
-    ClaimedPlanes::Each(each.collect())
+    ClaimedPlanes::Each(class_planes(data.classes(), planes))
 }
 
 /// total / (classes · weight) for each class, or 1.

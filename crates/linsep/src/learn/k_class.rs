@@ -27,7 +27,7 @@ use crate::engine::joint::{Joint, JointLoss, Lines, Measured};
 use crate::engine::objective::Gap;
 use crate::engine::softmax::Softmax;
 use crate::error::{Error, Result};
-use crate::model::{LinearModel, Link, Rule};
+use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::verdict::float_plane;
 use linsep_proof::{DualPoint, FloatPlane, Planes};
 use serde::{Deserialize, Serialize};
@@ -220,6 +220,21 @@ impl Machine for Run {
             classes: data.classes().to_vec(),
             input: data.input().clone(),
         }
+    }
+
+    fn primal_of(&self, planes: &[Plane]) -> Option<f64> {
+        let mut lines = self.joint.zero();
+        let fits = |plane: &Plane| plane.weights.len() == self.joint.width();
+        if planes.len() != self.joint.classes || !planes.iter().all(fits) {
+            return None;
+        }
+        let stride = lines.stride;
+        for (class, plane) in planes.iter().enumerate() {
+            let numbers = plane.weights.iter().chain([&plane.bias]);
+            let places = lines.numbers[class..].iter_mut().step_by(stride);
+            places.zip(numbers).for_each(|(place, number)| *place = *number);
+        }
+        Some(self.joint.primal(&lines))
     }
 
     fn evidence(&self) -> Evidence {

@@ -17,6 +17,7 @@ pub mod deciding;
 pub mod descent;
 pub mod discriminant;
 pub mod finality;
+pub mod hard_margin;
 pub mod ho_kashyap;
 pub(crate) mod k_class;
 pub mod least_squares;
@@ -64,7 +65,7 @@ pub trait Learner: Send + Sync {
     fn fit(&self, task: &Task, limits: &Limits, watch: &mut dyn Observer) -> Result<Fit> {
         let mut training = self.start(task)?;
         let stop = drive(training.as_mut(), limits, watch);
-        Ok(Fit::of(training.as_ref(), task, stop))
+        Fit::of(training.as_ref(), task, stop)
     }
 }
 
@@ -118,6 +119,12 @@ pub trait Training: Send {
     /// What is proved about the model as it is now.
     fn certificate(&self) -> Certificate;
 
+    /// What is proved of the rows of the task alone, the positive class against all others: for whoever
+    /// knows which question of the whole data these rows are.
+    fn claims_on_rows(&self) -> Vec<Claim> {
+        self.certificate().claims
+    }
+
     /// What is proved of other planes in the place of its own, one for each machine, with the bound that
     /// the run has found.
     fn certificate_of(&self, planes: &[Plane]) -> Certificate {
@@ -167,6 +174,17 @@ pub trait Training: Send {
     fn warm_start(&mut self, state: &State, factor: f64) -> Result<()> {
         let _ = (state, factor);
         Ok(())
+    }
+
+    /// Why a run that has ended has no model to give: the rows rule out what the learner looks for.
+    fn refusal(&self) -> Option<Error> {
+        None
+    }
+
+    /// What the run was to find and has not found although it has ended by its own rule. The model is
+    /// the best there is.
+    fn shortfall(&self) -> Option<String> {
+        None
     }
 
     /// What the learner found out on its way, for reports.
@@ -424,23 +442,29 @@ pub struct Fit {
     pub remarks: Vec<Remark>,
     /// How rows come about, if the learner is a generative one.
     pub density: Option<Density>,
+    /// What the run was to find and has not found, although it has ended by its own rule.
+    pub shortfall: Option<String>,
 }
 
 impl Fit {
-    /// What a run on the rows of a task came to when it ended.
-    pub fn of(training: &dyn Training, task: &Task, stop: Stop) -> Fit {
+    /// What a run on the rows of a task came to when it ended; its refusal, if there is no model.
+    pub fn of(training: &dyn Training, task: &Task, stop: Stop) -> Result<Fit> {
+        if let Some(refusal) = training.refusal() {
+            return Err(refusal);
+        }
         let certificate = match task.data.unprovable() {
             Some(reason) => Certificate::unproved(reason),
             None => training.certificate(),
         };
-        Fit {
+        Ok(Fit {
             model: training.model(),
             certificate,
             stop,
             progress: training.progress(),
             remarks: training.remarks(),
             density: training.density(),
-        }
+            shortfall: training.shortfall(),
+        })
     }
 }
 

@@ -24,7 +24,7 @@ use crate::model::rule::duels;
 use crate::model::{Ballot, LinearModel, Link, Plane, Rule};
 use crate::parallel::parallel_map;
 use crate::verdict::{float_plane, problem_of};
-use linsep_proof::{Claim, check_claim};
+use linsep_proof::{Claim, Problem, check_claim};
 use std::sync::{Arc, Mutex};
 
 /// One-versus-rest: for each class a plane that separates it from all others; the highest score
@@ -146,6 +146,14 @@ struct Duel {
     pair: (usize, usize),
 }
 
+impl Duel {
+    fn problem(&self) -> Problem {
+        let (data, names) = (self.task.data.as_ref(), self.task.data.classes());
+        let (negative, positive) = self.pair;
+        problem_of(data, &names[positive], Some(&names[negative]))
+    }
+}
+
 impl Training for Duel {
     fn advance(&mut self, budget: Budget) -> Status {
         self.run.advance(budget)
@@ -166,11 +174,16 @@ impl Training for Duel {
     /// The run takes its class to stand against all others, as it does on its rows. What it proved of
     /// them is claimed of the pair and checked on all rows of both classes.
     fn certificate(&self) -> Certificate {
-        let (data, names) = (self.task.data.as_ref(), self.task.data.classes());
-        let (negative, positive) = self.pair;
-        let problem = problem_of(data, &names[positive], Some(&names[negative]));
-        let found = self.run.certificate();
-        let witness = found.claims.iter().find_map(|claim| match claim {
+        let (data, problem) = (self.task.data.as_ref(), self.problem());
+        let found = self.run.claims_on_rows();
+        let margin = found.iter().find_map(|claim| match claim {
+            Claim::GeometricMargin { support, gamma2, .. } => {
+                let (problem, support) = (problem.clone(), support.clone());
+                Some(Claim::GeometricMargin { problem, support, gamma2: gamma2.clone() })
+            }
+            _ => None,
+        });
+        let witness = found.iter().find_map(|claim| match claim {
             Claim::Inseparable { witness, .. } => Some(witness.clone()),
             _ => None,
         });
@@ -186,18 +199,37 @@ impl Training for Duel {
         let holds = |claim: &Claim| {
             check_claim(claim, data, &data.reading_field(), true, self.task.threads).holds()
         };
+        let mut claims: Vec<Claim> = [margin, claim].into_iter().flatten().filter(holds).collect();
         let reason = || {
-            found.claims.iter().find_map(|claim| match claim {
+            found.iter().find_map(|claim| match claim {
                 Claim::Unproved { reason } => Some(reason.clone()),
                 _ => None,
             })
         };
-        match claim.filter(holds) {
-            Some(claim) => Certificate { claims: vec![claim] },
-            None => Certificate::unproved(reason().unwrap_or_else(|| {
+        if claims.is_empty() {
+            return Certificate::unproved(reason().unwrap_or_else(|| {
                 "some row of the pair is not strictly on its side of the plane".to_owned()
-            })),
+            }));
         }
+        claims.extend(self.shortfall().map(|reason| Claim::Unproved { reason }));
+        Certificate { claims }
+    }
+
+    fn refusal(&self) -> Option<Error> {
+        match self.run.refusal()? {
+            Error::Inseparable { claim, .. } => match *claim {
+                Claim::Inseparable { witness, .. } => {
+                    let problem = self.problem();
+                    Some(Error::inseparable(Claim::Inseparable { problem, witness }))
+                }
+                claim => Some(Error::inseparable(claim)),
+            },
+            other => Some(other),
+        }
+    }
+
+    fn shortfall(&self) -> Option<String> {
+        self.run.shortfall()
     }
 
     fn margin_ceiling(&self) -> Option<f64> {
@@ -387,6 +419,14 @@ impl Training for Many {
     fn gap(&self) -> Option<f64> {
         let mut gaps = self.children.iter().map(|child| child.gap());
         gaps.try_fold(0.0, |most: f64, gap| Some(most.max(gap?)))
+    }
+
+    fn refusal(&self) -> Option<Error> {
+        self.children.iter().find_map(|child| child.refusal())
+    }
+
+    fn shortfall(&self) -> Option<String> {
+        self.children.iter().find_map(|child| child.shortfall())
     }
 
     /// What all machines say.

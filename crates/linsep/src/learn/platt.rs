@@ -11,18 +11,24 @@
 //! the solution finite where the scores separate the classes. Newton's method with a line search finds
 //! it; the problem is convex with two unknowns.
 //!
+//! K classes have one machine for each class against the rest, and a logistic function for each of them;
+//! the K values are divided by their sum. The machines were learned apart, so nothing else makes the sum 1.
+//! The class that is predicted is still the one of the highest score: where slopes differ the most
+//! probable class may be another one.
+//!
 //! References: Platt, Probabilistic outputs for support vector machines, 1999; Lin, Lin, Weng, A note on
 //! Platt's probabilistic outputs, 2007.
 
 use super::{Learner, Limits, Stop, Task, Training};
 use crate::data::split::Split;
 use crate::error::{Error, Result};
-use crate::model::Link;
+use crate::model::{Link, Rule, Sigmoid};
 use crate::parallel::parallel_map;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// The link of the scores of rows held out, for two classes.
+/// The link of the scores of rows held out: of the one machine of two classes, or of the machines of K
+/// classes that each stand against the rest.
 pub fn calibrate(
     learner: &dyn Learner,
     task: &Task,
@@ -30,12 +36,7 @@ pub fn calibrate(
     limits: &Limits,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Link> {
-    if task.data.n_classes() != 2 {
-        return Err(Error::usage(
-            "probabilities by calibration are for two classes; choose one of them with --positive",
-        ));
-    }
-    let fold = |k: usize| -> Result<Vec<(f64, bool)>> {
+    let fold = |k: usize| -> Result<Vec<HeldOut>> {
         let split = &splits[k];
         let part = Task { rows: Some(Arc::from(&split.train[..])), threads: 1, ..task.clone() };
         let mut watch = |_: &dyn Training| match stop() {
@@ -46,22 +47,46 @@ pub fn calibrate(
         if fit.stop == Stop::Interrupted {
             return Err(Error::Interrupted);
         }
+        if !matches!(fit.model.rule, Rule::Sign | Rule::Rest) {
+            return Err(Error::usage(NEEDS_MACHINES));
+        }
         let counts = split.test.iter().filter(|row| task.data.weight(**row as usize) > 0.0);
         let mut scorer = fit.model.scorer(&task.data);
         Ok(counts
-            .map(|&row| {
-                let scores = scorer.row(row as usize);
-                (scores.first().copied().unwrap_or(0.0), task.data.class_of(row as usize) == 1)
+            .map(|&row| HeldOut {
+                scores: scorer.row(row as usize).to_vec(),
+                class: task.data.class_of(row as usize) as usize,
             })
             .collect())
     };
     let folds = parallel_map(splits.len(), task.threads, fold).into_iter();
-    let scores: Vec<(f64, bool)> = folds.collect::<Result<Vec<_>>>()?.concat();
-    let (slope, offset) = fit_sigmoid(&scores);
-    match slope.is_finite() && offset.is_finite() {
-        true => Ok(Link::Sigmoid { slope, offset }),
-        false => Err(Error::usage("the scores are out of range, so they have no probabilities")),
+    let rows: Vec<HeldOut> = folds.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
+    let sigmoid = |machine: usize, class: usize| -> Result<Sigmoid> {
+        let scores: Vec<(f64, bool)> =
+            rows.iter().map(|row| (row.scores[machine], row.class == class)).collect();
+        let (slope, offset) = fit_sigmoid(&scores);
+        match slope.is_finite() && offset.is_finite() {
+            true => Ok(Sigmoid { slope, offset }),
+            false => {
+                Err(Error::usage("the scores are out of range, so they have no probabilities"))
+            }
+        }
+    };
+    match task.data.n_classes() {
+        // A positive score speaks for the second class.
+        2 => sigmoid(0, 1).map(|Sigmoid { slope, offset }| Link::Sigmoid { slope, offset }),
+        classes => (0..classes).map(|k| sigmoid(k, k)).collect::<Result<_>>().map(Link::Sigmoids),
     }
+}
+
+/// What is said of learners whose scores have no machine for each class.
+pub const NEEDS_MACHINES: &str = "probabilities by calibration of K classes need a machine for each \
+    class; use --multiclass ovr, or choose one class with --positive";
+
+/// A row that its machines have not learned from.
+struct HeldOut {
+    scores: Vec<f64>,
+    class: usize,
 }
 
 /// Slope and offset for scores and whether their rows are positive.

@@ -141,7 +141,7 @@ impl Training for Resting {
     }
 
     fn model(&self) -> LinearModel {
-        LinearModel { link: self.link, ..self.run.model() }
+        LinearModel { link: self.link.clone(), ..self.run.model() }
     }
 
     fn certificate(&self) -> Certificate {

@@ -2,9 +2,12 @@
 //!
 //! A plane has a margin, which is a lower bound; a blend Σ λ z / Σ λ with λ ≥ 0 has a length, which
 //! is an upper bound, because z·(w, b) ≥ γ for every row gives γ ≤ Σ λ z·(w, b) / Σ λ ≤ |Σ λ z / Σ λ|.
+//! Of the distance, where |w| = 1 and b is free, the bounds are the least distance of a row, and half the
+//! way between a blend of one side and a blend of the other.
 
 use super::proposal::binary64;
 use super::signed::Signed;
+use crate::model::Plane;
 use crate::parallel::parallel_map;
 use linsep_proof::Claim;
 
@@ -29,8 +32,27 @@ pub(crate) fn least(
     on_sphere: bool,
     threads: usize,
 ) -> Option<f64> {
+    over_length(least_score(view, weights, bias, on_sphere, threads), weights, bias)
+}
+
+/// The distance of a plane from the row that is nearest to it, rounded down. `None` if it is not above 0:
+/// some row may be on the other side.
+pub(crate) fn distance(view: &Signed, plane: &Plane, threads: usize) -> Option<f64> {
+    let least = least_score(view, &plane.weights, plane.bias, false, threads);
+    over_length(least, &plane.weights, 0.0)
+}
+
+/// A score over the length of (w, b), rounded down.
+fn over_length(score: f64, weights: &[f64], bias: f64) -> Option<f64> {
     let square: f64 = weights.iter().map(|w| w * w).sum::<f64>() + bias * bias;
     let length = square.sqrt() * (1.0 + (weights.len() as f64 + 8.0) * f64::EPSILON);
+    let lower = score / length * (1.0 - 4.0 * f64::EPSILON);
+    // Squares that are lost below the range of binary64 would make the length too short.
+    (lower.is_finite() && lower > 0.0 && square > 1e-280).then_some(lower)
+}
+
+/// The least z·(w, b) of all rows, rounded down.
+fn least_score(view: &Signed, weights: &[f64], bias: f64, on_sphere: bool, threads: usize) -> f64 {
     let constant = if view.bias { 1.0 } else { 0.0 };
     const BLOCK: usize = 4096;
     let least = parallel_map(view.len().div_ceil(BLOCK), threads, |block| {
@@ -55,9 +77,35 @@ pub(crate) fn least(
         };
         rows.map(margin).fold(f64::INFINITY, f64::min)
     });
-    let least = least.into_iter().fold(f64::INFINITY, f64::min);
-    let lower = least / length * (1.0 - 4.0 * f64::EPSILON);
-    (lower.is_finite() && lower > 0.0).then_some(lower)
+    least.into_iter().fold(f64::INFINITY, f64::min)
+}
+
+/// Half the way between a blend of one side and a blend of the other, rounded up: no plane stays farther
+/// from every row. `None` if one side has no share.
+pub(crate) fn half_way(view: &Signed, blend: &[(usize, f64)]) -> Option<f64> {
+    let mut totals = [0.0; 2];
+    let side = |k: usize| usize::from(view.signs[k] < 0);
+    let taken = || blend.iter().filter(|(_, share)| *share > 0.0);
+    taken().for_each(|&(k, share)| totals[side(k)] += share);
+    if !totals.iter().all(|total| *total > 0.0 && total.is_finite()) {
+        return None;
+    }
+    let mut sums = vec![(0.0, 0.0); view.data.n_features()];
+    let mut scratch = Vec::new();
+    for &(k, share) in taken() {
+        let (sign, share) = (f64::from(view.signs[k]), share / totals[side(k)]);
+        view.for_each(k, &mut scratch, |j, x| {
+            let (sum, size) = &mut sums[j as usize];
+            *sum += sign * share * x;
+            *size += share * x.abs();
+        });
+    }
+    // The shares of a side add up to 1 but for their roundings, which count like those of the sum.
+    let slack = (2.0 * blend.len() as f64 + 12.0) * f64::EPSILON;
+    let square: f64 = sums.iter().map(|(s, a)| (s.abs() + slack * a).powi(2)).sum();
+    let roundings = sums.len() as f64 + 16.0;
+    let upper = square.sqrt() / 2.0 * (1.0 + roundings * f64::EPSILON);
+    (upper.is_finite() && square > 1e-280).then_some(upper)
 }
 
 /// The length of a blend of rows, rounded up.

@@ -17,6 +17,7 @@ use super::min_norm::MinNorm;
 use super::search::Effort;
 use super::signed::Signed;
 use crate::parallel::parallel_map;
+use std::sync::Arc;
 
 /// Rounds after which the answer has to do.
 const MAX_ROUNDS: usize = 200;
@@ -36,8 +37,8 @@ pub(crate) enum Shape {
 }
 
 /// The rows of a question as the points of a hull.
-pub(crate) struct Hull<'a> {
-    pub(crate) view: &'a Signed,
+pub(crate) struct Hull {
+    pub(crate) view: Arc<Signed>,
     pub(crate) shape: Shape,
     /// Every point is a row times this power of two, so that the longest is about 1.
     factor: f64,
@@ -52,17 +53,19 @@ pub(crate) struct Nearest {
     pub(crate) support: Vec<(usize, f64)>,
     pub(crate) weights: Vec<f64>,
     pub(crate) bias: f64,
+    /// X·z on the support, group by group.
+    pub(crate) levels: [f64; 2],
 }
 
-impl<'a> Hull<'a> {
+impl Hull {
     /// `None` if the rows are too long for floats.
-    pub(crate) fn new(view: &'a Signed, shape: Shape, threads: usize) -> Option<Hull<'a>> {
+    pub(crate) fn new(view: Arc<Signed>, shape: Shape, threads: usize) -> Option<Hull> {
         let constant = match shape {
             Shape::Augmented(constant) => constant as f64,
             Shape::Geometric => 0.0,
             Shape::UnitSphere => 1.0,
         };
-        let squares = squares(view, constant, threads);
+        let squares = squares(&view, constant, threads);
         let longest = squares.iter().copied().fold(0.0, f64::max).sqrt();
         if !longest.is_finite() || longest < 1e-140 {
             return None;
@@ -144,49 +147,87 @@ impl<'a> Hull<'a> {
 
     /// Searches from `seeds` and rows spread over the data.
     pub(crate) fn nearest(&self, seeds: &[usize], effort: &Effort<'_>) -> Option<Nearest> {
-        let batch = 4 * self.dimension() + 8;
-        let mut search = MinNorm::new(self.dimension());
-        let (mut active, mut is_active) = (Vec::new(), vec![false; self.view.len()]);
-        let mut scratch = Vec::new();
-        let mut join = |search: &mut MinNorm, active: &mut Vec<usize>, k: usize| {
-            if !is_active[k] {
-                is_active[k] = true;
-                active.push(k);
-                search.push_to(&self.point(k, &mut scratch), self.group(k) as u8);
+        let mut walk = Walk::new(self, seeds);
+        loop {
+            let done = walk.step(self, effort.threads);
+            if (effort.stop)() {
+                return None;
             }
-        };
-        let first = |sign: i8| self.view.signs.iter().position(|s| *s == sign);
-        let spread = (0..self.view.len()).step_by((self.view.len() / batch).max(1));
-        let start = first(1).into_iter().chain(first(-1)).chain(seeds.iter().copied());
-        start.chain(spread).for_each(|k| join(&mut search, &mut active, k));
-        for _ in 0..MAX_ROUNDS {
-            // In slices, because with many columns a single run can take long.
-            for _ in 0..self.dimension() + 20 {
-                let done = search.run(50);
-                if (effort.stop)() {
-                    return None;
-                }
-                if done {
-                    break;
-                }
-            }
-            let (weights, bias) = self.plane(&search.x);
-            let heights = self.heights(&weights, bias, effort.threads);
-            let (levels, slack) = (search.levels(), BELOW * search.square());
-            let depth = |k: usize| heights[k] - levels[self.group(k)];
-            let mut below: Vec<usize> =
-                (0..self.view.len()).filter(|&k| depth(k) < -slack).collect();
-            below.sort_by(|&a, &b| depth(a).total_cmp(&depth(b)).then(a.cmp(&b)));
-            let before = active.len();
-            // Rows that are in already do not come nearer by being named again.
-            below.into_iter().take(batch).for_each(|k| join(&mut search, &mut active, k));
-            if active.len() == before {
-                break;
+            if done {
+                return Some(walk.nearest(self));
             }
         }
-        let support = search.support().map(|(j, l)| (active[j], l)).collect();
-        let (weights, bias) = self.plane(&search.x);
-        Some(Nearest { support, weights, bias })
+    }
+}
+
+/// The search for the shortest point on its way.
+pub(crate) struct Walk {
+    search: MinNorm,
+    active: Vec<usize>,
+    is_active: Vec<bool>,
+    /// Slices of Wolfe's method since rows last joined.
+    slices: usize,
+    rounds: usize,
+    scratch: Vec<f64>,
+}
+
+impl Walk {
+    pub(crate) fn new(hull: &Hull, seeds: &[usize]) -> Walk {
+        let rows = hull.view.len();
+        let mut walk = Walk {
+            search: MinNorm::new(hull.dimension()),
+            active: Vec::new(),
+            is_active: vec![false; rows],
+            slices: 0,
+            rounds: 0,
+            scratch: Vec::new(),
+        };
+        let first = |sign: i8| hull.view.signs.iter().position(|s| *s == sign);
+        let spread = (0..rows).step_by((rows / Walk::batch(hull)).max(1));
+        let start = first(1).into_iter().chain(first(-1)).chain(seeds.iter().copied());
+        start.chain(spread).for_each(|k| walk.join(hull, k));
+        walk
+    }
+
+    /// Rows that join at a time.
+    fn batch(hull: &Hull) -> usize {
+        4 * hull.dimension() + 8
+    }
+
+    fn join(&mut self, hull: &Hull, k: usize) {
+        if !self.is_active[k] {
+            self.is_active[k] = true;
+            self.active.push(k);
+            self.search.push_to(&hull.point(k, &mut self.scratch), hull.group(k) as u8);
+        }
+    }
+
+    /// A slice of Wolfe's method, because with many columns a single run can take long; at its end a look
+    /// at all rows, of which those below join. Whether that was the last step.
+    pub(crate) fn step(&mut self, hull: &Hull, threads: usize) -> bool {
+        self.slices += 1;
+        if !self.search.run(50) && self.slices < hull.dimension() + 20 {
+            return false;
+        }
+        self.slices = 0;
+        self.rounds += 1;
+        let (weights, bias) = hull.plane(&self.search.x);
+        let heights = hull.heights(&weights, bias, threads);
+        let (levels, slack) = (self.search.levels(), BELOW * self.search.square());
+        let depth = |k: usize| heights[k] - levels[hull.group(k)];
+        let mut below: Vec<usize> = (0..heights.len()).filter(|&k| depth(k) < -slack).collect();
+        below.sort_by(|&a, &b| depth(a).total_cmp(&depth(b)).then(a.cmp(&b)));
+        let before = self.active.len();
+        // Rows that are in already do not come nearer by being named again.
+        below.into_iter().take(Walk::batch(hull)).for_each(|k| self.join(hull, k));
+        self.active.len() == before || self.rounds == MAX_ROUNDS
+    }
+
+    /// Where it stands.
+    pub(crate) fn nearest(&self, hull: &Hull) -> Nearest {
+        let support = self.search.support().map(|(j, l)| (self.active[j], l)).collect();
+        let (weights, bias) = hull.plane(&self.search.x);
+        Nearest { support, weights, bias, levels: self.search.levels() }
     }
 }
 

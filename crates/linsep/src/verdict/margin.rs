@@ -28,8 +28,9 @@ use super::ratio::{Ratio, powers, quotient};
 use super::search::Effort;
 use super::signed::{AlikeRows, Signed};
 use super::{Decision, Interval, Judge, Verdict};
+use crate::model::Plane;
 use dashu_int::IBig;
-use linsep_proof::{Claim, Weighted, check_claim};
+use linsep_proof::{Claim, Weighted};
 use std::sync::Arc;
 
 /// The exact largest margin of a question, accepted by the checker.
@@ -96,25 +97,33 @@ impl Judge {
     ) -> Option<Margin> {
         let view = self.view_of_separable(decision)?;
         let effort = Effort { threads: self.threads, stop, clock: self.clock };
-        let hull = Hull::new(&view, shape, self.threads)?;
+        let hull = Arc::new(Hull::new(view, shape, self.threads)?);
         let start = hull.nearest(&decision.blend_rows(), &effort)?;
-        let mut corral = Corral::new(&hull, start)?;
-        let (claim, gamma2) = corral.settle(self, &effort)?;
-        let gamma = gamma2.root();
-        Some(Margin { claim, gamma2, gamma })
+        let mut corral = Corral::new(hull, start)?;
+        while !stop() {
+            match corral.step(self.threads) {
+                Step::More => {}
+                Step::Found(found) => return Some(found.margin),
+                Step::Lost => return None,
+            }
+        }
+        None
     }
 
     /// The rows of a separable two-class question with a bias, if dense points can hold them.
-    pub(super) fn view_of_separable(&self, decision: &Decision) -> Option<Signed> {
+    pub(super) fn view_of_separable(&self, decision: &Decision) -> Option<Arc<Signed>> {
         let problem = decision.problem.as_ref()?;
         if decision.verdict != Verdict::Separable || !self.bias {
             return None;
         }
         let view = Signed::new(Arc::clone(&self.data), problem.clone(), true);
-        let dense = view.dimension() <= MAX_DENSE
-            || view.len().saturating_mul(view.dimension()) <= FEW_NUMBERS;
-        dense.then_some(view)
+        is_small(&view).then(|| Arc::new(view))
     }
+}
+
+/// Whether dense points can hold the rows.
+pub(crate) fn is_small(view: &Signed) -> bool {
+    view.dimension() <= MAX_DENSE || view.len().saturating_mul(view.dimension()) <= FEW_NUMBERS
 }
 
 impl Decision {
@@ -125,10 +134,32 @@ impl Decision {
 }
 
 /// Affinely independent rows and a point of their hull, as weights that add up to 1 in each group.
-struct Corral<'a> {
-    hull: &'a Hull<'a>,
+pub(crate) struct Corral {
+    hull: Arc<Hull>,
     rows: Vec<usize>,
     weights: Vec<f64>,
+    /// Rows that are looked at in whole numbers.
+    looked_at: usize,
+    steps: usize,
+}
+
+/// What a step of a corral came to.
+// One of them at a time; a box would save nothing.
+#[allow(clippy::large_enum_variant)]
+pub(crate) enum Step {
+    /// Another one is needed.
+    More,
+    /// No row lies below, and the checker agrees.
+    Found(Found),
+    /// The limits are reached.
+    Lost,
+}
+
+/// A margin that the checker accepted, and the plane that has it.
+pub(crate) struct Found {
+    pub(crate) margin: Margin,
+    /// Rounded to binary64, with the scores 1 and −1 on the support; of the geometric margin only.
+    pub(crate) plane: Option<Plane>,
 }
 
 /// The shortest point of the affine hull of a corral.
@@ -140,8 +171,8 @@ struct Shortest {
     total: IBig,
 }
 
-impl<'a> Corral<'a> {
-    fn new(hull: &'a Hull<'a>, start: Nearest) -> Option<Corral<'a>> {
+impl Corral {
+    pub(crate) fn new(hull: Arc<Hull>, start: Nearest) -> Option<Corral> {
         let mut support = start.support;
         // Where floats mistook dependent rows for independent ones, the heavier stay.
         support.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -153,45 +184,71 @@ impl<'a> Corral<'a> {
         let kept: Vec<(usize, f64)> =
             eliminate(&whole).into_iter().map(|(at, _)| support[at]).collect();
         let (rows, weights) = kept.into_iter().unzip();
-        let mut corral = Corral { hull, rows, weights };
+        let mut corral = Corral { hull, rows, weights, looked_at: CANDIDATES, steps: 0 };
         corral.normalise();
         (corral.rows.len() <= MAX_SUPPORT).then_some(corral)
     }
 
-    /// Wolfe's method until no row lies below and the checker agrees.
-    fn settle(&mut self, judge: &Judge, effort: &Effort<'_>) -> Option<(Claim, Ratio)> {
-        let mut looked_at = CANDIDATES;
-        for _ in 0..MAX_STEPS {
-            if (effort.stop)() || self.rows.len() > MAX_SUPPORT {
-                return None;
-            }
-            let whole = self.hull.whole(&self.rows);
-            let shortest = self.shortest(&whole)?;
-            if shortest.lambda.iter().any(|l| *l <= IBig::ZERO) {
-                self.step_towards(&shortest);
-                continue;
-            }
-            let near = self.lowest(&whole, &shortest, looked_at, effort);
-            if let Some(row) = self.worst_below(&near, &shortest) {
-                self.weights =
-                    shortest.lambda.iter().map(|l| quotient(l, &shortest.total)).collect();
-                self.rows.push(row);
-                self.weights.push(0.0);
-                continue;
-            }
-            let (claim, gamma2) = self.claim(&whole, &shortest)?;
-            let finding =
-                check_claim(&claim, judge.data.as_ref(), &judge.reading(), true, judge.threads);
-            if finding.holds() {
-                return Some((claim, gamma2));
-            }
-            // Floats showed the wrong rows; look at more of them.
-            if looked_at >= self.hull.view.len() {
-                return None;
-            }
-            looked_at *= 16;
+    /// A step of Wolfe's method; where no row lies below, the claim goes to the checker.
+    pub(crate) fn step(&mut self, threads: usize) -> Step {
+        self.steps += 1;
+        if self.steps > MAX_STEPS || self.rows.len() > MAX_SUPPORT {
+            return Step::Lost;
         }
-        None
+        let whole = self.hull.whole(&self.rows);
+        let Some(shortest) = self.shortest(&whole) else { return Step::Lost };
+        if shortest.lambda.iter().any(|l| *l <= IBig::ZERO) {
+            self.step_towards(&shortest);
+            return Step::More;
+        }
+        let near = self.lowest(&whole, &shortest, self.looked_at, threads);
+        if let Some(row) = self.worst_below(&near, &shortest) {
+            self.weights = shortest.lambda.iter().map(|l| quotient(l, &shortest.total)).collect();
+            self.rows.push(row);
+            self.weights.push(0.0);
+            return Step::More;
+        }
+        let Some((claim, gamma2)) = self.claim(&whole, &shortest) else { return Step::Lost };
+        let view = &self.hull.view;
+        if view.holds(&claim, &view.data.reading_field(), threads) {
+            let plane = self.scored(&whole, &shortest);
+            let gamma = gamma2.root();
+            return Step::Found(Found { margin: Margin { claim, gamma2, gamma }, plane });
+        }
+        // Floats showed the wrong rows; look at more of them.
+        if self.looked_at >= view.len() {
+            return Step::Lost;
+        }
+        self.looked_at *= 16;
+        Step::More
+    }
+
+    /// Rows of the corral.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The plane between the two sides, with the scores 1 and −1 on the support: with V = Σ λ z and
+    /// V·z = μ on each side it is 2 V / (μ₊ + μ₋), and its bias (μ₋ − μ₊) / (μ₊ + μ₋).
+    fn scored(&self, whole: &AlikeRows, shortest: &Shortest) -> Option<Plane> {
+        if self.hull.shape != Shape::Geometric {
+            return None;
+        }
+        let [above, below] = &shortest.levels;
+        let sum = above + below;
+        // V is in units of the whole rows, and so is x·V, but x is not.
+        let (down, up) = powers(whole.two, whole.five);
+        let under = &sum * down;
+        let mut weights = vec![0.0; self.hull.view.data.n_features()];
+        for (at, column) in whole.columns.iter().enumerate() {
+            let terms = whole.rows.iter().zip(&shortest.lambda);
+            let v = terms.fold(IBig::ZERO, |sum, (row, l)| sum + &row[at] * l);
+            // A negative zero would tell one side from the other.
+            weights[*column as usize] = quotient(&(IBig::from(2) * v * &up), &under) + 0.0;
+        }
+        let bias = quotient(&(below - above), &sum) + 0.0;
+        let finite = bias.is_finite() && weights.iter().all(|w| w.is_finite());
+        finite.then_some(Plane { weights, bias })
     }
 
     /// λ and μ: the one relation of the rows of G and the levels.
@@ -256,10 +313,10 @@ impl<'a> Corral<'a> {
         whole: &AlikeRows,
         shortest: &Shortest,
         count: usize,
-        effort: &Effort<'_>,
+        threads: usize,
     ) -> Vec<usize> {
         let (weights, bias) = self.plane(whole, shortest);
-        let heights = self.hull.heights(&weights, bias, effort.threads);
+        let heights = self.hull.heights(&weights, bias, threads);
         let (up, down) = powers(2 * whole.two, 2 * whole.five);
         let total = &shortest.total * down;
         let levels = shortest.levels.each_ref().map(|level| quotient(&(level * &up), &total));
@@ -314,7 +371,7 @@ impl<'a> Corral<'a> {
 
     /// The claim of the corral, and its γ².
     fn claim(&self, whole: &AlikeRows, shortest: &Shortest) -> Option<(Claim, Ratio)> {
-        let view = self.hull.view;
+        let view = &self.hull.view;
         let problem = view.problem.clone();
         let lambda: Vec<(usize, IBig)> =
             self.rows.iter().copied().zip(shortest.lambda.iter().cloned()).collect();
@@ -342,7 +399,7 @@ impl<'a> Corral<'a> {
     }
 }
 
-impl Hull<'_> {
+impl Hull {
     /// Some points as whole vectors.
     fn whole(&self, rows: &[usize]) -> AlikeRows {
         let constant = match self.shape {

@@ -202,9 +202,9 @@ fn longest_square(view: &Signed, constant: u64, threads: usize) -> Option<Ratio>
 }
 
 /// The least 1/γ₁² of the planes at hand, rounded up.
-fn unit_sphere(view: &Signed, decision: &Decision, effort: &Effort<'_>) -> Option<f64> {
+fn unit_sphere(view: &Arc<Signed>, decision: &Decision, effort: &Effort<'_>) -> Option<f64> {
     let from_hull = || {
-        let hull = Hull::new(view, Shape::UnitSphere, effort.threads)?;
+        let hull = Hull::new(Arc::clone(view), Shape::UnitSphere, effort.threads)?;
         let nearest = hull.nearest(&decision.blend_rows(), effort)?;
         Some((nearest.weights, nearest.bias))
     };

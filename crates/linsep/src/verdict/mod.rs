@@ -32,6 +32,7 @@ mod search;
 mod signed;
 mod simplex;
 mod span;
+pub(crate) mod widest;
 
 pub use cycling::Cycle;
 pub use logistic::Logistic;
@@ -44,11 +45,8 @@ use crate::data::Dataset;
 use crate::error::{Code, Error, Place, Result};
 use crate::model::Plane;
 use dashu_int::IBig;
-use linsep_proof::{
-    Certificate, Claim, ClassPlane, FloatPlane, Problem, ReadingField, Scheme, Weighted,
-    check_claim,
-};
-pub(crate) use proposal::{float_plane, is_sparse};
+use linsep_proof::{Certificate, Claim, Problem, ReadingField, Scheme, Weighted, check_claim};
+pub(crate) use proposal::{class_planes, float_plane, is_sparse};
 use search::{Answer, Effort, Search};
 pub(crate) use signed::Signed;
 pub(crate) use signed::problem_of;
@@ -423,11 +421,8 @@ pub(crate) fn separable(data: &Dataset, class: &str, plane: &Plane) -> Claim {
 
 /// The claim that planes, one for each class, separate jointly; not checked yet.
 pub(crate) fn jointly_separable(data: &Dataset, planes: &[Plane]) -> Claim {
-    let planes = data.classes().iter().zip(planes).map(|(class, plane)| {
-        let plane = proposal::float_plane(&plane.weights, Some(plane.bias));
-        ClassPlane::from(FloatPlane { class: Some(class.clone()), ..plane })
-    });
-    Claim::JointSeparable { planes: planes.collect() }
+    let planes = class_planes(data.classes(), planes);
+    Claim::JointSeparable { planes: planes.into_iter().map(Into::into).collect() }
 }
 
 /// The claims of some decisions as one certificate.

@@ -2,6 +2,7 @@
 //! planes of binary64 or of whole numbers.
 
 use super::signed::{Signed, WholeRows};
+use crate::model::Plane;
 use dashu_int::{IBig, UBig};
 use linsep_proof::{ExactNumber, ExactPlane, FloatPlane, Weighted};
 
@@ -36,6 +37,15 @@ pub(crate) fn float_plane(weights: &[f64], bias: Option<f64>) -> FloatPlane {
         return FloatPlane { sparse: Some(pairs), bias, ..FloatPlane::default() };
     }
     FloatPlane { weights: Some(weights.to_vec()), bias, ..FloatPlane::default() }
+}
+
+/// Planes of binary64 numbers, one for each class.
+pub(crate) fn class_planes(classes: &[String], planes: &[Plane]) -> Vec<FloatPlane> {
+    let each = classes.iter().zip(planes).map(|(class, plane)| FloatPlane {
+        class: Some(class.clone()),
+        ..float_plane(&plane.weights, Some(plane.bias))
+    });
+    each.collect()
 }
 
 /// Whether a plane is better written as a list of weights that are not 0.

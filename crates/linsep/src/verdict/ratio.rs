@@ -20,6 +20,12 @@ impl Ratio {
         (q != UBig::ZERO).then(|| Ratio::lowest(p, q))
     }
 
+    /// `p/q` or `p`, as claims write it.
+    pub fn parse(text: &str) -> Option<Ratio> {
+        let (p, q) = text.split_once('/').unwrap_or((text, "1"));
+        Ratio::new(p.parse().ok()?, q.parse().ok()?)
+    }
+
     fn lowest(p: UBig, q: UBig) -> Ratio {
         let divisor = (&p).gcd(&q);
         Ratio { p: p / &divisor, q: q / divisor }
@@ -166,6 +172,11 @@ mod tests {
     fn fractions_are_in_lowest_terms_and_in_order() {
         assert_eq!(ratio(6, 4).to_string(), "3/2");
         assert_eq!(ratio(8, 4).to_string(), "2");
+        assert_eq!(Ratio::parse("6/4"), Some(ratio(3, 2)));
+        assert_eq!(Ratio::parse("7"), Some(ratio(7, 1)));
+        for text in ["", "1/0", "-1/2", "1/2/3", "a"] {
+            assert_eq!(Ratio::parse(text), None, "{text}");
+        }
         assert_eq!(ratio(7, 2).floor(), "3");
         assert!(ratio(1, 3) < ratio(2, 5) && ratio(2, 4) == ratio(1, 2));
         assert_eq!(ratio(3, 4).over(&ratio(3, 8)), Some(ratio(2, 1)));

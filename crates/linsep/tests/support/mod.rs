@@ -85,6 +85,15 @@ impl Variant {
     /// Whether the learner takes such data at all: counts are not negative, and some settings are for
     /// two classes.
     pub(crate) fn accepts(&self, task: &Task) -> bool {
+        // A hard margin is only for rows of both sides that planes separate, with exact values.
+        if self.recipe.name == "hard-margin" {
+            let refused = self.learner().fit(task, &epochs(1), &mut ()).err();
+            return refused.is_none_or(|error| {
+                let known = [Code::NOT_SEPARABLE, Code::ONE_CLASS, Code::FOLD, Code::SETTING];
+                assert!(known.contains(&error.code()), "{error}");
+                false
+            });
+        }
         match self.learner().start(task) {
             Ok(_) => true,
             Err(error) => {

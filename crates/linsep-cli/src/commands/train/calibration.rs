@@ -7,7 +7,8 @@ use crate::exit::Failure;
 use crate::output::Facts;
 use clap::ArgMatches;
 use linsep::data::split::folds;
-use linsep::learn::platt::calibrate;
+use linsep::learn::platt::{NEEDS_MACHINES, calibrate};
+use linsep::model::Sigmoid;
 use linsep::recipe::Recipe;
 use linsep::{Error, Fit, Link};
 use serde_json::{Value, json};
@@ -51,16 +52,41 @@ pub(super) fn link(
     Ok(())
 }
 
+/// Refuses, before any work, K classes without a machine for each.
+pub(super) fn check(plan: &Plan, classes: usize) -> Result<(), Failure> {
+    let scheme = plan.recipe.parameters.iter().find(|p| p.name == "multiclass");
+    let apart = scheme.is_some_and(|scheme| plan.settings.get(scheme) == "ovr");
+    if plan.platt && classes > 2 && !apart {
+        return Err(Error::usage(format!("--probabilities platt: {NEEDS_MACHINES}")).into());
+    }
+    Ok(())
+}
+
 pub(super) fn add_to(facts: &mut Facts, fit: &Fit) {
-    if let Link::Sigmoid { slope, offset } = fit.model.link {
-        let words = format!("1/(1 + exp(-({slope:.6} score + {offset:.6}))), from rows held out");
-        facts.add("probability", words);
+    match &fit.model.link {
+        Link::Sigmoid { slope, offset } => facts.add(
+            "probability",
+            format!("1/(1 + exp(-({slope:.6} score + {offset:.6}))), from rows held out"),
+        ),
+        Link::Sigmoids(each) => facts.add(
+            "probability",
+            format!(
+                "a logistic function for each of {} machines, from rows held out, divided by their sum",
+                each.len()
+            ),
+        ),
+        _ => {}
     }
 }
 
 pub(super) fn json(fit: &Fit) -> Option<Value> {
-    match fit.model.link {
+    match &fit.model.link {
         Link::Sigmoid { slope, offset } => Some(json!({ "slope": slope, "offset": offset })),
+        Link::Sigmoids(each) => {
+            let pairs = fit.model.classes.iter().zip(each);
+            let object = |(class, sigmoid): (&String, &Sigmoid)| json!({ "class": class, "slope": sigmoid.slope, "offset": sigmoid.offset });
+            Some(json!({ "sigmoids": pairs.map(object).collect::<Vec<_>>() }))
+        }
         _ => None,
     }
 }

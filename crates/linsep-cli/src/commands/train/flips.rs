@@ -75,7 +75,7 @@ impl Flips {
                 next.restore(&training.save())?;
             }
             let stop = linsep::drive(next.as_mut(), &plan.limits, watch);
-            let mut deeper = Fit::of(next.as_ref(), task, stop);
+            let mut deeper = Fit::of(next.as_ref(), task, stop)?;
             let Ok(more) = Flips::of(&deeper, task) else { break };
             if more.gap >= found.gap {
                 break;

@@ -44,6 +44,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         return stream::run(&plan, matches, context);
     }
     let input = Input::read(&plan, matches, context)?;
+    calibration::check(&plan, input.task.data.n_classes())?;
     let auto_cost = AutoCost::choose(&mut plan, &input, context)?;
     let Input { task, test_rows, splits, identity, .. } = &input;
     let clock = Instant::now();
@@ -62,7 +63,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let (stop, traced) = trace::drive(&plan, task, training.as_mut(), context, &mut keeper)?;
     let train_seconds = clock.elapsed().as_secs_f64();
     let proving = Instant::now();
-    let mut fit = Fit::of(training.as_ref(), task, stop);
+    let mut fit = Fit::of(training.as_ref(), task, stop)?;
     let flips = Flips::settle(&plan, task, &mut training, &mut fit, &mut keeper)?;
     let prove_seconds = proving.elapsed().as_secs_f64();
     if fit.stop == Stop::Diverged {
@@ -291,7 +292,13 @@ fn finish(
         Some(limit) => limit,
         None if context.stopped() && timed_out() => Some("--time-limit"),
         None if context.stopped() => None,
-        None => return Ok(ExitCode::SUCCESS),
+        None => match &fit.shortfall {
+            Some(words) => {
+                let message = format!("{words}; the model is in {}", plan.model.display());
+                return Err(Error::Limit { code: Code::LIMIT, message }.into());
+            }
+            None => return Ok(ExitCode::SUCCESS),
+        },
     };
     let path = plan.model.display();
     let in_model = (plan.recipe.kind == Kind::Optimising).then_some(plan.model.as_path());

@@ -7,12 +7,15 @@ use super::plan::Plan;
 use super::runs::Runs;
 use super::support::Support;
 use super::trace::{self, Chosen};
+use crate::commands::inspect::short;
+use crate::commands::margin::shortened;
 use crate::commands::{json_number, rules};
 use crate::context::Context;
 use crate::output::{Facts, counted, grouped, percent};
 use linsep::checkpoint::Earlier;
 use linsep::recipe::Kind;
 use linsep::report::{CrossValidation, Evaluation};
+use linsep::verdict::Ratio;
 use linsep::{Claim, Fit, Stop};
 use serde_json::json;
 use std::path::Path;
@@ -150,7 +153,11 @@ impl Report<'_> {
 
     fn stop(&self) -> String {
         if self.fit.stop == Stop::Finished && self.plan.recipe.kind == Kind::Direct {
-            return "solved directly (one look at the rows)".to_owned();
+            return match (self.plan.recipe.name, &self.fit.shortfall) {
+                ("hard-margin", None) => "the largest margin was found and checked".to_owned(),
+                ("hard-margin", Some(_)) => "the largest margin was not found".to_owned(),
+                _ => "solved directly (one look at the rows)".to_owned(),
+            };
         }
         let progress = self.fit.progress;
         let mut effort = format!(
@@ -251,8 +258,11 @@ impl Report<'_> {
         let count = |is: fn(&Claim) -> bool| claims.iter().filter(|claim| is(claim)).count();
         let separate = count(|claim| matches!(claim, Claim::Separable { .. }));
         let cannot = count(|claim| matches!(claim, Claim::Inseparable { .. }));
-        let mixed = separate < claims.len() && cannot < claims.len() && separate + cannot > 0;
-        (self.fit.model.rule.has_machines() && mixed).then_some([separate, cannot, claims.len()])
+        // A machine may have two claims, one about its plane and one about all planes.
+        let beside = count(|claim| matches!(claim, Claim::GeometricMargin { .. }));
+        let all = claims.len() - beside;
+        let mixed = separate < all && cannot < all && separate + cannot > 0;
+        (self.fit.model.rule.has_machines() && mixed).then_some([separate, cannot, all])
     }
 
     /// The number of rows that refute a plane, if that is what was proved.
@@ -336,6 +346,7 @@ impl Report<'_> {
                     "optimal: within {} of the best of all, recomputed from the rows",
                     percent(self.worst_gap())
                 ),
+                Claim::GeometricMargin { .. } => self.largest_margin(),
                 claim => claim.name().to_owned(),
             };
             if !lines.contains(&line) {
@@ -344,7 +355,29 @@ impl Report<'_> {
         }
         // Of several planes the one that falls short decides what can be said.
         lines.sort_by_key(|line| !line.contains("before a pass"));
-        lines.into_iter().next().unwrap_or_else(|| "nothing".to_owned())
+        let shown = if self.plan.recipe.name == "hard-margin" { lines.len() } else { 1 };
+        lines.truncate(shown);
+        if lines.is_empty() { "nothing".to_owned() } else { lines.join("\n") }
+    }
+
+    /// The exact margin; of several machines the least.
+    fn largest_margin(&self) -> String {
+        let of_claim = |claim: &'_ Claim| match claim {
+            Claim::GeometricMargin { gamma2, support, .. } => {
+                Some((Ratio::parse(gamma2)?, support.len() as u64))
+            }
+            _ => None,
+        };
+        let margins = self.fit.certificate.claims.iter().filter_map(of_claim);
+        let all = margins.clone().count();
+        let Some((gamma2, rows)) = margins.min() else { return String::new() };
+        let gamma = gamma2.root().lower.map_or_else(|| "?".to_owned(), short);
+        let what = match all {
+            1 => "the largest margin of any plane".to_owned(),
+            _ => format!("the largest margin of each of {all} machines; the least"),
+        };
+        let (exact, rows) = (shortened(&gamma2.to_string()), counted(rows, "row"));
+        format!("{what}: γ ≈ {gamma}, γ² = {exact} exactly, held by {rows}")
     }
 
     pub(super) fn json(

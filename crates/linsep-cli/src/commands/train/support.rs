@@ -1,4 +1,4 @@
-//! `train --support FILE`: the rows that hold the planes of a support vector machine.
+//! `train --support FILE`: the rows that hold the planes of a support vector machine or of a hard margin.
 
 use super::row_table::RowTable;
 use crate::exit::Failure;
@@ -13,9 +13,11 @@ use std::path::PathBuf;
 /// The table that the flags ask for.
 pub(super) fn asked(matches: &ArgMatches, recipe: &Recipe) -> Result<Option<RowTable>, Failure> {
     let Some(path) = matches.get_one::<PathBuf>("support") else { return Ok(None) };
-    if recipe.name != "svm" {
-        let words =
-            format!("--support: the planes of {} are held by no rows; svm has them", recipe.name);
+    if !["svm", "hard-margin"].contains(&recipe.name) {
+        let words = format!(
+            "--support: the planes of {} are held by no rows; svm and hard-margin have them",
+            recipe.name
+        );
         return Err(Error::usage(words).into());
     }
     RowTable::asked("support", path).map(Some)
