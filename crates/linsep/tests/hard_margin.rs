@@ -279,8 +279,8 @@ fn beyond_the_limits_the_best_plane_is_given_with_its_interval() {
     let width = 2100;
     let mut builder = DatasetBuilder::new(width);
     for row in 0..5000u32 {
-        let label = if row % 2 == 0 { "even" } else { "odd" };
-        let side = if row % 2 == 0 { 1.0 } else { -1.0 };
+        let label = if row.is_multiple_of(2) { "even" } else { "odd" };
+        let side = if row.is_multiple_of(2) { 1.0 } else { -1.0 };
         builder.sparse_row(&[(0, side), (1 + row % 2099, 0.5)], label).unwrap();
     }
     let task = Task::new(builder.finish().unwrap());

@@ -77,10 +77,10 @@ fn settings_that_make_no_sense_are_refused() {
 #[test]
 fn a_margin_that_is_not_found_ends_with_5_and_the_best_plane() {
     let line = |row: u32| {
-        let side = if row % 2 == 0 { 1 } else { -1 };
+        let side = if row.is_multiple_of(2) { 1 } else { -1 };
         format!("{side} 1:{side} {}:0.5\n", 2 + row % 2099)
     };
-    let room = Room::holding("wide.svm", &(0..5000).map(line).collect::<String>());
+    let room = Room::holding("wide.svm", (0..5000).map(line).collect::<String>());
     let run = room.run("train wide.svm --learner hard-margin --json").exits(5);
     assert_eq!(
         json(&run.out)["certificate"]["claims"],
