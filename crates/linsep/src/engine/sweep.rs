@@ -392,7 +392,8 @@ where
             let scores = self.scores(place);
             for (lane, untold) in untold.iter_mut().enumerate() {
                 let margin = self.sign(place, lane) * scores[lane];
-                if self.alpha[place][lane] > 0.0 || !(margin >= TOLD) {
+                let is_told = self.alpha[place][lane] == 0.0 && margin >= TOLD;
+                if !is_told {
                     untold.push(*position);
                 }
             }
