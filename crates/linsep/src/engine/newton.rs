@@ -21,7 +21,7 @@
 //! of stochastic Hessian information, 2011.
 
 use super::curvature::{Inverse, Sampled};
-use super::objective::{Gap, Intercept, Look, Objective, Sides, add};
+use super::objective::{Gap, Intercept, Look, Objective, Sides, add, worthwhile};
 use super::rough::Rough;
 use crate::data::store::{CodeRows, with_rows};
 use crate::model::Plane;
@@ -273,7 +273,7 @@ impl Objective {
             loss: self.loss,
             penalty: self.penalty.clone(),
             intercept: self.intercept,
-            threads: self.threads,
+            threads: worthwhile(self.threads, self.store().nonzeros() / n as u64),
         }
     }
 

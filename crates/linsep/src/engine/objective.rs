@@ -49,6 +49,12 @@ pub(crate) struct Objective {
     pub(crate) threads: usize,
 }
 
+/// The threads for passes over so many entries: below some a pass is over before a second one has begun.
+pub(crate) fn worthwhile(threads: usize, entries: u64) -> usize {
+    const LEAST: u64 = 1 << 18;
+    if entries < LEAST { 1 } else { threads }
+}
+
 /// The factors of the penalty.
 #[derive(Clone, Debug)]
 pub(crate) struct Penalty {

@@ -24,7 +24,7 @@ use super::closed_form::class_factors;
 use super::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
 use crate::data::Dataset;
 use crate::data::scale::{Scaler, Scaling};
-use crate::engine::objective::{Gap, Intercept, Look, Loss, Objective, Penalty, Sides};
+use crate::engine::objective::{Gap, Intercept, Look, Loss, Objective, Penalty, Sides, worthwhile};
 use crate::engine::tilt::Tilts;
 use crate::error::{Code, Error, Place, Result};
 use crate::model::{LinearModel, Link, Plane, Rule};
@@ -157,7 +157,7 @@ impl Problem {
                 Intercept::Penalised if self.l1 == 0.0 && self.l2 == 0.0 => Intercept::Free,
                 intercept => intercept,
             },
-            threads: if data.store.nonzeros() < WORTH_THREADS { 1 } else { task.threads },
+            threads: worthwhile(task.threads, data.store.nonzeros()),
             rows,
         })
     }
@@ -219,9 +219,6 @@ impl Problem {
         }
     }
 }
-
-/// Entries of the data below which a pass is over before a second thread has begun.
-const WORTH_THREADS: u64 = 1 << 20;
 
 /// The rows of a task with their costs, and the penalty.
 pub(crate) struct Terms {

@@ -288,20 +288,31 @@ impl Store {
         }
         const ROWS: usize = 4096;
         let blocks = crate::parallel::parallel_map(self.rows.div_ceil(ROWS), threads, |block| {
-            let (mut ends, mut indices, mut kept) = (Vec::new(), Vec::new(), Vec::new());
             let rows = block * ROWS..((block + 1) * ROWS).min(self.rows);
+            let likely = (self.nonzeros as usize / self.rows + 8) * rows.len();
+            let (mut ends, mut indices, mut kept) = (
+                Vec::with_capacity(rows.len()),
+                Vec::with_capacity(likely),
+                Vec::with_capacity(likely),
+            );
             for row in
                 codes[rows.start * dense.width..rows.end * dense.width].chunks_exact(dense.width)
             {
                 let before = indices.len();
-                for (k, eight) in row.chunks(8).enumerate() {
-                    if eight.iter().all(|code| *code == 0) {
-                        continue;
+                let (eights, rest) = row.as_chunks::<8>();
+                for (k, eight) in eights.iter().enumerate() {
+                    let mut word = u64::from_le_bytes(*eight);
+                    // The codes that are not 0, from the lowest byte on.
+                    while word != 0 {
+                        let byte = word.trailing_zeros() / 8;
+                        indices.push((8 * k) as u32 + byte);
+                        kept.push(eight[byte as usize]);
+                        word &= !(0xff << (8 * byte));
                     }
-                    for (j, &code) in eight.iter().enumerate().filter(|(_, code)| **code != 0) {
-                        indices.push((8 * k + j) as u32);
-                        kept.push(code);
-                    }
+                }
+                for (j, &code) in rest.iter().enumerate().filter(|(_, code)| **code != 0) {
+                    indices.push((8 * eights.len() + j) as u32);
+                    kept.push(code);
                 }
                 ends.push(indices.len() - before);
             }
