@@ -99,15 +99,25 @@ impl CrammerSinger {
         }
     }
 
-    /// One epoch, and a look at the gap where one is due.
+    /// As many epochs as make up one visit for each row, and a look at the gap where one is due, which ends
+    /// the step.
     pub(crate) fn step(&mut self, joint: &Joint, wanted: f64) {
-        let (epoch, seed) = (self.epochs, self.seed);
-        let moved = with_work!(&mut self.work, descent => descent.epoch(joint, epoch, seed));
-        self.epochs += 1;
-        let settled = moved == 0;
-        if self.epochs < self.next_look && !settled {
-            return;
+        let mut visits = 0;
+        while visits < joint.len() {
+            let (epoch, seed) = (self.epochs, self.seed);
+            let (visited, moved) =
+                with_work!(&mut self.work, descent => descent.epoch(joint, epoch, seed));
+            self.epochs += 1;
+            visits += visited;
+            let settled = moved == 0;
+            if self.epochs >= self.next_look || settled {
+                return self.see(joint, wanted, settled);
+            }
         }
+    }
+
+    /// Looks at the gap and decides how to go on.
+    fn see(&mut self, joint: &Joint, wanted: f64, settled: bool) {
         let before = self.gap.relative();
         // Only what may be near enough is worth a look in binary64.
         match with_work!(&self.work, descent => descent.glance(joint)) {
@@ -278,8 +288,8 @@ impl<T: Real> Descent<T> {
         self.rests.fill(0);
     }
 
-    /// Visits every position that is due, in a new order; how many moved.
-    fn epoch(&mut self, joint: &Joint, epoch: u64, seed: u64) -> u64 {
+    /// Visits every position that is due, in a new order; how many they were, and how many moved.
+    fn epoch(&mut self, joint: &Joint, epoch: u64, seed: u64) -> (usize, u64) {
         let mut order: Vec<u32> =
             (0..).zip(&self.due).filter(|(_, due)| **due <= epoch).map(|(i, _)| i).collect();
         Stream::new(seed, Purpose::Epoch(epoch)).shuffle(&mut order);
@@ -292,7 +302,7 @@ impl<T: Real> Descent<T> {
         }
         with_rows!(joint.data.store, rows => {
             let decoder = rows.decoder::<T>(&units(joint));
-            self.visit_all(joint, rows, &decoder, &order, epoch)
+            (order.len(), self.visit_all(joint, rows, &decoder, &order, epoch))
         })
     }
 
