@@ -97,7 +97,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
 
     let writing = Instant::now();
     let parameters = plan.recipe.effective(&plan.settings);
-    let ended_by_limit = ended_by(&fit, &plan).is_some();
+    let ended_early = ended_by(&fit, &plan).is_some();
     // Models and certificates may be larger than the data; these are lent to the file.
     let certificate = Certificate { claims: std::mem::take(&mut fit.certificate.claims) };
     let mut model_file = ModelFile::new(
@@ -113,7 +113,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let goes_on = match plan.recipe.kind {
         Kind::Online => true,
         // At its gap there is nothing left to do.
-        Kind::Optimising => ended_by_limit,
+        Kind::Optimising => ended_early,
         _ => false,
     };
     model_file.run = goes_on.then(|| keeper.saved(training.as_ref()));
@@ -121,7 +121,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     fit.certificate.claims = std::mem::take(&mut model_file.certificate.claims);
     fit.model = model_file.model;
     let resumed = plan.resume.as_ref().filter(|r| r.is_checkpoint()).map(|r| r.path.as_path());
-    let saved = keeper.end(training.as_ref(), !ended_by_limit, resumed)?;
+    let saved = keeper.end(training.as_ref(), !ended_early, resumed)?;
     drop(keeper);
     let report = Report {
         file: input.file.clone(),
