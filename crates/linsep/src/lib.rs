@@ -45,6 +45,7 @@ pub use linsep_proof as proof;
 
 pub use data::{Dataset, DatasetBuilder};
 pub use error::{Code, DataError, Error, Excerpt, Place, Problem, Result, printable};
+pub use learn::ability;
 pub use learn::{
     BinaryLearner, Budget, Certificate, Claim, Fit, Learner, Limits, Observer, Progress, Remark,
     State, Status, Stop, Task, Training, drive,

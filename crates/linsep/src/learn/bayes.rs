@@ -265,6 +265,14 @@ impl ClosedForm for MultinomialBayes {
     fn link(&self) -> Link {
         Link::Softmax
     }
+
+    fn is_generative(&self) -> bool {
+        true
+    }
+
+    fn binarize(&self) -> Option<f64> {
+        None
+    }
 }
 
 impl ClosedForm for BernoulliBayes {
@@ -329,6 +337,10 @@ impl ClosedForm for BernoulliBayes {
     fn binarize(&self) -> Option<f64> {
         Some(self.binarize)
     }
+
+    fn is_generative(&self) -> bool {
+        true
+    }
 }
 
 impl ClosedForm for SharedVarianceBayes {
@@ -371,5 +383,13 @@ impl ClosedForm for SharedVarianceBayes {
 
     fn link(&self) -> Link {
         Link::Softmax
+    }
+
+    fn is_generative(&self) -> bool {
+        true
+    }
+
+    fn binarize(&self) -> Option<f64> {
+        None
     }
 }

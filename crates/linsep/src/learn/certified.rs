@@ -3,6 +3,7 @@
 //! A [`Machine`] works in steps and knows its gap; [`Certified`] makes a [`Training`] of it, which ends
 //! when the gap is small enough and claims what the checker confirms.
 
+use super::ability::BoundsObjective;
 use super::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
 use crate::engine::objective::Gap;
 use crate::error::{Error, Result};
@@ -146,11 +147,14 @@ impl<M: Machine> Training for Certified<M> {
     }
 
     fn progress(&self) -> Progress {
+        let (objective, gap) = self.machine.gap().known();
         Progress {
             epochs: self.visits / self.epoch_rows(),
             visits: self.visits,
             updates: 0,
             last_mistakes: None,
+            objective,
+            gap,
         }
     }
 
@@ -168,25 +172,6 @@ impl<M: Machine> Training for Certified<M> {
             Some(reason) => Certificate::unproved(reason),
             None => self.proved(self.machine.evidence()),
         }
-    }
-
-    /// The dual point is that of the own planes; the objective is that of the others.
-    fn certificate_of(&self, planes: &[Plane]) -> Certificate {
-        if let Some(reason) = self.unprovable() {
-            return Certificate::unproved(reason);
-        }
-        let Some(primal) = self.machine.primal_of(planes).filter(|primal| primal.is_finite())
-        else {
-            return Certificate::unproved("the planes are not those of this problem");
-        };
-        let mut evidence = self.machine.evidence();
-        let classes = self.machine.task().data.classes();
-        let others = Planes::Each(class_planes(classes, planes));
-        if let Planes::Each(own) = std::mem::replace(&mut evidence.planes, others) {
-            evidence.dual.planes = Some(own);
-        }
-        evidence.gap.primal = primal;
-        self.proved(evidence)
     }
 
     fn save(&self) -> State {
@@ -223,6 +208,34 @@ impl<M: Machine> Training for Certified<M> {
             }),
         };
         vec![solver, found]
+    }
+
+    crate::training_has!(bounds_objective);
+    crate::training_lacks!(traces, carries_on, warm_starts, bounds_margin, generates, seeks);
+}
+
+impl<M: Machine> BoundsObjective for Certified<M> {
+    /// The dual point is that of the own planes; the objective is that of the others.
+    fn certificate_of(&self, planes: &[Plane]) -> Certificate {
+        if let Some(reason) = self.unprovable() {
+            return Certificate::unproved(reason);
+        }
+        let Some(primal) = self.machine.primal_of(planes).filter(|primal| primal.is_finite())
+        else {
+            return Certificate::unproved("the planes are not those of this problem");
+        };
+        let mut evidence = self.machine.evidence();
+        let classes = self.machine.task().data.classes();
+        let others = Planes::Each(class_planes(classes, planes));
+        if let Planes::Each(own) = std::mem::replace(&mut evidence.planes, others) {
+            evidence.dual.planes = Some(own);
+        }
+        evidence.gap.primal = primal;
+        self.proved(evidence)
+    }
+
+    fn gap(&self) -> Option<f64> {
+        self.machine.gap().known().1
     }
 }
 

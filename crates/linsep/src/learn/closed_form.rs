@@ -5,6 +5,7 @@
 //! at the last one, so a run can be paused before it and saved after it. A saved state holds the
 //! planes; restoring a finished run solves again and refuses a state with other planes.
 
+use super::ability::Generates;
 use super::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
 use crate::data::Dataset;
 use crate::data::store::kernel::{axpy_dense, dot_f64};
@@ -32,10 +33,11 @@ pub(crate) trait ClosedForm: Send {
     /// How scores become probabilities.
     fn link(&self) -> Link;
 
+    /// Whether it finds how rows come about.
+    fn is_generative(&self) -> bool;
+
     /// The threshold above which a value counts as 1, if values are not taken as they are.
-    fn binarize(&self) -> Option<f64> {
-        None
-    }
+    fn binarize(&self) -> Option<f64>;
 }
 
 /// What a solve gave.
@@ -157,6 +159,8 @@ impl<L: ClosedForm> Training for Run<L> {
             visits: self.visits,
             updates: 0,
             last_mistakes: None,
+            objective: None,
+            gap: None,
         }
     }
 
@@ -229,6 +233,14 @@ impl<L: ClosedForm> Training for Run<L> {
         self.solution.remarks.clone()
     }
 
+    fn generates(&self) -> Option<&dyn Generates> {
+        self.learner.is_generative().then_some(self)
+    }
+
+    crate::training_lacks!(traces, carries_on, warm_starts, bounds_margin, bounds_objective, seeks);
+}
+
+impl<L: ClosedForm> Generates for Run<L> {
     fn density(&self) -> Option<Density> {
         self.solution.density.clone()
     }

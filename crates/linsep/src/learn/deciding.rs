@@ -15,8 +15,8 @@
 //!
 //! References: Rosenblatt 1958; Freund and Schapire 1999 for the average; [`crate::verdict`].
 
+use super::ability::CarriesOn;
 use super::perceptron::{Perceptron, PerceptronRun, Planes};
-use super::update::{Beginning, Update};
 use super::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
 };
@@ -214,18 +214,6 @@ impl Training for Run {
         }
     }
 
-    fn margin_ceiling(&self) -> Option<f64> {
-        self.run.margin_ceiling()
-    }
-
-    fn beginnings(&self) -> Vec<Beginning> {
-        self.run.beginnings()
-    }
-
-    fn last_updates(&self) -> Vec<Update> {
-        self.run.last_updates()
-    }
-
     fn save(&self) -> State {
         State::encode(&Saved { run: self.run.save(), rounds: self.rounds })
     }
@@ -245,16 +233,22 @@ impl Training for Run {
         Ok(())
     }
 
-    /// The verdict is about the rows at hand and starts anew.
-    fn carry_on(&mut self, state: &State) -> Result<()> {
-        let saved: Saved = state.decode()?;
-        self.run.carry_on(&saved.run)
-    }
-
     fn remarks(&self) -> Vec<Remark> {
         match self.end {
             Some(End::Clean | End::Unproved) => self.run.remarks(),
             _ => Vec::new(),
         }
+    }
+
+    crate::training_has!(carries_on);
+    crate::training_forwards!(run: traces, bounds_margin);
+    crate::training_lacks!(warm_starts, bounds_objective, generates, seeks);
+}
+
+impl CarriesOn for Run {
+    /// The verdict is about the rows at hand and starts anew.
+    fn carry_on(&mut self, state: &State) -> Result<()> {
+        let saved: Saved = state.decode()?;
+        self.run.carry_on(&saved.run)
     }
 }

@@ -19,6 +19,7 @@
 mod claiming;
 mod work;
 
+use super::ability::{BoundsObjective, WarmStarts};
 use super::bounds::{Bound, Ranges};
 use super::closed_form::class_factors;
 use super::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
@@ -445,11 +446,15 @@ impl Training for Run {
     }
 
     fn progress(&self) -> Progress {
+        let (objective, gap) = self.work.gap().known();
         Progress {
             epochs: self.visits / self.epoch_rows(),
             visits: self.visits,
             updates: 0,
             last_mistakes: None,
+            objective,
+            // Without a penalty it is estimated, and proves nothing.
+            gap: gap.filter(|_| !self.problem.is_unbounded()),
         }
     }
 
@@ -477,16 +482,6 @@ impl Training for Run {
         }
     }
 
-    fn certificate_of(&self, planes: &[Plane]) -> Certificate {
-        match (self.unprovable(), planes) {
-            (Some(reason), _) => Certificate::unproved(reason),
-            (None, [plane]) if plane.weights.len() == self.objective.width() => {
-                self.proved_of(plane)
-            }
-            _ => Certificate::unproved("the planes are not those of this problem"),
-        }
-    }
-
     fn save(&self) -> State {
         let (rows, visits) = (self.objective.len(), self.visits);
         State::encode(&Saved { rows, visits, work: self.work.save() })
@@ -498,18 +493,6 @@ impl Training for Run {
             return Err(Error::usage("the saved state belongs to a run on other data"));
         }
         self.visits = saved.visits;
-        Ok(())
-    }
-
-    fn gap(&self) -> Option<f64> {
-        Some(self.now().relative())
-    }
-
-    fn warm_start(&mut self, state: &State, factor: f64) -> Result<()> {
-        let saved: Saved = state.decode()?;
-        if saved.rows == self.objective.len() {
-            self.work.warm_start(&self.objective, saved.work, factor);
-        }
         Ok(())
     }
 
@@ -564,5 +547,34 @@ impl Training for Run {
             });
         }
         remarks
+    }
+
+    crate::training_has!(warm_starts, bounds_objective);
+    crate::training_lacks!(traces, carries_on, bounds_margin, generates, seeks);
+}
+
+impl WarmStarts for Run {
+    fn warm_start(&mut self, state: &State, factor: f64) -> Result<()> {
+        let saved: Saved = state.decode()?;
+        if saved.rows == self.objective.len() {
+            self.work.warm_start(&self.objective, saved.work, factor);
+        }
+        Ok(())
+    }
+}
+
+impl BoundsObjective for Run {
+    fn certificate_of(&self, planes: &[Plane]) -> Certificate {
+        match (self.unprovable(), planes) {
+            (Some(reason), _) => Certificate::unproved(reason),
+            (None, [plane]) if plane.weights.len() == self.objective.width() => {
+                self.proved_of(plane)
+            }
+            _ => Certificate::unproved("the planes are not those of this problem"),
+        }
+    }
+
+    fn gap(&self) -> Option<f64> {
+        self.now().known().1
     }
 }

@@ -8,10 +8,10 @@
 //!
 //! It ends with an empty error set, or at a limit.
 
+use super::ability::CarriesOn;
 use super::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
-use super::update::{Beginning, Update};
 use super::{
-    BinaryLearner, Budget, Certificate, Learner, Progress, SavedPlane, State, Status, Task,
+    BinaryLearner, Budget, Certificate, Learner, Progress, Remark, SavedPlane, State, Status, Task,
     Training,
 };
 use crate::data::store::{Rows, with_rows};
@@ -185,16 +185,8 @@ impl Training for Run {
         certificate_of(&self.task, self.planes, &self.best)
     }
 
-    fn margin_ceiling(&self) -> Option<f64> {
-        self.run.margin_ceiling()
-    }
-
-    fn beginnings(&self) -> Vec<Beginning> {
-        self.run.beginnings()
-    }
-
-    fn last_updates(&self) -> Vec<Update> {
-        self.run.last_updates()
+    fn remarks(&self) -> Vec<Remark> {
+        Vec::new()
     }
 
     fn save(&self) -> State {
@@ -222,6 +214,12 @@ impl Training for Run {
         Ok(())
     }
 
+    crate::training_has!(carries_on);
+    crate::training_forwards!(run: traces, bounds_margin);
+    crate::training_lacks!(warm_starts, bounds_objective, generates, seeks);
+}
+
+impl CarriesOn for Run {
     /// The planes in the pocket and those in motion are both counted on the rows at hand.
     fn carry_on(&mut self, state: &State) -> Result<()> {
         let saved: Saved = state.decode()?;

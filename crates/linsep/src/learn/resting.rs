@@ -4,8 +4,8 @@
 //! They end when a whole epoch moved the planes by no more than a share of their length, measured in
 //! the coordinates of the run, or when the planes are good enough by a criterion.
 
+use super::ability::{CarriesOn, Traces};
 use super::perceptron::{PerceptronRun, Planes, certificate_of};
-use super::update::{Beginning, Update};
 use super::{Budget, Certificate, Progress, Remark, SavedPlane, State, Status, Task, Training};
 use crate::data::scale::Scaler;
 use crate::error::Result;
@@ -152,14 +152,6 @@ impl Training for Resting {
         self.remarks.clone()
     }
 
-    fn beginnings(&self) -> Vec<Beginning> {
-        if self.traced { self.run.beginnings() } else { Vec::new() }
-    }
-
-    fn last_updates(&self) -> Vec<Update> {
-        if self.traced { self.run.last_updates() } else { Vec::new() }
-    }
-
     fn save(&self) -> State {
         State::encode(&Saved {
             run: self.run.save(),
@@ -177,6 +169,16 @@ impl Training for Resting {
         Ok(())
     }
 
+    fn traces(&self) -> Option<&dyn Traces> {
+        self.run.traces().filter(|_| self.traced)
+    }
+
+    crate::training_has!(carries_on);
+    // An end at rest promises no margin.
+    crate::training_lacks!(warm_starts, bounds_margin, bounds_objective, generates, seeks);
+}
+
+impl CarriesOn for Resting {
     fn carry_on(&mut self, state: &State) -> Result<()> {
         let saved: Saved = state.decode()?;
         self.run.carry_on(&saved.run)?;

@@ -181,11 +181,14 @@ impl Training for Sweeps {
     }
 
     fn progress(&self) -> Progress {
+        let known = || self.sweeps.iter().flat_map(|sweep| sweep.gaps()).map(|gap| gap.known());
         Progress {
             epochs: self.visits / self.epoch_rows(),
             visits: self.visits,
             updates: 0,
             last_mistakes: None,
+            objective: known().try_fold(0.0, |sum, (objective, _)| Some(sum + objective?)),
+            gap: known().try_fold(0.0, |most: f64, (_, gap)| Some(most.max(gap?))),
         }
     }
 
@@ -270,6 +273,16 @@ impl Training for Sweeps {
             },
         ]
     }
+
+    crate::training_lacks!(
+        traces,
+        carries_on,
+        warm_starts,
+        bounds_margin,
+        bounds_objective,
+        generates,
+        seeks
+    );
 }
 
 /// Whether sweeps serve a problem: enough machines, columns for dual coordinates, and numbers and a gap

@@ -7,7 +7,7 @@ use crate::exit::Failure;
 use crate::output::{Facts, counted, grouped};
 use linsep::data::split::folds;
 use linsep::learn::path::{PathPoint, best, cost_path};
-use linsep::recipe::{Kind, Recipe, Settings};
+use linsep::recipe::{Ability, Recipe, Settings};
 use linsep::{Error, Limits};
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ const WORD: &str = "auto";
 /// Whether the settings ask for it; what they say then is a C to begin with.
 pub(super) fn asked(recipe: &Recipe, settings: &mut Settings) -> bool {
     let cost = recipe.parameters.iter().find(|parameter| parameter.name == "c");
-    let auto = recipe.kind == Kind::Optimising && cost.is_some_and(|c| settings.get(c) == WORD);
+    let auto = recipe.has(Ability::WarmStart) && cost.is_some_and(|c| settings.get(c) == WORD);
     if auto {
         settings.set("c", "1");
     }

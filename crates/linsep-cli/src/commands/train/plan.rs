@@ -17,7 +17,7 @@ use crate::input;
 use clap::ArgMatches;
 use linsep::data::basis::BasisSpec;
 use linsep::model_file::ModelFile;
-use linsep::recipe::{Kind, Recipe, Settings};
+use linsep::recipe::{self, Kind, Recipe, Settings};
 use linsep::{Error, Learner, Limits, LinearModel};
 use std::path::{Path, PathBuf};
 
@@ -177,7 +177,7 @@ fn settings(
     context: &Context,
 ) -> Result<(&'static Recipe, Settings), Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
-    let recipe = Recipe::find(text("learner").unwrap_or("perceptron"))?;
+    let recipe = text("learner").map_or(Ok(recipe::DEFAULT), Recipe::find)?;
     let mut settings = Settings::default();
     settings.seed = context.seed;
     for parameter in learner_parameters() {

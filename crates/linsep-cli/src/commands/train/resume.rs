@@ -5,6 +5,7 @@
 //! also go on with other data: its planes are the start, rates and orders count on, and limits count
 //! from there.
 
+use super::plan::Plan;
 use crate::args::learner_parameters;
 use crate::context::Context;
 use crate::exit::Failure;
@@ -15,8 +16,8 @@ use linsep::data::input::InputMap;
 use linsep::data::read::{ReadOptions, ReadResult, ReadingChoice, read_with_map};
 use linsep::model_file::{DataIdentity, ModelFile};
 use linsep::proof::{Reading, ReadingField};
-use linsep::recipe::{Recipe, Settings};
-use linsep::{Code, Error, Learner, Task, Training};
+use linsep::recipe::{Ability, Recipe, Settings};
+use linsep::{Code, Error, Task, Training};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -212,13 +213,17 @@ impl Resume {
     /// A training that goes on where the file left off.
     pub(super) fn begin(
         &self,
-        learner: &dyn Learner,
+        plan: &Plan,
         task: &Task,
         same: bool,
     ) -> Result<Box<dyn Training>, Failure> {
-        let mut training = learner.start(task)?;
+        let mut training = plan.learner.start(task)?;
         let state = &self.run.state;
-        let taken = if same { training.restore(state) } else { training.carry_on(state) };
+        let taken = match (same, training.carries_on()) {
+            (true, _) => training.restore(state),
+            (false, Some(run)) => run.carry_on(state),
+            (false, None) => Err(plan.recipe.cannot(Ability::CarryOn)),
+        };
         taken.map_err(|error| self.wrong(&error))?;
         Ok(training)
     }
