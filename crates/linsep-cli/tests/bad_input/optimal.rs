@@ -75,7 +75,7 @@ fn flags_about_proofs_are_refused_where_they_make_no_sense() {
     for (line, says) in [
         ("train two.csv --learner logistic --support s.csv", "--support: the planes of logistic"),
         ("train two.csv --learner svm --support s.txt", "end its name in .csv"),
-        ("train two.csv --learner logistic --probabilities platt", "is for svm"),
+        ("train two.csv --learner logistic --probabilities platt", "learners that can: svm"),
         ("train two.csv --learner logistic --c automatic", "--c"),
         ("train two.csv --learner passive-aggressive --c auto", "--c"),
         ("train two.csv --learner svm --c auto --cv 1", "1 folds"),

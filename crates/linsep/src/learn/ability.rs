@@ -37,9 +37,9 @@ pub trait CarriesOn {
 /// A run that can begin near the optimum of a run with another C.
 pub trait WarmStarts {
     /// Begins where a run of the same learner on the same rows has ended, C of this one being `factor`
-    /// times as large. Only for a run that has just started. A state of another solver or of other rows
-    /// is of no use, and the run begins from nothing.
-    fn warm_start(&mut self, state: &State, factor: f64) -> Result<()>;
+    /// times as large. Only for a run that has just started. False where the state is of no use, being
+    /// that of another solver or of other rows: the run then begins from nothing.
+    fn warm_start(&mut self, state: &State, factor: f64) -> bool;
 }
 
 /// A run that bounds the largest margin from above while it lasts.

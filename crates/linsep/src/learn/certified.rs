@@ -3,7 +3,7 @@
 //! A [`Machine`] works in steps and knows its gap; [`Certified`] makes a [`Training`] of it, which ends
 //! when the gap is small enough and claims what the checker confirms.
 
-use super::ability::BoundsObjective;
+use super::ability::{BoundsObjective, WarmStarts};
 use super::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
 use crate::engine::objective::Gap;
 use crate::error::{Error, Result};
@@ -33,6 +33,9 @@ pub(crate) trait Machine: Send {
     fn primal_of(&self, planes: &[Plane]) -> Option<f64>;
     fn save(&self) -> State;
     fn restore(&mut self, state: &State) -> Result<()>;
+    /// Begins where a run on the same rows has ended, C being `factor` times as large; false if that is
+    /// of no use here.
+    fn warm_start(&mut self, state: &State, factor: f64) -> bool;
     /// Who does the work, and why.
     fn solver(&self) -> &str;
 }
@@ -210,8 +213,19 @@ impl<M: Machine> Training for Certified<M> {
         vec![solver, found]
     }
 
-    crate::training_has!(bounds_objective);
-    crate::training_lacks!(traces, carries_on, warm_starts, bounds_margin, generates, seeks);
+    crate::training_has!(warm_starts, bounds_objective);
+    crate::training_lacks!(traces, carries_on, bounds_margin, generates, seeks);
+}
+
+impl<M: Machine> WarmStarts for Certified<M> {
+    fn warm_start(&mut self, state: &State, factor: f64) -> bool {
+        match state.decode::<Saved>() {
+            Ok(saved) if saved.rows == self.machine.rows() => {
+                self.machine.warm_start(&saved.machine, factor)
+            }
+            _ => false,
+        }
+    }
 }
 
 impl<M: Machine> BoundsObjective for Certified<M> {

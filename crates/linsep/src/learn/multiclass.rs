@@ -499,12 +499,14 @@ impl CarriesOn for Many {
 }
 
 impl WarmStarts for Many {
-    fn warm_start(&mut self, state: &State, factor: f64) -> Result<()> {
-        self.for_each_child(state, |child, state| match child.warm_starts() {
-            Some(child) => child.warm_start(state, factor),
-            None => Err(cannot("begin near an optimum")),
-        })?;
-        Ok(())
+    fn warm_start(&mut self, state: &State, factor: f64) -> bool {
+        let warm = self.for_each_child(state, |child, state| {
+            match child.warm_starts().is_some_and(|child| child.warm_start(state, factor)) {
+                true => Ok(()),
+                false => Err(Error::usage("the state is that of another solver")),
+            }
+        });
+        warm.is_ok()
     }
 }
 

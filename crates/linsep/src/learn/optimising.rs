@@ -554,12 +554,13 @@ impl Training for Run {
 }
 
 impl WarmStarts for Run {
-    fn warm_start(&mut self, state: &State, factor: f64) -> Result<()> {
-        let saved: Saved = state.decode()?;
-        if saved.rows == self.objective.len() {
-            self.work.warm_start(&self.objective, saved.work, factor);
+    fn warm_start(&mut self, state: &State, factor: f64) -> bool {
+        match state.decode::<Saved>() {
+            Ok(saved) if saved.rows == self.objective.len() => {
+                self.work.warm_start(&self.objective, saved.work, factor)
+            }
+            _ => false,
         }
-        Ok(())
     }
 }
 

@@ -58,7 +58,7 @@ pub fn cost_path(
             if let Some((before, last)) = &before {
                 // A run that cannot begins from nothing.
                 if let Some(run) = run.warm_starts() {
-                    run.warm_start(&before.save(), c / last)?;
+                    run.warm_start(&before.save(), c / last);
                 }
             }
             let end = drive(run.as_mut(), limits, &mut watch);

@@ -165,7 +165,7 @@ abilities! {
     /// It is known which predictions no better solution changes.
     Flips, "flips", "does not say how far the best model can be";
     /// Rows can be drawn from the model.
-    Sample, "sampling", "is discriminative: its models do not know how data comes about, they only tell classes apart";
+    Sample, "sampling", "makes a discriminative model, and a discriminative model does not know how its data came about";
     /// Other models can be proved to be near the optimum of its objective, and runs know their gap.
     Certify, "certify", "does not bound what other models can reach";
 }
