@@ -8,12 +8,12 @@
 //! What is proved: a run that is restored from its state goes through the same bits as one that was
 //! never interrupted (`tests/pausing.rs`), so its model file has the same bytes.
 
-use crate::atomic::write_atomic;
-use crate::data::input::InputMap;
-use crate::error::{Code, Error, Result};
 use crate::learn::State;
 use crate::model::Plane;
 use crate::model_file::{DataIdentity, has_checksum, sealed, without_repeats};
+use linsep_data::atomic::write_atomic;
+use linsep_data::error::{Code, Error, Result};
+use linsep_data::input::InputMap;
 use linsep_proof::ReadingField;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -178,7 +178,7 @@ impl Checkpoint {
             refuse(Code::MODEL_SYNTAX, format!("this is not a linsep checkpoint ({e})"))
         })?;
         if head.format != FORMAT {
-            let found = crate::error::printable(head.format.as_bytes(), 40);
+            let found = linsep_data::error::printable(head.format.as_bytes(), 40);
             let words = "is not of the version that this program reads, which is";
             return Err(refuse(
                 Code::MODEL_VERSION,

@@ -14,8 +14,8 @@
 //!
 //! Reference: Fan, Chang, Hsieh, Wang, Lin, LIBLINEAR, 2008, and the README of its sources.
 
-use crate::error::{Code, Error, Result, printable};
 use crate::model::Plane;
+use linsep_data::error::{Code, Error, Result, printable};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 

@@ -18,12 +18,8 @@
 //!
 //! References: Duda, Hart, Stork 5.4 to 5.8; Bishop 4.1.7 and 7.1.2.
 
-mod measure;
-
-pub use measure::{Card, Measured, ModelCriteria, PlaneCriteria, measure, measure_model};
-
-use crate::data::read::words;
-use crate::error::{Error, Result};
+use linsep_data::error::{Error, Result};
+use linsep_data::read::words;
 
 words! {
     /// A criterion, by its word.
@@ -45,6 +41,24 @@ words! {
     }
 }
 
+/// What holds of a criterion whatever the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Card {
+    /// Whether it is a convex function of the plane.
+    pub convex: bool,
+    /// Where it has a gradient.
+    pub differentiable: &'static str,
+    /// Whether its values have a lower bound.
+    pub bounded_below: bool,
+    /// Whether a plane multiplied by a number above 0 has the same value.
+    pub scale_invariant: bool,
+    /// What its minimum is like.
+    pub minimum: &'static str,
+    /// The items of the lectures that speak of it.
+    pub items: &'static str,
+}
+
 impl Criterion {
     /// Every criterion, in the order of the table.
     pub const ALL: [Criterion; 7] = [
@@ -56,6 +70,45 @@ impl Criterion {
         Criterion::SquaredHinge,
         Criterion::Logistic,
     ];
+
+    /// What holds of the criterion whatever the data.
+    pub fn card(self) -> Card {
+        let (differentiable, minimum, items) = match self {
+            Criterion::Mistakes => (
+                "nowhere useful: flat with steps",
+                "many planes share it; found by trying, not by slopes",
+                "L44",
+            ),
+            Criterion::Distance => (
+                "but where a row is on the plane",
+                "0 on separable rows; else local ones too",
+                "L45",
+            ),
+            Criterion::Perceptron => (
+                "but where a row is on the plane",
+                "0, also at weights of 0, so an empty error set ends a run and not the value",
+                "L46",
+            ),
+            Criterion::Squared => {
+                ("everywhere", "exists; unique if the columns (1, x) are independent", "L83, L84")
+            }
+            Criterion::Hinge => ("but where a margin is 1", "exists; need not be unique", "L10"),
+            Criterion::SquaredHinge => ("everywhere, once", "exists; need not be unique", "L10"),
+            Criterion::Logistic => (
+                "everywhere",
+                "none on separable or touching rows: the value falls for ever; else it exists",
+                "L37",
+            ),
+        };
+        Card {
+            convex: self.is_convex(),
+            differentiable,
+            bounded_below: true,
+            scale_invariant: matches!(self, Criterion::Mistakes | Criterion::Distance),
+            minimum,
+            items,
+        }
+    }
 
     /// What a row of this margin adds; for `jd` before the division by ‖w‖.
     #[inline]

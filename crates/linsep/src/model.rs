@@ -12,13 +12,13 @@ pub use lead::Leads;
 pub use rule::{Ballot, Rule};
 pub use scorer::{ChunkScorer, Scorer};
 
-use crate::data::Dataset;
-use crate::data::input::InputMap;
-use crate::data::read::Chunk;
-use crate::data::store::{Rows, Store, kernel, with_rows};
-use crate::error::{Error, Result};
-use crate::parallel::parallel_map;
 use crate::report::{Evaluation, Tally};
+use linsep_data::Dataset;
+use linsep_data::error::{Error, Result};
+use linsep_data::input::InputMap;
+use linsep_data::matrix::{Rows, Store, kernel, with_rows};
+use linsep_data::parallel::parallel_map;
+use linsep_data::read::Chunk;
 use serde::{Deserialize, Serialize};
 
 /// A hyperplane w·x + b.
@@ -85,6 +85,20 @@ pub struct LinearModel {
 }
 
 impl LinearModel {
+    /// How many binary classifiers claim a point with these scores. One for two classes always has one
+    /// answer; of those of one class each, every score of at least 0 is a claim; where the last class has
+    /// none, it claims what nobody else does. Pairs of classes that contradict each other count as
+    /// several.
+    pub fn claimants(&self, scores: &[f64]) -> usize {
+        let claims = scores.iter().filter(|score| **score >= 0.0).count();
+        match self.rule.on_scores() {
+            Rule::Sign | Rule::Ballot(_) => 1,
+            Rule::ArgMax | Rule::Rest => claims,
+            Rule::RestLast => claims.max(1),
+            Rule::Vote => 1 + usize::from(self.is_ambiguous(scores)),
+        }
+    }
+
     /// Number of raw features: what a row to be scored has.
     pub fn n_features(&self) -> usize {
         self.input.features
@@ -199,7 +213,8 @@ impl LinearModel {
         self.stored_features(&chunk.store, row)
     }
 
-    pub(crate) fn stored_features(&self, store: &Store, row: usize) -> Vec<(u32, f64)> {
+    #[doc(hidden)]
+    pub fn stored_features(&self, store: &Store, row: usize) -> Vec<(u32, f64)> {
         let mut entries = Vec::new();
         store.for_each_entry(row, &mut |j, x| entries.push((j, x)));
         let Some(threshold) = self.input.binarize else { return entries };
@@ -262,12 +277,8 @@ impl LinearModel {
     }
 
     /// The scores of a row, in a place for one number of each plane.
-    pub(crate) fn score_row<'a>(
-        &self,
-        store: &Store,
-        row: usize,
-        scores: &'a mut [f64],
-    ) -> &'a [f64] {
+    #[doc(hidden)]
+    pub fn score_row<'a>(&self, store: &Store, row: usize, scores: &'a mut [f64]) -> &'a [f64] {
         if let Some(threshold) = self.input.binarize {
             let mut entries = Vec::new();
             store.for_each_entry(row, &mut |j, x| entries.push((j, x)));

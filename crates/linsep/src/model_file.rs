@@ -10,15 +10,15 @@
 mod planes;
 mod shared;
 
-use crate::atomic::write_atomic;
 use crate::checkpoint::SavedRun;
-use crate::data::basis::Basis;
-use crate::data::input::InputMap;
 use crate::density::Density;
-use crate::error::{Code, Error, Result};
 use crate::learn::{Certificate, Progress, Stop};
 use crate::model::{LinearModel, Link, Plane, Rule};
-use crate::parallel::parallel_map;
+use linsep_data::atomic::write_atomic;
+use linsep_data::basis::Basis;
+use linsep_data::error::{Code, Error, Result};
+use linsep_data::input::InputMap;
+use linsep_data::parallel::parallel_map;
 pub use linsep_proof::DataIdentity;
 use linsep_proof::digest::hex;
 use linsep_proof::{CertificateFile, ReadingField};
@@ -252,7 +252,7 @@ fn check_format(format: &str) -> std::result::Result<(), (Code, String)> {
         Some(_) => (Code::MODEL_VERSION, "is not of the version that this program reads, which is"),
         None => (Code::MODEL_SYNTAX, "is not the model format"),
     };
-    let found = crate::error::printable(format.as_bytes(), 40);
+    let found = linsep_data::error::printable(format.as_bytes(), 40);
     Err((code, format!("the format \"{found}\" {words} {FORMAT}")))
 }
 

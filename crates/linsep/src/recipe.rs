@@ -1,7 +1,6 @@
 //! The registry: every learner by name, with its parameters. Command-line flags, help, tables in
 //! the documentation and the conformance tests come from here.
 
-use crate::error::{Error, Result};
 use crate::learn::adaline::Adaline;
 use crate::learn::averaged::Averaged;
 use crate::learn::bayes::{BernoulliBayes, MultinomialBayes, SharedVarianceBayes};
@@ -20,11 +19,12 @@ use crate::learn::voted::Voted;
 use crate::learn::{BinaryLearner, Learner};
 use crate::loss::Criterion;
 use crate::model::Plane;
+use linsep_data::error::{Error, Result};
 use std::collections::BTreeMap;
 
-mod boxes;
 mod optimisers;
-mod parameters;
+#[doc(hidden)]
+pub mod parameters;
 mod settings;
 
 use parameters::*;
@@ -384,13 +384,24 @@ impl Settings {
         self.values.get(parameter.name).map_or(parameter.default, String::as_str)
     }
 
+    /// The value that a parameter was set to.
+    pub fn given(&self, name: &str) -> Option<&str> {
+        self.values.get(name).map(String::as_str)
+    }
+
+    /// Back to the default.
+    pub fn unset(&mut self, name: &str) {
+        self.values.remove(name);
+    }
+
     /// Whether a parameter was set.
     pub fn has(&self, name: &str) -> bool {
         self.values.contains_key(name)
     }
 }
 
-fn named(parameter: &Parameter, words: &str) -> Error {
+#[doc(hidden)]
+pub fn named(parameter: &Parameter, words: &str) -> Error {
     Error::usage(format!("--{}: {words}", parameter.name))
 }
 
@@ -465,7 +476,8 @@ fn start(settings: &Settings) -> Result<Perceptron> {
 }
 
 /// The same with rate and scale, as the perceptron family has them.
-fn family(settings: &Settings) -> Result<Perceptron> {
+#[doc(hidden)]
+pub fn family(settings: &Settings) -> Result<Perceptron> {
     let (rate, scale) = (settings.rate(&ETA)?, settings.word(&SCALE)?);
     Ok(Perceptron { rate, scale, ..start(settings)? })
 }

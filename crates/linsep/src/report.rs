@@ -14,7 +14,7 @@
 
 pub mod paired;
 
-use crate::error::printable;
+use linsep_data::error::printable;
 use serde::Serialize;
 use std::iter::once;
 

@@ -7,12 +7,12 @@
 
 use super::dense::Factor;
 use super::objective::{Intercept, Objective, Penalty, add};
-use crate::data::store::{CodeRows, Store, with_rows};
 use crate::model::Plane;
-use crate::parallel::parallel_map;
+use linsep_data::matrix::{CodeRows, Store, with_rows};
+use linsep_data::parallel::parallel_map;
 
 /// More columns than this are preconditioned by the diagonal alone.
-pub(crate) const MOST_FACTORED: usize = 1536;
+pub const MOST_FACTORED: usize = 1536;
 /// Rows for each column in the sample whose second derivatives are factorised.
 const SAMPLE: usize = 4;
 /// Passes over the rows that a matrix of all of them may cost.
@@ -201,7 +201,7 @@ fn add_square(h: f64, columns: &[u32], entries: &[f64], matrix: &mut [f64], orde
         }
         let line = &mut matrix[column as usize * order..][..column as usize + 1];
         if dense {
-            crate::data::store::kernel::axpy_dense(a, &entries[..k + 1], line);
+            linsep_kernels::axpy_dense(a, &entries[..k + 1], line);
         } else {
             for (&other, y) in columns[..k + 1].iter().zip(entries) {
                 line[other as usize] += a * y;

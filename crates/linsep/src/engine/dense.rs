@@ -7,25 +7,25 @@
 //!
 //! Reference: Higham, Accuracy and Stability of Numerical Algorithms, 10.3.
 
-use crate::data::store::kernel;
+use linsep_kernels as kernel;
 
 /// A factorisation A = L Lᵀ of the columns that were taken.
-pub(crate) struct Factor {
+pub struct Factor {
     width: usize,
     scales: Vec<f64>,
     /// The columns in the order in which they were taken.
-    pub(crate) taken: Vec<usize>,
+    pub taken: Vec<usize>,
     /// Row j of L, by the column's own number; as many entries as columns were taken before it.
     lower: Vec<f64>,
     /// Unit vectors, orthogonal to each other, along which A is 0, in raw units.
     null: Vec<Vec<f64>>,
     /// The largest pivot divided by the smallest: at most the condition of the scaled matrix.
-    pub(crate) condition: f64,
+    pub condition: f64,
 }
 
 impl Factor {
     /// Factorises a symmetric matrix with no negative eigenvalue but for rounding.
-    pub(crate) fn new(matrix: &[f64], width: usize) -> Factor {
+    pub fn new(matrix: &[f64], width: usize) -> Factor {
         let scale = |j: usize| match matrix[j * width + j] {
             square if square > 0.0 => square.sqrt(),
             _ => 0.0,
@@ -70,12 +70,12 @@ impl Factor {
     }
 
     /// Whether some columns depend on others.
-    pub(crate) fn is_singular(&self) -> bool {
+    pub fn is_singular(&self) -> bool {
         self.taken.len() < self.width
     }
 
     /// An answer of A w = rhs, of which the columns that were not taken have no part.
-    pub(crate) fn solve(&self, rhs: &[f64]) -> Vec<f64> {
+    pub fn solve(&self, rhs: &[f64]) -> Vec<f64> {
         let mut answer = vec![0.0; self.width];
         let scaled = |j: usize| rhs[j] / self.scales[j];
         let mut middle = self.forward(scaled);
@@ -87,7 +87,7 @@ impl Factor {
     }
 
     /// Takes away what changes nothing: the answer of least length.
-    pub(crate) fn shorten(&self, answer: &mut [f64]) {
+    pub fn shorten(&self, answer: &mut [f64]) {
         for _ in 0..2 {
             for vector in &self.null {
                 let part = kernel::dot_f64(vector, answer);
@@ -97,7 +97,7 @@ impl Factor {
     }
 
     /// Takes away the part of a vector along the directions in which A is 0.
-    pub(crate) fn drop_null(&self, vector: &mut [f64]) {
+    pub fn drop_null(&self, vector: &mut [f64]) {
         for (x, scale) in vector.iter_mut().zip(&self.scales) {
             if *scale == 0.0 {
                 *x = 0.0;
@@ -107,7 +107,7 @@ impl Factor {
     }
 
     /// How much of a vector lies along the null vectors, as a share of its length.
-    pub(crate) fn null_share(&self, vector: &[f64]) -> f64 {
+    pub fn null_share(&self, vector: &[f64]) -> f64 {
         // In the coordinates of the scaled matrix, where lengths can be compared.
         let zero = (0..self.width).filter(|&j| self.scales[j] == 0.0 && vector[j] != 0.0).count();
         if zero > 0 {
@@ -124,19 +124,19 @@ impl Factor {
     }
 
     /// The length of an answer in coordinates in which the diagonal of A is 1.
-    pub(crate) fn length(&self, answer: &[f64]) -> f64 {
+    pub fn length(&self, answer: &[f64]) -> f64 {
         let squares = answer.iter().zip(&self.scales).map(|(w, scale)| (w * scale) * (w * scale));
         squares.sum::<f64>().sqrt()
     }
 
     /// xᵀ A⁺ x of a vector in the range of A.
-    pub(crate) fn leverage(&self, x: &[f64]) -> f64 {
+    pub fn leverage(&self, x: &[f64]) -> f64 {
         self.forward(|j| x[j] / self.scales[j]).iter().map(|y| y * y).sum()
     }
 
     /// A^½ y: a vector whose outer product with itself is A on average where y is white noise, one number
     /// for each column that was taken.
-    pub(crate) fn root_times(&self, y: &[f64]) -> Vec<f64> {
+    pub fn root_times(&self, y: &[f64]) -> Vec<f64> {
         self.lower_times(y).iter().zip(&self.scales).map(|(x, scale)| x * scale).collect()
     }
 

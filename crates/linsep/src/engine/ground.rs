@@ -6,12 +6,12 @@
 //! first, which puts most of what is looked up into a small part of the weights; values are binary32.
 
 use super::objective::{Intercept, Loss, Objective};
-use crate::data::store::{CodeRows, Rows, with_rows};
-use crate::parallel::parallel_map;
-use crate::rng::{Purpose, Stream};
+use linsep_data::matrix::{CodeRows, Rows, with_rows};
+use linsep_data::parallel::parallel_map;
+use linsep_data::rng::{Purpose, Stream};
 
 /// Rows of an objective, by places in a random order.
-pub(crate) struct Ground {
+pub struct Ground {
     chunks: Vec<Chunk>,
     /// The position in the objective of each place.
     pub(super) positions: Vec<u32>,
@@ -39,7 +39,7 @@ const CHUNK: u32 = 12;
 
 impl Ground {
     /// Whether binary32 has the range for an objective.
-    pub(crate) fn serves(objective: &Objective) -> bool {
+    pub fn serves(objective: &Objective) -> bool {
         const RANGE: std::ops::Range<f64> = 1e-8..1e8;
         objective.penalty.l1 == 0.0
             && objective.penalty.scale.is_none()
@@ -52,7 +52,7 @@ impl Ground {
     }
 
     /// Copies the rows of an objective.
-    pub(crate) fn new(objective: &Objective, seed: u64) -> Ground {
+    pub fn new(objective: &Objective, seed: u64) -> Ground {
         let (numbers, columns) = by_frequency(objective);
 
         let mut positions: Vec<u32> = (0..objective.len() as u32).collect();

@@ -1,26 +1,26 @@
 //! The ways to learn that learners share. Each engine owns its loop over the data; what a learner
 //! adds is a rule.
 
-pub(crate) mod batch;
+pub mod batch;
 mod compact;
-pub(crate) mod coordinates;
-pub(crate) mod crammer_singer;
-pub(crate) mod curvature;
-pub(crate) mod dense;
-pub(crate) mod direct;
-pub(crate) mod dual;
+pub mod coordinates;
+pub mod crammer_singer;
+pub mod curvature;
+pub mod dense;
+pub mod direct;
+pub mod dual;
 mod gram;
-pub(crate) mod ground;
-pub(crate) mod joint;
-pub(crate) mod machine;
-pub(crate) mod newton;
-pub(crate) mod objective;
-pub(crate) mod online;
+pub mod ground;
+pub mod joint;
+pub mod machine;
+pub mod newton;
+pub mod objective;
+pub mod online;
 mod pass;
-pub(crate) mod planes;
+pub mod planes;
 mod rough;
 mod skipping;
-pub(crate) mod softmax;
-pub(crate) mod stopping;
-pub(crate) mod sweep;
-pub(crate) mod tilt;
+pub mod softmax;
+pub mod stopping;
+pub mod sweep;
+pub mod tilt;

@@ -24,56 +24,56 @@
 //!
 //! Reference: Boyd, Vandenberghe, Convex Optimization, 5.
 
-use crate::data::Dataset;
-use crate::data::store::{CodeRows, Store, with_rows};
 use crate::learn::bounds::Ranges;
 use crate::model::Plane;
-use crate::parallel::parallel_map;
+use linsep_data::Dataset;
+use linsep_data::matrix::{CodeRows, Store, with_rows};
+use linsep_data::parallel::parallel_map;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// An objective on some rows of a data set.
-pub(crate) struct Objective {
-    pub(crate) data: Arc<Dataset>,
+pub struct Objective {
+    pub data: Arc<Dataset>,
     /// The rows once more, where the way they are kept is slow to go over.
-    pub(crate) twin: Option<Arc<Store>>,
+    pub twin: Option<Arc<Store>>,
     /// The rows that take part.
-    pub(crate) rows: Vec<u32>,
+    pub rows: Vec<u32>,
     /// ±1 of each of them.
-    pub(crate) signs: Vec<f64>,
+    pub signs: Vec<f64>,
     /// c of each of them.
-    pub(crate) costs: Vec<f64>,
-    pub(crate) loss: Loss,
-    pub(crate) penalty: Penalty,
-    pub(crate) intercept: Intercept,
-    pub(crate) threads: usize,
+    pub costs: Vec<f64>,
+    pub loss: Loss,
+    pub penalty: Penalty,
+    pub intercept: Intercept,
+    pub threads: usize,
 }
 
 /// The threads for passes over so many entries: below some a pass is over before a second one has begun.
-pub(crate) fn worthwhile(threads: usize, entries: u64) -> usize {
+pub fn worthwhile(threads: usize, entries: u64) -> usize {
     const LEAST: u64 = 1 << 18;
     if entries < LEAST { 1 } else { threads }
 }
 
 /// The factors of the penalty.
 #[derive(Clone, Debug)]
-pub(crate) struct Penalty {
-    pub(crate) l1: f64,
-    pub(crate) l2: f64,
+pub struct Penalty {
+    pub l1: f64,
+    pub l2: f64,
     /// s_j; 1 everywhere when absent.
-    pub(crate) scale: Option<Vec<f64>>,
+    pub scale: Option<Vec<f64>>,
     /// Where weights have to stay.
-    pub(crate) limits: Option<Ranges>,
+    pub limits: Option<Ranges>,
 }
 
 impl Penalty {
     /// Whether nothing is penalised.
-    pub(crate) fn is_none(&self) -> bool {
+    pub fn is_none(&self) -> bool {
         self.l1 == 0.0 && self.l2 == 0.0
     }
 
     /// The least and the most that a weight may be.
-    pub(crate) fn limits(&self, column: usize) -> (f64, f64) {
+    pub fn limits(&self, column: usize) -> (f64, f64) {
         let free = (f64::NEG_INFINITY, f64::INFINITY);
         self.limits.as_ref().map_or(free, |limits| limits.of(column))
     }
@@ -86,18 +86,18 @@ impl Penalty {
         if walled && g.abs() > wall { g.abs() / wall } else { 1.0 }
     }
 
-    pub(crate) fn scale(&self, column: usize) -> f64 {
+    pub fn scale(&self, column: usize) -> f64 {
         self.scale.as_ref().map_or(1.0, |scale| scale[column])
     }
 
     /// l2 s_j²: the curvature of the penalty.
-    pub(crate) fn curvature(&self, column: usize) -> f64 {
+    pub fn curvature(&self, column: usize) -> f64 {
         let scale = self.scale(column);
         self.l2 * scale * scale
     }
 
     /// The penalty of a plane.
-    pub(crate) fn value(&self, plane: &Plane, intercept: Intercept) -> f64 {
+    pub fn value(&self, plane: &Plane, intercept: Intercept) -> f64 {
         let one = |v: f64| 0.5 * self.l2 * v * v + self.l1 * v.abs();
         let sum = |(j, w): (usize, &f64)| one(self.scale(j) * w);
         let bias = if intercept == Intercept::Penalised { one(plane.bias) } else { 0.0 };
@@ -105,7 +105,7 @@ impl Penalty {
     }
 
     /// What a sum g within its walls costs the bound.
-    pub(crate) fn conjugate(&self, sum: &Plane, intercept: Intercept) -> f64 {
+    pub fn conjugate(&self, sum: &Plane, intercept: Intercept) -> f64 {
         let one = |g: f64| {
             let over = (g.abs() - self.l1).max(0.0);
             if over == 0.0 || self.l2 == 0.0 { 0.0 } else { 0.5 * over * over / self.l2 }
@@ -138,11 +138,11 @@ impl Penalty {
     }
 }
 
-pub(crate) use linsep_proof::Intercept;
+pub use linsep_proof::Intercept;
 
 /// A loss of two classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Loss {
+pub enum Loss {
     Logistic,
     Hinge,
     SquaredHinge,
@@ -150,7 +150,7 @@ pub(crate) enum Loss {
 
 impl Loss {
     #[inline]
-    pub(crate) fn value(self, m: f64) -> f64 {
+    pub fn value(self, m: f64) -> f64 {
         match self {
             Loss::Logistic => (-m.abs()).exp().ln_1p() + (-m).max(0.0),
             Loss::Hinge => (1.0 - m).max(0.0),
@@ -163,7 +163,7 @@ impl Loss {
 
     /// Minus the slope: the multiplier that a margin asks for, for the cost 1.
     #[inline]
-    pub(crate) fn pull(self, m: f64) -> f64 {
+    pub fn pull(self, m: f64) -> f64 {
         match self {
             Loss::Logistic => 1.0 / (1.0 + m.exp()),
             Loss::Hinge => f64::from(u8::from(m < 1.0)),
@@ -173,7 +173,7 @@ impl Loss {
 
     /// The second derivative, or one of those at a kink.
     #[inline]
-    pub(crate) fn curvature(self, m: f64) -> f64 {
+    pub fn curvature(self, m: f64) -> f64 {
         match self {
             Loss::Logistic => {
                 let p = 1.0 / (1.0 + m.abs().exp());
@@ -186,7 +186,7 @@ impl Loss {
 
     /// ψ(α) of a row of cost c.
     #[inline]
-    pub(crate) fn psi(self, alpha: f64, cost: f64) -> f64 {
+    pub fn psi(self, alpha: f64, cost: f64) -> f64 {
         match self {
             Loss::Hinge => alpha,
             Loss::SquaredHinge => alpha - 0.25 * alpha * alpha / cost,
@@ -202,7 +202,7 @@ impl Loss {
 
 /// Σ c loss(m), with one exponential for each logistic loss and its slope, and one logarithm for many:
 /// Σ ln(1 + e) = ln Π (1 + e), where each factor is at most 2.
-pub(crate) struct LossSum {
+pub struct LossSum {
     loss: Loss,
     sum: f64,
     product: f64,
@@ -212,13 +212,13 @@ pub(crate) struct LossSum {
 }
 
 impl LossSum {
-    pub(crate) fn new(loss: Loss) -> LossSum {
+    pub fn new(loss: Loss) -> LossSum {
         LossSum { loss, sum: 0.0, product: 1.0, factors: 0, cost: 0.0 }
     }
 
     /// Adds the loss of a margin and gives minus its slope, for the cost 1.
     #[inline]
-    pub(crate) fn add(&mut self, m: f64, cost: f64) -> f64 {
+    pub fn add(&mut self, m: f64, cost: f64) -> f64 {
         if self.loss != Loss::Logistic {
             self.sum += cost * self.loss.value(m);
             return self.loss.pull(m);
@@ -239,7 +239,7 @@ impl LossSum {
         (self.product, self.factors) = (1.0, 0);
     }
 
-    pub(crate) fn total(mut self) -> f64 {
+    pub fn total(mut self) -> f64 {
         self.fold();
         self.sum
     }
@@ -247,16 +247,16 @@ impl LossSum {
 
 /// How near to the best a plane is, as far as a dual point tells.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Gap {
-    pub(crate) primal: f64,
-    pub(crate) dual: f64,
+pub struct Gap {
+    pub primal: f64,
+    pub dual: f64,
 }
 
 impl Gap {
-    pub(crate) const NONE: Gap = Gap { primal: f64::INFINITY, dual: f64::NEG_INFINITY };
+    pub const NONE: Gap = Gap { primal: f64::INFINITY, dual: f64::NEG_INFINITY };
 
     /// (P − D)/P.
-    pub(crate) fn relative(&self) -> f64 {
+    pub fn relative(&self) -> f64 {
         match self.primal - self.dual {
             gap if gap <= 0.0 => 0.0,
             gap if self.primal > 0.0 => gap / self.primal,
@@ -266,25 +266,25 @@ impl Gap {
 }
 
 /// A plane with what one pass over the rows tells of it.
-pub(crate) struct Look {
+pub struct Look {
     /// P.
-    pub(crate) primal: f64,
-    pub(crate) margins: Vec<f64>,
-    pub(crate) alpha: Vec<f64>,
-    pub(crate) sides: Sides,
+    pub primal: f64,
+    pub margins: Vec<f64>,
+    pub alpha: Vec<f64>,
+    pub sides: Sides,
 }
 
 /// Sums of α y x of the two sides, the bias column among them.
 #[derive(Clone)]
-pub(crate) struct Sides {
-    pub(crate) positive: Plane,
-    pub(crate) negative: Plane,
+pub struct Sides {
+    pub positive: Plane,
+    pub negative: Plane,
 }
 
 impl Sides {
     /// The factors of the two sides: the heavier one is shrunk until both weigh alike, then all where
     /// only l1 bounds.
-    pub(crate) fn factors(&self, objective: &Objective) -> [f64; 2] {
+    pub fn factors(&self, objective: &Objective) -> [f64; 2] {
         let mut factors = self.balance(objective);
         if objective.penalty.l2 == 0.0 {
             let (penalty, sum) = (&objective.penalty, self.sum(factors));
@@ -314,7 +314,7 @@ impl Sides {
 
     /// The factors of the positive and the negative rows that make both sides weigh alike, where the
     /// bias is free.
-    pub(crate) fn balance(&self, objective: &Objective) -> [f64; 2] {
+    pub fn balance(&self, objective: &Objective) -> [f64; 2] {
         let (up, down) = (self.positive.bias, -self.negative.bias);
         match objective.intercept == Intercept::Free {
             true if up > down => [down / up, 1.0],
@@ -324,7 +324,7 @@ impl Sides {
     }
 
     /// Σ α y x, the positive and the negative rows times a factor each.
-    pub(crate) fn sum(&self, factors: [f64; 2]) -> Plane {
+    pub fn sum(&self, factors: [f64; 2]) -> Plane {
         let pair = |(a, b): (&f64, &f64)| factors[0] * a + factors[1] * b;
         Plane {
             weights: self.positive.weights.iter().zip(&self.negative.weights).map(pair).collect(),
@@ -333,41 +333,41 @@ impl Sides {
     }
 
     /// Σ α y x, as it is.
-    pub(crate) fn total(&self) -> Plane {
+    pub fn total(&self) -> Plane {
         self.sum([1.0, 1.0])
     }
 }
 
 impl Objective {
     /// The rows to go over.
-    pub(crate) fn store(&self) -> &Store {
-        self.twin.as_deref().unwrap_or(&self.data.store)
+    pub fn store(&self) -> &Store {
+        self.twin.as_deref().unwrap_or(self.data.store())
     }
 
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    pub(crate) fn width(&self) -> usize {
+    pub fn width(&self) -> usize {
         self.data.n_features()
     }
 
     /// Whether there is a bias to find.
-    pub(crate) fn has_bias(&self) -> bool {
+    pub fn has_bias(&self) -> bool {
         self.intercept != Intercept::None
     }
 
-    pub(crate) fn zero(&self) -> Plane {
+    pub fn zero(&self) -> Plane {
         Plane { weights: vec![0.0; self.width()], bias: 0.0 }
     }
 
     /// Positions cut into pieces: enough for all threads, few enough that a vector for each is cheap.
-    pub(crate) fn pieces(&self) -> Vec<Range<usize>> {
+    pub fn pieces(&self) -> Vec<Range<usize>> {
         pieces(self.len(), self.store().held_values() as usize, self.width())
     }
 
     /// Σ f(i) over all positions.
-    pub(crate) fn total(&self, f: impl Fn(usize) -> f64 + Sync) -> f64 {
+    pub fn total(&self, f: impl Fn(usize) -> f64 + Sync) -> f64 {
         const BLOCK: usize = 1 << 14;
         let blocks = self.len().div_ceil(BLOCK);
         let sum = |block: usize| -> f64 {
@@ -377,7 +377,7 @@ impl Objective {
     }
 
     /// y(w·x + b) of every position.
-    pub(crate) fn margins(&self, plane: &Plane) -> Vec<f64> {
+    pub fn margins(&self, plane: &Plane) -> Vec<f64> {
         let bias = if self.has_bias() { plane.bias } else { 0.0 };
         let pieces = self.pieces();
         let parts = with_rows!(self.store(), rows => {
@@ -393,7 +393,7 @@ impl Objective {
     }
 
     /// Σ α y x of each side.
-    pub(crate) fn sides(&self, alpha: &[f64]) -> Sides {
+    pub fn sides(&self, alpha: &[f64]) -> Sides {
         let pieces = self.pieces();
         let parts = with_rows!(self.store(), rows => {
             parallel_map(pieces.len(), self.threads, |piece| {
@@ -418,7 +418,7 @@ impl Objective {
     }
 
     /// Margins, the multipliers they ask for and the sums of those, in one pass.
-    pub(crate) fn look(&self, plane: &Plane) -> Look {
+    pub fn look(&self, plane: &Plane) -> Look {
         let bias = if self.has_bias() { plane.bias } else { 0.0 };
         let pieces = self.pieces();
         let parts = with_rows!(self.store(), rows => {
@@ -457,13 +457,13 @@ impl Objective {
     }
 
     /// A sum of rows out of a sum of codes.
-    pub(crate) fn unfold(&self, codes: Plane) -> Plane {
+    pub fn unfold(&self, codes: Plane) -> Plane {
         let weights = with_rows!(self.store(), rows => rows.fold(&codes.weights));
         Plane { weights, ..codes }
     }
 
     /// P of a plane whose margins are known.
-    pub(crate) fn primal(&self, plane: &Plane, margins: &[f64]) -> f64 {
+    pub fn primal(&self, plane: &Plane, margins: &[f64]) -> f64 {
         const BLOCK: usize = 1 << 14;
         let part = |block: usize| {
             let mut losses = LossSum::new(self.loss);
@@ -478,24 +478,24 @@ impl Objective {
     }
 
     /// Σ α y x of the dual point that the bound is of.
-    pub(crate) fn feasible(&self, sides: &Sides) -> Plane {
+    pub fn feasible(&self, sides: &Sides) -> Plane {
         sides.sum(sides.factors(self))
     }
 
     /// D of a dual point whose sums are known.
-    pub(crate) fn dual(&self, sides: &Sides, alpha: &[f64]) -> f64 {
+    pub fn dual(&self, sides: &Sides, alpha: &[f64]) -> f64 {
         sides.bound(self, alpha)
     }
 }
 
 /// all += part.
-pub(crate) fn add(part: &Plane, all: &mut Plane) {
+pub fn add(part: &Plane, all: &mut Plane) {
     all.bias += part.bias;
     all.weights.iter_mut().zip(&part.weights).for_each(|(all, part)| *all += part);
 }
 
 /// `count` positions in pieces, for passes that end in a vector of `width` numbers for each piece.
-pub(crate) fn pieces(count: usize, values: usize, width: usize) -> Vec<Range<usize>> {
+pub fn pieces(count: usize, values: usize, width: usize) -> Vec<Range<usize>> {
     const LEAST: usize = 4096;
     const MOST: usize = 32;
     let most = (values / (4 * width.max(1))).clamp(1, MOST);

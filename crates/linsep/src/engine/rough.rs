@@ -9,9 +9,9 @@
 //! tells columns apart, steps get short, and [`super::newton`] goes back to the true values.
 
 use super::objective::Objective;
-use crate::data::store::kernel::rough::{add_bytes, dot_bytes};
 use crate::model::Plane;
-use crate::parallel::parallel_map;
+use linsep_data::parallel::parallel_map;
+use linsep_kernels::quantised::{add_bytes, dot_bytes};
 use linsep_proof::Entries;
 use std::ops::Range;
 

@@ -18,7 +18,7 @@ use super::objective::{Gap, Objective, Sides};
 use linsep_proof::BiasInterval;
 
 /// Cuts of the two sides, and what they show.
-pub(crate) struct Tilts {
+pub struct Tilts {
     /// The share by which the negative rows are cut, and the positive ones.
     tilt: [f64; 2],
     /// D of what is left.
@@ -29,7 +29,7 @@ pub(crate) struct Tilts {
 
 impl Tilts {
     /// Cuts that bound the best bias closely, near the bias of the plane that the gap belongs to.
-    pub(crate) fn find(
+    pub fn find(
         objective: &Objective,
         alpha: &[f64],
         sides: &Sides,
@@ -76,7 +76,7 @@ impl Tilts {
     }
 
     /// The interval that follows from a primal value, `slack` taken off for the rounding of the sums.
-    pub(crate) fn interval(&self, primal: f64, slack: f64) -> BiasInterval {
+    pub fn interval(&self, primal: f64, slack: f64) -> BiasInterval {
         let reach = |k: usize| {
             let reach = (primal - (self.bound[k] - slack)) / (self.mass * self.tilt[k]);
             reach + 1e-12 * reach.abs()

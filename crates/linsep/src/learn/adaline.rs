@@ -19,8 +19,8 @@ use super::rate::Rate;
 use super::response::Response;
 use super::resting::Resting;
 use super::{BinaryLearner, Learner, Remark, Task, Training};
-use crate::data::scale::{Scaler, Scaling};
-use crate::error::{Error, Result};
+use linsep_data::error::{Error, Result};
+use linsep_data::scale::{Scaler, Scaling};
 
 /// The settings of Adaline.
 ///

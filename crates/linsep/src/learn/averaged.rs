@@ -10,8 +10,8 @@ use super::update::{Beginning, Update};
 use super::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
 };
-use crate::error::Result;
 use crate::model::LinearModel;
+use linsep_data::error::Result;
 
 /// A perceptron whose model is the average over all visits.
 ///

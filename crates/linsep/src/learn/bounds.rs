@@ -1,8 +1,8 @@
 //! Bounds on weights: what is known beforehand about a plane, such as that a weight is not negative.
 
-use crate::data::Dataset;
-use crate::data::basis::spec::feature_of;
-use crate::error::{Error, Result};
+use linsep_data::Dataset;
+use linsep_data::basis::spec::feature_of;
+use linsep_data::error::{Error, Result};
 use std::str::FromStr;
 
 /// A lower or an upper bound on weights: one for all columns, and others for some.

@@ -5,9 +5,9 @@
 
 use super::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
 use crate::engine::objective::Gap;
-use crate::error::{Error, Result};
 use crate::model::{LinearModel, Plane};
 use crate::verdict::class_planes;
+use linsep_data::error::{Error, Result};
 use linsep_proof::{Claim, DualPoint, Finding, Objective, Optimality, Planes, check_claim};
 use serde::{Deserialize, Serialize};
 

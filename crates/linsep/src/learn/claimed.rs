@@ -2,9 +2,9 @@
 //! and its data to an objective, a plane and its multipliers.
 
 use super::bounds::Ranges;
-use crate::data::Dataset;
 use crate::engine::objective::{Loss, Objective, Penalty};
 use crate::model::Plane;
+use linsep_data::Dataset;
 use linsep_proof::{Claim, FloatPlane, Optimality, Planes, Problem};
 use std::sync::Arc;
 

@@ -6,15 +6,15 @@
 //! planes; restoring a finished run solves again and refuses a state with other planes.
 
 use super::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
-use crate::data::Dataset;
-use crate::data::store::kernel::{axpy_dense, dot_f64};
 use crate::density::Density;
 use crate::engine::dense::Factor;
 use crate::engine::direct::{Moments, Spec};
 use crate::engine::planes::Planes;
-use crate::error::{Code, Error, Place, Result};
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::verdict::{class_planes, float_plane, problem_of};
+use linsep_data::Dataset;
+use linsep_data::error::{Code, Error, Place, Result};
+use linsep_kernels::{axpy_dense, dot_f64};
 use linsep_proof::{Claim, Finding, Planes as ClaimedPlanes, check_claim};
 use serde::{Deserialize, Serialize};
 

@@ -20,9 +20,9 @@ use super::update::{Beginning, Update};
 use super::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
 };
-use crate::error::Result;
 use crate::model::LinearModel;
 use crate::verdict::inquiry::{Inquiry, Outcome, holds_on};
+use linsep_data::error::Result;
 use linsep_proof::{Claim, Finding, check_claim};
 use serde::{Deserialize, Serialize};
 

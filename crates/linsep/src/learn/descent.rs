@@ -26,13 +26,13 @@ use super::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
     sequential,
 };
-use crate::data::read::words;
-use crate::data::scale::{Scaler, Scaling};
 use crate::engine::batch::{Batch, Sums};
 use crate::engine::online::{fingerprint, is_count};
-use crate::error::{Error, Result};
 use crate::loss::Criterion;
 use crate::model::{LinearModel, Link, Plane, Rule};
+use linsep_data::error::{Error, Result};
+use linsep_data::read::words;
+use linsep_data::scale::{Scaler, Scaling};
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 

@@ -33,13 +33,13 @@ use super::closed_form::{
     require_every_class, require_matrix,
 };
 use super::{Learner, Remark, Task, Training};
-use crate::data::Dataset;
-use crate::data::read::words;
 use crate::density::{Density, Family, upper_triangle};
 use crate::engine::dense::Factor;
 use crate::engine::direct::{Moments, Spec, Want};
-use crate::error::{Error, Result};
 use crate::model::{Link, Plane};
+use linsep_data::Dataset;
+use linsep_data::error::{Error, Result};
+use linsep_data::read::words;
 use linsep_proof::{Claim, Equations as Claimed, Offset};
 
 words! {

@@ -19,11 +19,11 @@
 
 use super::claimed::Claimed;
 use super::{Claim, Task};
-use crate::data::Dataset;
 use crate::engine::objective::{Intercept, Loss};
-use crate::error::{Error, Result};
 use crate::model::{LinearModel, Plane, Rule};
-use crate::parallel::parallel_map;
+use linsep_data::Dataset;
+use linsep_data::error::{Error, Result};
+use linsep_data::parallel::parallel_map;
 
 /// What shows that a prediction is final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,9 +22,9 @@ use super::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
 };
 use crate::engine::online::fingerprint;
-use crate::error::{Code, Error, Place, Result};
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::verdict::widest::{End, Quest, Widest};
+use linsep_data::error::{Code, Error, Place, Result};
 use linsep_proof::{Claim, check_claim};
 use serde::{Deserialize, Serialize};
 

@@ -28,10 +28,10 @@ use crate::engine::batch::margins;
 use crate::engine::dense::Factor;
 use crate::engine::direct::{Moments, Spec, Want};
 use crate::engine::online::{fingerprint, is_count};
-use crate::error::{Error, Result};
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::verdict::disjoint::conflict;
 use crate::verdict::problem_of;
+use linsep_data::error::{Error, Result};
 use linsep_proof::{Claim, Weighted};
 use serde::{Deserialize, Serialize};
 

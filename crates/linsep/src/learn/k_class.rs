@@ -26,9 +26,9 @@ use crate::engine::crammer_singer::{self, CrammerSinger};
 use crate::engine::joint::{Joint, JointLoss, Lines, Measured};
 use crate::engine::objective::Gap;
 use crate::engine::softmax::Softmax;
-use crate::error::{Error, Result};
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::verdict::float_plane;
+use linsep_data::error::{Error, Result};
 use linsep_proof::{DualPoint, FloatPlane, Planes};
 use serde::{Deserialize, Serialize};
 

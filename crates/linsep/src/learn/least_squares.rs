@@ -29,14 +29,14 @@ use super::closed_form::{
     require_matrix,
 };
 use super::{Learner, Remark, Task, Training};
-use crate::data::Dataset;
-use crate::data::read::words;
-use crate::data::store::kernel::dot_f64;
 use crate::engine::dense::Factor;
 use crate::engine::direct::{Spec, Want};
 use crate::engine::planes::Planes;
-use crate::error::{Error, Result};
 use crate::model::{LinearModel, Link, Plane, Rule};
+use linsep_data::Dataset;
+use linsep_data::error::{Error, Result};
+use linsep_data::read::words;
+use linsep_kernels::dot_f64;
 use linsep_proof::{Claim, ClassWeight, Equations as Claimed};
 
 /// Products that take about a second.

@@ -20,10 +20,10 @@
 use super::bounds::Bound;
 use super::optimising::{Problem, Solver};
 use super::{BinaryLearner, Learner, Task, Training};
-use crate::data::scale::Scaling;
 use crate::engine::joint::JointLoss;
 use crate::engine::objective::Loss;
-use crate::error::Result;
+use linsep_data::error::Result;
+use linsep_data::scale::Scaling;
 pub use linsep_proof::Intercept;
 
 /// The settings of logistic regression.

@@ -9,7 +9,6 @@ pub mod adaline;
 pub mod averaged;
 pub mod bayes;
 pub mod bounds;
-pub mod boxes;
 pub(crate) mod certified;
 pub(crate) mod claimed;
 pub(crate) mod closed_form;
@@ -41,17 +40,16 @@ pub mod stream;
 pub mod support;
 pub mod svm;
 pub(crate) mod sweeping;
-pub mod two_weights;
 pub mod update;
 pub mod validate;
 pub mod voted;
 
 pub use linsep_proof::{Certificate, Claim};
 
-use crate::data::Dataset;
 use crate::density::Density;
-use crate::error::{Error, Result};
 use crate::model::{LinearModel, Plane};
+use linsep_data::Dataset;
+use linsep_data::error::{Error, Result};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use update::{Beginning, Update};
@@ -93,7 +91,8 @@ impl Task {
     }
 
     /// The rows that take part: the given ones, without those of weight 0.
-    pub(crate) fn active_rows(&self) -> Result<Vec<u32>> {
+    #[doc(hidden)]
+    pub fn active_rows(&self) -> Result<Vec<u32>> {
         self.data.require_two_classes()?;
         let all = 0..self.data.n_rows() as u32;
         let given: Vec<u32> =
@@ -210,6 +209,13 @@ pub struct Remark {
     pub data: serde_json::Value,
 }
 
+impl Remark {
+    /// A finding in words and as data.
+    pub fn new(name: &'static str, words: String, data: serde_json::Value) -> Remark {
+        Remark { name, words, data }
+    }
+}
+
 /// How much a call of [`Training::advance`] may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
@@ -273,12 +279,14 @@ impl State {
         std::str::from_utf8(&self.0).unwrap_or_default()
     }
 
-    pub(crate) fn encode<T: serde::Serialize>(content: &T) -> State {
+    #[doc(hidden)]
+    pub fn encode<T: serde::Serialize>(content: &T) -> State {
         // Plain structs of numbers always have a JSON form.
         State(serde_json::to_vec(content).unwrap_or_default())
     }
 
-    pub(crate) fn decode<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
+    #[doc(hidden)]
+    pub fn decode<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
         serde_json::from_slice(&self.0)
             .map_err(|e| Error::usage(format!("the saved state does not belong to this run: {e}")))
     }
@@ -302,15 +310,18 @@ impl<'de> serde::Deserialize<'de> for State {
 
 /// A plane in a saved state: its numbers by their bits, so that it comes back as it was.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub(crate) struct SavedPlane(Vec<u64>, u64);
+#[doc(hidden)]
+pub struct SavedPlane(Vec<u64>, u64);
 
 impl SavedPlane {
-    pub(crate) fn of(plane: &Plane) -> SavedPlane {
+    #[doc(hidden)]
+    pub fn of(plane: &Plane) -> SavedPlane {
         SavedPlane(plane.weights.iter().map(|w| w.to_bits()).collect(), plane.bias.to_bits())
     }
 
     /// The saved planes, if they can take the place of the ones that are there.
-    pub(crate) fn all(saved: &[SavedPlane], there: &[Plane]) -> Result<Vec<Plane>> {
+    #[doc(hidden)]
+    pub fn all(saved: &[SavedPlane], there: &[Plane]) -> Result<Vec<Plane>> {
         let fits = saved.len() == there.len()
             && saved.iter().zip(there).all(|(a, b)| a.0.len() == b.weights.len());
         if !fits {

@@ -19,11 +19,11 @@ use super::update::{Beginning, Update};
 use super::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
 };
-use crate::error::{Error, Result};
 use crate::model::rule::duels;
 use crate::model::{Ballot, LinearModel, Link, Plane, Rule};
-use crate::parallel::parallel_map;
 use crate::verdict::{float_plane, problem_of};
+use linsep_data::error::{Error, Result};
+use linsep_data::parallel::parallel_map;
 use linsep_proof::{Claim, Problem, check_claim};
 use std::sync::{Arc, Mutex};
 

@@ -9,9 +9,9 @@
 //!
 //! Reference: Cover and Hart 1967, Nearest neighbor pattern classification.
 
-use crate::data::Dataset;
-use crate::error::{Error, Result};
-use crate::parallel::parallel_map;
+use linsep_data::Dataset;
+use linsep_data::error::{Error, Result};
+use linsep_data::parallel::parallel_map;
 
 /// The settings of the nearest neighbours.
 ///

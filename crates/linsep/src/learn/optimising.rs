@@ -22,15 +22,15 @@ mod work;
 use super::bounds::{Bound, Ranges};
 use super::closed_form::class_factors;
 use super::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
-use crate::data::Dataset;
-use crate::data::scale::{Scaler, Scaling};
 use crate::engine::objective::{Gap, Intercept, Look, Loss, Objective, Penalty, Sides, worthwhile};
 use crate::engine::tilt::Tilts;
-use crate::error::{Code, Error, Place, Result};
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::verdict::existence::{Existence, logistic_optimum};
 use crate::verdict::float_plane;
 use claiming::Claiming;
+use linsep_data::Dataset;
+use linsep_data::error::{Code, Error, Place, Result};
+use linsep_data::scale::{Scaler, Scaling};
 use linsep_proof::DualPoint;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -53,7 +53,7 @@ pub(crate) struct Problem {
     pub(crate) seed: u64,
 }
 
-crate::data::read::words! {
+linsep_data::read::words! {
     /// Who does the work.
     Solver: "solver" {
         /// Chosen from the shape of the data.
@@ -147,7 +147,7 @@ impl Problem {
         let sign = |&row: &u32| if data.class_of(row as usize) == positive { 1.0 } else { -1.0 };
         Ok(Objective {
             data: Arc::clone(data),
-            twin: data.store.sparse_twin(task.threads).map(Arc::new),
+            twin: data.store().sparse_twin(task.threads).map(Arc::new),
             signs: rows.iter().map(sign).collect(),
             costs,
             loss: self.loss,
@@ -157,7 +157,7 @@ impl Problem {
                 Intercept::Penalised if self.l1 == 0.0 && self.l2 == 0.0 => Intercept::Free,
                 intercept => intercept,
             },
-            threads: worthwhile(task.threads, data.store.nonzeros()),
+            threads: worthwhile(task.threads, data.store().nonzeros()),
             rows,
         })
     }
@@ -230,12 +230,12 @@ pub(crate) struct Terms {
 /// Refuses values whose squares would leave the range of binary64.
 fn refuse_extremes(data: &Dataset) -> Result<()> {
     const MOST: f64 = 1e140;
-    if data.store.largest() <= MOST {
+    if data.store().largest() <= MOST {
         return Ok(());
     }
     let mut found = None;
     for row in 0..data.n_rows() {
-        data.store.for_each_entry(row, &mut |j, x| {
+        data.store().for_each_entry(row, &mut |j, x| {
             if x.abs() > MOST && found.is_none() {
                 found = Some((row, j, x));
             }

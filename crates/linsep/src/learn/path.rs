@@ -10,9 +10,9 @@
 //! Lin, Warm start for parameter selection of linear classifiers, 2015.
 
 use super::{Learner, Limits, Stop, Task, Training, drive};
-use crate::data::split::Split;
-use crate::error::{Error, Result};
-use crate::parallel::parallel_map;
+use linsep_data::error::{Error, Result};
+use linsep_data::parallel::parallel_map;
+use linsep_data::split::Split;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 

@@ -26,18 +26,19 @@ use super::update::{Beginning, Update};
 use super::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
 };
-use crate::data::Dataset;
-use crate::data::read::words;
-use crate::data::scale::{Scaler, Scaling};
-use crate::data::store::Rows;
 use crate::engine::machine::{Centring, Machine, Rates};
 use crate::engine::online::{Online, Rule, Setup, Visit};
-use crate::error::{Error, Result};
 use crate::model::{LinearModel, Link, Plane};
-use crate::rng::{Purpose, Stream};
+use linsep_data::Dataset;
+use linsep_data::error::{Error, Result};
+use linsep_data::matrix::Rows;
+use linsep_data::read::words;
+use linsep_data::rng::{Purpose, Stream};
+use linsep_data::scale::{Scaler, Scaling};
 use linsep_proof::{Claim, Finding, check_claim};
 
-pub(crate) use super::proving::{Planes, certificate_of, claim_of};
+#[doc(hidden)]
+pub use super::proving::{Planes, certificate_of, claim_of};
 pub use crate::engine::online::Order;
 pub use crate::engine::stopping::StopRule;
 
@@ -139,7 +140,8 @@ impl BinaryLearner for Perceptron {
 }
 
 /// A run of the perceptron, with what other learners need of it.
-pub(crate) trait PerceptronRun: Training {
+#[doc(hidden)]
+pub trait PerceptronRun: Training {
     /// Whether the run ended by its stop rule.
     fn is_clean(&self) -> bool;
 
@@ -155,7 +157,8 @@ pub(crate) trait PerceptronRun: Training {
 
 impl Perceptron {
     /// Starts a run; `average` keeps the averaged planes too.
-    pub(crate) fn launch(
+    #[doc(hidden)]
+    pub fn launch(
         &self,
         task: &Task,
         planes: Planes,
@@ -282,7 +285,7 @@ impl Perceptron {
 fn used_columns(data: &Dataset, rows: &[u32]) -> Vec<bool> {
     let (mut used, mut scratch) = (vec![false; data.n_features()], Vec::new());
     for &row in rows {
-        data.store.for_each(row as usize, &mut scratch, |j, _| used[j as usize] = true);
+        data.store().for_each(row as usize, &mut scratch, |j, _| used[j as usize] = true);
     }
     used
 }

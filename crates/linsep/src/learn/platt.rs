@@ -20,10 +20,10 @@
 //! Platt's probabilistic outputs, 2007.
 
 use super::{Learner, Limits, Stop, Task, Training};
-use crate::data::split::Split;
-use crate::error::{Error, Result};
 use crate::model::{Link, Rule, Sigmoid};
-use crate::parallel::parallel_map;
+use linsep_data::error::{Error, Result};
+use linsep_data::parallel::parallel_map;
+use linsep_data::split::Split;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 

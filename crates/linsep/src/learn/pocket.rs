@@ -14,10 +14,10 @@ use super::{
     BinaryLearner, Budget, Certificate, Learner, Progress, SavedPlane, State, Status, Task,
     Training,
 };
-use crate::data::store::{Rows, with_rows};
 use crate::engine::online::is_count;
-use crate::error::{Error, Result};
 use crate::model::{LinearModel, Plane};
+use linsep_data::error::{Error, Result};
+use linsep_data::matrix::{Rows, with_rows};
 use serde::{Deserialize, Serialize};
 
 /// A perceptron that keeps the best planes it met.
@@ -106,7 +106,7 @@ impl Run {
         let Plane { weights, bias } = &planes[0];
         let wrong = |row: &&u32| {
             let row = **row as usize;
-            let score = with_rows!(data.store, rows => rows.dot(row, weights)) + bias;
+            let score = with_rows!(data.store(), rows => rows.dot(row, weights)) + bias;
             (score >= 0.0) != (data.class_of(row) == positive)
         };
         self.rows.iter().filter(wrong).count() as u64

@@ -2,14 +2,14 @@
 //! the checker, which shares no code with the learners, has the last word.
 
 use super::{Certificate, Claim, Task};
-use crate::data::Dataset;
 use crate::model::Plane;
 use crate::verdict::{jointly_separable, separable};
+use linsep_data::Dataset;
 use linsep_proof::{Finding, check_claim};
 
 /// Which planes a run moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Planes {
+pub enum Planes {
     /// The plane of this class against all others.
     One(u32),
     /// One for each class.
@@ -18,13 +18,13 @@ pub(crate) enum Planes {
 
 impl Planes {
     /// One plane for two classes, else one for each class.
-    pub(crate) fn of(task: &Task) -> Planes {
+    pub fn of(task: &Task) -> Planes {
         if task.data.n_classes() == 2 { Planes::One(1) } else { Planes::Joint }
     }
 }
 
 /// The claim that planes separate; not checked.
-pub(crate) fn claim_of(data: &Dataset, rule: Planes, planes: &[Plane]) -> Claim {
+pub fn claim_of(data: &Dataset, rule: Planes, planes: &[Plane]) -> Claim {
     match rule {
         Planes::One(positive) => separable(data, &data.classes()[positive as usize], &planes[0]),
         Planes::Joint => jointly_separable(data, planes),
@@ -32,7 +32,7 @@ pub(crate) fn claim_of(data: &Dataset, rule: Planes, planes: &[Plane]) -> Claim 
 }
 
 /// What is proved of planes, whatever they come from: that they separate all rows, or nothing.
-pub(crate) fn certificate_of(task: &Task, rule: Planes, planes: &[Plane]) -> Certificate {
+pub fn certificate_of(task: &Task, rule: Planes, planes: &[Plane]) -> Certificate {
     let data = task.data.as_ref();
     let claim = claim_of(data, rule, planes);
     match check_claim(&claim, data, &data.reading_field(), true, task.threads) {

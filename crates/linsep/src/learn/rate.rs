@@ -6,7 +6,7 @@
 //!
 //! Reference: Duda, Hart, Stork, Pattern Classification, 5.5.2.
 
-use crate::error::{Error, Result};
+use linsep_data::error::{Error, Result};
 use std::str::FromStr;
 
 /// The rate of the k-th correction (of the k-th epoch in batch learning), k from 1.

@@ -19,8 +19,8 @@
 //!
 //! References: Duda, Hart, Stork 5.5 to 5.8; Crammer and others 2006.
 
-use crate::data::read::words;
-use crate::error::{Error, Result};
+use linsep_data::error::{Error, Result};
+use linsep_data::read::words;
 
 /// A rule of the family.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -7,9 +7,9 @@
 use super::perceptron::{PerceptronRun, Planes, certificate_of};
 use super::update::{Beginning, Update};
 use super::{Budget, Certificate, Progress, Remark, SavedPlane, State, Status, Task, Training};
-use crate::data::scale::Scaler;
-use crate::error::Result;
 use crate::model::{LinearModel, Link, Plane};
+use linsep_data::error::Result;
+use linsep_data::scale::Scaler;
 use serde::{Deserialize, Serialize};
 
 /// Whether planes are good enough.

@@ -1,6 +1,6 @@
 //! What a row counts: its own weight times that of its class.
 
-use crate::data::Dataset;
+use linsep_data::Dataset;
 
 /// Row weight × class weight of every row of the data, if any of them is not 1. Balanced classes
 /// weigh n / (K · rows of the class) for each row, where K counts the classes that have rows.

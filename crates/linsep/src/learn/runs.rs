@@ -10,9 +10,9 @@
 //! wrong; with several planes that to the nearest pair boundary, (s_c − s_k)/|w_c − w_k|.
 
 use super::{Fit, Learner, Limits, Stop, Task, Training};
-use crate::error::{Error, Result};
 use crate::model::{LinearModel, Rule, Scorer};
-use crate::parallel::parallel_map;
+use linsep_data::error::{Error, Result};
+use linsep_data::parallel::parallel_map;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -201,9 +201,9 @@ fn normal(model: &LinearModel) -> Option<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Dataset;
-    use crate::data::input::InputMap;
     use crate::model::{Link, Plane};
+    use linsep_data::Dataset;
+    use linsep_data::input::InputMap;
 
     fn model(weights: [f64; 2], bias: f64) -> LinearModel {
         LinearModel {

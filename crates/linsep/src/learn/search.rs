@@ -24,13 +24,13 @@ use super::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, SavedPlane, State, Status, Task,
     Training,
 };
-use crate::data::scale::Scaler;
 use crate::engine::batch::margins;
 use crate::engine::online::is_count;
-use crate::error::{Error, Result};
 use crate::model::{LinearModel, Plane};
 use crate::verdict::disjoint::disjoint_conflicts;
 use crate::verdict::{float_plane, problem_of};
+use linsep_data::error::{Error, Result};
+use linsep_data::scale::Scaler;
 use linsep_proof::{Claim, Finding, Weighted, check_claim};
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;

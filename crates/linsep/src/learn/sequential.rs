@@ -16,13 +16,13 @@ use super::bounds::Ranges;
 use super::descent::Descent;
 use super::perceptron::{Perceptron, PerceptronRun, run_of};
 use super::rate::Rate;
-use crate::data::scale::Scaler;
-use crate::data::store::{Row, Rows};
 use crate::engine::machine::{Centring, Machine};
 use crate::engine::online::{Rule, Setup, Visit};
-use crate::error::Result;
 use crate::loss::Criterion;
-use crate::rng::Purpose;
+use linsep_data::error::Result;
+use linsep_data::matrix::{Row, Rows};
+use linsep_data::rng::Purpose;
+use linsep_data::scale::Scaler;
 
 /// A run of the online engine that goes down a criterion.
 pub(crate) fn launch(

@@ -10,9 +10,9 @@
 //! are those of the first part.
 
 use super::{Fit, Learner, Limits, Observer, Progress, State, Stop, Task, drive};
-use crate::data::{Dataset, DatasetBuilder, Reading};
-use crate::error::{Code, Error, Problem, Result};
 use crate::model::LinearModel;
+use linsep_data::error::{Code, Error, Problem, Result};
+use linsep_data::{Dataset, DatasetBuilder, Reading};
 use linsep_proof::Certificate;
 use linsep_proof::digest::Digester;
 use std::ops::ControlFlow;
@@ -63,7 +63,7 @@ pub struct Passed {
 
 impl OnePass {
     /// A pass of a learner whose order is that of the file and that measures nothing beforehand.
-    /// `positive` makes one class the positive one, as in [`crate::data::read::ReadOptions`].
+    /// `positive` makes one class the positive one, as in [`linsep_data::read::ReadOptions`].
     pub fn new(learner: Box<dyn Learner>, positive: Option<String>, threads: usize) -> OnePass {
         OnePass {
             learner,

@@ -11,8 +11,8 @@
 
 use super::claimed::Claimed;
 use super::{Claim, Task};
-use crate::error::{Error, Result};
 use crate::verdict::Ratio;
+use linsep_data::error::{Error, Result};
 use linsep_proof::{Problem, Weighted};
 
 /// A row that holds a plane.

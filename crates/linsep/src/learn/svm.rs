@@ -15,11 +15,11 @@ use super::multiclass::OneVsRest;
 use super::optimising::{Problem, Solver};
 use super::sweeping::{self, Sweeps};
 use super::{BinaryLearner, Learner, Task, Training};
-use crate::data::read::words;
-use crate::data::scale::Scaling;
 use crate::engine::joint::JointLoss;
 use crate::engine::objective::Loss;
-use crate::error::{Error, Result};
+use linsep_data::error::{Error, Result};
+use linsep_data::read::words;
+use linsep_data::scale::Scaling;
 pub use linsep_proof::Intercept;
 
 /// The settings of a support vector machine.

@@ -9,10 +9,10 @@ use super::{Budget, Certificate, Progress, Remark, State, Status, Task, Training
 use crate::engine::ground::Ground;
 use crate::engine::objective::{Gap, Loss, Penalty};
 use crate::engine::sweep::{self, Found, LEAST_GAP, Machines};
-use crate::error::{Error, Result};
 use crate::model::{LinearModel, Link, Rule};
-use crate::parallel::parallel_map;
 use crate::verdict::{float_plane, problem_of};
+use linsep_data::error::{Error, Result};
+use linsep_data::parallel::parallel_map;
 use linsep_proof::{Claim, DualPoint, Finding, Optimality, Planes, check_claim};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, OnceLock};

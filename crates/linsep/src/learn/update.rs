@@ -5,8 +5,8 @@
 //! therefore all there is to know of a run, and [`crate::trace`] writes nothing else that a replay
 //! relies on. Nobody watching costs nothing: a run only answers when it is asked.
 
-use crate::data::scale::Scaling;
 use crate::model::Plane;
+use linsep_data::scale::Scaling;
 
 /// Where one machine of a run stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +24,20 @@ pub struct Beginning {
     pub batch: bool,
     /// Updates that were made before.
     pub updates: u64,
+}
+
+impl Beginning {
+    /// A binary classifier or the planes of all classes before their next update.
+    pub fn new(
+        positive: Option<u32>,
+        planes: Vec<StartPlane>,
+        scaling: Scaling,
+        rows: Vec<u32>,
+        batch: bool,
+        updates: u64,
+    ) -> Beginning {
+        Beginning { positive, planes, scaling, rows, batch, updates }
+    }
 }
 
 /// A plane in motion: the raw weights are `weights` − `shift` · m, with m the scaled means of the
@@ -67,6 +81,19 @@ pub struct Update {
     pub moves: Vec<Move>,
 }
 
+impl Update {
+    /// An update of the binary classifier `machine`.
+    pub fn new(
+        machine: usize,
+        number: u64,
+        epoch: u64,
+        rate: Option<f64>,
+        moves: Vec<Move>,
+    ) -> Update {
+        Update { machine, number, epoch, rate, moves }
+    }
+}
+
 /// A row that was added.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -79,4 +106,11 @@ pub struct Move {
     pub rival: Option<u32>,
     /// How many times it was added.
     pub step: f64,
+}
+
+impl Move {
+    /// `step` times a row, added to `plane` and subtracted from its rival.
+    pub fn new(row: u32, plane: u32, rival: Option<u32>, step: f64) -> Move {
+        Move { row, plane, rival, step }
+    }
 }

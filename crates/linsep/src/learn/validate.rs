@@ -1,11 +1,11 @@
 //! Cross-validation: the same learner on every split of one shared copy of the data.
 
 use super::{Learner, Limits, Stop, Task, Training};
-use crate::data::Dataset;
-use crate::data::split::Split;
-use crate::error::{Error, Result};
-use crate::parallel::parallel_map;
 use crate::report::CrossValidation;
+use linsep_data::Dataset;
+use linsep_data::error::{Error, Result};
+use linsep_data::parallel::parallel_map;
+use linsep_data::split::Split;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 

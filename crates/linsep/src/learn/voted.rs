@@ -29,8 +29,8 @@ use super::{
     Training,
 };
 use crate::engine::online::is_count;
-use crate::error::{Error, Result};
 use crate::model::{Ballot, LinearModel, Plane, Rule};
+use linsep_data::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// A perceptron all of whose planes vote.

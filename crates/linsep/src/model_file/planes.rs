@@ -4,9 +4,9 @@
 //! Weights are most of a large file. The JSON reader checks their syntax and leaves the text to
 //! [`Text::read`], which knows that nothing but numbers, commas and brackets is in it.
 
-use crate::data::store::profile::power_of_ten;
 use crate::model::Plane;
 use crate::verdict::is_sparse;
+use linsep_data::matrix::profile::power_of_ten;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 

@@ -8,11 +8,11 @@
 use super::signed::Signed;
 use super::simplex::{Exactly, decide as decide_exactly};
 use super::{Decision, Judge, Limit, Verdict};
-use crate::data::Dataset;
 use crate::learn::perceptron::Perceptron;
 use crate::learn::{Budget, Learner, Status, Task};
 use crate::model::Plane;
 use dashu_int::IBig;
+use linsep_data::Dataset;
 use linsep_proof::{
     Against, Claim, ClassPlane, ExactNumber, Problem, Scheme, Weighted, check_claim,
 };

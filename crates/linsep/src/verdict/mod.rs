@@ -41,15 +41,17 @@ pub use mistakes::{Corrections, MistakeBounds};
 pub use rank::Rank;
 pub use ratio::Ratio;
 
-use crate::data::Dataset;
-use crate::error::{Code, Error, Place, Result};
 use crate::model::Plane;
 use dashu_int::IBig;
+use linsep_data::Dataset;
+use linsep_data::error::{Code, Error, Place, Result};
 use linsep_proof::{Certificate, Claim, Problem, ReadingField, Scheme, Weighted, check_claim};
 pub(crate) use proposal::{class_planes, float_plane, is_sparse};
 use search::{Answer, Effort, Search};
-pub(crate) use signed::Signed;
-pub(crate) use signed::problem_of;
+#[doc(hidden)]
+pub use signed::Signed;
+#[doc(hidden)]
+pub use signed::problem_of;
 use std::sync::Arc;
 
 /// The five answers.
@@ -414,7 +416,8 @@ impl Judge {
 }
 
 /// The claim that a plane separates a class from all others; not checked yet.
-pub(crate) fn separable(data: &Dataset, class: &str, plane: &Plane) -> Claim {
+#[doc(hidden)]
+pub fn separable(data: &Dataset, class: &str, plane: &Plane) -> Claim {
     let plane = proposal::float_plane(&plane.weights, Some(plane.bias));
     Claim::Separable { problem: signed::problem_of(data, class, None), plane: plane.into() }
 }

@@ -39,7 +39,7 @@ pub(super) struct Report<'a> {
     pub(super) features: usize,
     pub(super) rows: usize,
     pub(super) label: String,
-    pub(super) traced: Option<linsep::trace::Summary>,
+    pub(super) traced: Option<linsep_teach::trace::Summary>,
     pub(super) flips: Option<Flips>,
     pub(super) support: Option<Support>,
     pub(super) auto_cost: Option<AutoCost>,

@@ -37,12 +37,12 @@ const MODELS: usize = 12;
 const MOST_SWEEPS: usize = 1000;
 
 /// A run over the columns.
-pub(crate) struct Coordinates {
-    pub(crate) plane: Plane,
-    pub(crate) gap: Gap,
-    pub(crate) steps: u64,
+pub struct Coordinates {
+    pub plane: Plane,
+    pub gap: Gap,
+    pub steps: u64,
     /// No step makes the objective smaller: rounding is all that is left.
-    pub(crate) exhausted: bool,
+    pub exhausted: bool,
     /// Columns that the next working set may have beside those in use.
     room: usize,
     /// Columns that are not screened, where some are.
@@ -54,7 +54,7 @@ pub(crate) struct Coordinates {
 /// What can be saved of a run.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Saved {
+pub struct Saved {
     weights: Vec<u64>,
     numbers: [u64; 3],
     exhausted: bool,
@@ -65,7 +65,7 @@ pub(crate) struct Saved {
 
 impl Saved {
     /// Where the run stood.
-    pub(crate) fn plane(&self) -> Plane {
+    pub fn plane(&self) -> Plane {
         let weights = self.weights.iter().map(|w| f64::from_bits(*w)).collect();
         Plane { weights, bias: f64::from_bits(self.numbers[0]) }
     }
@@ -73,7 +73,7 @@ impl Saved {
 
 impl Coordinates {
     /// A run that starts at a plane, brought between the limits.
-    pub(crate) fn new(objective: &Objective, mut plane: Plane) -> Coordinates {
+    pub fn new(objective: &Objective, mut plane: Plane) -> Coordinates {
         for (j, w) in plane.weights.iter_mut().enumerate() {
             let (least, most) = objective.penalty.limits(j);
             *w = w.max(least).min(most);
@@ -94,7 +94,7 @@ impl Coordinates {
     }
 
     /// Measures the gap and, while it is above `wanted`, takes a step.
-    pub(crate) fn step(&mut self, objective: &Objective, wanted: f64) {
+    pub fn step(&mut self, objective: &Objective, wanted: f64) {
         if self.steps == 0 {
             self.start_on_a_sample(objective);
         }
@@ -307,7 +307,7 @@ impl Coordinates {
         }
     }
 
-    pub(crate) fn save(&self) -> Saved {
+    pub fn save(&self) -> Saved {
         let numbers = [self.plane.bias, self.gap.primal, self.gap.dual];
         Saved {
             weights: self.plane.weights.iter().map(|w| w.to_bits()).collect(),
@@ -320,7 +320,7 @@ impl Coordinates {
     }
 
     /// Goes back to a saved state; false if it does not belong to this objective.
-    pub(crate) fn restore(&mut self, saved: &Saved) -> bool {
+    pub fn restore(&mut self, saved: &Saved) -> bool {
         let width = self.plane.weights.len();
         let foreign = |left: &Vec<u32>| left.iter().any(|&j| j as usize >= width);
         if saved.weights.len() != width || saved.left.as_ref().is_some_and(foreign) {

@@ -1,14 +1,14 @@
 //! Rows that are passed over change no bit of a run.
 
-use crate::data::Dataset;
-use crate::data::scale::Scaling;
-use crate::data::store::Rows;
 use crate::engine::machine::{Centring, Machine};
 use crate::engine::online::{Online, Rule, Visit};
 use crate::learn::perceptron::Perceptron;
 use crate::learn::response::{Fixed, Respond, WithMargin};
 use crate::learn::{Budget, Status, Task};
-use crate::rng::{Purpose, Stream};
+use linsep_data::Dataset;
+use linsep_data::matrix::Rows;
+use linsep_data::rng::{Purpose, Stream};
+use linsep_data::scale::Scaling;
 
 /// One plane, or the highest of several; it rests above its margin only if it is asked to.
 struct Plain<A> {
