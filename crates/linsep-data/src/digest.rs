@@ -7,7 +7,7 @@ use linsep_proof::digest::{BLOCK_ROWS, block_hash, combine};
 use linsep_proof::{Entries, RowBuffer, Rows};
 
 /// The digest in hexadecimal.
-pub fn digest(data: &Dataset, threads: usize) -> String {
+pub(crate) fn digest(data: &Dataset, threads: usize) -> String {
     let blocks = data.len().div_ceil(BLOCK_ROWS) as usize;
     combine(&parallel_map(blocks, threads, |block| block_hash(data, block as u64)))
 }

@@ -26,6 +26,7 @@ pub fn power_of_ten(places: u8) -> f64 {
 /// A parsed number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Number {
+    /// The nearest binary64.
     pub value: f64,
     /// Decimal places without trailing zeros, or `NO_PLACES` when it is no short decimal.
     pub places: u8,
@@ -36,9 +37,13 @@ pub struct Number {
 /// Why a text is not a usable number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
+    /// Other characters than those of a number.
     NotANumber,
+    /// An infinity or no number at all, in words.
     NotFinite,
+    /// Beyond the range of binary64.
     OutOfRange,
+    /// An integer beyond 2^53 that binary64 does not hold.
     InexactInteger,
 }
 
@@ -128,7 +133,9 @@ pub fn window(piece: &[u8], start: usize) -> Option<&Window> {
 /// it stays in registers on its way from the parser to the row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Short {
+    /// The digits as an integer.
     pub whole: i64,
+    /// How many of them stand behind the point.
     pub places: u64,
 }
 
@@ -141,6 +148,7 @@ impl Short {
         Short { whole: if negative { -whole } else { whole }, places: places as u64 }
     }
 
+    /// Whether the text is not of a short form.
     #[inline(always)]
     pub fn is_none(self) -> bool {
         self.places == Short::NONE.places

@@ -21,12 +21,16 @@ pub trait Real:
     + Div<Output = Self>
     + 'static
 {
+    /// 0.
     const ZERO: Self;
+    /// 1.
     const ONE: Self;
     /// What is no more than rounding, for numbers about 1.
     const FINE: Self;
 
+    /// The nearest number of this type.
     fn of(number: f64) -> Self;
+    /// The same number as binary64.
     fn value(self) -> f64;
     /// The shortest share from 0 to 1 that is as good as this one.
     fn share(self) -> f64;

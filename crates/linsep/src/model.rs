@@ -210,7 +210,7 @@ impl LinearModel {
 
     /// The features of a row of a chunk as planes see them: the entries that are not 0, columns rising.
     pub fn features(&self, chunk: &Chunk<'_>, row: usize) -> Vec<(u32, f64)> {
-        self.stored_features(&chunk.store, row)
+        self.stored_features(chunk.store(), row)
     }
 
     #[doc(hidden)]

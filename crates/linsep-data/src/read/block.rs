@@ -10,47 +10,47 @@ use std::collections::HashMap;
 const MAX_PROBLEMS: usize = 5;
 
 /// Rows of one piece. Lines and rows are counted from the start of the piece.
-pub struct Block {
+pub(crate) struct Block {
     /// The numeric columns.
-    pub store: Store,
+    pub(crate) store: Store,
     /// The text columns that become categories.
-    pub categories: Vec<Dictionary>,
+    pub(crate) categories: Vec<Dictionary>,
     /// Cells (row, numeric column) without a value, for a rule that fills them later.
-    pub missing: Vec<(usize, u32)>,
+    pub(crate) missing: Vec<(usize, u32)>,
     /// The label of each row; empty entries when the input has no labels.
-    pub labels: Dictionary,
+    pub(crate) labels: Dictionary,
     /// Row weights, when the input has them.
-    pub weights: Vec<f64>,
+    pub(crate) weights: Vec<f64>,
     /// Rows at which the line number jumps: (row, line).
-    pub lines: Vec<(u64, u64)>,
+    pub(crate) lines: Vec<(u64, u64)>,
     /// Line breaks in the piece.
-    pub line_count: u64,
+    pub(crate) line_count: u64,
     /// Records in the piece, bad and dropped ones included.
-    pub records: u64,
+    pub(crate) records: u64,
     /// Rows left out because a value was missing.
-    pub dropped: u64,
+    pub(crate) dropped: u64,
     /// Which numeric columns have a text that the decimal reading does not cover.
-    pub long_columns: Vec<bool>,
+    pub(crate) long_columns: Vec<bool>,
     /// Entries left out because their column lies outside the model.
-    pub outside: u64,
+    pub(crate) outside: u64,
     /// An index 0 came although indices were taken to start at 1.
-    pub index_zero: bool,
+    pub(crate) index_zero: bool,
     /// A `qid:` was skipped.
-    pub query_ids: bool,
+    pub(crate) query_ids: bool,
     /// Rows that could not be used.
-    pub bad: Bad,
+    pub(crate) bad: Bad,
     /// Where each row's text stands in the piece, if asked for.
-    pub spans: Vec<std::ops::Range<usize>>,
+    pub(crate) spans: Vec<std::ops::Range<usize>>,
 }
 
 /// What a worker needs to parse piece after piece.
-pub struct Buffers {
+pub(crate) struct Buffers {
     /// Rows of a table.
-    pub table: TableStaging,
+    pub(crate) table: TableStaging,
     /// Rows of pairs.
-    pub pairs: Staging,
+    pub(crate) pairs: Staging,
     /// The marks of the piece.
-    pub marks: Marks,
+    pub(crate) marks: Marks,
 }
 
 impl Default for Buffers {
@@ -62,33 +62,33 @@ impl Default for Buffers {
 
 /// Rows that could not be used.
 #[derive(Default)]
-pub struct Bad {
-    pub count: u64,
-    pub problems: Vec<Problem>,
+pub(crate) struct Bad {
+    pub(crate) count: u64,
+    pub(crate) problems: Vec<Problem>,
     /// Their text, if it is to be kept.
-    pub text: Vec<u8>,
+    pub(crate) text: Vec<u8>,
 }
 
 /// Why one record cannot be used: the code, the field, and where the value stands in the piece.
-pub struct Fault {
-    pub code: Code,
-    pub message: String,
-    pub field: Option<usize>,
-    pub span: std::ops::Range<usize>,
-    pub help: Option<String>,
+pub(crate) struct Fault {
+    pub(crate) code: Code,
+    pub(crate) message: String,
+    pub(crate) field: Option<usize>,
+    pub(crate) span: std::ops::Range<usize>,
+    pub(crate) help: Option<String>,
 }
 
 impl Fault {
-    pub fn new(code: Code, field: Option<usize>, span: std::ops::Range<usize>) -> Fault {
+    pub(crate) fn new(code: Code, field: Option<usize>, span: std::ops::Range<usize>) -> Fault {
         Fault { code, message: code.title().to_owned(), field, span, help: None }
     }
 
-    pub fn message(mut self, message: impl Into<String>) -> Fault {
+    pub(crate) fn message(mut self, message: impl Into<String>) -> Fault {
         self.message = message.into();
         self
     }
 
-    pub fn help(mut self, help: impl Into<String>) -> Fault {
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Fault {
         self.help = Some(help.into());
         self
     }
@@ -96,7 +96,7 @@ impl Fault {
 
 impl Bad {
     /// Notes a bad record that starts at byte `start` of `piece`, in line `line` (from 0).
-    pub fn push(
+    pub(crate) fn push(
         &mut self,
         fault: Fault,
         piece: &[u8],
@@ -156,9 +156,9 @@ fn excerpt(piece: &[u8], line_start: usize, span: &std::ops::Range<usize>) -> Ex
 
 /// Texts numbered in the order of their first appearance, and the number of each row.
 #[derive(Default)]
-pub struct Dictionary {
-    pub codes: Vec<u32>,
-    pub names: Vec<String>,
+pub(crate) struct Dictionary {
+    pub(crate) codes: Vec<u32>,
+    pub(crate) names: Vec<String>,
     by_name: HashMap<Vec<u8>, u32>,
     /// Short raw texts as words, with their numbers, each at the place that its word gives: most label
     /// columns have few values.
@@ -183,7 +183,7 @@ impl Dictionary {
 
     /// The number of a raw text; `name` gives its normal form when it is seen for the first time.
     #[inline]
-    pub fn number(&mut self, raw: &[u8], name: impl FnOnce(&[u8]) -> String) -> u32 {
+    pub(crate) fn number(&mut self, raw: &[u8], name: impl FnOnce(&[u8]) -> String) -> u32 {
         let word = Self::word(raw);
         if let (Some(word), Some(recent)) = (word, self.recent.get(word.map_or(0, Self::place)))
             && recent.0 == word
@@ -218,7 +218,7 @@ impl Dictionary {
 
     /// Adds the rows of `other`, giving its texts the numbers they have here. A text that no row
     /// uses leaves no trace.
-    pub fn append(&mut self, other: &Dictionary) {
+    pub(crate) fn append(&mut self, other: &Dictionary) {
         let mut translation = vec![None; other.names.len()];
         for &code in &other.codes {
             let translated = match translation.get_mut(code as usize) {
@@ -235,15 +235,15 @@ impl Dictionary {
 }
 
 /// A block under construction.
-pub struct BlockBuilder<'a, S> {
-    pub staging: &'a mut S,
-    pub block: Block,
+pub(crate) struct BlockBuilder<'a, S> {
+    pub(crate) staging: &'a mut S,
+    pub(crate) block: Block,
     last_line: u64,
 }
 
 impl<'a, S: Stage> BlockBuilder<'a, S> {
     /// Builds a block in `staging`, whose buffers serve block after block.
-    pub fn new(staging: &'a mut S, width: usize, categories: usize) -> Self {
+    pub(crate) fn new(staging: &'a mut S, width: usize, categories: usize) -> Self {
         staging.begin(width);
         let block = Block {
             store: Store::empty(),
@@ -267,7 +267,7 @@ impl<'a, S: Stage> BlockBuilder<'a, S> {
 
     /// Closes the open row, which stands in `line` (from 0).
     #[inline]
-    pub fn end_row(&mut self, line: u64) {
+    pub(crate) fn end_row(&mut self, line: u64) {
         if line != self.last_line.wrapping_add(1) || self.block.lines.is_empty() {
             self.block.lines.push((self.staging.rows() as u64, line));
         }
@@ -277,7 +277,7 @@ impl<'a, S: Stage> BlockBuilder<'a, S> {
 
     /// Notes that a numeric column has a text longer than the decimal reading covers.
     #[cold]
-    pub fn long_text(&mut self, column: u32) {
+    pub(crate) fn long_text(&mut self, column: u32) {
         let column = column as usize;
         if self.block.long_columns.len() <= column {
             self.block.long_columns.resize(column + 1, false);
@@ -285,7 +285,7 @@ impl<'a, S: Stage> BlockBuilder<'a, S> {
         self.block.long_columns[column] = true;
     }
 
-    pub fn finish(mut self) -> Block {
+    pub(crate) fn finish(mut self) -> Block {
         self.block.store = self.staging.pack();
         self.block
     }

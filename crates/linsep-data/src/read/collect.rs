@@ -25,7 +25,7 @@ const MAX_BAD: u64 = 10_000;
 const ROWS_AT_ONCE: usize = 4096;
 
 /// Everything that has been read so far.
-pub struct Collector {
+pub(crate) struct Collector {
     store: Store,
     categories: Vec<Dictionary>,
     missing: Vec<(u64, u32)>,
@@ -44,17 +44,17 @@ pub struct Collector {
 
 /// Counts of what happened while reading.
 #[derive(Clone, Debug, Default)]
-pub struct Facts {
-    pub records: u64,
-    pub bad: u64,
-    pub dropped: u64,
-    pub query_ids: bool,
+pub(crate) struct Facts {
+    pub(crate) records: u64,
+    pub(crate) bad: u64,
+    pub(crate) dropped: u64,
+    pub(crate) query_ids: bool,
     /// Entries outside the columns of a given map.
-    pub outside: u64,
+    pub(crate) outside: u64,
 }
 
 impl Collector {
-    pub fn new(categories: usize) -> Collector {
+    pub(crate) fn new(categories: usize) -> Collector {
         Collector {
             store: Store::empty(),
             categories: (0..categories).map(|_| Dictionary::default()).collect(),
@@ -73,14 +73,14 @@ impl Collector {
     }
 
     /// The next blocks come from this file, whose data starts after `skipped` lines.
-    pub fn start_file(&mut self, name: &str, skipped: u64) {
+    pub(crate) fn start_file(&mut self, name: &str, skipped: u64) {
         self.origin.start_file(self.store.rows() as u64, name);
         self.file = name.to_owned();
         self.lines = skipped;
     }
 
     /// Adds a block; false when there is no point in going on.
-    pub fn add(&mut self, block: Block, plan: &Plan, options: &ReadOptions) -> Result<bool> {
+    pub(crate) fn add(&mut self, block: Block, plan: &Plan, options: &ReadOptions) -> Result<bool> {
         let row = self.store.rows() as u64;
         for mut problem in block.bad.problems {
             if self.problems.len() < 5 {
@@ -121,28 +121,28 @@ impl Collector {
     }
 
     /// The next blocks are a part of this file, after so many lines and with what happened before.
-    pub fn start_part(&mut self, name: &str, lines: u64, facts: Facts) {
+    pub(crate) fn start_part(&mut self, name: &str, lines: u64, facts: Facts) {
         self.start_file(name, lines);
         self.facts = facts;
         self.is_part = true;
     }
 
-    pub fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.store.rows()
     }
 
-    pub fn facts(&self) -> &Facts {
+    pub(crate) fn facts(&self) -> &Facts {
         &self.facts
     }
 
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         let categories: usize = self.categories.iter().map(|c| 4 * c.codes.len()).sum();
         let small = 4 * self.labels.codes.len() + 8 * self.weights.len() + categories;
         self.store.bytes() + (small + 16 * self.missing.len() + self.rejects.len()) as u64
     }
 
     /// The data set, what happened, and the text of rejected rows.
-    pub fn finish(
+    pub(crate) fn finish(
         mut self,
         plan: Plan,
         options: &ReadOptions,
@@ -250,14 +250,14 @@ impl Collector {
 }
 
 /// There is a header, or nothing, but no row.
-pub fn no_rows(file: &str) -> Error {
+pub(crate) fn no_rows(file: &str) -> Error {
     Problem::new(Code::HEADER_ONLY, "there are no data rows", Place::file(file))
         .help("check the file, and --missing and --limit if they were given")
         .into()
 }
 
 /// Gives a problem of a block its file and its place in the whole.
-pub fn locate(problem: &mut Problem, file: &str, lines: u64, records: u64, plan: &Plan) {
+pub(crate) fn locate(problem: &mut Problem, file: &str, lines: u64, records: u64, plan: &Plan) {
     let place = &mut problem.place;
     place.file = Some(file.to_owned());
     place.line = place.line.map(|line| lines + line + 1);
@@ -269,7 +269,7 @@ pub fn locate(problem: &mut Problem, file: &str, lines: u64, records: u64, plan:
 }
 
 /// Refuses to go on when more memory is held than allowed.
-pub fn check_memory(bytes: u64, options: &ReadOptions) -> Result<()> {
+pub(crate) fn check_memory(bytes: u64, options: &ReadOptions) -> Result<()> {
     match options.max_memory {
         Some(limit) if bytes > limit => {
             Err(Error::Memory { purpose: "the data".into(), needed: bytes, limit })
@@ -318,9 +318,9 @@ fn reading(choice: ReadingChoice, long: &[bool]) -> Reading {
 }
 
 /// A row that the map has no place for.
-pub struct LayoutFault {
+pub(crate) struct LayoutFault {
     code: Code,
-    pub row: usize,
+    pub(crate) row: usize,
     /// The column of the map, if it is a category.
     category: Option<usize>,
     level: Option<String>,
@@ -328,7 +328,7 @@ pub struct LayoutFault {
 
 impl LayoutFault {
     /// The error, with the column and the value.
-    pub fn problem(&self, map: &InputMap, place: Place) -> Error {
+    pub(crate) fn problem(&self, map: &InputMap, place: Place) -> Error {
         let column = self.category.and_then(|at| map.columns.get(at));
         let field = column.map(|column| (column.position as u64 + 1, column.name.clone()));
         let mut problem = Problem::new(self.code, self.code.title(), Place { field, ..place });
@@ -341,7 +341,7 @@ impl LayoutFault {
 
 /// Puts parsed columns where the map wants them, sets one-hot features and fills gaps. An error
 /// tells the place.
-pub fn lay_out(
+pub(crate) fn lay_out(
     store: Store,
     categories: &[Dictionary],
     missing: &[(u64, u32)],
@@ -394,21 +394,21 @@ pub fn lay_out(
 }
 
 /// What a data set is made of, before its classes are numbered.
-pub struct Parts {
-    pub store: Store,
-    pub labels: Dictionary,
-    pub weights: Option<Vec<f64>>,
-    pub input: InputMap,
-    pub reading: Reading,
-    pub origin: Origin,
-    pub positive: Option<String>,
-    pub file: String,
+pub(crate) struct Parts {
+    pub(crate) store: Store,
+    pub(crate) labels: Dictionary,
+    pub(crate) weights: Option<Vec<f64>>,
+    pub(crate) input: InputMap,
+    pub(crate) reading: Reading,
+    pub(crate) origin: Origin,
+    pub(crate) positive: Option<String>,
+    pub(crate) file: String,
     /// A part of a longer table may have no row that counts.
-    pub is_part: bool,
+    pub(crate) is_part: bool,
 }
 
 /// Numbers the classes and makes the last choice of storage.
-pub fn assemble(mut parts: Parts) -> Result<Dataset> {
+pub(crate) fn assemble(mut parts: Parts) -> Result<Dataset> {
     let no_weight = |weights: &Vec<f64>| weights.iter().all(|&weight| weight == 0.0);
     if !parts.is_part && parts.weights.as_ref().is_some_and(no_weight) {
         let place = Place::file(parts.file);
@@ -452,7 +452,7 @@ fn sort_classes(names: &[String]) -> (Vec<String>, Vec<u32>) {
 }
 
 /// Makes one class the positive one; of more than two, the others become the class `rest`.
-pub fn choose_positive(
+pub(crate) fn choose_positive(
     data: &mut Dataset,
     targets: &mut [u32],
     positive: &str,

@@ -12,20 +12,20 @@ use std::ops::Range;
 
 /// What to do with each field of a record.
 #[derive(Clone, Debug)]
-pub struct TablePlan {
-    pub delimiter: u8,
-    pub actions: Vec<Action>,
-    pub numeric: usize,
-    pub categories: usize,
-    pub missing: Missing,
-    pub allow_lossy: bool,
-    pub keep_rejects: bool,
-    pub keep_spans: bool,
+pub(crate) struct TablePlan {
+    pub(crate) delimiter: u8,
+    pub(crate) actions: Vec<Action>,
+    pub(crate) numeric: usize,
+    pub(crate) categories: usize,
+    pub(crate) missing: Missing,
+    pub(crate) allow_lossy: bool,
+    pub(crate) keep_rejects: bool,
+    pub(crate) keep_spans: bool,
 }
 
 /// The use of one field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub(crate) enum Action {
     Skip,
     Label,
     Weight,
@@ -36,10 +36,10 @@ pub enum Action {
 }
 
 /// The code of a category that is missing and has a rule that allows it: no level at all.
-pub const NO_LEVEL: u32 = u32::MAX;
+pub(crate) const NO_LEVEL: u32 = u32::MAX;
 
 /// Parses at most `limit` rows of a piece, which starts at a record and ends with one.
-pub fn parse(piece: &[u8], plan: &TablePlan, limit: usize, buffers: &mut Buffers) -> Block {
+pub(crate) fn parse(piece: &[u8], plan: &TablePlan, limit: usize, buffers: &mut Buffers) -> Block {
     let Buffers { table, marks, .. } = buffers;
     marks.find(piece, [plan.delimiter, b'\n', b'\n']);
     let mut parser = Parser {
@@ -63,7 +63,7 @@ pub fn parse(piece: &[u8], plan: &TablePlan, limit: usize, buffers: &mut Buffers
 }
 
 /// The fields of the record at the start of `bytes`, trimmed, and where the next record starts.
-pub fn fields(bytes: &[u8], delimiter: u8) -> Result<(Vec<String>, usize), Fault> {
+pub(crate) fn fields(bytes: &[u8], delimiter: u8) -> Result<(Vec<String>, usize), Fault> {
     let mut fields = Vec::new();
     let mut at = 0;
     loop {
@@ -80,7 +80,7 @@ pub fn fields(bytes: &[u8], delimiter: u8) -> Result<(Vec<String>, usize), Fault
 }
 
 /// The number of fields of the record at the start of `bytes`, and where the next record starts.
-pub fn count_fields(bytes: &[u8], delimiter: u8) -> Result<(usize, usize), Fault> {
+pub(crate) fn count_fields(bytes: &[u8], delimiter: u8) -> Result<(usize, usize), Fault> {
     let (mut count, mut at) = (0, 0);
     loop {
         let end = Field::read(bytes, at, delimiter, count)?.end;
@@ -93,7 +93,7 @@ pub fn count_fields(bytes: &[u8], delimiter: u8) -> Result<(usize, usize), Fault
 }
 
 /// Whether a field means that there is no value.
-pub fn is_missing(text: &[u8]) -> bool {
+pub(crate) fn is_missing(text: &[u8]) -> bool {
     let text = text.trim_ascii();
     text.is_empty()
         || text == b"?"
@@ -101,7 +101,7 @@ pub fn is_missing(text: &[u8]) -> bool {
 }
 
 /// The normal form of a label: shortest form for a number, trimmed text otherwise.
-pub fn label_name(text: &[u8]) -> String {
+pub(crate) fn label_name(text: &[u8]) -> String {
     match number::parse(text) {
         Ok(number) => number::shortest(number.value),
         Err(_) => String::from_utf8_lossy(text.trim_ascii()).into_owned(),
@@ -343,7 +343,7 @@ impl Parser<'_> {
     }
 }
 
-pub fn number_fault(fault: number::Fault, field: usize, span: Range<usize>) -> Fault {
+pub(crate) fn number_fault(fault: number::Fault, field: usize, span: Range<usize>) -> Fault {
     let code = match fault {
         number::Fault::NotANumber => Code::NOT_A_NUMBER,
         number::Fault::NotFinite => Code::NOT_FINITE,
@@ -449,7 +449,7 @@ fn skip_blanks(piece: &[u8], mut at: usize) -> usize {
 }
 
 /// Where the next record starts if this line holds nothing.
-pub fn blank_line(piece: &[u8], start: usize) -> Option<usize> {
+pub(crate) fn blank_line(piece: &[u8], start: usize) -> Option<usize> {
     let at = skip_blanks(piece, start);
     match (piece.get(at), piece.get(at + 1)) {
         (None, _) => Some(at),

@@ -4,20 +4,22 @@
 //! constant memory. Plain files are mapped into memory: a program that shortens a file while it is
 //! being read can end this one.
 
-pub mod block;
-pub mod collect;
-pub mod csv;
+pub(crate) mod block;
+pub(crate) mod collect;
+pub(crate) mod csv;
 mod options;
 mod parts;
 mod pipeline;
 mod plan;
-pub mod scan;
+pub(crate) mod scan;
 mod sniff;
 mod source;
 mod svmlight;
 
+#[doc(hidden)]
 pub use crate::words;
-pub use block::Dictionary;
+pub(crate) use block::Dictionary;
+#[doc(hidden)]
 pub use linsep_kernels::number;
 pub use options::{
     BadRows, Categorical, ColumnRange, ColumnRef, Format, Missing, ReadOptions, ReadingChoice,
@@ -25,7 +27,7 @@ pub use options::{
 };
 pub use parts::{check_for_parts, read_parts};
 pub use plan::LabelChoice;
-pub use sniff::LABEL_NAMES;
+pub(crate) use sniff::LABEL_NAMES;
 
 use crate::Dataset;
 use crate::error::{Code, Error, Place, Problem, Result};
@@ -221,7 +223,7 @@ pub fn normal_label(label: &str) -> String {
 
 /// Some rows on their way through a model.
 pub struct Chunk<'a> {
-    pub store: Store,
+    pub(crate) store: Store,
     labels: Dictionary,
     spans: Vec<std::ops::Range<usize>>,
     text: &'a [u8],
@@ -229,6 +231,12 @@ pub struct Chunk<'a> {
 }
 
 impl Chunk<'_> {
+    /// The features as they are held.
+    #[doc(hidden)]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
     /// Number of rows.
     pub fn n_rows(&self) -> usize {
         self.store.rows()

@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::{channel, sync_channel};
 
 /// Parses every piece and gives block and text to `sink` until it breaks off.
-pub fn run(
+pub(crate) fn run(
     pieces: &mut Pieces<'_>,
     threads: usize,
     parse: impl Fn(&[u8], &mut Buffers) -> Block + Sync,

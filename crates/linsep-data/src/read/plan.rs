@@ -11,29 +11,29 @@ use crate::input::{
 
 /// What the parser does, and what that choice was.
 #[derive(Clone, Debug)]
-pub struct Plan {
-    pub parser: ParserPlan,
+pub(crate) struct Plan {
+    pub(crate) parser: ParserPlan,
     /// The columns that become features. Levels and fill values are still open after reading.
-    pub map: InputMap,
+    pub(crate) map: InputMap,
     /// How the label was chosen.
-    pub label: LabelChoice,
+    pub(crate) label: LabelChoice,
     /// Levels and fill values are in the map already.
-    pub settled: bool,
+    pub(crate) settled: bool,
     /// The order of the file's columns, where it is not that of the map.
-    pub order: ColumnOrder,
+    pub(crate) order: ColumnOrder,
     /// The names of the file's columns.
-    pub header: Option<Vec<String>>,
+    pub(crate) header: Option<Vec<String>>,
 }
 
 impl Plan {
     /// Where parsed columns go.
-    pub fn layout(&self) -> Layout {
+    pub(crate) fn layout(&self) -> Layout {
         self.map.layout().in_order(&self.order)
     }
 }
 
 #[derive(Clone, Debug)]
-pub enum ParserPlan {
+pub(crate) enum ParserPlan {
     Table(TablePlan),
     Svmlight(SvmPlan),
 }
@@ -70,7 +70,7 @@ impl std::fmt::Display for LabelChoice {
 }
 
 /// Plans for learning: everything is decided from the file and the options.
-pub fn for_training(sniffed: &Sniffed, file: &str, options: &ReadOptions) -> Result<Plan> {
+pub(crate) fn for_training(sniffed: &Sniffed, file: &str, options: &ReadOptions) -> Result<Plan> {
     match &sniffed.kind {
         SniffedKind::Table(table) => plan_table(table, file, options),
         SniffedKind::Svmlight { base } => plan_svmlight(*base, file, options),
@@ -78,7 +78,7 @@ pub fn for_training(sniffed: &Sniffed, file: &str, options: &ReadOptions) -> Res
 }
 
 /// Plans for using a model: the map says which columns are needed.
-pub fn for_model(
+pub(crate) fn for_model(
     sniffed: &Sniffed,
     file: &str,
     options: &ReadOptions,

@@ -11,19 +11,19 @@ use linsep_kernels::{self as kernel, SPAN};
 
 /// The marks of one piece. The buffer serves piece after piece.
 #[derive(Debug, Default)]
-pub struct Marks {
+pub(crate) struct Marks {
     words: Vec<u64>,
     /// There is a double quote.
-    pub quotes: bool,
+    pub(crate) quotes: bool,
     /// There is a NUL byte.
-    pub nul: bool,
+    pub(crate) nul: bool,
     /// There is a byte beyond ASCII.
-    pub beyond_ascii: bool,
+    pub(crate) beyond_ascii: bool,
 }
 
 impl Marks {
     /// Finds every byte of `piece` that is one of `marks`.
-    pub fn find(&mut self, piece: &[u8], marks: [u8; 3]) {
+    pub(crate) fn find(&mut self, piece: &[u8], marks: [u8; 3]) {
         self.words.clear();
         let (blocks, rest) = piece.as_chunks::<SPAN>();
         self.words.resize(blocks.len(), 0);
@@ -41,7 +41,7 @@ impl Marks {
     }
 
     /// Goes through the marks at or after the byte `start`.
-    pub fn from(&self, start: usize) -> Walk<'_> {
+    pub(crate) fn from(&self, start: usize) -> Walk<'_> {
         let mut walk = Walk { words: &self.words, word: 0, bits: 0 };
         walk.skip_to(start);
         walk
@@ -50,7 +50,7 @@ impl Marks {
 
 /// A walk over marks in rising order.
 #[derive(Clone)]
-pub struct Walk<'a> {
+pub(crate) struct Walk<'a> {
     words: &'a [u64],
     word: usize,
     bits: u64,
@@ -59,7 +59,7 @@ pub struct Walk<'a> {
 impl Walk<'_> {
     /// The place of the next mark, and goes past it.
     #[inline(always)]
-    pub fn next(&mut self) -> Option<usize> {
+    pub(crate) fn next(&mut self) -> Option<usize> {
         let at = self.peek();
         self.pass();
         at
@@ -67,7 +67,7 @@ impl Walk<'_> {
 
     /// The place of the next mark.
     #[inline(always)]
-    pub fn peek(&mut self) -> Option<usize> {
+    pub(crate) fn peek(&mut self) -> Option<usize> {
         while self.bits == 0 {
             self.word += 1;
             self.bits = *self.words.get(self.word)?;
@@ -77,13 +77,13 @@ impl Walk<'_> {
 
     /// Goes past the mark that was looked at.
     #[inline(always)]
-    pub fn pass(&mut self) {
+    pub(crate) fn pass(&mut self) {
         self.bits &= self.bits.wrapping_sub(1);
     }
 
     /// Goes on with the marks at or after the byte `at`.
     #[inline(always)]
-    pub fn skip_to(&mut self, at: usize) {
+    pub(crate) fn skip_to(&mut self, at: usize) {
         self.word = at / SPAN;
         self.bits = self.words.get(self.word).map_or(0, |word| word & (u64::MAX << (at % SPAN)));
     }

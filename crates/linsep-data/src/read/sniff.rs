@@ -11,14 +11,14 @@ use std::collections::HashSet;
 const SAMPLE: usize = 1000;
 
 /// What was found out.
-pub struct Sniffed {
+pub(crate) struct Sniffed {
     /// Bytes and lines before the first data record: byte-order mark, blank lines, header.
-    pub skip: usize,
-    pub skip_lines: u64,
-    pub kind: SniffedKind,
+    pub(crate) skip: usize,
+    pub(crate) skip_lines: u64,
+    pub(crate) kind: SniffedKind,
 }
 
-pub enum SniffedKind {
+pub(crate) enum SniffedKind {
     Svmlight {
         /// 0 or 1, and whether it was only guessed.
         base: (u8, bool),
@@ -27,21 +27,21 @@ pub enum SniffedKind {
 }
 
 /// A delimited table.
-pub struct Table {
-    pub delimiter: u8,
-    pub header: Option<Vec<String>>,
-    pub width: usize,
+pub(crate) struct Table {
+    pub(crate) delimiter: u8,
+    pub(crate) header: Option<Vec<String>>,
+    pub(crate) width: usize,
     /// The names as they are written; `header` has a name once only.
-    pub written_names: Vec<String>,
+    pub(crate) written_names: Vec<String>,
     /// The line of the first record.
-    pub first_line: u64,
+    pub(crate) first_line: u64,
     /// The first records, as text.
-    pub sample: Vec<Vec<String>>,
+    pub(crate) sample: Vec<Vec<String>>,
 }
 
 /// The type that the sample of a column suggests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ColumnType {
+pub(crate) enum ColumnType {
     /// No value at all.
     Empty,
     /// Whole numbers.
@@ -56,18 +56,18 @@ pub enum ColumnType {
 
 impl Table {
     /// The name of a column, or its number.
-    pub fn column_name(&self, column: usize) -> String {
+    pub(crate) fn column_name(&self, column: usize) -> String {
         match &self.header {
             Some(names) => names[column].clone(),
             None => format!("#{}", column + 1),
         }
     }
 
-    pub fn names(&self) -> &[String] {
+    pub(crate) fn names(&self) -> &[String] {
         self.header.as_deref().unwrap_or(&[])
     }
 
-    pub fn column_type(&self, column: usize) -> ColumnType {
+    pub(crate) fn column_type(&self, column: usize) -> ColumnType {
         let (mut numbers, mut reals, mut texts) = (0, 0, 0);
         for field in self.sample.iter().filter_map(|record| record.get(column)) {
             if csv::is_missing(field.as_bytes()) {
@@ -93,7 +93,7 @@ impl Table {
 }
 
 /// Looks at the first bytes of the part named `file`; `whole` says that there are no more.
-pub fn sniff(head: &[u8], whole: bool, file: &str, options: &ReadOptions) -> Result<Sniffed> {
+pub(super) fn sniff(head: &[u8], whole: bool, file: &str, options: &ReadOptions) -> Result<Sniffed> {
     let mark = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         return Err(Problem::new(Code::NOT_UTF8, "the file is UTF-16 text", Place::file(file))
@@ -334,7 +334,7 @@ fn starts_like_number(field: &str) -> bool {
 }
 
 /// Names by which a label column is known.
-pub const LABEL_NAMES: [&str; 4] = ["label", "target", "class", "y"];
+pub(crate) const LABEL_NAMES: [&str; 4] = ["label", "target", "class", "y"];
 
 #[cfg(test)]
 mod tests {

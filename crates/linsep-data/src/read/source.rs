@@ -20,9 +20,9 @@ const PIECE: usize = 1 << 18;
 const MAX_RECORD: usize = 256 << 20;
 
 /// One file or stream of a data set, opened.
-pub struct Part {
+pub(crate) struct Part {
     /// As the user named it.
-    pub name: String,
+    pub(crate) name: String,
     content: Content,
 }
 
@@ -33,7 +33,7 @@ enum Content {
 
 /// Finds the files that the given names stand for, in the order of their names within a folder or a
 /// glob. `-` is standard input.
-pub fn expand(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
+pub(crate) fn expand(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut parts = Vec::new();
     for input in inputs {
         let text = input.to_string_lossy();
@@ -90,7 +90,7 @@ fn glob_parts(input: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
 impl Part {
     /// Opens a file, or standard input for `-`, and undoes gzip or zstd, which are known by their
     /// first bytes.
-    pub fn open(path: &Path) -> Result<Part> {
+    pub(crate) fn open(path: &Path) -> Result<Part> {
         if path.as_os_str() == "-" {
             return Part::from_reader("<stdin>", Box::new(io::stdin()))
                 .map_err(|e| Error::io("read", Path::new("<stdin>"), e));
@@ -116,7 +116,7 @@ impl Part {
     }
 
     /// Wraps a reader, undoing compression.
-    pub fn from_reader(name: &str, mut reader: Box<dyn Read + Send>) -> io::Result<Part> {
+    pub(crate) fn from_reader(name: &str, mut reader: Box<dyn Read + Send>) -> io::Result<Part> {
         let mut magic = Vec::with_capacity(4);
         reader.by_ref().take(4).read_to_end(&mut magic)?;
         let compression = Compression::of(&magic);
@@ -131,7 +131,7 @@ impl Part {
 
     /// The first bytes, as many as are at hand up to one piece, for looking at the format, and
     /// whether that is everything.
-    pub fn head(&mut self) -> Result<(&[u8], bool)> {
+    pub(crate) fn head(&mut self) -> Result<(&[u8], bool)> {
         match &mut self.content {
             Content::Mapped(map) => Ok((&map[..map.len().min(PIECE)], map.len() <= PIECE)),
             Content::Stream { head, rest } => {
@@ -145,7 +145,7 @@ impl Part {
 
     /// Cuts the part into pieces from byte `skip` on. in a table with the delimiter `quoted`, a line break
     /// within double quotes does not end a record, `max_memory` how long a record may get.
-    pub fn pieces(
+    pub(crate) fn pieces(
         &mut self,
         skip: usize,
         quoted: Option<u8>,
@@ -183,7 +183,7 @@ impl Compression {
 }
 
 /// The pieces of one part, in order.
-pub struct Pieces<'a> {
+pub(crate) struct Pieces<'a> {
     name: &'a str,
     source: PieceSource<'a>,
     quoted: Option<u8>,
@@ -198,7 +198,7 @@ enum PieceSource<'a> {
 
 impl<'a> Pieces<'a> {
     /// The next piece; it ends with a line break unless it is the last.
-    pub fn next(&mut self) -> Result<Option<Cow<'a, [u8]>>> {
+    pub(crate) fn next(&mut self) -> Result<Option<Cow<'a, [u8]>>> {
         let (name, quoted, max_memory) = (self.name, self.quoted, self.max_memory);
         match &mut self.source {
             PieceSource::Mapped(left) => {
@@ -267,7 +267,7 @@ fn record_end(bytes: &[u8], quoted: Option<u8>) -> Option<usize> {
 
 /// One past the line break that ends the record at `start`. A quote opens only at the start of a
 /// field; inside quotes a doubled one stands for itself.
-pub fn record_end_after(bytes: &[u8], start: usize, delimiter: u8) -> Option<usize> {
+pub(crate) fn record_end_after(bytes: &[u8], start: usize, delimiter: u8) -> Option<usize> {
     let mut inside = false;
     let mut skip = usize::MAX;
     for offset in memchr::memchr2_iter(b'"', b'\n', &bytes[start..]) {

@@ -9,28 +9,28 @@ use crate::matrix::{Stage, Staging};
 
 /// How svmlight lines are to be understood.
 #[derive(Clone, Debug)]
-pub struct SvmPlan {
+pub(crate) struct SvmPlan {
     /// 0 or 1: the index of the first feature.
-    pub base: u32,
+    pub(crate) base: u32,
     /// The base was guessed, so an index 0 is a reason to start over rather than a fault.
-    pub base_guessed: bool,
+    pub(crate) base_guessed: bool,
     /// Columns to keep; `None` keeps all.
-    pub selection: Option<Selection>,
+    pub(crate) selection: Option<Selection>,
     /// Columns from this one on are left out (they have no weight in the model).
-    pub width: Option<usize>,
+    pub(crate) width: Option<usize>,
     /// Lines may start with a pair: there are no labels.
-    pub labels_optional: bool,
-    pub allow_lossy: bool,
-    pub keep_rejects: bool,
+    pub(crate) labels_optional: bool,
+    pub(crate) allow_lossy: bool,
+    pub(crate) keep_rejects: bool,
 }
 
 /// A choice of columns, as ranges with the new number of their first column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Selection(pub Vec<(std::ops::Range<u32>, u32)>);
+pub(crate) struct Selection(pub Vec<(std::ops::Range<u32>, u32)>);
 
 impl Selection {
     /// The choice of these ranges [from, to); none for an empty list.
-    pub fn of_ranges(ranges: &[(u32, u32)]) -> Option<Selection> {
+    pub(crate) fn of_ranges(ranges: &[(u32, u32)]) -> Option<Selection> {
         let mut next = 0;
         let mut number = |&(from, to): &(u32, u32)| {
             let first = next;
@@ -42,7 +42,7 @@ impl Selection {
     }
 
     /// The ranges [from, to) that are kept.
-    pub fn ranges(&self) -> Vec<(u32, u32)> {
+    pub(crate) fn ranges(&self) -> Vec<(u32, u32)> {
         self.0.iter().map(|(range, _)| (range.start, range.end)).collect()
     }
 
@@ -58,7 +58,7 @@ impl Selection {
 const MAX_INDEX: u64 = u32::MAX as u64 - 1;
 
 /// Parses at most `limit` rows of a piece, which starts at a line and ends with one.
-pub fn parse(piece: &[u8], plan: &SvmPlan, limit: usize, buffers: &mut Buffers) -> Block {
+pub(crate) fn parse(piece: &[u8], plan: &SvmPlan, limit: usize, buffers: &mut Buffers) -> Block {
     let Buffers { pairs, marks, .. } = buffers;
     marks.find(piece, *b" :\n");
     let suspicious = marks.nul || (marks.beyond_ascii && std::str::from_utf8(piece).is_err());
@@ -214,7 +214,7 @@ fn careful_line(
 }
 
 /// Whether the line looks like svmlight with at least one pair; `None` if it says nothing.
-pub fn looks_like(line: &[u8]) -> Option<bool> {
+pub(crate) fn looks_like(line: &[u8]) -> Option<bool> {
     let line = line.split(|&b| b == b'#').next().unwrap_or(b"").trim_ascii();
     if line.is_empty() {
         return None;
@@ -245,7 +245,7 @@ pub fn looks_like(line: &[u8]) -> Option<bool> {
 }
 
 /// The smallest index of a piece of text, as far as it can be read.
-pub fn smallest_index(text: &[u8]) -> Option<u64> {
+pub(crate) fn smallest_index(text: &[u8]) -> Option<u64> {
     text.split(|&b| b == b'\n')
         .flat_map(|line| {
             let line = line.split(|&b| b == b'#').next().unwrap_or(b"");

@@ -82,9 +82,9 @@ impl Scorer<'_> {
 impl ChunkScorer<'_> {
     /// Calls `each` with the number and the scores of every row, in order.
     pub fn for_each(&mut self, chunk: &Chunk<'_>, mut each: impl FnMut(usize, &[f64])) {
-        self.0.arrange(&chunk.store);
+        self.0.arrange(chunk.store());
         for row in 0..chunk.n_rows() {
-            each(row, self.0.stored(&chunk.store, row));
+            each(row, self.0.stored(chunk.store(), row));
         }
     }
 }
