@@ -15,13 +15,13 @@
 //! Items of the lectures: 52 to 54, 59 and 60.
 
 use linsep::engine::batch::Batch;
-use linsep::learn::perceptron::{Init, Order, Perceptron, PerceptronRun, Planes};
-use linsep::learn::update::{Beginning, Update};
-use linsep::learn::{
-    Budget, Certificate, Learner, Progress, Remark, SavedPlane, State, Status, Task, Training,
-};
+use linsep::engine::perceptron::{Init, Order, Perceptron, PerceptronRun, Planes};
 use linsep::loss::Criterion;
 use linsep::model::{LinearModel, Plane};
+use linsep::run::update::{Beginning, Update};
+use linsep::run::{
+    Budget, Certificate, Learner, Progress, Remark, SavedPlane, State, Status, Task, Training,
+};
 use linsep_data::error::{Error, Result};
 use linsep_data::scale::Scaler;
 use serde::{Deserialize, Serialize};
@@ -224,8 +224,8 @@ impl Learner for TwoClasses {
 /// A box with its errors: the perceptron in a loop that is wrong.
 ///
 /// ```
-/// use linsep::learn::boxes::{AsPrinted, Printed};
-/// use linsep::learn::perceptron::Perceptron;
+/// use linsep::run::boxes::{AsPrinted, Printed};
+/// use linsep::engine::perceptron::Perceptron;
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let rows = [[0., 0.], [0., 1.], [1., 0.], [1., 1.]];
 /// let and = Task::new(Dataset::from_rows(&rows, &["0", "0", "0", "1"])?);
@@ -411,7 +411,7 @@ impl Training for Loop {
     }
 
     fn certificate(&self) -> Certificate {
-        linsep::learn::perceptron::certificate_of(&self.task, Planes::One(1), &self.model().planes)
+        linsep::engine::perceptron::certificate_of(&self.task, Planes::One(1), &self.model().planes)
     }
 
     fn beginnings(&self) -> Vec<Beginning> {

@@ -15,9 +15,9 @@
 //!
 //! Reference: Duda, Hart, Stork, Pattern Classification, 5.4 and 5.5.
 
-use linsep::learn::{Budget, Certificate, Learner, Progress, State, Status, Task, Training};
 use linsep::loss::Criterion;
 use linsep::model::{LinearModel, Link, Plane, Rule};
+use linsep::run::{Budget, Certificate, Learner, Progress, State, Status, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -314,8 +314,8 @@ pub(crate) fn path(settings: &TwoWeights, task: &Task, updates: u64) -> Result<P
 #[cfg(test)]
 mod tests {
     use super::*;
-    use linsep::learn::perceptron::{Order, Perceptron};
-    use linsep::learn::{Limits, drive};
+    use linsep::engine::perceptron::{Order, Perceptron};
+    use linsep::run::{Limits, drive};
     use linsep_data::scale::Scaling;
 
     fn line() -> Task {
@@ -338,8 +338,8 @@ mod tests {
 
     #[test]
     fn with_one_feature_its_batch_is_the_descent() {
+        use linsep::engine::rate::Rate;
         use linsep::learn::descent::Descent;
-        use linsep::learn::rate::Rate;
         for criterion in [Criterion::Perceptron, Criterion::Squared, Criterion::Logistic] {
             let mut descent = Descent::on(criterion);
             (descent.scale, descent.rate) = (Scaling::None, Some("0.01".parse::<Rate>().unwrap()));

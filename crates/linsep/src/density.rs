@@ -20,7 +20,7 @@
 //!
 //! Reference: Bishop, Pattern Recognition and Machine Learning, 4.2 and 11.1.
 
-use crate::engine::dense::Factor;
+use crate::algebra::Factor;
 use crate::model::LinearModel;
 use linsep_data::error::{Error, Result};
 use linsep_data::input::InputMap;

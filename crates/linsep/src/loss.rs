@@ -171,6 +171,80 @@ impl Criterion {
     }
 }
 
+/// A convex loss of two classes that the optimisers make small: value, negative gradient, curvature and
+/// what the conjugate gives the dual bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// ln(1 + exp(−m)).
+    Logistic,
+    /// max(0, 1 − m).
+    Hinge,
+    /// max(0, 1 − m)².
+    SquaredHinge,
+}
+
+impl Loss {
+    /// The loss at a margin.
+    #[inline]
+    pub fn value(self, m: f64) -> f64 {
+        match self {
+            Loss::Logistic => (-m.abs()).exp().ln_1p() + (-m).max(0.0),
+            Loss::Hinge => (1.0 - m).max(0.0),
+            Loss::SquaredHinge => {
+                let lack = (1.0 - m).max(0.0);
+                lack * lack
+            }
+        }
+    }
+
+    /// Minus the slope: the multiplier that a margin asks for, for the cost 1.
+    #[inline]
+    pub fn negative_gradient(self, m: f64) -> f64 {
+        match self {
+            Loss::Logistic => 1.0 / (1.0 + m.exp()),
+            Loss::Hinge => f64::from(u8::from(m < 1.0)),
+            Loss::SquaredHinge => 2.0 * (1.0 - m).max(0.0),
+        }
+    }
+
+    /// The second derivative, or one of those at a kink.
+    #[inline]
+    pub fn curvature(self, m: f64) -> f64 {
+        match self {
+            Loss::Logistic => {
+                let p = 1.0 / (1.0 + m.abs().exp());
+                p * (1.0 - p)
+            }
+            Loss::Hinge => 0.0,
+            Loss::SquaredHinge => 2.0 * f64::from(u8::from(m < 1.0)),
+        }
+    }
+
+    /// ψ(α) of a row of cost c.
+    #[inline]
+    pub fn conjugate_term(self, alpha: f64, cost: f64) -> f64 {
+        match self {
+            Loss::Hinge => alpha,
+            Loss::SquaredHinge => alpha - 0.25 * alpha * alpha / cost,
+            Loss::Logistic => {
+                let p = (alpha / cost).clamp(0.0, 1.0);
+                let part = |p: f64| if p > 0.0 { -p * p.ln() } else { 0.0 };
+                let rest = if p < 1.0 { -(1.0 - p) * (-p).ln_1p() } else { 0.0 };
+                cost * (part(p) + rest)
+            }
+        }
+    }
+
+    /// The same loss in claims.
+    pub(crate) fn in_claims(self) -> linsep_proof::Loss {
+        match self {
+            Loss::Logistic => linsep_proof::Loss::Logistic,
+            Loss::Hinge => linsep_proof::Loss::Hinge,
+            Loss::SquaredHinge => linsep_proof::Loss::SquaredHinge,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,7 +8,7 @@ use crate::input;
 use crate::output::{Facts, counted, print, print_json};
 use clap::ArgMatches;
 use linsep::data::read::stream;
-use linsep::model_file::ModelFile;
+use linsep::file::ModelFile;
 use linsep::{Code, Error, LinearModel, Place, Problem, Rule, printable};
 use linsep_teach::explain::Explanation;
 use linsep_teach::geometry::Shape;

@@ -8,7 +8,7 @@ use crate::input;
 use crate::output::{Facts, counted, grouped, print, print_json};
 use clap::ArgMatches;
 use linsep::data::read::read_with_map;
-use linsep::model_file::{DataIdentity, ModelFile};
+use linsep::file::{DataIdentity, ModelFile};
 use linsep::{Claim, Dataset, Error, Plane, Progress, Stop};
 use linsep_teach::trace::{Line, Replay};
 use serde_json::json;

@@ -93,7 +93,12 @@ impl Table {
 }
 
 /// Looks at the first bytes of the part named `file`; `whole` says that there are no more.
-pub(super) fn sniff(head: &[u8], whole: bool, file: &str, options: &ReadOptions) -> Result<Sniffed> {
+pub(super) fn sniff(
+    head: &[u8],
+    whole: bool,
+    file: &str,
+    options: &ReadOptions,
+) -> Result<Sniffed> {
     let mark = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         return Err(Problem::new(Code::NOT_UTF8, "the file is UTF-16 text", Place::file(file))

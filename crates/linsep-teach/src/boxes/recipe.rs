@@ -1,8 +1,8 @@
 //! The algorithm boxes of the lectures as settings of learners.
 
 use crate::boxes::{AlgorithmBox, AsPrinted, Printed, TwoClasses};
-use linsep::learn::Learner;
 use linsep::recipe::{Recipe, Settings, family, named, parameters};
+use linsep::run::Learner;
 use linsep_data::error::{Error, Result};
 
 /// ε of box 003 unless it is given.

@@ -4,7 +4,7 @@
 use super::axes::Page;
 use super::svg::{Anchor, Area, GREY, INK, Type, fit, number};
 use super::{Look, counted};
-use linsep::report::Evaluation;
+use linsep::metrics::Evaluation;
 use linsep_data::error::{Error, Result};
 
 /// The picture of a confusion matrix.

@@ -13,10 +13,10 @@
 use super::axes::{Axis, Entry, Frame, Page, Sample, stroke};
 use super::svg::Area;
 use super::{Look, counted, require_two, short};
+use linsep::engine::perceptron::{Order, Perceptron};
 use linsep::learn::descent::Descent;
-use linsep::learn::perceptron::{Order, Perceptron};
-use linsep::learn::{Learner, Limits, Stop, Task, Training, drive};
 use linsep::loss::Criterion;
+use linsep::run::{Learner, Limits, Stop, Task, Training, drive};
 use linsep::verdict::{Judge, Verdict};
 use linsep_data::Dataset;
 use linsep_data::error::Result;
@@ -64,7 +64,7 @@ impl Curves {
             (self.order, self.seed, Scaling::None);
         let single = self.follow(perceptron.start(&task)?)?;
         let mut batch = Descent::on(Criterion::Perceptron);
-        (batch.scale, batch.rate) = (Scaling::None, Some(linsep::learn::rate::Rate::default()));
+        (batch.scale, batch.rate) = (Scaling::None, Some(linsep::engine::rate::Rate::default()));
         let batch = self.follow(batch.start(&task)?)?;
         let (radius, margin) = (self.radius(), self.margin(stop)?);
         let gamma = margin.as_ref().map(|(gamma, _)| *gamma);

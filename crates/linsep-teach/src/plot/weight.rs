@@ -16,7 +16,7 @@ use super::{Look, counted, require_two};
 use crate::two_weights::{Path, Reflected, TwoWeights, path};
 use dashu_int::IBig;
 use dashu_int::ops::{BitTest, Gcd};
-use linsep::learn::Task;
+use linsep::run::Task;
 use linsep::verdict::{Signed, problem_of};
 use linsep_data::Dataset;
 use linsep_data::error::Result;

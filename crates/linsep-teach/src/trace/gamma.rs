@@ -4,7 +4,7 @@
 //! question goes to [`Judge`] like any other: what comes back has passed the exact checker. Scaling
 //! by powers of two is exact; by largest magnitudes it rounds each number once.
 
-use linsep::learn::update::Beginning;
+use linsep::run::update::Beginning;
 use linsep::verdict::Judge;
 use linsep_data::scale::{Scaler, Scaling};
 use linsep_data::{Dataset, DatasetBuilder};

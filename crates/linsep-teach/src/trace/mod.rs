@@ -48,7 +48,7 @@ pub use replay::{Replay, Step};
 pub use replica::Measures;
 pub use tracer::{FindGamma, Summary, Tracer, traceable};
 
-use linsep::learn::update::StartPlane;
+use linsep::run::update::StartPlane;
 use linsep_data::input::InputMap;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

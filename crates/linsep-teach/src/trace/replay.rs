@@ -6,11 +6,11 @@
 
 use super::replica::{Measures, Replica};
 use super::{End, FORMAT, Header, Line, MachineHeader};
-use linsep::learn::perceptron::{Planes, certificate_of};
-use linsep::learn::update::{Beginning, Move, Update};
-use linsep::learn::{Certificate, Task};
+use linsep::engine::perceptron::{Planes, certificate_of};
 use linsep::loss::Criterion;
 use linsep::model::{LinearModel, Link, Plane, Rule};
+use linsep::run::update::{Beginning, Move, Update};
+use linsep::run::{Certificate, Task};
 use linsep_data::Dataset;
 use linsep_data::error::{Code, Error, Result, printable};
 use linsep_data::scale::Scaling;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// A trace that is being read.
 ///
 /// ```
-/// use linsep::learn::perceptron::Perceptron;
+/// use linsep::engine::perceptron::Perceptron;
 /// use linsep::trace::{Replay, Tracer};
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let rows = [[0., 0.], [0., 1.], [1., 0.], [1., 1.]];

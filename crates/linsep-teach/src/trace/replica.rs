@@ -2,9 +2,9 @@
 
 use linsep::engine::batch::sum_of_pulls;
 use linsep::engine::machine::{Centring, Moving};
-use linsep::learn::update::{Beginning, Move, Update};
 use linsep::loss::Criterion;
 use linsep::model::Plane;
+use linsep::run::update::{Beginning, Move, Update};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
 use linsep_data::matrix::{Rows, with_rows};

@@ -2,9 +2,9 @@
 
 use super::replica::{Measures, Replica};
 use super::{End, FORMAT, Gamma, Header, Line, MachineHeader};
-use linsep::learn::update::{Beginning, Update};
-use linsep::learn::{Budget, Observer, Stop, Training};
 use linsep::loss::Criterion;
+use linsep::run::update::{Beginning, Update};
+use linsep::run::{Budget, Observer, Stop, Training};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Writes every update of a run and hands everything else on to another observer.
 ///
 /// ```
-/// use linsep::learn::perceptron::Perceptron;
+/// use linsep::engine::perceptron::Perceptron;
 /// use linsep::trace::Tracer;
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let rows = [[0., 0.], [0., 1.], [1., 0.], [1., 1.]];

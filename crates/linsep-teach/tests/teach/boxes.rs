@@ -216,7 +216,7 @@ fn box_003_as_printed_does_not_start_while_there_is_an_error_and_does_not_end_wi
     // With η = 5 the first row leads to (-4, 0, 0) and the second is right: the error is 4 then,
     // not below 3.5, and that ends the loop.
     let mut long = from_one(3.5);
-    long.run.rate = linsep::learn::rate::Rate::Constant(5.0);
+    long.run.rate = linsep::learn::perceptron::Rate::Constant(5.0);
     let (fit, found) = vectors(&long, &and());
     assert_eq!(found, [[1., 0., 0.], [-4., 0., 0.]]);
     assert_eq!((fit.stop, fit.progress.visits), (Stop::Finished, 2));

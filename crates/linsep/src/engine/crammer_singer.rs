@@ -25,7 +25,7 @@
 
 use super::compact::Compact;
 use super::joint::{Joint, Lines, Measured, Mixing, merge};
-use super::objective::{Gap, Intercept};
+use crate::objective::{Gap, Intercept};
 use linsep_data::matrix::panel::{Decoder, PanelRows, Real, Scratch};
 use linsep_data::matrix::with_rows;
 use linsep_data::parallel::parallel_map;

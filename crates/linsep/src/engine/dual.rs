@@ -20,10 +20,11 @@
 //! large-scale linear SVM, 2008; Yu, Huang, Lin, Dual coordinate descent methods for logistic
 //! regression, 2011.
 
-use super::ground::Ground;
-use super::objective::{Gap, Intercept, Loss, Objective, Sides};
 use super::sweep::{self, Found, LEAST_GAP, Machines, Sweep};
+use crate::engine::permuted::Ground;
+use crate::loss::Loss;
 use crate::model::Plane;
+use crate::objective::{Gap, Intercept, Objective, Sides};
 use linsep_data::matrix::{CodeRows, Rows, with_rows};
 use linsep_data::rng::{Purpose, Stream};
 use std::sync::{Arc, OnceLock};
@@ -251,7 +252,8 @@ impl Dual {
             // Multipliers that do not balance are shrunk first, one side of them.
             Intercept::Free => objective.dual(&objective.sides(&self.alpha), &self.alpha),
             _ => {
-                let psi = |i: usize| objective.loss.psi(self.alpha[i], objective.costs[i]);
+                let psi =
+                    |i: usize| objective.loss.conjugate_term(self.alpha[i], objective.costs[i]);
                 objective.total(psi) - objective.penalty.value(&plane, objective.intercept)
             }
         };

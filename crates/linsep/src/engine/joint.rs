@@ -24,8 +24,8 @@
 //! machines, 2001; Bishop 4.3.4.
 
 use super::compact::Compact;
-use super::objective::{Gap, Intercept, Penalty, pieces};
 use crate::model::Plane;
+use crate::objective::{Gap, Intercept, Penalty, pieces};
 use linsep_data::Dataset;
 use linsep_data::matrix::panel::{PanelRows, Real, Scratch, stride};
 use linsep_data::matrix::with_rows;

@@ -1,6 +1,6 @@
 //! The planes of an online run, how a row scores on them and how it moves them.
 
-use crate::learn::rate::Rate;
+use crate::engine::rate::Rate;
 use crate::model::Plane;
 use linsep_data::Dataset;
 use linsep_data::matrix::{Bundle, Products, Row, Rows};
@@ -246,11 +246,11 @@ pub struct Moving {
 pub(super) mod bits {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub fn serialize<S: Serializer>(v: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(v: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(v.iter().map(|x| x.to_bits()))
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<f64>, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<f64>, D::Error> {
         Ok(Vec::<u64>::deserialize(d)?.into_iter().map(f64::from_bits).collect())
     }
 

@@ -2,25 +2,29 @@
 //! adds is a rule.
 
 pub mod batch;
-mod compact;
+pub mod certified;
+pub mod closed_form;
+pub mod compact;
 pub mod coordinates;
 pub mod crammer_singer;
 pub mod curvature;
-pub mod dense;
 pub mod direct;
 pub mod dual;
-mod gram;
-pub mod ground;
+pub mod gram;
 pub mod joint;
 pub mod machine;
 pub mod newton;
-pub mod objective;
 pub mod online;
-mod pass;
+pub mod pass;
+pub mod perceptron;
+pub mod permuted;
 pub mod planes;
-mod rough;
-mod skipping;
+pub mod quantised;
+pub mod rate;
+pub mod response;
+pub mod resting;
+pub mod row_weights;
+pub mod skipping;
 pub mod softmax;
 pub mod stopping;
 pub mod sweep;
-pub mod tilt;

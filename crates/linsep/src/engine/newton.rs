@@ -8,7 +8,7 @@
 //! iteration. Wide data takes the diagonal of H. Very tall data is solved on every eighth row first, which is a start close to
 //! the answer for an eighth of the price.
 //!
-//! Products H p of dense rows use values of one byte ([`super::rough`]) as long as that gets steps ahead.
+//! Products H p of dense rows use values of one byte ([`crate::engine::quantised`]) as long as that gets steps ahead.
 //!
 //! The multipliers α = −c loss′(m) are a dual point of their own, and P − D = ½ ∇Pᵀ Λ⁻¹ ∇P there, so
 //! the gradient tells how near the best a plane is. For the squared hinge H is a generalised second
@@ -21,9 +21,9 @@
 //! of stochastic Hessian information, 2011.
 
 use super::curvature::{Inverse, Sampled};
-use super::objective::{Gap, Intercept, Look, Objective, Sides, add, worthwhile};
-use super::rough::Rough;
+use crate::engine::quantised::Rough;
 use crate::model::Plane;
+use crate::objective::{Gap, Intercept, Look, Objective, Sides, add, worthwhile};
 use linsep_data::matrix::{CodeRows, with_rows};
 use linsep_data::parallel::parallel_map;
 

@@ -8,9 +8,9 @@ use super::machine::{Arrangement, Centring, Machine, Moved, Moving, Rates, bits}
 use super::pass::{AllRight, Losses, Margins, Moves, Pass, Passed, work};
 use super::skipping::{EveryRow, Pace, Situation, Skips};
 use super::stopping::StopRule;
-use crate::learn::update::{Beginning, Move, StartPlane, Update};
-use crate::learn::{Budget, Progress, Status};
 use crate::model::Plane;
+use crate::run::update::{Beginning, Move, StartPlane, Update};
+use crate::run::{Budget, Progress, Status};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
 use linsep_data::matrix::Rows;
@@ -242,7 +242,7 @@ impl<U: Rule> Online<U> {
         Ok(run)
     }
 
-    /// See [`crate::learn::Training::advance`].
+    /// See [`crate::run::Training::advance`].
     pub fn advance(&mut self, budget: Budget) -> Status {
         let Budget { mut visits, mut updates } = budget;
         while visits > 0 && updates > 0 && self.now.ended == Ended::No {
@@ -444,7 +444,7 @@ impl<U: Rule> Online<U> {
         self.now.planes.iter().map(|plane| plane.raw(&self.scaler)).collect()
     }
 
-    /// See [`crate::learn::Training::beginnings`].
+    /// See [`crate::run::Training::beginnings`].
     pub fn beginning(&self, positive: Option<u32>) -> Beginning {
         let plane =
             |plane: &Moving| StartPlane { weights: plane.v.clone(), bias: plane.b, shift: plane.c };

@@ -11,9 +11,10 @@
 //! multiplier in its domain is a dual point, so short ones prove as much.
 
 use super::dual::logistic_step;
-use super::ground::Ground;
-use super::objective::{Gap, Intercept, Loss};
+use crate::engine::permuted::Ground;
+use crate::loss::Loss;
 use crate::model::Plane;
+use crate::objective::{Gap, Intercept};
 use linsep_data::matrix::profile::power_of_ten;
 use linsep_data::parallel::parallel_map;
 use linsep_data::rng::{Purpose, Stream};
@@ -294,7 +295,8 @@ where
                 for lane in 0..self.count {
                     let margin = f64::from(self.sign(place, lane) * scores[lane]);
                     losses[lane] += cost * ground.loss.value(margin);
-                    psi[lane] += ground.loss.psi(f64::from(self.alpha[place][lane]), cost);
+                    psi[lane] +=
+                        ground.loss.conjugate_term(f64::from(self.alpha[place][lane]), cost);
                 }
             }
             (losses, psi)

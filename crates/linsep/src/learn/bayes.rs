@@ -19,12 +19,14 @@
 //!
 //! Reference: McCallum and Nigam 1998; Bishop, Pattern Recognition and Machine Learning, 4.2.
 
-use super::closed_form::{ClosedForm, Proof, Run, Solution, class_factors, require_every_class};
-use super::discriminant::Priors;
-use super::{Learner, Task, Training};
 use crate::density::{Density, Family, MOST_NUMBERS};
+use crate::engine::closed_form::{
+    ClosedForm, Proof, Run, Solution, class_factors, require_every_class,
+};
 use crate::engine::direct::{Spec, Want};
+use crate::learn::discriminant::Priors;
 use crate::model::{Link, Plane};
+use crate::run::{Learner, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::error::{Code, Error, Place, Problem, Result};
 use linsep_data::parallel::parallel_map;

@@ -8,14 +8,14 @@
 //!
 //! It ends with an empty error set, or at a limit.
 
-use super::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
-use super::update::{Beginning, Update};
-use super::{
+use crate::engine::online::is_count;
+use crate::engine::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
+use crate::model::{LinearModel, Plane};
+use crate::run::update::{Beginning, Update};
+use crate::run::{
     BinaryLearner, Budget, Certificate, Learner, Progress, SavedPlane, State, Status, Task,
     Training,
 };
-use crate::engine::online::is_count;
-use crate::model::{LinearModel, Plane};
 use linsep_data::error::{Error, Result};
 use linsep_data::matrix::{Rows, with_rows};
 use serde::{Deserialize, Serialize};

@@ -2,10 +2,10 @@
 
 use super::parameters::*;
 use super::{Settings, machines, named};
-use crate::learn::Learner;
 use crate::learn::logistic::{Intercept, Logistic};
-use crate::learn::multiclass::OneVsRestLast;
 use crate::learn::svm::{CrammerSinger, Svm};
+use crate::run::Learner;
+use crate::run::reduction::OneVsRestLast;
 use linsep_data::error::Result;
 
 pub(super) fn logistic(settings: &Settings) -> Result<Box<dyn Learner>> {

@@ -1,12 +1,12 @@
 //! The parameters of all learners: name, default and meaning, each in one place.
 
 use super::Parameter;
+use crate::engine::perceptron::{Order, Ties};
+use crate::engine::response::Aggressive;
 use crate::learn::descent::Pace;
 use crate::learn::discriminant::{Priors, Threshold};
 use crate::learn::least_squares::LeftOut;
 use crate::learn::optimising::Solver;
-use crate::learn::perceptron::{Order, Ties};
-use crate::learn::response::Aggressive;
 use crate::learn::svm::HingeLoss;
 use linsep_data::scale::Scaling;
 

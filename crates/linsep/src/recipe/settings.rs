@@ -2,7 +2,7 @@
 
 use super::parameters::ETA;
 use super::{Parameter, Settings, named};
-use crate::learn::rate::Rate;
+use crate::engine::rate::Rate;
 use linsep_data::error::{Error, Result};
 
 impl Settings {

@@ -5,7 +5,7 @@ use dashu_int::{IBig, UBig};
 use linsep_data::Dataset;
 use linsep_data::matrix::{Row, Rows, with_rows};
 use linsep_data::parallel::parallel_map;
-use linsep_proof::{Claim, Problem, ReadingField, Scheme, check_claim};
+use linsep_proof::{Claim, Problem, ReadingField, check_claim};
 use std::sync::Arc;
 
 /// One two-class question on some rows of a data set.
@@ -321,18 +321,6 @@ pub struct AlikeRows {
     pub columns: Vec<u32>,
     pub two: i32,
     pub five: i32,
-}
-
-/// The label of one class against another, or against all others.
-pub fn problem_of(data: &Dataset, positive: &str, negative: Option<&str>) -> Problem {
-    let others =
-        || data.label_names().iter().filter(|name| *name != positive).cloned().collect::<Vec<_>>();
-    let (scheme, negative) = match negative {
-        _ if data.label_names().len() == 2 => (Scheme::Binary, others()),
-        Some(class) => (Scheme::Pair, vec![class.to_owned()]),
-        None => (Scheme::Rest, others()),
-    };
-    Problem { scheme, positive: vec![positive.to_owned()], negative }
 }
 
 /// The exact value of a finite binary64.

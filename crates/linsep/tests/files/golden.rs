@@ -5,7 +5,7 @@
 use crate::files::{Files, options};
 use linsep::data::input::{InputColumn, InputMap, SourceColumn};
 use linsep::data::read::stream;
-use linsep::model_file::{DataIdentity, ModelFile};
+use linsep::file::{DataIdentity, ModelFile};
 use linsep::proof::{Reading, ReadingField};
 use linsep::{Ballot, Certificate, Code, LinearModel, Link, Plane, Progress, Rule, Stop};
 use sha2::{Digest as _, Sha256};

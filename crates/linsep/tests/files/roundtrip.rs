@@ -5,7 +5,7 @@ use crate::files::{Files, labels_of, options, pack, rows_of};
 use linsep::data::input::{InputColumn, InputMap};
 use linsep::data::read::{Format, ReadOptions, ReadResult, read};
 use linsep::data::write::{OutputFormat, Packing, losses, write};
-use linsep::model_file::{DataIdentity, ModelFile};
+use linsep::file::{DataIdentity, ModelFile};
 use linsep::proof::{Reading, ReadingField};
 use linsep::{
     Ballot, Certificate, Dataset, DatasetBuilder, LinearModel, Link, Plane, Progress, Rule, Stop,

@@ -5,7 +5,7 @@ use crate::files::{Files, options, read_text, read_with};
 use crate::support::{Variant, bits, variants_of};
 use linsep::data::basis::BasisSpec;
 use linsep::data::read::{ReadingChoice, stream};
-use linsep::model_file::{DataIdentity, ModelFile};
+use linsep::file::{DataIdentity, ModelFile};
 use linsep::proof::{CertificateFile, Claim, Finding, check_file};
 use linsep::rng::{Purpose, Stream};
 use linsep::verdict::{Decision, Judge, Verdict, certificate};

@@ -5,7 +5,7 @@ use crate::support::{
     Table, Variant, bits, every_variant, fit, numbers, overlapping, same_best, table, tables,
     variants_of,
 };
-use linsep::model_file::{DataIdentity, ModelFile};
+use linsep::file::{DataIdentity, ModelFile};
 use linsep::proof::{Finding, check_claim};
 use linsep::{Code, Dataset, DatasetBuilder, Fit, Learner, LinearModel, Plane, Stop, Task};
 

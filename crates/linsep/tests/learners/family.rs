@@ -1,13 +1,13 @@
 //! The rules of the perceptron family, each against its formula and against what is proved of it.
 
 use linsep::data::scale::Scaling;
-use linsep::learn::adaline::Adaline;
-use linsep::learn::multiclass::OneVsRest;
 use linsep::learn::perceptron::{Order, Perceptron};
+use linsep::learn::perceptron::Rate;
+use linsep::learn::perceptron::{Aggressive, Response};
+use linsep::learn::adaline::Adaline;
 use linsep::learn::pocket::Pocket;
-use linsep::learn::rate::Rate;
-use linsep::learn::response::{Aggressive, Response};
 use linsep::rng::{Purpose, Stream};
+use linsep::run::reduction::OneVsRest;
 use linsep::verdict::{Judge, Verdict};
 use linsep::{Budget, Dataset, Learner, Limits, Plane, Status, Stop, Task};
 

@@ -1,10 +1,10 @@
 //! Which rows are final: no row that is called so has another class at a solution that is as good as
 //! rounding allows.
 
-use linsep::learn::finality::{Bound, final_rows};
 use linsep::learn::logistic::{Intercept, Logistic};
 use linsep::learn::svm::{HingeLoss, Svm};
 use linsep::rng::{Purpose, Stream};
+use linsep::select::flips::{Bound, final_rows};
 use linsep::{Claim, Dataset, DatasetBuilder, Fit, Learner, Limits, Task};
 
 /// Rows of two noisy classes; every third problem is sparse, every other weighted.
@@ -160,7 +160,7 @@ fn machines_side_by_side_are_final_where_the_winner_leads_everywhere() {
     let run = |gap| {
         let mut svm = Svm::default();
         svm.gap = gap;
-        let machines = linsep::learn::multiclass::OneVsRest(svm);
+        let machines = linsep::run::reduction::OneVsRest(svm);
         fit(&machines, &task)
     };
     let best = run(1e-12);

@@ -3,11 +3,11 @@
 
 use crate::proofs::{example, never};
 use linsep::learn::hard_margin::HardMargin;
-use linsep::learn::multiclass::OneVsOne;
-use linsep::learn::support::support_rows;
 use linsep::learn::svm::{HingeLoss, Svm};
 use linsep::proof::{Claim, check_claim};
 use linsep::rng::{Purpose, Stream};
+use linsep::run::reduction::OneVsOne;
+use linsep::select::support::support_rows;
 use linsep::verdict::{Judge, Ratio, Verdict};
 use linsep::{
     Code, Dataset, DatasetBuilder, Error, Fit, Learner, Limits, LinearModel, Stop, Task, Training,

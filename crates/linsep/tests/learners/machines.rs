@@ -2,11 +2,11 @@
 //! force, and against what it is a reduction to.
 
 use crate::support::{Table, bits, epochs, fit, table, tables, variants_of};
-use linsep::learn::multiclass::{OneVsOne, OneVsRest, OneVsRestLast};
 use linsep::learn::perceptron::Perceptron;
 use linsep::learn::voted::Voted;
 use linsep::proof::{Scheme, check_claim};
 use linsep::rng::{Purpose, Stream};
+use linsep::run::reduction::{OneVsOne, OneVsRest, OneVsRestLast};
 use linsep::{
     Ballot, Budget, Claim, Dataset, Learner, Limits, LinearModel, Link, Plane, Rule, State, Status,
     Stop, Task, Training, drive,
@@ -265,7 +265,7 @@ fn duels_are_proved_as_pairs() {
 fn a_duel_that_cannot_be_won_is_refuted_as_a_pair() {
     let rows = [[0., 0.], [1., 1.], [0., 1.], [1., 0.], [9., 9.], [9., 8.]];
     let data = Dataset::from_rows(&rows, &["a", "a", "b", "b", "c", "c"]).unwrap();
-    let learner = OneVsOne(linsep::learn::deciding::Deciding(Perceptron::default()));
+    let learner = OneVsOne(linsep::learn::perceptron::Deciding(Perceptron::default()));
     let fit = learner.fit(&Task::new(data.clone()), &Limits::default(), &mut ()).unwrap();
     let kinds: Vec<&str> = fit.certificate.claims.iter().map(Claim::name).collect();
     assert_eq!(kinds, ["inseparable", "separable", "separable"]);

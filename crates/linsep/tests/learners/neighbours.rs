@@ -1,7 +1,7 @@
 //! k nearest neighbours against a plain search, ties included, and the majority class.
 
-use linsep::learn::neighbours::{Neighbours, majority};
 use linsep::rng::{Purpose, Stream};
+use linsep::select::neighbours::{Neighbours, majority};
 use linsep::{Dataset, DatasetBuilder};
 
 fn grid(rows: usize, width: usize, levels: u64, seed: u64) -> Dataset {

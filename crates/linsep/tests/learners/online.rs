@@ -3,8 +3,8 @@
 
 use crate::support::{Table, Variant, bits, epochs, overlapping, table, tables, variants_of};
 use linsep::learn::perceptron::{Order, Perceptron, StopRule};
-use linsep::learn::stream::OnePass;
 use linsep::proof::digest::{Digester, digest};
+use linsep::select::stream::OnePass;
 use linsep::{Budget, Dataset, Learner, Limits, State, Status, Stop, Task, Training, drive};
 use std::ops::ControlFlow;
 

@@ -1,9 +1,9 @@
 //! Penalties with corners, weights with limits, and no penalty at all: what the optimisers find
 //! against conditions and a slow reference that share no code with them.
 
-use linsep::learn::bounds::Bound;
 use linsep::learn::logistic::{Intercept, Logistic};
 use linsep::learn::svm::Svm;
+use linsep::learn::optimising::Bound;
 use linsep::proof::{Claim, Optimality};
 use linsep::rng::{Purpose, Stream};
 use linsep::{Budget, Dataset, DatasetBuilder, Fit, Learner, Limits, Plane, Status, Stop, Task};

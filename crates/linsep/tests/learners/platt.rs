@@ -3,11 +3,11 @@
 
 use crate::proofs::example;
 use linsep::data::split::{Split, folds};
-use linsep::learn::multiclass::{OneVsOne, OneVsRestLast};
-use linsep::learn::platt::calibrate;
+use linsep::file::{DataIdentity, ModelFile};
 use linsep::learn::svm::{CrammerSinger, Svm};
 use linsep::model::Sigmoid;
-use linsep::model_file::{DataIdentity, ModelFile};
+use linsep::run::reduction::{OneVsOne, OneVsRestLast};
+use linsep::select::platt::calibrate;
 use linsep::{
     Certificate, Code, Dataset, Learner, Limits, LinearModel, Link, Progress, Stop, Task,
 };

@@ -12,7 +12,7 @@ pub(super) use around::place;
 
 use around::Around;
 use clap::ArgMatches;
-use linsep::model_file::ModelFile;
+use linsep::file::ModelFile;
 use linsep::{Error, LinearModel, Plane, Rule, printable};
 use linsep_teach::geometry::{Line, Shape, boundary};
 use serde_json::{Value, json};

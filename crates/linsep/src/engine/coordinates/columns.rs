@@ -1,6 +1,6 @@
 //! Some columns of the rows of an objective, each with its values that are not 0.
 
-use crate::engine::objective::Objective;
+use crate::objective::Objective;
 use linsep_data::matrix::{CodeRows, with_rows};
 use linsep_data::parallel::parallel_map;
 

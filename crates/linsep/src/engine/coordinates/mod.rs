@@ -1,6 +1,6 @@
 //! Coordinates on columns, for penalties with corners and weights with limits.
 //!
-//! Problem: P of [`super::objective`] with a smooth loss and l1 > 0, or weights between limits. Most
+//! Problem: P of [`crate::objective`] with a smooth loss and l1 > 0, or weights between limits. Most
 //! weights of the answer rest at 0 or at a limit, and a step has to find out which.
 //!
 //! A step measures the gap in one pass and then goes to the least of a quadratic model of the losses
@@ -24,8 +24,9 @@ mod columns;
 mod model;
 
 use super::curvature::{MOST_FACTORED, Sampled, second_derivatives};
-use super::objective::{Gap, Intercept, Look, Loss, Objective};
+use crate::loss::Loss;
 use crate::model::Plane;
+use crate::objective::{Gap, Intercept, Look, Objective};
 use columns::Columns;
 use model::{Bias, Matrix, Term, Weighed, descend};
 
@@ -180,7 +181,7 @@ impl Coordinates {
         for round in 0..MODELS {
             let curvatures = objective.safe_curvatures(&margins);
             let pull = |(i, m): (usize, &f64)| {
-                objective.signs[i] * objective.costs[i] * objective.loss.pull(*m)
+                objective.signs[i] * objective.costs[i] * objective.loss.negative_gradient(*m)
             };
             let pulls: Vec<f64> = margins.iter().enumerate().map(pull).collect();
             let (mut model, free) =

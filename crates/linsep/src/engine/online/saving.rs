@@ -1,7 +1,7 @@
 //! Runs that are saved, go on where they were, or go on with other data.
 
 use super::{Arrangement, Earlier, Moving, Now, Online, Order, Pace, Rule};
-use crate::learn::State;
+use crate::run::State;
 use linsep_data::error::{Error, Result};
 
 impl<U: Rule> Online<U> {
@@ -38,7 +38,7 @@ impl<U: Rule> Online<U> {
         Ok(())
     }
 
-    /// See [`crate::learn::Training::carry_on`]. Steps on other data count for rates, averages and
+    /// See [`crate::run::Training::carry_on`]. Steps on other data count for rates, averages and
     /// orders; columns that were not there yet have the weight 0.
     pub fn carry_on(&mut self, state: &State) -> Result<()> {
         let before: Now = state.decode()?;
