@@ -5,7 +5,7 @@
 //! settings and a number of classes, [`Recipe::require`] refuses with the names of learners that can.
 
 use super::{ALL, Recipe, Settings};
-use crate::error::{Error, Result};
+use linsep_data::error::{Error, Result};
 use linsep_proof::Loss;
 
 /// What a learner can do.

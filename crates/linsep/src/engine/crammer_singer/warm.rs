@@ -4,8 +4,8 @@
 //! planes are `factor` times as long, which is where most of the multipliers stay.
 
 use super::{CrammerSinger, Descent, Saved, Work, squares};
-use crate::data::store::panel::Real;
 use crate::engine::joint::Joint;
+use linsep_data::matrix::panel::Real;
 
 impl CrammerSinger {
     /// Begins at the shares of another run on the same rows; false if they are not of this problem.
