@@ -103,6 +103,9 @@ impl Only {
 
     /// The condition in words, as in the table of the documentation.
     pub fn words(&self) -> String {
+        if self.values.is_empty() {
+            return "not for more than two classes".to_owned();
+        }
         let values = self.values.join(" or ");
         let many = if self.many { "for more than two classes " } else { "" };
         format!("{many}only with {} {values}", self.setting)
@@ -110,11 +113,11 @@ impl Only {
 }
 
 macro_rules! abilities {
-    ($($(#[$doc:meta])* $variant:ident, $word:literal, $lack:literal;)+) => {
+    ($(#[doc = $doc:literal] $variant:ident, $word:literal, $lack:literal;)+) => {
         /// Something that a learner can do or cannot.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
-        pub enum Ability { $($(#[$doc])* $variant,)+ }
+        pub enum Ability { $(#[doc = $doc] $variant,)+ }
 
         impl Ability {
             /// Every ability, in the order of the table.
@@ -122,6 +125,11 @@ macro_rules! abilities {
 
             /// The short name, as in the table of the documentation.
             pub fn word(self) -> &'static str { match self { $(Ability::$variant => $word,)+ } }
+
+            /// What it means, in a sentence.
+            pub fn meaning(self) -> &'static str {
+                match self { $(Ability::$variant => $doc.trim_ascii(),)+ }
+            }
 
             /// What a learner without it lacks, as in "fisher `cannot be traced`".
             fn lack(self) -> &'static str { match self { $(Ability::$variant => $lack,)+ } }
@@ -138,7 +146,7 @@ abilities! {
     OvrK1, "ovr-k-1", "has no one-versus-rest without the last class";
     /// K classes: one binary classifier for each pair.
     Ovo, "ovo", "has no one-versus-one";
-    /// A row of weight 2 counts twice, one of weight 0 not at all.
+    /// Rows have weights; one of weight 0 is absent.
     RowWeights, "row weights", "does not weight rows";
     /// Classes can be weighted equally.
     ClassWeights, "class weights", "does not weight classes";
@@ -216,7 +224,7 @@ impl Recipe {
             _ if !self.has(ability) => Err(self.cannot(ability)),
             None => Ok(()),
             Some(only) => Err(Error::usage(format!(
-                "{} with {} {} {}; it can {}; learners that can: {}",
+                "{} with {} {} {} ({}); learners that can: {}",
                 self.name,
                 only.setting,
                 self.value_of(only.setting, settings),

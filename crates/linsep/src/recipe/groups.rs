@@ -28,10 +28,14 @@ pub(super) const TO_A_MARGIN: Abilities = STREAMED.without(&[CountMistakes]);
 pub(super) const DECIDING: Abilities = Abilities { claims: DECIDES, ..STREAMED };
 
 /// A vote of all planes, which are those of one binary classifier.
-pub(super) const VOTED: Abilities = FAMILY.without(&[Joint]);
-
-/// Least mean squares: every visit is a step, so none is a mistake.
-pub(super) const ADALINE: Abilities = BATCH.and(&[Stream]);
+pub(super) const VOTED: Abilities = Abilities {
+    only: &[
+        Only::of_many(Trace, MACHINES.name, &["ovr", "ovr-k-1"]),
+        Only::of_many(MarginBound, MACHINES.name, &[]),
+    ],
+    ..FAMILY
+}
+.without(&[Joint]);
 
 /// A step for all rows together.
 pub(super) const BATCH: Abilities = Abilities { claims: &["separable"], ..Abilities::NONE }.and(&[
@@ -40,7 +44,11 @@ pub(super) const BATCH: Abilities = Abilities { claims: &["separable"], ..Abilit
     ClassWeights,
     CarryOn,
     Trace,
+    CountMistakes,
 ]);
+
+/// Least mean squares row by row: every visit is a step, so none is a mistake.
+pub(super) const ADALINE: Abilities = BATCH.and(&[Stream]).without(&[CountMistakes]);
 
 /// Descent on a criterion. A step on `jd` scales the plane and bounds cut it off, so it is no sum of rows.
 pub(super) const DESCENT: Abilities = Abilities {
@@ -52,6 +60,8 @@ pub(super) const DESCENT: Abilities = Abilities {
         Only::with(Probabilities, CRITERION.name, &["logistic"]),
         Only::of_many(Probabilities, CRITERION.name, &[]),
         Only::with(BoxConstraints, CRITERION.name, DESCENDED),
+        Only::with(CountMistakes, CRITERION.name, DESCENDED),
+        Only::with(CountMistakes, PACE.name, &["batch"]),
     ],
     claims: &["separable", "mistakes"],
     ..BATCH
@@ -64,6 +74,7 @@ pub(super) const HO_KASHYAP: Abilities =
         Ovr,
         RowWeights,
         ClassWeights,
+        CountMistakes,
     ]);
 
 /// Equations between the columns, solved once.
@@ -74,11 +85,8 @@ pub(super) const EQUATIONS: Abilities =
 /// Normal densities with a covariance.
 pub(super) const DENSITIES: Abilities = EQUATIONS.and(&[Probabilities, Sample]);
 
-/// Normal densities with variances alone.
-pub(super) const VARIANCES: Abilities = Abilities { matrix: false, ..DENSITIES };
-
-/// Densities of counts.
-pub(super) const COUNTS: Abilities = Abilities { claims: &["counts"], ..VARIANCES };
+/// Densities of independent columns, made of counts and sums.
+pub(super) const COUNTS: Abilities = Abilities { claims: &["counts"], matrix: false, ..DENSITIES };
 
 /// An objective that is made small, with a bound from below.
 const OBJECTIVE: Abilities = Abilities { claims: &["optimal"], ..Abilities::NONE }

@@ -275,7 +275,7 @@ pub const ALL: &[Recipe] = &[
         summary: "naive Bayes of normal columns whose variances the classes share",
         kind: Kind::Direct,
         assumes: "independent normal columns with variances that the classes share",
-        abilities: groups::VARIANCES,
+        abilities: groups::COUNTS,
         parameters: &[PRIORS, VAR_SMOOTHING],
         build: |settings| {
             Ok(Box::new(SharedVarianceBayes {
