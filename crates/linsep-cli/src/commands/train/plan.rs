@@ -121,7 +121,7 @@ impl Plan {
         if runs.is_some() && checkpoints.wanted {
             return Err(Error::usage("--runs makes runs that are not saved on their way").into());
         }
-        let auto_cost = auto_cost::asked(recipe, &mut settings);
+        let auto_cost = auto_cost::asked(matches, recipe, &mut settings)?;
         let built = match &algorithm_box {
             Some(chosen) => chosen.algorithm_box.build(&settings, chosen.literal),
             None => recipe.build(&settings),

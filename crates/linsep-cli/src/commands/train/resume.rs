@@ -73,8 +73,14 @@ impl Resume {
         }
         let file = ModelFile::from_json(&bytes, path, limit)?;
         let Some(run) = file.run else {
+            let why = match Recipe::find(&file.learner) {
+                Ok(recipe) if !recipe.has(Ability::CarryOn) => {
+                    recipe.cannot(Ability::CarryOn).to_string()
+                }
+                _ => "--init starts from the planes of a model".to_owned(),
+            };
             return Err(Error::usage(format!(
-                "--resume: {} holds no run to go on with; --init starts from the planes of a model",
+                "--resume: {} holds no run to go on with; {why}",
                 path.display()
             ))
             .into());
