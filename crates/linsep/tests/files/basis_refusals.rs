@@ -3,9 +3,9 @@
 
 use crate::files::read_text;
 use linsep::data::basis::{Basis, BasisSpec, Degree};
-use linsep::learn::perceptron::Perceptron;
 use linsep::file::{DataIdentity, ModelFile};
 use linsep::learn::perceptron::Deciding;
+use linsep::learn::perceptron::Perceptron;
 use linsep::proof::{
     Basis as Claimed, CertificateFile, Claim, ExactNumber, Finding, check_file, digest,
 };

@@ -1,8 +1,8 @@
 //! The learner that takes turns with the verdict: each of its ends, and the ceiling of the margin
 //! while a run lasts.
 
-use linsep::learn::perceptron::{Order, Perceptron};
 use linsep::learn::perceptron::Deciding;
+use linsep::learn::perceptron::{Order, Perceptron};
 use linsep::proof::{Claim, check_claim};
 use linsep::rng::{Purpose, Stream};
 use linsep::verdict::{Judge, Verdict};

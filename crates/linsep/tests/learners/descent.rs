@@ -1,10 +1,10 @@
 //! Batch learning against its formulas.
 
 use linsep::data::scale::Scaling;
-use linsep::learn::perceptron::Rate;
 use linsep::learn::descent::Descent;
-use linsep::loss::Criterion;
 use linsep::learn::optimising::Bound;
+use linsep::learn::perceptron::Rate;
+use linsep::loss::Criterion;
 use linsep::{Budget, Dataset, Learner, Limits, Plane, Status, Stop, Task};
 
 fn data() -> Dataset {

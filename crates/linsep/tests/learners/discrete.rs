@@ -3,13 +3,13 @@
 
 use crate::proofs::example;
 use linsep::data::scale::Scaling;
-use linsep::learn::perceptron::{Order, Perceptron};
-use linsep::learn::perceptron::Rate;
 use linsep::learn::descent::search::FewMistakes;
 use linsep::learn::descent::{Descent, Pace};
 use linsep::learn::ho_kashyap::HoKashyap;
-use linsep::loss::Criterion;
 use linsep::learn::optimising::Bound;
+use linsep::learn::perceptron::Rate;
+use linsep::learn::perceptron::{Order, Perceptron};
+use linsep::loss::Criterion;
 use linsep::proof::{Finding, check_claim};
 use linsep::rng::{Purpose, Stream};
 use linsep::{Budget, Claim, Dataset, Learner, Limits, Plane, Stop, Task};

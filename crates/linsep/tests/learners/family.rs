@@ -1,10 +1,10 @@
 //! The rules of the perceptron family, each against its formula and against what is proved of it.
 
 use linsep::data::scale::Scaling;
-use linsep::learn::perceptron::{Order, Perceptron};
+use linsep::learn::adaline::Adaline;
 use linsep::learn::perceptron::Rate;
 use linsep::learn::perceptron::{Aggressive, Response};
-use linsep::learn::adaline::Adaline;
+use linsep::learn::perceptron::{Order, Perceptron};
 use linsep::learn::pocket::Pocket;
 use linsep::rng::{Purpose, Stream};
 use linsep::run::reduction::OneVsRest;

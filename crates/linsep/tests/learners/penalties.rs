@@ -2,8 +2,8 @@
 //! against conditions and a slow reference that share no code with them.
 
 use linsep::learn::logistic::{Intercept, Logistic};
-use linsep::learn::svm::Svm;
 use linsep::learn::optimising::Bound;
+use linsep::learn::svm::Svm;
 use linsep::proof::{Claim, Optimality};
 use linsep::rng::{Purpose, Stream};
 use linsep::{Budget, Dataset, DatasetBuilder, Fit, Learner, Limits, Plane, Status, Stop, Task};

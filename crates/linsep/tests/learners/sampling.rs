@@ -1,9 +1,9 @@
 //! Rows drawn from a generative model give back its parameters, within bounds from their variances.
 
 use linsep::density::{Density, Family, Sampler};
-use linsep::learn::perceptron::Perceptron;
 use linsep::learn::bayes::{BernoulliBayes, MultinomialBayes, SharedVarianceBayes};
 use linsep::learn::discriminant::{Fisher, Lda};
+use linsep::learn::perceptron::Perceptron;
 use linsep::rng::{Purpose, Stream};
 use linsep::{Dataset, DatasetBuilder, Fit, Learner, Limits, Task};
 
