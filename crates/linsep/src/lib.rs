@@ -43,7 +43,7 @@ pub mod rng;
 
 pub use linsep_proof as proof;
 
-pub use data::{Dataset, DatasetBuilder};
+pub use data::{Dataset, DatasetBuilder, Features};
 pub use error::{Code, DataError, Error, Excerpt, Place, Problem, Result, printable};
 pub use learn::{
     BinaryLearner, Budget, Certificate, Claim, Fit, Learner, Limits, Observer, Progress, Remark,
