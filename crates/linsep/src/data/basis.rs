@@ -18,10 +18,10 @@ pub(crate) mod spec;
 
 pub use spec::BasisSpec;
 
-use super::{Dataset, Features};
 use super::input::InputMap;
 use super::read::number;
 use super::store::{Stage, Staging, Store};
+use super::{Dataset, Features};
 use crate::error::{Code, Error, Place, Problem, Result};
 use linsep_proof::{MOST_DEGREE, MOST_TERMS};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -178,7 +178,8 @@ fn sparse(
     let mut values = Values::zeros(kind, nonzeros, profile.table(), profile.sparse_tens());
     let mut indices = vec![0; nonzeros];
     let mut lengths = vec![0; source.rows + 1];
-    let mut gather = Gather { source, counts, threads, lengths: &mut lengths, indices: &mut indices };
+    let mut gather =
+        Gather { source, counts, threads, lengths: &mut lengths, indices: &mut indices };
     let ten = values.tens[0];
     match &mut values.codes {
         Codes::Ones(_) => gather.entries(&mut vec![(); nonzeros], |_| ())?,
@@ -244,7 +245,8 @@ impl Gather<'_> {
                     let rows = block.values.chunks_exact(source.columns);
                     for (length, row) in lengths.iter_mut().zip(rows) {
                         let filled = row.iter().enumerate().filter(|(_, value)| **value != 0.0);
-                        *length = filled.map(|(column, value)| put(column as u32, *value)).count() as u32;
+                        *length =
+                            filled.map(|(column, value)| put(column as u32, *value)).count() as u32;
                     }
                 } else {
                     let mut start = 0;

@@ -3,8 +3,8 @@
 //! allocated; what is wrong with a value is found when its block is loaded.
 
 use super::array::{
-    Array, Column, ColumnsArray, CsrArray, DenseArray, Element, Matrix, Validity,
-    with_array, with_indices,
+    Array, Column, ColumnsArray, CsrArray, DenseArray, Element, Matrix, Validity, with_array,
+    with_indices,
 };
 use crate::error::{Code, Place, Problem};
 use std::ops::Range;
@@ -267,7 +267,9 @@ impl DenseArray<'_> {
     fn check(&self) -> Result<(), Problem> {
         let DenseArray { values, rows, columns, row_stride, column_stride } = *self;
         let shape = || {
-            format!("{rows} rows and {columns} columns with strides {row_stride} and {column_stride}")
+            format!(
+                "{rows} rows and {columns} columns with strides {row_stride} and {column_stride}"
+            )
         };
         let last = (rows - 1)
             .checked_mul(row_stride)
@@ -308,7 +310,8 @@ impl DenseArray<'_> {
             }
         } else {
             for (row, out) in rows.zip(out.chunks_exact_mut(width)) {
-                let from = values[row * self.row_stride..].iter().step_by(self.column_stride.max(1));
+                let from =
+                    values[row * self.row_stride..].iter().step_by(self.column_stride.max(1));
                 out.iter_mut().zip(from).for_each(|(out, value)| *out = wide(*value, lossy));
             }
         }

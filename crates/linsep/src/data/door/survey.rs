@@ -238,9 +238,10 @@ impl Survey {
             self.met.iter().all(|(_, value)| distinct.insert(*value).is_some()).then_some(distinct)
         });
         profile.single = self.single;
-        profile.ones = profile.distinct.as_ref().is_some_and(|distinct| {
-            distinct.values().iter().all(|value| *value == 1.0)
-        });
+        profile.ones = profile
+            .distinct
+            .as_ref()
+            .is_some_and(|distinct| distinct.values().iter().all(|value| *value == 1.0));
         profile
     }
 
