@@ -44,8 +44,8 @@ pub use linsep_data as data;
 pub use linsep_proof as proof;
 
 pub use linsep_data::{
-    Code, DataError, Dataset, DatasetBuilder, Error, Excerpt, Place, Problem, Result, atomic,
-    printable, rng,
+    Code, DataError, Dataset, DatasetBuilder, Error, Excerpt, Features, Place, Problem, Result,
+    atomic, printable, rng,
 };
 pub use model::{Ballot, Leads, LinearModel, Link, Plane, Rule};
 pub use run::{
