@@ -10,7 +10,7 @@ use brute::Kind;
 use files::{Files, options, read_text, read_with};
 use linsep::data::basis::BasisSpec;
 use linsep::data::read::{ReadingChoice, stream};
-use linsep::model_file::{DataIdentity, ModelFile};
+use linsep::model_file::ModelFile;
 use linsep::proof::{CertificateFile, Claim, Finding, check_file};
 use linsep::rng::{Purpose, Stream};
 use linsep::verdict::{Decision, Judge, Verdict, certificate};
@@ -32,7 +32,7 @@ fn decide(data: &Dataset) -> Decision {
 
 /// A certificate as the program writes it, read back from its text.
 fn file_of(data: &Dataset, decision: &Decision) -> CertificateFile {
-    let identity = DataIdentity { sha256: data.digest(1), rows: data.n_rows() as u64 };
+    let identity = data.identity(1);
     let claims = certificate(std::slice::from_ref(decision));
     let mut file = CertificateFile::new(identity, data.reading_field(), true, claims);
     file.basis = data.input().basis.as_ref().map(|basis| basis.claimed());
@@ -265,7 +265,7 @@ fn the_certificates_of_fitted_models_hold_on_raw_rows() {
     for variant in variants_of(&[]).into_iter().filter(|v| v.recipe.name != "multinomial-nb") {
         let task = Task::new(data.clone());
         let fit = variant.learner().fit(&task, &Limits::default(), &mut ()).unwrap();
-        let identity = DataIdentity { sha256: raw.digest(1), rows: raw.n_rows() as u64 };
+        let identity = raw.identity(1);
         let file = ModelFile::new(
             fit.model.clone(),
             fit.certificate.clone(),

@@ -3,7 +3,7 @@
 
 mod support;
 
-use linsep::model_file::{DataIdentity, ModelFile};
+use linsep::model_file::ModelFile;
 use linsep::proof::{Finding, check_claim};
 use linsep::{Code, Dataset, DatasetBuilder, Fit, Learner, LinearModel, Plane, Stop, Task};
 use support::{
@@ -426,7 +426,7 @@ fn every_claim_holds_or_says_that_nothing_is_proved_and_why() {
 }
 
 fn file_of(model: LinearModel, data: &Dataset) -> ModelFile {
-    let identity = DataIdentity { sha256: data.digest(1), rows: data.n_rows() as u64 };
+    let identity = data.identity(1);
     let end = (Stop::Epochs, linsep::Progress::default());
     let certificate = linsep::Certificate::unproved("a test of files");
     let about = (identity, data.reading_field());

@@ -9,6 +9,7 @@ use files::{Files, options};
 use linsep::data::input::{InputColumn, InputMap, SourceColumn};
 use linsep::data::read::stream;
 use linsep::model_file::{DataIdentity, ModelFile};
+use linsep::proof::digest::Version;
 use linsep::proof::{Reading, ReadingField};
 use linsep::{Ballot, Certificate, Code, LinearModel, Link, Plane, Progress, Rule, Stop};
 use sha2::{Digest as _, Sha256};
@@ -48,7 +49,8 @@ fn file(model: LinearModel, stop: Stop, binary64: Vec<u32>) -> ModelFile {
     let parameters = [("eta", "1"), ("order", "shuffle"), ("scale", "pow2")];
     let parameters = parameters.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
     let progress = Progress { epochs: 12, visits: 1800, updates: 77, last_mistakes: Some(0) };
-    let data = DataIdentity { sha256: "0123456789abcdef".repeat(4), rows: 150 };
+    let data =
+        DataIdentity { sha256: "0123456789abcdef".repeat(4), digest: Version::One, rows: 150 };
     let reading = ReadingField { default: Reading::Decimal, binary64 };
     let proof = Certificate::unproved("a \"golden\" file proves nothing");
     let seed = u64::MAX - 1;

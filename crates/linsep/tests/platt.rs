@@ -9,7 +9,7 @@ use linsep::learn::multiclass::{OneVsOne, OneVsRestLast};
 use linsep::learn::platt::calibrate;
 use linsep::learn::svm::{CrammerSinger, Svm};
 use linsep::model::Sigmoid;
-use linsep::model_file::{DataIdentity, ModelFile};
+use linsep::model_file::ModelFile;
 use linsep::{
     Certificate, Code, Dataset, Learner, Limits, LinearModel, Link, Progress, Stop, Task,
 };
@@ -87,7 +87,7 @@ fn they_come_back_from_a_file_and_files_that_contradict_themselves_are_refused()
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.linsep");
     let file_of = |model: &LinearModel| {
-        let identity = DataIdentity { sha256: data.digest(1), rows: data.n_rows() as u64 };
+        let identity = data.identity(1);
         let (end, about) =
             ((Stop::Finished, Progress::default()), (identity, data.reading_field()));
         let unproved = Certificate::unproved("a test of files");

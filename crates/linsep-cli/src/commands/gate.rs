@@ -10,7 +10,7 @@ use clap::ArgMatches;
 use linsep::atomic::write_atomic;
 use linsep::data::write::{Packer, write};
 use linsep::neuron::{Activation, Gate, Obstacle, Realisation, Thresholds, TruthTable, plane_of};
-use linsep::proof::{Certificate, CertificateFile, Claim, DataIdentity};
+use linsep::proof::{Certificate, CertificateFile, Claim};
 use linsep::verdict::{Decision, Judge, Method, Verdict};
 use linsep::{Dataset, Error, Plane};
 use serde_json::{Value, json};
@@ -82,9 +82,8 @@ fn learn(data: &Arc<Dataset>, context: &Context) -> Result<Decision, Failure> {
 
 /// The proof, for any reading of the same table.
 fn certificate(data: &Dataset, realisation: &Realisation, context: &Context) -> CertificateFile {
-    let sha256 = data.digest(context.threads);
-    let identity = DataIdentity { sha256, rows: data.n_rows() as u64 };
     let claims = realisation.claim.iter().cloned().collect();
+    let identity = data.identity(context.threads);
     CertificateFile::new(identity, data.reading_field(), true, Certificate { claims })
 }
 

@@ -8,7 +8,7 @@ use crate::input;
 use crate::output::{Facts, counted, grouped, print, print_json};
 use clap::ArgMatches;
 use linsep::data::read::read_with_map;
-use linsep::model_file::{DataIdentity, ModelFile};
+use linsep::model_file::ModelFile;
 use linsep::trace::{Line, Replay};
 use linsep::{Claim, Dataset, Error, Plane, Progress, Stop};
 use serde_json::json;
@@ -141,8 +141,7 @@ fn save(
         .all(|claim| matches!(claim, Claim::Separable { .. } | Claim::JointSeparable { .. }));
     let stop = if whole && proved { Stop::Finished } else { Stop::Updates };
     let progress = Progress { epochs, updates: replay.k(), ..Progress::default() };
-    let identity =
-        DataIdentity { sha256: data.digest(context.threads), rows: data.n_rows() as u64 };
+    let identity = data.identity(context.threads);
     let header = &replay.header;
     let file = ModelFile::new(
         replay.model(),

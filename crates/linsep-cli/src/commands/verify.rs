@@ -31,7 +31,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let options = input::options(matches, context)?;
     let data = read_with_map(&input::paths(matches), &options, map.as_ref())?.data;
     check_width(&data, 64, context)?;
-    let digest = data.digest(context.threads);
+    let digest = data.digest_of(certificate.data.digest, context.threads);
     let findings = check_file(&certificate, &data, &digest, context.threads);
     if context.json {
         print_json(&as_json(&certificate, &findings, &data, &digest))?;

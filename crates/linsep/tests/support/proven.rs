@@ -8,8 +8,7 @@ use linsep::data::input::InputMap;
 use linsep::data::read::{ReadOptions, ReadingChoice, read_with_map};
 use linsep::proof::digest::digest;
 use linsep::proof::{
-    CertificateFile, Claim, DataIdentity, Finding, Problem, Reading, Rows, Scheme, Weighted,
-    check_file,
+    CertificateFile, Claim, Finding, Problem, Reading, Rows, Scheme, Weighted, check_file,
 };
 use linsep::verdict::{Decision, Judge, Verdict};
 
@@ -99,7 +98,7 @@ impl Proven {
 }
 
 fn proven(name: &str, judge: &Judge, claim: Claim) -> Proven {
-    let data = DataIdentity { sha256: judge.data.digest(1), rows: judge.data.n_rows() as u64 };
+    let data = judge.data.identity(1);
     let certificate = linsep::Certificate { claims: vec![claim] };
     Proven {
         name: name.to_owned(),
