@@ -14,9 +14,12 @@
 //! References: Cover 1965 (patterns in a space of products); Bishop, Pattern Recognition and Machine
 //! Learning, section 3.1.
 
+mod expander;
 #[doc(hidden)]
 pub mod spec;
 
+#[doc(hidden)]
+pub use expander::Expander;
 pub use spec::BasisSpec;
 
 use super::Dataset;
@@ -182,19 +185,7 @@ impl Basis {
     pub fn expand_row(&self, row: &[f64], features: usize) -> Vec<f64> {
         let mut values = row[..row.len().min(features)].to_vec();
         values.resize(features, 0.0);
-        if let Basis::Gaussians(gaussians) = self {
-            let more: Vec<f64> = gaussians.values(&values).collect();
-            values.extend(more);
-            return values;
-        }
-        // A row given by hand has no place to report; what leaves the range is left as it is.
-        self.for_products(features, |factors| {
-            let value = |&factor: &u32| values[factor as usize];
-            // Zero makes zero, also where the other factors alone would leave the range.
-            let is_zero = factors.iter().any(|factor| value(factor) == 0.0);
-            let product = factors[1..].iter().fold(value(&factors[0]), |p, x| p * value(x));
-            values.push(if is_zero { 0.0 } else { product });
-        });
+        Expander::new(self, features).expand(&mut values);
         values
     }
 
@@ -287,10 +278,12 @@ impl Basis {
 
 impl Gaussians {
     fn values<'a>(&'a self, row: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
-        self.centres.iter().map(|centre| {
-            let square: f64 = row.iter().zip(centre).map(|(x, c)| (x - c) * (x - c)).sum();
-            (-square / self.sigma / self.sigma / 2.0).exp()
-        })
+        self.centres.iter().map(|centre| self.value(row, centre))
+    }
+
+    fn value(&self, row: &[f64], centre: &[f64]) -> f64 {
+        let square: f64 = row.iter().zip(centre).map(|(x, c)| (x - c) * (x - c)).sum();
+        (-square / self.sigma / self.sigma / 2.0).exp()
     }
 }
 

@@ -186,7 +186,7 @@ impl Report<'_> {
             .map(|(class, score)| format!("{} {score}", printable(class.as_bytes(), 40)))
             .collect();
         facts.add("scores", format!("{} (the bits of predict)", scores.join(", ")));
-        if let Some(shares) = self.model.probabilities(&self.row.scores) {
+        if let Some(shares) = self.model.probabilities_of_scores(&self.row.scores) {
             let share = shares.get(found.predicted as usize).copied().unwrap_or(0.0);
             facts.add(
                 "posterior",
@@ -340,7 +340,7 @@ impl Report<'_> {
             "prediction": class(found.predicted),
             "against": class(found.rival),
             "scores": scores,
-            "probabilities": model.probabilities(&self.row.scores),
+            "probabilities": model.probabilities_of_scores(&self.row.scores),
             "score": json_number(found.score),
             "bias": found.plane.bias,
             "sum": json_number(self.sum()),

@@ -262,7 +262,7 @@ impl Writer<'_> {
     /// The probabilities to write; none where they were not asked for.
     fn probabilities(&self, scores: &[f64]) -> Vec<f64> {
         match self.layout.probabilities {
-            true => self.model.probabilities(scores).unwrap_or_default(),
+            true => self.model.probabilities_of_scores(scores).unwrap_or_default(),
             false => Vec::new(),
         }
     }

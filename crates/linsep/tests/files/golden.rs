@@ -177,7 +177,11 @@ fn predictions_of_golden_models_never_change() {
         ([0.0, 1e8, 1.0], -0.75, "-1"),
         ([10.0, 0.0, 0.5], 1.25, "1"),
     ] {
-        assert_eq!((binary.scores(&row), binary.predict(&row)), (vec![score], class), "{row:?}");
+        assert_eq!(
+            (binary.scores(&row).unwrap(), binary.predict(&row).unwrap()),
+            (vec![score], class),
+            "{row:?}"
+        );
     }
     let three = load("three_classes").model;
     for (row, scores, class) in [
@@ -186,7 +190,11 @@ fn predictions_of_golden_models_never_change() {
         ([-0.25, -1.0], [0.25, -0.050000000000000044, 0.25], "setosa"),
         ([-0.5, -3.0], [0.0, -0.40000000000000013, 0.25], "λ"),
     ] {
-        assert_eq!((&three.scores(&row)[..], three.predict(&row)), (&scores[..], class), "{row:?}");
+        assert_eq!(
+            (&three.scores(&row).unwrap()[..], three.predict(&row).unwrap()),
+            (&scores[..], class),
+            "{row:?}"
+        );
     }
 }
 
