@@ -387,6 +387,15 @@ impl Dataset {
         Ok(self)
     }
 
+    /// The data before basis functions.
+    pub(crate) fn without_basis(mut self) -> Dataset {
+        if let Some(Expansion { raw, .. }) = self.expansion.take() {
+            self.store = Arc::unwrap_or_clone(raw);
+            self.input.basis = None;
+        }
+        self
+    }
+
     /// Why nothing can be proved about this data, if that is so.
     pub fn unprovable(&self) -> Option<&'static str> {
         self.input.basis.as_ref()?.unprovable()

@@ -34,6 +34,7 @@ pub enum Held<'a> {
 impl<'a> RowsView<'a> {
     /// Rows one after the other, `columns` numbers each.
     pub fn dense(values: &'a [f64], rows: usize, columns: usize) -> Result<RowsView<'a>> {
+        check_size(rows, columns)?;
         if rows.checked_mul(columns) != Some(values.len()) {
             let words = format!("{rows} rows of {columns} columns are not {} values", values.len());
             return Err(Error::usage(words));
@@ -56,6 +57,7 @@ impl<'a> RowsView<'a> {
             let words = format!("there are {} columns for {} values", columns.len(), values.len());
             return Err(Error::usage(words));
         }
+        check_size(starts.len().saturating_sub(1), width)?;
         let (first, last) = (starts.first(), starts.last());
         if first != Some(&0) || last != Some(&values.len()) {
             let words = format!("the starts of rows do not go from 0 to {}", values.len());
@@ -102,6 +104,26 @@ impl<'a> RowsView<'a> {
         }
     }
 
+    /// Calls `each` with the raw features of a row that are not 0, in rising order of the column.
+    pub fn for_each(&self, row: usize, mut each: impl FnMut(u32, f64)) {
+        let mut one = |column: u32, value: f64| {
+            if value != 0.0 {
+                each(column, value);
+            }
+        };
+        match self.0 {
+            Held::Dense { values, width, .. } => {
+                let row = &values[row * width..(row + 1) * width];
+                row.iter().zip(0..).for_each(|(value, column)| one(column, *value));
+            }
+            Held::Sparse { starts, columns, values, .. } => {
+                let entries = starts[row]..starts[row + 1];
+                entries.for_each(|at| one(columns[at], values[at]));
+            }
+            Held::Data(data) => data.raw_store().for_each_entry(row, &mut one),
+        }
+    }
+
     /// Where the rows are.
     #[doc(hidden)]
     pub fn held(&self) -> Held<'a> {
@@ -113,6 +135,15 @@ impl<'a> RowsView<'a> {
 impl<'a> From<&'a Dataset> for RowsView<'a> {
     fn from(data: &'a Dataset) -> RowsView<'a> {
         RowsView(Held::Data(data))
+    }
+}
+
+/// Rows and columns are numbered by 32 bits.
+fn check_size(rows: usize, columns: usize) -> Result<()> {
+    let most = u32::MAX as usize - 1;
+    match rows.max(columns) > most {
+        true => Err(Error::usage(format!("{rows} rows of {columns} columns: {most} are the most"))),
+        false => Ok(()),
     }
 }
 
@@ -147,6 +178,8 @@ mod tests {
         let usage = Error::usage("").code();
         assert_eq!(refused(RowsView::dense(&[1.0; 5], 2, 2)), (usage, None, None));
         assert_eq!(refused(RowsView::dense(&[], usize::MAX, 2)), (usage, None, None));
+        assert_eq!(refused(RowsView::dense(&[], 0, 1 << 32)), (usage, None, None));
+        assert_eq!(refused(RowsView::csr(&[0], &[], &[], 1 << 32)), (usage, None, None));
         let infinite = [1.0, 2.0, 3.0, f64::INFINITY];
         assert_eq!(refused(RowsView::dense(&infinite, 2, 2)), (Code::NOT_FINITE, Some(1), Some(2)));
         let starts_refused =

@@ -7,7 +7,6 @@ use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, counted, print, print_json};
 use clap::ArgMatches;
-use linsep::data::read::stream;
 use linsep::file::ModelFile;
 use linsep::{Code, Error, LinearModel, Place, Problem, Rule, printable};
 use linsep_teach::explain::Explanation;
@@ -72,7 +71,6 @@ fn find(
     matches: &ArgMatches,
     context: &Context,
 ) -> Result<Found, Failure> {
-    let inputs = input::paths(matches);
     let mut options = input::options(matches, context)?;
     if let Wanted::Row(row) = wanted {
         // Nothing behind the row is of interest, and errors there are not either.
@@ -82,7 +80,8 @@ fn find(
     let mut found: Option<Found> = None;
     let (mut rows, mut several, mut last) = (0, 0, None);
     let mut scorer = model.chunk_scorer();
-    stream(&inputs, &options, &model.input, false, |_, chunk| {
+    let source = input::source_of(&input::paths(matches), &options);
+    source.blocks(&model.input, false, |_, chunk| {
         scorer.for_each(&chunk, |at, scores| {
             let is_wanted = match wanted {
                 Wanted::Row(row) => row == rows,

@@ -15,13 +15,14 @@ pub use rule::{Ballot, Rule};
 pub use scorer::{ChunkScorer, Scorer};
 
 use crate::metrics::{Evaluation, Tally};
-use linsep_data::error::{Error, Result};
+use linsep_data::error::{Code, Error, Problem, Result};
 use linsep_data::input::InputMap;
 use linsep_data::matrix::{Store, kernel};
 use linsep_data::parallel::parallel_map;
-use linsep_data::read::Chunk;
+use linsep_data::read::{Chunk, RowSource};
 use linsep_data::{Dataset, RowsView};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// A hyperplane w·x + b.
 #[derive(Clone, Debug, PartialEq)]
@@ -289,6 +290,33 @@ impl LinearModel {
         };
         let tallies = parallel_map(count.div_ceil(BLOCK), threads, tally_block);
         tallies.into_iter().fold(self.tally(), Tally::merge).finish()
+    }
+
+    /// How well the model does on labelled rows, wherever they come from. A label that is no class of the
+    /// model is an error with its place.
+    pub fn evaluate_source(&self, source: RowSource<'_>) -> Result<Evaluation> {
+        let ids: HashMap<&str, u32> = self.classes.iter().map(String::as_str).zip(0..).collect();
+        // A model of one class against the rest takes every other label as the rest.
+        let rest = self.input.rest.then_some(0);
+        let (mut tally, mut scorer) = (self.tally(), self.chunk_scorer());
+        source.blocks(&self.input, true, |_, chunk| {
+            let mut unknown = None;
+            scorer.for_each(&chunk, |row, scores| {
+                let label = chunk.label(row).unwrap_or("");
+                match ids.get(label).copied().or(rest) {
+                    Some(truth) => self.count(&mut tally, truth, scores, chunk.weight(row)),
+                    None => _ = unknown.get_or_insert(row),
+                }
+            });
+            let Some(row) = unknown else { return Ok(()) };
+            let label = chunk.label(row).unwrap_or("");
+            let words = format!("the model has no class \"{label}\"");
+            Err(Problem::new(Code::UNKNOWN_CLASS, words, chunk.place(row))
+                .value(label.as_bytes())
+                .help(format!("its classes are {}", self.classes.join(", ")))
+                .into())
+        })?;
+        Ok(tally.finish())
     }
 
     /// An empty tally for this model. It counts ambiguous rows where machines can contradict each other.

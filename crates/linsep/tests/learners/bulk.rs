@@ -4,10 +4,12 @@
 use linsep::data::RowsView;
 use linsep::data::basis::BasisSpec;
 use linsep::data::input::InputMap;
+use linsep::data::read::{ReadOptions, RowSource, read_from};
 use linsep::model::rule::duels;
 use linsep::model::{Plane, Sigmoid};
 use linsep::rng::{Purpose, Stream};
 use linsep::{Ballot, Code, Dataset, LinearModel, Link, Rule};
+use std::io::Write as _;
 
 const ROWS: usize = 1100;
 const WIDTH: usize = 7;
@@ -208,4 +210,34 @@ fn rows_and_rooms_that_do_not_fit_are_refused() {
     assert!(error.to_string().contains("no probabilities"), "{error}");
     let none = RowsView::dense(&[], 0, 3).unwrap();
     model.scores_into(none, 4, &mut []).unwrap();
+}
+
+#[test]
+fn rows_are_evaluated_alike_wherever_they_come_from() {
+    let mut stream = Stream::new(14, Purpose::Generate(4));
+    let values = rows(&mut stream);
+    let lines: Vec<&[f64]> = values.chunks(WIDTH).collect();
+    let labels: Vec<String> = (0..ROWS).map(|row| format!("class {}", row % 4)).collect();
+    let data = Dataset::from_rows(&lines, &labels).unwrap();
+    let mut text = Vec::new();
+    for (line, label) in lines.iter().zip(&labels) {
+        let cells = line.iter().map(f64::to_string).chain([label.clone()]);
+        writeln!(text, "{}", cells.collect::<Vec<_>>().join(",")).unwrap();
+    }
+    let options = ReadOptions::default();
+    let input = read_from(&text[..], "table", &options).unwrap().data.input().clone();
+    for (rule, classes) in rules().into_iter().filter(|(_, classes)| *classes >= 4) {
+        let model = model(rule, classes, input.clone(), &mut stream);
+        let from_data = model.evaluate_source((&data).into()).unwrap();
+        let read = data.clone().with_classes(&model.classes, false).unwrap();
+        assert_eq!(from_data, model.evaluate(&read, None, 2));
+        let file = RowSource::reader(&text[..], "table", &options);
+        assert_eq!(model.evaluate_source(file).unwrap(), from_data);
+    }
+    let model = model(Rule::ArgMax, 3, input, &mut stream);
+    let error = model.evaluate_source(RowSource::reader(&text[..], "table", &options)).unwrap_err();
+    assert_eq!(error.code(), Code::UNKNOWN_CLASS);
+    assert!(error.to_string().contains("table:4"), "{error}");
+    let view = RowsView::dense(&values, ROWS, WIDTH).unwrap();
+    assert_eq!(model.evaluate_source(view.into()).unwrap_err().code(), Code::NO_LABEL);
 }

@@ -13,7 +13,7 @@ mod stream;
 mod support;
 mod trace;
 
-use super::{check_width, describe_input, evaluate, read_data, tell_about};
+use super::{check_width, describe_input, read_data, tell_about};
 use crate::context::{Context, timed_out};
 use crate::exit::{Failure, eprint_all};
 use crate::input;
@@ -79,7 +79,8 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let test = match (&plan.test, test_rows) {
         (Some(TestOn::File(path)), _) => {
             let options = input::options(matches, context)?;
-            Some(evaluate::on_files(&fit.model, std::slice::from_ref(path), &options)?)
+            let source = input::source_of(std::slice::from_ref(path), &options);
+            Some(fit.model.evaluate_source(source)?)
         }
         (_, Some(rows)) => Some(fit.model.evaluate(&task.data, Some(rows), context.threads)),
         _ => None,

@@ -11,7 +11,7 @@ use crate::exit::Failure;
 use crate::input;
 use clap::ArgMatches;
 use linsep::data::input::InputMap;
-use linsep::data::read::{ReadOptions, ReadResult, ReadingChoice, read_with_map};
+use linsep::data::read::{ReadOptions, ReadResult, ReadingChoice};
 use linsep::file::checkpoint::{Checkpoint, Earlier, SavedLimits, SavedRun};
 use linsep::file::{DataIdentity, ModelFile};
 use linsep::proof::{Reading, ReadingField};
@@ -185,7 +185,8 @@ impl Resume {
         inputs: &[PathBuf],
         options: ReadOptions,
     ) -> Result<ReadResult, Failure> {
-        let mut result = read_with_map(inputs, &self.options(options), Some(&self.input))?;
+        let source = input::source_of(inputs, &self.options(options));
+        let mut result = source.read(Some(&self.input))?;
         result.data = result.data.with_classes(&self.classes, self.input.rest)?;
         Ok(result)
     }
