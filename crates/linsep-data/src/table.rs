@@ -4,7 +4,8 @@ use crate::error::{Code, Error, Place, Problem, Result};
 use crate::input::InputMap;
 use crate::matrix::{Stage, Staging, Store};
 use crate::{Features, Origin, digest, read};
-use linsep_proof::ReadingField;
+use linsep_proof::digest::Version;
+use linsep_proof::{DataIdentity, ReadingField};
 
 /// A labelled table: what every learner learns from.
 ///
@@ -169,10 +170,20 @@ impl Dataset {
         self.features.for_each(row, each);
     }
 
-    /// The SHA-256 by which models and certificates name this data. See the module `digest` of the
-    /// documentation for what enters; `threads` never changes it.
+    /// The SHA-256 by which new models and certificates name this data. [`linsep_proof::digest`] says what
+    /// enters; `threads` never changes it.
     pub fn digest(&self, threads: usize) -> String {
-        digest::digest(self, threads)
+        self.digest_of(Version::LATEST, threads)
+    }
+
+    /// The SHA-256 by which files with this version of the digest name this data.
+    pub fn digest_of(&self, version: Version, threads: usize) -> String {
+        digest::digest(self, version, threads)
+    }
+
+    /// What new models and certificates say about which data they mean.
+    pub fn identity(&self, threads: usize) -> DataIdentity {
+        DataIdentity::new(self.digest(threads), self.n_rows() as u64)
     }
 
     /// The same rows with the classes of a model, which need not all occur. With `rest` the first class

@@ -39,7 +39,7 @@ use linsep_proof::{Claim, Statistics};
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let data = Dataset::from_rows(&[[2., 0.], [3., 1.], [0., 4.], [1., 2.]], &["a", "a", "b", "b"])?;
 /// let fit = MultinomialBayes::default().fit(&Task::new(data), &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[1., 5.]), "b");
+/// assert_eq!(fit.model.predict(&[1., 5.])?, "b");
 /// assert_eq!(fit.certificate.claims[0].name(), "counts");
 /// # Ok::<(), linsep::Error>(())
 /// ```
@@ -59,7 +59,7 @@ pub struct MultinomialBayes {
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let data = Dataset::from_rows(&[[1., 0.], [1., 1.], [0., 1.], [0., 1.]], &["a", "a", "b", "b"])?;
 /// let fit = BernoulliBayes::default().fit(&Task::new(data), &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[9., 0.]), "a");
+/// assert_eq!(fit.model.predict(&[9., 0.])?, "a");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -80,7 +80,7 @@ pub struct BernoulliBayes {
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let data = Dataset::from_rows(&[[-2.], [-1.], [1.], [2.]], &["no", "no", "yes", "yes"])?;
 /// let model = SharedVarianceBayes::default().fit(&Task::new(data), &Limits::default(), &mut ())?.model;
-/// assert_eq!(model.predict(&[0.3]), "yes");
+/// assert_eq!(model.predict(&[0.3])?, "yes");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug)]

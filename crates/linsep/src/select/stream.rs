@@ -33,7 +33,7 @@ use std::ops::ControlFlow;
 /// }
 /// let passed = pass.finish(Stop::Epochs)?;
 /// assert_eq!(passed.fit.progress.visits, 3);
-/// assert_eq!(passed.fit.model.predict(&[5.0]), "warm");
+/// assert_eq!(passed.fit.model.predict(&[5.0])?, "warm");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 pub struct OnePass {

@@ -25,6 +25,7 @@ mod sampling;
 
 #[path = "../support/brute.rs"]
 mod brute;
+mod bulk;
 #[path = "../support/files.rs"]
 mod files;
 #[path = "../support/proofs.rs"]
