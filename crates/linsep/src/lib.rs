@@ -48,6 +48,7 @@ pub use linsep_data::{
     atomic, printable, rng,
 };
 pub use model::{Ballot, Leads, LinearModel, Link, Plane, Rule};
+pub use run::ability;
 pub use run::{
     BinaryLearner, Budget, Certificate, Claim, Fit, Learner, Limits, Observer, Progress, Remark,
     State, Status, Stop, Task, Training, drive,

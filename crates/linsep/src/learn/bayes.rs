@@ -267,6 +267,14 @@ impl ClosedForm for MultinomialBayes {
     fn link(&self) -> Link {
         Link::Softmax
     }
+
+    fn is_generative(&self) -> bool {
+        true
+    }
+
+    fn binarize(&self) -> Option<f64> {
+        None
+    }
 }
 
 impl ClosedForm for BernoulliBayes {
@@ -331,6 +339,10 @@ impl ClosedForm for BernoulliBayes {
     fn binarize(&self) -> Option<f64> {
         Some(self.binarize)
     }
+
+    fn is_generative(&self) -> bool {
+        true
+    }
 }
 
 impl ClosedForm for SharedVarianceBayes {
@@ -373,5 +385,13 @@ impl ClosedForm for SharedVarianceBayes {
 
     fn link(&self) -> Link {
         Link::Softmax
+    }
+
+    fn is_generative(&self) -> bool {
+        true
+    }
+
+    fn binarize(&self) -> Option<f64> {
+        None
     }
 }

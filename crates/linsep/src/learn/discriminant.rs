@@ -105,6 +105,9 @@ impl std::str::FromStr for Shrinkage {
     }
 }
 
+/// The name of Fisher's discriminant.
+pub const FISHER: &str = "fisher";
+
 /// The settings of Fisher's discriminant.
 ///
 /// ```
@@ -167,7 +170,7 @@ fn check(task: &Task, shrinkage: Shrinkage, learner: &str) -> Result<()> {
 
 impl Learner for Fisher {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
-        check(task, self.shrinkage, "fisher")?;
+        check(task, self.shrinkage, FISHER)?;
         if self.threshold == Threshold::Error && task.data.n_classes() > 2 {
             return Err(Error::usage("the threshold of fewest errors is for two classes"));
         }
@@ -196,6 +199,14 @@ impl ClosedForm for Fisher {
     fn link(&self) -> Link {
         Link::None
     }
+
+    fn is_generative(&self) -> bool {
+        false
+    }
+
+    fn binarize(&self) -> Option<f64> {
+        None
+    }
 }
 
 impl ClosedForm for Lda {
@@ -207,6 +218,14 @@ impl ClosedForm for Lda {
 
     fn link(&self) -> Link {
         Link::Softmax
+    }
+
+    fn is_generative(&self) -> bool {
+        true
+    }
+
+    fn binarize(&self) -> Option<f64> {
+        None
     }
 }
 

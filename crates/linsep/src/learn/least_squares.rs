@@ -298,6 +298,14 @@ impl ClosedForm for LeastSquares {
     fn link(&self) -> Link {
         Link::None
     }
+
+    fn is_generative(&self) -> bool {
+        false
+    }
+
+    fn binarize(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// With h = f (1/Σf + (x − μ)ᵀ A⁺ (x − μ)), the plane without a row errs on it by (score − t)/(1 − h).

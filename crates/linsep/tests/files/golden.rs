@@ -45,7 +45,13 @@ fn by_rule(rule: Rule, planes: Vec<Plane>, classes: &[&str], input: InputMap) ->
 fn file(model: LinearModel, stop: Stop, binary64: Vec<u32>) -> ModelFile {
     let parameters = [("eta", "1"), ("order", "shuffle"), ("scale", "pow2")];
     let parameters = parameters.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-    let progress = Progress { epochs: 12, visits: 1800, updates: 77, last_mistakes: Some(0) };
+    let progress = Progress {
+        epochs: 12,
+        visits: 1800,
+        updates: 77,
+        last_mistakes: Some(0),
+        ..Progress::default()
+    };
     let data =
         DataIdentity { sha256: "0123456789abcdef".repeat(4), digest: Version::One, rows: 150 };
     let reading = ReadingField { default: Reading::Decimal, binary64 };

@@ -1,5 +1,7 @@
 //! Learners: laws, agreement with peers, pausing, proofs of optimality.
 
+mod abilities;
+mod ability_table;
 mod basis;
 mod cases;
 mod conformance;

@@ -51,7 +51,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let mut training = input.begin(&plan)?;
     if plan.dry_run {
         // Starting a run checks the settings against the data.
-        trace::check(&plan, training.as_ref())?;
+        trace::check(&plan, training.as_ref(), input.task.data.n_classes())?;
         let (file, line) = (&input.file, &input.line);
         print(&format!("{file}  {line}\nnothing was learned or written (--dry-run)\n"))?;
         return Ok(ExitCode::SUCCESS);
@@ -159,7 +159,13 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     } else {
         print(&report.text(context))?;
     }
-    finish(&fit, &plan, context, saved.as_deref(), training.gap())
+    finish(
+        &fit,
+        &plan,
+        context,
+        saved.as_deref(),
+        training.bounds_objective().and_then(|run| run.gap()),
+    )
 }
 
 /// The data of a run, and which rows of it are for what.
@@ -264,7 +270,7 @@ impl Input {
     fn begin(&self, plan: &Plan) -> Result<Box<dyn Training>, Failure> {
         match &plan.resume {
             None => Ok(plan.learner.start(&self.task)?),
-            Some(resume) => resume.begin(plan.learner.as_ref(), &self.task, self.same),
+            Some(resume) => resume.begin(plan, &self.task, self.same),
         }
     }
 }

@@ -167,9 +167,9 @@ impl Report<'_> {
 
     fn stop(&self) -> String {
         if self.fit.stop == Stop::Finished && self.plan.recipe.kind == Kind::Direct {
-            return match (self.plan.recipe.name, &self.fit.shortfall) {
-                ("hard-margin", None) => "the largest margin was found and checked".to_owned(),
-                ("hard-margin", Some(_)) => "the largest margin was not found".to_owned(),
+            return match (self.seeks_margin(), &self.fit.shortfall) {
+                (true, None) => "the largest margin was found and checked".to_owned(),
+                (true, Some(_)) => "the largest margin was not found".to_owned(),
                 _ => "solved directly (one look at the rows)".to_owned(),
             };
         }
@@ -213,9 +213,9 @@ impl Report<'_> {
             Stop::Finished if self.refuted().is_some() => {
                 "proved that no planes separate".to_owned()
             }
-            Stop::Finished => match self.plan.recipe.name {
-                "perceptron" => "the verdict found a plane".to_owned(),
-                "descent" if self.is_search() => match self.fit.certificate.claims[..] {
+            Stop::Finished => match () {
+                () if self.setting("verdict").is_some() => "the verdict found a plane".to_owned(),
+                () if self.is_search() => match self.fit.certificate.claims[..] {
                     [Claim::Mistakes { mistakes, ref conflicts, .. }]
                         if mistakes == conflicts.len() as u64 =>
                     {
@@ -223,11 +223,11 @@ impl Report<'_> {
                     }
                     _ => "no move that was tried leads to fewer mistakes".to_owned(),
                 },
-                "descent" => "below the value asked for".to_owned(),
-                _ if self.plan.recipe.kind == Kind::Optimising => {
+                () if self.setting("below").is_some() => "below the value asked for".to_owned(),
+                () if self.plan.recipe.kind == Kind::Optimising => {
                     "at the gap asked for, or where rounding is all that is left".to_owned()
                 }
-                _ => "planes without mistakes were found".to_owned(),
+                () => "planes without mistakes were found".to_owned(),
             },
             Stop::Epochs if self.plan.epochs_given => "the epoch limit".to_owned(),
             Stop::Epochs if self.plan.recipe.parameters.iter().any(|p| p.name == "rest") => {
@@ -246,6 +246,11 @@ impl Report<'_> {
             _ => self.fit.stop.word().to_owned(),
         };
         format!("{why} ({effort})")
+    }
+
+    /// Whether the learner is to prove a largest margin.
+    fn seeks_margin(&self) -> bool {
+        self.plan.recipe.abilities.claims.contains(&"geometric-margin")
     }
 
     /// Whether mistakes were searched, not descended.
@@ -338,9 +343,9 @@ impl Report<'_> {
                 }
                 Claim::Inseparable { .. } | Claim::JointInseparable { .. } => {
                     let rows = counted(self.refuted().unwrap_or(0) as u64, "row");
-                    let weights = match self.plan.recipe.name {
-                        "perceptron" => "; the weights are the average of all visits",
-                        _ => "",
+                    let weights = match self.setting("verdict") {
+                        Some(_) => "; the weights are the average of all visits",
+                        None => "",
                     };
                     format!("not separable: {rows} prove it{weights}")
                 }
@@ -369,7 +374,7 @@ impl Report<'_> {
         }
         // Of several planes the one that falls short decides what can be said.
         lines.sort_by_key(|line| !line.contains("before a pass"));
-        let shown = if self.plan.recipe.name == "hard-margin" { lines.len() } else { 1 };
+        let shown = if self.seeks_margin() { lines.len() } else { 1 };
         lines.truncate(shown);
         if lines.is_empty() { "nothing".to_owned() } else { lines.join("\n") }
     }

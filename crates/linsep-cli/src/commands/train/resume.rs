@@ -5,6 +5,7 @@
 //! also go on with other data: its planes are the start, rates and orders count on, and limits count
 //! from there.
 
+use super::plan::Plan;
 use crate::args::learner_parameters;
 use crate::context::Context;
 use crate::exit::Failure;
@@ -15,8 +16,8 @@ use linsep::data::read::{ReadOptions, ReadResult, ReadingChoice};
 use linsep::file::checkpoint::{Checkpoint, Earlier, SavedLimits, SavedRun};
 use linsep::file::{DataIdentity, ModelFile};
 use linsep::proof::{Reading, ReadingField};
-use linsep::recipe::{Recipe, Settings};
-use linsep::{Code, Dataset, Error, Learner, Task, Training};
+use linsep::recipe::{Ability, Recipe, Settings};
+use linsep::{Code, Dataset, Error, Task, Training};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -72,8 +73,14 @@ impl Resume {
         }
         let file = ModelFile::from_json(&bytes, path, limit)?;
         let Some(run) = file.run else {
+            let why = match Recipe::find(&file.learner) {
+                Ok(recipe) if !recipe.has(Ability::CarryOn) => {
+                    recipe.cannot(Ability::CarryOn).to_string()
+                }
+                _ => "--init starts from the planes of a model".to_owned(),
+            };
             return Err(Error::usage(format!(
-                "--resume: {} holds no run to go on with; --init starts from the planes of a model",
+                "--resume: {} holds no run to go on with; {why}",
                 path.display()
             ))
             .into());
@@ -224,13 +231,17 @@ impl Resume {
     /// A training that goes on where the file left off.
     pub(super) fn begin(
         &self,
-        learner: &dyn Learner,
+        plan: &Plan,
         task: &Task,
         same: bool,
     ) -> Result<Box<dyn Training>, Failure> {
-        let mut training = learner.start(task)?;
+        let mut training = plan.learner.start(task)?;
         let state = &self.run.state;
-        let taken = if same { training.restore(state) } else { training.carry_on(state) };
+        let taken = match (same, training.carries_on()) {
+            (true, _) => training.restore(state),
+            (false, Some(run)) => run.carry_on(state),
+            (false, None) => Err(plan.recipe.cannot(Ability::CarryOn)),
+        };
         taken.map_err(|error| self.wrong(&error))?;
         Ok(training)
     }
