@@ -236,7 +236,7 @@ impl<'a> Sampler<'a> {
     ) -> Result<Sampler<'a>> {
         if model.input.basis.is_some() {
             return Err(Error::usage(
-                "the model knows the density of basis functions of the columns, not of the columns; train without --basis to draw rows",
+                "the model knows the density of basis functions of the columns, not of the columns; train without `basis` to draw rows",
             ));
         }
         density.check(model.classes.len(), model.n_features()).map_err(Error::usage)?;
@@ -262,7 +262,7 @@ impl<'a> Sampler<'a> {
                 sampler.lengths = each.collect();
                 if let Some(length) = sampler.lengths.iter().find(|l| **l == 0 || **l > LONGEST) {
                     return Err(Error::usage(format!(
-                        "rows of {length} counts cannot be drawn; give a length from 1 to {LONGEST} with --length"
+                        "rows of {length} counts cannot be drawn; give a length from 1 to {LONGEST} with `length`"
                     )));
                 }
             }
@@ -271,7 +271,7 @@ impl<'a> Sampler<'a> {
         if length.is_some() && sampler.lengths.is_empty() {
             let family = density.name();
             return Err(Error::usage(format!(
-                "rows of the {family} density have no length; --length is for multinomial-nb"
+                "rows of the {family} density have no length; `length` is for multinomial-nb"
             )));
         }
         Ok(sampler)

@@ -322,7 +322,7 @@ pub const ALL: &[Recipe] = &[
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Recipe {
-    /// The name, as in `--learner`.
+    /// The name, as in `learner`.
     pub name: &'static str,
     /// What it does, in one line.
     pub summary: &'static str,
@@ -345,15 +345,15 @@ pub enum Kind {
     Optimising,
 }
 
-/// Something that can be set, as in `--eta 0.5`.
+/// Something that can be set, as in `eta=0.5`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Parameter {
-    /// The name of the flag.
+    /// The name.
     pub name: &'static str,
     /// What the value is called in help texts.
     pub value: &'static str,
-    /// The value without the flag.
+    /// The value that it has unless it is set.
     pub default: &'static str,
     /// The words that are accepted; empty for a number or a file.
     pub words: &'static [&'static str],
@@ -391,7 +391,7 @@ impl Settings {
 }
 
 fn named(parameter: &Parameter, words: &str) -> Error {
-    Error::usage(format!("--{}: {words}", parameter.name))
+    Error::usage(format!("`{}`: {words}", parameter.name))
 }
 
 impl Recipe {

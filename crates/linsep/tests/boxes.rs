@@ -272,7 +272,7 @@ fn what_contradicts_a_box_is_refused_and_what_it_leaves_open_is_not() {
         ("004-sequential", "class-weight", "balanced"),
     ] {
         let message = settle(name, &[(flag, value)], false).unwrap_err().to_string();
-        let both = [format!("--{flag} {value}"), format!("--box {name}")];
+        let both = [format!("`{flag}={value}`"), format!("`box={name}`")];
         assert!(both.iter().all(|words| message.contains(words)), "{message}");
     }
     for (name, flag, value) in [
@@ -301,7 +301,7 @@ fn boxes_are_about_two_classes() {
     for one in ALL {
         let learner = built(one.name, &[], false);
         let message = learner.start(&three.task()).err().unwrap().to_string();
-        assert!(message.contains(one.name) && message.contains("--positive"), "{message}");
+        assert!(message.contains(one.name) && message.contains("`positive="), "{message}");
         let fit = built(one.name, &[], true).fit(&and(), &epochs(3), &mut ()).unwrap();
         assert_eq!(fit.model.planes.len(), 1);
     }

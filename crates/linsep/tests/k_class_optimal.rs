@@ -267,7 +267,7 @@ fn what_a_machine_of_k_classes_cannot_do_is_said() {
     let mut logistic = Logistic::default();
     logistic.solver = "dual".parse().unwrap();
     let words = |learner: &dyn Learner| learner.start(&task).err().unwrap().to_string();
-    assert!(words(&logistic).contains("--solver dual"));
+    assert!(words(&logistic).contains("`solver=dual`"));
     logistic = Logistic::default();
     logistic.l1 = 1.0;
     assert!(words(&logistic).contains("l2"));

@@ -377,9 +377,9 @@ fn what_cannot_be_solved_is_refused_with_what_to_use() {
     let mut svm = Svm::default();
     svm.loss = "hinge".parse().unwrap();
     (svm.l1, svm.l2) = (1.0, 0.0);
-    assert!(refused(&svm).contains("use --loss squared-hinge"));
+    assert!(refused(&svm).contains("use `loss=squared-hinge`"));
     (svm.l1, svm.l2) = (0.0, 0.0);
-    assert!(refused(&svm).contains("use --loss squared-hinge or --penalty l2"));
+    assert!(refused(&svm).contains("use `loss=squared-hinge` or `penalty=l2`"));
     let mut logistic = Logistic::default();
     logistic.solver = "newton".parse().unwrap();
     logistic.l1 = 1.0;

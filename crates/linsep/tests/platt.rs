@@ -139,7 +139,7 @@ fn without_a_machine_for_each_class_there_are_none() {
     for learner in learners {
         let error = calibrate(learner, &task, &splits, &limits(), &|| false).unwrap_err();
         let words = error.to_string();
-        assert!(words.contains("--multiclass ovr") || words.contains("no plane"), "{words}");
+        assert!(words.contains("`multiclass=ovr`") || words.contains("no plane"), "{words}");
     }
     let stopped = calibrate(&Svm::default(), &task, &splits, &limits(), &|| true).unwrap_err();
     assert_eq!(stopped.code(), Code::INTERRUPTED);

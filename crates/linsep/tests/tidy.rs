@@ -316,6 +316,26 @@ fn the_library_does_not_know_the_command_line() {
     report("crates/linsep mentions clap", &broken);
 }
 
+/// Whether a flag of a command line stands in the line: two dashes and a letter.
+fn has_flag(line: &str) -> bool {
+    line.as_bytes().windows(3).any(|w| w.starts_with(b"--") && w[2].is_ascii_lowercase())
+}
+
+#[test]
+fn only_the_program_spells_parameters_as_flags() {
+    assert!(has_flag("use --label") && has_flag("---x") && !has_flag("a -- b, --> 1 --1"));
+    // This file runs git and reads documentation of the program.
+    let own = |file: &Source| file.path.ends_with("/tidy.rs");
+    let mut broken = Vec::new();
+    for file in rust_files().into_iter().filter(|file| {
+        file.is_under("crates/") && !file.is_under("crates/linsep-cli/") && !own(file)
+    }) {
+        let lines: Vec<String> = file.text.lines().map(str::to_owned).collect();
+        broken.extend(lines_where(&file.path, &lines, has_flag));
+    }
+    report("flags outside crates/linsep-cli; the library says `name` or `name=value`", &broken);
+}
+
 #[test]
 fn every_source_begins_with_what_it_is() {
     let without = rust_files().into_iter().filter(|file| {

@@ -11,6 +11,7 @@ use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, note, percent, print, print_json};
 use crate::progress::Watch;
+use crate::spelling::spelled;
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
 use linsep::foreign::ForeignModel;
@@ -161,7 +162,7 @@ impl Found<'_> {
                     );
                 }
                 (Claim::Unproved { reason }, None) => {
-                    facts.add("proved", format!("nothing: {reason}"))
+                    facts.add("proved", format!("nothing: {}", spelled(reason)))
                 }
                 _ => {}
             }
@@ -174,7 +175,9 @@ impl Found<'_> {
             .claims
             .iter()
             .map(|claim| match (claim, optimality(claim)) {
-                (Claim::Unproved { reason }, _) => json!({ "proved": false, "reason": reason }),
+                (Claim::Unproved { reason }, _) => {
+                    json!({ "proved": false, "reason": spelled(reason) })
+                }
                 (_, Some(found)) => json!({
                     "proved": true,
                     "positive": claim.problem().map(|problem| &problem.positive),

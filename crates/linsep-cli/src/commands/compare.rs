@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::exit::{Failure, clean};
 use crate::input;
 use crate::output::{Facts, counted, grouped, print, print_json};
+use crate::spelling::spelled;
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
 use linsep::data::read::ReadResult;
@@ -119,7 +120,7 @@ impl Contest {
         match self.try_recipe(recipe, context) {
             Ok(entry) => self.entries.push(entry),
             Err(error @ (Error::Interrupted | Error::Io { .. })) => return Err(error.into()),
-            Err(error) => self.refused.push((recipe.name.to_owned(), error.to_string())),
+            Err(error) => self.refused.push((recipe.name.to_owned(), spelled(&error.to_string()))),
         }
         Ok(())
     }
@@ -199,7 +200,7 @@ impl Contest {
                 self.baseline(name, folds, errors(&own), median(&mut seconds));
             }
             Err(error @ Error::Interrupted) => return Err(error.into()),
-            Err(error) => self.refused.push((name, error.to_string())),
+            Err(error) => self.refused.push((name, spelled(&error.to_string()))),
         }
         Ok(())
     }

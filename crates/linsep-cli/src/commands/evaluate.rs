@@ -7,7 +7,7 @@ use crate::output::{note, print, print_json};
 use clap::ArgMatches;
 use linsep::data::read::{ReadOptions, stream};
 use linsep::model_file::ModelFile;
-use linsep::report::{Ambiguous, Evaluation};
+use linsep::report::{Ambiguous, Evaluation, SHOWN_CLASSES};
 use linsep::{Code, Error, LinearModel, Problem};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -28,7 +28,11 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     } else if context.plain {
         print(&plain(&evaluation))?;
     } else {
-        print(&evaluation.to_text())?;
+        let mut text = evaluation.to_text();
+        if evaluation.classes.len() > SHOWN_CLASSES {
+            text = format!("{}; use --json to get all\n", text.trim_end());
+        }
+        print(&text)?;
     }
     match bar {
         Some(Bar { auc: true, .. }) if evaluation.auc.is_none() => Err(Error::usage(

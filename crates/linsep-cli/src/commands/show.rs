@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, counted, grouped, print, print_json};
+use crate::spelling::spelled;
 use clap::ArgMatches;
 use linsep::model_file::ModelFile;
 use linsep::{Ballot, Claim, Error, LinearModel, Plane, Rule};
@@ -106,7 +107,7 @@ fn as_text(file: &ModelFile, context: &Context) -> String {
         facts.add(
             "proved",
             match claim {
-                Claim::Unproved { reason } => format!("nothing: {reason}"),
+                Claim::Unproved { reason } => format!("nothing: {}", spelled(reason)),
                 claim if file.certificate.claims.len() > 1 => super::verify::title(claim),
                 claim => claim.name().to_owned(),
             },

@@ -360,7 +360,7 @@ impl Dataset {
         max_memory: Option<u64>,
     ) -> Result<Dataset> {
         if self.input.basis.is_some() {
-            return Err(Error::usage("--basis: the data has basis functions already"));
+            return Err(Error::usage("`basis`: the data has basis functions already"));
         }
         let basis = spec.on(&self, rows, seed)?;
         self.expanded(basis, max_memory)
@@ -370,7 +370,7 @@ impl Dataset {
     pub(crate) fn expanded(mut self, basis: Basis, max_memory: Option<u64>) -> Result<Dataset> {
         basis
             .check(self.input.features)
-            .map_err(|words| Error::usage(format!("--basis: {words}")))?;
+            .map_err(|words| Error::usage(format!("`basis`: {words}")))?;
         self.input.basis = Some(basis.clone());
         let place = |row: usize| Place {
             file: self.origin.file(row as u64).map(str::to_owned),

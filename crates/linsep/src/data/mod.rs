@@ -128,7 +128,7 @@ impl Dataset {
         Err(Problem::new(Code::ONE_CLASS, format!("every row is of class \"{class}\""), place)
             .value(class.as_bytes())
             .help(
-                "a classifier needs two classes: check --label, --limit and the order of the file",
+                "a classifier needs two classes: check `label`, `limit` and the order of the file",
             )
             .into())
     }

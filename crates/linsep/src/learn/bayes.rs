@@ -170,7 +170,7 @@ fn refuse_negative(task: &Task) -> Result<()> {
             };
             return Err(Problem::new(Code::NEGATIVE_COUNT, Code::NEGATIVE_COUNT.title(), place)
                 .value(value.to_string().as_bytes())
-                .help("use --learner shared-variance-nb or lda for measurements, or leave the column out with --drop")
+                .help("use `learner=shared-variance-nb` or lda for measurements, or leave the column out with `drop`")
                 .into());
         }
     }

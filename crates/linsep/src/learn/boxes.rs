@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AlgorithmBox {
-    /// The name, as in `--box`: the number of the lecture, and which of its boxes.
+    /// The name, as in `box`: the number of the lecture, and which of its boxes.
     pub name: &'static str,
     /// What it is called.
     pub title: &'static str,
@@ -212,7 +212,7 @@ impl Learner for TwoClasses {
             0..=2 => self.1.start(task),
             classes => Err(Error::usage(format!(
                 "box {} is about two classes, the data has {classes}; \
-                 --positive CLASS makes the others one",
+                 `positive=CLASS` makes the others one",
                 self.0
             ))),
         }

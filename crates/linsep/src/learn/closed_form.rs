@@ -264,7 +264,7 @@ pub(crate) fn require_matrix(task: &Task, learner: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "{learner} holds a matrix of columns x columns, and {width} columns are more than its limit of {MOST_COLUMNS}; leave columns out with --features or use another learner"
+        "{learner} holds a matrix of columns x columns, and {width} columns are more than its limit of {MOST_COLUMNS}; leave columns out with `features` or use another learner"
     )))
 }
 

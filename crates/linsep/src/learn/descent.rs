@@ -120,7 +120,7 @@ impl Descent {
             ));
         }
         if !matches!(self.scale, Scaling::None | Scaling::Pow2 | Scaling::MaxAbs) {
-            return Err(Error::usage("descent takes --scale none, pow2 or maxabs"));
+            return Err(Error::usage("descent takes `scale=none`, pow2 or maxabs"));
         }
         if !fine(self.rest) || self.below.is_some_and(|below| !fine(below)) {
             return Err(Error::usage("the limits of a descent are numbers of at least 0"));

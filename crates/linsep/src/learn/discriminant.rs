@@ -281,7 +281,7 @@ impl Form {
         let proof = match points {
             false => Proof::Claim(Box::new(claim)),
             true => Proof::Nothing(
-                "the covariance within the classes is 0 in a direction in which means differ, so its equations have no answer; --shrinkage avoids it".into(),
+                "the covariance within the classes is 0 in a direction in which means differ, so its equations have no answer; `shrinkage` avoids it".into(),
             ),
         };
         Solution { planes, proof, remarks, density }

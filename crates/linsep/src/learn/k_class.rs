@@ -44,17 +44,17 @@ pub(crate) fn start(problem: Problem, loss: JointLoss, task: &Task) -> Result<Bo
     };
     if problem.l1 != 0.0 || problem.l2.is_nan() || problem.l2 <= 0.0 {
         return Err(Error::usage(format!(
-            "--multiclass {name} takes an l2 penalty alone; --multiclass ovr takes others"
+            "`multiclass={name}` takes an l2 penalty alone; `multiclass=ovr` takes others"
         )));
     }
     if problem.has_limits() || problem.solver == Solver::Coordinates {
         return Err(Error::usage(format!(
-            "--multiclass {name} takes no limits of weights and no coordinates; --multiclass ovr does"
+            "`multiclass={name}` takes no limits of weights and no coordinates; `multiclass=ovr` does"
         )));
     }
     if loss == JointLoss::Softmax && problem.solver == Solver::Dual {
         return Err(Error::usage(
-            "--solver dual: softmax regression is solved by Newton's method; leave it to auto or use --multiclass ovr",
+            "`solver=dual`: softmax regression is solved by Newton's method; leave it to auto or use `multiclass=ovr`",
         ));
     }
     let Terms { rows, costs, penalty } = problem.terms(task)?;

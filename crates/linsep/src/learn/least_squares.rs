@@ -357,7 +357,7 @@ fn not_left_out(products: u64) -> Remark {
     Remark {
         name: "left out",
         words: format!(
-            "not counted: it takes {:.0e} products; --left-out always does it",
+            "not counted: it takes {:.0e} products; `left-out=always` does it",
             products as f64
         ),
         data: serde_json::Value::Null,

@@ -6,7 +6,7 @@
 //! least  Σ c ln(1 + exp(−y(w·x + b))) + l2/2 |v|² + l1 |v|₁
 //! ```
 //!
-//! l2 and l1 are 1 and 0 by default; `--penalty` trades one for the other. The bias is free unless it
+//! l2 and l1 are 1 and 0 by default; `penalty` trades one for the other. The bias is free unless it
 //! is asked to be penalised or left out.
 //!
 //! More than two classes: softmax regression (`learn/k_class`), or machines side by side

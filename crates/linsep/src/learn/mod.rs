@@ -280,6 +280,8 @@ impl State {
 
     pub(crate) fn decode<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
         serde_json::from_slice(&self.0)
+            // The parser's backticks mark fields of the state, not parameters.
+            .map_err(|e| e.to_string().replace('`', "\""))
             .map_err(|e| Error::usage(format!("the saved state does not belong to this run: {e}")))
     }
 }

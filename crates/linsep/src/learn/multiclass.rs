@@ -89,7 +89,7 @@ impl<L: BinaryLearner> Learner for OneVsOne<L> {
             let planes = Rule::Vote.n_scores(classes);
             return Err(Error::usage(format!(
                 "one-versus-one of {classes} classes would need {planes} planes; it takes at most \
-                 {MOST_CLASSES} classes, --multiclass ovr takes more"
+                 {MOST_CLASSES} classes, `multiclass=ovr` takes more"
             )));
         }
         let by_class = rows_by_class(task)?;

@@ -88,22 +88,22 @@ impl Problem {
         let limited = !(self.lower.is_none() && self.upper.is_none());
         let words = match self.solver {
             _ if self.loss == Loss::Hinge && (self.l1 > 0.0 || limited) => {
-                "--loss hinge: a penalty with corners, or limits, needs a smooth loss; use --loss squared-hinge"
+                "`loss=hinge`: a penalty with corners, or limits, needs a smooth loss; use `loss=squared-hinge`"
             }
             _ if self.loss == Loss::Hinge && self.l2 == 0.0 => {
-                "--penalty none: the plain hinge needs a penalty; use --loss squared-hinge or --penalty l2"
+                "`penalty=none`: the plain hinge needs a penalty; use `loss=squared-hinge` or `penalty=l2`"
             }
             Solver::Newton | Solver::Coordinates if self.loss == Loss::Hinge => {
-                "--solver: the hinge has no second derivative; use dual"
+                "`solver`: the hinge has no second derivative; use dual"
             }
             Solver::Newton | Solver::Dual if self.l1 > 0.0 => {
-                "--solver: the penalty has corners; use coordinates or auto"
+                "`solver`: the penalty has corners; use coordinates or auto"
             }
             Solver::Newton | Solver::Dual if limited => {
-                "--solver: weights with limits are for coordinates; use that or auto"
+                "`solver`: weights with limits are for coordinates; use that or auto"
             }
             Solver::Dual | Solver::Coordinates if self.l2 == 0.0 && self.l1 == 0.0 && !limited => {
-                "--solver: without a penalty there is only newton; use that or auto"
+                "`solver`: without a penalty there is only newton; use that or auto"
             }
             _ => return Ok(()),
         };
@@ -129,7 +129,7 @@ impl Problem {
             && let Some(column) = (0..data.n_features()).find(open)
         {
             return Err(Error::usage(format!(
-                "--penalty none: the weight of {} has no limit on one side, and nothing else bounds it; give --lower and --upper for all columns, or a penalty",
+                "`penalty=none`: the weight of {} has no limit on one side, and nothing else bounds it; give `lower` and `upper` for all columns, or a penalty",
                 data.input().feature_name(column)
             )));
         }
@@ -177,7 +177,7 @@ impl Problem {
         let costs: Vec<f64> = rows.iter().map(cost).collect();
         if let Some(at) = costs.iter().position(|cost| !(cost.is_finite() && *cost > 0.0)) {
             return Err(Error::usage(format!(
-                "--c {}: row {} of the data would cost {}; choose another C or other weights",
+                "`c={}`: row {} of the data would cost {}; choose another C or other weights",
                 self.c, rows[at], costs[at]
             )));
         }
@@ -245,7 +245,7 @@ fn refuse_extremes(data: &Dataset) -> Result<()> {
             return Err(Error::data(
                 Code::OUT_OF_RANGE,
                 format!(
-                    "{name} is {x:e}, and the squares of numbers above {MOST:e} leave the range of binary64; divide the column by its size, or leave it out with --drop"
+                    "{name} is {x:e}, and the squares of numbers above {MOST:e} leave the range of binary64; divide the column by its size, or leave it out with `drop`"
                 ),
                 data.place_of(row),
             ));
@@ -280,7 +280,7 @@ impl Run {
                 Existence::Unknown(words) => doubt = Some(words),
                 Existence::Missing(words) => {
                     return Err(Error::usage(format!(
-                        "--penalty none: there is no best plane, {words}; use --penalty l2 or l1"
+                        "`penalty=none`: there is no best plane, {words}; use `penalty=l2` or l1"
                     )));
                 }
             }
@@ -559,7 +559,7 @@ impl Training for Run {
         if self.problem.l1 > 0.0 && weights.iter().all(|w| *w == 0.0) {
             remarks.push(Remark {
                 name: "weights",
-                words: "the penalty leaves no weight: all are 0, and the bias alone decides; a larger --c leaves more".into(),
+                words: "the penalty leaves no weight: all are 0, and the bias alone decides; a larger `c` leaves more".into(),
                 data: serde_json::json!({ "nonzero": 0 }),
             });
         }

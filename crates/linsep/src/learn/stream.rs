@@ -187,7 +187,7 @@ fn name_the_classes(error: Error) -> Error {
 
 fn say_how(problem: &mut Problem) {
     problem.help = Some(
-        "a stream learns from the first row on, so name every class that may come with --classes"
+        "a stream learns from the first row on, so name every class that may come with `classes`"
             .into(),
     );
 }

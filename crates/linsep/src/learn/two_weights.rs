@@ -81,13 +81,13 @@ impl Reflected {
             (2, features) => {
                 return Err(Error::usage(format!(
                     "two weights are those of one feature with a bias or of two features without one; \
-                     there are {features} features, choose with --features"
+                     there are {features} features, choose with `features`"
                 )));
             }
             (classes, _) => {
                 return Err(Error::usage(format!(
                     "two weights are those of two classes and there are {classes}; choose one with \
-                     --positive CLASS"
+                     `positive=CLASS`"
                 )));
             }
         };

@@ -8,7 +8,7 @@
 //!
 //! The upper curve holds for any rows, the lower one where a plane separates them; they meet at
 //! k = (R/γ)², so no run is longer (Novikoff 1962). γ is exact and proved, as in
-//! `linsep separable --margin`.
+//! `linsep separable` with `margin`.
 
 use super::axes::{Axis, Entry, Frame, Page, Sample, stroke};
 use super::svg::Area;

@@ -21,7 +21,7 @@ impl AlgorithmBox {
             match settings.values.get(*name) {
                 Some(given) if given != value => {
                     return Err(Error::usage(format!(
-                        "--{name} {given} contradicts --box {}, which has {name} {value}",
+                        "`{name}={given}` contradicts `box={}`, which has {name} {value}",
                         self.name
                     )));
                 }
@@ -48,7 +48,7 @@ impl AlgorithmBox {
         let rule = self.stop;
         match settings.values.get(parameters::STOP.name) {
             Some(given) if given != rule => Err(Error::usage(format!(
-                "--stop {given} contradicts --box {}, which stops by {}",
+                "`stop={given}` contradicts `box={}`, which stops by {}",
                 self.name, self.stop
             ))),
             None if rule != parameters::STOP.default => {

@@ -133,7 +133,7 @@ impl Variant {
 
     pub(crate) fn words(&self) -> String {
         let values = self.recipe.effective(&self.settings);
-        let pairs: Vec<String> = values.iter().map(|(k, v)| format!("--{k} {v}")).collect();
+        let pairs: Vec<String> = values.iter().map(|(k, v)| format!("`{k}={v}`")).collect();
         format!("{} {}", self.recipe.name, pairs.join(" "))
     }
 }

@@ -18,6 +18,7 @@ use crate::context::{Context, timed_out};
 use crate::exit::{Failure, eprint_all};
 use crate::input;
 use crate::output::{note, print, print_json};
+use crate::spelling::spelled;
 use auto_cost::AutoCost;
 use checkpoint::Keeper;
 use clap::ArgMatches;
@@ -225,7 +226,7 @@ impl Input {
         check_width(&data, planes.saturating_mul(16).saturating_add(16 + more), context)?;
         let rows = rows.map(Into::into);
         let task = Task { data: Arc::new(data), rows, threads: context.threads };
-        let label = choices.label.to_string();
+        let label = spelled(&choices.label.to_string());
         Ok(Input {
             task,
             test_rows,

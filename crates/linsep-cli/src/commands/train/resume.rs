@@ -9,6 +9,7 @@ use crate::args::learner_parameters;
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
+use crate::spelling::spelled;
 use clap::ArgMatches;
 use linsep::checkpoint::{Checkpoint, Earlier, SavedLimits, SavedRun};
 use linsep::data::input::InputMap;
@@ -165,7 +166,7 @@ impl Resume {
 
     /// What is wrong with the file, in the words of an error about its content.
     pub(super) fn wrong(&self, error: &Error) -> Failure {
-        let reason = format!("the run cannot be gone on with: {error}");
+        let reason = spelled(&format!("the run cannot be gone on with: {error}"));
         Error::Model { code: Code::MODEL_CONTENT, path: self.path.clone(), reason }.into()
     }
 

@@ -81,7 +81,7 @@ impl Choices {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(base) = self.index_base {
-            notes.push(format!("svmlight, indices start at {base} (change with --index-base)"));
+            notes.push(format!("svmlight, indices start at {base} (change with `index-base`)"));
         }
         if let Some(delimiter) = self.delimiter {
             let name = match delimiter {
@@ -142,7 +142,7 @@ pub fn read_with_map(
             if inputs.iter().any(|input| input.as_os_str() == "-") {
                 let words = "an index 0 came late in the stream, after indices had been taken to start at 1";
                 return Err(Problem::new(Code::BAD_INDEX, words, Place::file("<stdin>"))
-                    .help("use --index-base 0")
+                    .help("use `index-base=0`")
                     .into());
             }
             let options = ReadOptions { index_base: Some(0), ..options.clone() };
@@ -303,7 +303,7 @@ pub fn stream(
                     "index 0 although indices start at 1",
                     Place::file(name.clone()),
                 )
-                .help("use --index-base 0")
+                .help("use `index-base=0`")
                 .into());
             }
             facts.records += block.records;

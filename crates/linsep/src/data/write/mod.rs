@@ -316,7 +316,7 @@ pub fn refuse_losses(losses: &[String]) -> Result<()> {
     if losses.is_empty() {
         return Ok(());
     }
-    let message = format!("{}; --allow-lossy converts all the same", losses.join("; "));
+    let message = format!("{}; `allow-lossy` converts all the same", losses.join("; "));
     Err(Error::Usage { code: Code::LOSSY, message })
 }
 
