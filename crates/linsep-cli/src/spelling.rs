@@ -4,6 +4,8 @@
 
 use crate::args;
 use clap::Command;
+use linsep::Datum;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
@@ -29,6 +31,20 @@ pub(crate) fn spelled(text: &str) -> String {
         rest = after;
     }
     out + rest
+}
+
+/// A finding of a learner as JSON, its texts spelled.
+pub(crate) fn json_of(data: &Datum) -> Value {
+    match data {
+        Datum::Count(count) => (*count).into(),
+        Datum::Number(number) => (*number).into(),
+        Datum::Text(text) => spelled(text).into(),
+        Datum::Fields(fields) => {
+            let fields = fields.iter().map(|(name, data)| ((*name).to_owned(), json_of(data)));
+            Value::Object(fields.collect())
+        }
+        _ => Value::Null,
+    }
 }
 
 /// `label` or `label=value` as a flag, if it is one.
@@ -60,6 +76,7 @@ fn collect(command: &Command, names: &mut BTreeSet<String>) {
 mod tests {
     use super::*;
     use linsep::{Code, recipe};
+    use serde_json::json;
 
     #[test]
     fn parameters_are_spelled_as_flags_and_other_words_are_left() {
@@ -78,6 +95,19 @@ mod tests {
         ] {
             assert_eq!(spelled(text), printed, "{text}");
         }
+    }
+
+    #[test]
+    fn findings_become_json_with_their_words_spelled() {
+        let data = Datum::from([
+            ("rows", 3_u64.into()),
+            ("rate", f64::NAN.into()),
+            ("why", "a larger `c`".into()),
+            ("more", [("share", 0.5.into()), ("none", Datum::Unknown)].into()),
+        ]);
+        let more = json!({ "share": 0.5, "none": null });
+        let wanted = json!({ "rows": 3, "rate": null, "why": "a larger --c", "more": more });
+        assert_eq!(json_of(&data), wanted);
     }
 
     #[test]

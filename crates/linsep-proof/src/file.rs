@@ -4,6 +4,7 @@ use crate::basis::Basis;
 use crate::claim::Certificate;
 use crate::claim::Claim;
 use crate::rows::Reading;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -20,7 +21,7 @@ pub struct CertificateFile {
     pub data: DataIdentity,
     /// How the columns of the file became features; a model file has this in its own place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub input: Option<serde_json::Value>,
+    pub input: Option<InputField>,
     /// What the numbers mean.
     pub reading: ReadingField,
     /// Whether planes have a bias.
@@ -49,6 +50,24 @@ pub struct ReadingField {
     pub default: Reading,
     /// Columns that are binary64 although the default is decimal.
     pub binary64: Vec<u32>,
+}
+
+/// How the columns of a file became features, in the words of who wrote the certificate. The checker
+/// does not read it: it is given features.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct InputField(Value);
+
+impl InputField {
+    /// The field that says this; `None` if it has no JSON form.
+    pub fn of<T: Serialize>(input: &T) -> Option<InputField> {
+        serde_json::to_value(input).ok().map(InputField)
+    }
+
+    /// What the field says; the words tell what is wrong with it.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, String> {
+        T::deserialize(&self.0).map_err(|error| error.to_string())
+    }
 }
 
 impl ReadingField {

@@ -46,7 +46,7 @@ pub use linsep_proof as proof;
 pub use data::{Dataset, DatasetBuilder};
 pub use error::{Code, DataError, Error, Excerpt, Place, Problem, Result, printable};
 pub use learn::{
-    BinaryLearner, Budget, Certificate, Claim, Fit, Learner, Limits, Observer, Progress, Remark,
-    State, Status, Stop, Task, Training, drive,
+    BinaryLearner, Budget, Certificate, Claim, Datum, Fit, Learner, Limits, Observer, Progress,
+    Remark, State, Status, Stop, Task, Training, drive,
 };
 pub use model::{Ballot, Leads, LinearModel, Link, Plane, Rule};

@@ -309,7 +309,7 @@ fn rows_that_are_not_chosen_are_absent() {
             // Of some of the rows nothing is claimed; the objective that was reached is told.
             let reached = |fit: &Fit| {
                 let told = fit.remarks.iter().find(|remark| remark.name == "objective");
-                told.and_then(|remark| remark.data["primal"].as_f64()).unwrap_or(0.0)
+                told.and_then(|remark| remark.data.get("primal")?.as_f64()).unwrap_or(0.0)
             };
             let (one, two) = (reached(&a), reached(&b));
             assert!((one - two).abs() <= 2e-3 * one.abs().max(two.abs()), "{}", case.words);

@@ -5,7 +5,7 @@ mod support;
 use linsep::learn::discriminant::{Fisher, Lda, Shrinkage, Threshold};
 use linsep::learn::least_squares::{LeastSquares, blame};
 use linsep::recipe::{Recipe, Settings};
-use linsep::{Dataset, Fit, Learner, Limits, LinearModel, Task};
+use linsep::{Dataset, Datum, Fit, Learner, Limits, LinearModel, Task};
 use support::{Table, overlapping, table};
 
 fn run(learner: &dyn Learner, table: &Table) -> Fit {
@@ -27,7 +27,7 @@ fn cosine(a: &LinearModel, b: &LinearModel) -> f64 {
     dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
 }
 
-fn remark(fit: &Fit, name: &str) -> serde_json::Value {
+fn remark(fit: &Fit, name: &str) -> Datum {
     fit.remarks.iter().find(|remark| remark.name == name).unwrap().data.clone()
 }
 
@@ -110,8 +110,8 @@ fn errors_of_rows_left_out_are_those_of_fits_without_them() {
                 squares += (score - target) * (score - target);
             }
         }
-        assert_eq!(found["errors"].as_u64(), Some(errors));
-        let left_out = found["squared_error"].as_f64().unwrap();
+        assert_eq!(found.get("errors").unwrap().as_u64(), Some(errors));
+        let left_out = found.get("squared_error").unwrap().as_f64().unwrap();
         assert!((left_out - squares).abs() < 1e-9 * squares, "{left_out} {squares}");
     }
 }
@@ -194,7 +194,7 @@ fn classes_that_are_points_in_a_direction_are_told_apart_by_it() {
     assert_eq!(points.model.planes[0].weights[0], 0.0);
     assert_eq!(points.model.evaluate(&data, None, 1).errors, 0);
     assert!(!points.certificate.proves_something());
-    assert_eq!(remark(&points, "J"), "infinite");
+    assert_eq!(remark(&points, "J"), Datum::from("infinite"));
     let mut shrunk = Lda::default();
     shrunk.shrinkage = Shrinkage::Share(0.1);
     assert!(fit(&shrunk).certificate.proves_something());

@@ -338,7 +338,7 @@ fn batch_lms_follows_its_formula_and_rests_at_least_squares() {
     assert_eq!((plane.weights, plane.bias), (vec![0.125 * 1.5, 0.125 * 5.0], 0.0));
     let remark = &run.remarks()[0];
     assert_eq!(remark.name, "rate");
-    let bound = remark.data["bound"].as_f64().unwrap();
+    let bound = remark.data.get("bound").unwrap().as_f64().unwrap();
     // The largest eigenvalue of Σ z zᵀ of these rows is 15.88524; twelve steps come close to it.
     assert!((bound / (2.0 / 15.88524) - 1.0).abs() < 1e-3, "{bound}");
     let mut lms = Descent::lms();

@@ -81,7 +81,8 @@ fn load(path: &Path, context: &Context) -> Result<(CertificateFile, Option<Input
     let map = match &certificate.input {
         None => None,
         Some(value) => Some(
-            InputMap::from_value(value).map_err(|reason| refuse(Code::MODEL_CONTENT, reason))?,
+            InputMap::of_certificate(value)
+                .map_err(|reason| refuse(Code::MODEL_CONTENT, reason))?,
         ),
     };
     if map.as_ref().is_some_and(|map| map.basis.as_ref().map(Basis::claimed) != certificate.basis) {

@@ -3,6 +3,7 @@
 
 use super::basis::Basis;
 use crate::error::{Code, Error, Place, Problem, Result};
+use linsep_proof::InputField;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -102,8 +103,8 @@ impl InputMap {
     }
 
     /// The map that a certificate file holds; the words say what is wrong with it.
-    pub fn from_value(value: &serde_json::Value) -> std::result::Result<InputMap, String> {
-        let map: InputMap = serde_json::from_value(value.clone()).map_err(|e| e.to_string())?;
+    pub fn of_certificate(input: &InputField) -> std::result::Result<InputMap, String> {
+        let map: InputMap = input.read()?;
         map.check()?;
         Ok(map)
     }

@@ -88,7 +88,7 @@ pub(crate) fn rate_remark(rate: f64, bound: f64) -> Remark {
         true => format!("{rate:.3e}, below the bound {bound:.3e} at which steps overshoot"),
         false => format!("{rate:.3e} is not below {bound:.3e}: steps overshoot, and may diverge"),
     };
-    Remark { name: "rate", words, data: serde_json::json!({ "rate": rate, "bound": bound }) }
+    Remark::new("rate", words, [("rate", rate.into()), ("bound", bound.into())])
 }
 
 impl Learner for Adaline {

@@ -451,8 +451,9 @@ impl Training for Loop {
                 )
             }
         };
-        let data = serde_json::json!({ "error": error, "visits": visits, "updates": updates });
-        vec![Remark { name: "loop", words, data }]
+        let data =
+            [("error", error.into()), ("visits", visits.into()), ("updates", updates.into())];
+        vec![Remark::new("loop", words, data)]
     }
 
     fn save(&self) -> State {

@@ -210,18 +210,17 @@ impl<M: Machine> Training for Certified<M> {
     fn remarks(&self) -> Vec<Remark> {
         let (gap, wanted) = (self.machine.gap(), self.machine.wanted());
         let why = self.machine.solver();
-        let solver = Remark {
-            name: "solver",
-            words: why.to_owned(),
-            data: serde_json::json!({ "solver": why }),
-        };
-        let found = Remark {
-            name: "objective",
-            words: format!("{:.6e}, gap {:.1e} (wanted {:e})", gap.primal, gap.relative(), wanted),
-            data: serde_json::json!({
-                "primal": gap.primal, "dual": gap.dual, "gap": gap.relative(), "wanted": wanted,
-            }),
-        };
+        let solver = Remark::new("solver", why, [("solver", why.into())]);
+        let found = Remark::new(
+            "objective",
+            format!("{:.6e}, gap {:.1e} (wanted {:e})", gap.primal, gap.relative(), wanted),
+            [
+                ("primal", gap.primal.into()),
+                ("dual", gap.dual.into()),
+                ("gap", gap.relative().into()),
+                ("wanted", wanted.into()),
+            ],
+        );
         vec![solver, found]
     }
 }

@@ -382,9 +382,13 @@ pub(crate) fn columns_remark(factor: &Factor, width: usize) -> Remark {
     let rank = factor.taken.len();
     let condition = factor.condition.sqrt();
     let exponent = condition.log10().floor().max(0.0);
-    Remark {
-        name: "columns",
-        words: format!("{rank} of {width} independent, condition at least 1e{exponent}"),
-        data: serde_json::json!({ "independent": rank, "columns": width, "condition_at_least": condition }),
-    }
+    Remark::new(
+        "columns",
+        format!("{rank} of {width} independent, condition at least 1e{exponent}"),
+        [
+            ("independent", rank.into()),
+            ("columns", width.into()),
+            ("condition_at_least", condition.into()),
+        ],
+    )
 }

@@ -417,8 +417,7 @@ impl Training for Run {
                 format!("{rate:.3e} is above about {bound:.3e}: steps overshoot and may diverge")
             }
         };
-        let data = serde_json::json!({ "rate": rate, "bound": bound });
-        vec![Remark { name: "rate", words, data }]
+        vec![Remark::new("rate", words, [("rate", rate.into()), ("bound", bound.into())])]
     }
 
     fn beginnings(&self) -> Vec<Beginning> {

@@ -32,7 +32,7 @@ use super::closed_form::{
     ClosedForm, Equations, Proof, Right, Run, Solution, class_factors, columns_remark,
     require_every_class, require_matrix,
 };
-use super::{Learner, Remark, Task, Training};
+use super::{Datum, Learner, Remark, Task, Training};
 use crate::data::Dataset;
 use crate::data::read::words;
 use crate::density::{Density, Family, upper_triangle};
@@ -267,11 +267,7 @@ impl Form {
             .collect();
         let mut remarks = vec![columns_remark(&factor, width), reach];
         if self.shrinkage != Shrinkage::None {
-            remarks.push(Remark {
-                name: "shrinkage",
-                words: format!("{share:.4} of the covariance"),
-                data: share.into(),
-            });
+            remarks.push(Remark::new("shrinkage", format!("{share:.4} of the covariance"), share));
         }
         let (priors, bias) = (self.priors.claimed(), self.offset);
         let claim = move |planes| Claim::Stationary {
@@ -387,10 +383,10 @@ fn reach(
         }
     };
     let (words, data) = match value.is_finite() && value < 1e15 {
-        true => (format!("{value:.6}"), value.into()),
+        true => (format!("{value:.6}"), Datum::Number(value)),
         false => ("infinite: along the direction the classes are points".into(), "infinite".into()),
     };
-    Remark { name: "J", words, data }
+    Remark::new("J", words, data)
 }
 
 /// The bias with which the fewest rows are wrong, by weight; of several the nearest to `middle`.

@@ -250,9 +250,8 @@ impl Training for Run {
             None => format!("the model's plane stays at least {own} from every row"),
         };
         let gamma2 = widest.margin.as_ref().map(|margin| margin.gamma2.to_string());
-        let data = serde_json::json!({
-            "gamma2": gamma2, "distance": { "lower": lower, "upper": upper },
-        });
-        vec![Remark { name: "distance", words, data }]
+        let distance = [("lower", lower.into()), ("upper", upper.into())];
+        let data = [("gamma2", gamma2.into()), ("distance", distance.into())];
+        vec![Remark::new("distance", words, data)]
     }
 }

@@ -31,6 +31,7 @@ pub mod platt;
 pub mod pocket;
 pub(crate) mod proving;
 pub mod rate;
+mod remark;
 pub mod response;
 pub(crate) mod resting;
 pub(crate) mod row_weights;
@@ -47,6 +48,8 @@ pub mod validate;
 pub mod voted;
 
 pub use linsep_proof::{Certificate, Claim};
+
+pub use remark::{Datum, Remark};
 
 use crate::data::Dataset;
 use crate::density::Density;
@@ -196,18 +199,6 @@ pub trait Training: Send {
     fn density(&self) -> Option<Density> {
         None
     }
-}
-
-/// Something that a learner found out and that belongs to no other part of a report.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Remark {
-    /// What it is about, as at the start of a line of a report.
-    pub name: &'static str,
-    /// The finding in words.
-    pub words: String,
-    /// The finding as data.
-    pub data: serde_json::Value,
 }
 
 /// How much a call of [`Training::advance`] may do.

@@ -21,7 +21,7 @@ mod work;
 
 use super::bounds::{Bound, Ranges};
 use super::closed_form::class_factors;
-use super::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
+use super::{Budget, Certificate, Datum, Progress, Remark, State, Status, Task, Training};
 use crate::data::Dataset;
 use crate::data::scale::{Scaler, Scaling};
 use crate::engine::objective::{Gap, Intercept, Look, Loss, Objective, Penalty, Sides, worthwhile};
@@ -515,28 +515,28 @@ impl Training for Run {
 
     fn remarks(&self) -> Vec<Remark> {
         let gap = self.now();
-        let solver = Remark {
-            name: "solver",
-            words: self.why.clone(),
-            data: serde_json::json!({ "solver": self.why, "passes": self.work.passes() }),
-        };
+        let solver = Remark::new(
+            "solver",
+            self.why.as_str(),
+            [("solver", self.why.as_str().into()), ("passes", self.work.passes().into())],
+        );
         let estimated = self.problem.is_unbounded();
         let kind = if estimated { "estimated gap" } else { "gap" };
-        let found = Remark {
-            name: "objective",
-            words: format!(
+        let found = Remark::new(
+            "objective",
+            format!(
                 "{:.6e}, {kind} {:.1e} (wanted {:e})",
                 gap.primal,
                 gap.relative(),
                 self.problem.gap
             ),
-            data: serde_json::json!({
-                "primal": gap.primal,
-                "dual": (!estimated).then_some(gap.dual),
-                "gap": gap.relative(),
-                "wanted": self.problem.gap,
-            }),
-        };
+            [
+                ("primal", gap.primal.into()),
+                ("dual", (!estimated).then_some(gap.dual).into()),
+                ("gap", gap.relative().into()),
+                ("wanted", self.problem.gap.into()),
+            ],
+        );
         let mut remarks = vec![solver, found];
         if self.is_done() {
             let words = match gap.relative() <= self.problem.gap {
@@ -545,23 +545,22 @@ impl Training for Run {
             };
             let words =
                 if matches!(self.work, Work::Constant(..)) { "nothing to do" } else { words };
-            let data = serde_json::json!(words);
-            remarks.push(Remark { name: "stop", words: words.to_owned(), data });
+            remarks.push(Remark::new("stop", words, words));
         }
         if let Some(words) = &self.doubt {
-            remarks.push(Remark {
-                name: "existence",
-                words: format!("nobody knows whether there is a best plane: {words}"),
-                data: serde_json::json!({ "exists": null, "reason": words }),
-            });
+            remarks.push(Remark::new(
+                "existence",
+                format!("nobody knows whether there is a best plane: {words}"),
+                [("exists", Datum::Unknown), ("reason", words.as_str().into())],
+            ));
         }
         let weights = self.plane().weights;
         if self.problem.l1 > 0.0 && weights.iter().all(|w| *w == 0.0) {
-            remarks.push(Remark {
-                name: "weights",
-                words: "the penalty leaves no weight: all are 0, and the bias alone decides; a larger `c` leaves more".into(),
-                data: serde_json::json!({ "nonzero": 0 }),
-            });
+            remarks.push(Remark::new(
+                "weights",
+                "the penalty leaves no weight: all are 0, and the bias alone decides; a larger `c` leaves more",
+                [("nonzero", Datum::Count(0))],
+            ));
         }
         remarks
     }

@@ -578,8 +578,7 @@ impl<U: Rule + 'static> Training for Run<U> {
         if rule == StopRule::CleanEpoch || !self.online.is_clean() {
             return Vec::new();
         }
-        let data = serde_json::json!({ "rule": rule.to_string() });
-        vec![Remark { name: "stop", words: rule.words(), data }]
+        vec![Remark::new("stop", rule.words(), [("rule", rule.to_string().into())])]
     }
 }
 

@@ -383,8 +383,8 @@ impl Training for Run {
             moves.mistakes,
             self.rows.len()
         );
-        let data = serde_json::json!({ "rows": moves.mistakes, "at_least": least });
-        vec![Remark { name: "mistakes", words, data }]
+        let data = [("rows", moves.mistakes.into()), ("at_least", least.into())];
+        vec![Remark::new("mistakes", words, data)]
     }
 
     fn save(&self) -> State {

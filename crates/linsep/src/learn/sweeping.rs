@@ -253,21 +253,26 @@ impl Training for Sweeps {
         let worst = (0..count).map(|class| self.gap(class).relative()).fold(0.0, f64::max);
         let words = format!("dual coordinates, {count} machines in {} sweeps", self.sweeps.len());
         vec![
-            Remark {
-                name: "solver",
-                data: serde_json::json!({ "solver": words, "passes": self.visits / self.epoch_rows() }),
-                words,
-            },
-            Remark {
-                name: "objective",
-                words: format!(
+            Remark::new(
+                "solver",
+                words.as_str(),
+                [
+                    ("solver", words.as_str().into()),
+                    ("passes", (self.visits / self.epoch_rows()).into()),
+                ],
+            ),
+            Remark::new(
+                "objective",
+                format!(
                     "{primal:.6e} of all machines, largest gap {worst:.1e} (wanted {:e})",
                     self.problem.gap
                 ),
-                data: serde_json::json!({
-                    "primal": primal, "gap": worst, "wanted": self.problem.gap,
-                }),
-            },
+                [
+                    ("primal", primal.into()),
+                    ("gap", worst.into()),
+                    ("wanted", self.problem.gap.into()),
+                ],
+            ),
         ]
     }
 }

@@ -231,8 +231,8 @@ impl Training for Run {
             1 => format!("one plane holds {share:.1} % of all votes"),
             planes => format!("{planes} planes hold {share:.1} % of all votes"),
         };
-        let data = serde_json::json!({ "planes": ballot.len(), "votes": votes, "of": all });
-        vec![Remark { name: "ballot", words, data }]
+        let data = [("planes", ballot.len().into()), ("votes", votes.into()), ("of", all.into())];
+        vec![Remark::new("ballot", words, data)]
     }
 
     fn save(&self) -> State {

@@ -231,7 +231,7 @@ pub(crate) fn hand_made() -> Vec<Proven> {
     for name in names {
         let text = std::fs::read(folder.join(format!("{name}.json"))).unwrap();
         let whole = CertificateFile::from_json(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
-        let map = whole.input.as_ref().map(|value| InputMap::from_value(value).unwrap());
+        let map = whole.input.as_ref().map(|value| InputMap::of_certificate(value).unwrap());
         let places = ["csv", "svm"].map(|extension| folder.join(format!("{name}.{extension}")));
         let iris = repository("examples/iris.csv");
         let data = match places.into_iter().find(|path| path.exists()) {

@@ -12,7 +12,7 @@ use crate::commands::margin::shortened;
 use crate::commands::{json_number, rules};
 use crate::context::Context;
 use crate::output::{Facts, counted, grouped, percent};
-use crate::spelling::spelled;
+use crate::spelling::{json_of, spelled};
 use linsep::checkpoint::Earlier;
 use linsep::recipe::Kind;
 use linsep::report::{CrossValidation, Evaluation};
@@ -414,7 +414,7 @@ impl Report<'_> {
             value["test"] = short_json(test);
         }
         for remark in &self.fit.remarks {
-            value["remarks"][remark.name] = remark.data.clone();
+            value["remarks"][remark.name] = json_of(&remark.data);
         }
         if let Some(chosen) = &self.plan.algorithm_box {
             value["box"] = chosen.json();
