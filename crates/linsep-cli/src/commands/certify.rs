@@ -14,7 +14,7 @@ use crate::progress::Watch;
 use crate::spelling::spelled;
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
-use linsep::foreign::ForeignModel;
+use linsep::model::foreign::ForeignModel;
 use linsep::proof::{Certificate, CertificateFile, Claim, DataIdentity, InputField, Optimality};
 use linsep::recipe::{Recipe, Settings};
 use linsep::{Code, Error, Limits, Stop, Task};
