@@ -51,6 +51,7 @@ pub struct Degree(pub u32);
 /// exp(−|x − c|²/2σ²) for each centre c.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Gaussians {
     /// σ, the same for all.
     pub sigma: f64,

@@ -39,11 +39,19 @@ pub(crate) struct MergedLabels {
 
 /// How exact proofs understand the numbers, column by column.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Reading {
     /// The reading of every column that is not an exception: true means decimal, false binary64.
     pub decimal: bool,
     /// Columns that are binary64 although the default is decimal, rising.
     pub binary64: Vec<u32>,
+}
+
+impl Reading {
+    /// A reading with exceptions.
+    pub fn new(decimal: bool, binary64: Vec<u32>) -> Reading {
+        Reading { decimal, binary64 }
+    }
 }
 
 impl Reading {
@@ -62,7 +70,7 @@ impl Reading {
             true => linsep_proof::Reading::Decimal,
             false => linsep_proof::Reading::Binary64,
         };
-        ReadingField { default, binary64: self.binary64.clone() }
+        ReadingField::new(default, self.binary64.clone())
     }
 }
 

@@ -7,9 +7,17 @@ use serde::{Deserialize, Serialize};
 /// What was proved, as a list of claims that can each be checked alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Certificate {
     /// The claims, in the order in which a report prints them.
     pub claims: Vec<Claim>,
+}
+
+impl Certificate {
+    /// A certificate with these claims.
+    pub fn new(claims: Vec<Claim>) -> Certificate {
+        Certificate { claims }
+    }
 }
 
 impl Certificate {
@@ -180,6 +188,7 @@ impl Claim {
 
 /// Which rows take part and with which sign.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Problem {
     /// How the problem came out of the classes.
     pub scheme: Scheme,
@@ -187,6 +196,13 @@ pub struct Problem {
     pub positive: Vec<String>,
     /// Labels of the rows with sign −.
     pub negative: Vec<String>,
+}
+
+impl Problem {
+    /// The classes of the two sides.
+    pub fn new(scheme: Scheme, positive: Vec<String>, negative: Vec<String>) -> Problem {
+        Problem { scheme, positive, negative }
+    }
 }
 
 /// How a claim relates to the classes.
@@ -218,6 +234,7 @@ impl Scheme {
 /// A row with its multiplier λ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Weighted {
     /// 0-based row over all data rows.
     pub row: u64,
@@ -231,9 +248,24 @@ pub struct Weighted {
     pub lambda: String,
 }
 
+impl Weighted {
+    /// A row of which no line is known.
+    pub fn new(row: u64, lambda: String) -> Weighted {
+        Weighted { row, lambda, line: None, file: None }
+    }
+}
+
+setters! {
+    Weighted {
+        with_line => line: Option<u64>,
+        with_file => file: Option<String>,
+    }
+}
+
 /// A row with its multiplier against a class.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Against {
     /// 0-based row over all data rows.
     pub row: u64,
@@ -249,6 +281,20 @@ pub struct Against {
     pub lambda: String,
 }
 
+impl Against {
+    /// A row of which no line is known.
+    pub fn new(row: u64, against: String, lambda: String) -> Against {
+        Against { row, against, lambda, line: None, file: None }
+    }
+}
+
+setters! {
+    Against {
+        with_line => line: Option<u64>,
+        with_file => file: Option<String>,
+    }
+}
+
 /// A number whose value is exact: a JSON number is its binary64, a text is p/q.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -260,8 +306,9 @@ pub enum ExactNumber {
 }
 
 /// A plane with exact numbers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ExactPlane {
     /// One weight for each feature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -274,9 +321,18 @@ pub struct ExactPlane {
     pub bias: Option<ExactNumber>,
 }
 
+setters! {
+    ExactPlane {
+        with_weights => weights: Option<Vec<ExactNumber>>,
+        with_sparse => sparse: Option<Vec<(u32, ExactNumber)>>,
+        with_bias => bias: Option<ExactNumber>,
+    }
+}
+
 /// The plane of a class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ClassPlane {
     /// The class.
     pub class: String,
@@ -289,6 +345,21 @@ pub struct ClassPlane {
     /// The bias; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bias: Option<ExactNumber>,
+}
+
+impl ClassPlane {
+    /// A plane of a class, without numbers yet.
+    pub fn new(class: String) -> ClassPlane {
+        ClassPlane { class, weights: None, sparse: None, bias: None }
+    }
+}
+
+setters! {
+    ClassPlane {
+        with_weights => weights: Option<Vec<ExactNumber>>,
+        with_sparse => sparse: Option<Vec<(u32, ExactNumber)>>,
+        with_bias => bias: Option<ExactNumber>,
+    }
 }
 
 /// A claim as it stands in a file: one flat object whose fields depend on its kind.

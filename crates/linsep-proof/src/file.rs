@@ -14,6 +14,7 @@ pub const FORMAT: &str = "linsep.certificate/1";
 /// A certificate as it stands in a file, or inside a model file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct CertificateFile {
     /// Always [`FORMAT`].
     pub format: String,
@@ -32,9 +33,18 @@ pub struct CertificateFile {
     pub claims: Vec<Claim>,
 }
 
+setters! {
+    CertificateFile {
+        with_input => input: Option<InputField>,
+        with_basis => basis: Option<Basis>,
+        with_claims => claims: Vec<Claim>,
+    }
+}
+
 /// Which data, by its digest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct DataIdentity {
     /// The digest of the whole table.
     pub sha256: String,
@@ -42,14 +52,29 @@ pub struct DataIdentity {
     pub rows: u64,
 }
 
+impl DataIdentity {
+    /// Data of this digest and so many rows.
+    pub fn new(sha256: String, rows: u64) -> DataIdentity {
+        DataIdentity { sha256, rows }
+    }
+}
+
 /// What the numbers mean, column by column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ReadingField {
     /// The meaning of every column that is not an exception.
     pub default: Reading,
     /// Columns that are binary64 although the default is decimal.
     pub binary64: Vec<u32>,
+}
+
+impl ReadingField {
+    /// A reading with exceptions.
+    pub fn new(default: Reading, binary64: Vec<u32>) -> ReadingField {
+        ReadingField { default, binary64 }
+    }
 }
 
 /// How the columns of a file became features, in the words of who wrote the certificate. The checker

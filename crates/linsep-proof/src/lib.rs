@@ -17,6 +17,9 @@
 //! assert!(nothing.claims.iter().all(|c| matches!(c, Claim::Unproved { .. })));
 //! ```
 
+#[macro_use]
+mod setters;
+
 mod basis;
 pub mod check;
 mod claim;

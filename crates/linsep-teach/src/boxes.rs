@@ -358,7 +358,7 @@ impl Loop {
 
 impl Training for Loop {
     fn advance(&mut self, budget: Budget) -> Status {
-        let Budget { mut visits, mut updates } = budget;
+        let Budget { mut visits, mut updates, .. } = budget;
         loop {
             if !self.goes_on() {
                 return Status::Finished;
@@ -367,7 +367,7 @@ impl Training for Loop {
                 return Status::Running;
             }
             let before = self.run.progress();
-            let status = self.run.advance(Budget { visits: 1, updates });
+            let status = self.run.advance(Budget::new(1, updates));
             if status == Status::Diverged {
                 return status;
             }
@@ -397,12 +397,11 @@ impl Training for Loop {
         let inner = self.run.progress();
         match self.printed {
             Printed::WhilePositive => inner,
-            Printed::WhileBelow => Progress {
-                epochs: self.now.passes,
-                visits: self.now.visits + inner.visits,
-                updates: self.now.updates + inner.updates,
-                last_mistakes: self.now.last_mistakes,
-            },
+            Printed::WhileBelow => Progress::default()
+                .with_epochs(self.now.passes)
+                .with_visits(self.now.visits + inner.visits)
+                .with_updates(self.now.updates + inner.updates)
+                .with_last_mistakes(self.now.last_mistakes),
         }
     }
 

@@ -36,6 +36,7 @@ pub const LONGEST: u64 = 1_000_000;
 /// How rows of each class come about, as a generative learner found it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Density {
     /// π_k, the chance of each class; they add up to 1.
     pub priors: Vec<f64>,
@@ -370,7 +371,7 @@ mod tests {
     #[test]
     fn on_and_off_are_on_their_sides_of_the_threshold() {
         for threshold in [0.0, 0.5, 1.0, 7.5, -0.5, -3.0, 1e300, -1e300] {
-            let input = InputMap { binarize: Some(threshold), ..InputMap::plain(1) };
+            let input = InputMap::plain(1).with_binarize(Some(threshold));
             let [off, on] = switch(&input);
             assert!(off <= threshold && on > threshold && on.is_finite(), "{threshold} {off} {on}");
         }

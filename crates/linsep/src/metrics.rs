@@ -20,6 +20,7 @@ use std::iter::once;
 
 /// What a [`Tally`] amounts to. `None` stands where a denominator would be zero.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Evaluation {
     /// The number of rows, whatever their weights.
     pub rows: u64,
@@ -47,6 +48,7 @@ pub struct Evaluation {
 
 /// Rows that no machine claims, or several: see [`crate::model::rule`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Ambiguous {
     /// How many there are.
     pub rows: u64,
@@ -56,6 +58,7 @@ pub struct Ambiguous {
 
 /// The rates of one class. Each row counts by its weight, except in `rows`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PerClass {
     /// The name of the class.
     pub class: String,
@@ -290,6 +293,7 @@ pub fn wilson(successes: u64, n: u64) -> [f64; 2] {
 
 /// The result of a cross-validation, every row predicted once by a model that had not seen it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CrossValidation {
     /// The number of folds.
     pub folds: usize,

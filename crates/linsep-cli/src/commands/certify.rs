@@ -35,10 +35,10 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     // Planes, the dual point and the sums of the checker.
     check_width(&data, 64 * data.n_classes() as u64, context)?;
     let planes = foreign.planes_for(data.classes(), data.n_features())?;
-    let task = Task { data: Arc::clone(&data), rows: None, threads: context.threads };
+    let task = Task::new(Arc::clone(&data)).with_threads(context.threads);
     let mut training = learner.start(&task)?;
     let epochs = text("epochs").map(|epochs| input::whole("epochs", epochs)).transpose()?;
-    let limits = Limits { epochs: Some(epochs.unwrap_or(1000)), updates: None };
+    let limits = Limits::default().with_epochs(Some(epochs.unwrap_or(1000)));
     let stop = linsep::drive(training.as_mut(), &limits, &mut Watch::new(context));
     match stop {
         Stop::Interrupted => return Err(Error::Interrupted.into()),
@@ -108,7 +108,7 @@ fn objective(
 
 fn certificate_file(task: &Task, certificate: Certificate) -> CertificateFile {
     let data = &task.data;
-    let identity = DataIdentity { sha256: data.digest(task.threads), rows: data.n_rows() as u64 };
+    let identity = DataIdentity::new(data.digest(task.threads), data.n_rows() as u64);
     let mut file = CertificateFile::new(identity, data.reading_field(), true, certificate);
     file.input = InputField::of(data.input());
     file

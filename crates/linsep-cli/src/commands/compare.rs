@@ -30,7 +30,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let ReadResult { data, .. } = read;
     check_width(&data, 64, context)?;
     data.require_two_classes()?;
-    let task = Task { data: Arc::new(data), rows: None, threads: context.threads };
+    let task = Task::new(Arc::new(data)).with_threads(context.threads);
     let splits = folds(&task.data, plan.folds, context.seed)?;
     let mut contest = Contest { entries: Vec::new(), refused: Vec::new(), task, splits };
     for recipe in &plan.recipes {
@@ -185,14 +185,14 @@ impl Contest {
                 return Err(Error::Interrupted);
             }
             let begin = Instant::now();
-            let predicted = Neighbours { k }.predict(&data, train, test, context.threads);
+            let predicted = Neighbours::new(k).predict(&data, train, test, context.threads);
             seconds.push(begin.elapsed().as_secs_f64());
             predicted
         };
         let folds: Result<Vec<Vec<u32>>, Error> =
             self.splits.iter().map(|split| predict(&split.train, &split.test)).collect();
         let both = folds.and_then(|folds| {
-            let own = Neighbours { k }.predict(&data, &all, &all, context.threads)?;
+            let own = Neighbours::new(k).predict(&data, &all, &all, context.threads)?;
             Ok((folds, own))
         });
         match both {

@@ -85,9 +85,9 @@ fn learn(data: &Arc<Dataset>, context: &Context) -> Result<Decision, Failure> {
 /// The proof, for any reading of the same table.
 fn certificate(data: &Dataset, realisation: &Realisation, context: &Context) -> CertificateFile {
     let sha256 = data.digest(context.threads);
-    let identity = DataIdentity { sha256, rows: data.n_rows() as u64 };
+    let identity = DataIdentity::new(sha256, data.n_rows() as u64);
     let claims = realisation.claim.iter().cloned().collect();
-    CertificateFile::new(identity, data.reading_field(), true, Certificate { claims })
+    CertificateFile::new(identity, data.reading_field(), true, Certificate::new(claims))
 }
 
 struct Report<'a> {
@@ -250,7 +250,7 @@ impl Report<'_> {
                     inhibiting.join(" or ")
                 )
             }
-            Err(Obstacle { fires, silent }) => {
+            Err(Obstacle { fires, silent, .. }) => {
                 let on = |row: usize| {
                     let count = counted(u64::from(row.count_ones()), "input");
                     format!("{count} on ({})", self.describe(row))
@@ -346,7 +346,7 @@ impl Report<'_> {
                 "highest": all.highest,
                 "inhibitory": self.wires(&all, true),
             }),
-            Err(Obstacle { fires, silent }) => {
+            Err(Obstacle { fires, silent, .. }) => {
                 json!({ "theta": null, "obstacle": { "fires": fires, "silent": silent } })
             }
         };

@@ -140,9 +140,8 @@ fn save(
         .iter()
         .all(|claim| matches!(claim, Claim::Separable { .. } | Claim::JointSeparable { .. }));
     let stop = if whole && proved { Stop::Finished } else { Stop::Updates };
-    let progress = Progress { epochs, updates: replay.k(), ..Progress::default() };
-    let identity =
-        DataIdentity { sha256: data.digest(context.threads), rows: data.n_rows() as u64 };
+    let progress = Progress::default().with_epochs(epochs).with_updates(replay.k());
+    let identity = DataIdentity::new(data.digest(context.threads), data.n_rows() as u64);
     let header = &replay.header;
     let file = ModelFile::new(
         replay.model(),

@@ -152,7 +152,7 @@ fn pairs_as_text(model: &LinearModel, top: usize) -> String {
 
 fn pairs_as_json(model: &LinearModel) -> serde_json::Value {
     rules::boundaries(model)
-        .map(|(j, i, Plane { weights, bias })| {
+        .map(|(j, i, Plane { weights, bias, .. })| {
             let (positive, negative) = (&model.classes[j], &model.classes[i]);
             json!({ "positive": positive, "negative": negative, "weights": weights, "bias": bias })
         })

@@ -199,7 +199,7 @@ fn columns(data: &Dataset) -> String {
 }
 
 fn weight_column(data: &Dataset) -> Option<String> {
-    let SourceColumn { name, position } = data.input().weight.as_ref()?;
+    let SourceColumn { name, position, .. } = data.input().weight.as_ref()?;
     Some(name.clone().unwrap_or_else(|| format!("column {}", position + 1)))
 }
 

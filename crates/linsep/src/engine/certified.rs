@@ -49,8 +49,7 @@ impl Evidence {
     fn optimality(self) -> (Planes, Optimality, Gap) {
         let Evidence { planes, objective, dual, gap } = self;
         let Gap { primal, dual: bound } = gap;
-        let optimality =
-            Optimality { objective, dual, primal, bound, gap: 0.0, radius: None, bias: None };
+        let optimality = Optimality::new(objective, dual, primal, bound, 0.0);
         (planes, optimality, gap)
     }
 }
@@ -91,7 +90,7 @@ impl<M: Machine> Certified<M> {
         let slacks = [1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-7];
         let claim = Claim::Optimal { planes, optimality };
         let loosen = |claimed: &mut Optimality, slack| loosen(claimed, gap, slack);
-        Certificate { claims: vec![confirmed(slacks, data, task.threads, claim, loosen)] }
+        Certificate::new(vec![confirmed(slacks, data, task.threads, claim, loosen)])
     }
 
     pub(crate) fn new(machine: M) -> Certified<M> {

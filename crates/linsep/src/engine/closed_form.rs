@@ -186,7 +186,7 @@ impl<L: ClosedForm> Training for Run<L> {
             );
         }
         match check_claim(&claim, data, &data.reading_field(), true, self.task.threads) {
-            Finding::Holds(_) => Certificate { claims: vec![claim] },
+            Finding::Holds(_) => Certificate::new(vec![claim]),
             Finding::Nothing(words) | Finding::Fails(words) => {
                 Certificate::unproved(format!("the checker does not confirm it: {words}"))
             }

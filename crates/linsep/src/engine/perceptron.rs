@@ -75,6 +75,20 @@ pub struct Perceptron {
     pub balanced: bool,
 }
 
+linsep_proof::setters! {
+    Perceptron {
+        with_response => response: Response,
+        with_rate => rate: Rate,
+        with_order => order: Order,
+        with_stop => stop: StopRule,
+        with_init => init: Init,
+        with_ties => ties: Ties,
+        with_seed => seed: u64,
+        with_scale => scale: Scaling,
+        with_balanced => balanced: bool,
+    }
+}
+
 /// The start of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Init {
@@ -550,7 +564,7 @@ impl<U: Rule + 'static> Training for Run<U> {
         let data = self.online.data.as_ref();
         let claim = self.claim();
         match check_claim(&claim, data, &data.reading_field(), true, 1) {
-            Finding::Holds(_) => Certificate { claims: vec![claim] },
+            Finding::Holds(_) => Certificate::new(vec![claim]),
             _ if rule != StopRule::CleanEpoch => {
                 Certificate::unproved("some row is not strictly on its side of the planes")
             }

@@ -46,6 +46,15 @@ pub struct Adaline {
     pub rest: f64,
 }
 
+linsep_proof::setters! {
+    Adaline {
+        with_run => run: Perceptron,
+        with_rate => rate: Option<Rate>,
+        with_normalised => normalised: bool,
+        with_rest => rest: f64,
+    }
+}
+
 impl Default for Adaline {
     fn default() -> Self {
         let run = Perceptron { scale: Scaling::Standard, ..Perceptron::default() };

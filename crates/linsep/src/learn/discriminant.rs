@@ -125,6 +125,13 @@ pub struct Fisher {
     pub shrinkage: Shrinkage,
 }
 
+linsep_proof::setters! {
+    Fisher {
+        with_threshold => threshold: Threshold,
+        with_shrinkage => shrinkage: Shrinkage,
+    }
+}
+
 impl Default for Fisher {
     fn default() -> Self {
         Fisher { threshold: Threshold::Midpoint, shrinkage: Shrinkage::None }
@@ -148,6 +155,13 @@ pub struct Lda {
     pub priors: Priors,
     /// The shrinkage of the covariance.
     pub shrinkage: Shrinkage,
+}
+
+linsep_proof::setters! {
+    Lda {
+        with_priors => priors: Priors,
+        with_shrinkage => shrinkage: Shrinkage,
+    }
 }
 
 impl Default for Lda {

@@ -155,14 +155,14 @@ impl Training for Run {
         let mut claims = self.claims_on_rows();
         // Of all rows the checker has seen everything when it was found.
         if self.task.rows.is_none() {
-            return Certificate { claims };
+            return Certificate::new(claims);
         }
         let data = self.task.data.as_ref();
         let holds = |claim: &Claim| {
             check_claim(claim, data, &data.reading_field(), true, self.task.threads).holds()
         };
         claims.retain(|claim| matches!(claim, Claim::Unproved { .. }) || holds(claim));
-        match (Certificate { claims }) {
+        match Certificate::new(claims) {
             some if some.proves_something() => some,
             _ => Certificate::unproved(
                 "learned from some of the rows; of the whole data nothing is claimed",

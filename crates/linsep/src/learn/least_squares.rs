@@ -64,6 +64,14 @@ pub struct LeastSquares {
     pub left_out: LeftOut,
 }
 
+linsep_proof::setters! {
+    LeastSquares {
+        with_l2 => l2: f64,
+        with_balanced => balanced: bool,
+        with_left_out => left_out: LeftOut,
+    }
+}
+
 words! {
     /// When the errors on rows left out are counted, at the cost of rows · columns² / 2 products.
     #[derive(Default)]

@@ -155,7 +155,7 @@ impl Run {
     fn about_all_rows(&self, claim: &Claim) -> Certificate {
         let data = self.task.data.as_ref();
         match check_claim(claim, data, &data.reading_field(), true, self.task.threads) {
-            Finding::Holds(_) => Certificate { claims: vec![claim.clone()] },
+            Finding::Holds(_) => Certificate::new(vec![claim.clone()]),
             _ => Certificate::unproved(
                 "the training rows are separated; of the other rows nothing is claimed",
             ),

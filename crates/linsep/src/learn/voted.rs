@@ -54,6 +54,13 @@ pub struct Voted {
     pub most: usize,
 }
 
+linsep_proof::setters! {
+    Voted {
+        with_run => run: Perceptron,
+        with_most => most: usize,
+    }
+}
+
 impl Default for Voted {
     fn default() -> Self {
         Voted { run: Perceptron::default(), most: 500 }

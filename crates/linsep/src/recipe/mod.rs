@@ -363,6 +363,7 @@ pub struct Parameter {
 
 /// The values of parameters, by name, and what goes with every learner.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Settings {
     values: BTreeMap<String, String>,
     /// The seed of everything random.

@@ -41,6 +41,7 @@ pub trait BinaryLearner: Send + Sync {
 
 /// Data to learn from: all rows or some of them.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Task {
     /// The data, shared and never copied.
     pub data: Arc<Dataset>,
@@ -48,6 +49,13 @@ pub struct Task {
     pub rows: Option<Arc<[u32]>>,
     /// Threads that may be used. Never changes a bit of the result.
     pub threads: usize,
+}
+
+linsep_proof::setters! {
+    Task {
+        with_rows => rows: Option<Arc<[u32]>>,
+        with_threads => threads: usize,
+    }
 }
 
 impl Task {
@@ -165,11 +173,19 @@ pub trait Training: Send {
 
 /// How much a call of [`Training::advance`] may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Budget {
     /// At most this many visits of a row.
     pub visits: u64,
     /// At most this many updates.
     pub updates: u64,
+}
+
+impl Budget {
+    /// At most so many visits, and so many updates.
+    pub fn new(visits: u64, updates: u64) -> Budget {
+        Budget { visits, updates }
+    }
 }
 
 impl Budget {
@@ -195,6 +211,7 @@ pub enum Status {
 
 /// Counters of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Progress {
     /// Full passes over the rows.
     pub epochs: u64,
@@ -204,6 +221,15 @@ pub struct Progress {
     pub updates: u64,
     /// Mistakes in the last full pass, if there was one.
     pub last_mistakes: Option<u64>,
+}
+
+linsep_proof::setters! {
+    Progress {
+        with_epochs => epochs: u64,
+        with_visits => visits: u64,
+        with_updates => updates: u64,
+        with_last_mistakes => last_mistakes: Option<u64>,
+    }
 }
 
 /// A saved run: bytes without types, code or paths.
@@ -303,11 +329,26 @@ impl SavedPlane {
 /// What ends a run that has not ended by its own rule. `None` is no limit; a run on data that no
 /// plane separates then never ends. The default is 100 epochs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Full passes over the rows.
     pub epochs: Option<u64>,
     /// Corrections of the weights.
     pub updates: Option<u64>,
+}
+
+impl Limits {
+    /// At most so many full passes, and so many corrections.
+    pub const fn new(epochs: Option<u64>, updates: Option<u64>) -> Limits {
+        Limits { epochs, updates }
+    }
+}
+
+linsep_proof::setters! {
+    Limits {
+        with_epochs => epochs: Option<u64>,
+        with_updates => updates: Option<u64>,
+    }
 }
 
 impl Default for Limits {
@@ -389,6 +430,7 @@ impl<F: FnMut(&dyn Training) -> ControlFlow<Stop>> Observer for F {
 
 /// A finished run.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Fit {
     /// What was learned.
     pub model: LinearModel,

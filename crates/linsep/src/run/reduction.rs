@@ -212,7 +212,7 @@ impl Training for Duel {
             }));
         }
         claims.extend(self.shortfall().map(|reason| Claim::Unproved { reason }));
-        Certificate { claims }
+        Certificate::new(claims)
     }
 
     fn refusal(&self) -> Option<Error> {
@@ -455,15 +455,15 @@ impl Training for Many {
     }
 
     fn certificate(&self) -> Certificate {
-        Certificate {
-            claims: self.children.iter().flat_map(|child| child.certificate().claims).collect(),
-        }
+        Certificate::new(
+            self.children.iter().flat_map(|child| child.certificate().claims).collect(),
+        )
     }
 
     fn certificate_of(&self, planes: &[Plane]) -> Certificate {
         let pairs = self.children.iter().zip(planes);
         let each = pairs.map(|(child, plane)| child.certificate_of(std::slice::from_ref(plane)));
-        Certificate { claims: each.flat_map(|certificate| certificate.claims).collect() }
+        Certificate::new(each.flat_map(|certificate| certificate.claims).collect())
     }
 
     fn save(&self) -> State {

@@ -165,7 +165,7 @@ impl OnePass {
             Certificate::unproved("every row was seen once and is gone, so nothing was checked");
         let (progress, remarks, density) = (self.progress, Vec::new(), None);
         let fit = Fit { model, certificate, stop, progress, remarks, density, shortfall: None };
-        let reading = self.reading.unwrap_or(Reading { decimal: false, binary64: Vec::new() });
+        let reading = self.reading.unwrap_or(Reading::new(false, Vec::new()));
         Ok(Passed { fit, state, reading, data: self.digester.finish() })
     }
 }

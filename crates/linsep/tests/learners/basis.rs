@@ -26,7 +26,7 @@ fn decide(data: &Dataset) -> Decision {
 
 /// A certificate as the program writes it, read back from its text.
 fn file_of(data: &Dataset, decision: &Decision) -> CertificateFile {
-    let identity = DataIdentity { sha256: data.digest(1), rows: data.n_rows() as u64 };
+    let identity = DataIdentity::new(data.digest(1), data.n_rows() as u64);
     let claims = certificate(std::slice::from_ref(decision));
     let mut file = CertificateFile::new(identity, data.reading_field(), true, claims);
     file.basis = data.input().basis.as_ref().map(|basis| basis.claimed());
@@ -261,7 +261,7 @@ fn the_certificates_of_fitted_models_hold_on_raw_rows() {
     for variant in variants_of(&[]).into_iter().filter(|v| v.recipe.name != "multinomial-nb") {
         let task = Task::new(data.clone());
         let fit = variant.learner().fit(&task, &Limits::default(), &mut ()).unwrap();
-        let identity = DataIdentity { sha256: raw.digest(1), rows: raw.n_rows() as u64 };
+        let identity = DataIdentity::new(raw.digest(1), raw.n_rows() as u64);
         let file = ModelFile::new(
             fit.model.clone(),
             fit.certificate.clone(),

@@ -96,7 +96,7 @@ fn errors_of_rows_left_out_are_those_of_fits_without_them() {
             let all = table.data();
             let others: Vec<u32> =
                 (0..all.n_rows() as u32).filter(|&i| i as usize != row).collect();
-            let task = Task { rows: Some(others.into()), ..Task::new(all) };
+            let task = Task::new(all).with_rows(Some(others.into()));
             let model = learner.fit(&task, &Limits::default(), &mut ()).unwrap().model;
             errors += u64::from(model.predict(&table.rows[row]) != table.labels[row]);
             let class = ["ant", "bee", "cat"].iter().position(|c| *c == table.labels[row]).unwrap();
@@ -258,7 +258,7 @@ fn threads_change_no_bit_where_rows_fill_many_blocks() {
     let data = std::sync::Arc::new(many_rows(0.0));
     for name in ["least-squares", "lda", "fisher", "multinomial-nb", "shared-variance-nb"] {
         let bits = |threads: usize, data: &std::sync::Arc<Dataset>| {
-            let task = Task { threads, ..Task::new(data.clone()) };
+            let task = Task::new(data.clone()).with_threads(threads);
             let fit = built(name, &[]).fit(&task, &Limits::default(), &mut ()).unwrap();
             assert_ne!(fit.certificate.claims[0].name(), "unproved", "{name}");
             let planes = fit.model.planes.iter();
@@ -279,7 +279,7 @@ fn columns_far_from_zero_are_solved_and_proved() {
     let (near, far) = (many_rows(0.0), many_rows((1u64 << 24) as f64));
     for name in ["least-squares", "lda"] {
         let fit = |data: &Dataset| {
-            let task = Task { threads: 2, ..Task::new(data.clone()) };
+            let task = Task::new(data.clone()).with_threads(2);
             built(name, &[]).fit(&task, &Limits::default(), &mut ()).unwrap()
         };
         let (near, far) = (fit(&near), fit(&far));

@@ -109,7 +109,7 @@ fn a_soft_margin_tends_to_it() {
     let hard = fit(&task);
     let mut svm = Svm::default();
     (svm.loss, svm.c, svm.gap) = (HingeLoss::Plain, 1e4, 1e-9);
-    let limits = Limits { epochs: Some(1000), updates: None };
+    let limits = Limits::default().with_epochs(Some(1000));
     let soft = svm.fit(&task, &limits, &mut ()).unwrap();
     let (hard, soft) = (&hard.model.planes[0], &soft.model.planes[0]);
     let length: f64 = hard.weights.iter().map(|w| w * w).sum::<f64>().sqrt();
@@ -305,6 +305,6 @@ fn what_cannot_be_proved_or_has_one_side_is_refused_at_once() {
     let data = example("iris.csv").with_classes(&["0".into(), "1".into(), "2".into()], false);
     let data = data.unwrap();
     let only: Vec<u32> = (0..50).collect();
-    let part = Task { rows: Some(only.into()), ..Task::new(data) };
+    let part = Task::new(data).with_rows(Some(only.into()));
     assert_eq!(HardMargin.start(&part).err().unwrap().code(), Code::FOLD);
 }

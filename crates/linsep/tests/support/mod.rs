@@ -280,7 +280,7 @@ pub(crate) fn fit(learner: &dyn Learner, task: &Task) -> Fit {
 }
 
 pub(crate) fn epochs(epochs: u64) -> Limits {
-    Limits { epochs: Some(epochs), updates: None }
+    Limits::default().with_epochs(Some(epochs))
 }
 
 /// Every number of a model, bit for bit, and the votes of its planes.

@@ -39,7 +39,7 @@ pub(crate) fn finding(judge: &Judge, claim: &Claim) -> Finding {
 
 /// Decisions as the content of a certificate file.
 pub(crate) fn file_of(judge: &Judge, decisions: &[Decision]) -> CertificateFile {
-    let identity = DataIdentity { sha256: judge.data.digest(1), rows: judge.data.n_rows() as u64 };
+    let identity = DataIdentity::new(judge.data.digest(1), judge.data.n_rows() as u64);
     CertificateFile::new(identity, judge.reading(), judge.bias, certificate(decisions))
 }
 

@@ -100,7 +100,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let parameters = plan.recipe.effective(&plan.settings);
     let ended_early = ended_by(&fit, &plan).is_some();
     // Models and certificates may be larger than the data; these are lent to the file.
-    let certificate = Certificate { claims: std::mem::take(&mut fit.certificate.claims) };
+    let certificate = Certificate::new(std::mem::take(&mut fit.certificate.claims));
     let mut model_file = ModelFile::new(
         fit.model,
         certificate,
@@ -191,8 +191,7 @@ impl Input {
         let seconds = clock.elapsed().as_secs_f64();
         let (file, line) = describe_input(&plan.inputs, &read);
         let ReadResult { data, choices, .. } = read;
-        let identity =
-            DataIdentity { sha256: data.digest(context.threads), rows: data.n_rows() as u64 };
+        let identity = DataIdentity::new(data.digest(context.threads), data.n_rows() as u64);
         let seed = plan.settings.seed;
         let mut held_out = match plan.test {
             Some(TestOn::Share(share)) => Some(share),
@@ -215,7 +214,7 @@ impl Input {
         };
         let (mut rows, mut test_rows) = (None, None);
         if let Some(share) = held_out {
-            let Split { train, test } = holdout(&data, share, seed)?;
+            let Split { train, test, .. } = holdout(&data, share, seed)?;
             rows = Some(train);
             test_rows = Some(test);
         }
@@ -225,7 +224,7 @@ impl Input {
         let more = plan.recipe.bytes_per_feature(data.n_features() as u64);
         check_width(&data, planes.saturating_mul(16).saturating_add(16 + more), context)?;
         let rows = rows.map(Into::into);
-        let task = Task { data: Arc::new(data), rows, threads: context.threads };
+        let task = Task::new(Arc::new(data)).with_rows(rows).with_threads(context.threads);
         let label = spelled(&choices.label.to_string());
         Ok(Input {
             task,

@@ -79,7 +79,10 @@ impl Resume {
             ))
             .into());
         };
-        let done = Earlier { epochs: file.epochs, visits: run.visits, updates: file.updates };
+        let done = Earlier::default()
+            .with_epochs(file.epochs)
+            .with_visits(run.visits)
+            .with_updates(file.updates);
         Ok(Resume {
             path: path.to_path_buf(),
             limits: None,
@@ -226,14 +229,13 @@ impl Resume {
 
     /// What was done on other data before, once the run goes on.
     pub(super) fn earlier(&self, same: bool) -> Earlier {
-        let Earlier { epochs, visits, updates } = self.run.earlier;
+        let Earlier { epochs, visits, updates, .. } = self.run.earlier;
         match same {
             true => self.run.earlier,
-            false => Earlier {
-                epochs: epochs.saturating_add(self.done.epochs),
-                visits: visits.saturating_add(self.done.visits),
-                updates: updates.saturating_add(self.done.updates),
-            },
+            false => Earlier::default()
+                .with_epochs(epochs.saturating_add(self.done.epochs))
+                .with_visits(visits.saturating_add(self.done.visits))
+                .with_updates(updates.saturating_add(self.done.updates)),
         }
     }
 

@@ -188,7 +188,7 @@ fn save(plan: &Plan, passed: &Passed) -> Result<(), Failure> {
         plan.recipe.effective(&plan.settings),
         plan.settings.seed,
         (fit.stop, fit.progress),
-        (DataIdentity { sha256, rows }, passed.reading.field()),
+        (DataIdentity::new(sha256, rows), passed.reading.field()),
     );
     let mut run = SavedRun::new(fit.progress.visits, passed.state.clone());
     run.stream = true;

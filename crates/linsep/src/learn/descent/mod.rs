@@ -80,6 +80,22 @@ pub struct Descent {
     share: f64,
 }
 
+linsep_proof::setters! {
+    Descent {
+        with_criterion => criterion: Criterion,
+        with_pace => pace: Pace,
+        with_rate => rate: Option<Rate>,
+        with_order => order: Order,
+        with_seed => seed: u64,
+        with_scale => scale: Scaling,
+        with_balanced => balanced: bool,
+        with_below => below: Option<f64>,
+        with_rest => rest: f64,
+        with_lower => lower: Bound,
+        with_upper => upper: Bound,
+    }
+}
+
 words! {
     /// How many rows there are to a step.
     Pace: "pace" {

@@ -29,7 +29,7 @@ use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::objective::Gap;
 use crate::run::{State, Task, Training};
 use linsep_data::error::{Error, Result};
-use linsep_proof::{DualPoint, FloatPlane, Planes};
+use linsep_proof::{DualPoint, Planes};
 use serde::{Deserialize, Serialize};
 
 /// Columns up to which a smoothed hinge is better minimised by Newton's method: its matrices have as many
@@ -139,7 +139,7 @@ impl Run {
         );
         let mut shares: Vec<_> = parts.into_iter().flat_map(|(told, _)| told).collect();
         shares.sort_by_key(|(row, _)| *row);
-        DualPoint { shares, ..DualPoint::default() }
+        DualPoint::default().with_shares(shares)
     }
 }
 
@@ -250,7 +250,7 @@ impl Machine for Run {
         let planes = joint.planes(&measured.lines);
         let planes = data.classes().iter().zip(&planes).map(|(class, plane)| {
             let plane = float_plane(&plane.weights, Some(plane.bias));
-            FloatPlane { class: Some(class.clone()), ..plane }
+            plane.with_class(Some(class.clone()))
         });
         Evidence {
             planes: Planes::Each(planes.collect()),

@@ -210,16 +210,12 @@ impl Problem {
             }
             false => Vec::new(),
         };
-        linsep_proof::Objective {
-            loss,
-            c: self.c,
-            l2: self.l2,
-            l1: self.l1,
-            intercept: self.intercept,
-            class_weights,
-            scale: penalty.scale.clone().unwrap_or_default(),
-            limits: Vec::new(),
-        }
+        linsep_proof::Objective::new(loss, self.c)
+            .with_l2(self.l2)
+            .with_l1(self.l1)
+            .with_intercept(self.intercept)
+            .with_class_weights(class_weights)
+            .with_scale(penalty.scale.clone().unwrap_or_default())
     }
 }
 
@@ -412,10 +408,8 @@ impl Run {
     fn dual_point(&self) -> DualPoint {
         let Work::Dual(run) = &self.work else { return DualPoint::default() };
         let rows = self.objective.rows.iter().zip(run.multipliers());
-        DualPoint {
-            alpha: rows.map(|(row, alpha)| (u64::from(*row), *alpha)).collect(),
-            ..DualPoint::default()
-        }
+        DualPoint::default()
+            .with_alpha(rows.map(|(row, alpha)| (u64::from(*row), *alpha)).collect())
     }
 }
 

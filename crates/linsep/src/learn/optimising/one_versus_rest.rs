@@ -96,22 +96,20 @@ impl Sweeps {
                 problem: problem_of(data, &data.classes()[class], None),
                 plane: float_plane(&found.plane.weights, Some(found.plane.bias)),
             },
-            optimality: Optimality {
-                objective: self.problem.claimed(loss, data, &self.rows, &penalty),
-                dual: self.dual_point(found, untold),
-                primal: 0.0,
-                bound: 0.0,
-                gap: 0.0,
-                radius: None,
-                bias: None,
-            },
+            optimality: Optimality::new(
+                self.problem.claimed(loss, data, &self.rows, &penalty),
+                self.dual_point(found, untold),
+                0.0,
+                0.0,
+                0.0,
+            ),
         }
     }
 
     /// The multipliers, without those that the plane tells: rows beyond their margin have none.
     fn dual_point(&self, found: &Found, untold: &[u32]) -> DualPoint {
         let pair = |&i: &u32| (u64::from(self.rows[i as usize]), found.alpha[i as usize]);
-        DualPoint { alpha: untold.iter().map(pair).collect(), ..DualPoint::default() }
+        DualPoint::default().with_alpha(untold.iter().map(pair).collect())
     }
 
     /// The claim of one machine, if the checker confirms it.
@@ -212,7 +210,7 @@ impl Training for Sweeps {
         let untold = parallel_map(self.sweeps.len(), self.task.threads, untold);
         let untold: Vec<Vec<u32>> = untold.into_iter().flatten().collect();
         let prove = |class: usize| self.proved(class, &untold[class], gaps[class]);
-        Certificate { claims: parallel_map(found.len(), self.task.threads, prove) }
+        Certificate::new(parallel_map(found.len(), self.task.threads, prove))
     }
 
     fn save(&self) -> State {
