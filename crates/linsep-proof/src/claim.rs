@@ -198,13 +198,6 @@ pub struct Problem {
     pub negative: Vec<String>,
 }
 
-impl Problem {
-    /// The classes of the two sides.
-    pub fn new(scheme: Scheme, positive: Vec<String>, negative: Vec<String>) -> Problem {
-        Problem { scheme, positive, negative }
-    }
-}
-
 /// How a claim relates to the classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -248,20 +241,6 @@ pub struct Weighted {
     pub lambda: String,
 }
 
-impl Weighted {
-    /// A row of which no line is known.
-    pub fn new(row: u64, lambda: String) -> Weighted {
-        Weighted { row, lambda, line: None, file: None }
-    }
-}
-
-setters! {
-    Weighted {
-        with_line => line: Option<u64>,
-        with_file => file: Option<String>,
-    }
-}
-
 /// A row with its multiplier against a class.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -279,20 +258,6 @@ pub struct Against {
     pub against: String,
     /// A positive whole number in decimal digits.
     pub lambda: String,
-}
-
-impl Against {
-    /// A row of which no line is known.
-    pub fn new(row: u64, against: String, lambda: String) -> Against {
-        Against { row, against, lambda, line: None, file: None }
-    }
-}
-
-setters! {
-    Against {
-        with_line => line: Option<u64>,
-        with_file => file: Option<String>,
-    }
 }
 
 /// A number whose value is exact: a JSON number is its binary64, a text is p/q.
@@ -321,14 +286,6 @@ pub struct ExactPlane {
     pub bias: Option<ExactNumber>,
 }
 
-setters! {
-    ExactPlane {
-        with_weights => weights: Option<Vec<ExactNumber>>,
-        with_sparse => sparse: Option<Vec<(u32, ExactNumber)>>,
-        with_bias => bias: Option<ExactNumber>,
-    }
-}
-
 /// The plane of a class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -345,21 +302,6 @@ pub struct ClassPlane {
     /// The bias; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bias: Option<ExactNumber>,
-}
-
-impl ClassPlane {
-    /// A plane of a class, without numbers yet.
-    pub fn new(class: String) -> ClassPlane {
-        ClassPlane { class, weights: None, sparse: None, bias: None }
-    }
-}
-
-setters! {
-    ClassPlane {
-        with_weights => weights: Option<Vec<ExactNumber>>,
-        with_sparse => sparse: Option<Vec<(u32, ExactNumber)>>,
-        with_bias => bias: Option<ExactNumber>,
-    }
 }
 
 /// A claim as it stands in a file: one flat object whose fields depend on its kind.

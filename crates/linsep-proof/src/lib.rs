@@ -29,6 +29,7 @@ mod exact;
 mod file;
 mod fitted;
 mod optimal;
+mod parts;
 mod rank;
 mod rows;
 mod threads;

@@ -75,20 +75,6 @@ pub struct Perceptron {
     pub balanced: bool,
 }
 
-linsep_proof::setters! {
-    Perceptron {
-        with_response => response: Response,
-        with_rate => rate: Rate,
-        with_order => order: Order,
-        with_stop => stop: StopRule,
-        with_init => init: Init,
-        with_ties => ties: Ties,
-        with_seed => seed: u64,
-        with_scale => scale: Scaling,
-        with_balanced => balanced: bool,
-    }
-}
-
 /// The start of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Init {
