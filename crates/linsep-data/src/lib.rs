@@ -18,6 +18,7 @@ pub mod write;
 
 mod digest;
 mod origin;
+mod packing;
 mod table;
 
 // What the learners of the crate `linsep` build on. Not part of the documented interface.
