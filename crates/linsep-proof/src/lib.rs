@@ -43,3 +43,8 @@ pub use file::{CertificateFile, DataIdentity, FORMAT, FileError, InputField, Rea
 pub use fitted::{ClassWeight, Equations, FloatPlane, Offset, Planes, Priors, Statistics};
 pub use optimal::{BiasInterval, DualPoint, Intercept, Loss, Objective, Optimality, WeightLimit};
 pub use rows::{Entries, Reading, RowBuffer, Rows};
+
+/// The examples of the README are run with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

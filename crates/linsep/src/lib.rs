@@ -52,3 +52,8 @@ pub use run::{
     BinaryLearner, Budget, Certificate, Claim, Datum, Fit, Learner, Limits, Observer, Progress,
     Remark, State, Status, Stop, Task, Training, drive,
 };
+
+/// The examples of the README are run with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
