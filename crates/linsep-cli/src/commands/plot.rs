@@ -320,7 +320,7 @@ impl Plan {
         let planes = if data.n_classes() > 2 { data.n_classes() as u64 } else { 1 };
         let more = recipe.bytes_per_feature(data.n_features() as u64);
         check_width(data, 8 * (2 * planes + 2) + more, context)?;
-        let task = Task { data: Arc::clone(data), rows: None, threads: context.threads };
+        let task = Task::new(Arc::clone(data)).with_threads(context.threads);
         let watch = &mut Watch::new(context);
         let fit = recipe.build(&settings)?.fit(&task, &Limits::default(), watch)?;
         match fit.stop {

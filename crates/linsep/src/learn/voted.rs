@@ -54,6 +54,13 @@ pub struct Voted {
     pub most: usize,
 }
 
+linsep_proof::setters! {
+    Voted {
+        with_run => run: Perceptron,
+        with_most => most: usize,
+    }
+}
+
 impl Default for Voted {
     fn default() -> Self {
         Voted { run: Perceptron::default(), most: 500 }
@@ -227,8 +234,8 @@ impl Training for Run {
             1 => format!("one plane holds {share:.1} % of all votes"),
             planes => format!("{planes} planes hold {share:.1} % of all votes"),
         };
-        let data = serde_json::json!({ "planes": ballot.len(), "votes": votes, "of": all });
-        vec![Remark { name: "ballot", words, data }]
+        let data = [("planes", ballot.len().into()), ("votes", votes.into()), ("of", all.into())];
+        vec![Remark::new("ballot", words, data)]
     }
 
     fn save(&self) -> State {

@@ -167,7 +167,7 @@ impl OnePass {
             Certificate::unproved("every row was seen once and is gone, so nothing was checked");
         let (progress, remarks, density) = (self.progress, Vec::new(), None);
         let fit = Fit { model, certificate, stop, progress, remarks, density, shortfall: None };
-        let reading = self.reading.unwrap_or(Reading { decimal: false, binary64: Vec::new() });
+        let reading = self.reading.unwrap_or(Reading::new(false, Vec::new()));
         Ok(Passed { fit, state, reading, data: self.digester.finish() })
     }
 }
@@ -196,7 +196,7 @@ fn name_the_classes(error: Error) -> Error {
 
 fn say_how(problem: &mut Problem) {
     problem.help = Some(
-        "a stream learns from the first row on, so name every class that may come with --classes"
+        "a stream learns from the first row on, so name every class that may come with `classes`"
             .into(),
     );
 }

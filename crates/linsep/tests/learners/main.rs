@@ -9,6 +9,7 @@ mod deciding;
 mod descent;
 mod direct;
 mod discrete;
+mod examples;
 mod family;
 mod flips;
 mod hard_margin;

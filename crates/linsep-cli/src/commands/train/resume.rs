@@ -10,6 +10,7 @@ use crate::args::learner_parameters;
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
+use crate::spelling::spelled;
 use clap::ArgMatches;
 use linsep::data::input::InputMap;
 use linsep::data::read::{ReadOptions, ReadResult, ReadingChoice};
@@ -85,7 +86,10 @@ impl Resume {
             ))
             .into());
         };
-        let done = Earlier { epochs: file.epochs, visits: run.visits, updates: file.updates };
+        let done = Earlier::default()
+            .with_epochs(file.epochs)
+            .with_visits(run.visits)
+            .with_updates(file.updates);
         Ok(Resume {
             path: path.to_path_buf(),
             limits: None,
@@ -172,7 +176,7 @@ impl Resume {
 
     /// What is wrong with the file, in the words of an error about its content.
     pub(super) fn wrong(&self, error: &Error) -> Failure {
-        let reason = format!("the run cannot be gone on with: {error}");
+        let reason = spelled(&format!("the run cannot be gone on with: {error}"));
         Error::Model { code: Code::MODEL_CONTENT, path: self.path.clone(), reason }.into()
     }
 
@@ -248,14 +252,13 @@ impl Resume {
 
     /// What was done on other data before, once the run goes on.
     pub(super) fn earlier(&self, same: bool) -> Earlier {
-        let Earlier { epochs, visits, updates } = self.run.earlier;
+        let Earlier { epochs, visits, updates, .. } = self.run.earlier;
         match same {
             true => self.run.earlier,
-            false => Earlier {
-                epochs: epochs.saturating_add(self.done.epochs),
-                visits: visits.saturating_add(self.done.visits),
-                updates: updates.saturating_add(self.done.updates),
-            },
+            false => Earlier::default()
+                .with_epochs(epochs.saturating_add(self.done.epochs))
+                .with_visits(visits.saturating_add(self.done.visits))
+                .with_updates(updates.saturating_add(self.done.updates)),
         }
     }
 

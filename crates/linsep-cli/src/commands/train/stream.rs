@@ -10,6 +10,7 @@ use crate::context::{Context, timed_out};
 use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, counted, grouped, note, print, print_json};
+use crate::spelling::spelled;
 use clap::ArgMatches;
 use linsep::data::read::{Choices, check_for_parts, normal_label};
 use linsep::file::checkpoint::SavedRun;
@@ -218,7 +219,7 @@ impl Report<'_> {
                 "{} x {}, {}, {}",
                 counted(self.passed.data.0, "row"),
                 counted(model.n_features() as u64, "feature"),
-                self.choices.label,
+                spelled(&self.choices.label.to_string()),
                 counted(model.classes.len() as u64, "class"),
             ),
         );
@@ -262,7 +263,7 @@ impl Report<'_> {
             "rows": self.passed.data.0,
             "features": model.n_features(),
             "classes": model.classes,
-            "label": self.choices.label.to_string(),
+            "label": spelled(&self.choices.label.to_string()),
             "learner": self.plan.recipe.name,
             "parameters": self.plan.recipe.effective(&self.plan.settings),
             "stop": fit.stop.word(),
