@@ -196,7 +196,7 @@ fn read_texts(
             let words =
                 "an index 0 came late in the stream, after indices had been taken to start at 1";
             let problem = Problem::new(Code::BAD_INDEX, words, Place::file(reader));
-            Err(problem.help("use --index-base 0").into())
+            Err(problem.help("use `index-base=0`").into())
         }
     }
 }
