@@ -47,7 +47,10 @@ impl Packing {
     }
 
     /// Undoes the packing.
-    pub(crate) fn unpack(self, packed: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
+    pub(crate) fn unpack<'r>(
+        self,
+        packed: Box<dyn Read + Send + 'r>,
+    ) -> io::Result<Box<dyn Read + Send + 'r>> {
         match self {
             Packing::Plain => Ok(packed),
             #[cfg(feature = "gzip")]

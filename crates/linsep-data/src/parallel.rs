@@ -45,6 +45,36 @@ fn for_each_item(count: usize, threads: usize, work: &(dyn Fn(usize) + Sync)) {
     });
 }
 
+/// Runs `work` on pieces of `size` places of `out`, each with its number. Every thread has a state of its
+/// own, made by `start`; the pieces do not depend on the number of threads.
+pub fn parallel_chunks<T: Send, S>(
+    out: &mut [T],
+    size: usize,
+    threads: usize,
+    start: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, usize, &mut [T]) + Sync,
+) {
+    let workers = threads.min(out.len().div_ceil(size));
+    let pieces = Mutex::new(out.chunks_mut(size).enumerate());
+    let run = || {
+        let mut state = start();
+        loop {
+            // A poisoned lock means that another thread panicked; the scope reports that.
+            let Some((number, piece)) = pieces.lock().ok().and_then(|mut rest| rest.next()) else {
+                return;
+            };
+            work(&mut state, number, piece);
+        }
+    };
+    std::thread::scope(|scope| {
+        // The thread that asks works, too.
+        for _ in 1..workers {
+            scope.spawn(run);
+        }
+        run();
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,5 +84,22 @@ mod tests {
         let squares = parallel_map(1000, 7, |i| i * i);
         assert_eq!(squares, (0..1000).map(|i| i * i).collect::<Vec<_>>());
         assert!(parallel_map(0, 3, |i| i).is_empty());
+    }
+
+    #[test]
+    fn pieces_are_filled_where_they_stand() {
+        for (len, threads) in [(0, 2), (1, 1), (999, 1), (1000, 3), (1001, 8)] {
+            let mut out = vec![0; len];
+            parallel_chunks(
+                &mut out,
+                10,
+                threads,
+                || 1,
+                |one, number, piece| {
+                    piece.iter_mut().zip(10 * number..).for_each(|(place, i)| *place = i + *one);
+                },
+            );
+            assert_eq!(out, (1..=len).collect::<Vec<_>>());
+        }
     }
 }

@@ -17,7 +17,7 @@
 
 use linsep::loss::Criterion;
 use linsep::model::{LinearModel, Plane, Rule};
-use linsep::run::{Budget, Certificate, Learner, Progress, State, Status, Task, Training};
+use linsep::run::{Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -279,6 +279,10 @@ impl Training for Run {
         Certificate::unproved("a run for a picture proves nothing")
     }
 
+    fn remarks(&self) -> Vec<Remark> {
+        Vec::new()
+    }
+
     fn save(&self) -> State {
         State::encode(&self.now)
     }
@@ -291,6 +295,16 @@ impl Training for Run {
         self.now = now;
         Ok(())
     }
+
+    linsep::training_lacks!(
+        traces,
+        carries_on,
+        warm_starts,
+        bounds_margin,
+        bounds_objective,
+        generates,
+        seeks
+    );
 }
 
 /// A run as a picture shows it: the weights at the start and after each update, and whether it ended

@@ -9,7 +9,7 @@
 //! let rows = [[2.0, 1.0], [3.0, 4.0], [-1.0, -2.0], [-3.0, 0.5]];
 //! let data = Dataset::from_rows(&rows, &["warm", "warm", "cold", "cold"])?;
 //! let fit = Perceptron::default().fit(&Task::new(data), &Limits::default(), &mut ())?;
-//! assert_eq!(fit.model.predict(&[2.5, 2.0]), "warm");
+//! assert_eq!(fit.model.predict(&[2.5, 2.0])?, "warm");
 //! # Ok::<(), linsep::Error>(())
 //! ```
 //!
@@ -44,10 +44,11 @@ pub use linsep_data as data;
 pub use linsep_proof as proof;
 
 pub use linsep_data::{
-    Code, DataError, Dataset, DatasetBuilder, Error, Excerpt, Place, Problem, Result, atomic,
-    printable, rng,
+    Code, DataError, Dataset, DatasetBuilder, Error, Excerpt, Features, Place, Problem, Result,
+    atomic, printable, rng,
 };
 pub use model::{Ballot, Leads, LinearModel, Link, Plane, Rule};
+pub use run::ability;
 pub use run::{
     BinaryLearner, Budget, Certificate, Claim, Datum, Fit, Learner, Limits, Observer, Progress,
     Remark, State, Status, Stop, Task, Training, drive,

@@ -15,8 +15,8 @@ use crate::spelling::spelled;
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
 use linsep::model::foreign::ForeignModel;
-use linsep::proof::{Certificate, CertificateFile, Claim, DataIdentity, InputField, Optimality};
-use linsep::recipe::{Recipe, Settings};
+use linsep::proof::{Certificate, CertificateFile, Claim, InputField, Optimality};
+use linsep::recipe::{Ability, Recipe, Settings};
 use linsep::{Code, Error, Limits, Stop, Task};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -52,7 +52,10 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
             "the limit was reached before the gap: the bound may be far from the best",
         ),
     }
-    let certificate = training.certificate_of(&planes);
+    let certificate = match training.bounds_objective() {
+        Some(run) => run.certificate_of(&planes),
+        None => return Err(recipe.cannot(Ability::Certify).into()),
+    };
     let proved = certificate.claims.iter().all(|claim| optimality(claim).is_some());
     if let Some(to) = matches.get_one::<PathBuf>("cert").filter(|_| proved) {
         let file = certificate_file(&task, certificate.clone());
@@ -85,8 +88,10 @@ fn objective(
     context: &Context,
 ) -> Result<(&'static Recipe, Settings), Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
-    let Some(learner) = text("learner").or(foreign.learner) else {
-        let words = "the file does not say what it makes small; give --learner logistic or svm";
+    let of_file = foreign.loss.and_then(Recipe::minimising).map(|recipe| recipe.name);
+    let Some(learner) = text("learner").or(of_file) else {
+        let able = Ability::Certify.learners().join(" or ");
+        let words = format!("the file does not say what it makes small; give --learner {able}");
         return Err(Error::usage(words).into());
     };
     let recipe = Recipe::find(learner)?;
@@ -94,7 +99,7 @@ fn objective(
     settings.seed = context.seed;
     settings.set("gap", "1e-6");
     settings.set("multiclass", "ovr");
-    for (name, value) in foreign.settings.iter().filter(|_| foreign.learner == Some(learner)) {
+    for (name, value) in foreign.settings.iter().filter(|_| of_file == Some(learner)) {
         settings.set(name, value);
     }
     let names = certified::parameters().into_iter().map(|parameter| parameter.name);
@@ -108,7 +113,7 @@ fn objective(
 
 fn certificate_file(task: &Task, certificate: Certificate) -> CertificateFile {
     let data = &task.data;
-    let identity = DataIdentity::new(data.digest(task.threads), data.n_rows() as u64);
+    let identity = data.identity(task.threads);
     let mut file = CertificateFile::new(identity, data.reading_field(), true, certificate);
     file.input = InputField::of(data.input());
     file

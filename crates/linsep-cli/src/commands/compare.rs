@@ -389,7 +389,8 @@ impl Report<'_> {
         }
         if self.plan.assumptions {
             for entry in self.contest.entries.iter().filter(|entry| !entry.baseline) {
-                notes.push(("assumes", format!("{}: {}", entry.name, assumption(&entry.name))));
+                let assumes = Recipe::find(&entry.name).map_or("", |recipe| recipe.assumes);
+                notes.push(("assumes", format!("{}: {assumes}", entry.name)));
             }
         }
         notes
@@ -455,24 +456,6 @@ impl Report<'_> {
                 .map(|(name, reason)| json!({ "learner": name, "reason": reason }))
                 .collect::<Vec<_>>(),
         })
-    }
-}
-
-/// What a learner takes for granted of the data.
-fn assumption(learner: &str) -> &'static str {
-    match learner {
-        "perceptron" => "nothing; it separates the rows or proves that no plane does",
-        "least-squares" | "adaline" => {
-            "targets near ±1 with equal spread; far rows pull, right ones too"
-        }
-        "hard-margin" => "nothing; it finds the widest plane or refuses rows that none separates",
-        "fisher" => "classes of the same spread; no form of the densities",
-        "lda" => "normal classes with one covariance",
-        "shared-variance-nb" => "independent normal columns with variances that the classes share",
-        "multinomial-nb" => "counts that are drawn independently of each other",
-        "bernoulli-nb" => "independent columns that are on or off",
-        "descent" => "what its criterion says; by default that a plane separates the rows",
-        _ => "that a plane separates the rows, or nearly so",
     }
 }
 

@@ -454,6 +454,82 @@ fn every_item_of_the_lectures_has_a_command_and_a_test() {
     }
 }
 
+/// A learner is known by name in the registry and in its own file; whoever needs to know what it can do
+/// asks the registry. Words that are the same and mean something else are listed with their files.
+#[test]
+fn no_list_of_learners_stands_outside_the_registry() {
+    let others = [
+        // A criterion and a loss, an activation, a file ending, lines of reports.
+        ("crates/linsep/src/loss.rs", "logistic"),
+        ("crates/linsep-data/src/write/mod.rs", "svm"),
+        ("crates/linsep-teach/src/plot/criterion.rs", "descent"),
+        ("crates/linsep-cli/src/commands/gate.rs", "perceptron"),
+        ("crates/linsep-cli/src/commands/gate.rs", "logistic"),
+        ("crates/linsep-cli/src/commands/margin.rs", "perceptron"),
+        ("crates/linsep-cli/src/commands/separable/json.rs", "logistic"),
+        ("crates/linsep-cli/src/commands/separable/report.rs", "perceptron"),
+        ("crates/linsep-cli/src/commands/separable/report.rs", "logistic"),
+    ];
+    let mut used = Vec::new();
+    let mut broken = Vec::new();
+    for file in sources(|path| path.starts_with("crates/") && path.contains("/src/")) {
+        let allowed = ["crates/linsep/src/recipe/", "crates/linsep/src/learn/"];
+        if allowed.iter().any(|folder| file.is_under(folder)) {
+            continue;
+        }
+        // Tests may name whom they test.
+        let text = file.text.split("#[cfg(test)]").next().unwrap_or_default();
+        for (number, line) in text.lines().enumerate() {
+            if line.trim_start().starts_with("//") {
+                continue;
+            }
+            for recipe in linsep::recipe::ALL {
+                let literal = format!("\"{}\"", recipe.name);
+                match others
+                    .iter()
+                    .position(|(path, word)| file.path == *path && *word == recipe.name)
+                {
+                    Some(other) if line.contains(&literal) => used.push(other),
+                    None if line.contains(&literal) => {
+                        broken.push(format!("{}:{}: {}", file.path, number + 1, line.trim()));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    report("names of learners outside the registry", &broken);
+    let idle = (0..others.len()).filter(|k| !used.contains(k)).map(|k| format!("{:?}", others[k]));
+    report("exceptions that nothing needs", &idle.collect::<Vec<_>>());
+}
+
+/// In the folder of learners a name stands in the file of its learner only.
+#[test]
+fn a_learner_is_named_in_its_own_file() {
+    let mut places: Vec<(&str, String)> = Vec::new();
+    for file in sources(|path| path.starts_with("crates/linsep/src/learn/")) {
+        let text = file.text.split("#[cfg(test)]").next().unwrap_or_default();
+        let lines: Vec<&str> =
+            text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        for recipe in linsep::recipe::ALL {
+            let literal = format!("\"{}\"", recipe.name);
+            if lines.iter().any(|line| line.contains(&literal)) {
+                places.push((recipe.name, file.path.clone()));
+            }
+        }
+    }
+    for recipe in linsep::recipe::ALL {
+        let files: Vec<&String> =
+            places.iter().filter(|(name, _)| *name == recipe.name).map(|(_, path)| path).collect();
+        assert!(files.len() <= 1, "{} is named in {files:?}", recipe.name);
+    }
+    // A file names the learners that it holds, not a list of others.
+    for (_, path) in &places {
+        let count = places.iter().filter(|(_, other)| other == path).count();
+        assert!(count <= 3, "{path} names {count} learners");
+    }
+}
+
 /// Every learner of the registry is run somewhere in a lesson or a transcript.
 #[test]
 fn every_learner_has_an_example_in_the_shell() {

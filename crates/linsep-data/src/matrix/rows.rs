@@ -112,6 +112,24 @@ impl Offsets {
         self.relative.len() - 1
     }
 
+    /// The row starts that follow from the lengths of rows, which stand behind a first 0; `None` when
+    /// one block of rows has 2^32 entries.
+    pub(crate) fn from_lengths(mut lengths: Vec<u32>) -> Option<Offsets> {
+        let mut base = Vec::with_capacity(lengths.len().div_ceil(OFFSET_BLOCK));
+        let mut end = 0;
+        for block in lengths.chunks_mut(OFFSET_BLOCK) {
+            // The first row of a block starts where the row that its length belongs to ends.
+            end += u64::from(std::mem::take(&mut block[0]));
+            let start = end;
+            base.push(start);
+            for length in &mut block[1..] {
+                end += u64::from(*length);
+                *length = u32::try_from(end - start).ok()?;
+            }
+        }
+        Some(Offsets { base, relative: lengths })
+    }
+
     /// Ends the next row after `len` more entries. Saturates only beyond 2^32 entries in one block
     /// of rows, which the limits on a record rule out.
     pub fn push(&mut self, len: usize) {
@@ -266,16 +284,9 @@ impl Rows for Dense {
         _: Option<&Bundle>,
         out: &mut Products,
     ) {
-        let Products { sums, scratch, .. } = out;
-        let DenseRow(values) = self.row(row, scratch);
-        let (fours, rest) = sums.as_chunks_mut::<4>();
-        let single = 4 * fours.len();
-        for (k, four) in fours.iter_mut().enumerate() {
-            *four = kernel::dot_four(values, std::array::from_fn(|lane| plane(4 * k + lane)));
-        }
-        for (k, sum) in rest.iter_mut().enumerate() {
-            *sum = kernel::dot_f64(values, plane(single + k));
-        }
+        let mut scratch = std::mem::take(&mut out.scratch);
+        out.dense(self.row(row, &mut scratch).0, plane);
+        out.scratch = scratch;
     }
 
     #[inline]
@@ -347,15 +358,10 @@ impl Rows for Sparse {
         bundle: Option<&Bundle>,
         out: &mut Products,
     ) {
-        let Products { sums, scratch, lanes } = out;
-        let SparseRow { indices, values } = self.row(row, scratch);
-        match bundle {
-            Some(bundle) => bundle.dot_sparse(indices, values, lanes, sums),
-            None => {
-                let dot = |k| kernel::dot_sparse_f64(indices, values, plane(k));
-                sums.iter_mut().enumerate().for_each(|(k, sum)| *sum = dot(k));
-            }
-        }
+        let mut scratch = std::mem::take(&mut out.scratch);
+        let SparseRow { indices, values } = self.row(row, &mut scratch);
+        out.sparse(indices, values, plane, bundle);
+        out.scratch = scratch;
     }
 
     #[inline]

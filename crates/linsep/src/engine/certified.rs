@@ -7,6 +7,7 @@ use crate::claim::optimal::confirmed;
 use crate::claim::planes::class_planes;
 use crate::model::{LinearModel, Plane};
 use crate::objective::Gap;
+use crate::run::ability::{BoundsObjective, WarmStarts};
 use crate::run::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
 use linsep_data::error::{Error, Result};
 use linsep_proof::{Claim, DualPoint, Objective, Optimality, Planes};
@@ -33,6 +34,9 @@ pub(crate) trait Machine: Send {
     fn primal_of(&self, planes: &[Plane]) -> Option<f64>;
     fn save(&self) -> State;
     fn restore(&mut self, state: &State) -> Result<()>;
+    /// Begins where a run on the same rows has ended, C being `factor` times as large; false if that is
+    /// of no use here.
+    fn warm_start(&mut self, state: &State, factor: f64) -> bool;
     /// Who does the work, and why.
     fn solver(&self) -> &str;
 }
@@ -138,11 +142,14 @@ impl<M: Machine> Training for Certified<M> {
     }
 
     fn progress(&self) -> Progress {
+        let (objective, gap) = self.machine.gap().known();
         Progress {
             epochs: self.visits / self.epoch_rows(),
             visits: self.visits,
             updates: 0,
             last_mistakes: None,
+            objective,
+            gap,
         }
     }
 
@@ -160,25 +167,6 @@ impl<M: Machine> Training for Certified<M> {
             Some(reason) => Certificate::unproved(reason),
             None => self.proved(self.machine.evidence()),
         }
-    }
-
-    /// The dual point is that of the own planes; the objective is that of the others.
-    fn certificate_of(&self, planes: &[Plane]) -> Certificate {
-        if let Some(reason) = self.unprovable() {
-            return Certificate::unproved(reason);
-        }
-        let Some(primal) = self.machine.primal_of(planes).filter(|primal| primal.is_finite())
-        else {
-            return Certificate::unproved("the planes are not those of this problem");
-        };
-        let mut evidence = self.machine.evidence();
-        let classes = self.machine.task().data.classes();
-        let others = Planes::Each(class_planes(classes, planes));
-        if let Planes::Each(own) = std::mem::replace(&mut evidence.planes, others) {
-            evidence.dual.planes = Some(own);
-        }
-        evidence.gap.primal = primal;
-        self.proved(evidence)
     }
 
     fn save(&self) -> State {
@@ -214,6 +202,45 @@ impl<M: Machine> Training for Certified<M> {
             ],
         );
         vec![solver, found]
+    }
+
+    crate::training_has!(warm_starts, bounds_objective);
+    crate::training_lacks!(traces, carries_on, bounds_margin, generates, seeks);
+}
+
+impl<M: Machine> WarmStarts for Certified<M> {
+    fn warm_start(&mut self, state: &State, factor: f64) -> bool {
+        match state.decode::<Saved>() {
+            Ok(saved) if saved.rows == self.machine.rows() => {
+                self.machine.warm_start(&saved.machine, factor)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl<M: Machine> BoundsObjective for Certified<M> {
+    /// The dual point is that of the own planes; the objective is that of the others.
+    fn certificate_of(&self, planes: &[Plane]) -> Certificate {
+        if let Some(reason) = self.unprovable() {
+            return Certificate::unproved(reason);
+        }
+        let Some(primal) = self.machine.primal_of(planes).filter(|primal| primal.is_finite())
+        else {
+            return Certificate::unproved("the planes are not those of this problem");
+        };
+        let mut evidence = self.machine.evidence();
+        let classes = self.machine.task().data.classes();
+        let others = Planes::Each(class_planes(classes, planes));
+        if let Planes::Each(own) = std::mem::replace(&mut evidence.planes, others) {
+            evidence.dual.planes = Some(own);
+        }
+        evidence.gap.primal = primal;
+        self.proved(evidence)
+    }
+
+    fn gap(&self) -> Option<f64> {
+        self.machine.gap().known().1
     }
 }
 

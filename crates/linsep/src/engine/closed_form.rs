@@ -11,6 +11,7 @@ use crate::density::Density;
 use crate::engine::direct::{Moments, Spec};
 use crate::engine::planes::Planes;
 use crate::model::{LinearModel, Link, Plane, Rule};
+use crate::run::ability::Generates;
 use crate::run::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::error::{Code, Error, Place, Result};
@@ -32,10 +33,11 @@ pub(crate) trait ClosedForm: Send {
     /// How scores become probabilities.
     fn link(&self) -> Link;
 
+    /// Whether it finds how rows come about.
+    fn is_generative(&self) -> bool;
+
     /// The threshold above which a value counts as 1, if values are not taken as they are.
-    fn binarize(&self) -> Option<f64> {
-        None
-    }
+    fn binarize(&self) -> Option<f64>;
 }
 
 /// What a solve gave.
@@ -157,6 +159,8 @@ impl<L: ClosedForm> Training for Run<L> {
             visits: self.visits,
             updates: 0,
             last_mistakes: None,
+            objective: None,
+            gap: None,
         }
     }
 
@@ -229,6 +233,14 @@ impl<L: ClosedForm> Training for Run<L> {
         self.solution.remarks.clone()
     }
 
+    fn generates(&self) -> Option<&dyn Generates> {
+        self.learner.is_generative().then_some(self)
+    }
+
+    crate::training_lacks!(traces, carries_on, warm_starts, bounds_margin, bounds_objective, seeks);
+}
+
+impl<L: ClosedForm> Generates for Run<L> {
     fn density(&self) -> Option<Density> {
         self.solution.density.clone()
     }

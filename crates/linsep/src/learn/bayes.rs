@@ -39,7 +39,7 @@ use linsep_proof::{Claim, Statistics};
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let data = Dataset::from_rows(&[[2., 0.], [3., 1.], [0., 4.], [1., 2.]], &["a", "a", "b", "b"])?;
 /// let fit = MultinomialBayes::default().fit(&Task::new(data), &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[1., 5.]), "b");
+/// assert_eq!(fit.model.predict(&[1., 5.])?, "b");
 /// assert_eq!(fit.certificate.claims[0].name(), "counts");
 /// # Ok::<(), linsep::Error>(())
 /// ```
@@ -66,7 +66,7 @@ linsep_proof::setters! {
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let data = Dataset::from_rows(&[[1., 0.], [1., 1.], [0., 1.], [0., 1.]], &["a", "a", "b", "b"])?;
 /// let fit = BernoulliBayes::default().fit(&Task::new(data), &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[9., 0.]), "a");
+/// assert_eq!(fit.model.predict(&[9., 0.])?, "a");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -95,7 +95,7 @@ linsep_proof::setters! {
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let data = Dataset::from_rows(&[[-2.], [-1.], [1.], [2.]], &["no", "no", "yes", "yes"])?;
 /// let model = SharedVarianceBayes::default().fit(&Task::new(data), &Limits::default(), &mut ())?.model;
-/// assert_eq!(model.predict(&[0.3]), "yes");
+/// assert_eq!(model.predict(&[0.3])?, "yes");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -287,6 +287,14 @@ impl ClosedForm for MultinomialBayes {
     fn link(&self) -> Link {
         Link::Softmax
     }
+
+    fn is_generative(&self) -> bool {
+        true
+    }
+
+    fn binarize(&self) -> Option<f64> {
+        None
+    }
 }
 
 impl ClosedForm for BernoulliBayes {
@@ -351,6 +359,10 @@ impl ClosedForm for BernoulliBayes {
     fn binarize(&self) -> Option<f64> {
         Some(self.binarize)
     }
+
+    fn is_generative(&self) -> bool {
+        true
+    }
 }
 
 impl ClosedForm for SharedVarianceBayes {
@@ -393,5 +405,13 @@ impl ClosedForm for SharedVarianceBayes {
 
     fn link(&self) -> Link {
         Link::Softmax
+    }
+
+    fn is_generative(&self) -> bool {
+        true
+    }
+
+    fn binarize(&self) -> Option<f64> {
+        None
     }
 }

@@ -105,6 +105,9 @@ impl std::str::FromStr for Shrinkage {
     }
 }
 
+/// The name of Fisher's discriminant.
+pub const FISHER: &str = "fisher";
+
 /// The settings of Fisher's discriminant.
 ///
 /// ```
@@ -113,7 +116,7 @@ impl std::str::FromStr for Shrinkage {
 /// let rows = [[0., 0.], [2., 2.], [1., 1.5], [3., 0.], [5., 2.], [4., 1.5]];
 /// let data = Dataset::from_rows(&rows, &["left", "left", "left", "right", "right", "right"])?;
 /// let fit = Fisher::default().fit(&Task::new(data), &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[4.0, 0.0]), "right");
+/// assert_eq!(fit.model.predict(&[4.0, 0.0])?, "right");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -145,7 +148,7 @@ impl Default for Fisher {
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let data = Dataset::from_rows(&[[-2.], [-1.], [1.], [2.]], &["no", "no", "yes", "yes"])?;
 /// let model = Lda::default().fit(&Task::new(data), &Limits::default(), &mut ())?.model;
-/// assert_eq!(model.probabilities(&model.scores(&[0.0])), Some(vec![0.5, 0.5]));
+/// assert_eq!(model.probabilities_of_scores(&model.scores(&[0.0])?), Some(vec![0.5, 0.5]));
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -181,7 +184,7 @@ fn check(task: &Task, shrinkage: Shrinkage, learner: &str) -> Result<()> {
 
 impl Learner for Fisher {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
-        check(task, self.shrinkage, "fisher")?;
+        check(task, self.shrinkage, FISHER)?;
         if self.threshold == Threshold::Error && task.data.n_classes() > 2 {
             return Err(Error::usage("the threshold of fewest errors is for two classes"));
         }
@@ -210,6 +213,14 @@ impl ClosedForm for Fisher {
     fn link(&self) -> Link {
         Link::None
     }
+
+    fn is_generative(&self) -> bool {
+        false
+    }
+
+    fn binarize(&self) -> Option<f64> {
+        None
+    }
 }
 
 impl ClosedForm for Lda {
@@ -221,6 +232,14 @@ impl ClosedForm for Lda {
 
     fn link(&self) -> Link {
         Link::Softmax
+    }
+
+    fn is_generative(&self) -> bool {
+        true
+    }
+
+    fn binarize(&self) -> Option<f64> {
+        None
     }
 }
 

@@ -132,7 +132,7 @@ pub fn blame(model: &LinearModel, data: &Dataset, rows: Option<&[u32]>) -> Blame
     let all: Vec<u32> = rows.map_or_else(|| (0..data.n_rows() as u32).collect(), <[u32]>::to_vec);
     let mut shares = Shares::default();
     for row in all.into_iter().map(|row| row as usize) {
-        let scores = model.scores(&data.row(row));
+        let scores = model.scores_of(&data.row(row));
         shares.add(data.weight(row), data.class_of(row) as usize, &scores);
     }
     shares.finish()
@@ -306,6 +306,14 @@ impl ClosedForm for LeastSquares {
     fn link(&self) -> Link {
         Link::None
     }
+
+    fn is_generative(&self) -> bool {
+        false
+    }
+
+    fn binarize(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// With h = f (1/Σf + (x − μ)ᵀ A⁺ (x − μ)), the plane without a row errs on it by (score − t)/(1 − h).
@@ -324,7 +332,7 @@ fn left_out(equations: &Equations<'_>, model: &LinearModel, threads: usize) -> L
                 found.undetermined += 1;
                 return;
             }
-            let mut scores = model.scores(&spec.data.row(spec.rows[place] as usize));
+            let mut scores = model.scores_of(&spec.data.row(spec.rows[place] as usize));
             for (plane, score) in scores.iter_mut().enumerate() {
                 let (target, _) = target_of(model.planes.len(), plane, class);
                 let error = (*score - target) / rest;

@@ -22,7 +22,7 @@ pub use crate::engine::stopping::StopRule;
 
 use crate::engine::perceptron::{PerceptronRun, Planes};
 use crate::model::LinearModel;
-use crate::run::update::{Beginning, Update};
+use crate::run::ability::CarriesOn;
 use crate::run::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
 };
@@ -31,6 +31,9 @@ use linsep_data::error::Result;
 use linsep_data::scale::Scaling;
 use linsep_proof::{Claim, Finding, check_claim};
 use serde::{Deserialize, Serialize};
+
+/// The name of the learner.
+pub const NAME: &str = "perceptron";
 
 /// Epochs before the verdict is asked.
 const EPOCHS_FIRST: u64 = 4;
@@ -233,18 +236,6 @@ impl Training for Run {
         }
     }
 
-    fn margin_ceiling(&self) -> Option<f64> {
-        self.run.margin_ceiling()
-    }
-
-    fn beginnings(&self) -> Vec<Beginning> {
-        self.run.beginnings()
-    }
-
-    fn last_updates(&self) -> Vec<Update> {
-        self.run.last_updates()
-    }
-
     fn save(&self) -> State {
         State::encode(&Saved { run: self.run.save(), rounds: self.rounds })
     }
@@ -264,16 +255,22 @@ impl Training for Run {
         Ok(())
     }
 
-    /// The verdict is about the rows at hand and starts anew.
-    fn carry_on(&mut self, state: &State) -> Result<()> {
-        let saved: Saved = state.decode()?;
-        self.run.carry_on(&saved.run)
-    }
-
     fn remarks(&self) -> Vec<Remark> {
         match self.end {
             Some(End::Clean | End::Unproved) => self.run.remarks(),
             _ => Vec::new(),
         }
+    }
+
+    crate::training_has!(carries_on);
+    crate::training_forwards!(run: traces, bounds_margin);
+    crate::training_lacks!(warm_starts, bounds_objective, generates, seeks);
+}
+
+impl CarriesOn for Run {
+    /// The verdict is about the rows at hand and starts anew.
+    fn carry_on(&mut self, state: &State) -> Result<()> {
+        let saved: Saved = state.decode()?;
+        self.run.carry_on(&saved.run)
     }
 }

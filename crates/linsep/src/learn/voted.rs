@@ -25,7 +25,7 @@
 use crate::engine::online::is_count;
 use crate::engine::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
 use crate::model::{Ballot, LinearModel, Plane, Rule};
-use crate::run::update::{Beginning, Update};
+use crate::run::ability::CarriesOn;
 use crate::run::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, SavedPlane, State, Status, Task,
     Training,
@@ -41,7 +41,7 @@ use serde::{Deserialize, Serialize};
 /// let rows = [[0., 0.], [0., 1.], [1., 0.], [1., 1.]];
 /// let or = Task::new(Dataset::from_rows(&rows, &["0", "1", "1", "1"])?);
 /// let fit = Voted::default().fit(&or, &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[1., 1.]), "1");
+/// assert_eq!(fit.model.predict(&[1., 1.])?, "1");
 /// assert!(fit.model.planes.len() > 1);
 /// # Ok::<(), linsep::Error>(())
 /// ```
@@ -225,10 +225,6 @@ impl Training for Run {
         }
     }
 
-    fn margin_ceiling(&self) -> Option<f64> {
-        self.run.margin_ceiling()
-    }
-
     fn remarks(&self) -> Vec<Remark> {
         let ballot = self.ballot();
         let votes: u64 = ballot.iter().map(|(votes, _)| votes).sum();
@@ -270,6 +266,12 @@ impl Training for Run {
         Ok(())
     }
 
+    crate::training_has!(carries_on);
+    crate::training_forwards!(run: traces, bounds_margin);
+    crate::training_lacks!(warm_starts, bounds_objective, generates, seeks);
+}
+
+impl CarriesOn for Run {
     /// Planes keep their votes, also the one in motion.
     fn carry_on(&mut self, state: &State) -> Result<()> {
         let saved: Saved = state.decode()?;
@@ -287,13 +289,5 @@ impl Training for Run {
         (self.now, self.kept) = (self.run.plane(), kept);
         self.count = Counts { made: 1, earlier: saved.votes, ..saved.count };
         Ok(())
-    }
-
-    fn beginnings(&self) -> Vec<Beginning> {
-        self.run.beginnings()
-    }
-
-    fn last_updates(&self) -> Vec<Update> {
-        self.run.last_updates()
     }
 }

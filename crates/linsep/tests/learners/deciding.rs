@@ -134,10 +134,14 @@ fn the_ceiling_is_never_below_the_margin() {
             perceptron.order = order;
             perceptron.scale = linsep::data::scale::Scaling::None;
             let mut run = perceptron.start(&Task::new(data.clone())).unwrap();
-            assert_eq!(run.margin_ceiling(), None, "nothing is known before the first step");
+            assert_eq!(
+                run.bounds_margin().unwrap().margin_ceiling(),
+                None,
+                "nothing is known before the first step"
+            );
             let mut last = f64::INFINITY;
             while run.progress().epochs < 40 && run.advance(Budget::visits(7)) == Status::Running {
-                let ceiling = run.margin_ceiling().unwrap();
+                let ceiling = run.bounds_margin().unwrap().margin_ceiling().unwrap();
                 assert!(ceiling >= lower, "{ceiling} < {lower}");
                 (last, seen) = (ceiling, seen + 1);
             }
@@ -154,5 +158,5 @@ fn the_ceiling_of_xor_sinks() {
     let task = Task::new(Dataset::from_rows(&rows, &["0", "1", "1", "0"]).unwrap());
     let mut run = Perceptron::default().start(&task).unwrap();
     run.advance(Budget::visits(4000));
-    assert!(run.margin_ceiling().unwrap() < 0.01);
+    assert!(run.bounds_margin().unwrap().margin_ceiling().unwrap() < 0.01);
 }

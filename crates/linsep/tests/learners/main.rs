@@ -1,5 +1,7 @@
 //! Learners: laws, agreement with peers, pausing, proofs of optimality.
 
+mod abilities;
+mod ability_table;
 mod basis;
 mod cases;
 mod conformance;
@@ -26,6 +28,7 @@ mod sampling;
 
 #[path = "../support/brute.rs"]
 mod brute;
+mod bulk;
 #[path = "../support/files.rs"]
 mod files;
 #[path = "../support/proofs.rs"]

@@ -50,17 +50,33 @@ pub(super) struct Report<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Seconds {
     pub(super) read: f64,
+    /// The name of the data.
+    pub(super) digest: f64,
     /// From the start of a run to its end.
     pub(super) train: f64,
     /// What is proved of the planes after it.
     pub(super) prove: f64,
+    /// Predictions of the rows that were learned from and of those for testing.
+    pub(super) evaluate: f64,
     pub(super) write: f64,
 }
 
 impl Seconds {
+    /// Every part by its name, in the order of the work.
+    fn parts(self) -> [(&'static str, f64); 6] {
+        let Seconds { read, digest, train, prove, evaluate, write } = self;
+        [
+            ("read", read),
+            ("digest", digest),
+            ("train", train),
+            ("prove", prove),
+            ("evaluate", evaluate),
+            ("write", write),
+        ]
+    }
+
     fn json(self) -> serde_json::Value {
-        let Seconds { read, train, prove, write } = self;
-        json!({ "read": read, "train": train, "prove": prove, "write": write })
+        self.parts().into_iter().map(|(name, seconds)| (name.to_owned(), json!(seconds))).collect()
     }
 }
 
@@ -135,10 +151,8 @@ impl Report<'_> {
             trace::report(&mut facts, to, traced);
         }
         if context.verbose {
-            let Seconds { read, train, prove, write } = self.seconds;
-            let words =
-                format!("read {read:.3}, train {train:.3}, prove {prove:.3}, write {write:.3}");
-            facts.add("seconds", words);
+            let parts = self.seconds.parts().map(|(name, seconds)| format!("{name} {seconds:.3}"));
+            facts.add("seconds", parts.join(", "));
             facts.add("digest", &self.digest);
             if let Some(pairs) = rules::boundaries_count(&self.fit.model) {
                 let (model, pairs) = (self.plan.model.display(), counted(pairs, "pair"));
@@ -154,9 +168,9 @@ impl Report<'_> {
 
     fn stop(&self) -> String {
         if self.fit.stop == Stop::Finished && self.plan.recipe.kind == Kind::Direct {
-            return match (self.plan.recipe.name, &self.fit.shortfall) {
-                ("hard-margin", None) => "the largest margin was found and checked".to_owned(),
-                ("hard-margin", Some(_)) => "the largest margin was not found".to_owned(),
+            return match (self.seeks_margin(), &self.fit.shortfall) {
+                (true, None) => "the largest margin was found and checked".to_owned(),
+                (true, Some(_)) => "the largest margin was not found".to_owned(),
                 _ => "solved directly (one look at the rows)".to_owned(),
             };
         }
@@ -200,9 +214,9 @@ impl Report<'_> {
             Stop::Finished if self.refuted().is_some() => {
                 "proved that no planes separate".to_owned()
             }
-            Stop::Finished => match self.plan.recipe.name {
-                "perceptron" => "the verdict found a plane".to_owned(),
-                "descent" if self.is_search() => match self.fit.certificate.claims[..] {
+            Stop::Finished => match () {
+                () if self.setting("verdict").is_some() => "the verdict found a plane".to_owned(),
+                () if self.is_search() => match self.fit.certificate.claims[..] {
                     [Claim::Mistakes { mistakes, ref conflicts, .. }]
                         if mistakes == conflicts.len() as u64 =>
                     {
@@ -210,11 +224,11 @@ impl Report<'_> {
                     }
                     _ => "no move that was tried leads to fewer mistakes".to_owned(),
                 },
-                "descent" => "below the value asked for".to_owned(),
-                _ if self.plan.recipe.kind == Kind::Optimising => {
+                () if self.setting("below").is_some() => "below the value asked for".to_owned(),
+                () if self.plan.recipe.kind == Kind::Optimising => {
                     "at the gap asked for, or where rounding is all that is left".to_owned()
                 }
-                _ => "planes without mistakes were found".to_owned(),
+                () => "planes without mistakes were found".to_owned(),
             },
             Stop::Epochs if self.plan.epochs_given => "the epoch limit".to_owned(),
             Stop::Epochs if self.plan.recipe.parameters.iter().any(|p| p.name == "rest") => {
@@ -233,6 +247,11 @@ impl Report<'_> {
             _ => self.fit.stop.word().to_owned(),
         };
         format!("{why} ({effort})")
+    }
+
+    /// Whether the learner is to prove a largest margin.
+    fn seeks_margin(&self) -> bool {
+        self.plan.recipe.abilities.claims.contains(&"geometric-margin")
     }
 
     /// Whether mistakes were searched, not descended.
@@ -325,9 +344,9 @@ impl Report<'_> {
                 }
                 Claim::Inseparable { .. } | Claim::JointInseparable { .. } => {
                     let rows = counted(self.refuted().unwrap_or(0) as u64, "row");
-                    let weights = match self.plan.recipe.name {
-                        "perceptron" => "; the weights are the average of all visits",
-                        _ => "",
+                    let weights = match self.setting("verdict") {
+                        Some(_) => "; the weights are the average of all visits",
+                        None => "",
                     };
                     format!("not separable: {rows} prove it{weights}")
                 }
@@ -356,7 +375,7 @@ impl Report<'_> {
         }
         // Of several planes the one that falls short decides what can be said.
         lines.sort_by_key(|line| !line.contains("before a pass"));
-        let shown = if self.plan.recipe.name == "hard-margin" { lines.len() } else { 1 };
+        let shown = if self.seeks_margin() { lines.len() } else { 1 };
         lines.truncate(shown);
         if lines.is_empty() { "nothing".to_owned() } else { lines.join("\n") }
     }

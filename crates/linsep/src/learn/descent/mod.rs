@@ -28,6 +28,7 @@ use crate::engine::resting::Resting;
 use crate::loss::Criterion;
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::objective::box_constraints::{Bound, Ranges};
+use crate::run::ability::{CarriesOn, Traces};
 use crate::run::update::{Beginning, Move, StartPlane, Update};
 use crate::run::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
@@ -37,6 +38,9 @@ use linsep_data::read::words;
 use linsep_data::scale::{Scaler, Scaling};
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
+
+/// The name of the learner that descends on J_p with all rows at a time.
+pub const BATCH_PERCEPTRON: &str = "batch-perceptron";
 
 /// The settings of the descent.
 ///
@@ -48,7 +52,7 @@ use std::sync::OnceLock;
 /// let or = Task::new(Dataset::from_rows(&rows, &["0", "1", "1", "1"])?);
 /// let batch_perceptron = Descent::on(Criterion::Perceptron);
 /// let fit = batch_perceptron.fit(&or, &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[0., 0.]), "0");
+/// assert_eq!(fit.model.predict(&[0., 0.])?, "0");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -405,6 +409,8 @@ impl Training for Run {
             visits: self.now.epoch * self.epoch_rows() + self.now.visits,
             updates: self.now.epoch - u64::from(self.now.ended && self.now.epoch > 0),
             last_mistakes: self.now.mistakes,
+            objective: None,
+            gap: None,
         }
     }
 
@@ -438,29 +444,6 @@ impl Training for Run {
         vec![Remark::new("rate", words, [("rate", rate.into()), ("bound", bound.into())])]
     }
 
-    fn beginnings(&self) -> Vec<Beginning> {
-        if !self.settings.adds_up_rows() {
-            return Vec::new();
-        }
-        vec![Beginning {
-            positive: Some(self.positive),
-            planes: vec![StartPlane::of(&self.now.plane)],
-            scaling: self.settings.scale,
-            rows: self.rows.clone(),
-            batch: true,
-            // The step that found nothing to do is none.
-            updates: self.progress().updates,
-        }]
-    }
-
-    fn last_updates(&self) -> Vec<Update> {
-        let Some((before, rate)) = &self.last else { return Vec::new() };
-        let pulls = self.batch().pulls(self.settings.criterion, before);
-        let step = |(row, pull): (u32, f64)| Move { row, plane: 0, rival: None, step: -pull };
-        let (epoch, moves) = (self.now.epoch, pulls.into_iter().map(step).collect());
-        vec![Update { machine: 0, number: epoch, epoch, rate: Some(*rate), moves }]
-    }
-
     fn save(&self) -> State {
         State::encode(&self.now)
     }
@@ -479,6 +462,37 @@ impl Training for Run {
         Ok(())
     }
 
+    fn traces(&self) -> Option<&dyn Traces> {
+        self.settings.adds_up_rows().then_some(self)
+    }
+
+    crate::training_has!(carries_on);
+    crate::training_lacks!(warm_starts, bounds_margin, bounds_objective, generates, seeks);
+}
+
+impl Traces for Run {
+    fn beginnings(&self) -> Vec<Beginning> {
+        vec![Beginning {
+            positive: Some(self.positive),
+            planes: vec![StartPlane::of(&self.now.plane)],
+            scaling: self.settings.scale,
+            rows: self.rows.clone(),
+            batch: true,
+            // The step that found nothing to do is none.
+            updates: self.progress().updates,
+        }]
+    }
+
+    fn last_updates(&self) -> Vec<Update> {
+        let Some((before, rate)) = &self.last else { return Vec::new() };
+        let pulls = self.batch().pulls(self.settings.criterion, before);
+        let step = |(row, pull): (u32, f64)| Move { row, plane: 0, rival: None, step: -pull };
+        let (epoch, moves) = (self.now.epoch, pulls.into_iter().map(step).collect());
+        vec![Update { machine: 0, number: epoch, epoch, rate: Some(*rate), moves }]
+    }
+}
+
+impl CarriesOn for Run {
     fn carry_on(&mut self, state: &State) -> Result<()> {
         let mut before: Now = state.decode()?;
         let width = self.now.plane.weights.len();

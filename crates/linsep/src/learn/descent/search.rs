@@ -349,6 +349,7 @@ impl Training for Run {
                 visits: pocket.visits + moves.passes * self.epoch_rows() + moves.visits,
                 updates: pocket.updates + moves.made,
                 last_mistakes: Some(moves.mistakes),
+                ..pocket
             },
         }
     }
@@ -412,6 +413,16 @@ impl Training for Run {
         self.moves = saved.moves;
         Ok(())
     }
+
+    crate::training_lacks!(
+        traces,
+        carries_on,
+        warm_starts,
+        bounds_margin,
+        bounds_objective,
+        generates,
+        seeks
+    );
 }
 
 impl Run {

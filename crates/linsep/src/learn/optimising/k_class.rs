@@ -36,6 +36,9 @@ use serde::{Deserialize, Serialize};
 /// rows as all planes have weights, while dual descent takes thousands of epochs on few columns.
 const FEW_COLUMNS: usize = 128;
 
+/// A warm start begins with so many times the temperature at which the run before has ended.
+const WARMER: f64 = 16.0;
+
 /// Starts a machine for all classes of a task.
 pub(crate) fn start(problem: Problem, loss: JointLoss, task: &Task) -> Result<Box<dyn Training>> {
     let name = match loss {
@@ -307,6 +310,26 @@ impl Machine for Run {
             _ => return Err(foreign()),
         }
         Ok(())
+    }
+
+    /// Planes are near those of a nearby C; the shares of a dual descent do not depend on C at all.
+    fn warm_start(&mut self, state: &State, _: f64) -> bool {
+        let joint = &self.joint;
+        match (&mut self.work, state.decode()) {
+            (Work::Dual(run), Ok(Saved::Dual(saved))) => run.warm_start(joint, &saved),
+            (Work::Newton(run), Ok(Saved::Newton(saved))) => {
+                let mut lines = joint.zero();
+                let fits = saved.lines.len() == lines.numbers.len();
+                if fits {
+                    lines.numbers = saved.lines.iter().map(|x| f64::from_bits(*x)).collect();
+                    *run = Softmax::new(lines);
+                    // Not from the start, where the planes would be led away.
+                    run.temperature = (WARMER * f64::from_bits(saved.temperature)).min(1.0);
+                }
+                fits
+            }
+            _ => false,
+        }
     }
 
     fn solver(&self) -> &str {

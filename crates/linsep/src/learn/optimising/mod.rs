@@ -29,6 +29,7 @@ pub use crate::objective::box_constraints::Bound;
 use crate::objective::box_constraints::Ranges;
 use crate::objective::intercept::Tilts;
 use crate::objective::{Gap, Intercept, Look, Objective, Penalty, Sides, worthwhile};
+use crate::run::ability::{BoundsObjective, WarmStarts};
 use crate::run::{Budget, Certificate, Datum, Progress, Remark, State, Status, Task, Training};
 use crate::verdict::existence::{Existence, logistic_optimum};
 use linsep_data::Dataset;
@@ -443,11 +444,15 @@ impl Training for Run {
     }
 
     fn progress(&self) -> Progress {
+        let (objective, gap) = self.work.gap().known();
         Progress {
             epochs: self.visits / self.epoch_rows(),
             visits: self.visits,
             updates: 0,
             last_mistakes: None,
+            objective,
+            // Without a penalty it is estimated, and proves nothing.
+            gap: gap.filter(|_| !self.problem.is_unbounded()),
         }
     }
 
@@ -475,16 +480,6 @@ impl Training for Run {
         }
     }
 
-    fn certificate_of(&self, planes: &[Plane]) -> Certificate {
-        match (self.unprovable(), planes) {
-            (Some(reason), _) => Certificate::unproved(reason),
-            (None, [plane]) if plane.weights.len() == self.objective.width() => {
-                self.proved_of(plane)
-            }
-            _ => Certificate::unproved("the planes are not those of this problem"),
-        }
-    }
-
     fn save(&self) -> State {
         let (rows, visits) = (self.objective.len(), self.visits);
         State::encode(&Saved { rows, visits, work: self.work.save() })
@@ -496,18 +491,6 @@ impl Training for Run {
             return Err(Error::usage("the saved state belongs to a run on other data"));
         }
         self.visits = saved.visits;
-        Ok(())
-    }
-
-    fn gap(&self) -> Option<f64> {
-        Some(self.now().relative())
-    }
-
-    fn warm_start(&mut self, state: &State, factor: f64) -> Result<()> {
-        let saved: Saved = state.decode()?;
-        if saved.rows == self.objective.len() {
-            self.work.warm_start(&self.objective, saved.work, factor);
-        }
         Ok(())
     }
 
@@ -561,5 +544,35 @@ impl Training for Run {
             ));
         }
         remarks
+    }
+
+    crate::training_has!(warm_starts, bounds_objective);
+    crate::training_lacks!(traces, carries_on, bounds_margin, generates, seeks);
+}
+
+impl WarmStarts for Run {
+    fn warm_start(&mut self, state: &State, factor: f64) -> bool {
+        match state.decode::<Saved>() {
+            Ok(saved) if saved.rows == self.objective.len() => {
+                self.work.warm_start(&self.objective, saved.work, factor)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl BoundsObjective for Run {
+    fn certificate_of(&self, planes: &[Plane]) -> Certificate {
+        match (self.unprovable(), planes) {
+            (Some(reason), _) => Certificate::unproved(reason),
+            (None, [plane]) if plane.weights.len() == self.objective.width() => {
+                self.proved_of(plane)
+            }
+            _ => Certificate::unproved("the planes are not those of this problem"),
+        }
+    }
+
+    fn gap(&self) -> Option<f64> {
+        self.now().known().1
     }
 }
