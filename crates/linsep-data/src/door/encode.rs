@@ -7,6 +7,7 @@ use crate::matrix::profile::{Distinct, Profile};
 use crate::matrix::values::{Codes, Values, integer_code};
 use crate::matrix::{Dense, Offsets, Shape, Sparse, Store};
 use crate::parallel::parallel_map;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -53,7 +54,8 @@ fn survey(source: &Source<'_>, decimal: bool, threads: usize) -> Result<Survey> 
             if chunk >= source.chunks() {
                 break;
             }
-            let see = |block: &mut Block, _| {
+            let see = |block: &mut Block, rows: Range<usize>| {
+                source.check_finite(block, rows.start)?;
                 survey.see(chunk, block);
                 Ok(())
             };
@@ -236,27 +238,28 @@ impl Gather<'_> {
             let mut at = 0;
             source.for_each_block(rows, block, |block, rows| {
                 let lengths = &mut part.lengths[rows.start - first..rows.end - first];
-                let mut put = |column: u32, value: f64| {
-                    part.indices[at] = column;
-                    part.codes[at] = code(value);
-                    at += 1;
-                };
                 if block.ends.is_empty() {
                     let rows = block.values.chunks_exact(source.columns);
                     for (length, row) in lengths.iter_mut().zip(rows) {
+                        let before = at;
                         let filled = row.iter().enumerate().filter(|(_, value)| **value != 0.0);
-                        *length =
-                            filled.map(|(column, value)| put(column as u32, *value)).count() as u32;
+                        for (column, &value) in filled {
+                            (part.indices[at], part.codes[at]) = (column as u32, code(value));
+                            at += 1;
+                        }
+                        *length = (at - before) as u32;
                     }
-                } else {
-                    let mut start = 0;
-                    for (length, &end) in lengths.iter_mut().zip(&block.ends) {
-                        *length = (end - start) as u32;
-                        start = end;
-                    }
-                    for (&column, &value) in block.columns.iter().zip(&block.values) {
-                        put(column, value);
-                    }
+                    return Ok(());
+                }
+                let entries = at..at + block.values.len();
+                at = entries.end;
+                part.indices[entries.clone()].copy_from_slice(&block.columns);
+                let codes = part.codes[entries].iter_mut().zip(&block.values);
+                codes.for_each(|(slot, value)| *slot = code(*value));
+                let mut start = 0;
+                for (length, &end) in lengths.iter_mut().zip(&block.ends) {
+                    *length = (end - start) as u32;
+                    start = end;
                 }
                 Ok(())
             })

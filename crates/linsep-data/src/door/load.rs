@@ -128,7 +128,6 @@ impl<'a> Source<'a> {
                     end
                 }
             };
-            self.check_finite(block, start)?;
             each(block, start..end)?;
             start = end;
         }
@@ -185,7 +184,7 @@ impl<'a> Source<'a> {
     }
 
     /// Refuses the first value of a block that is no finite number.
-    fn check_finite(&self, block: &Block, first_row: usize) -> Result<(), Problem> {
+    pub(super) fn check_finite(&self, block: &Block, first_row: usize) -> Result<(), Problem> {
         let is_bad = |value: &f64| !(value.abs() <= f64::MAX);
         let bad = block.values.iter().fold(0u64, |bad, value| bad | u64::from(is_bad(value)));
         if bad == 0 {
@@ -303,11 +302,11 @@ impl DenseArray<'_> {
                 convert(&values[start..start + width], lossy, out);
             }
         } else if self.row_stride == 1 {
-            for j in 0..width {
+            let column = |j: usize| {
                 let start = j * self.column_stride;
-                let column = &values[start + rows.start..start + rows.end];
-                scatter(column, lossy, &mut out[j..], width);
-            }
+                &values[start + rows.start..start + rows.end]
+            };
+            transpose(width, column, lossy, out);
         } else {
             for (row, out) in rows.zip(out.chunks_exact_mut(width)) {
                 let from =
@@ -328,6 +327,29 @@ fn convert<T: Element>(values: &[T], lossy: bool, out: &mut [f64]) {
     match lossy {
         true => pairs.for_each(|(out, value)| *out = value.nearest()),
         false => pairs.for_each(|(out, value)| *out = value.exact()),
+    }
+}
+
+/// Puts columns into rows, several at a time so that a line of the cache is written in one go.
+fn transpose<'v, T: Element + 'v>(
+    width: usize,
+    column: impl Fn(usize) -> &'v [T],
+    lossy: bool,
+    out: &mut [f64],
+) {
+    const AT_ONCE: usize = 8;
+    let whole = width - width % AT_ONCE;
+    for j in (0..whole).step_by(AT_ONCE) {
+        let rows = out.len() / width;
+        let columns: [&[T]; AT_ONCE] = std::array::from_fn(|k| &column(j + k)[..rows]);
+        for (i, row) in out.chunks_exact_mut(width).enumerate() {
+            for (out, column) in row[j..j + AT_ONCE].iter_mut().zip(&columns) {
+                *out = wide(column[i], lossy);
+            }
+        }
+    }
+    for j in whole..width {
+        scatter(column(j), lossy, &mut out[j..], width);
     }
 }
 

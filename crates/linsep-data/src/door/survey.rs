@@ -170,7 +170,10 @@ impl Survey {
             let lane = (column as usize).min(MAX_TRACKED_COLUMNS);
             let largest = &mut self.lanes.largest[lane];
             *largest = if value.abs() > *largest { value.abs() } else { *largest };
-            self.check(lane, column, value);
+            // A division is the dearest part, and 0 places need none.
+            if self.lanes.tens[lane] != 1.0 || !is_short_integer(value) {
+                self.check(lane, column, value);
+            }
         }
     }
 
@@ -257,8 +260,7 @@ impl Lanes {
         let lanes = run.iter().zip(&self.live);
         let fails = if self.integers {
             lanes.fold(0, |fails, (&value, live)| {
-                let whole = (value + ROUNDING) - ROUNDING;
-                fails | (u64::from(whole != value || value.abs() >= FIFTEEN_DIGITS) & live)
+                fails | (u64::from(!is_short_integer(value)) & live)
             })
         } else {
             lanes.zip(&self.tens).fold(0, |fails, ((&value, live), &ten)| {
@@ -292,6 +294,13 @@ fn is_decimal(value: f64, ten: f64) -> bool {
     let whole = (value * ten + ROUNDING) - ROUNDING;
     // Both tests at once keep loops free of branches.
     (whole / ten == value) & (whole.abs() < FIFTEEN_DIGITS)
+}
+
+/// [`is_decimal`] without places.
+#[inline(always)]
+fn is_short_integer(value: f64) -> bool {
+    let whole = (value + ROUNDING) - ROUNDING;
+    (whole == value) & (whole.abs() < FIFTEEN_DIGITS)
 }
 
 /// What a reader of text finds in the shortest text of a value.

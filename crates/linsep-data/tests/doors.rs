@@ -2,12 +2,12 @@
 //! array, it is held in the same encoding, the same bytes and the same bits as the CSV file with the
 //! shortest text of each value, and has the same digest.
 
-use linsep::data::door::{
+use linsep_data::door::{
     Array, ArrayOptions, Column, ColumnsArray, CsrArray, DenseArray, Indices, Labels, Matrix,
 };
-use linsep::data::read::{ColumnRef, Format, ReadOptions, ReadingChoice, read};
-use linsep::rng::{Purpose, Stream};
-use linsep::{Dataset, Features};
+use linsep_data::read::{ColumnRef, Format, ReadOptions, ReadingChoice, read};
+use linsep_data::rng::{Purpose, Stream};
+use linsep_data::{Dataset, Features};
 use std::fmt::Write as _;
 
 /// A number type: how values are drawn, and their text in a file.
