@@ -3,8 +3,8 @@
 //! allocated; what is wrong with a value is found when its block is loaded.
 
 use super::array::{
-    Array, Column, ColumnsArray, CsrArray, DenseArray, Element, Matrix, Validity, with_array,
-    with_indices,
+    Array, Column, ColumnsArray, CsrArray, DenseArray, Element, Matrix, Validity, Values,
+    with_array, with_indices,
 };
 use crate::error::{Code, Place, Problem};
 use std::ops::Range;
@@ -84,6 +84,11 @@ impl<'a> Source<'a> {
         !matches!(self.matrix, Matrix::Csr(_))
     }
 
+    /// Whether values may be missing.
+    pub(super) fn may_have_gaps(&self) -> bool {
+        matches!(self.matrix, Matrix::Columns(_))
+    }
+
     /// Whether the values of a column are of an integer type.
     pub(super) fn is_whole(&self, column: usize) -> bool {
         fn whole<T: Element>(_: &[T]) -> bool {
@@ -92,7 +97,10 @@ impl<'a> Source<'a> {
         let array = match &self.matrix {
             Matrix::Dense(array) => array.values,
             Matrix::Csr(array) => array.values,
-            Matrix::Columns(array) => array.columns[column].values,
+            Matrix::Columns(array) => match array.columns[column].values {
+                Values::Array(array) => array,
+                Values::Bits { .. } => return true,
+            },
         };
         with_array!(array, values => whole(values))
     }
@@ -168,9 +176,16 @@ impl<'a> Source<'a> {
                 let width = self.columns;
                 for (j, column) in array.columns.iter().enumerate() {
                     let rows = rows.clone();
-                    with_array!(column.values, values => {
-                        scatter(&values[rows.clone()], self.lossy, &mut out[j..], width);
-                    });
+                    match column.values {
+                        Values::Array(array) => with_array!(array, values => {
+                            scatter(&values[rows.clone()], self.lossy, &mut out[j..], width);
+                        }),
+                        Values::Bits { bits, offset, .. } => {
+                            let places = out[j..].iter_mut().step_by(width);
+                            let pairs = places.zip(rows.clone());
+                            pairs.for_each(|(out, row)| *out = f64::from(bit(bits, offset + row)));
+                        }
+                    }
                     if column.validity.is_some() {
                         let fill = self.fill.unwrap_or(f64::NAN);
                         for (i, _) in rows.enumerate().filter(|(_, row)| !column.is_valid(*row)) {
@@ -206,13 +221,14 @@ impl<'a> Source<'a> {
             Matrix::Dense(array) => {
                 (array.values, row * array.row_stride + column * array.column_stride)
             }
-            Matrix::Columns(array) => {
-                if !array.columns[column].is_valid(row) {
-                    return Problem::new(Code::MISSING, Code::MISSING.title(), place(row, column))
+            Matrix::Columns(array) => match array.columns[column].values {
+                Values::Array(values) if array.columns[column].is_valid(row) => (values, row),
+                _ => {
+                    let (code, place) = (Code::MISSING, place(row, column));
+                    return Problem::new(code, code.title(), place)
                         .help("give a value for gaps, or leave the row out");
                 }
-                (array.columns[column].values, row)
-            }
+            },
             Matrix::Csr(array) => (array.values, array.position(row, column)),
         };
         let (code, text) = with_array!(array, values => fault_of(values[at]));
@@ -373,12 +389,17 @@ impl ColumnsArray<'_> {
                 let words = format!("the column has {len} values, the first column {rows}");
                 return Err(misshapen(words, place).help("give columns of equal length"));
             }
+            let held = |bits: &[u8], offset| bits.len().saturating_mul(8).saturating_sub(offset);
+            if let Values::Bits { bits, offset, len } = column.values
+                && held(bits, offset) < len
+            {
+                let words = format!("{} bits are too few for {len} values", held(bits, offset));
+                return Err(misshapen(words, place).help("give one bit for each value"));
+            }
             let flags = match column.validity {
                 None => rows,
                 Some(Validity::Bools(valid)) => valid.len(),
-                Some(Validity::Bits(bits, offset)) => {
-                    bits.len().saturating_mul(8).saturating_sub(offset)
-                }
+                Some(Validity::Bits(bits, offset)) => held(bits, offset),
             };
             let enough = match column.validity {
                 Some(Validity::Bools(_)) => flags == rows,
@@ -399,12 +420,15 @@ impl Column<'_> {
         match self.validity {
             None => true,
             Some(Validity::Bools(valid)) => valid[row],
-            Some(Validity::Bits(bits, offset)) => {
-                let bit = offset + row;
-                bits[bit / 8] >> (bit % 8) & 1 == 1
-            }
+            Some(Validity::Bits(bits, offset)) => bit(bits, offset + row),
         }
     }
+}
+
+/// A bit, counted from the lowest of the first byte.
+#[inline(always)]
+fn bit(bits: &[u8], at: usize) -> bool {
+    bits[at / 8] >> (at % 8) & 1 == 1
 }
 
 impl CsrArray<'_> {

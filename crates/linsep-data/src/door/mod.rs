@@ -151,9 +151,11 @@ impl ArrayOptions {
         }
     }
 
-    fn input_map(&self, columns: usize) -> InputMap {
+    /// The map with the names, and with the value of gaps where the array can have some.
+    fn input_map(&self, source: &Source<'_>) -> InputMap {
+        let columns = source.columns;
         let mut map = InputMap::numeric(self.names.as_deref(), columns);
-        if self.fill.is_some() {
+        if self.fill.is_some() && source.may_have_gaps() {
             let unnamed = |position| InputColumn {
                 name: None,
                 position,
@@ -195,7 +197,7 @@ impl Features {
         Ok(Features {
             store,
             expansion: None,
-            input: options.input_map(source.columns),
+            input: options.input_map(&source),
             reading: Reading { decimal, binary64 },
             origin: Origin::default(),
         })
@@ -210,4 +212,45 @@ fn named(mut error: Error, names: Option<&[String]>) -> Error {
         }
     }
     error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::{ReadOptions, read};
+    use crate::rng::{Purpose, Stream};
+
+    /// Not only what can be asked of both: codes, tables, divisors and profiles are the same.
+    #[test]
+    fn storage_is_that_of_text_to_the_last_bit() {
+        let draws: [fn(&mut Stream, usize) -> f64; 6] = [
+            |s, _| s.below(50) as f64 / 4.0,
+            |s, j| s.below(90_000) as f64 / 10f64.powi(j as i32 % 3),
+            |s, _| if s.unit() < 0.05 { 1.0 } else { 0.0 },
+            |s, j| if s.unit() < 0.1 { s.below(9000) as f64 * 0.01 } else { j as f64 % 2.0 * -0.0 },
+            |s, j| if j == 2 { s.normal() } else { s.below(7) as f64 * 1e-4 },
+            |s, j| if j == 4 { 9_007_199_254_740_992.0 } else { f64::from(s.normal() as f32) },
+        ];
+        let (rows, columns) = (120, 9);
+        for (seed, draw) in draws.into_iter().enumerate() {
+            let mut stream = Stream::new(seed as u64, Purpose::Generate(6));
+            let values: Vec<f64> =
+                (0..rows * columns).map(|k| draw(&mut stream, k % columns)).collect();
+            let line = |row: &[f64]| {
+                let texts: Vec<String> = row.iter().map(|x| number::shortest(*x)).collect();
+                format!("{},yes\n", texts.join(","))
+            };
+            let text: String = values.chunks(columns).map(line).collect();
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join("table.csv");
+            std::fs::write(&file, text).unwrap();
+            let csv = read(&[file], &ReadOptions::default()).unwrap().data;
+            let array = Features::dense(&values, rows, columns).unwrap();
+            let held = |features: &Features| {
+                let store = features.store();
+                format!("{:?} {:?}", store.shape, store.profile)
+            };
+            assert_eq!(held(&array), held(&csv), "draw {seed}");
+        }
+    }
 }

@@ -372,14 +372,16 @@ fn columns_of_several_types_with_gaps_are_those_of_text() {
             Column::new(&b).validity_bits(&bits, offset),
             Column::new(&c),
             Column::new(&d),
+            Column::bits(&bits, offset, rows),
         ]);
         let data = from_array(array, &ArrayOptions::default().fill(-1.25));
         let mut texts = Vec::new();
         for i in 0..rows {
             let gap = |text: String| if valid[i] { text } else { "-1.25".into() };
             texts.extend([gap(a[i].text()), gap(b[i].text()), c[i].text(), d[i].text()]);
+            texts.push(valid[i].text());
         }
-        let csv = from_csv(&texts, 4, ReadingChoice::Binary64);
+        let csv = from_csv(&texts, 5, ReadingChoice::Binary64);
         assert_same(&data, &csv, &format!("{rows} rows"));
         assert!(data.input().columns.iter().all(|column| column.missing == Some(-1.25)));
     }
