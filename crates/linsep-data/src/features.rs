@@ -30,11 +30,13 @@ pub struct Features {
 
 impl Features {
     /// Number of rows.
+    #[inline]
     pub fn n_rows(&self) -> usize {
         self.store.rows()
     }
 
     /// Number of features, those of basis functions included.
+    #[inline]
     pub fn n_features(&self) -> usize {
         self.store.width()
     }
@@ -70,6 +72,7 @@ impl Features {
     }
 
     /// Whether rows are held densely.
+    #[inline]
     pub fn is_dense(&self) -> bool {
         self.store.is_dense()
     }
@@ -86,6 +89,7 @@ impl Features {
     }
 
     /// Calls `each` with the non-zero entries of a row, in rising order of the column.
+    #[inline]
     pub fn for_each(&self, row: usize, each: impl FnMut(u32, f64)) {
         self.store.for_each(row, &mut Vec::new(), each);
     }
@@ -118,12 +122,14 @@ impl Features {
 
     /// The rows as they are held: with basis functions φ(x), else x.
     #[doc(hidden)]
+    #[inline]
     pub fn store(&self) -> &Store {
         &self.store
     }
 
     /// The rows before basis functions.
     #[doc(hidden)]
+    #[inline]
     pub fn raw_store(&self) -> &Store {
         self.expansion.as_ref().map_or(&self.store, |expansion| &expansion.raw)
     }

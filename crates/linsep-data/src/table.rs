@@ -4,7 +4,8 @@ use crate::error::{Code, Error, Place, Problem, Result};
 use crate::input::InputMap;
 use crate::matrix::{Stage, Staging, Store};
 use crate::{Features, Origin, digest, read};
-use linsep_proof::ReadingField;
+use linsep_proof::digest::Version;
+use linsep_proof::{DataIdentity, ReadingField};
 
 /// A labelled table: what every learner learns from.
 ///
@@ -29,6 +30,7 @@ pub struct Dataset {
 impl std::ops::Deref for Dataset {
     type Target = Features;
 
+    #[inline]
     fn deref(&self) -> &Features {
         &self.features
     }
@@ -93,6 +95,7 @@ impl Dataset {
     }
 
     /// Number of classes.
+    #[inline]
     pub fn n_classes(&self) -> usize {
         self.classes.len()
     }
@@ -119,11 +122,13 @@ impl Dataset {
     }
 
     /// The class of a row, as a position in [`Dataset::classes`].
+    #[inline]
     pub fn class_of(&self, row: usize) -> u32 {
         self.targets[row]
     }
 
     /// The class of every row.
+    #[inline]
     pub fn targets(&self) -> &[u32] {
         &self.targets
     }
@@ -148,24 +153,37 @@ impl Dataset {
     }
 
     /// Row weights, if there are any.
+    #[inline]
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
     }
 
     /// The weight of a row: 1 without weights.
+    #[inline]
     pub fn weight(&self, row: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights[row])
     }
 
     /// Calls `each` with the non-zero entries of a row, in rising order of the column.
+    #[inline]
     pub fn for_each(&self, row: usize, each: impl FnMut(u32, f64)) {
         self.features.for_each(row, each);
     }
 
-    /// The SHA-256 by which models and certificates name this data. See the module `digest` of the
-    /// documentation for what enters; `threads` never changes it.
+    /// The SHA-256 by which new models and certificates name this data. [`linsep_proof::digest`] says what
+    /// enters; `threads` never changes it.
     pub fn digest(&self, threads: usize) -> String {
-        digest::digest(self, threads)
+        self.digest_of(Version::LATEST, threads)
+    }
+
+    /// The SHA-256 by which files with this version of the digest name this data.
+    pub fn digest_of(&self, version: Version, threads: usize) -> String {
+        digest::digest(self, version, threads)
+    }
+
+    /// What new models and certificates say about which data they mean.
+    pub fn identity(&self, threads: usize) -> DataIdentity {
+        DataIdentity::new(self.digest(threads), self.n_rows() as u64)
     }
 
     /// The same rows with the classes of a model, which need not all occur. With `rest` the first class
@@ -296,6 +314,7 @@ impl DatasetBuilder {
     }
 
     /// Gives the row added last a weight.
+    #[inline]
     pub fn weight(&mut self, weight: f64) -> Result<()> {
         if !weight.is_finite() || weight < 0.0 {
             return Err(Error::data(Code::BAD_WEIGHT, Code::BAD_WEIGHT.title(), self.place()));

@@ -3,6 +3,7 @@
 use crate::basis::Basis;
 use crate::claim::Certificate;
 use crate::claim::Claim;
+use crate::digest::Version;
 use crate::rows::Reading;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -37,6 +38,9 @@ pub struct CertificateFile {
 pub struct DataIdentity {
     /// The digest of the whole table.
     pub sha256: String,
+    /// The version of the digest; where it is not written, it is the first.
+    #[serde(default, skip_serializing_if = "Version::is_unnamed")]
+    pub digest: Version,
     /// Its number of rows.
     pub rows: u64,
 }
@@ -49,6 +53,13 @@ pub struct ReadingField {
     pub default: Reading,
     /// Columns that are binary64 although the default is decimal.
     pub binary64: Vec<u32>,
+}
+
+impl DataIdentity {
+    /// Data by its digest in the latest version.
+    pub fn new(sha256: String, rows: u64) -> DataIdentity {
+        DataIdentity { sha256, digest: Version::LATEST, rows }
+    }
 }
 
 impl ReadingField {

@@ -235,7 +235,7 @@ mod tests {
     fn explain(model: &LinearModel, row: &[f64], rival: Option<u32>) -> Explanation {
         let entries: Vec<(u32, f64)> =
             (0..).zip(row.iter().copied()).filter(|(_, x)| *x != 0.0).collect();
-        Explanation::of(model, &entries, &model.scores(row), rival).unwrap()
+        Explanation::of(model, &entries, &model.scores(row).unwrap(), rival).unwrap()
     }
 
     #[test]
@@ -265,7 +265,7 @@ mod tests {
                 let at = |share: f64| {
                     let mut moved = row;
                     moved[flip.feature as usize] += share * (flip.to - flip.from);
-                    model.class_of(&model.scores(&moved))
+                    model.class_of(&model.scores(&moved).unwrap())
                 };
                 assert_eq!((at(0.999), at(1.001)), (found.predicted, flip.class));
                 let back = [0.25, 0.5, 0.75, 0.99].map(|share| at(-share));
@@ -280,7 +280,7 @@ mod tests {
         let found = explain(&model, &[1.0, 0.3], Some(2));
         assert_eq!((found.predicted, found.rival), (0, 2));
         assert!((found.score - 1.1).abs() < 1e-15);
-        let scores = model.scores(&[1.0, 0.3]);
+        let scores = model.scores(&[1.0, 0.3]).unwrap();
         assert!(Explanation::of(&model, &[(0, 1.0), (1, 0.3)], &scores, Some(0)).is_err());
     }
 

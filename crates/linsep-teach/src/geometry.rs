@@ -227,20 +227,24 @@ mod tests {
         let model = LinearModel { planes, rule: Rule::ArgMax, link: Link::None, classes, input };
         let distances = Distances::new(&model);
         for row in [[1.0, 0.3], [-2.0, 1.0], [0.1, -3.0], [4.0, 4.0]] {
-            let scores = model.scores(&row);
+            let scores = model.scores(&row).unwrap();
             let class = model.class_of(&scores);
             let (distance, rival) = distances.inside(&scores, class).unwrap();
             assert!(distance > 0.0);
             let wall = boundary(&model.planes[rival as usize], &model.planes[class as usize]);
             let unit = Shape::of(&wall).unwrap().unit;
             let moved = |by: f64| [row[0] + by * unit[0], row[1] + by * unit[1]];
-            assert_eq!(model.class_of(&model.scores(&moved(0.999 * distance))), class);
-            assert_eq!(model.class_of(&model.scores(&moved(1.001 * distance))), rival);
+            assert_eq!(model.class_of(&model.scores(&moved(0.999 * distance)).unwrap()), class);
+            assert_eq!(model.class_of(&model.scores(&moved(1.001 * distance)).unwrap()), rival);
             for turn in 0..360 {
                 let (y, x) = f64::from(turn).to_radians().sin_cos();
                 let by = 0.999 * distance;
                 let near = [row[0] + by * x, row[1] + by * y];
-                assert_eq!(model.class_of(&model.scores(&near)), class, "no shorter way out");
+                assert_eq!(
+                    model.class_of(&model.scores(&near).unwrap()),
+                    class,
+                    "no shorter way out"
+                );
             }
         }
     }

@@ -184,12 +184,12 @@ fn as_seen<'a>(model: &LinearModel, data: &'a Dataset) -> Result<Cow<'a, Dataset
 fn joint(model: &LinearModel, data: &Dataset, own: &[u32]) -> Vec<Option<f64>> {
     let together = |criterion| !matches!(criterion, Criterion::Distance | Criterion::Squared);
     let mut sums = [0.0; Criterion::ALL.len()];
-    let mut scores = vec![0.0; model.planes.len()];
     // The data is binarised already where the model asks for it, and values of 0 and 1 stay what they
     // are under any threshold from 0 to below 1, but not under others.
     let plain = LinearModel { input: data.input().clone(), ..model.clone() };
+    let mut scorer = plain.scorer(data);
     for row in (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0) {
-        plain.score_row(data.store(), row, &mut scores);
+        let scores = scorer.row(row);
         let class = own[data.class_of(row) as usize] as usize;
         let rivals = || scores.iter().enumerate().filter(|(k, _)| *k != class).map(|(_, s)| *s);
         let highest = rivals().fold(f64::NEG_INFINITY, f64::max);

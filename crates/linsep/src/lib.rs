@@ -9,7 +9,7 @@
 //! let rows = [[2.0, 1.0], [3.0, 4.0], [-1.0, -2.0], [-3.0, 0.5]];
 //! let data = Dataset::from_rows(&rows, &["warm", "warm", "cold", "cold"])?;
 //! let fit = Perceptron::default().fit(&Task::new(data), &Limits::default(), &mut ())?;
-//! assert_eq!(fit.model.predict(&[2.5, 2.0]), "warm");
+//! assert_eq!(fit.model.predict(&[2.5, 2.0])?, "warm");
 //! # Ok::<(), linsep::Error>(())
 //! ```
 //!
@@ -24,9 +24,11 @@ pub mod loss;
 pub mod metrics;
 pub mod model;
 pub mod recipe;
+pub mod rounds;
 pub mod run;
 pub mod select;
 pub mod verdict;
+pub mod worker;
 
 // What the crate `linsep-teach` builds on. Not part of the documented interface.
 #[doc(hidden)]

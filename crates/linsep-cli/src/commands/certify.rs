@@ -14,7 +14,7 @@ use crate::progress::Watch;
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
 use linsep::model::foreign::ForeignModel;
-use linsep::proof::{Certificate, CertificateFile, Claim, DataIdentity, Optimality};
+use linsep::proof::{Certificate, CertificateFile, Claim, Optimality};
 use linsep::recipe::{Recipe, Settings};
 use linsep::{Code, Error, Limits, Stop, Task};
 use serde_json::{Value, json};
@@ -107,7 +107,7 @@ fn objective(
 
 fn certificate_file(task: &Task, certificate: Certificate) -> CertificateFile {
     let data = &task.data;
-    let identity = DataIdentity { sha256: data.digest(task.threads), rows: data.n_rows() as u64 };
+    let identity = data.identity(task.threads);
     let mut file = CertificateFile::new(identity, data.reading_field(), true, certificate);
     file.input = serde_json::to_value(data.input()).ok();
     file

@@ -9,7 +9,7 @@ use crate::output::{Facts, counted, grouped, print, print_json};
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
 use linsep::data::write::{Packer, write};
-use linsep::proof::{Certificate, CertificateFile, Claim, DataIdentity};
+use linsep::proof::{Certificate, CertificateFile, Claim};
 use linsep::verdict::{Decision, Judge, Method, Verdict};
 use linsep::{Dataset, Error, Plane};
 use linsep_teach::neuron::{
@@ -84,9 +84,8 @@ fn learn(data: &Arc<Dataset>, context: &Context) -> Result<Decision, Failure> {
 
 /// The proof, for any reading of the same table.
 fn certificate(data: &Dataset, realisation: &Realisation, context: &Context) -> CertificateFile {
-    let sha256 = data.digest(context.threads);
-    let identity = DataIdentity { sha256, rows: data.n_rows() as u64 };
     let claims = realisation.claim.iter().cloned().collect();
+    let identity = data.identity(context.threads);
     CertificateFile::new(identity, data.reading_field(), true, Certificate { claims })
 }
 

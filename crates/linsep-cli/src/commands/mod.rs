@@ -30,7 +30,7 @@ use crate::input;
 use crate::output::{counted, note};
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
-use linsep::data::read::{ReadResult, read};
+use linsep::data::read::ReadResult;
 use linsep::{Dataset, Error};
 use std::process::ExitCode;
 
@@ -68,8 +68,7 @@ pub(crate) fn run(
 
 /// Reads the data of a command and keeps rejected rows apart if asked to.
 fn read_data(matches: &ArgMatches, context: &Context) -> Result<ReadResult, Failure> {
-    let options = input::options(matches, context)?;
-    let result = read(&input::paths(matches), &options)?;
+    let result = input::source(matches, context)?.read(None)?;
     tell_about(&result, matches, context)?;
     Ok(result)
 }

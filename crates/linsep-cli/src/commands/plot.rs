@@ -10,7 +10,6 @@ use crate::output::{Facts, counted, print, print_json};
 use crate::progress::Watch;
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
-use linsep::data::read::read_with_map;
 use linsep::file::ModelFile;
 use linsep::loss::Criterion;
 use linsep::recipe::{Recipe, Settings};
@@ -306,7 +305,7 @@ impl Plan {
         // Pictures show the columns themselves; the model makes its basis functions of them.
         let mut columns = file.model.input.clone();
         columns.basis = None;
-        let data = read_with_map(inputs, &options, Some(&columns))?.data;
+        let data = input::source_of(inputs, &options).read(Some(&columns))?.data;
         let about = format!("{} from {}", file.learner, shown(path));
         Ok((Arc::new(data), Some((file.model, about))))
     }
@@ -342,7 +341,8 @@ impl Plan {
             None => Ok(model.evaluate(data, None, context.threads)),
             Some(_) => {
                 let options = input::options(matches, context)?;
-                super::evaluate::on_files(model, std::slice::from_ref(&self.data), &options)
+                let source = input::source_of(std::slice::from_ref(&self.data), &options);
+                Ok(model.evaluate_source(source)?)
             }
         }
     }

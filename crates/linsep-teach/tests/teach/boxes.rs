@@ -212,7 +212,7 @@ fn box_003_as_printed_does_not_start_while_there_is_an_error_and_does_not_end_wi
     assert_eq!((bits(&plain.model), plain.progress), (bits(&fit.model), fit.progress));
     assert!(fit.remarks[0].words.starts_with("no end"));
     // The row behind the break is still wrong.
-    assert_eq!(fit.model.predict(&[1.0, 1.0]), "0");
+    assert_eq!(fit.model.predict(&[1.0, 1.0]).unwrap(), "0");
     // With η = 5 the first row leads to (-4, 0, 0) and the second is right: the error is 4 then,
     // not below 3.5, and that ends the loop.
     let mut long = from_one(3.5);

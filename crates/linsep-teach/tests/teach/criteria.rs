@@ -122,7 +122,10 @@ fn planes_of_a_model_are_judged_alone_and_together() {
     assert_eq!(joint[0], Some(errors as f64), "no ties here");
     let log_loss: f64 = (0..90)
         .map(|row| {
-            let shares = fit.model.probabilities(&fit.model.scores(&data.row(row))).unwrap();
+            let shares = fit
+                .model
+                .probabilities_of_scores(&fit.model.scores(&data.row(row)).unwrap())
+                .unwrap();
             -shares[data.class_of(row) as usize].ln()
         })
         .sum();

@@ -404,7 +404,7 @@ mod tests {
         };
         let parameters = BTreeMap::from([("eta".to_owned(), "1".to_owned())]);
         let progress = Progress { epochs: 3, updates: 7, ..Progress::default() };
-        let data = DataIdentity { sha256: "0".repeat(64), rows: 9 };
+        let data = DataIdentity::new("0".repeat(64), 9);
         let certificate = Certificate::unproved("a test");
         let reading = ReadingField { default: Reading::Decimal, binary64: vec![1] };
         ModelFile::new(

@@ -30,7 +30,7 @@ use linsep_data::scale::{Scaler, Scaling};
 /// let rows = [[0., 0.], [0., 1.], [1., 0.], [1., 1.]];
 /// let and = Task::new(Dataset::from_rows(&rows, &["0", "0", "0", "1"])?);
 /// let fit = Adaline::default().fit(&and, &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[1., 1.]), "1");
+/// assert_eq!(fit.model.predict(&[1., 1.])?, "1");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug)]

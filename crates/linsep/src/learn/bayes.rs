@@ -39,7 +39,7 @@ use linsep_proof::{Claim, Statistics};
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let data = Dataset::from_rows(&[[2., 0.], [3., 1.], [0., 4.], [1., 2.]], &["a", "a", "b", "b"])?;
 /// let fit = MultinomialBayes::default().fit(&Task::new(data), &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[1., 5.]), "b");
+/// assert_eq!(fit.model.predict(&[1., 5.])?, "b");
 /// assert_eq!(fit.certificate.claims[0].name(), "counts");
 /// # Ok::<(), linsep::Error>(())
 /// ```
@@ -59,7 +59,7 @@ pub struct MultinomialBayes {
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let data = Dataset::from_rows(&[[1., 0.], [1., 1.], [0., 1.], [0., 1.]], &["a", "a", "b", "b"])?;
 /// let fit = BernoulliBayes::default().fit(&Task::new(data), &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[9., 0.]), "a");
+/// assert_eq!(fit.model.predict(&[9., 0.])?, "a");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -80,7 +80,7 @@ pub struct BernoulliBayes {
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let data = Dataset::from_rows(&[[-2.], [-1.], [1.], [2.]], &["no", "no", "yes", "yes"])?;
 /// let model = SharedVarianceBayes::default().fit(&Task::new(data), &Limits::default(), &mut ())?.model;
-/// assert_eq!(model.predict(&[0.3]), "yes");
+/// assert_eq!(model.predict(&[0.3])?, "yes");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -241,7 +241,7 @@ fn density(
 impl ClosedForm for MultinomialBayes {
     fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
         let spec = Spec::new(data, rows, class_factors(data, rows, false), Want::Sums);
-        let moments = spec.collect(threads).finish(&spec);
+        let moments = spec.collect(threads).finish(&spec.shift);
         let smooth = self.alpha * data.n_features() as f64;
         let logs = Logs::new(self.alpha);
         let biases = log_priors(&moments.weights, self.priors);
@@ -336,7 +336,7 @@ impl ClosedForm for BernoulliBayes {
 impl ClosedForm for SharedVarianceBayes {
     fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
         let spec = Spec::new(data, rows, class_factors(data, rows, false), Want::Squares);
-        let moments = spec.collect(threads).finish(&spec);
+        let moments = spec.collect(threads).finish(&spec.shift);
         let classes = data.n_classes();
         let biases = log_priors(&moments.weights, self.priors);
         let priors: Vec<f64> = match self.priors {

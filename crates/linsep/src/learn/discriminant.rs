@@ -113,7 +113,7 @@ impl std::str::FromStr for Shrinkage {
 /// let rows = [[0., 0.], [2., 2.], [1., 1.5], [3., 0.], [5., 2.], [4., 1.5]];
 /// let data = Dataset::from_rows(&rows, &["left", "left", "left", "right", "right", "right"])?;
 /// let fit = Fisher::default().fit(&Task::new(data), &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[4.0, 0.0]), "right");
+/// assert_eq!(fit.model.predict(&[4.0, 0.0])?, "right");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -138,7 +138,7 @@ impl Default for Fisher {
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let data = Dataset::from_rows(&[[-2.], [-1.], [1.], [2.]], &["no", "no", "yes", "yes"])?;
 /// let model = Lda::default().fit(&Task::new(data), &Limits::default(), &mut ())?.model;
-/// assert_eq!(model.probabilities(&model.scores(&[0.0])), Some(vec![0.5, 0.5]));
+/// assert_eq!(model.probabilities_of_scores(&model.scores(&[0.0])?), Some(vec![0.5, 0.5]));
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -224,7 +224,7 @@ impl Form {
         let width = data.n_features();
         let factors = class_factors(data, rows, self.priors == Priors::Uniform);
         let spec = Spec::new(data, rows, factors, Want::Scatter);
-        let moments = spec.collect(threads).finish(&spec);
+        let moments = spec.collect(threads).finish(&spec.shift);
         // All of S is multiplied by the sum of the factors, so that whole numbers stay whole.
         let within = moments.scatter(true, threads);
         let trace: f64 = (0..width).map(|j| within[j * width + j]).sum();

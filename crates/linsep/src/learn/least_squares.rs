@@ -124,7 +124,7 @@ pub fn blame(model: &LinearModel, data: &Dataset, rows: Option<&[u32]>) -> Blame
     let all: Vec<u32> = rows.map_or_else(|| (0..data.n_rows() as u32).collect(), <[u32]>::to_vec);
     let mut shares = Shares::default();
     for row in all.into_iter().map(|row| row as usize) {
-        let scores = model.scores(&data.row(row));
+        let scores = model.scores_of(&data.row(row));
         shares.add(data.weight(row), data.class_of(row) as usize, &scores);
     }
     shares.finish()
@@ -224,7 +224,7 @@ impl ClosedForm for LeastSquares {
         let classes = data.n_classes();
         let factors = class_factors(data, rows, self.balanced);
         let spec = Spec::new(data, rows, factors, Want::Scatter);
-        let moments = spec.collect(threads).finish(&spec);
+        let moments = spec.collect(threads).finish(&spec.shift);
         let mut matrix = moments.scatter(false, threads);
         (0..width).for_each(|j| matrix[j * width + j] += self.l2);
         let factor = Factor::new(&matrix, width);
@@ -316,7 +316,7 @@ fn left_out(equations: &Equations<'_>, model: &LinearModel, threads: usize) -> L
                 found.undetermined += 1;
                 return;
             }
-            let mut scores = model.scores(&spec.data.row(spec.rows[place] as usize));
+            let mut scores = model.scores_of(&spec.data.row(spec.rows[place] as usize));
             for (plane, score) in scores.iter_mut().enumerate() {
                 let (target, _) = target_of(model.planes.len(), plane, class);
                 let error = (*score - target) / rest;

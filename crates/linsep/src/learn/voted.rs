@@ -41,7 +41,7 @@ use serde::{Deserialize, Serialize};
 /// let rows = [[0., 0.], [0., 1.], [1., 0.], [1., 1.]];
 /// let or = Task::new(Dataset::from_rows(&rows, &["0", "1", "1", "1"])?);
 /// let fit = Voted::default().fit(&or, &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[1., 1.]), "1");
+/// assert_eq!(fit.model.predict(&[1., 1.])?, "1");
 /// assert!(fit.model.planes.len() > 1);
 /// # Ok::<(), linsep::Error>(())
 /// ```

@@ -38,8 +38,8 @@ use std::sync::{Arc, Mutex};
 /// let data = Dataset::from_rows(&rows, &["a", "a", "b", "b", "c", "c"])?;
 /// let machines = OneVsRest(Perceptron::default());
 /// let fit = machines.fit(&Task::new(data), &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[0.0, 4.0]), "a");
-/// assert!(!fit.model.is_ambiguous(&fit.model.scores(&[0.0, 4.0])));
+/// assert_eq!(fit.model.predict(&[0.0, 4.0])?, "a");
+/// assert!(!fit.model.is_ambiguous(&fit.model.scores(&[0.0, 4.0])?));
 /// # Ok::<(), linsep::Error>(())
 /// ```
 pub struct OneVsRest<L>(pub L);
@@ -71,7 +71,7 @@ impl<L: BinaryLearner> Learner for OneVsRestLast<L> {
 /// let duels = OneVsOne(Perceptron::default());
 /// let fit = duels.fit(&Task::new(data), &Limits::default(), &mut ())?;
 /// assert_eq!(fit.model.planes.len(), 3);
-/// assert_eq!(fit.model.predict(&[4.5]), "middle");
+/// assert_eq!(fit.model.predict(&[4.5])?, "middle");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 pub struct OneVsOne<L>(pub L);

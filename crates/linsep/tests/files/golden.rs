@@ -6,6 +6,7 @@ use crate::files::{Files, options};
 use linsep::data::input::{InputColumn, InputMap, SourceColumn};
 use linsep::data::read::stream;
 use linsep::file::{DataIdentity, ModelFile};
+use linsep::proof::digest::Version;
 use linsep::proof::{Reading, ReadingField};
 use linsep::{Ballot, Certificate, Code, LinearModel, Link, Plane, Progress, Rule, Stop};
 use sha2::{Digest as _, Sha256};
@@ -45,7 +46,8 @@ fn file(model: LinearModel, stop: Stop, binary64: Vec<u32>) -> ModelFile {
     let parameters = [("eta", "1"), ("order", "shuffle"), ("scale", "pow2")];
     let parameters = parameters.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
     let progress = Progress { epochs: 12, visits: 1800, updates: 77, last_mistakes: Some(0) };
-    let data = DataIdentity { sha256: "0123456789abcdef".repeat(4), rows: 150 };
+    let data =
+        DataIdentity { sha256: "0123456789abcdef".repeat(4), digest: Version::One, rows: 150 };
     let reading = ReadingField { default: Reading::Decimal, binary64 };
     let proof = Certificate::unproved("a \"golden\" file proves nothing");
     let seed = u64::MAX - 1;
@@ -175,7 +177,11 @@ fn predictions_of_golden_models_never_change() {
         ([0.0, 1e8, 1.0], -0.75, "-1"),
         ([10.0, 0.0, 0.5], 1.25, "1"),
     ] {
-        assert_eq!((binary.scores(&row), binary.predict(&row)), (vec![score], class), "{row:?}");
+        assert_eq!(
+            (binary.scores(&row).unwrap(), binary.predict(&row).unwrap()),
+            (vec![score], class),
+            "{row:?}"
+        );
     }
     let three = load("three_classes").model;
     for (row, scores, class) in [
@@ -184,7 +190,11 @@ fn predictions_of_golden_models_never_change() {
         ([-0.25, -1.0], [0.25, -0.050000000000000044, 0.25], "setosa"),
         ([-0.5, -3.0], [0.0, -0.40000000000000013, 0.25], "λ"),
     ] {
-        assert_eq!((&three.scores(&row)[..], three.predict(&row)), (&scores[..], class), "{row:?}");
+        assert_eq!(
+            (&three.scores(&row).unwrap()[..], three.predict(&row).unwrap()),
+            (&scores[..], class),
+            "{row:?}"
+        );
     }
 }
 

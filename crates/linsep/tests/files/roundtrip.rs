@@ -6,6 +6,7 @@ use linsep::data::input::{InputColumn, InputMap};
 use linsep::data::read::{Format, ReadOptions, ReadResult, read};
 use linsep::data::write::{OutputFormat, Packing, losses, write};
 use linsep::file::{DataIdentity, ModelFile};
+use linsep::proof::digest::{Version, digest_of};
 use linsep::proof::{Reading, ReadingField};
 use linsep::{
     Ballot, Certificate, Dataset, DatasetBuilder, LinearModel, Link, Plane, Progress, Rule, Stop,
@@ -247,6 +248,41 @@ proptest! {
     }
 }
 
+/// The table of docs/reference/digest.md.
+#[test]
+fn both_versions_of_the_digest_have_their_documented_values() {
+    let data = Dataset::from_rows(&[[0.5, 0.0], [1.0, -2.0]], &["no", "yes"]).unwrap();
+    let first = "91ea72fa97c2a9a8427ca4c162034f5a3b42e355b1a4c30a0f222dcb6c157529";
+    let second = "37df3ff04f90885b0b20e53b23f929258dc35e1321399a1649f7ea85f4ec1a26";
+    assert_eq!(data.digest_of(Version::One, 1), first);
+    assert_eq!(data.digest_of(Version::Two, 1), second);
+    assert_eq!(data.identity(1), DataIdentity::new(second.into(), 2));
+}
+
+#[test]
+fn blocks_threads_and_storage_do_not_change_the_digest() {
+    let value = |k: usize| match k % 7 {
+        0..3 => 0.0,
+        3 => k as f64,
+        4 => k as f64 / 1000.0,
+        5 => -f64::from(1.0f32 / k as f32),
+        _ => (k as f64).sqrt(),
+    };
+    let rows: Vec<[f64; 5]> =
+        (0..9000).map(|i| std::array::from_fn(|j| value(31 * i + 11 * j))).collect();
+    let labels: Vec<String> = (0..9000).map(|i| format!("class {}", i % 3)).collect();
+    let data = Dataset::from_rows(&rows, &labels).unwrap();
+    let other = data.with_other_storage();
+    for version in [Version::One, Version::Two] {
+        let alone = digest_of(version, &data);
+        for threads in [1, 2, 5] {
+            assert_eq!(data.digest_of(version, threads), alone);
+            assert_eq!(other.digest_of(version, threads), alone);
+        }
+    }
+    assert_ne!(data.digest_of(Version::One, 1), data.digest(1));
+}
+
 fn weight() -> impl Strategy<Value = f64> {
     prop_oneof![3 => Just(0.0), 2 => nasty_number()]
 }
@@ -296,7 +332,7 @@ fn model_file() -> impl Strategy<Value = ModelFile> {
                 let counts =
                     Progress { epochs: seed, updates: count.into(), ..Progress::default() };
                 let parameters = [("eta".to_owned(), words.clone())].into();
-                let identity = DataIdentity { sha256, rows: seed / 3 };
+                let identity = DataIdentity::new(sha256, seed / 3);
                 let (end, proof) = ((Stop::Updates, counts), Certificate::unproved(&words));
                 let default = if named { Reading::Decimal } else { Reading::Binary64 };
                 let reading = ReadingField { default, binary64: vec![0; named.into()] };

@@ -5,7 +5,7 @@ use crate::support::{
     Table, Variant, bits, every_variant, fit, numbers, overlapping, same_best, table, tables,
     variants_of,
 };
-use linsep::file::{DataIdentity, ModelFile};
+use linsep::file::ModelFile;
 use linsep::proof::{Finding, check_claim};
 use linsep::{Code, Dataset, DatasetBuilder, Fit, Learner, LinearModel, Plane, Stop, Task};
 
@@ -217,7 +217,7 @@ fn weight_two_on_every_row_is_twice_the_rate() {
 fn apart(one: &LinearModel, other: &LinearModel, table: &Table) -> f64 {
     let (mut difference, mut norm) = (0.0, 1e-300);
     for row in &table.rows {
-        for (a, b) in one.scores(row).iter().zip(other.scores(row)) {
+        for (a, b) in one.scores(row).unwrap().iter().zip(other.scores(row).unwrap()) {
             difference += (a - b) * (a - b);
             norm += a * a;
         }
@@ -425,7 +425,7 @@ fn every_claim_holds_or_says_that_nothing_is_proved_and_why() {
 }
 
 fn file_of(model: LinearModel, data: &Dataset) -> ModelFile {
-    let identity = DataIdentity { sha256: data.digest(1), rows: data.n_rows() as u64 };
+    let identity = data.identity(1);
     let end = (Stop::Epochs, linsep::Progress::default());
     let certificate = linsep::Certificate::unproved("a test of files");
     let about = (identity, data.reading_field());
@@ -448,7 +448,8 @@ fn a_model_is_the_same_after_saving_and_loading() {
             assert_eq!(bits(&loaded.model), bits(&model), "{}", variant.words());
             assert_eq!(loaded, file_of(model.clone(), &task.data));
             for row in &table.rows {
-                let scores = |m: &LinearModel| m.scores(row).iter().map(|s| s.to_bits()).collect();
+                let scores =
+                    |m: &LinearModel| m.scores(row).unwrap().iter().map(|s| s.to_bits()).collect();
                 let [before, after]: [Vec<u64>; 2] = [scores(&model), scores(&loaded.model)];
                 assert_eq!(before, after);
             }
@@ -473,7 +474,7 @@ fn a_model_that_could_not_be_read_back_is_not_written() {
 
 fn errors_one_by_one(model: &LinearModel, table: &Table) -> u64 {
     let pairs = table.rows.iter().zip(&table.labels);
-    pairs.filter(|(row, label)| model.predict(row) != label.as_str()).count() as u64
+    pairs.filter(|(row, label)| model.predict(row).unwrap() != label.as_str()).count() as u64
 }
 
 #[test]

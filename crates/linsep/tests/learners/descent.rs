@@ -160,8 +160,8 @@ fn logistic_scores_are_log_odds() {
         let mut descent = Descent::on(Criterion::Logistic);
         descent.pace = pace;
         let fit = descent.fit(&Task::new(data()), &Limits::default(), &mut ()).unwrap();
-        let scores = fit.model.scores(&[1.0, 2.0]);
-        let odds = fit.model.probabilities(&scores).unwrap();
+        let scores = fit.model.scores(&[1.0, 2.0]).unwrap();
+        let odds = fit.model.probabilities_of_scores(&scores).unwrap();
         assert!((odds[1] - 1.0 / (1.0 + (-scores[0]).exp())).abs() < 1e-15, "{pace:?}");
         assert!((odds[0] + odds[1] - 1.0).abs() < 1e-15, "{pace:?}");
     }

@@ -98,9 +98,9 @@ fn errors_of_rows_left_out_are_those_of_fits_without_them() {
                 (0..all.n_rows() as u32).filter(|&i| i as usize != row).collect();
             let task = Task { rows: Some(others.into()), ..Task::new(all) };
             let model = learner.fit(&task, &Limits::default(), &mut ()).unwrap().model;
-            errors += u64::from(model.predict(&table.rows[row]) != table.labels[row]);
+            errors += u64::from(model.predict(&table.rows[row]).unwrap() != table.labels[row]);
             let class = ["ant", "bee", "cat"].iter().position(|c| *c == table.labels[row]).unwrap();
-            for (plane, score) in model.scores(&table.rows[row]).into_iter().enumerate() {
+            for (plane, score) in model.scores(&table.rows[row]).unwrap().into_iter().enumerate() {
                 let target = match model.planes.len() {
                     1 => 2.0 * class as f64 - 1.0,
                     _ => f64::from(u8::from(plane == class)),
@@ -124,8 +124,9 @@ fn rows_that_are_too_correct_are_blamed() {
         .unwrap()
         .model;
     let found = blame(&model, &data, None);
-    let errors: Vec<f64> =
-        (0..5).map(|i| model.scores(&rows[i])[0] - if i < 2 { -1.0 } else { 1.0 }).collect();
+    let errors: Vec<f64> = (0..5)
+        .map(|i| model.scores(&rows[i]).unwrap()[0] - if i < 2 { -1.0 } else { 1.0 })
+        .collect();
     assert!(errors[4] > 0.0 && found.too_correct_rows == 1);
     let total = dot(&errors, &errors);
     assert!((found.squared_error - total).abs() < 1e-12);
@@ -204,15 +205,15 @@ fn posteriors_are_probabilities_and_the_largest_is_the_class() {
     for name in ["lda", "shared-variance-nb", "multinomial-nb", "bernoulli-nb"] {
         let model = run(built(name, &[]).as_ref(), &table).model;
         for row in &table.rows {
-            let scores = model.scores(row);
-            let all = model.probabilities(&scores).unwrap();
+            let scores = model.scores(row).unwrap();
+            let all = model.probabilities_of_scores(&scores).unwrap();
             assert!((all.iter().sum::<f64>() - 1.0).abs() < 1e-14);
             let class = model.class_of(&scores) as usize;
             assert!(all.iter().all(|p| (0.0..=1.0).contains(p) && *p <= all[class]));
         }
     }
     let model = run(&Fisher::default(), &table).model;
-    assert_eq!(model.probabilities(&[1.0, 2.0, 3.0]), None);
+    assert_eq!(model.probabilities_of_scores(&[1.0, 2.0, 3.0]), None);
 }
 
 /// Posteriors of the smallest example: one column, one value in each class.
@@ -225,11 +226,11 @@ fn counts_give_the_posteriors_that_paper_gives() {
         .model;
     // a: (3+1)/(4+2), (1+1)/(4+2); b: (0+1)/(2+2), (2+1)/(2+2).
     let odds = (0.25 / (4.0 / 6.0)) * (0.75 / (2.0 / 6.0));
-    let found = model.probabilities(&model.scores(&[1.0, 1.0])).unwrap();
+    let found = model.probabilities_of_scores(&model.scores(&[1.0, 1.0]).unwrap()).unwrap();
     assert!((found[1] - odds / (1.0 + odds)).abs() < 1e-15);
     let on = built("bernoulli-nb", &[]).fit(&Task::new(data), &Limits::default(), &mut ()).unwrap();
     // Column 1 is on in a only: 2/3 and 1/3; column 2 in both: 2/3 and 2/3.
-    let found = on.model.probabilities(&on.model.scores(&[1.0, 9.0])).unwrap();
+    let found = on.model.probabilities_of_scores(&on.model.scores(&[1.0, 9.0]).unwrap()).unwrap();
     assert!((found[1] - 1.0 / 3.0).abs() < 1e-15);
 }
 

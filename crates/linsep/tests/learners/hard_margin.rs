@@ -70,7 +70,7 @@ fn the_plane_is_the_one_of_the_exact_margin() {
         let plane = &fit.model.planes[0];
         let score = |row: usize| {
             let sign = if task.data.class_of(row) == 1 { 1.0 } else { -1.0 };
-            sign * fit.model.scores(&task.data.row(row))[0]
+            sign * fit.model.scores(&task.data.row(row)).unwrap()[0]
         };
         let scores: Vec<f64> = (0..task.data.n_rows()).map(score).collect();
         assert!(scores.iter().all(|score| *score >= 1.0 - 1e-9), "{scores:?}");

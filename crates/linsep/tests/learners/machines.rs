@@ -295,7 +295,7 @@ fn a_duel_without_rows_is_harmless() {
             let planes = found.model.planes.iter();
             let mut numbers = planes.flat_map(|plane| plane.weights.iter().chain([&plane.bias]));
             assert!(numbers.all(|x| x.is_finite()), "{}", variant.words());
-            assert_eq!(found.model.predict(&[0.5]), found.model.predict(&[0.25]));
+            assert_eq!(found.model.predict(&[0.5]).unwrap(), found.model.predict(&[0.25]).unwrap());
             let ends = variant.is("multiclass", &["ovo"]) && variant.recipe.name == "perceptron";
             if ends {
                 let found = variant.learner().fit(&task, &epochs(2000), &mut ()).unwrap();
@@ -333,17 +333,22 @@ fn the_label_is_constant_between_two_points_of_a_region() {
         let argmax = model(Rule::ArgMax, &planes, &names[..classes]);
         let rest = LinearModel { rule: Rule::Rest, ..argmax.clone() };
         let ends: Vec<Vec<f64>> = (0..20).map(|_| small(width)).collect();
-        let open = |model: &LinearModel, x: &[f64]| model.is_ambiguous(&model.scores(x));
+        let open = |model: &LinearModel, x: &[f64]| model.is_ambiguous(&model.scores(x).unwrap());
         for (p, q) in ends.iter().zip(&ends[1..]) {
             let way = |k: u32| -> Vec<f64> {
                 let part = f64::from(k) / 16.0;
                 p.iter().zip(q).map(|(a, b)| a + part * (b - a)).collect()
             };
-            if argmax.predict(p) == argmax.predict(q) {
+            if argmax.predict(p).unwrap() == argmax.predict(q).unwrap() {
                 walks += 1;
-                assert!((0..=16).all(|k| argmax.predict(&way(k)) == argmax.predict(p)));
+                assert!(
+                    (0..=16)
+                        .all(|k| argmax.predict(&way(k)).unwrap() == argmax.predict(p).unwrap())
+                );
             }
-            let clear = !open(&rest, p) && !open(&rest, q) && rest.predict(p) == rest.predict(q);
+            let clear = !open(&rest, p)
+                && !open(&rest, q)
+                && rest.predict(p).unwrap() == rest.predict(q).unwrap();
             bent += u32::from(clear && (0..=16).any(|k| open(&rest, &way(k))));
         }
     }
@@ -381,10 +386,10 @@ fn a_lead_is_a_distance_within_which_nothing_changes() {
             let planes: Vec<(&[f64], f64)> = planes.iter().map(|(w, b)| (&w[..], *b)).collect();
             let model = model(rule.clone(), &planes, &names[..classes]);
             let (leads, x) = (model.leads().unwrap(), [number(), number()]);
-            let lead = leads.of(&model.scores(&x));
+            let lead = leads.of(&model.scores(&x).unwrap());
             assert!(lead.is_finite());
             if lead <= 0.0 {
-                assert!(rule == Rule::Vote && model.is_ambiguous(&model.scores(&x)));
+                assert!(rule == Rule::Vote && model.is_ambiguous(&model.scores(&x).unwrap()));
                 continue;
             }
             let around = |distance: f64| {
@@ -392,15 +397,21 @@ fn a_lead_is_a_distance_within_which_nothing_changes() {
                     .map(move |k| (f64::from(k) * std::f64::consts::PI / 360.0).sin_cos())
                     .map(move |(s, c)| [x[0] + distance * c, x[1] + distance * s])
             };
-            assert!(around(0.999 * lead).all(|y| model.predict(&y) == model.predict(&x)));
+            assert!(
+                around(0.999 * lead)
+                    .all(|y| model.predict(&y).unwrap() == model.predict(&x).unwrap())
+            );
             if rule != Rule::Vote {
-                assert!(around(1.02 * lead).any(|y| model.predict(&y) != model.predict(&x)));
+                assert!(
+                    around(1.02 * lead)
+                        .any(|y| model.predict(&y).unwrap() != model.predict(&x).unwrap())
+                );
             }
         }
     }
     let one = model(Rule::Sign, &[(&[3.0, 4.0], 5.0)], &["no", "yes"]);
     let leads = one.leads().unwrap();
-    assert_eq!(leads.of(&one.scores(&[1.0, 1.0])), 12.0 / 5.0);
+    assert_eq!(leads.of(&one.scores(&[1.0, 1.0]).unwrap()), 12.0 / 5.0);
     assert_eq!(leads.of(&[-10.0]), 2.0);
     let flat = model(Rule::Sign, &[(&[0.0, 0.0], 5.0)], &["no", "yes"]);
     assert_eq!(flat.leads().unwrap().of(&[5.0]), f64::INFINITY);
@@ -431,9 +442,10 @@ fn the_ballot_is_the_vote_of_all_planes_that_there_were() {
         }
         let model = ballot.model();
         for row in &table.rows {
-            let sign = |plane: &LinearModel| if plane.scores(row)[0] >= 0.0 { 1.0 } else { -1.0 };
+            let sign =
+                |plane: &LinearModel| if plane.scores(row).unwrap()[0] >= 0.0 { 1.0 } else { -1.0 };
             let lead: f64 = planes.iter().map(sign).sum();
-            assert_eq!(model.scores(row), [lead / planes.len() as f64], "{}", table.name);
+            assert_eq!(model.scores(row).unwrap(), [lead / planes.len() as f64], "{}", table.name);
         }
     }
 }
@@ -514,7 +526,7 @@ fn ballots_of_several_classes_score_machine_by_machine() {
         assert_eq!(votes.len(), rule.n_scores(3), "{name}");
         for row in &uneven().rows {
             let mut from = 0;
-            let scores = model.scores(row);
+            let scores = model.scores(row).unwrap();
             for (votes, score) in votes.iter().zip(&scores) {
                 let planes = model.planes[from..from + votes.len()].to_vec();
                 let one = vec![votes.clone()];
@@ -523,7 +535,7 @@ fn ballots_of_several_classes_score_machine_by_machine() {
                     rule: Rule::Ballot(Ballot::new(one, Rule::Sign)),
                     ..model.clone()
                 };
-                assert_eq!(part.scores(row)[0], *score, "{name}");
+                assert_eq!(part.scores(row).unwrap()[0], *score, "{name}");
                 assert!(score.abs() <= 1.0);
                 from += votes.len();
             }

@@ -20,10 +20,12 @@ mod pausing;
 mod peers;
 mod penalties;
 mod platt;
+mod rounds;
 mod sampling;
 
 #[path = "../support/brute.rs"]
 mod brute;
+mod bulk;
 #[path = "../support/files.rs"]
 mod files;
 #[path = "../support/proofs.rs"]

@@ -12,7 +12,7 @@ use serde_json::Value;
 fn scores(model: &LinearModel, data: &Dataset, centred: bool) -> Vec<f64> {
     let mut all = Vec::new();
     for row in 0..data.n_rows() {
-        let mut scores = model.scores(&data.row(row));
+        let mut scores = model.scores(&data.row(row)).unwrap();
         if centred && scores.len() > 1 {
             let mean = scores.iter().sum::<f64>() / scores.len() as f64;
             scores.iter_mut().for_each(|score| *score -= mean);

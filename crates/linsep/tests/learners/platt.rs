@@ -3,7 +3,7 @@
 
 use crate::proofs::example;
 use linsep::data::split::{Split, folds};
-use linsep::file::{DataIdentity, ModelFile};
+use linsep::file::ModelFile;
 use linsep::learn::svm::{CrammerSinger, Svm};
 use linsep::model::Sigmoid;
 use linsep::run::reduction::{OneVsOne, OneVsRestLast};
@@ -42,7 +42,8 @@ fn surprise(model: &LinearModel, data: &Dataset, rows: &[u32]) -> f64 {
     let mut sum = 0.0;
     for &row in rows {
         let truth = data.class_of(row as usize) as usize;
-        let p = model.probabilities(&model.scores(&data.row(row as usize))).unwrap();
+        let p =
+            model.probabilities_of_scores(&model.scores(&data.row(row as usize)).unwrap()).unwrap();
         assert_eq!(p.len(), model.classes.len());
         assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{p:?}");
         assert!(p.iter().all(|p| (0.0..=1.0).contains(p)), "{p:?}");
@@ -69,8 +70,8 @@ fn they_add_up_to_one_and_beat_the_softmax_of_raw_scores() {
                 test.iter().map(|row| f(*row)).sum::<f64>() / test.len() as f64
             };
             let expected = mean(&|row| {
-                let scores = model.scores(&data.row(row as usize));
-                model.probabilities(&scores).unwrap()[class]
+                let scores = model.scores(&data.row(row as usize)).unwrap();
+                model.probabilities_of_scores(&scores).unwrap()[class]
             });
             let share = mean(&|row| f64::from(data.class_of(row as usize) == class as u32));
             assert!((expected - share).abs() < 0.1, "{name}, {class}: {expected} {share}");
@@ -84,7 +85,7 @@ fn they_come_back_from_a_file_and_files_that_contradict_themselves_are_refused()
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.linsep");
     let file_of = |model: &LinearModel| {
-        let identity = DataIdentity { sha256: data.digest(1), rows: data.n_rows() as u64 };
+        let identity = data.identity(1);
         let (end, about) =
             ((Stop::Finished, Progress::default()), (identity, data.reading_field()));
         let unproved = Certificate::unproved("a test of files");
@@ -96,8 +97,8 @@ fn they_come_back_from_a_file_and_files_that_contradict_themselves_are_refused()
     let loaded = ModelFile::load(&path, None).unwrap().model;
     assert_eq!(loaded, model);
     for &row in &test {
-        let scores = model.scores(&data.row(row as usize));
-        assert_eq!(loaded.probabilities(&scores), model.probabilities(&scores));
+        let scores = model.scores(&data.row(row as usize)).unwrap();
+        assert_eq!(loaded.probabilities_of_scores(&scores), model.probabilities_of_scores(&scores));
     }
     let Link::Sigmoids(each) = &model.link else { panic!() };
     let one = Sigmoid { slope: 1.0, offset: 0.0 };

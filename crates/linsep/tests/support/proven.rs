@@ -6,10 +6,9 @@ use crate::proofs::{never, repository};
 use linsep::Dataset;
 use linsep::data::input::InputMap;
 use linsep::data::read::{ReadOptions, ReadingChoice, read_with_map};
-use linsep::proof::digest::digest;
+use linsep::proof::digest::digest_of;
 use linsep::proof::{
-    CertificateFile, Claim, DataIdentity, Finding, Problem, Reading, Rows, Scheme, Weighted,
-    check_file,
+    CertificateFile, Claim, Finding, Problem, Reading, Rows, Scheme, Weighted, check_file,
 };
 use linsep::verdict::{Decision, Judge, Verdict};
 
@@ -87,19 +86,20 @@ impl Proven {
             Ok(file) => file,
             Err(error) => return Finding::Fails(error.to_string()),
         };
-        let mut findings = check_file(&file, &self.table, &digest(&self.table), 1);
+        let mut findings =
+            check_file(&file, &self.table, &digest_of(file.data.digest, &self.table), 1);
         assert_eq!(findings.len(), 1);
         findings.remove(0)
     }
 
     /// Forges the digest of the file, so that the claim speaks of the altered data.
     pub(crate) fn forge(&mut self) {
-        self.file.data.sha256 = digest(&self.table);
+        self.file.data.sha256 = digest_of(self.file.data.digest, &self.table);
     }
 }
 
 fn proven(name: &str, judge: &Judge, claim: Claim) -> Proven {
-    let data = DataIdentity { sha256: judge.data.digest(1), rows: judge.data.n_rows() as u64 };
+    let data = judge.data.identity(1);
     let certificate = linsep::Certificate { claims: vec![claim] };
     Proven {
         name: name.to_owned(),

@@ -13,7 +13,7 @@ mod stream;
 mod support;
 mod trace;
 
-use super::{check_width, describe_input, evaluate, read_data, tell_about};
+use super::{check_width, describe_input, read_data, tell_about};
 use crate::context::{Context, timed_out};
 use crate::exit::{Failure, eprint_all};
 use crate::input;
@@ -74,15 +74,18 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         flips.write(table, &fit, task)?;
     }
     let support = Support::write(plan.support.as_ref(), &fit, task)?;
+    let evaluating = Instant::now();
     let evaluation = fit.model.evaluate(&task.data, task.rows.as_deref(), context.threads);
     let test = match (&plan.test, test_rows) {
         (Some(TestOn::File(path)), _) => {
             let options = input::options(matches, context)?;
-            Some(evaluate::on_files(&fit.model, std::slice::from_ref(path), &options)?)
+            let source = input::source_of(std::slice::from_ref(path), &options);
+            Some(fit.model.evaluate_source(source)?)
         }
         (_, Some(rows)) => Some(fit.model.evaluate(&task.data, Some(rows), context.threads)),
         _ => None,
     };
+    let evaluate_seconds = evaluating.elapsed().as_secs_f64();
     let stopped = || context.stopped();
     let validation =
         match cross_validate(plan.learner.as_ref(), task, splits, &plan.limits, &stopped) {
@@ -137,8 +140,10 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         digest: identity.sha256.clone(),
         seconds: Seconds {
             read: input.seconds,
+            digest: input.digest_seconds,
             train: train_seconds,
             prove: prove_seconds,
+            evaluate: evaluate_seconds,
             write: writing.elapsed().as_secs_f64(),
         },
         features: task.data.n_features(),
@@ -171,6 +176,7 @@ struct Input {
     line: String,
     label: String,
     seconds: f64,
+    digest_seconds: f64,
 }
 
 impl Input {
@@ -190,8 +196,9 @@ impl Input {
         let seconds = clock.elapsed().as_secs_f64();
         let (file, line) = describe_input(&plan.inputs, &read);
         let ReadResult { data, choices, .. } = read;
-        let identity =
-            DataIdentity { sha256: data.digest(context.threads), rows: data.n_rows() as u64 };
+        let clock = Instant::now();
+        let identity = data.identity(context.threads);
+        let digest_seconds = clock.elapsed().as_secs_f64();
         let seed = plan.settings.seed;
         let mut held_out = match plan.test {
             Some(TestOn::Share(share)) => Some(share),
@@ -199,7 +206,7 @@ impl Input {
         };
         let (mut same, mut earlier) = (false, Earlier::default());
         if let Some(resume) = &plan.resume {
-            same = resume.is_same(&identity)?;
+            same = resume.is_same(&data, &identity, context.threads)?;
             earlier = resume.earlier(same);
             held_out = resume.held_out(same, held_out)?;
             if !same && plan.folds.is_some() {
@@ -238,6 +245,7 @@ impl Input {
             line,
             label,
             seconds,
+            digest_seconds,
         })
     }
 

@@ -49,17 +49,33 @@ pub(super) struct Report<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Seconds {
     pub(super) read: f64,
+    /// The name of the data.
+    pub(super) digest: f64,
     /// From the start of a run to its end.
     pub(super) train: f64,
     /// What is proved of the planes after it.
     pub(super) prove: f64,
+    /// Predictions of the rows that were learned from and of those for testing.
+    pub(super) evaluate: f64,
     pub(super) write: f64,
 }
 
 impl Seconds {
+    /// Every part by its name, in the order of the work.
+    fn parts(self) -> [(&'static str, f64); 6] {
+        let Seconds { read, digest, train, prove, evaluate, write } = self;
+        [
+            ("read", read),
+            ("digest", digest),
+            ("train", train),
+            ("prove", prove),
+            ("evaluate", evaluate),
+            ("write", write),
+        ]
+    }
+
     fn json(self) -> serde_json::Value {
-        let Seconds { read, train, prove, write } = self;
-        json!({ "read": read, "train": train, "prove": prove, "write": write })
+        self.parts().into_iter().map(|(name, seconds)| (name.to_owned(), json!(seconds))).collect()
     }
 }
 
@@ -134,10 +150,8 @@ impl Report<'_> {
             trace::report(&mut facts, to, traced);
         }
         if context.verbose {
-            let Seconds { read, train, prove, write } = self.seconds;
-            let words =
-                format!("read {read:.3}, train {train:.3}, prove {prove:.3}, write {write:.3}");
-            facts.add("seconds", words);
+            let parts = self.seconds.parts().map(|(name, seconds)| format!("{name} {seconds:.3}"));
+            facts.add("seconds", parts.join(", "));
             facts.add("digest", &self.digest);
             if let Some(pairs) = rules::boundaries_count(&self.fit.model) {
                 let (model, pairs) = (self.plan.model.display(), counted(pairs, "pair"));

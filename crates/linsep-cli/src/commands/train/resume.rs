@@ -11,12 +11,12 @@ use crate::exit::Failure;
 use crate::input;
 use clap::ArgMatches;
 use linsep::data::input::InputMap;
-use linsep::data::read::{ReadOptions, ReadResult, ReadingChoice, read_with_map};
+use linsep::data::read::{ReadOptions, ReadResult, ReadingChoice};
 use linsep::file::checkpoint::{Checkpoint, Earlier, SavedLimits, SavedRun};
 use linsep::file::{DataIdentity, ModelFile};
 use linsep::proof::{Reading, ReadingField};
 use linsep::recipe::{Recipe, Settings};
-use linsep::{Code, Error, Learner, Task, Training};
+use linsep::{Code, Dataset, Error, Learner, Task, Training};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -185,14 +185,26 @@ impl Resume {
         inputs: &[PathBuf],
         options: ReadOptions,
     ) -> Result<ReadResult, Failure> {
-        let mut result = read_with_map(inputs, &self.options(options), Some(&self.input))?;
+        let source = input::source_of(inputs, &self.options(options));
+        let mut result = source.read(Some(&self.input))?;
         result.data = result.data.with_classes(&self.classes, self.input.rest)?;
         Ok(result)
     }
 
     /// Whether this is the data that the run has learned from so far. A checkpoint accepts no other.
-    pub(super) fn is_same(&self, found: &DataIdentity) -> Result<bool, Failure> {
-        if *found == self.data {
+    pub(super) fn is_same(
+        &self,
+        data: &Dataset,
+        found: &DataIdentity,
+        threads: usize,
+    ) -> Result<bool, Failure> {
+        let mut found = found.clone();
+        if found.digest != self.data.digest {
+            // A file with an older version of the digest.
+            found.digest = self.data.digest;
+            found.sha256 = data.digest_of(found.digest, threads);
+        }
+        if found == self.data {
             return Ok(!self.run.stream);
         }
         if !self.is_checkpoint() {
@@ -204,7 +216,7 @@ impl Resume {
         let reason = format!(
             "the checkpoint belongs to other data ({}) than this ({})",
             name(&self.data),
-            name(found)
+            name(&found)
         );
         Err(Error::Model { code: Code::MODEL_CONTENT, path: self.path.clone(), reason }.into())
     }

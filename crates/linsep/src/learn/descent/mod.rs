@@ -48,7 +48,7 @@ use std::sync::OnceLock;
 /// let or = Task::new(Dataset::from_rows(&rows, &["0", "1", "1", "1"])?);
 /// let batch_perceptron = Descent::on(Criterion::Perceptron);
 /// let fit = batch_perceptron.fit(&or, &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[0., 0.]), "0");
+/// assert_eq!(fit.model.predict(&[0., 0.])?, "0");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug)]
