@@ -290,7 +290,7 @@ pub(super) enum Validity<'a> {
 }
 
 impl<'a> Column<'a> {
-    /// A column without gaps.
+    /// A column with no missing value.
     pub fn new(values: impl Into<Array<'a>>) -> Column<'a> {
         Column { values: Values::Array(values.into()), validity: None }
     }

@@ -41,7 +41,7 @@ pub(super) fn store(
     Ok((store, long))
 }
 
-/// The first pass over all chunks. The fault of the first chunk that has one is the one that is told:
+/// The first pass over all chunks. Of all faults that of the first chunk is reported:
 /// chunks are begun in order and finished once begun.
 fn survey(source: &Source<'_>, decimal: bool, threads: usize) -> Result<Survey> {
     let workers = threads.clamp(1, source.chunks());
@@ -59,15 +59,15 @@ fn survey(source: &Source<'_>, decimal: bool, threads: usize) -> Result<Survey> 
                 survey.see(chunk, block);
                 Ok(())
             };
-            if let Err(problem) = source.for_each_block(source.chunk(chunk), &mut block, see) {
+            if let Err(error) = source.for_each_block(source.chunk(chunk), &mut block, see) {
                 failed.store(true, Ordering::Relaxed);
-                return Err((chunk, problem));
+                return Err((chunk, error));
             }
         }
         Ok(survey)
     });
     let mut whole: Option<Survey> = None;
-    let mut first: Option<(usize, Problem)> = None;
+    let mut first: Option<(usize, Error)> = None;
     for part in learned {
         match (part, &mut whole) {
             (Ok(part), None) => whole = Some(part),
@@ -79,7 +79,7 @@ fn survey(source: &Source<'_>, decimal: bool, threads: usize) -> Result<Survey> 
         }
     }
     match (first, whole) {
-        (Some((_, problem)), _) => Err(problem.into()),
+        (Some((_, error)), _) => Err(error),
         (None, Some(whole)) => Ok(whole),
         (None, None) => Ok(Survey::new(source, decimal)),
     }
@@ -271,7 +271,7 @@ impl Gather<'_> {
 fn share<J: Send>(
     threads: usize,
     jobs: Vec<J>,
-    work: impl Fn(&mut Block, J) -> std::result::Result<(), Problem> + Sync,
+    work: impl Fn(&mut Block, J) -> Result<()> + Sync,
 ) -> Result<()> {
     let workers = threads.clamp(1, jobs.len().max(1));
     let jobs = Mutex::new(jobs.into_iter());
@@ -286,7 +286,7 @@ fn share<J: Send>(
             }
         }
     });
-    done.into_iter().collect::<std::result::Result<(), Problem>>().map_err(Error::from)
+    done.into_iter().collect()
 }
 
 #[cfg(test)]

@@ -48,6 +48,7 @@ mod array;
 mod encode;
 mod labels;
 mod load;
+mod sparse;
 mod survey;
 
 pub use array::{Array, Column, ColumnsArray, CsrArray, DenseArray, Indices, Matrix};
@@ -68,7 +69,7 @@ pub struct ArrayOptions {
     /// How exact proofs are to understand the numbers. Without a choice a value means itself, binary64;
     /// with `decimal` it means its shortest decimal, where that has at most 15 digits.
     pub reading: ReadingChoice,
-    /// The value of gaps in columns; without it a gap is an error.
+    /// What stands for missing values of columns; without it a missing value is an error.
     pub fill: Option<f64>,
     /// Round integers that have no exact binary64 instead of refusing them.
     pub allow_lossy: bool,
@@ -104,7 +105,7 @@ impl ArrayOptions {
         self
     }
 
-    /// With a value for gaps in columns.
+    /// With a number that stands for missing values of columns.
     pub fn fill(mut self, value: f64) -> ArrayOptions {
         self.fill = Some(value);
         self
@@ -130,7 +131,9 @@ impl ArrayOptions {
 
     fn check(&self, columns: usize) -> Result<()> {
         if self.fill.is_some_and(|fill| !fill.is_finite()) {
-            return Err(Error::usage("fill: the value of gaps must be a finite number"));
+            return Err(Error::usage(
+                "fill: what stands for missing values must be a finite number",
+            ));
         }
         let Some(names) = &self.names else { return Ok(()) };
         if names.len() != columns {
@@ -151,11 +154,11 @@ impl ArrayOptions {
         }
     }
 
-    /// The map with the names, and with the value of gaps where the array can have some.
+    /// The map with the names, and with what stands for missing values where there can be some.
     fn input_map(&self, source: &Source<'_>) -> InputMap {
         let columns = source.columns;
         let mut map = InputMap::numeric(self.names.as_deref(), columns);
-        if self.fill.is_some() && source.may_have_gaps() {
+        if self.fill.is_some() && source.may_miss_values() {
             let unnamed = |position| InputColumn {
                 name: None,
                 position,

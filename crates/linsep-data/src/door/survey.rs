@@ -9,7 +9,7 @@
 //! decimal m · 10^−k of at most 15 digits. No two decimals of at most 15 digits have the same nearest
 //! binary64, so this one, without zeros at its end, is the shortest decimal of v, and it has at most k
 //! places. (The product is off by less than 2^−52 · 10^15 < 1/4, so m is the decimal's own numerator.)
-//! Only where the test fails is the value looked at more closely; and a column that has a value without
+//! Only where the test fails are the places found one by one; and a column that has a value without
 //! places has none for good.
 
 use super::load::{Block, Source};
@@ -32,11 +32,11 @@ const ROUNDING: f64 = 6_755_399_441_055_744.0;
 ///
 /// A lane is a column. Tables of few columns have several lanes for each column, one for each of
 /// several rows, so that loops over lanes are long; arrays of entries have one lane for all columns
-/// beyond those that are told apart.
+/// beyond those that have one each.
 pub(super) struct Survey {
     columns: usize,
     lanes: Lanes,
-    /// The lane of all columns that are not told apart.
+    /// The lane of all columns that have none of their own.
     shared: Option<usize>,
     /// Whether each column is of an integer type.
     whole: Vec<bool>,
@@ -53,11 +53,11 @@ pub(super) struct Survey {
 struct Lanes {
     largest: Vec<f64>,
     places: Vec<u8>,
-    /// 10^places; 1 for columns that are not looked at any more.
+    /// 10^places; 1 for columns that are not tested any more.
     tens: Vec<f64>,
-    /// 1 for columns that are looked at, else 0.
+    /// 1 for columns that are tested, else 0.
     live: Vec<u64>,
-    /// The columns that are looked at, and perhaps some that were.
+    /// The columns that are tested, and perhaps some that were.
     live_columns: Vec<u32>,
     /// Whether there are such.
     stale: bool,
@@ -280,7 +280,7 @@ impl Lanes {
         self.stale |= !live;
     }
 
-    /// Forgets the columns that are not looked at any more.
+    /// Forgets the columns that are not tested any more.
     fn refresh(&mut self) {
         if std::mem::take(&mut self.stale) {
             self.live_columns.retain(|column| self.live[*column as usize] != 0);

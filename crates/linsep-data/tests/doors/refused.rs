@@ -18,7 +18,7 @@ fn refused<'a>(array: impl Into<Matrix<'a>>) -> Problem {
 }
 
 /// Code, 0-based row, 1-based column and value of a problem; help is never missing.
-fn told(problem: &Problem) -> (Code, Option<u64>, Option<u64>, Option<&str>) {
+fn reported(problem: &Problem) -> (Code, Option<u64>, Option<u64>, Option<&str>) {
     assert!(problem.help.is_some(), "{problem:?}");
     assert!(problem.place.file.is_none() && problem.place.line.is_none(), "{problem:?}");
     let column = problem.place.field.as_ref().map(|(number, _)| *number);
@@ -31,16 +31,16 @@ fn nan_and_infinities_are_refused_at_their_place_in_every_order() {
         let mut values = vec![0.5; 12];
         values[7] = bad;
         let expected = (Code::NOT_FINITE, Some(1), Some(4), Some(text));
-        assert_eq!(told(&refused(DenseArray::row_major(&values, 3, 4))), expected);
+        assert_eq!(reported(&refused(DenseArray::row_major(&values, 3, 4))), expected);
         let single: Vec<f32> = values.iter().map(|x| *x as f32).collect();
-        assert_eq!(told(&refused(DenseArray::row_major(&single, 3, 4))), expected);
+        assert_eq!(reported(&refused(DenseArray::row_major(&single, 3, 4))), expected);
         let transposed: Vec<f64> = (0..12).map(|k| values[k % 3 * 4 + k / 3]).collect();
-        assert_eq!(told(&refused(DenseArray::column_major(&transposed, 3, 4))), expected);
+        assert_eq!(reported(&refused(DenseArray::column_major(&transposed, 3, 4))), expected);
         let columns = ColumnsArray::new(transposed.chunks(3).map(Column::new));
-        assert_eq!(told(&refused(columns)), expected);
+        assert_eq!(reported(&refused(columns)), expected);
         let entries = [1.0, bad, 2.0];
         let csr = CsrArray::new(&[0, 1, 3, 3], &[2, 3, 0], &entries, 4);
-        assert_eq!(told(&refused(csr)), expected);
+        assert_eq!(reported(&refused(csr)), expected);
     }
 }
 
@@ -52,7 +52,7 @@ fn a_column_is_named_where_it_has_a_name() {
 }
 
 #[test]
-fn the_first_fault_is_told_whatever_the_threads() {
+fn the_first_fault_is_reported_whatever_the_threads() {
     let (rows, columns) = (200_000, 3);
     let mut values = vec![1.5; rows * columns];
     for at in [599_998, 400_001, 150_002, 150_001, 450_000] {
@@ -62,7 +62,10 @@ fn the_first_fault_is_told_whatever_the_threads() {
         let options = ArrayOptions::default().threads(threads);
         let problem = refused_with(DenseArray::row_major(&values, rows, columns), &options);
         let place = (150_001 / 3, 150_001 % 3 + 1);
-        assert_eq!(told(&problem), (Code::NOT_FINITE, Some(place.0), Some(place.1), Some("NaN")));
+        assert_eq!(
+            reported(&problem),
+            (Code::NOT_FINITE, Some(place.0), Some(place.1), Some("NaN"))
+        );
     }
 }
 
@@ -82,7 +85,7 @@ fn no_rows_and_no_columns_are_refused() {
         Matrix::from(DenseArray::row_major(&none, 3, 0)),
         CsrArray::new(&[0i32, 0], &[0i32; 0], &none, 0).into(),
     ] {
-        assert_eq!(told(&refused(array)), (Code::NO_FEATURES, None, None, None));
+        assert_eq!(reported(&refused(array)), (Code::NO_FEATURES, None, None, None));
     }
 }
 
@@ -96,7 +99,7 @@ fn rows_and_columns_are_counted_with_32_bits() {
         CsrArray::new(&[0, 1], &[0], &[1.0], many).into(),
     ] {
         let problem = refused(array);
-        assert_eq!(told(&problem), (Code::SHAPE, None, None, None));
+        assert_eq!(reported(&problem), (Code::SHAPE, None, None, None));
         assert!(problem.message.starts_with("the array has "), "{}", problem.message);
     }
     // The largest number of columns that is taken costs nothing by itself.
@@ -118,7 +121,7 @@ fn strides_that_leave_the_slice_are_refused() {
         (2, 2, usize::MAX - 1, 3),
     ] {
         let problem = refused(DenseArray::strided(&values, rows, columns, down, across));
-        assert_eq!(told(&problem), (Code::SHAPE, None, None, None));
+        assert_eq!(reported(&problem), (Code::SHAPE, None, None, None));
         assert!(problem.message.contains("reach beyond the 12 values"), "{}", problem.message);
     }
     assert!(
@@ -143,7 +146,7 @@ fn strides_that_use_values_twice_are_refused() {
 #[test]
 fn columns_of_unequal_length_are_refused() {
     let array = ColumnsArray::new([Column::new(&[1.0, 2.0]), Column::new(&[1u8, 2, 3])]);
-    assert_eq!(told(&refused(array)), (Code::SHAPE, None, Some(2), None));
+    assert_eq!(reported(&refused(array)), (Code::SHAPE, None, Some(2), None));
 }
 
 #[test]
@@ -156,7 +159,7 @@ fn marks_of_validity_must_be_as_many_as_values() {
         Column::new(&[1.0, 2.0, 3.0]).validity_bits(&[], 0),
     ] {
         let array = ColumnsArray::new([Column::new(&[true, true, false]), column]);
-        assert_eq!(told(&refused(array)), (Code::SHAPE, None, Some(2), None));
+        assert_eq!(reported(&refused(array)), (Code::SHAPE, None, Some(2), None));
     }
 }
 
@@ -164,7 +167,7 @@ fn marks_of_validity_must_be_as_many_as_values() {
 fn packed_booleans_must_be_as_many_as_values() {
     for (offset, len) in [(0, 9), (7, 2), (usize::MAX, 1)] {
         let array = ColumnsArray::new([Column::bits(&[0xff], offset, len)]);
-        assert_eq!(told(&refused(array)), (Code::SHAPE, None, Some(1), None));
+        assert_eq!(reported(&refused(array)), (Code::SHAPE, None, Some(1), None));
     }
     assert!(
         Features::from_array(
@@ -176,14 +179,14 @@ fn packed_booleans_must_be_as_many_as_values() {
 }
 
 #[test]
-fn a_gap_without_a_value_to_fill_in_is_refused() {
+fn a_missing_value_without_a_fill_is_refused() {
     let columns = || {
         ColumnsArray::new([
             Column::new(&[1, 2, 3]),
             Column::new(&[4, 5, 6]).validity_bits(&[0b0010_1000], 3),
         ])
     };
-    assert_eq!(told(&refused(columns())), (Code::MISSING, Some(1), Some(2), None));
+    assert_eq!(reported(&refused(columns())), (Code::MISSING, Some(1), Some(2), None));
     let filled = Features::from_array(columns(), &ArrayOptions::default().fill(9.5)).unwrap();
     assert_eq!([filled.row(0), filled.row(1)], [[1.0, 4.0], [2.0, 9.5]]);
 }
@@ -193,13 +196,13 @@ fn integers_without_a_binary64_are_refused_or_rounded() {
     let odd = (1u64 << 53) + 1;
     let expected = |text| (Code::INEXACT_INTEGER, Some(1), Some(1), Some(text));
     let problem = refused(DenseArray::row_major(&[1u64, odd], 2, 1));
-    assert_eq!(told(&problem), expected("9007199254740993"));
+    assert_eq!(reported(&problem), expected("9007199254740993"));
     let problem = refused(DenseArray::column_major(&[1i64, -(odd as i64)], 2, 1));
-    assert_eq!(told(&problem), expected("-9007199254740993"));
+    assert_eq!(reported(&problem), expected("-9007199254740993"));
     for extreme in [i64::MAX, i64::MIN + 1] {
         let text = extreme.to_string();
         let problem = refused(CsrArray::new(&[0, 1, 2], &[0, 0], &[5, extreme], 1));
-        assert_eq!(told(&problem), (Code::INEXACT_INTEGER, Some(1), Some(1), Some(&*text)));
+        assert_eq!(reported(&problem), (Code::INEXACT_INTEGER, Some(1), Some(1), Some(&*text)));
     }
     assert_eq!(refused(DenseArray::row_major(&[u64::MAX], 1, 1)).code, Code::INEXACT_INTEGER);
     let exact = [i64::MIN, 1 << 53, (1 << 53) + 2, 3 << 60, -(1 << 62)];
@@ -222,10 +225,10 @@ fn csr_offsets_must_rise_within_the_entries() {
         (vec![3, 2], 0, "2"),
     ] {
         let problem = refused(CsrArray::new(&offsets, &indices, &values, 2));
-        assert_eq!(told(&problem), (Code::SHAPE, Some(row), None, Some(value)), "{offsets:?}");
+        assert_eq!(reported(&problem), (Code::SHAPE, Some(row), None, Some(value)), "{offsets:?}");
     }
     let large = CsrArray::new(&[0, u64::MAX], &indices, &values, 2);
-    assert_eq!(told(&refused(large)).3, Some("18446744073709551615"));
+    assert_eq!(reported(&refused(large)).3, Some("18446744073709551615"));
     // A part of longer arrays is taken.
     let part = CsrArray::new(&[1, 2, 3], &indices, &values, 2);
     let part = Features::from_array(part, &ArrayOptions::default()).unwrap();
@@ -236,14 +239,23 @@ fn csr_offsets_must_rise_within_the_entries() {
 fn csr_indices_must_be_columns() {
     let offsets = [0, 1, 3];
     let fault = |row, text| (Code::BAD_INDEX, Some(row), None, Some(text));
-    assert_eq!(told(&refused(CsrArray::new(&offsets, &[0, 1, 2], &[1.0; 3], 2))), fault(1, "2"));
-    assert_eq!(told(&refused(CsrArray::new(&offsets, &[-1, 1, 0], &[1.0; 3], 2))), fault(0, "-1"));
+    assert_eq!(
+        reported(&refused(CsrArray::new(&offsets, &[0, 1, 2], &[1.0; 3], 2))),
+        fault(1, "2")
+    );
+    assert_eq!(
+        reported(&refused(CsrArray::new(&offsets, &[-1, 1, 0], &[1.0; 3], 2))),
+        fault(0, "-1")
+    );
     let far = [0, 1, u64::MAX];
     let expected = fault(1, "18446744073709551615");
-    assert_eq!(told(&refused(CsrArray::new(&offsets, &far, &[1.0; 3], 2))), expected);
+    assert_eq!(reported(&refused(CsrArray::new(&offsets, &far, &[1.0; 3], 2))), expected);
     let far = [0, u32::MAX, 1];
     let expected = fault(1, "4294967295");
-    assert_eq!(told(&refused(CsrArray::new(&offsets, &far, &[1.0; 3], 4_294_967_295))), expected);
+    assert_eq!(
+        reported(&refused(CsrArray::new(&offsets, &far, &[1.0; 3], 4_294_967_295))),
+        expected
+    );
 }
 
 #[test]
@@ -255,14 +267,14 @@ fn csr_columns_may_stand_in_any_order_but_not_twice() {
     for values in [[1.0, 2.0, 3.0, 4.0], [1.0, 0.0, 3.0, 0.0]] {
         let array = CsrArray::new(&[0, 1, 4], &[0, 3, 1, 3], &values, 5);
         let expected = (Code::INDEX_ORDER, Some(1), Some(4), Some("3"));
-        assert_eq!(told(&refused(array)), expected);
+        assert_eq!(reported(&refused(array)), expected);
     }
 }
 
 #[test]
 fn csr_has_an_index_for_each_value() {
     let array = CsrArray::new(&[0, 2], &[0, 1], &[1.0, 2.0, 3.0], 2);
-    assert_eq!(told(&refused(array)), (Code::SHAPE, None, None, None));
+    assert_eq!(reported(&refused(array)), (Code::SHAPE, None, None, None));
 }
 
 #[test]
@@ -300,10 +312,10 @@ fn refused_set(labels: &[&str], weights: Option<Array<'_>>) -> Problem {
 #[test]
 fn labels_and_weights_must_be_as_many_as_rows() {
     let expected = (Code::SHAPE, None, None, None);
-    assert_eq!(told(&refused_set(&["a"], None)), expected);
-    assert_eq!(told(&refused_set(&["a", "b", "a"], None)), expected);
+    assert_eq!(reported(&refused_set(&["a"], None)), expected);
+    assert_eq!(reported(&refused_set(&["a", "b", "a"], None)), expected);
     for weights in [&[1.0][..], &[1.0; 3]] {
-        assert_eq!(told(&refused_set(&["a", "b"], Some(weights.into()))), expected);
+        assert_eq!(reported(&refused_set(&["a", "b"], Some(weights.into()))), expected);
     }
 }
 
@@ -312,10 +324,10 @@ fn weights_must_be_finite_and_not_negative() {
     for (bad, text) in [(-0.5, "-0.5"), (f64::NAN, "NaN"), (f64::INFINITY, "inf")] {
         let weights = [1.0, bad];
         let problem = refused_set(&["a", "b"], Some((&weights).into()));
-        assert_eq!(told(&problem), (Code::BAD_WEIGHT, Some(1), None, Some(text)));
+        assert_eq!(reported(&problem), (Code::BAD_WEIGHT, Some(1), None, Some(text)));
     }
     let problem = refused_set(&["a", "b"], Some((&[0u8, 0]).into()));
-    assert_eq!(told(&problem), (Code::BAD_WEIGHT, None, None, None));
+    assert_eq!(reported(&problem), (Code::BAD_WEIGHT, None, None, None));
 }
 
 #[test]
@@ -324,17 +336,17 @@ fn labels_that_cannot_be_used_are_refused() {
         Err(Error::Data(mut data)) => data.problems.remove(0),
         other => panic!("{other:?}"),
     };
-    for gap in ["", "  ", "NA", "?"] {
-        let expected = (Code::MISSING, Some(1), None, Some(gap.trim()));
-        assert_eq!(told(&problem(Labels::text(&["a", gap]))), expected);
+    for missing in ["", "  ", "NA", "?"] {
+        let expected = (Code::MISSING, Some(1), None, Some(missing.trim()));
+        assert_eq!(reported(&problem(Labels::text(&["a", missing]))), expected);
     }
     let expected = (Code::LABEL_VALUE, Some(2), None, Some("NaN"));
-    assert_eq!(told(&problem(Labels::numbers(&[1.0, 2.0, f64::NAN]))), expected);
+    assert_eq!(reported(&problem(Labels::numbers(&[1.0, 2.0, f64::NAN]))), expected);
     let expected = (Code::LABEL_VALUE, Some(1), None, Some("inf"));
-    assert_eq!(told(&problem(Labels::numbers(&[1.0, f32::INFINITY]))), expected);
+    assert_eq!(reported(&problem(Labels::numbers(&[1.0, f32::INFINITY]))), expected);
     for (bad, text) in [(2, "2"), (-1, "-1")] {
         let expected = (Code::LABEL_VALUE, Some(1), None, Some(text));
-        assert_eq!(told(&problem(Labels::ids(&[0, bad], &["a", "b"]))), expected);
+        assert_eq!(reported(&problem(Labels::ids(&[0, bad], &["a", "b"]))), expected);
     }
     assert_eq!(problem(Labels::ids(&[0, 1], &["1", "1.0"])).code, Code::DUPLICATE_NAME);
     assert_eq!(problem(Labels::ids(&[0, 1], &["a", ""])).code, Code::MISSING);
