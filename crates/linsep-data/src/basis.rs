@@ -54,6 +54,7 @@ pub struct Degree(pub u32);
 /// exp(−|x − c|²/2σ²) for each centre c.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Gaussians {
     /// σ, the same for all.
     pub sigma: f64,
@@ -356,7 +357,7 @@ impl Dataset {
         max_memory: Option<u64>,
     ) -> Result<Dataset> {
         if self.input.basis.is_some() {
-            return Err(Error::usage("--basis: the data has basis functions already"));
+            return Err(Error::usage("`basis`: the data has basis functions already"));
         }
         let basis = spec.on(&self, rows, seed)?;
         self.expanded(basis, max_memory)
@@ -380,7 +381,7 @@ impl Features {
     pub(crate) fn expand(&mut self, basis: Basis, max_memory: Option<u64>) -> Result<()> {
         basis
             .check(self.input.features)
-            .map_err(|words| Error::usage(format!("--basis: {words}")))?;
+            .map_err(|words| Error::usage(format!("`basis`: {words}")))?;
         self.input.basis = Some(basis.clone());
         let check = |needed: u64| match max_memory {
             Some(limit) if needed > limit => {

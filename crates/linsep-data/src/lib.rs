@@ -21,6 +21,7 @@ pub mod write;
 mod digest;
 mod features;
 mod origin;
+mod packing;
 mod table;
 mod view;
 

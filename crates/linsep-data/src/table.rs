@@ -44,11 +44,19 @@ pub(crate) struct MergedLabels {
 
 /// How exact proofs understand the numbers, column by column.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Reading {
     /// The reading of every column that is not an exception: true means decimal, false binary64.
     pub decimal: bool,
     /// Columns that are binary64 although the default is decimal, rising.
     pub binary64: Vec<u32>,
+}
+
+impl Reading {
+    /// A reading with exceptions.
+    pub fn new(decimal: bool, binary64: Vec<u32>) -> Reading {
+        Reading { decimal, binary64 }
+    }
 }
 
 impl Reading {
@@ -67,7 +75,7 @@ impl Reading {
             true => linsep_proof::Reading::Decimal,
             false => linsep_proof::Reading::Binary64,
         };
-        ReadingField { default, binary64: self.binary64.clone() }
+        ReadingField::new(default, self.binary64.clone())
     }
 }
 
@@ -116,7 +124,7 @@ impl Dataset {
         Err(Problem::new(Code::ONE_CLASS, format!("every row is of class \"{class}\""), place)
             .value(class.as_bytes())
             .help(
-                "a classifier needs two classes: check --label, --limit and the order of the file",
+                "a classifier needs two classes: check `label`, `limit` and the order of the file",
             )
             .into())
     }
