@@ -86,16 +86,19 @@ impl Dataset {
     }
 
     /// Number of rows.
+    #[inline]
     pub fn n_rows(&self) -> usize {
         self.targets.len()
     }
 
     /// Number of features, those of basis functions included.
+    #[inline]
     pub fn n_features(&self) -> usize {
         self.store.width()
     }
 
     /// Number of classes.
+    #[inline]
     pub fn n_classes(&self) -> usize {
         self.classes.len()
     }
@@ -122,11 +125,13 @@ impl Dataset {
     }
 
     /// The class of a row, as a position in [`Dataset::classes`].
+    #[inline]
     pub fn class_of(&self, row: usize) -> u32 {
         self.targets[row]
     }
 
     /// The class of every row.
+    #[inline]
     pub fn targets(&self) -> &[u32] {
         &self.targets
     }
@@ -151,11 +156,13 @@ impl Dataset {
     }
 
     /// Row weights, if there are any.
+    #[inline]
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
     }
 
     /// The weight of a row: 1 without weights.
+    #[inline]
     pub fn weight(&self, row: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights[row])
     }
@@ -207,6 +214,7 @@ impl Dataset {
     }
 
     /// Calls `each` with the non-zero entries of a row, in rising order of the column.
+    #[inline]
     pub fn for_each(&self, row: usize, each: impl FnMut(u32, f64)) {
         self.store.for_each(row, &mut Vec::new(), each);
     }
@@ -300,6 +308,7 @@ impl Dataset {
 
     /// The features as they are held: with basis functions φ(x), else x.
     #[doc(hidden)]
+    #[inline]
     pub fn store(&self) -> &Store {
         &self.store
     }
@@ -381,6 +390,7 @@ impl DatasetBuilder {
     }
 
     /// Gives the row added last a weight.
+    #[inline]
     pub fn weight(&mut self, weight: f64) -> Result<()> {
         if !weight.is_finite() || weight < 0.0 {
             return Err(Error::data(Code::BAD_WEIGHT, Code::BAD_WEIGHT.title(), self.place()));

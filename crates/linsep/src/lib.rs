@@ -24,9 +24,11 @@ pub mod loss;
 pub mod metrics;
 pub mod model;
 pub mod recipe;
+pub mod rounds;
 pub mod run;
 pub mod select;
 pub mod verdict;
+pub mod worker;
 
 // What the crate `linsep-teach` builds on. Not part of the documented interface.
 #[doc(hidden)]

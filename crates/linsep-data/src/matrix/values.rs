@@ -95,6 +95,7 @@ impl Values {
         Values { codes, table, tens, whole, ten }
     }
 
+    #[inline]
     pub fn kind(&self) -> Kind {
         match self.codes {
             Codes::Ones(_) => Kind::Ones,
@@ -105,6 +106,7 @@ impl Values {
         }
     }
 
+    #[inline]
     pub fn len(&self) -> usize {
         match &self.codes {
             Codes::Ones(len) => *len,

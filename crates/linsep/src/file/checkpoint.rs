@@ -6,7 +6,7 @@
 //! reader is as strict as that of models. It is written atomically, so what is there is always whole.
 //!
 //! What is proved: a run that is restored from its state goes through the same bits as one that was
-//! never interrupted (`tests/pausing.rs`), so its model file has the same bytes.
+//! never interrupted (`tests/learners/pausing.rs`), so its model file has the same bytes.
 
 use crate::file::{DataIdentity, has_checksum, sealed, without_repeats};
 use crate::model::Plane;
