@@ -102,15 +102,15 @@ mod tests {
     #[test]
     fn a_line_says_what_is_known() {
         let online =
-            Progress { epochs: 3, updates: 1234, last_mistakes: Some(7), ..Progress::default() };
+            Progress::default().with_epochs(3).with_updates(1234).with_last_mistakes(Some(7));
         let words = "epoch 3, 7 mistakes in the last pass, 1,234 updates";
         assert_eq!(line(&online, None), words);
         assert!(line(&online, Some(0.5)).starts_with(&format!("{words}, margin at most 5.0")));
         assert_eq!(line(&Progress::default(), None), "epoch 0, first pass, 0 updates");
         let optimiser =
-            Progress { epochs: 9, objective: Some(12.5), gap: Some(0.003), ..Progress::default() };
+            Progress::default().with_epochs(9).with_objective(Some(12.5)).with_gap(Some(0.003));
         assert_eq!(line(&optimiser, None), "epoch 9, objective 1.250000e1, gap 3.0e-3");
-        let unbounded = Progress { gap: None, ..optimiser };
+        let unbounded = optimiser.with_gap(None);
         assert_eq!(line(&unbounded, None), "epoch 9, objective 1.250000e1");
     }
 }

@@ -1,6 +1,7 @@
 //! Independent pieces of work on several threads, results in order.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Runs `work` on 0..count and returns the results in order, whatever the number of threads.
 pub fn parallel_map<T: Send>(
@@ -8,35 +9,60 @@ pub fn parallel_map<T: Send>(
     threads: usize,
     work: impl Fn(usize) -> T + Sync,
 ) -> Vec<T> {
-    let workers = threads.min(count);
-    if workers <= 1 {
+    if threads.min(count) <= 1 {
         return (0..count).map(work).collect();
     }
+    let slots: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::new(None)).collect();
+    for_each_item(count, threads, &|item| {
+        let result = work(item);
+        *slots[item].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+    });
+    let taken = |slot: Mutex<Option<T>>| slot.into_inner().unwrap_or_else(PoisonError::into_inner);
+    slots.into_iter().filter_map(taken).collect()
+}
+
+/// The threads of all maps, compiled once: only what a map does with an item has its own code.
+fn for_each_item(count: usize, threads: usize, work: &(dyn Fn(usize) + Sync)) {
     let next = AtomicUsize::new(0);
-    let mut results: Vec<(usize, T)> = std::thread::scope(|scope| {
-        let run = || {
-            let mut mine = Vec::new();
-            loop {
-                let item = next.fetch_add(1, Ordering::Relaxed);
-                if item >= count {
-                    return mine;
-                }
-                mine.push((item, work(item)));
+    let run = || {
+        loop {
+            let item = next.fetch_add(1, Ordering::Relaxed);
+            if item >= count {
+                return;
             }
-        };
+            work(item);
+        }
+    };
+    std::thread::scope(|scope| {
         // The thread that asks works, too.
-        let handles: Vec<_> = (1..workers).map(|_| scope.spawn(run)).collect();
-        let mut results = run();
+        let handles: Vec<_> = (1..threads.min(count)).map(|_| scope.spawn(run)).collect();
+        run();
         for handle in handles {
-            match handle.join() {
-                Ok(more) => results.extend(more),
-                Err(panic) => std::panic::resume_unwind(panic),
+            if let Err(panic) = handle.join() {
+                std::panic::resume_unwind(panic);
             }
         }
-        results
     });
-    results.sort_unstable_by_key(|(item, _)| *item);
-    results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Runs `work` on pieces of `size` places of `out`, each with its number. Every thread has a state of its
+/// own, made by `start`; the pieces do not depend on the number of threads.
+pub fn parallel_chunks<T: Send, S: Send>(
+    out: &mut [T],
+    size: usize,
+    threads: usize,
+    start: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, usize, &mut [T]) + Sync,
+) {
+    let pieces: Vec<Mutex<&mut [T]>> = out.chunks_mut(size).map(Mutex::new).collect();
+    let states = Mutex::new(Vec::new());
+    let states = || states.lock().unwrap_or_else(PoisonError::into_inner);
+    for_each_item(pieces.len(), threads, &|item| {
+        let free = states().pop();
+        let mut state = free.unwrap_or_else(&start);
+        work(&mut state, item, &mut pieces[item].lock().unwrap_or_else(PoisonError::into_inner));
+        states().push(state);
+    });
 }
 
 #[cfg(test)]
@@ -48,5 +74,22 @@ mod tests {
         let squares = parallel_map(1000, 7, |i| i * i);
         assert_eq!(squares, (0..1000).map(|i| i * i).collect::<Vec<_>>());
         assert!(parallel_map(0, 3, |i| i).is_empty());
+    }
+
+    #[test]
+    fn pieces_are_filled_where_they_stand() {
+        for (len, threads) in [(0, 2), (1, 1), (999, 1), (1000, 3), (1001, 8)] {
+            let mut out = vec![0; len];
+            parallel_chunks(
+                &mut out,
+                10,
+                threads,
+                || 1,
+                |one, number, piece| {
+                    piece.iter_mut().zip(10 * number..).for_each(|(place, i)| *place = i + *one);
+                },
+            );
+            assert_eq!(out, (1..=len).collect::<Vec<_>>());
+        }
     }
 }

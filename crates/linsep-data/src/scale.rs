@@ -90,6 +90,7 @@ impl Scaler {
 
     /// s_j.
     #[doc(hidden)]
+    #[inline]
     pub fn scale(&self, column: usize) -> f64 {
         self.square.as_ref().map_or(1.0, |square| square[column].sqrt())
     }
@@ -116,7 +117,7 @@ impl Scaler {
             return Ok(());
         }
         Err(Error::usage(
-            "a column is too large or too small to be scaled; use --scale none or pow2",
+            "a column is too large or too small to be scaled; use `scale=none` or pow2",
         ))
     }
 }

@@ -35,7 +35,7 @@ mod recipe;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AlgorithmBox {
-    /// The name, as in `--box`: the number of the lecture, and which of its boxes.
+    /// The name, as in `box`: the number of the lecture, and which of its boxes.
     pub name: &'static str,
     /// What it is called.
     pub title: &'static str,
@@ -217,7 +217,7 @@ impl Learner for TwoClasses {
             0..=2 => self.1.start(task),
             classes => Err(Error::usage(format!(
                 "box {} is about two classes, the data has {classes}; \
-                 --positive CLASS makes the others one",
+                 `positive=CLASS` makes the others one",
                 self.0
             ))),
         }
@@ -361,7 +361,7 @@ impl Loop {
 
 impl Training for Loop {
     fn advance(&mut self, budget: Budget) -> Status {
-        let Budget { mut visits, mut updates } = budget;
+        let Budget { mut visits, mut updates, .. } = budget;
         loop {
             if !self.goes_on() {
                 return Status::Finished;
@@ -370,7 +370,7 @@ impl Training for Loop {
                 return Status::Running;
             }
             let before = self.run.progress();
-            let status = self.run.advance(Budget { visits: 1, updates });
+            let status = self.run.advance(Budget::new(1, updates));
             if status == Status::Diverged {
                 return status;
             }
@@ -400,13 +400,11 @@ impl Training for Loop {
         let inner = self.run.progress();
         match self.printed {
             Printed::WhilePositive => inner,
-            Printed::WhileBelow => Progress {
-                epochs: self.now.passes,
-                visits: self.now.visits + inner.visits,
-                updates: self.now.updates + inner.updates,
-                last_mistakes: self.now.last_mistakes,
-                ..inner
-            },
+            Printed::WhileBelow => inner
+                .with_epochs(self.now.passes)
+                .with_visits(self.now.visits + inner.visits)
+                .with_updates(self.now.updates + inner.updates)
+                .with_last_mistakes(self.now.last_mistakes),
         }
     }
 
@@ -440,7 +438,8 @@ impl Training for Loop {
                 )
             }
         };
-        let data = serde_json::json!({ "error": error, "visits": visits, "updates": updates });
+        let data =
+            [("error", error.into()), ("visits", visits.into()), ("updates", updates.into())];
         vec![Remark::new("loop", words, data)]
     }
 

@@ -11,10 +11,11 @@ use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, note, percent, print, print_json};
 use crate::progress::Watch;
+use crate::spelling::spelled;
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
 use linsep::model::foreign::ForeignModel;
-use linsep::proof::{Certificate, CertificateFile, Claim, DataIdentity, Optimality};
+use linsep::proof::{Certificate, CertificateFile, Claim, InputField, Optimality};
 use linsep::recipe::{Ability, Recipe, Settings};
 use linsep::{Code, Error, Limits, Stop, Task};
 use serde_json::{Value, json};
@@ -34,10 +35,10 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     // Planes, the dual point and the sums of the checker.
     check_width(&data, 64 * data.n_classes() as u64, context)?;
     let planes = foreign.planes_for(data.classes(), data.n_features())?;
-    let task = Task { data: Arc::clone(&data), rows: None, threads: context.threads };
+    let task = Task::new(Arc::clone(&data)).with_threads(context.threads);
     let mut training = learner.start(&task)?;
     let epochs = text("epochs").map(|epochs| input::whole("epochs", epochs)).transpose()?;
-    let limits = Limits { epochs: Some(epochs.unwrap_or(1000)), updates: None };
+    let limits = Limits::default().with_epochs(Some(epochs.unwrap_or(1000)));
     let stop = linsep::drive(training.as_mut(), &limits, &mut Watch::new(context));
     match stop {
         Stop::Interrupted => return Err(Error::Interrupted.into()),
@@ -112,9 +113,9 @@ fn objective(
 
 fn certificate_file(task: &Task, certificate: Certificate) -> CertificateFile {
     let data = &task.data;
-    let identity = DataIdentity { sha256: data.digest(task.threads), rows: data.n_rows() as u64 };
+    let identity = data.identity(task.threads);
     let mut file = CertificateFile::new(identity, data.reading_field(), true, certificate);
-    file.input = serde_json::to_value(data.input()).ok();
+    file.input = InputField::of(data.input());
     file
 }
 
@@ -166,7 +167,7 @@ impl Found<'_> {
                     );
                 }
                 (Claim::Unproved { reason }, None) => {
-                    facts.add("proved", format!("nothing: {reason}"))
+                    facts.add("proved", format!("nothing: {}", spelled(reason)))
                 }
                 _ => {}
             }
@@ -179,7 +180,9 @@ impl Found<'_> {
             .claims
             .iter()
             .map(|claim| match (claim, optimality(claim)) {
-                (Claim::Unproved { reason }, _) => json!({ "proved": false, "reason": reason }),
+                (Claim::Unproved { reason }, _) => {
+                    json!({ "proved": false, "reason": spelled(reason) })
+                }
                 (_, Some(found)) => json!({
                     "proved": true,
                     "positive": claim.problem().map(|problem| &problem.positive),

@@ -10,7 +10,6 @@ use crate::output::{Facts, counted, print, print_json};
 use crate::progress::Watch;
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
-use linsep::data::read::read_with_map;
 use linsep::file::ModelFile;
 use linsep::learn::descent::BATCH_PERCEPTRON;
 use linsep::learn::discriminant::FISHER;
@@ -309,7 +308,7 @@ impl Plan {
         // Pictures show the columns themselves; the model makes its basis functions of them.
         let mut columns = file.model.input.clone();
         columns.basis = None;
-        let data = read_with_map(inputs, &options, Some(&columns))?.data;
+        let data = input::source_of(inputs, &options).read(Some(&columns))?.data;
         let about = format!("{} from {}", file.learner, shown(path));
         Ok((Arc::new(data), Some((file.model, about))))
     }
@@ -321,7 +320,7 @@ impl Plan {
         let planes = if data.n_classes() > 2 { data.n_classes() as u64 } else { 1 };
         let more = recipe.bytes_per_feature(data.n_features() as u64);
         check_width(data, 8 * (2 * planes + 2) + more, context)?;
-        let task = Task { data: Arc::clone(data), rows: None, threads: context.threads };
+        let task = Task::new(Arc::clone(data)).with_threads(context.threads);
         let watch = &mut Watch::new(context);
         let fit = recipe.build(&settings)?.fit(&task, &Limits::default(), watch)?;
         match fit.stop {
@@ -345,7 +344,8 @@ impl Plan {
             None => Ok(model.evaluate(data, None, context.threads)),
             Some(_) => {
                 let options = input::options(matches, context)?;
-                super::evaluate::on_files(model, std::slice::from_ref(&self.data), &options)
+                let source = input::source_of(std::slice::from_ref(&self.data), &options);
+                Ok(model.evaluate_source(source)?)
             }
         }
     }

@@ -291,8 +291,8 @@ impl Observer for Tracer<'_> {
 
     /// One visit at a time, so that no update is missed.
     fn pace(&self) -> Budget {
-        let Budget { visits, updates } = self.watch.pace();
-        Budget { visits: visits.min(1), updates }
+        let Budget { visits, updates, .. } = self.watch.pace();
+        Budget::new(visits.min(1), updates)
     }
 
     fn on_end(&mut self, now: &dyn Training) {

@@ -53,8 +53,7 @@ impl Evidence {
     fn optimality(self) -> (Planes, Optimality, Gap) {
         let Evidence { planes, objective, dual, gap } = self;
         let Gap { primal, dual: bound } = gap;
-        let optimality =
-            Optimality { objective, dual, primal, bound, gap: 0.0, radius: None, bias: None };
+        let optimality = Optimality::new(objective, dual, primal, bound, 0.0);
         (planes, optimality, gap)
     }
 }
@@ -95,7 +94,7 @@ impl<M: Machine> Certified<M> {
         let slacks = [1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-7];
         let claim = Claim::Optimal { planes, optimality };
         let loosen = |claimed: &mut Optimality, slack| loosen(claimed, gap, slack);
-        Certificate { claims: vec![confirmed(slacks, data, task.threads, claim, loosen)] }
+        Certificate::new(vec![confirmed(slacks, data, task.threads, claim, loosen)])
     }
 
     pub(crate) fn new(machine: M) -> Certified<M> {
@@ -191,18 +190,17 @@ impl<M: Machine> Training for Certified<M> {
     fn remarks(&self) -> Vec<Remark> {
         let (gap, wanted) = (self.machine.gap(), self.machine.wanted());
         let why = self.machine.solver();
-        let solver = Remark {
-            name: "solver",
-            words: why.to_owned(),
-            data: serde_json::json!({ "solver": why }),
-        };
-        let found = Remark {
-            name: "objective",
-            words: format!("{:.6e}, gap {:.1e} (wanted {:e})", gap.primal, gap.relative(), wanted),
-            data: serde_json::json!({
-                "primal": gap.primal, "dual": gap.dual, "gap": gap.relative(), "wanted": wanted,
-            }),
-        };
+        let solver = Remark::new("solver", why, [("solver", why.into())]);
+        let found = Remark::new(
+            "objective",
+            format!("{:.6e}, gap {:.1e} (wanted {:e})", gap.primal, gap.relative(), wanted),
+            [
+                ("primal", gap.primal.into()),
+                ("dual", gap.dual.into()),
+                ("gap", gap.relative().into()),
+                ("wanted", wanted.into()),
+            ],
+        );
         vec![solver, found]
     }
 

@@ -190,7 +190,7 @@ impl<L: ClosedForm> Training for Run<L> {
             );
         }
         match check_claim(&claim, data, &data.reading_field(), true, self.task.threads) {
-            Finding::Holds(_) => Certificate { claims: vec![claim] },
+            Finding::Holds(_) => Certificate::new(vec![claim]),
             Finding::Nothing(words) | Finding::Fails(words) => {
                 Certificate::unproved(format!("the checker does not confirm it: {words}"))
             }
@@ -276,7 +276,7 @@ pub(crate) fn require_matrix(task: &Task, learner: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "{learner} holds a matrix of columns x columns, and {width} columns are more than its limit of {MOST_COLUMNS}; leave columns out with --features or use another learner"
+        "{learner} holds a matrix of columns x columns, and {width} columns are more than its limit of {MOST_COLUMNS}; leave columns out with `features` or use another learner"
     )))
 }
 
@@ -394,9 +394,13 @@ pub(crate) fn columns_remark(factor: &Factor, width: usize) -> Remark {
     let rank = factor.taken.len();
     let condition = factor.condition.sqrt();
     let exponent = condition.log10().floor().max(0.0);
-    Remark {
-        name: "columns",
-        words: format!("{rank} of {width} independent, condition at least 1e{exponent}"),
-        data: serde_json::json!({ "independent": rank, "columns": width, "condition_at_least": condition }),
-    }
+    Remark::new(
+        "columns",
+        format!("{rank} of {width} independent, condition at least 1e{exponent}"),
+        [
+            ("independent", rank.into()),
+            ("columns", width.into()),
+            ("condition_at_least", condition.into()),
+        ],
+    )
 }

@@ -50,7 +50,7 @@ pub use crate::engine::stopping::StopRule;
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let and = Dataset::from_rows(&[[0., 0.], [0., 1.], [1., 0.], [1., 1.]], &["0", "0", "0", "1"])?;
 /// let fit = Perceptron::default().fit(&Task::new(and), &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[1., 1.]), "1");
+/// assert_eq!(fit.model.predict(&[1., 1.])?, "1");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -535,7 +535,7 @@ impl<U: Rule + 'static> Training for Run<U> {
         let data = self.online.data.as_ref();
         let claim = self.claim();
         match check_claim(&claim, data, &data.reading_field(), true, 1) {
-            Finding::Holds(_) => Certificate { claims: vec![claim] },
+            Finding::Holds(_) => Certificate::new(vec![claim]),
             _ if rule != StopRule::CleanEpoch => {
                 Certificate::unproved("some row is not strictly on its side of the planes")
             }
@@ -562,8 +562,7 @@ impl<U: Rule + 'static> Training for Run<U> {
         if rule == StopRule::CleanEpoch || !self.online.is_clean() {
             return Vec::new();
         }
-        let data = serde_json::json!({ "rule": rule.to_string() });
-        vec![Remark { name: "stop", words: rule.words(), data }]
+        vec![Remark::new("stop", rule.words(), [("rule", rule.to_string().into())])]
     }
 
     crate::training_has!(traces, carries_on, bounds_margin);

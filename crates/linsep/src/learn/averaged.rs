@@ -21,7 +21,7 @@ use linsep_data::error::Result;
 /// let rows = [[0., 0.], [0., 1.], [1., 0.], [1., 1.]];
 /// let or = Task::new(Dataset::from_rows(&rows, &["0", "1", "1", "1"])?);
 /// let fit = Averaged(Perceptron::default()).fit(&or, &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[1., 1.]), "1");
+/// assert_eq!(fit.model.predict(&[1., 1.])?, "1");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]

@@ -36,7 +36,7 @@ use crate::engine::closed_form::{
 };
 use crate::engine::direct::{Moments, Spec, Want};
 use crate::model::{Link, Plane};
-use crate::run::{Learner, Remark, Task, Training};
+use crate::run::{Datum, Learner, Remark, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
 use linsep_data::read::words;
@@ -116,7 +116,7 @@ pub const FISHER: &str = "fisher";
 /// let rows = [[0., 0.], [2., 2.], [1., 1.5], [3., 0.], [5., 2.], [4., 1.5]];
 /// let data = Dataset::from_rows(&rows, &["left", "left", "left", "right", "right", "right"])?;
 /// let fit = Fisher::default().fit(&Task::new(data), &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[4.0, 0.0]), "right");
+/// assert_eq!(fit.model.predict(&[4.0, 0.0])?, "right");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -126,6 +126,13 @@ pub struct Fisher {
     pub threshold: Threshold,
     /// The shrinkage of the covariance.
     pub shrinkage: Shrinkage,
+}
+
+linsep_proof::setters! {
+    Fisher {
+        with_threshold => threshold: Threshold,
+        with_shrinkage => shrinkage: Shrinkage,
+    }
 }
 
 impl Default for Fisher {
@@ -141,7 +148,7 @@ impl Default for Fisher {
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let data = Dataset::from_rows(&[[-2.], [-1.], [1.], [2.]], &["no", "no", "yes", "yes"])?;
 /// let model = Lda::default().fit(&Task::new(data), &Limits::default(), &mut ())?.model;
-/// assert_eq!(model.probabilities(&model.scores(&[0.0])), Some(vec![0.5, 0.5]));
+/// assert_eq!(model.probabilities_of_scores(&model.scores(&[0.0])?), Some(vec![0.5, 0.5]));
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -151,6 +158,13 @@ pub struct Lda {
     pub priors: Priors,
     /// The shrinkage of the covariance.
     pub shrinkage: Shrinkage,
+}
+
+linsep_proof::setters! {
+    Lda {
+        with_priors => priors: Priors,
+        with_shrinkage => shrinkage: Shrinkage,
+    }
 }
 
 impl Default for Lda {
@@ -243,7 +257,7 @@ impl Form {
         let width = data.n_features();
         let factors = class_factors(data, rows, self.priors == Priors::Uniform);
         let spec = Spec::new(data, rows, factors, Want::Scatter);
-        let moments = spec.collect(threads).finish(&spec);
+        let moments = spec.collect(threads).finish(&spec.shift);
         // All of S is multiplied by the sum of the factors, so that whole numbers stay whole.
         let within = moments.scatter(true, threads);
         let trace: f64 = (0..width).map(|j| within[j * width + j]).sum();
@@ -286,11 +300,7 @@ impl Form {
             .collect();
         let mut remarks = vec![columns_remark(&factor, width), reach];
         if self.shrinkage != Shrinkage::None {
-            remarks.push(Remark {
-                name: "shrinkage",
-                words: format!("{share:.4} of the covariance"),
-                data: share.into(),
-            });
+            remarks.push(Remark::new("shrinkage", format!("{share:.4} of the covariance"), share));
         }
         let (priors, bias) = (self.priors.claimed(), self.offset);
         let claim = move |planes| Claim::Stationary {
@@ -300,7 +310,7 @@ impl Form {
         let proof = match points {
             false => Proof::Claim(Box::new(claim)),
             true => Proof::Nothing(
-                "the covariance within the classes is 0 in a direction in which means differ, so its equations have no answer; --shrinkage avoids it".into(),
+                "the covariance within the classes is 0 in a direction in which means differ, so its equations have no answer; `shrinkage` avoids it".into(),
             ),
         };
         Solution { planes, proof, remarks, density }
@@ -406,10 +416,10 @@ fn reach(
         }
     };
     let (words, data) = match value.is_finite() && value < 1e15 {
-        true => (format!("{value:.6}"), value.into()),
+        true => (format!("{value:.6}"), Datum::Number(value)),
         false => ("infinite: along the direction the classes are points".into(), "infinite".into()),
     };
-    Remark { name: "J", words, data }
+    Remark::new("J", words, data)
 }
 
 /// The bias with which the fewest rows are wrong, by weight; of several the nearest to `middle`.

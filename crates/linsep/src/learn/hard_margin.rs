@@ -158,14 +158,14 @@ impl Training for Run {
         let mut claims = self.claims_on_rows();
         // Of all rows the checker has seen everything when it was found.
         if self.task.rows.is_none() {
-            return Certificate { claims };
+            return Certificate::new(claims);
         }
         let data = self.task.data.as_ref();
         let holds = |claim: &Claim| {
             check_claim(claim, data, &data.reading_field(), true, self.task.threads).holds()
         };
         claims.retain(|claim| matches!(claim, Claim::Unproved { .. }) || holds(claim));
-        match (Certificate { claims }) {
+        match Certificate::new(claims) {
             some if some.proves_something() => some,
             _ => Certificate::unproved(
                 "learned from some of the rows; of the whole data nothing is claimed",
@@ -217,10 +217,9 @@ impl Training for Run {
             None => format!("the model's plane stays at least {own} from every row"),
         };
         let gamma2 = widest.margin.as_ref().map(|margin| margin.gamma2.to_string());
-        let data = serde_json::json!({
-            "gamma2": gamma2, "distance": { "lower": lower, "upper": upper },
-        });
-        vec![Remark { name: "distance", words, data }]
+        let distance = [("lower", lower.into()), ("upper", upper.into())];
+        let data = [("gamma2", gamma2.into()), ("distance", distance.into())];
+        vec![Remark::new("distance", words, data)]
     }
 
     crate::training_has!(seeks);

@@ -55,6 +55,13 @@ pub struct HoKashyap {
     pub balanced: bool,
 }
 
+linsep_proof::setters! {
+    HoKashyap {
+        with_rate => rate: f64,
+        with_balanced => balanced: bool,
+    }
+}
+
 impl Default for HoKashyap {
     fn default() -> Self {
         HoKashyap { rate: 0.9, balanced: false }
@@ -196,7 +203,7 @@ impl Run {
         let spec = Spec::new(&data, &self.rows, self.factors.clone(), Want::Scatter);
         let width = data.n_features();
         let (moments, factor) = self.solver.get_or_insert_with(|| {
-            let moments = spec.collect(threads).finish(&spec);
+            let moments = spec.collect(threads).finish(&spec.shift);
             let factor = Factor::new(&moments.scatter(false, threads), width);
             (moments, factor)
         });
@@ -286,7 +293,7 @@ impl Training for Run {
         if let Some(witness) = &self.conflict {
             let problem = problem_of(data, &data.classes()[self.positive as usize], None);
             let witness = witness.clone();
-            return Certificate { claims: vec![Claim::Inseparable { problem, witness }] };
+            return Certificate::new(vec![Claim::Inseparable { problem, witness }]);
         }
         certificate_of(&self.task, Planes::One(self.positive), &[self.plane()])
     }

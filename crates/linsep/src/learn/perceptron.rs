@@ -28,6 +28,7 @@ use crate::run::{
 };
 use crate::verdict::inquiry::{Inquiry, Outcome, holds_on};
 use linsep_data::error::Result;
+use linsep_data::scale::Scaling;
 use linsep_proof::{Claim, Finding, check_claim};
 use serde::{Deserialize, Serialize};
 
@@ -43,8 +44,7 @@ const EPOCHS_AVERAGED: u64 = 10;
 /// A perceptron that asks between its epochs whether it can succeed.
 ///
 /// ```
-/// use linsep::learn::deciding::Deciding;
-/// use linsep::learn::perceptron::Perceptron;
+/// use linsep::learn::perceptron::{Deciding, Perceptron};
 /// use linsep::{Claim, Dataset, Learner, Limits, Task};
 /// let rows = [[0., 0.], [0., 1.], [1., 0.], [1., 1.]];
 /// let xor = Task::new(Dataset::from_rows(&rows, &["0", "1", "1", "0"])?);
@@ -55,6 +55,20 @@ const EPOCHS_AVERAGED: u64 = 10;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Deciding(pub Perceptron);
+
+linsep_proof::setters! {
+    Perceptron {
+        with_response => response: Response,
+        with_rate => rate: Rate,
+        with_order => order: Order,
+        with_stop => stop: StopRule,
+        with_init => init: Init,
+        with_ties => ties: Ties,
+        with_seed => seed: u64,
+        with_scale => scale: Scaling,
+        with_balanced => balanced: bool,
+    }
+}
 
 impl Learner for Deciding {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
@@ -158,7 +172,7 @@ impl Run {
     fn about_all_rows(&self, claim: &Claim) -> Certificate {
         let data = self.task.data.as_ref();
         match check_claim(claim, data, &data.reading_field(), true, self.task.threads) {
-            Finding::Holds(_) => Certificate { claims: vec![claim.clone()] },
+            Finding::Holds(_) => Certificate::new(vec![claim.clone()]),
             _ => Certificate::unproved(
                 "the training rows are separated; of the other rows nothing is claimed",
             ),

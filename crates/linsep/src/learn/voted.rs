@@ -41,7 +41,7 @@ use serde::{Deserialize, Serialize};
 /// let rows = [[0., 0.], [0., 1.], [1., 0.], [1., 1.]];
 /// let or = Task::new(Dataset::from_rows(&rows, &["0", "1", "1", "1"])?);
 /// let fit = Voted::default().fit(&or, &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[1., 1.]), "1");
+/// assert_eq!(fit.model.predict(&[1., 1.])?, "1");
 /// assert!(fit.model.planes.len() > 1);
 /// # Ok::<(), linsep::Error>(())
 /// ```
@@ -52,6 +52,13 @@ pub struct Voted {
     pub run: Perceptron,
     /// The most planes that vote for one machine, at least 1.
     pub most: usize,
+}
+
+linsep_proof::setters! {
+    Voted {
+        with_run => run: Perceptron,
+        with_most => most: usize,
+    }
 }
 
 impl Default for Voted {
@@ -227,8 +234,8 @@ impl Training for Run {
             1 => format!("one plane holds {share:.1} % of all votes"),
             planes => format!("{planes} planes hold {share:.1} % of all votes"),
         };
-        let data = serde_json::json!({ "planes": ballot.len(), "votes": votes, "of": all });
-        vec![Remark { name: "ballot", words, data }]
+        let data = [("planes", ballot.len().into()), ("votes", votes.into()), ("of", all.into())];
+        vec![Remark::new("ballot", words, data)]
     }
 
     fn save(&self) -> State {

@@ -374,7 +374,7 @@ pub const ALL: &[Recipe] = &[
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Recipe {
-    /// The name, as in `--learner`.
+    /// The name, as in `learner`.
     pub name: &'static str,
     /// What it does, in one line.
     pub summary: &'static str,
@@ -401,15 +401,15 @@ pub enum Kind {
     Optimising,
 }
 
-/// Something that can be set, as in `--eta 0.5`.
+/// Something that can be set, as in `eta=0.5`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Parameter {
-    /// The name of the flag.
+    /// The name.
     pub name: &'static str,
     /// What the value is called in help texts.
     pub value: &'static str,
-    /// The value without the flag.
+    /// The value that it has unless it is set.
     pub default: &'static str,
     /// The words that are accepted; empty for a number or a file.
     pub words: &'static [&'static str],
@@ -419,6 +419,7 @@ pub struct Parameter {
 
 /// The values of parameters, by name, and what goes with every learner.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Settings {
     values: BTreeMap<String, String>,
     /// The seed of everything random.
@@ -458,7 +459,7 @@ impl Settings {
 
 #[doc(hidden)]
 pub fn named(parameter: &Parameter, words: &str) -> Error {
-    Error::usage(format!("--{}: {words}", parameter.name))
+    Error::usage(format!("`{}`: {words}", parameter.name))
 }
 
 impl Recipe {

@@ -69,7 +69,7 @@ fn penalty(settings: &Settings) -> Result<(f64, f64)> {
         return Err(named(&L1_RATIO, &format!("{ratio} is no share from 0 to 1")));
     }
     if settings.has(L1_RATIO.name) && kind != "elastic-net" {
-        return Err(named(&L1_RATIO, "only --penalty elastic-net mixes two penalties"));
+        return Err(named(&L1_RATIO, "only `penalty=elastic-net` mixes two penalties"));
     }
     Ok(match kind {
         "l1" => (1.0, 0.0),

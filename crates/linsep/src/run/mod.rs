@@ -7,9 +7,11 @@
 
 pub mod ability;
 pub mod reduction;
+mod remark;
 pub mod update;
 
 pub use linsep_proof::{Certificate, Claim};
+pub use remark::{Datum, Remark};
 
 use crate::density::Density;
 use crate::model::{LinearModel, Plane};
@@ -40,6 +42,7 @@ pub trait BinaryLearner: Send + Sync {
 
 /// Data to learn from: all rows or some of them.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Task {
     /// The data, shared and never copied.
     pub data: Arc<Dataset>,
@@ -47,6 +50,13 @@ pub struct Task {
     pub rows: Option<Arc<[u32]>>,
     /// Threads that may be used. Never changes a bit of the result.
     pub threads: usize,
+}
+
+linsep_proof::setters! {
+    Task {
+        with_rows => rows: Option<Arc<[u32]>>,
+        with_threads => threads: usize,
+    }
 }
 
 impl Task {
@@ -117,32 +127,21 @@ pub trait Training: Send {
     fn seeks(&self) -> Option<&dyn Seeks>;
 }
 
-/// Something that a learner found out and that belongs to no other part of a report.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Remark {
-    /// What it is about, as at the start of a line of a report.
-    pub name: &'static str,
-    /// The finding in words.
-    pub words: String,
-    /// The finding as data.
-    pub data: serde_json::Value,
-}
-
-impl Remark {
-    /// A finding in words and as data.
-    pub fn new(name: &'static str, words: String, data: serde_json::Value) -> Remark {
-        Remark { name, words, data }
-    }
-}
-
 /// How much a call of [`Training::advance`] may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Budget {
     /// At most this many visits of a row.
     pub visits: u64,
     /// At most this many updates.
     pub updates: u64,
+}
+
+impl Budget {
+    /// At most so many visits, and so many updates.
+    pub fn new(visits: u64, updates: u64) -> Budget {
+        Budget { visits, updates }
+    }
 }
 
 impl Budget {
@@ -168,6 +167,7 @@ pub enum Status {
 
 /// Counters of a run, and how near the optimum it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Progress {
     /// Full passes over the rows.
     pub epochs: u64,
@@ -182,6 +182,17 @@ pub struct Progress {
     pub objective: Option<f64>,
     /// The relative gap to the optimum as it was measured last; the largest of all binary classifiers.
     pub gap: Option<f64>,
+}
+
+linsep_proof::setters! {
+    Progress {
+        with_epochs => epochs: u64,
+        with_visits => visits: u64,
+        with_updates => updates: u64,
+        with_last_mistakes => last_mistakes: Option<u64>,
+        with_objective => objective: Option<f64>,
+        with_gap => gap: Option<f64>,
+    }
 }
 
 /// A saved run: bytes without types, code or paths.
@@ -213,6 +224,8 @@ impl State {
     #[doc(hidden)]
     pub fn decode<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
         serde_json::from_slice(&self.0)
+            // The parser's backticks mark fields of the state, not parameters.
+            .map_err(|e| e.to_string().replace('`', "\""))
             .map_err(|e| Error::usage(format!("the saved state does not belong to this run: {e}")))
     }
 }
@@ -279,11 +292,26 @@ impl SavedPlane {
 /// What ends a run that has not ended by its own rule. `None` is no limit; a run on data that no
 /// plane separates then never ends. The default is 100 epochs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Full passes over the rows.
     pub epochs: Option<u64>,
     /// Corrections of the weights.
     pub updates: Option<u64>,
+}
+
+impl Limits {
+    /// At most so many full passes, and so many corrections.
+    pub const fn new(epochs: Option<u64>, updates: Option<u64>) -> Limits {
+        Limits { epochs, updates }
+    }
+}
+
+linsep_proof::setters! {
+    Limits {
+        with_epochs => epochs: Option<u64>,
+        with_updates => updates: Option<u64>,
+    }
 }
 
 impl Default for Limits {
@@ -365,6 +393,7 @@ impl<F: FnMut(&dyn Training) -> ControlFlow<Stop>> Observer for F {
 
 /// A finished run.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Fit {
     /// What was learned.
     pub model: LinearModel,

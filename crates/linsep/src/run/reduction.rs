@@ -39,8 +39,8 @@ use std::sync::{Arc, Mutex};
 /// let data = Dataset::from_rows(&rows, &["a", "a", "b", "b", "c", "c"])?;
 /// let machines = OneVsRest(Perceptron::default());
 /// let fit = machines.fit(&Task::new(data), &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[0.0, 4.0]), "a");
-/// assert!(!fit.model.is_ambiguous(&fit.model.scores(&[0.0, 4.0])));
+/// assert_eq!(fit.model.predict(&[0.0, 4.0])?, "a");
+/// assert!(!fit.model.is_ambiguous(&fit.model.scores(&[0.0, 4.0])?));
 /// # Ok::<(), linsep::Error>(())
 /// ```
 pub struct OneVsRest<L>(pub L);
@@ -72,7 +72,7 @@ impl<L: BinaryLearner> Learner for OneVsRestLast<L> {
 /// let duels = OneVsOne(Perceptron::default());
 /// let fit = duels.fit(&Task::new(data), &Limits::default(), &mut ())?;
 /// assert_eq!(fit.model.planes.len(), 3);
-/// assert_eq!(fit.model.predict(&[4.5]), "middle");
+/// assert_eq!(fit.model.predict(&[4.5])?, "middle");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 pub struct OneVsOne<L>(pub L);
@@ -90,7 +90,7 @@ impl<L: BinaryLearner> Learner for OneVsOne<L> {
             let planes = Rule::Vote.n_scores(classes);
             return Err(Error::usage(format!(
                 "one-versus-one of {classes} classes would need {planes} planes; it takes at most \
-                 {MOST_CLASSES} classes, --multiclass ovr takes more"
+                 {MOST_CLASSES} classes, `multiclass=ovr` takes more"
             )));
         }
         let by_class = rows_by_class(task)?;
@@ -213,7 +213,7 @@ impl Training for Duel {
             }));
         }
         claims.extend(self.shortfall().map(|reason| Claim::Unproved { reason }));
-        Certificate { claims }
+        Certificate::new(claims)
     }
 
     fn remarks(&self) -> Vec<Remark> {
@@ -429,9 +429,9 @@ impl Training for Many {
     }
 
     fn certificate(&self) -> Certificate {
-        Certificate {
-            claims: self.children.iter().flat_map(|child| child.certificate().claims).collect(),
-        }
+        Certificate::new(
+            self.children.iter().flat_map(|child| child.certificate().claims).collect(),
+        )
     }
 
     fn save(&self) -> State {
@@ -519,7 +519,7 @@ impl BoundsObjective for Many {
         }
         let each = each.into_iter().zip(planes);
         let each = each.map(|(child, plane)| child.certificate_of(std::slice::from_ref(plane)));
-        Certificate { claims: each.flat_map(|certificate| certificate.claims).collect() }
+        Certificate::new(each.flat_map(|certificate| certificate.claims).collect())
     }
 
     fn gap(&self) -> Option<f64> {

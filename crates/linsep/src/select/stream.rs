@@ -5,7 +5,7 @@
 //! the file that carries on from the one before.
 //!
 //! Law: the planes and counters are those of one epoch in the order of the file, without scaling that
-//! needs all rows, over all rows at once, bit for bit (`tests/online.rs`). Nothing is proved: the rows
+//! needs all rows, over all rows at once, bit for bit (`tests/learners/online.rs`). Nothing is proved: the rows
 //! are gone. The classes have to be known before the first row is learned from: they are given, or they
 //! are those of the first part.
 
@@ -33,7 +33,7 @@ use std::ops::ControlFlow;
 /// }
 /// let passed = pass.finish(Stop::Epochs)?;
 /// assert_eq!(passed.fit.progress.visits, 3);
-/// assert_eq!(passed.fit.model.predict(&[5.0]), "warm");
+/// assert_eq!(passed.fit.model.predict(&[5.0])?, "warm");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 pub struct OnePass {
@@ -167,7 +167,7 @@ impl OnePass {
             Certificate::unproved("every row was seen once and is gone, so nothing was checked");
         let (progress, remarks, density) = (self.progress, Vec::new(), None);
         let fit = Fit { model, certificate, stop, progress, remarks, density, shortfall: None };
-        let reading = self.reading.unwrap_or(Reading { decimal: false, binary64: Vec::new() });
+        let reading = self.reading.unwrap_or(Reading::new(false, Vec::new()));
         Ok(Passed { fit, state, reading, data: self.digester.finish() })
     }
 }
@@ -196,7 +196,7 @@ fn name_the_classes(error: Error) -> Error {
 
 fn say_how(problem: &mut Problem) {
     problem.help = Some(
-        "a stream learns from the first row on, so name every class that may come with --classes"
+        "a stream learns from the first row on, so name every class that may come with `classes`"
             .into(),
     );
 }

@@ -5,7 +5,7 @@
 //! arithmetic disposes: every claim that leaves this room has passed the checker of
 //! [`linsep_proof`], which shares no code with the search.
 
-mod active;
+pub(crate) mod active;
 mod bounds;
 mod complement;
 mod conflict;
@@ -32,6 +32,8 @@ mod search;
 mod signed;
 mod simplex;
 mod span;
+#[doc(hidden)]
+pub mod violators;
 pub(crate) mod widest;
 
 pub use cycling::Cycle;
@@ -162,11 +164,19 @@ impl Limit {
 
 /// Numbers that a quantity is proved to lie between. `None` where nothing is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Interval {
     /// It is at least this.
     pub lower: Option<f64>,
     /// It is at most this.
     pub upper: Option<f64>,
+}
+
+linsep_proof::setters! {
+    Interval {
+        with_lower => lower: Option<f64>,
+        with_upper => upper: Option<f64>,
+    }
 }
 
 /// Where a maximum-likelihood fit of touching rows has no finite answer.
@@ -219,6 +229,17 @@ pub struct Judge {
     pub threads: usize,
     /// Tells the time in seconds; only used to say how long proving took.
     pub clock: fn() -> f64,
+}
+
+linsep_proof::setters! {
+    Judge {
+        with_data => data: Arc<Dataset>,
+        with_bias => bias: bool,
+        with_kind => kind: bool,
+        with_by => by: Method,
+        with_threads => threads: usize,
+        with_clock => clock: fn() -> f64,
+    }
 }
 
 impl Judge {
@@ -417,7 +438,7 @@ impl Judge {
 
 /// The claims of some decisions as one certificate.
 pub fn certificate(decisions: &[Decision]) -> Certificate {
-    Certificate { claims: decisions.iter().map(|decision| decision.claim.clone()).collect() }
+    Certificate::new(decisions.iter().map(|decision| decision.claim.clone()).collect())
 }
 
 /// Whether a question is about all classes at once.

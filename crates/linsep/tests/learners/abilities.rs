@@ -462,7 +462,7 @@ fn counts_mistakes(recipe: &Recipe, settings: &Settings) -> bool {
             Some(traces) => {
                 let mut planes = traces.beginnings().remove(0).planes;
                 let plane = planes.remove(0);
-                Plane { weights: plane.weights, bias: plane.bias }
+                Plane::new(plane.weights, plane.bias)
             }
             None => run.model().planes.remove(0),
         };
@@ -481,7 +481,7 @@ fn probabilities(recipe: &Recipe) {
         };
         let task = clusters(classes).task();
         let model = build(recipe, &settings).fit(&task, &epochs(50), &mut ()).unwrap().model;
-        let shares = model.probabilities(&model.scores(&clusters(classes).rows[0])).unwrap();
+        let shares = model.probabilities(&clusters(classes).rows[0]).unwrap().unwrap();
         let sum: f64 = shares.iter().sum();
         assert!((sum - 1.0).abs() < 1e-12 && shares[0] > 0.5, "{}: {shares:?}", recipe.name);
     }

@@ -9,6 +9,7 @@ mod deciding;
 mod descent;
 mod direct;
 mod discrete;
+mod examples;
 mod family;
 mod flips;
 mod hard_margin;
@@ -22,10 +23,12 @@ mod pausing;
 mod peers;
 mod penalties;
 mod platt;
+mod rounds;
 mod sampling;
 
 #[path = "../support/brute.rs"]
 mod brute;
+mod bulk;
 #[path = "../support/files.rs"]
 mod files;
 #[path = "../support/proofs.rs"]

@@ -237,7 +237,7 @@ fn stop_rules_are_met_when_they_say_so_and_not_before() {
         assert_eq!(wrong(training.as_ref()), 0, "{stop}");
         assert!(training.certificate().proves_something(), "{stop}");
     }
-    let limits = Limits { epochs: Some(400), updates: None };
+    let limits = Limits::default().with_epochs(Some(400));
     let fit = stopping(StopRule::Limit).fit(&task, &limits, &mut ()).unwrap();
     assert_eq!((fit.stop, fit.progress.last_mistakes), (Stop::Epochs, Some(0)));
     assert!(fit.certificate.proves_something(), "what it found is checked all the same");

@@ -61,8 +61,7 @@ impl AutoCost {
             settings.set("c", &c.to_string());
             recipe.build(&settings)
         };
-        let limits =
-            Limits { epochs: plan.limits.epochs.or(Limits::default().epochs), updates: None };
+        let limits = Limits::default().with_epochs(plan.limits.epochs.or(Limits::default().epochs));
         let stop = || context.stopped();
         let path = cost_path(&learner, task, &splits, &limits, &stop)?;
         let Some(chosen) = best(&path) else {

@@ -78,7 +78,7 @@ impl Plan {
             stream::settle(matches, recipe, &mut settings, resume.as_ref())?;
         }
         let whole = |name: &str| text(name).map(|n| input::whole(name, n)).transpose();
-        let mut limits = Limits { updates: whole("updates")?, ..Limits::default() };
+        let mut limits = Limits::default().with_updates(whole("updates")?);
         if let Some(epochs) = whole("epochs")? {
             limits.epochs = Some(epochs);
         } else if limits.updates.is_some() || context.time_limited {

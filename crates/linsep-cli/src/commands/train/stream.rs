@@ -5,13 +5,14 @@
 
 use super::plan::{Plan, TestOn};
 use super::resume::Resume;
-use crate::commands::{check_width, evaluate, json_number};
+use crate::commands::{check_width, json_number};
 use crate::context::{Context, timed_out};
 use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, counted, grouped, note, print, print_json};
+use crate::spelling::spelled;
 use clap::ArgMatches;
-use linsep::data::read::{Choices, check_for_parts, normal_label, read_parts};
+use linsep::data::read::{Choices, check_for_parts, normal_label};
 use linsep::file::checkpoint::SavedRun;
 use linsep::file::{DataIdentity, ModelFile};
 use linsep::metrics::Evaluation;
@@ -134,7 +135,7 @@ pub(super) fn run(
         true => ControlFlow::Break(if timed_out() { Stop::Time } else { Stop::Interrupted }),
     };
     let map = plan.resume.as_ref().map(|resume| &resume.input);
-    let choices = read_parts(&plan.inputs, &options, map, |_, part| {
+    let choices = input::source_of(&plan.inputs, &options).parts(map, |_, part| {
         // Weights, their average and their text on the way from part to part.
         check_width(&part, 128, context).map_err(|failure| match failure {
             Failure::Error(error) => error,
@@ -156,7 +157,8 @@ pub(super) fn run(
     let test = match &plan.test {
         Some(TestOn::File(path)) => {
             let options = input::options(matches, context)?;
-            Some(evaluate::on_files(&passed.fit.model, std::slice::from_ref(path), &options)?)
+            let source = input::source_of(std::slice::from_ref(path), &options);
+            Some(passed.fit.model.evaluate_source(source)?)
         }
         _ => None,
     };
@@ -182,7 +184,7 @@ fn save(plan: &Plan, passed: &Passed) -> Result<(), Failure> {
         plan.recipe.effective(&plan.settings),
         plan.settings.seed,
         (fit.stop, fit.progress),
-        (DataIdentity { sha256, rows }, passed.reading.field()),
+        (DataIdentity::new(sha256, rows), passed.reading.field()),
     );
     let mut run = SavedRun::new(fit.progress.visits, passed.state.clone());
     run.stream = true;
@@ -217,7 +219,7 @@ impl Report<'_> {
                 "{} x {}, {}, {}",
                 counted(self.passed.data.0, "row"),
                 counted(model.n_features() as u64, "feature"),
-                self.choices.label,
+                spelled(&self.choices.label.to_string()),
                 counted(model.classes.len() as u64, "class"),
             ),
         );
@@ -261,7 +263,7 @@ impl Report<'_> {
             "rows": self.passed.data.0,
             "features": model.n_features(),
             "classes": model.classes,
-            "label": self.choices.label.to_string(),
+            "label": spelled(&self.choices.label.to_string()),
             "learner": self.plan.recipe.name,
             "parameters": self.plan.recipe.effective(&self.plan.settings),
             "stop": fit.stop.word(),

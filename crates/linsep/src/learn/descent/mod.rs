@@ -52,7 +52,7 @@ pub const BATCH_PERCEPTRON: &str = "batch-perceptron";
 /// let or = Task::new(Dataset::from_rows(&rows, &["0", "1", "1", "1"])?);
 /// let batch_perceptron = Descent::on(Criterion::Perceptron);
 /// let fit = batch_perceptron.fit(&or, &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[0., 0.]), "0");
+/// assert_eq!(fit.model.predict(&[0., 0.])?, "0");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -82,6 +82,22 @@ pub struct Descent {
     pub upper: Bound,
     /// What rates are multiplied with: ½ where the formula of a step leaves out the 2 of the gradient.
     share: f64,
+}
+
+linsep_proof::setters! {
+    Descent {
+        with_criterion => criterion: Criterion,
+        with_pace => pace: Pace,
+        with_rate => rate: Option<Rate>,
+        with_order => order: Order,
+        with_seed => seed: u64,
+        with_scale => scale: Scaling,
+        with_balanced => balanced: bool,
+        with_below => below: Option<f64>,
+        with_rest => rest: f64,
+        with_lower => lower: Bound,
+        with_upper => upper: Bound,
+    }
 }
 
 words! {
@@ -126,7 +142,7 @@ impl Descent {
             ));
         }
         if !matches!(self.scale, Scaling::None | Scaling::Pow2 | Scaling::MaxAbs) {
-            return Err(Error::usage("descent takes --scale none, pow2 or maxabs"));
+            return Err(Error::usage("descent takes `scale=none`, pow2 or maxabs"));
         }
         if !fine(self.rest) || self.below.is_some_and(|below| !fine(below)) {
             return Err(Error::usage("the limits of a descent are numbers of at least 0"));
@@ -425,8 +441,7 @@ impl Training for Run {
                 format!("{rate:.3e} is above about {bound:.3e}: steps overshoot and may diverge")
             }
         };
-        let data = serde_json::json!({ "rate": rate, "bound": bound });
-        vec![Remark { name: "rate", words, data }]
+        vec![Remark::new("rate", words, [("rate", rate.into()), ("bound", bound.into())])]
     }
 
     fn save(&self) -> State {

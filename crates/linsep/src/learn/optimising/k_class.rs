@@ -29,7 +29,7 @@ use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::objective::Gap;
 use crate::run::{State, Task, Training};
 use linsep_data::error::{Error, Result};
-use linsep_proof::{DualPoint, FloatPlane, Planes};
+use linsep_proof::{DualPoint, Planes};
 use serde::{Deserialize, Serialize};
 
 /// Columns up to which a smoothed hinge is better minimised by Newton's method: its matrices have as many
@@ -47,17 +47,17 @@ pub(crate) fn start(problem: Problem, loss: JointLoss, task: &Task) -> Result<Bo
     };
     if problem.l1 != 0.0 || problem.l2.is_nan() || problem.l2 <= 0.0 {
         return Err(Error::usage(format!(
-            "--multiclass {name} takes an l2 penalty alone; --multiclass ovr takes others"
+            "`multiclass={name}` takes an l2 penalty alone; `multiclass=ovr` takes others"
         )));
     }
     if problem.has_limits() || problem.solver == Solver::Coordinates {
         return Err(Error::usage(format!(
-            "--multiclass {name} takes no limits of weights and no coordinates; --multiclass ovr does"
+            "`multiclass={name}` takes no limits of weights and no coordinates; `multiclass=ovr` does"
         )));
     }
     if loss == JointLoss::Softmax && problem.solver == Solver::Dual {
         return Err(Error::usage(
-            "--solver dual: softmax regression is solved by Newton's method; leave it to auto or use --multiclass ovr",
+            "`solver=dual`: softmax regression is solved by Newton's method; leave it to auto or use `multiclass=ovr`",
         ));
     }
     let Terms { rows, costs, penalty } = problem.terms(task)?;
@@ -142,7 +142,7 @@ impl Run {
         );
         let mut shares: Vec<_> = parts.into_iter().flat_map(|(told, _)| told).collect();
         shares.sort_by_key(|(row, _)| *row);
-        DualPoint { shares, ..DualPoint::default() }
+        DualPoint::default().with_shares(shares)
     }
 }
 
@@ -253,7 +253,7 @@ impl Machine for Run {
         let planes = joint.planes(&measured.lines);
         let planes = data.classes().iter().zip(&planes).map(|(class, plane)| {
             let plane = float_plane(&plane.weights, Some(plane.bias));
-            FloatPlane { class: Some(class.clone()), ..plane }
+            plane.with_class(Some(class.clone()))
         });
         Evidence {
             planes: Planes::Each(planes.collect()),

@@ -122,22 +122,20 @@ impl Sweeps {
                 problem: problem_of(data, &data.classes()[class], None),
                 plane: float_plane(&plane.weights, Some(plane.bias)),
             },
-            optimality: Optimality {
-                objective: self.problem.claimed(loss, data, &self.rows, &penalty),
-                dual: self.dual_point(&self.found()[class], untold),
-                primal: 0.0,
-                bound: 0.0,
-                gap: 0.0,
-                radius: None,
-                bias: None,
-            },
+            optimality: Optimality::new(
+                self.problem.claimed(loss, data, &self.rows, &penalty),
+                self.dual_point(&self.found()[class], untold),
+                0.0,
+                0.0,
+                0.0,
+            ),
         }
     }
 
     /// The multipliers, without those that the plane tells: rows beyond their margin have none.
     fn dual_point(&self, found: &Found, untold: &[u32]) -> DualPoint {
         let pair = |&i: &u32| (u64::from(self.rows[i as usize]), found.alpha[i as usize]);
-        DualPoint { alpha: untold.iter().map(pair).collect(), ..DualPoint::default() }
+        DualPoint::default().with_alpha(untold.iter().map(pair).collect())
     }
 
     /// The claim of one machine, if the checker confirms it.
@@ -233,7 +231,7 @@ impl Training for Sweeps {
         let untold: Vec<Vec<u32>> = untold.into_iter().flatten().collect();
         let prove =
             |class: usize| self.proved(class, &found[class].plane, &untold[class], gaps[class]);
-        Certificate { claims: parallel_map(found.len(), self.task.threads, prove) }
+        Certificate::new(parallel_map(found.len(), self.task.threads, prove))
     }
 
     fn save(&self) -> State {
@@ -263,21 +261,26 @@ impl Training for Sweeps {
         let worst = (0..count).map(|class| self.gap_of(class).relative()).fold(0.0, f64::max);
         let words = format!("dual coordinates, {count} machines in {} sweeps", self.sweeps.len());
         vec![
-            Remark {
-                name: "solver",
-                data: serde_json::json!({ "solver": words, "passes": self.visits / self.epoch_rows() }),
-                words,
-            },
-            Remark {
-                name: "objective",
-                words: format!(
+            Remark::new(
+                "solver",
+                words.as_str(),
+                [
+                    ("solver", words.as_str().into()),
+                    ("passes", (self.visits / self.epoch_rows()).into()),
+                ],
+            ),
+            Remark::new(
+                "objective",
+                format!(
                     "{primal:.6e} of all machines, largest gap {worst:.1e} (wanted {:e})",
                     self.problem.gap
                 ),
-                data: serde_json::json!({
-                    "primal": primal, "gap": worst, "wanted": self.problem.gap,
-                }),
-            },
+                [
+                    ("primal", primal.into()),
+                    ("gap", worst.into()),
+                    ("wanted", self.problem.gap.into()),
+                ],
+            ),
         ]
     }
 
@@ -320,7 +323,7 @@ impl BoundsObjective for Sweeps {
                 Err(error) => Claim::Unproved { reason: error.to_string() },
             }
         };
-        Certificate { claims: parallel_map(planes.len(), self.task.threads, prove) }
+        Certificate::new(parallel_map(planes.len(), self.task.threads, prove))
     }
 
     fn gap(&self) -> Option<f64> {
