@@ -17,6 +17,9 @@
 //! assert!(nothing.claims.iter().all(|c| matches!(c, Claim::Unproved { .. })));
 //! ```
 
+#[macro_use]
+mod setters;
+
 mod basis;
 pub mod check;
 mod claim;
@@ -26,6 +29,7 @@ mod exact;
 mod file;
 mod fitted;
 mod optimal;
+mod parts;
 mod rank;
 mod rows;
 mod threads;
@@ -35,7 +39,12 @@ pub use check::{Finding, check_claim, check_file};
 pub use claim::{
     Against, Certificate, Claim, ClassPlane, ExactNumber, ExactPlane, Problem, Scheme, Weighted,
 };
-pub use file::{CertificateFile, DataIdentity, FORMAT, FileError, ReadingField};
+pub use file::{CertificateFile, DataIdentity, FORMAT, FileError, InputField, ReadingField};
 pub use fitted::{ClassWeight, Equations, FloatPlane, Offset, Planes, Priors, Statistics};
 pub use optimal::{BiasInterval, DualPoint, Intercept, Loss, Objective, Optimality, WeightLimit};
 pub use rows::{Entries, Reading, RowBuffer, Rows};
+
+/// The examples of the README are run with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

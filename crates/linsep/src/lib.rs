@@ -44,11 +44,17 @@ pub use linsep_data as data;
 pub use linsep_proof as proof;
 
 pub use linsep_data::{
-    Code, DataError, Dataset, DatasetBuilder, Error, Excerpt, Place, Problem, Result, atomic,
-    printable, rng,
+    Code, DataError, Dataset, DatasetBuilder, Error, Excerpt, Features, Place, Problem, Result,
+    atomic, printable, rng,
 };
 pub use model::{Ballot, Leads, LinearModel, Link, Plane, Rule};
+pub use run::ability;
 pub use run::{
-    BinaryLearner, Budget, Certificate, Claim, Fit, Learner, Limits, Observer, Progress, Remark,
-    State, Status, Stop, Task, Training, drive,
+    BinaryLearner, Budget, Certificate, Claim, Datum, Fit, Learner, Limits, Observer, Progress,
+    Remark, State, Status, Stop, Task, Training, drive,
 };
+
+/// The examples of the README are run with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -7,7 +7,7 @@ use crate::output::{note, print, print_json};
 use clap::ArgMatches;
 use linsep::Error;
 use linsep::file::ModelFile;
-use linsep::metrics::{Ambiguous, Evaluation};
+use linsep::metrics::{Ambiguous, Evaluation, SHOWN_CLASSES};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -25,7 +25,11 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     } else if context.plain {
         print(&plain(&evaluation))?;
     } else {
-        print(&evaluation.to_text())?;
+        let mut text = evaluation.to_text();
+        if evaluation.classes.len() > SHOWN_CLASSES {
+            text = format!("{}; use --json to get all\n", text.trim_end());
+        }
+        print(&text)?;
     }
     match bar {
         Some(Bar { auc: true, .. }) if evaluation.auc.is_none() => Err(Error::usage(

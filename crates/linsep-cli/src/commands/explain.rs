@@ -115,7 +115,7 @@ fn find(
         .into()),
         (None, Wanted::Line(line)) => {
             let words = format!("no data row begins in line {line}");
-            let place = Place { line: Some(line), ..last.unwrap_or_default() };
+            let place = last.unwrap_or_default().with_line(Some(line));
             let problem = Problem::new(Code::SETTING, words, place).help(
                 "headers, blank lines and comments are no data rows; --row N counts rows from 0",
             );

@@ -86,7 +86,7 @@ fn learn(data: &Arc<Dataset>, context: &Context) -> Result<Decision, Failure> {
 fn certificate(data: &Dataset, realisation: &Realisation, context: &Context) -> CertificateFile {
     let claims = realisation.claim.iter().cloned().collect();
     let identity = data.identity(context.threads);
-    CertificateFile::new(identity, data.reading_field(), true, Certificate { claims })
+    CertificateFile::new(identity, data.reading_field(), true, Certificate::new(claims))
 }
 
 struct Report<'a> {
@@ -249,7 +249,7 @@ impl Report<'_> {
                     inhibiting.join(" or ")
                 )
             }
-            Err(Obstacle { fires, silent }) => {
+            Err(Obstacle { fires, silent, .. }) => {
                 let on = |row: usize| {
                     let count = counted(u64::from(row.count_ones()), "input");
                     format!("{count} on ({})", self.describe(row))
@@ -345,7 +345,7 @@ impl Report<'_> {
                 "highest": all.highest,
                 "inhibitory": self.wires(&all, true),
             }),
-            Err(Obstacle { fires, silent }) => {
+            Err(Obstacle { fires, silent, .. }) => {
                 json!({ "theta": null, "obstacle": { "fires": fires, "silent": silent } })
             }
         };

@@ -28,6 +28,7 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
 use crate::output::{counted, note};
+use crate::spelling::spelled;
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
 use linsep::data::read::ReadResult;
@@ -124,7 +125,7 @@ fn describe_input(inputs: &[std::path::PathBuf], result: &ReadResult) -> (String
         "{} x {}, {}{base}, {}",
         counted(data.n_rows() as u64, "row"),
         counted(data.n_features() as u64, "feature"),
-        result.choices.label,
+        spelled(&result.choices.label.to_string()),
         counted(data.n_classes() as u64, "class"),
     );
     (name, text)

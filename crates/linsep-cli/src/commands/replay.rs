@@ -140,7 +140,7 @@ fn save(
         .iter()
         .all(|claim| matches!(claim, Claim::Separable { .. } | Claim::JointSeparable { .. }));
     let stop = if whole && proved { Stop::Finished } else { Stop::Updates };
-    let progress = Progress { epochs, updates: replay.k(), ..Progress::default() };
+    let progress = Progress::default().with_epochs(epochs).with_updates(replay.k());
     let identity = data.identity(context.threads);
     let header = &replay.header;
     let file = ModelFile::new(

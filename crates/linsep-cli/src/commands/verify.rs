@@ -79,7 +79,8 @@ fn load(path: &Path, context: &Context) -> Result<(CertificateFile, Option<Input
     let map = match &certificate.input {
         None => None,
         Some(value) => Some(
-            InputMap::from_value(value).map_err(|reason| refuse(Code::MODEL_CONTENT, reason))?,
+            InputMap::of_certificate(value)
+                .map_err(|reason| refuse(Code::MODEL_CONTENT, reason))?,
         ),
     };
     if map.as_ref().is_some_and(|map| map.basis.as_ref().map(Basis::claimed) != certificate.basis) {
@@ -196,7 +197,7 @@ fn columns(data: &Dataset) -> String {
 }
 
 fn weight_column(data: &Dataset) -> Option<String> {
-    let SourceColumn { name, position } = data.input().weight.as_ref()?;
+    let SourceColumn { name, position, .. } = data.input().weight.as_ref()?;
     Some(name.clone().unwrap_or_else(|| format!("column {}", position + 1)))
 }
 

@@ -29,7 +29,7 @@ use values::{Codes, Values};
 #[derive(Clone, Debug)]
 pub struct Store {
     pub shape: Shape,
-    profile: Profile,
+    pub(crate) profile: Profile,
     rows: usize,
     width: usize,
     nonzeros: u64,
@@ -64,7 +64,7 @@ impl Store {
     }
 
     /// A store of the given size whose rows are still to be put in.
-    fn shell(rows: usize, width: usize, nonzeros: u64, profile: Profile) -> Store {
+    pub(crate) fn shell(rows: usize, width: usize, nonzeros: u64, profile: Profile) -> Store {
         let values = Values::zeros(Kind::Ones, 0, Vec::new(), vec![1.0]);
         let shape = Shape::Sparse(Sparse { offsets: Offsets::new(), indices: Vec::new(), values });
         Store { shape, profile, rows, width, nonzeros, next_look: 2 * rows }
@@ -145,7 +145,7 @@ impl Store {
     }
 
     /// Whether dense rows are the right choice for these values.
-    fn prefers_dense(&self) -> bool {
+    pub(crate) fn prefers_dense(&self) -> bool {
         let dense = self.rows as f64 * self.width as f64 * self.profile.dense_kind().bytes() as f64;
         let sparse = self.nonzeros as f64 * (4 + self.profile.sparse_kind().bytes()) as f64
             + 4.0 * self.rows as f64;

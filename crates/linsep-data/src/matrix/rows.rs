@@ -112,6 +112,24 @@ impl Offsets {
         self.relative.len() - 1
     }
 
+    /// The row starts that follow from the lengths of rows, which stand behind a first 0; `None` when
+    /// one block of rows has 2^32 entries.
+    pub(crate) fn from_lengths(mut lengths: Vec<u32>) -> Option<Offsets> {
+        let mut base = Vec::with_capacity(lengths.len().div_ceil(OFFSET_BLOCK));
+        let mut end = 0;
+        for block in lengths.chunks_mut(OFFSET_BLOCK) {
+            // The first row of a block starts where the row that its length belongs to ends.
+            end += u64::from(std::mem::take(&mut block[0]));
+            let start = end;
+            base.push(start);
+            for length in &mut block[1..] {
+                end += u64::from(*length);
+                *length = u32::try_from(end - start).ok()?;
+            }
+        }
+        Some(Offsets { base, relative: lengths })
+    }
+
     /// Ends the next row after `len` more entries. Saturates only beyond 2^32 entries in one block
     /// of rows, which the limits on a record rule out.
     pub fn push(&mut self, len: usize) {

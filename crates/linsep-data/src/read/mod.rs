@@ -87,7 +87,7 @@ impl Choices {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(base) = self.index_base {
-            notes.push(format!("svmlight, indices start at {base} (change with --index-base)"));
+            notes.push(format!("svmlight, indices start at {base} (change with `index-base`)"));
         }
         if let Some(delimiter) = self.delimiter {
             let name = match delimiter {

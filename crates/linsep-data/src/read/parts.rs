@@ -59,7 +59,7 @@ pub(super) fn from_texts(
                 let words = "an index 0 came after indices had been taken to start at 1";
                 let place = Place::file(name.clone());
                 let problem = Problem::new(Code::BAD_INDEX, words, place);
-                return Err(problem.help("use --index-base 0").into());
+                return Err(problem.help("use `index-base=0`").into());
             }
             lines += block.line_count;
             collector.add(block, &plan, options)?;
@@ -93,19 +93,19 @@ pub(super) fn from_texts(
 /// What reading part by part cannot do: it never sees the whole.
 pub fn check_for_parts(options: &ReadOptions) -> Result<()> {
     use super::{BadRows, Categorical, Missing};
-    let refuse = |flag: &str| {
-        let words = format!("--{flag} needs a look at all rows, which a stream does not allow");
+    let refuse = |setting: &str| {
+        let words = format!("`{setting}` needs a look at all rows, which a stream does not allow");
         Err(Error::usage(words))
     };
     if options.categorical == Categorical::OneHot {
-        return refuse("categorical onehot");
+        return refuse("categorical=onehot");
     }
     if options.missing == Missing::Mean {
-        return refuse("missing mean");
+        return refuse("missing=mean");
     }
     if options.bad_rows != BadRows::Error {
         return Err(Error::usage(
-            "--bad-rows is not for a stream: repair or remove bad rows first",
+            "`bad-rows` is not for a stream: repair or remove bad rows first",
         ));
     }
     Ok(())

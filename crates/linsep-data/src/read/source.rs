@@ -7,6 +7,7 @@
 #![allow(unsafe_code)]
 
 use crate::error::{Code, Error, Place, Problem, Result};
+use crate::packing::Packing;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
@@ -89,14 +90,14 @@ impl<'r> Part<'r> {
         let name = path.display().to_string();
         if !metadata.is_file() || metadata.len() == 0 {
             // Pipes and other special files cannot be mapped, nor can empty ones.
-            return Part::from_reader(&name, Box::new(file)).map_err(failed);
+            return Part::from_reader(&name, Box::new(file)).map_err(|e| begin_error(&name, e));
         }
         // SAFETY: the mapping is read-only and private to this process. Another program that cuts
         // the file while it is read could end this process with a signal; the documentation says so.
         let map = unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?;
-        if Compression::of(&map).is_some() {
+        if Packing::of(&map) != Packing::Plain {
             drop(map);
-            return Part::from_reader(&name, Box::new(file)).map_err(failed);
+            return Part::from_reader(&name, Box::new(file)).map_err(|e| begin_error(&name, e));
         }
         #[cfg(unix)]
         let _ = map.advise(memmap2::Advice::Sequential);
@@ -110,13 +111,8 @@ impl<'r> Part<'r> {
     ) -> io::Result<Part<'r>> {
         let mut magic = Vec::with_capacity(4);
         reader.by_ref().take(4).read_to_end(&mut magic)?;
-        let compression = Compression::of(&magic);
-        let whole: Box<dyn Read + Send + 'r> = Box::new(io::Cursor::new(magic).chain(reader));
-        let rest: Box<dyn Read + Send + 'r> = match compression {
-            None => whole,
-            Some(Compression::Gzip) => Box::new(flate2::read::MultiGzDecoder::new(whole)),
-            Some(Compression::Zstd) => Box::new(zstd::stream::read::Decoder::new(whole)?),
-        };
+        let packing = Packing::of(&magic);
+        let rest = packing.unpack(Box::new(io::Cursor::new(magic).chain(reader)))?;
         Ok(Part { name: name.to_owned(), content: Content::Stream { head: Vec::new(), rest } })
     }
 
@@ -158,22 +154,6 @@ impl<'r> Part<'r> {
             }
         };
         Pieces { name: &self.name, source, quoted, max_memory, size }
-    }
-}
-
-#[derive(Clone, Copy)]
-enum Compression {
-    Gzip,
-    Zstd,
-}
-
-impl Compression {
-    fn of(bytes: &[u8]) -> Option<Compression> {
-        match bytes {
-            [0x1f, 0x8b, ..] => Some(Compression::Gzip),
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zstd),
-            _ => None,
-        }
     }
 }
 
@@ -295,6 +275,19 @@ fn fill(reader: &mut dyn Read, buffer: &mut Vec<u8>, size: usize) -> io::Result<
     Ok(got < wanted)
 }
 
+/// A file that cannot even be begun: its packing is not in this build, or the system refuses.
+pub(super) fn begin_error(name: &str, error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::Unsupported => {
+            let words = "the file is packed in a way that this build cannot undo";
+            Problem::new(Code::WRONG_FORMAT, words, Place::file(name))
+                .help(error.to_string())
+                .into()
+        }
+        _ => Error::io("read", Path::new(name), error),
+    }
+}
+
 /// A decoder reports damage as an error of its own kinds; anything else is the system's.
 fn stream_error(name: &str, error: io::Error) -> Error {
     use io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
@@ -351,6 +344,19 @@ mod tests {
     }
 
     #[test]
+    #[cfg(not(feature = "gzip"))]
+    fn a_packed_file_is_refused_by_the_name_of_the_feature() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.csv.gz");
+        std::fs::write(&path, [0x1f, 0x8b, 8, 0, 0, 0, 0, 0]).unwrap();
+        let Err(Error::Data(error)) = Part::open(&path) else { panic!("it was opened") };
+        let problem = &error.problems[0];
+        assert_eq!(problem.code, Code::WRONG_FORMAT);
+        assert!(problem.help.as_ref().unwrap().contains("the feature gzip"), "{problem:?}");
+    }
+
+    #[test]
+    #[cfg(feature = "gzip")]
     fn a_cut_gzip_is_damaged_data_not_a_system_error() {
         use std::io::Write;
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());

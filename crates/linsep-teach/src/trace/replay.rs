@@ -8,7 +8,7 @@ use super::replica::{Measures, Replica};
 use super::{End, FORMAT, Header, Line, MachineHeader};
 use linsep::engine::perceptron::{Planes, certificate_of};
 use linsep::loss::Criterion;
-use linsep::model::{LinearModel, Link, Plane, Rule};
+use linsep::model::{LinearModel, Plane, Rule};
 use linsep::run::update::{Beginning, Move, Update};
 use linsep::run::{Certificate, Task};
 use linsep_data::Dataset;
@@ -305,7 +305,7 @@ impl<R: BufRead> Replay<R> {
             certificate_of(&task, rule, &replica.planes()).claims
         };
         let machines = self.header.machines.iter().zip(&self.machines);
-        Certificate { claims: machines.flat_map(of).collect() }
+        Certificate::new(machines.flat_map(of).collect())
     }
 
     /// The planes as a model.
@@ -317,13 +317,7 @@ impl<R: BufRead> Replay<R> {
             (machines, classes) if machines.len() < classes => Rule::RestLast,
             _ => Rule::Rest,
         };
-        LinearModel {
-            rule,
-            planes,
-            link: Link::None,
-            classes: self.header.classes.clone(),
-            input: self.header.input.clone(),
-        }
+        LinearModel::new(planes, rule, self.header.classes.clone(), self.header.input.clone())
     }
 }
 

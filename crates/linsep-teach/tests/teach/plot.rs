@@ -434,7 +434,7 @@ fn what_cannot_be_drawn_is_refused_in_words() {
         let error = result.unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     };
-    refused(Weight::of(Arc::clone(&three)).draw(&look()), "--positive");
+    refused(Weight::of(Arc::clone(&three)).draw(&look()), "`positive=");
     let two = example("iris.csv", Some("0"));
     refused(Weight::of(Arc::clone(&two)).draw(&look()), "4 features");
     refused(CriterionView::of(two, Criterion::Squared).draw(&look()), "4 features");

@@ -47,8 +47,9 @@ pub struct Checkpoint {
 }
 
 /// The limits of a run that is saved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct SavedLimits {
     /// Full passes over the rows.
     pub epochs: Option<u64>,
@@ -58,9 +59,18 @@ pub struct SavedLimits {
     pub given: bool,
 }
 
+linsep_proof::setters! {
+    SavedLimits {
+        with_epochs => epochs: Option<u64>,
+        with_updates => updates: Option<u64>,
+        with_given => given: bool,
+    }
+}
+
 /// What it takes to go on with a run, beside its learner and its data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct SavedRun {
     /// Visits of the rows of its data.
     pub visits: u64,
@@ -83,9 +93,22 @@ pub struct SavedRun {
     pub state: State,
 }
 
+linsep_proof::setters! {
+    SavedRun {
+        with_visits => visits: u64,
+        with_earlier => earlier: Earlier,
+        with_held_out => held_out: Option<f64>,
+        with_stream => stream: bool,
+        with_rates => rates: Option<Vec<f64>>,
+        with_start => start: Option<Vec<(Vec<f64>, f64)>>,
+        with_state => state: State,
+    }
+}
+
 /// Counters of what a run did on other data before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Earlier {
     /// Full passes.
     pub epochs: u64,
@@ -93,6 +116,14 @@ pub struct Earlier {
     pub visits: u64,
     /// Corrections of the weights.
     pub updates: u64,
+}
+
+linsep_proof::setters! {
+    Earlier {
+        with_epochs => epochs: u64,
+        with_visits => visits: u64,
+        with_updates => updates: u64,
+    }
 }
 
 impl Earlier {

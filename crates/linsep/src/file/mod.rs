@@ -133,7 +133,7 @@ impl ModelFile {
         }
         lines.push("\n  ]".into());
         let CertificateFile { data, input, reading, bias, basis, claims, .. } = &self.certificate;
-        let claims = Certificate { claims: shared::leave_out(model, claims) };
+        let claims = Certificate::new(shared::leave_out(model, claims));
         let mut certificate = CertificateFile::new(data.clone(), reading.clone(), *bias, claims);
         (certificate.input, certificate.basis) = (input.clone(), basis.clone());
         let mut fields = vec![
@@ -406,7 +406,7 @@ mod tests {
         let progress = Progress { epochs: 3, updates: 7, ..Progress::default() };
         let data = DataIdentity::new("0".repeat(64), 9);
         let certificate = Certificate::unproved("a test");
-        let reading = ReadingField { default: Reading::Decimal, binary64: vec![1] };
+        let reading = ReadingField::new(Reading::Decimal, vec![1]);
         ModelFile::new(
             model,
             certificate,

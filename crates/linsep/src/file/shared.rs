@@ -38,7 +38,7 @@ fn without(model: &LinearModel, number: usize, planes: &Planes) -> Planes {
             if all.len() == model.planes.len()
                 && all.iter().zip(&model.planes).all(|(claimed, own)| is_plane(own, claimed)) =>
         {
-            let name = |plane: &FloatPlane| FloatPlane { class: plane.class.clone(), ..nameless() };
+            let name = |plane: &FloatPlane| nameless().with_class(plane.class.clone());
             Planes::Each(all.iter().map(name).collect())
         }
         other => other.clone(),
@@ -57,7 +57,7 @@ pub(crate) fn put_back(model: &LinearModel, certificate: &mut [Claim]) {
         let fill = |plane: &mut FloatPlane, own: &Plane| {
             if plane.weights.is_none() && plane.sparse.is_none() {
                 let class = plane.class.take();
-                *plane = FloatPlane { class, ..exact(own) };
+                *plane = exact(own).with_class(class);
             }
         };
         match planes {

@@ -46,6 +46,15 @@ pub struct Adaline {
     pub rest: f64,
 }
 
+linsep_proof::setters! {
+    Adaline {
+        with_run => run: Perceptron,
+        with_rate => rate: Option<Rate>,
+        with_normalised => normalised: bool,
+        with_rest => rest: f64,
+    }
+}
+
 impl Default for Adaline {
     fn default() -> Self {
         let run = Perceptron { scale: Scaling::Standard, ..Perceptron::default() };
@@ -88,7 +97,7 @@ pub(crate) fn rate_remark(rate: f64, bound: f64) -> Remark {
         true => format!("{rate:.3e}, below the bound {bound:.3e} at which steps overshoot"),
         false => format!("{rate:.3e} is not below {bound:.3e}: steps overshoot, and may diverge"),
     };
-    Remark { name: "rate", words, data: serde_json::json!({ "rate": rate, "bound": bound }) }
+    Remark::new("rate", words, [("rate", rate.into()), ("bound", bound.into())])
 }
 
 impl Learner for Adaline {

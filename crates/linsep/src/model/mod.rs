@@ -26,11 +26,19 @@ use std::collections::HashMap;
 
 /// A hyperplane w·x + b.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Plane {
     /// w, one weight for each feature.
     pub weights: Vec<f64>,
     /// b.
     pub bias: f64,
+}
+
+impl Plane {
+    /// w and b.
+    pub fn new(weights: Vec<f64>, bias: f64) -> Plane {
+        Plane { weights, bias }
+    }
 }
 
 /// How scores become probabilities.
@@ -56,11 +64,19 @@ pub enum Link {
 /// The logistic function of slope · score + offset.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Sigmoid {
     /// What the score is multiplied by.
     pub slope: f64,
     /// What is added.
     pub offset: f64,
+}
+
+impl Sigmoid {
+    /// Slope and offset.
+    pub fn new(slope: f64, offset: f64) -> Sigmoid {
+        Sigmoid { slope, offset }
+    }
 }
 
 impl Sigmoid {
@@ -114,6 +130,7 @@ fn two_sided(z: f64) -> [f64; 2] {
 
 /// A fitted linear classifier.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LinearModel {
     /// The planes: one for [`Rule::Sign`], one for each class for [`Rule::ArgMax`], and for the other
     /// rules as [`rule`] says.
@@ -126,6 +143,28 @@ pub struct LinearModel {
     pub classes: Vec<String>,
     /// How columns become features.
     pub input: InputMap,
+}
+
+impl LinearModel {
+    /// A model without probabilities.
+    pub fn new(
+        planes: Vec<Plane>,
+        rule: Rule,
+        classes: Vec<String>,
+        input: InputMap,
+    ) -> LinearModel {
+        LinearModel { planes, rule, link: Link::None, classes, input }
+    }
+}
+
+linsep_proof::setters! {
+    LinearModel {
+        with_planes => planes: Vec<Plane>,
+        with_rule => rule: Rule,
+        with_link => link: Link,
+        with_classes => classes: Vec<String>,
+        with_input => input: InputMap,
+    }
 }
 
 impl LinearModel {

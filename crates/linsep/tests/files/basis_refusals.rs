@@ -122,7 +122,7 @@ fn a_multiplier_or_a_weight_that_is_changed_is_refused() {
                 }
                 other => panic!("{other:?}"),
             }
-            let file = CertificateFile { claims: vec![claim], ..case.file.clone() };
+            let file = case.file.clone().with_claims(vec![claim]);
             Case { raw: case.raw.clone(), file }.refused("a changed number");
         }
     }

@@ -251,7 +251,7 @@ fn claims_stand_in_files_and_another_digest_is_refused() {
     for case in cases() {
         let data = case.table.data();
         let identity = data.identity(1);
-        let claims = linsep::Certificate { claims: vec![case.claim.clone()] };
+        let claims = linsep::Certificate::new(vec![case.claim.clone()]);
         let file = CertificateFile::new(identity, data.reading_field(), true, claims);
         let text = file.to_json();
         let back = CertificateFile::from_json(text.as_bytes()).unwrap();

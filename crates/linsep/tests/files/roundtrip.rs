@@ -9,7 +9,7 @@ use linsep::file::{DataIdentity, ModelFile};
 use linsep::proof::digest::{Version, digest_of};
 use linsep::proof::{Reading, ReadingField};
 use linsep::{
-    Ballot, Certificate, Dataset, DatasetBuilder, LinearModel, Link, Plane, Progress, Rule, Stop,
+    Ballot, Certificate, Dataset, DatasetBuilder, LinearModel, Plane, Progress, Rule, Stop,
 };
 use linsep::{Result, Task};
 use proptest::prelude::*;
@@ -313,29 +313,25 @@ fn model_file() -> impl Strategy<Value = ModelFile> {
             (any::<u64>(), any::<u32>(), "[a-z\"\\\\\n]{0,9}", "[0-9a-f]{64}", any::<bool>());
         (prop::collection::vec(plane, planes), names, file).prop_map(
             move |(planes, names, (seed, count, words, sha256, named))| {
-                let column = |position| InputColumn {
-                    name: (position % 2 == 0).then(|| format!("{words}{position}")),
-                    position,
-                    missing: (position % 3 == 0).then_some(planes[0].1),
-                    levels: None,
-                    unknown_as_zeros: false,
+                let column = |position| {
+                    InputColumn::new(position)
+                        .with_name((position % 2 == 0).then(|| format!("{words}{position}")))
+                        .with_missing((position % 3 == 0).then_some(planes[0].1))
                 };
                 let columns = if named { (0..width).map(column).collect() } else { Vec::new() };
                 let planes = planes.iter();
-                let model = LinearModel {
-                    planes: planes.map(|(w, b)| Plane { weights: w.clone(), bias: *b }).collect(),
-                    rule: rule.clone(),
-                    link: Link::None,
-                    classes: names.into_iter().collect(),
-                    input: InputMap { columns, ..InputMap::plain(width) },
-                };
-                let counts =
-                    Progress { epochs: seed, updates: count.into(), ..Progress::default() };
+                let model = LinearModel::new(
+                    planes.map(|(w, b)| Plane::new(w.clone(), *b)).collect(),
+                    rule.clone(),
+                    names.into_iter().collect(),
+                    InputMap::plain(width).with_columns(columns),
+                );
+                let counts = Progress::default().with_epochs(seed).with_updates(count.into());
                 let parameters = [("eta".to_owned(), words.clone())].into();
                 let identity = DataIdentity::new(sha256, seed / 3);
                 let (end, proof) = ((Stop::Updates, counts), Certificate::unproved(&words));
                 let default = if named { Reading::Decimal } else { Reading::Binary64 };
-                let reading = ReadingField { default, binary64: vec![0; named.into()] };
+                let reading = ReadingField::new(default, vec![0; named.into()]);
                 let about = (identity, reading);
                 ModelFile::new(model, proof, &words, parameters, seed, end, about)
             },

@@ -109,7 +109,8 @@ fn the_number_of_threads_changes_nothing() {
             if !variant.accepts(&task) {
                 continue;
             }
-            let run = |threads| fit(variant.learner().as_ref(), &Task { threads, ..task.clone() });
+            let run =
+                |threads| fit(variant.learner().as_ref(), &task.clone().with_threads(threads));
             let (one, words) = (run(1), format!("{}, {}", table.name, variant.words()));
             for many in [run(2), run(5)] {
                 assert_eq!(bits(&one.model), bits(&many.model), "{words}");
@@ -301,13 +302,13 @@ fn rows_that_are_not_chosen_are_absent() {
     compare(Table::clone, without, |case, task, without| {
         let all = 0..task.data.n_rows() as u32;
         let chosen: Vec<u32> = all.filter(|&i| !is_absent(i as usize)).collect();
-        let chosen = Task { rows: Some(chosen.into()), ..task.clone() };
+        let chosen = task.clone().with_rows(Some(chosen.into()));
         let (a, b) = (case.fit(&chosen), case.fit(without));
         if case.variant.is_certified() {
             // Of some of the rows nothing is claimed; the objective that was reached is told.
             let reached = |fit: &Fit| {
                 let told = fit.remarks.iter().find(|remark| remark.name == "objective");
-                told.and_then(|remark| remark.data["primal"].as_f64()).unwrap_or(0.0)
+                told.and_then(|remark| remark.data.get("primal")?.as_f64()).unwrap_or(0.0)
             };
             let (one, two) = (reached(&a), reached(&b));
             assert!((one - two).abs() <= 2e-3 * one.abs().max(two.abs()), "{}", case.words);
@@ -500,7 +501,7 @@ fn predictions_agree_where_rounding_decides() {
     for (big, small) in [(0, 1), (8, 3), (2, 10)] {
         (weights[big], weights[small]) = (1e16, 1.0);
         weights[5] = -1e16;
-        model.planes[0] = Plane { weights: weights.clone(), bias: -0.5 };
+        model.planes[0] = Plane::new(weights.clone(), -0.5);
         let expected = errors_one_by_one(&model, &table);
         assert_eq!(model.evaluate(&table.data(), None, 1).errors, expected, "{weights:?}");
         weights.fill(0.0);

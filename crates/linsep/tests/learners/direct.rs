@@ -4,7 +4,7 @@ use crate::support::{Table, overlapping, table};
 use linsep::learn::discriminant::{Fisher, Lda, Shrinkage, Threshold};
 use linsep::learn::least_squares::{LeastSquares, blame};
 use linsep::recipe::{Recipe, Settings};
-use linsep::{Dataset, Fit, Learner, Limits, LinearModel, Task};
+use linsep::{Dataset, Datum, Fit, Learner, Limits, LinearModel, Task};
 
 fn run(learner: &dyn Learner, table: &Table) -> Fit {
     learner.fit(&table.task(), &Limits::default(), &mut ()).unwrap()
@@ -25,7 +25,7 @@ fn cosine(a: &LinearModel, b: &LinearModel) -> f64 {
     dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
 }
 
-fn remark(fit: &Fit, name: &str) -> serde_json::Value {
+fn remark(fit: &Fit, name: &str) -> Datum {
     fit.remarks.iter().find(|remark| remark.name == name).unwrap().data.clone()
 }
 
@@ -96,7 +96,7 @@ fn errors_of_rows_left_out_are_those_of_fits_without_them() {
             let all = table.data();
             let others: Vec<u32> =
                 (0..all.n_rows() as u32).filter(|&i| i as usize != row).collect();
-            let task = Task { rows: Some(others.into()), ..Task::new(all) };
+            let task = Task::new(all).with_rows(Some(others.into()));
             let model = learner.fit(&task, &Limits::default(), &mut ()).unwrap().model;
             errors += u64::from(model.predict(&table.rows[row]).unwrap() != table.labels[row]);
             let class = ["ant", "bee", "cat"].iter().position(|c| *c == table.labels[row]).unwrap();
@@ -108,8 +108,8 @@ fn errors_of_rows_left_out_are_those_of_fits_without_them() {
                 squares += (score - target) * (score - target);
             }
         }
-        assert_eq!(found["errors"].as_u64(), Some(errors));
-        let left_out = found["squared_error"].as_f64().unwrap();
+        assert_eq!(found.get("errors").unwrap().as_u64(), Some(errors));
+        let left_out = found.get("squared_error").unwrap().as_f64().unwrap();
         assert!((left_out - squares).abs() < 1e-9 * squares, "{left_out} {squares}");
     }
 }
@@ -193,7 +193,7 @@ fn classes_that_are_points_in_a_direction_are_told_apart_by_it() {
     assert_eq!(points.model.planes[0].weights[0], 0.0);
     assert_eq!(points.model.evaluate(&data, None, 1).errors, 0);
     assert!(!points.certificate.proves_something());
-    assert_eq!(remark(&points, "J"), "infinite");
+    assert_eq!(remark(&points, "J"), Datum::from("infinite"));
     let mut shrunk = Lda::default();
     shrunk.shrinkage = Shrinkage::Share(0.1);
     assert!(fit(&shrunk).certificate.proves_something());
@@ -259,7 +259,7 @@ fn threads_change_no_bit_where_rows_fill_many_blocks() {
     let data = std::sync::Arc::new(many_rows(0.0));
     for name in ["least-squares", "lda", "fisher", "multinomial-nb", "shared-variance-nb"] {
         let bits = |threads: usize, data: &std::sync::Arc<Dataset>| {
-            let task = Task { threads, ..Task::new(data.clone()) };
+            let task = Task::new(data.clone()).with_threads(threads);
             let fit = built(name, &[]).fit(&task, &Limits::default(), &mut ()).unwrap();
             assert_ne!(fit.certificate.claims[0].name(), "unproved", "{name}");
             let planes = fit.model.planes.iter();
@@ -280,7 +280,7 @@ fn columns_far_from_zero_are_solved_and_proved() {
     let (near, far) = (many_rows(0.0), many_rows((1u64 << 24) as f64));
     for name in ["least-squares", "lda"] {
         let fit = |data: &Dataset| {
-            let task = Task { threads: 2, ..Task::new(data.clone()) };
+            let task = Task::new(data.clone()).with_threads(2);
             built(name, &[]).fit(&task, &Limits::default(), &mut ()).unwrap()
         };
         let (near, far) = (fit(&near), fit(&far));

@@ -17,16 +17,15 @@ fn learned(name: &str, most: u32) -> (LinearModel, Dataset, Vec<u32>) {
     let data = example(name);
     let rows = (data.n_rows() as u32).min(most);
     let (train, test): (Vec<u32>, Vec<u32>) = (0..rows).partition(|row| row % 3 != 0);
-    let task = Task { rows: Some(train.clone().into()), ..Task::new(data.clone()) };
+    let task = Task::new(data.clone()).with_rows(Some(train.clone().into()));
     let svm = Svm::default();
     let mut model = svm.fit(&task, &limits(), &mut ()).unwrap().model;
     let inside = |list: Vec<u32>| list.into_iter().filter(|r| train.binary_search(r).is_ok());
     let splits: Vec<Split> = folds(&data, 5, 0)
         .unwrap()
         .into_iter()
-        .map(|Split { train, test }| Split {
-            train: inside(train).collect(),
-            test: inside(test).collect(),
+        .map(|Split { train, test, .. }| {
+            Split::new(inside(train).collect(), inside(test).collect())
         })
         .collect();
     model.link = calibrate(&svm, &task, &splits, &limits(), &|| false).unwrap();
@@ -34,7 +33,7 @@ fn learned(name: &str, most: u32) -> (LinearModel, Dataset, Vec<u32>) {
 }
 
 fn limits() -> Limits {
-    Limits { epochs: Some(300), updates: None }
+    Limits::default().with_epochs(Some(300))
 }
 
 /// The mean of −ln p of the true class, which calibration is to make small.
@@ -60,7 +59,7 @@ fn they_add_up_to_one_and_beat_the_softmax_of_raw_scores() {
         assert_eq!(each.len(), data.n_classes());
         // A higher score speaks for the class, but for classes that no plane tells from the rest.
         assert!(each.iter().filter(|s| s.slope > 0.0).count() + 1 >= each.len(), "{each:?}");
-        let raw = LinearModel { link: Link::Softmax, ..model.clone() };
+        let raw = model.clone().with_link(Link::Softmax);
         let (own, of_raw) = (surprise(&model, &data, &test), surprise(&raw, &data, &test));
         let of_nothing = (data.n_classes() as f64).ln();
         assert!(own < of_raw && own < of_nothing, "{name}: {own} {of_raw} {of_nothing}");
@@ -101,11 +100,11 @@ fn they_come_back_from_a_file_and_files_that_contradict_themselves_are_refused()
         assert_eq!(loaded.probabilities_of_scores(&scores), model.probabilities_of_scores(&scores));
     }
     let Link::Sigmoids(each) = &model.link else { panic!() };
-    let one = Sigmoid { slope: 1.0, offset: 0.0 };
-    let fewer = LinearModel { link: Link::Sigmoids(each[1..].to_vec()), ..model.clone() };
-    let more = LinearModel { link: Link::Sigmoids(vec![one; 4]), ..model.clone() };
-    let single = LinearModel { link: Link::Sigmoid { slope: 1.0, offset: 0.0 }, ..model.clone() };
-    let joint = LinearModel { rule: linsep::Rule::ArgMax, ..model.clone() };
+    let one = Sigmoid::new(1.0, 0.0);
+    let fewer = model.clone().with_link(Link::Sigmoids(each[1..].to_vec()));
+    let more = model.clone().with_link(Link::Sigmoids(vec![one; 4]));
+    let single = model.clone().with_link(Link::Sigmoid { slope: 1.0, offset: 0.0 });
+    let joint = model.clone().with_rule(linsep::Rule::ArgMax);
     for wrong in [fewer, more, single, joint] {
         file_of(&wrong).save(&path).unwrap();
         let error = ModelFile::load(&path, None).unwrap_err();
@@ -137,7 +136,7 @@ fn without_a_machine_for_each_class_there_are_none() {
     for learner in learners {
         let error = calibrate(learner, &task, &splits, &limits(), &|| false).unwrap_err();
         let words = error.to_string();
-        assert!(words.contains("--multiclass ovr") || words.contains("no plane"), "{words}");
+        assert!(words.contains("`multiclass=ovr`") || words.contains("no plane"), "{words}");
     }
     let stopped = calibrate(&Svm::default(), &task, &splits, &limits(), &|| true).unwrap_err();
     assert_eq!(stopped.code(), Code::INTERRUPTED);

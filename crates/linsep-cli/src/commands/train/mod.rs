@@ -18,6 +18,7 @@ use crate::context::{Context, timed_out};
 use crate::exit::{Failure, eprint_all};
 use crate::input;
 use crate::output::{note, print, print_json};
+use crate::spelling::spelled;
 use auto_cost::AutoCost;
 use checkpoint::Keeper;
 use clap::ArgMatches;
@@ -51,7 +52,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let mut training = input.begin(&plan)?;
     if plan.dry_run {
         // Starting a run checks the settings against the data.
-        trace::check(&plan, training.as_ref())?;
+        trace::check(&plan, training.as_ref(), input.task.data.n_classes())?;
         let (file, line) = (&input.file, &input.line);
         print(&format!("{file}  {line}\nnothing was learned or written (--dry-run)\n"))?;
         return Ok(ExitCode::SUCCESS);
@@ -102,7 +103,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let parameters = plan.recipe.effective(&plan.settings);
     let ended_early = ended_by(&fit, &plan).is_some();
     // Models and certificates may be larger than the data; these are lent to the file.
-    let certificate = Certificate { claims: std::mem::take(&mut fit.certificate.claims) };
+    let certificate = Certificate::new(std::mem::take(&mut fit.certificate.claims));
     let mut model_file = ModelFile::new(
         fit.model,
         certificate,
@@ -159,7 +160,13 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     } else {
         print(&report.text(context))?;
     }
-    finish(&fit, &plan, context, saved.as_deref(), training.gap())
+    finish(
+        &fit,
+        &plan,
+        context,
+        saved.as_deref(),
+        training.bounds_objective().and_then(|run| run.gap()),
+    )
 }
 
 /// The data of a run, and which rows of it are for what.
@@ -221,7 +228,7 @@ impl Input {
         };
         let (mut rows, mut test_rows) = (None, None);
         if let Some(share) = held_out {
-            let Split { train, test } = holdout(&data, share, seed)?;
+            let Split { train, test, .. } = holdout(&data, share, seed)?;
             rows = Some(train);
             test_rows = Some(test);
         }
@@ -231,8 +238,8 @@ impl Input {
         let more = plan.recipe.bytes_per_feature(data.n_features() as u64);
         check_width(&data, planes.saturating_mul(16).saturating_add(16 + more), context)?;
         let rows = rows.map(Into::into);
-        let task = Task { data: Arc::new(data), rows, threads: context.threads };
-        let label = choices.label.to_string();
+        let task = Task::new(Arc::new(data)).with_rows(rows).with_threads(context.threads);
+        let label = spelled(&choices.label.to_string());
         Ok(Input {
             task,
             test_rows,
@@ -264,7 +271,7 @@ impl Input {
     fn begin(&self, plan: &Plan) -> Result<Box<dyn Training>, Failure> {
         match &plan.resume {
             None => Ok(plan.learner.start(&self.task)?),
-            Some(resume) => resume.begin(plan.learner.as_ref(), &self.task, self.same),
+            Some(resume) => resume.begin(plan, &self.task, self.same),
         }
     }
 }

@@ -5,18 +5,20 @@
 //! also go on with other data: its planes are the start, rates and orders count on, and limits count
 //! from there.
 
+use super::plan::Plan;
 use crate::args::learner_parameters;
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
+use crate::spelling::spelled;
 use clap::ArgMatches;
 use linsep::data::input::InputMap;
 use linsep::data::read::{ReadOptions, ReadResult, ReadingChoice};
 use linsep::file::checkpoint::{Checkpoint, Earlier, SavedLimits, SavedRun};
 use linsep::file::{DataIdentity, ModelFile};
 use linsep::proof::{Reading, ReadingField};
-use linsep::recipe::{Recipe, Settings};
-use linsep::{Code, Dataset, Error, Learner, Task, Training};
+use linsep::recipe::{Ability, Recipe, Settings};
+use linsep::{Code, Dataset, Error, Task, Training};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -72,13 +74,22 @@ impl Resume {
         }
         let file = ModelFile::from_json(&bytes, path, limit)?;
         let Some(run) = file.run else {
+            let why = match Recipe::find(&file.learner) {
+                Ok(recipe) if !recipe.has(Ability::CarryOn) => {
+                    recipe.cannot(Ability::CarryOn).to_string()
+                }
+                _ => "--init starts from the planes of a model".to_owned(),
+            };
             return Err(Error::usage(format!(
-                "--resume: {} holds no run to go on with; --init starts from the planes of a model",
+                "--resume: {} holds no run to go on with; {why}",
                 path.display()
             ))
             .into());
         };
-        let done = Earlier { epochs: file.epochs, visits: run.visits, updates: file.updates };
+        let done = Earlier::default()
+            .with_epochs(file.epochs)
+            .with_visits(run.visits)
+            .with_updates(file.updates);
         Ok(Resume {
             path: path.to_path_buf(),
             limits: None,
@@ -165,7 +176,7 @@ impl Resume {
 
     /// What is wrong with the file, in the words of an error about its content.
     pub(super) fn wrong(&self, error: &Error) -> Failure {
-        let reason = format!("the run cannot be gone on with: {error}");
+        let reason = spelled(&format!("the run cannot be gone on with: {error}"));
         Error::Model { code: Code::MODEL_CONTENT, path: self.path.clone(), reason }.into()
     }
 
@@ -224,27 +235,30 @@ impl Resume {
     /// A training that goes on where the file left off.
     pub(super) fn begin(
         &self,
-        learner: &dyn Learner,
+        plan: &Plan,
         task: &Task,
         same: bool,
     ) -> Result<Box<dyn Training>, Failure> {
-        let mut training = learner.start(task)?;
+        let mut training = plan.learner.start(task)?;
         let state = &self.run.state;
-        let taken = if same { training.restore(state) } else { training.carry_on(state) };
+        let taken = match (same, training.carries_on()) {
+            (true, _) => training.restore(state),
+            (false, Some(run)) => run.carry_on(state),
+            (false, None) => Err(plan.recipe.cannot(Ability::CarryOn)),
+        };
         taken.map_err(|error| self.wrong(&error))?;
         Ok(training)
     }
 
     /// What was done on other data before, once the run goes on.
     pub(super) fn earlier(&self, same: bool) -> Earlier {
-        let Earlier { epochs, visits, updates } = self.run.earlier;
+        let Earlier { epochs, visits, updates, .. } = self.run.earlier;
         match same {
             true => self.run.earlier,
-            false => Earlier {
-                epochs: epochs.saturating_add(self.done.epochs),
-                visits: visits.saturating_add(self.done.visits),
-                updates: updates.saturating_add(self.done.updates),
-            },
+            false => Earlier::default()
+                .with_epochs(epochs.saturating_add(self.done.epochs))
+                .with_visits(visits.saturating_add(self.done.visits))
+                .with_updates(updates.saturating_add(self.done.updates)),
         }
     }
 

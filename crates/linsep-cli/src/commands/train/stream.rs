@@ -10,22 +10,19 @@ use crate::context::{Context, timed_out};
 use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, counted, grouped, note, print, print_json};
+use crate::spelling::spelled;
 use clap::ArgMatches;
 use linsep::data::read::{Choices, check_for_parts, normal_label};
 use linsep::file::checkpoint::SavedRun;
 use linsep::file::{DataIdentity, ModelFile};
 use linsep::metrics::Evaluation;
-use linsep::recipe::{Recipe, Settings};
+use linsep::recipe::{Ability, Recipe, Settings};
 use linsep::select::stream::{OnePass, Passed};
 use linsep::{Error, Stop, Training};
 use serde_json::json;
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::time::Instant;
-
-/// The learners that need a row only while they visit it.
-const LEARNERS: [&str; 6] =
-    ["perceptron", "margin-perceptron", "relaxation", "passive-aggressive", "averaged", "adaline"];
 
 /// Settings of a stream: what needs a look at all rows is refused where it was asked for, and left
 /// where it was not.
@@ -52,12 +49,8 @@ pub(super) fn settle(
     if resume.is_some_and(Resume::is_checkpoint) {
         return refuse("--stream: a checkpoint belongs to data that is held as a whole".to_owned());
     }
-    if !LEARNERS.contains(&recipe.name) {
-        return refuse(format!(
-            "--stream: {} needs all rows at once; learners of a stream are {}",
-            recipe.name,
-            LEARNERS.join(", ")
-        ));
+    if !recipe.has(Ability::Stream) {
+        return refuse(format!("--stream: {}", recipe.cannot(Ability::Stream)));
     }
     for (name, value, also) in [
         ("verdict", "off", ""),
@@ -89,7 +82,10 @@ pub(super) fn settle(
         && settings.get(normalised) == "off"
         && !settings.has("eta")
     {
-        return refuse("--stream: the rate of adaline comes from all rows; give --eta".to_owned());
+        return refuse(format!(
+            "--stream: the rate of {} comes from all rows; give --eta",
+            recipe.name
+        ));
     }
     let text = |name: &str| matches.get_one::<String>(name);
     for flag in ["epochs", "updates", "cv", "runs", "checkpoint-every"] {
@@ -223,7 +219,7 @@ impl Report<'_> {
                 "{} x {}, {}, {}",
                 counted(self.passed.data.0, "row"),
                 counted(model.n_features() as u64, "feature"),
-                self.choices.label,
+                spelled(&self.choices.label.to_string()),
                 counted(model.classes.len() as u64, "class"),
             ),
         );
@@ -252,13 +248,10 @@ impl Report<'_> {
         facts.text(context)
     }
 
-    /// Mistakes of the pass, where a correction means one.
+    /// Mistakes of the pass, where they are counted.
     fn mistakes(&self) -> Option<u64> {
-        let counts = ["perceptron", "relaxation", "passive-aggressive", "averaged"];
-        counts
-            .contains(&self.plan.recipe.name)
-            .then_some(self.passed.fit.progress.last_mistakes)
-            .flatten()
+        let mistakes = self.passed.fit.progress.last_mistakes;
+        mistakes.filter(|_| self.plan.recipe.has(Ability::CountMistakes))
     }
 
     fn json(&self, seconds: f64) -> serde_json::Value {
@@ -270,7 +263,7 @@ impl Report<'_> {
             "rows": self.passed.data.0,
             "features": model.n_features(),
             "classes": model.classes,
-            "label": self.choices.label.to_string(),
+            "label": spelled(&self.choices.label.to_string()),
             "learner": self.plan.recipe.name,
             "parameters": self.plan.recipe.effective(&self.plan.settings),
             "stop": fit.stop.word(),
