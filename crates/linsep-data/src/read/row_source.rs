@@ -11,7 +11,7 @@ use crate::error::{Code, Error, Place, Problem, Result};
 use crate::features::Features;
 use crate::input::InputMap;
 use crate::table::Dataset;
-use crate::view::{Held, RowsView};
+use crate::{Held, RowsView};
 use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
