@@ -8,9 +8,8 @@
 use super::source::{self, Part};
 use super::{Choices, Chunk, ReadOptions, ReadResult, chunk, parts, read_once};
 use crate::error::{Code, Error, Place, Problem, Result};
-use crate::features::Features;
 use crate::input::InputMap;
-use crate::table::Dataset;
+use crate::table::{Dataset, Features};
 use crate::{Held, RowsView};
 use std::io::Read;
 use std::ops::ControlFlow;

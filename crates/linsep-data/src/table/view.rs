@@ -4,8 +4,7 @@
 //! row rise and stay below the width. So whoever goes over it checks nothing but the width.
 
 use crate::error::{Code, Error, Place, Problem, Result};
-use crate::features::Features;
-use crate::table::Dataset;
+use crate::table::{Dataset, Features};
 
 /// Rows of raw features without labels.
 ///
