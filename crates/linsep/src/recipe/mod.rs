@@ -13,6 +13,7 @@ use crate::learn::ho_kashyap::HoKashyap;
 use crate::learn::least_squares::LeastSquares;
 use crate::learn::perceptron::{self, Deciding};
 use crate::learn::pocket::Pocket;
+use crate::learn::romma::Romma;
 use crate::learn::voted::Voted;
 use crate::loss::Criterion;
 use crate::model::Plane;
@@ -145,6 +146,27 @@ pub const ALL: &[Recipe] = &[
             let (variant, c) = (settings.word(&AGGRESSIVE)?, settings.positive(&C)?);
             let response = Response::PassiveAggressive { variant, c };
             schemes(settings, Perceptron { response, ..stopping(settings)? })
+        },
+    },
+    Recipe {
+        name: "romma",
+        summary: "the shortest plane that keeps what it has learned and gives a wrong row the margin 1",
+        kind: Kind::Online,
+        assumes: "that a plane separates the rows, or nearly so",
+        abilities: Abilities { only: &[], ..groups::STREAMED }.without(&[
+            Ability::Joint,
+            Ability::ClassWeights,
+            Ability::Trace,
+            Ability::MarginBound,
+        ]),
+        parameters: &[ORDER, STOP, DESCENT_SCALE, MACHINES],
+        build: |settings| {
+            let mut romma = Romma { order: settings.word(&ORDER)?, ..Romma::default() };
+            romma.stop = settings.word(&STOP)?;
+            settings.choice(&DESCENT_SCALE)?;
+            romma.scale = settings.word(&DESCENT_SCALE)?;
+            romma.seed = settings.seed;
+            machines(settings, &MACHINES, romma)
         },
     },
     Recipe {
