@@ -56,6 +56,12 @@ pub struct DataIdentity {
     pub rows: u64,
 }
 
+setters! {
+    DataIdentity {
+        with_digest => digest: Version,
+    }
+}
+
 /// What the numbers mean, column by column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,49 +1,36 @@
-//! Own data, row by row: names of columns, weights of rows, sparse rows. The same table gives the same
-//! data set, whichever way it came.
+//! Own data by arrays: numbers that are in memory become a data set without text, dense or sparse, in one
+//! pass. The same table gives the same data set, whichever way it came.
 
 #![allow(clippy::print_stdout)]
 
+use linsep::data::door::{ArrayOptions, CsrArray, DenseArray, Labels};
+use linsep::data::{Features, RowsView};
 use linsep::learn::svm::{HingeLoss, Svm};
-use linsep::{Dataset, DatasetBuilder, Learner, Limits, Task};
-
-/// (words that occur, how often each; the label; the weight of the row).
-type Message = (&'static [(u32, f64)], &'static str, f64);
+use linsep::{Dataset, Learner, Limits, Task};
 
 const WORDS: [&str; 4] = ["offer", "free", "meeting", "minutes"];
 
-const MESSAGES: [Message; 4] = [
-    (&[(0, 2.0), (1, 3.0)], "spam", 1.0),
-    (&[(1, 1.0)], "spam", 2.0),
-    (&[(2, 1.0), (3, 2.0)], "ham", 1.0),
-    (&[(0, 1.0), (2, 1.0)], "ham", 1.0),
-];
-
-fn sparse() -> linsep::Result<Dataset> {
-    let mut builder = DatasetBuilder::new(WORDS.len());
-    builder.names(WORDS.map(str::to_owned).to_vec());
-    for (counts, label, weight) in MESSAGES {
-        builder.sparse_row(counts, label)?;
-        builder.weight(weight)?;
-    }
-    builder.finish()
-}
-
-fn dense() -> linsep::Result<Dataset> {
-    let mut builder = DatasetBuilder::new(WORDS.len());
-    builder.names(WORDS.map(str::to_owned).to_vec());
-    for (counts, label, weight) in MESSAGES {
-        let mut row = [0.0; WORDS.len()];
-        counts.iter().for_each(|(word, count)| row[*word as usize] = *count);
-        builder.dense_row(&row, label)?;
-        builder.weight(weight)?;
-    }
-    builder.finish()
-}
-
 pub(crate) fn main() -> linsep::Result<()> {
-    let data = sparse()?;
+    // Four messages: how often each word occurs, as compressed sparse rows.
+    let (offsets, indices) = ([0i64, 2, 3, 5, 7], [0i32, 1, 1, 2, 3, 0, 2]);
+    let counts = [2u8, 3, 1, 1, 2, 1, 1];
+    let options = ArrayOptions::default().names(WORDS).threads(2);
+    let sparse = CsrArray::new(&offsets, &indices, &counts, WORDS.len());
+    let sparse = Features::from_array(sparse, &options)?;
+
+    // Classes as places in a list of names, and a weight for each row.
+    let labels = Labels::ids(&[1u8, 1, 0, 0], &["ham", "spam"])?;
+    let weights = [1.0, 2.0, 1.0, 1.0];
+    let data = Dataset::new(sparse, labels.clone(), Some((&weights).into()))?;
+
+    // The same table, every value written down, one column after the other, in another number type.
+    let columns =
+        [2.0f32, 0.0, 0.0, 1.0, 3.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 2.0, 0.0];
+    let dense = DenseArray::column_major(&columns, 4, WORDS.len());
+    let dense =
+        Dataset::new(Features::from_array(dense, &options)?, labels, Some((&weights).into()))?;
     // The digest names a table by its content.
-    assert_eq!(data.digest(1), dense()?.digest(1));
+    assert_eq!(data.digest(1), dense.digest(1));
 
     let svm = Svm::default().with_loss(HingeLoss::Plain).with_c(10.0);
     let fit = svm.fit(&Task::new(data), &Limits::default(), &mut ())?;
@@ -51,6 +38,11 @@ pub(crate) fn main() -> linsep::Result<()> {
         println!("{word:8} {weight:+.3}");
     }
     println!("bias     {:+.3}", fit.model.planes[0].bias);
-    assert_eq!(fit.model.predict(&[0.0, 2.0, 0.0, 0.0]), "spam");
+
+    // Predictions in bulk: two rows at once, without an allocation for each row.
+    let new = [0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0];
+    let mut classes = [0; 2];
+    fit.model.predict_into(RowsView::dense(&new, 2, WORDS.len())?, 1, &mut classes)?;
+    assert_eq!(classes.map(|class| fit.model.classes[class as usize].as_str()), ["spam", "ham"]);
     Ok(())
 }

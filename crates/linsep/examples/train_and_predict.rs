@@ -24,9 +24,9 @@ pub(crate) fn main() -> linsep::Result<()> {
 
     let model = &fit.model;
     for row in [[1.25, 24.0], [1.75, 70.0]] {
-        let shares = model.probabilities(&model.scores(&row)).unwrap_or_default();
-        println!("{row:?}: {}, {:?} of {:?}", model.predict(&row), shares, model.classes);
+        let shares = model.probabilities(&row)?.unwrap_or_default();
+        println!("{row:?}: {}, {:?} of {:?}", model.predict(&row)?, shares, model.classes);
     }
-    assert_eq!(model.predict(&[1.25, 24.0]), "child");
+    assert_eq!(model.predict(&[1.25, 24.0])?, "child");
     Ok(())
 }

@@ -77,7 +77,7 @@ pub(crate) fn rust_files() -> Vec<Source> {
 }
 
 /// The sources of the libraries, which neither print nor parse flags.
-fn library_files() -> Vec<Source> {
+pub(crate) fn library_files() -> Vec<Source> {
     let is_library = |file: &Source| {
         file.is_under("crates/")
             && !file.is_under("crates/linsep-cli/")

@@ -141,7 +141,7 @@ pub(super) fn from_texts(
                     "index 0 although indices start at 1",
                     Place::file(name.clone()),
                 )
-                .help("use --index-base 0")
+                .help("use `index-base=0`")
                 .into());
             }
             facts.records += block.records;

@@ -13,7 +13,7 @@ use crate::table::Dataset;
 use crate::view::{Held, RowsView};
 use std::io::Read;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Rows with or without labels, wherever they are.
 ///
@@ -75,8 +75,9 @@ impl<'a> Input<'a> {
     pub(super) fn open(self) -> Result<Part<'a>> {
         match self.0 {
             Text::Path(path) => Part::open(&path),
-            Text::Reader(name, reader) => Part::from_reader(&name, reader)
-                .map_err(|error| Error::io("read", Path::new(&name), error)),
+            Text::Reader(name, reader) => {
+                Part::from_reader(&name, reader).map_err(|error| source::begin_error(&name, error))
+            }
         }
     }
 }
@@ -196,7 +197,7 @@ fn read_texts(
             let words =
                 "an index 0 came late in the stream, after indices had been taken to start at 1";
             let problem = Problem::new(Code::BAD_INDEX, words, Place::file(reader));
-            Err(problem.help("use --index-base 0").into())
+            Err(problem.help("use `index-base=0`").into())
         }
     }
 }

@@ -276,7 +276,7 @@ fn fill(reader: &mut dyn Read, buffer: &mut Vec<u8>, size: usize) -> io::Result<
 }
 
 /// A file that cannot even be begun: its packing is not in this build, or the system refuses.
-fn begin_error(name: &str, error: io::Error) -> Error {
+pub(super) fn begin_error(name: &str, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::Unsupported => {
             let words = "the file is packed in a way that this build cannot undo";

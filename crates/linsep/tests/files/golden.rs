@@ -50,8 +50,7 @@ fn file(model: LinearModel, stop: Stop, binary64: Vec<u32>) -> ModelFile {
         .with_visits(1800)
         .with_updates(77)
         .with_last_mistakes(Some(0));
-    let data =
-        DataIdentity { sha256: "0123456789abcdef".repeat(4), digest: Version::One, rows: 150 };
+    let data = DataIdentity::new("0123456789abcdef".repeat(4), 150).with_digest(Version::One);
     let reading = ReadingField::new(Reading::Decimal, binary64);
     let proof = Certificate::unproved("a \"golden\" file proves nothing");
     let seed = u64::MAX - 1;

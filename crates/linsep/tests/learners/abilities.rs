@@ -462,7 +462,7 @@ fn counts_mistakes(recipe: &Recipe, settings: &Settings) -> bool {
             Some(traces) => {
                 let mut planes = traces.beginnings().remove(0).planes;
                 let plane = planes.remove(0);
-                Plane { weights: plane.weights, bias: plane.bias }
+                Plane::new(plane.weights, plane.bias)
             }
             None => run.model().planes.remove(0),
         };

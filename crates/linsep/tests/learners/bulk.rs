@@ -91,17 +91,15 @@ fn model(rule: Rule, classes: usize, input: InputMap, stream: &mut Stream) -> Li
         rule => rule.n_scores(classes),
     };
     let width = input.width();
-    let plane = |stream: &mut Stream| Plane {
-        weights: (0..width).map(|_| stream.normal()).collect(),
-        bias: stream.normal(),
+    let plane = |stream: &mut Stream| {
+        Plane::new((0..width).map(|_| stream.normal()).collect(), stream.normal())
     };
-    LinearModel {
-        planes: (0..planes).map(|_| plane(stream)).collect(),
+    LinearModel::new(
+        (0..planes).map(|_| plane(stream)).collect(),
         rule,
-        link: Link::None,
-        classes: (0..classes).map(|k| format!("class {k}")).collect(),
+        (0..classes).map(|k| format!("class {k}")).collect(),
         input,
-    }
+    )
 }
 
 fn bits(numbers: &[f64]) -> Vec<u64> {
@@ -170,7 +168,7 @@ fn probabilities_in_bulk_have_the_bits_of_single_ones() {
     let mut stream = Stream::new(12, Purpose::Generate(2));
     let values = rows(&mut stream);
     let views = [("dense memory", RowsView::dense(&values, ROWS, WIDTH).unwrap())];
-    let sigmoid = |k: usize| Sigmoid { slope: 1.0 + k as f64, offset: -0.3 };
+    let sigmoid = |k: usize| Sigmoid::new(1.0 + k as f64, -0.3);
     let cases = [
         (Rule::Sign, 2, Link::Softmax),
         (Rule::Sign, 2, Link::Sigmoid { slope: -1.5, offset: 0.25 }),
