@@ -56,8 +56,9 @@ pub use labels::Labels;
 
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::input::{InputColumn, InputMap};
-use crate::read::{ReadingChoice, number};
+use crate::table::columns::ReadingChoice;
 use crate::{Features, Origin, Reading};
+use linsep_kernels::number;
 use load::Source;
 
 /// How an array is taken.

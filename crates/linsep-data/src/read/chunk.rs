@@ -1,6 +1,5 @@
 //! Rows on their way through a model, block by block in constant memory.
 
-use super::block::Dictionary;
 use super::collect::{self, Facts};
 use super::row_source::Input;
 use super::sniff::Sniffed;
@@ -10,7 +9,8 @@ use crate::error::{Code, Error, Place, Problem, Result};
 use crate::input::InputMap;
 use crate::matrix::{Stage, Staging, Store};
 use crate::table::Dataset;
-use crate::view::{Held, RowsView};
+use crate::table::labels::Dictionary;
+use crate::{Held, RowsView};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 

@@ -10,7 +10,7 @@ use super::{Choices, Chunk, ReadOptions, ReadResult, chunk, parts, read_once};
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::input::InputMap;
 use crate::table::Dataset;
-use crate::view::{Held, RowsView};
+use crate::{Held, RowsView};
 use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
