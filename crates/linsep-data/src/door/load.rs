@@ -548,4 +548,4 @@ macro_rules! indices {
         }
     )*};
 }
-indices!(i32, i64, u32, u64);
+indices!(i32, i64, u32, u64, usize);
