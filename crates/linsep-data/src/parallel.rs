@@ -47,31 +47,21 @@ fn for_each_item(count: usize, threads: usize, work: &(dyn Fn(usize) + Sync)) {
 
 /// Runs `work` on pieces of `size` places of `out`, each with its number. Every thread has a state of its
 /// own, made by `start`; the pieces do not depend on the number of threads.
-pub fn parallel_chunks<T: Send, S>(
+pub fn parallel_chunks<T: Send, S: Send>(
     out: &mut [T],
     size: usize,
     threads: usize,
     start: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, usize, &mut [T]) + Sync,
 ) {
-    let workers = threads.min(out.len().div_ceil(size));
-    let pieces = Mutex::new(out.chunks_mut(size).enumerate());
-    let run = || {
-        let mut state = start();
-        loop {
-            // A poisoned lock means that another thread panicked; the scope reports that.
-            let Some((number, piece)) = pieces.lock().ok().and_then(|mut rest| rest.next()) else {
-                return;
-            };
-            work(&mut state, number, piece);
-        }
-    };
-    std::thread::scope(|scope| {
-        // The thread that asks works, too.
-        for _ in 1..workers {
-            scope.spawn(run);
-        }
-        run();
+    let pieces: Vec<Mutex<&mut [T]>> = out.chunks_mut(size).map(Mutex::new).collect();
+    let states = Mutex::new(Vec::new());
+    let states = || states.lock().unwrap_or_else(PoisonError::into_inner);
+    for_each_item(pieces.len(), threads, &|item| {
+        let free = states().pop();
+        let mut state = free.unwrap_or_else(&start);
+        work(&mut state, item, &mut pieces[item].lock().unwrap_or_else(PoisonError::into_inner));
+        states().push(state);
     });
 }
 

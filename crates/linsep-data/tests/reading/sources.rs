@@ -107,8 +107,11 @@ fn errors_in_readers_name_them_and_their_line() {
     assert!(error.to_string().contains("a pipe"), "{error}");
 }
 
-/// Labels, places and features of all rows, as a model with this map takes them.
-fn rows_of(source: RowSource<'_>, map: &InputMap) -> (Vec<Option<String>>, Vec<Vec<(u32, u64)>>) {
+/// Columns and bits of the values of a row that are not 0.
+type Entries = Vec<(u32, u64)>;
+
+/// Labels and features of all rows, as a model with this map takes them.
+fn rows_of(source: RowSource<'_>, map: &InputMap) -> (Vec<Option<String>>, Vec<Entries>) {
     let (mut labels, mut rows) = (Vec::new(), Vec::new());
     source
         .blocks(map, false, |_, chunk| {

@@ -139,7 +139,7 @@ impl Room<'_> {
     #[inline]
     fn entry(&mut self, gap: u64, value: f64) {
         let (places, number, length) = code(value);
-        let head = length % 8 | places << 3 | u32::from(value < 0.0) << 6;
+        let head = (length % 8) | (places << 3) | (u32::from(value < 0.0) << 6);
         if gap == 0 {
             self.push(&[head as u8]);
         } else {
