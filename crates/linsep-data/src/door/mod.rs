@@ -44,6 +44,8 @@
 //! # Ok::<(), linsep_data::Error>(())
 //! ```
 
+#[cfg(any(feature = "ndarray", feature = "sprs"))]
+mod adapters;
 mod array;
 mod encode;
 mod labels;
