@@ -25,6 +25,8 @@ mod double;
 mod exact;
 mod file;
 mod fitted;
+#[doc(hidden)]
+pub mod form;
 mod optimal;
 mod rank;
 mod rows;
@@ -34,7 +36,7 @@ pub use check::{Finding, check_claim, check_file};
 pub use claim::{
     Against, Certificate, Claim, ClassPlane, ExactNumber, ExactPlane, Problem, Scheme, Weighted,
 };
-pub use file::{CertificateFile, DataIdentity, FORMAT, FileError, ReadingField};
+pub use file::{CertificateFile, DataIdentity, FORMAT, FORMAT_2, FileError, ReadingField};
 pub use fitted::{ClassWeight, Equations, FloatPlane, Offset, Planes, Priors, Statistics};
 pub use optimal::{BiasInterval, DualPoint, Intercept, Loss, Objective, Optimality, WeightLimit};
 pub use rows::{Entries, Reading, RowBuffer, Rows};

@@ -20,6 +20,7 @@
 mod error;
 
 pub mod checkpoint;
+pub(crate) mod container;
 pub mod data;
 pub mod density;
 pub(crate) mod engine;

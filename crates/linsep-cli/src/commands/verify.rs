@@ -69,9 +69,9 @@ fn refuse_what_is_settled(matches: &ArgMatches, has_map: bool) -> Result<(), Fai
 fn load(path: &Path, context: &Context) -> Result<(CertificateFile, Option<InputMap>), Failure> {
     let bytes = std::fs::read(path).map_err(|e| Error::io("read", path, e))?;
     let refuse = |code, reason| Error::Model { code, path: path.to_path_buf(), reason };
-    if looks_like_model(&bytes) {
+    if ModelFile::is_one(&bytes) {
         let limit = context.max_memory.unwrap_or(u64::MAX);
-        let file = ModelFile::from_json(&bytes, path, limit)?;
+        let file = ModelFile::from_bytes(&bytes, path, limit)?;
         return Ok((file.certificate, Some(file.model.input)));
     }
     let certificate = CertificateFile::from_json(&bytes).map_err(|error| match error {
@@ -89,11 +89,6 @@ fn load(path: &Path, context: &Context) -> Result<(CertificateFile, Option<Input
         return Err(refuse(Code::MODEL_CONTENT, words).into());
     }
     Ok((certificate, map))
-}
-
-fn looks_like_model(bytes: &[u8]) -> bool {
-    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]).into_owned();
-    head.contains("linsep.model/")
 }
 
 fn words(finding: &Finding) -> (&'static str, &str) {

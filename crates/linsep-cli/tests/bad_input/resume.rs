@@ -114,7 +114,7 @@ fn no_byte_of_a_checkpoint_can_be_flipped() {
         for bit in [1, 4, 64] {
             let mut flipped = whole.clone();
             flipped[at] ^= bit;
-            let error = linsep::checkpoint::Checkpoint::from_json(&flipped, "c".as_ref());
+            let error = linsep::checkpoint::Checkpoint::from_bytes(&flipped, "c".as_ref());
             assert!(error.is_err(), "bit {bit} of byte {at} ({byte})");
         }
     }
@@ -144,7 +144,7 @@ fn a_checkpoint_that_contradicts_itself_is_refused_although_its_checksum_fits() 
         ("features", |c| c.input.features = 1 << 40),
     ];
     for (what, change) in changes {
-        let mut checkpoint = Checkpoint::from_json(&bytes, "c".as_ref()).expect("a checkpoint");
+        let mut checkpoint = Checkpoint::from_bytes(&bytes, "c".as_ref()).expect("a checkpoint");
         change(&mut checkpoint);
         checkpoint.save(&room.path("c")).unwrap_or_else(|e| panic!("{what}: {e}"));
         refused(&room, "two.csv --resume c -o out.linsep", 4, &["error[E0404]: c: "]);

@@ -24,7 +24,7 @@ fn assert_one_epoch(room: &Room, data: &str, flags: &str) {
         format!("train {data} {flags} {verdict} {scale} --order cyclic --epochs 1 -o whole.linsep");
     room.run(&whole).exits(5);
     assert_eq!(shown(room, "stream.linsep"), shown(room, "whole.linsep"), "{data} {flags}");
-    assert_eq!(room.read("stream.linsep"), room.read("file.linsep"), "{data} {flags}");
+    assert_eq!(room.bytes("stream.linsep"), room.bytes("file.linsep"), "{data} {flags}");
 }
 
 #[test]
@@ -144,5 +144,5 @@ fn without_the_flag_standard_input_is_held_and_learned_from_as_a_file_is() {
     let room = Room::holding("two.csv", TWO);
     room.run("train two.csv -o file.linsep").exits(0);
     room.run_on(TWO, "train - -o pipe.linsep").exits(0);
-    assert_eq!(room.read("file.linsep"), room.read("pipe.linsep"));
+    assert_eq!(room.bytes("file.linsep"), room.bytes("pipe.linsep"));
 }

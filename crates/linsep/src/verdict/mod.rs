@@ -46,7 +46,7 @@ use crate::error::{Code, Error, Place, Result};
 use crate::model::Plane;
 use dashu_int::IBig;
 use linsep_proof::{Certificate, Claim, Problem, ReadingField, Scheme, Weighted, check_claim};
-pub(crate) use proposal::{class_planes, float_plane, is_sparse};
+pub(crate) use proposal::{class_planes, float_plane};
 use search::{Answer, Effort, Search};
 pub(crate) use signed::Signed;
 pub(crate) use signed::problem_of;

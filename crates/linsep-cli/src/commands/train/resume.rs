@@ -55,7 +55,7 @@ impl Resume {
         }
         let bytes = std::fs::read(path).map_err(failed)?;
         if Checkpoint::is_one(&bytes) {
-            let file = Checkpoint::from_json(&bytes, path)?;
+            let file = Checkpoint::from_bytes(&bytes, path)?;
             return Ok(Resume {
                 path: path.to_path_buf(),
                 limits: Some(file.limits),
@@ -70,7 +70,7 @@ impl Resume {
                 done: Earlier::default(),
             });
         }
-        let file = ModelFile::from_json(&bytes, path, limit)?;
+        let file = ModelFile::from_bytes(&bytes, path, limit)?;
         let Some(run) = file.run else {
             return Err(Error::usage(format!(
                 "--resume: {} holds no run to go on with; --init starts from the planes of a model",

@@ -26,6 +26,7 @@ pub use options::{
 pub use parts::{check_for_parts, read_parts};
 pub use plan::LabelChoice;
 pub(crate) use sniff::LABEL_NAMES;
+pub(crate) use source::map_file;
 
 use crate::data::Dataset;
 use crate::data::input::InputMap;

@@ -31,6 +31,13 @@ enum Content {
     Stream { head: Vec<u8>, rest: Box<dyn Read + Send> },
 }
 
+/// The content of a file that is not empty, mapped into memory.
+pub(crate) fn map_file(file: &File) -> io::Result<memmap2::Mmap> {
+    // SAFETY: the mapping is read-only and private to this process. Another program that cuts the file
+    // while it is read could end this process with a signal; the documentation says so.
+    unsafe { memmap2::Mmap::map(file) }
+}
+
 /// Finds the files that the given names stand for, in the order of their names within a folder or a
 /// glob. `-` is standard input.
 pub(crate) fn expand(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
@@ -103,9 +110,7 @@ impl Part {
             // Pipes and other special files cannot be mapped, nor can empty ones.
             return Part::from_reader(&name, Box::new(file)).map_err(failed);
         }
-        // SAFETY: the mapping is read-only and private to this process. Another program that cuts
-        // the file while it is read could end this process with a signal; the documentation says so.
-        let map = unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?;
+        let map = map_file(&file).map_err(failed)?;
         if Compression::of(&map).is_some() {
             drop(map);
             return Part::from_reader(&name, Box::new(file)).map_err(failed);
