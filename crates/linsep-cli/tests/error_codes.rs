@@ -5,7 +5,7 @@ mod common;
 
 use common::{Room, Run, TWO, gzip, send_signal};
 use linsep::Code;
-use linsep::model_file::ModelFile;
+use linsep::file::ModelFile;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 

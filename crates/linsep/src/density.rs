@@ -20,11 +20,11 @@
 //!
 //! Reference: Bishop, Pattern Recognition and Machine Learning, 4.2 and 11.1.
 
-use crate::data::input::InputMap;
-use crate::engine::dense::Factor;
-use crate::error::{Error, Result};
+use crate::algebra::Factor;
 use crate::model::LinearModel;
-use crate::rng::{Purpose, Stream};
+use linsep_data::error::{Error, Result};
+use linsep_data::input::InputMap;
+use linsep_data::rng::{Purpose, Stream};
 use serde::{Deserialize, Serialize};
 
 /// Densities of more numbers than this are not kept with a model.

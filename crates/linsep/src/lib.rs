@@ -17,37 +17,36 @@
 //! the rooms. The library never prints, never reads the clock and starts no thread that was not
 //! asked for; the number of threads never changes a bit of a result.
 
-mod error;
-
-pub mod checkpoint;
-pub(crate) mod container;
-pub mod data;
 pub mod density;
-pub(crate) mod engine;
-pub mod explain;
-pub mod foreign;
-pub mod geometry;
+pub mod file;
 pub mod learn;
 pub mod loss;
+pub mod metrics;
 pub mod model;
-pub mod model_file;
-pub mod neuron;
-pub mod plot;
 pub mod recipe;
-pub mod report;
-pub mod trace;
+pub mod run;
+pub mod select;
 pub mod verdict;
 
-pub mod atomic;
-pub(crate) mod parallel;
-pub mod rng;
+// What the crate `linsep-teach` builds on. Not part of the documented interface.
+#[doc(hidden)]
+pub mod claim;
+#[doc(hidden)]
+pub mod engine;
+#[doc(hidden)]
+pub mod objective;
 
+mod algebra;
+
+pub use linsep_data as data;
 pub use linsep_proof as proof;
 
-pub use data::{Dataset, DatasetBuilder};
-pub use error::{Code, DataError, Error, Excerpt, Place, Problem, Result, printable};
-pub use learn::{
+pub use linsep_data::{
+    Code, DataError, Dataset, DatasetBuilder, Error, Excerpt, Place, Problem, Result, atomic,
+    printable, rng,
+};
+pub use model::{Ballot, Leads, LinearModel, Link, Plane, Rule};
+pub use run::{
     BinaryLearner, Budget, Certificate, Claim, Fit, Learner, Limits, Observer, Progress, Remark,
     State, Status, Stop, Task, Training, drive,
 };
-pub use model::{Ballot, Leads, LinearModel, Link, Plane, Rule};

@@ -18,12 +18,8 @@
 //!
 //! References: Duda, Hart, Stork 5.4 to 5.8; Bishop 4.1.7 and 7.1.2.
 
-mod measure;
-
-pub use measure::{Card, Measured, ModelCriteria, PlaneCriteria, measure, measure_model};
-
-use crate::data::read::words;
-use crate::error::{Error, Result};
+use linsep_data::error::{Error, Result};
+use linsep_data::read::words;
 
 words! {
     /// A criterion, by its word.
@@ -45,6 +41,24 @@ words! {
     }
 }
 
+/// What holds of a criterion whatever the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Card {
+    /// Whether it is a convex function of the plane.
+    pub convex: bool,
+    /// Where it has a gradient.
+    pub differentiable: &'static str,
+    /// Whether its values have a lower bound.
+    pub bounded_below: bool,
+    /// Whether a plane multiplied by a number above 0 has the same value.
+    pub scale_invariant: bool,
+    /// What its minimum is like.
+    pub minimum: &'static str,
+    /// The items of the lectures that speak of it.
+    pub items: &'static str,
+}
+
 impl Criterion {
     /// Every criterion, in the order of the table.
     pub const ALL: [Criterion; 7] = [
@@ -56,6 +70,45 @@ impl Criterion {
         Criterion::SquaredHinge,
         Criterion::Logistic,
     ];
+
+    /// What holds of the criterion whatever the data.
+    pub fn card(self) -> Card {
+        let (differentiable, minimum, items) = match self {
+            Criterion::Mistakes => (
+                "nowhere useful: flat with steps",
+                "many planes share it; found by trying, not by slopes",
+                "L44",
+            ),
+            Criterion::Distance => (
+                "but where a row is on the plane",
+                "0 on separable rows; else local ones too",
+                "L45",
+            ),
+            Criterion::Perceptron => (
+                "but where a row is on the plane",
+                "0, also at weights of 0, so an empty error set ends a run and not the value",
+                "L46",
+            ),
+            Criterion::Squared => {
+                ("everywhere", "exists; unique if the columns (1, x) are independent", "L83, L84")
+            }
+            Criterion::Hinge => ("but where a margin is 1", "exists; need not be unique", "L10"),
+            Criterion::SquaredHinge => ("everywhere, once", "exists; need not be unique", "L10"),
+            Criterion::Logistic => (
+                "everywhere",
+                "none on separable or touching rows: the value falls for ever; else it exists",
+                "L37",
+            ),
+        };
+        Card {
+            convex: self.is_convex(),
+            differentiable,
+            bounded_below: true,
+            scale_invariant: matches!(self, Criterion::Mistakes | Criterion::Distance),
+            minimum,
+            items,
+        }
+    }
 
     /// What a row of this margin adds; for `jd` before the division by ‖w‖.
     #[inline]
@@ -114,6 +167,80 @@ impl Criterion {
             Criterion::Hinge => "what the margins lack of 1",
             Criterion::SquaredHinge => "the same, squared",
             Criterion::Logistic => "minus the log-likelihood of the logistic model",
+        }
+    }
+}
+
+/// A convex loss of two classes that the optimisers make small: value, negative gradient, curvature and
+/// what the conjugate gives the dual bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// ln(1 + exp(−m)).
+    Logistic,
+    /// max(0, 1 − m).
+    Hinge,
+    /// max(0, 1 − m)².
+    SquaredHinge,
+}
+
+impl Loss {
+    /// The loss at a margin.
+    #[inline]
+    pub fn value(self, m: f64) -> f64 {
+        match self {
+            Loss::Logistic => (-m.abs()).exp().ln_1p() + (-m).max(0.0),
+            Loss::Hinge => (1.0 - m).max(0.0),
+            Loss::SquaredHinge => {
+                let lack = (1.0 - m).max(0.0);
+                lack * lack
+            }
+        }
+    }
+
+    /// Minus the slope: the multiplier that a margin asks for, for the cost 1.
+    #[inline]
+    pub fn negative_gradient(self, m: f64) -> f64 {
+        match self {
+            Loss::Logistic => 1.0 / (1.0 + m.exp()),
+            Loss::Hinge => f64::from(u8::from(m < 1.0)),
+            Loss::SquaredHinge => 2.0 * (1.0 - m).max(0.0),
+        }
+    }
+
+    /// The second derivative, or one of those at a kink.
+    #[inline]
+    pub fn curvature(self, m: f64) -> f64 {
+        match self {
+            Loss::Logistic => {
+                let p = 1.0 / (1.0 + m.abs().exp());
+                p * (1.0 - p)
+            }
+            Loss::Hinge => 0.0,
+            Loss::SquaredHinge => 2.0 * f64::from(u8::from(m < 1.0)),
+        }
+    }
+
+    /// ψ(α) of a row of cost c.
+    #[inline]
+    pub fn conjugate_term(self, alpha: f64, cost: f64) -> f64 {
+        match self {
+            Loss::Hinge => alpha,
+            Loss::SquaredHinge => alpha - 0.25 * alpha * alpha / cost,
+            Loss::Logistic => {
+                let p = (alpha / cost).clamp(0.0, 1.0);
+                let part = |p: f64| if p > 0.0 { -p * p.ln() } else { 0.0 };
+                let rest = if p < 1.0 { -(1.0 - p) * (-p).ln_1p() } else { 0.0 };
+                cost * (part(p) + rest)
+            }
+        }
+    }
+
+    /// The same loss in claims.
+    pub(crate) fn in_claims(self) -> linsep_proof::Loss {
+        match self {
+            Loss::Logistic => linsep_proof::Loss::Logistic,
+            Loss::Hinge => linsep_proof::Loss::Hinge,
+            Loss::SquaredHinge => linsep_proof::Loss::SquaredHinge,
         }
     }
 }

@@ -4,7 +4,7 @@ use super::{data, flag, output, path, switch};
 use crate::input;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command};
-use linsep::neuron::{Gate, MOST_INPUTS};
+use linsep_teach::neuron::{Gate, MOST_INPUTS};
 
 /// The commands, in the order in which they are listed.
 pub(super) fn commands() -> [Command; 5] {

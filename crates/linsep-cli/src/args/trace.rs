@@ -4,7 +4,7 @@ use super::{data, flag, path, switch};
 use crate::input;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command};
-use linsep::learn::boxes;
+use linsep_teach::boxes;
 
 /// What `train` has for traces and boxes.
 pub(crate) fn train_flags() -> Vec<Arg> {

@@ -13,7 +13,7 @@ use crate::output::{Facts, note, percent, print, print_json};
 use crate::progress::Watch;
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
-use linsep::foreign::ForeignModel;
+use linsep::model::foreign::ForeignModel;
 use linsep::proof::{Certificate, CertificateFile, Claim, DataIdentity, Optimality};
 use linsep::recipe::{Recipe, Settings};
 use linsep::{Code, Error, Limits, Stop, Task};

@@ -1,7 +1,7 @@
 //! Planes as people write them: sums of named features.
 
 use linsep::Plane;
-use linsep::geometry::Line;
+use linsep_teach::geometry::Line;
 
 /// `2 x1 - x2`; `0` where every weight is 0.
 pub(super) fn sum(weights: &[f64], names: &[String]) -> String {

@@ -9,10 +9,12 @@ use crate::output::{Facts, counted, grouped, print, print_json};
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
 use linsep::data::write::{Packer, write};
-use linsep::neuron::{Activation, Gate, Obstacle, Realisation, Thresholds, TruthTable, plane_of};
 use linsep::proof::{Certificate, CertificateFile, Claim, DataIdentity};
 use linsep::verdict::{Decision, Judge, Method, Verdict};
 use linsep::{Dataset, Error, Plane};
+use linsep_teach::neuron::{
+    Activation, Gate, Obstacle, Realisation, Thresholds, TruthTable, plane_of,
+};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -11,15 +11,15 @@ use crate::progress::Watch;
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
 use linsep::data::read::read_with_map;
-use linsep::learn::two_weights::TwoWeights;
+use linsep::file::ModelFile;
 use linsep::loss::Criterion;
-use linsep::model_file::ModelFile;
-use linsep::plot::{
+use linsep::recipe::{Recipe, Settings};
+use linsep::{Dataset, Error, Fit, Limits, LinearModel, Stop, Task};
+use linsep_teach::plot::{
     Confusion, CriterionView, Curves, Direction, Histogram, Look, Neuron, Pattern, Weight,
     axes_named,
 };
-use linsep::recipe::{Recipe, Settings};
-use linsep::{Dataset, Error, Fit, Limits, LinearModel, Stop, Task};
+use linsep_teach::two_weights::TwoWeights;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -337,7 +337,7 @@ impl Plan {
         data: &Dataset,
         matches: &ArgMatches,
         context: &Context,
-    ) -> Result<linsep::report::Evaluation, Failure> {
+    ) -> Result<linsep::metrics::Evaluation, Failure> {
         match self.model {
             None => Ok(model.evaluate(data, None, context.threads)),
             Some(_) => {

@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use linsep::atomic::write_atomic;
 use linsep::data::write::{OutputFormat, Packer, Packing, RowWriter, unfit_label};
 use linsep::density::{MOST_NUMBERS, Sampler};
-use linsep::model_file::ModelFile;
+use linsep::file::ModelFile;
 use linsep::{Error, LinearModel};
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -6,7 +6,7 @@ use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, counted, grouped, print, print_json};
 use clap::ArgMatches;
-use linsep::model_file::ModelFile;
+use linsep::file::ModelFile;
 use linsep::{Ballot, Claim, Error, LinearModel, Plane, Rule};
 use serde_json::json;
 use std::path::PathBuf;

@@ -10,7 +10,7 @@ use clap::ArgMatches;
 use linsep::data::basis::Basis;
 use linsep::data::input::{InputMap, SourceColumn};
 use linsep::data::read::read_with_map;
-use linsep::model_file::ModelFile;
+use linsep::file::ModelFile;
 use linsep::proof::{self, CertificateFile, Claim, FileError, Finding, check_file};
 use linsep::{Code, Dataset, Error};
 use serde_json::json;

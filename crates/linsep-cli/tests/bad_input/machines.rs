@@ -21,8 +21,7 @@ fn a_class_called_like_no_class_stands_in_the_way_of_abstaining() {
     let room = Room::holding("odd.csv", "x,label\n1,q\n2,q\n8,?x\n9,?x\n");
     room.run("train odd.csv").exits(0);
     room.run("predict odd.linsep odd.csv --abstain").exits(0);
-    let mut file =
-        linsep::model_file::ModelFile::load(&room.path("odd.linsep"), None).expect("a model");
+    let mut file = linsep::file::ModelFile::load(&room.path("odd.linsep"), None).expect("a model");
     file.model.classes[0] = "?".to_owned();
     file.save(&room.path("odd.linsep")).expect("a file");
     room.run("predict odd.linsep odd.csv").exits(0);

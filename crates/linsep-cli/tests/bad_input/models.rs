@@ -2,7 +2,7 @@
 
 use super::Room;
 use linsep::Rule;
-use linsep::model_file::ModelFile;
+use linsep::file::ModelFile;
 
 /// Every command that reads a model refuses `m.linsep` with this code and leaves nothing behind.
 #[track_caller]

@@ -1,7 +1,7 @@
 //! Optimisers with settings that mean nothing, data at the edge of what they can do, and limits.
 
 use super::Room;
-use linsep::model_file::ModelFile;
+use linsep::file::ModelFile;
 
 /// Rows of two classes that overlap.
 const MIXED: &str = "x,u,label\n1,2,a\n2,1,b\n3,5,a\n4,3,b\n5,4,a\n6,7,b\n2,2,a\n7,1,b\n";

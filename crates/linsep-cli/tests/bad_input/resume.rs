@@ -114,7 +114,7 @@ fn no_byte_of_a_checkpoint_can_be_flipped() {
         for bit in [1, 4, 64] {
             let mut flipped = whole.clone();
             flipped[at] ^= bit;
-            let error = linsep::checkpoint::Checkpoint::from_bytes(&flipped, "c".as_ref());
+            let error = linsep::file::checkpoint::Checkpoint::from_bytes(&flipped, "c".as_ref());
             assert!(error.is_err(), "bit {bit} of byte {at} ({byte})");
         }
     }
@@ -130,7 +130,7 @@ fn no_byte_of_a_checkpoint_can_be_flipped() {
 /// A checksum that fits is not enough: the parts have to fit together.
 #[test]
 fn a_checkpoint_that_contradicts_itself_is_refused_although_its_checksum_fits() {
-    use linsep::checkpoint::Checkpoint;
+    use linsep::file::checkpoint::Checkpoint;
     let room = room();
     let bytes = std::fs::read(room.path("m.linsep.checkpoint")).expect("a checkpoint");
     type Change = fn(&mut Checkpoint);

@@ -3,7 +3,7 @@
 
 use super::Room;
 use linsep::density::Family;
-use linsep::model_file::ModelFile;
+use linsep::file::ModelFile;
 
 /// The run is refused with this exit code and these texts, prints nothing and leaves nothing behind.
 #[track_caller]

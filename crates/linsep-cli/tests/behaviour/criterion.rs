@@ -2,7 +2,7 @@
 
 use crate::common::Room;
 use linsep::Plane;
-use linsep::model_file::ModelFile;
+use linsep::file::ModelFile;
 
 #[test]
 fn every_criterion_has_the_value_that_can_be_worked_out_by_hand() {

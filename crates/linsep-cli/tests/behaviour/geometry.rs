@@ -1,7 +1,7 @@
 //! `geometry`: lengths that can be checked by hand, and the files it writes.
 
 use crate::common::Room;
-use linsep::model_file::ModelFile;
+use linsep::file::ModelFile;
 use linsep::{Plane, Rule};
 
 /// A folder with `m.linsep`, the plane 3a + 4b - 10 = 0 of the classes x and y, and rows around it.

@@ -2,7 +2,7 @@
 //! data.
 
 use crate::common::{Room, Run, TWO, send_signal};
-use linsep::checkpoint::Checkpoint;
+use linsep::file::checkpoint::Checkpoint;
 use linsep::recipe::{ALL, Kind, Recipe};
 use linsep::rng::{Purpose, Stream};
 use std::io::{BufRead, BufReader, Read};
@@ -208,8 +208,7 @@ fn new_data_goes_on_where_the_old_data_ended() {
         let show = |name: &str| room.run(&format!("show {name} --json")).exits(0).json();
         let (both, parts) = (show("both.linsep"), show("m.linsep"));
         assert_eq!(parts["planes"], both["planes"], "{learner}");
-        let file =
-            linsep::model_file::ModelFile::load(&room.path("m.linsep"), None).expect("a model");
+        let file = linsep::file::ModelFile::load(&room.path("m.linsep"), None).expect("a model");
         let earlier = file.run.expect("a run").earlier;
         assert_eq!((earlier.epochs, earlier.visits), (1, 500), "{learner}");
         assert_eq!(Some(earlier.updates + file.updates), both["updates"].as_u64(), "{learner}");

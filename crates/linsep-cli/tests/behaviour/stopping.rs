@@ -14,7 +14,7 @@ fn run(room: &Room, flags: &str) -> Run {
 }
 
 fn visits(room: &Room) -> u64 {
-    let file = linsep::model_file::ModelFile::load(&room.path("m.linsep"), None).expect("a model");
+    let file = linsep::file::ModelFile::load(&room.path("m.linsep"), None).expect("a model");
     file.run.expect("a run").visits
 }
 

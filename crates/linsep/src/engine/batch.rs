@@ -3,33 +3,33 @@
 //! A pass adds up Σ ω f(m) and Σ ω f'(m) y z over blocks of rows, several blocks at a time on as many
 //! threads as there are, and adds the sums of the blocks in their order: threads change no bit.
 
-use crate::data::Dataset;
-use crate::data::scale::Scaler;
-use crate::data::store::{Row, Rows, with_rows};
 use crate::loss::Criterion;
 use crate::model::Plane;
-use crate::parallel::parallel_map;
+use linsep_data::Dataset;
+use linsep_data::matrix::{Row, Rows, with_rows};
+use linsep_data::parallel::parallel_map;
+use linsep_data::scale::Scaler;
 
 /// The rows of one two-class problem and how they count.
-pub(crate) struct Batch<'a> {
-    pub(crate) data: &'a Dataset,
-    pub(crate) rows: &'a [u32],
-    pub(crate) positive: u32,
-    pub(crate) scaler: &'a Scaler,
+pub struct Batch<'a> {
+    pub data: &'a Dataset,
+    pub rows: &'a [u32],
+    pub positive: u32,
+    pub scaler: &'a Scaler,
     /// The weight of each row of the data, where not all are 1.
-    pub(crate) weights: Option<&'a [f64]>,
-    pub(crate) threads: usize,
+    pub weights: Option<&'a [f64]>,
+    pub threads: usize,
 }
 
 /// What a pass adds up to.
 #[derive(Clone, Debug)]
-pub(crate) struct Sums {
+pub struct Sums {
     /// Σ ω f(m).
-    pub(crate) value: f64,
+    pub value: f64,
     /// Rows with m ≤ 0.
-    pub(crate) mistakes: u64,
+    pub mistakes: u64,
     /// Σ ω f'(m) y x and Σ ω f'(m) y, in raw coordinates.
-    pub(crate) gradient: Plane,
+    pub gradient: Plane,
 }
 
 /// Rows in a block, and blocks whose sums are held at a time.
@@ -38,12 +38,12 @@ const TOGETHER: usize = 8;
 
 impl Batch<'_> {
     /// The sums of a criterion at a plane.
-    pub(crate) fn sums(&self, criterion: Criterion, plane: &Plane) -> Sums {
+    pub fn sums(&self, criterion: Criterion, plane: &Plane) -> Sums {
         self.sums_of(&|m| (criterion.value(m), criterion.slope(m)), plane)
     }
 
     /// The value of a criterion at a plane; that of J_d is divided by the length of the plane.
-    pub(crate) fn value(&self, criterion: Criterion, plane: &Plane) -> f64 {
+    pub fn value(&self, criterion: Criterion, plane: &Plane) -> f64 {
         let value = self.sums_of(&|m| (criterion.value(m), 0.0), plane).value;
         let length = self.length(plane);
         if criterion == Criterion::Distance && length > 0.0 { value / length } else { value }
@@ -57,7 +57,7 @@ impl Batch<'_> {
             let parts = parallel_map(
                 group.len(),
                 self.threads,
-                |k| with_rows!(self.data.store, rows => self.block_of(rows, f, plane, group[k])),
+                |k| with_rows!(self.data.store(), rows => self.block_of(rows, f, plane, group[k])),
             );
             parts.iter().for_each(|part| total.add(part));
         }
@@ -65,10 +65,10 @@ impl Batch<'_> {
     }
 
     /// The rows that pull at a plane, each with the multiple of it that Σ ω f'(m) y z has.
-    pub(crate) fn pulls(&self, criterion: Criterion, plane: &Plane) -> Vec<(u32, f64)> {
+    pub fn pulls(&self, criterion: Criterion, plane: &Plane) -> Vec<(u32, f64)> {
         let pull = |&row: &u32| {
             let f = |m| (0.0, criterion.slope(m));
-            let look = with_rows!(self.data.store, rows => self.look(rows, &f, plane, row));
+            let look = with_rows!(self.data.store(), rows => self.look(rows, &f, plane, row));
             (row, look.pull)
         };
         self.rows.iter().map(pull).filter(|(_, pull)| *pull != 0.0).collect()
@@ -116,7 +116,7 @@ impl Batch<'_> {
 
     /// The largest eigenvalue of Σ ω z zᵀ in the coordinates of the run, by a few steps of the power
     /// method: an estimate from below.
-    pub(crate) fn largest_eigenvalue(&self) -> f64 {
+    pub fn largest_eigenvalue(&self) -> f64 {
         let width = self.data.n_features();
         let mut direction = Plane { weights: vec![0.0; width], bias: 1.0 };
         let mut value = 0.0;
@@ -139,14 +139,14 @@ impl Batch<'_> {
     }
 
     /// The length of a gradient in the coordinates of the run.
-    pub(crate) fn slope_length(&self, gradient: &Plane) -> f64 {
+    pub fn slope_length(&self, gradient: &Plane) -> f64 {
         let weights = gradient.weights.iter().enumerate();
         let square: f64 = weights.map(|(j, g)| (g * self.scaler.scale(j)).powi(2)).sum();
         (square + gradient.bias * gradient.bias).sqrt()
     }
 
     /// The length of a plane in the coordinates of the run.
-    pub(crate) fn length(&self, plane: &Plane) -> f64 {
+    pub fn length(&self, plane: &Plane) -> f64 {
         let weights = plane.weights.iter().enumerate();
         let square: f64 = weights.map(|(j, w)| (w / self.scaler.scale(j)).powi(2)).sum();
         (square + plane.bias * plane.bias).sqrt()
@@ -154,7 +154,7 @@ impl Batch<'_> {
 }
 
 /// y(w·x + b) of every row.
-pub(crate) fn margins(
+pub fn margins(
     data: &Dataset,
     rows: &[u32],
     positive: u32,
@@ -163,7 +163,7 @@ pub(crate) fn margins(
 ) -> Vec<f64> {
     let blocks: Vec<&[u32]> = rows.chunks(BLOCK).collect();
     let block = |k: usize| -> Vec<f64> {
-        with_rows!(data.store, store => {
+        with_rows!(data.store(), store => {
             let margin = |&row: &u32| {
                 let score = store.dot(row as usize, &plane.weights) + plane.bias;
                 if data.class_of(row as usize) == positive { score } else { -score }
@@ -194,7 +194,7 @@ impl Plane {
     }
 
     /// A step down a slope given in raw coordinates: w ← w − η S² g.
-    pub(crate) fn descend(&mut self, rate: f64, scaler: &Scaler, gradient: &Plane) {
+    pub fn descend(&mut self, rate: f64, scaler: &Scaler, gradient: &Plane) {
         for (j, (w, g)) in self.weights.iter_mut().zip(&gradient.weights).enumerate() {
             let s = scaler.scale(j);
             *w -= rate * s * s * g;
@@ -205,14 +205,14 @@ impl Plane {
 
 /// Σ pull · (1, x) over some rows in the order in which a pass adds them up: block by block of all
 /// `rows`, which rise.
-pub(crate) fn sum_of_pulls(data: &Dataset, rows: &[u32], pulls: &[(u32, f64)]) -> Plane {
+pub fn sum_of_pulls(data: &Dataset, rows: &[u32], pulls: &[(u32, f64)]) -> Plane {
     let zero = || Plane { weights: vec![0.0; data.n_features()], bias: 0.0 };
     let block = |row: u32| rows.partition_point(|other| *other < row) / BLOCK;
     let (mut total, mut scratch) = (zero(), Vec::new());
     for pulls in pulls.chunk_by(|a, b| block(a.0) == block(b.0)) {
         let mut sum = zero();
         for &(row, pull) in pulls {
-            with_rows!(data.store, rows => sum.pull(rows, row, pull, &mut scratch));
+            with_rows!(data.store(), rows => sum.pull(rows, row, pull, &mut scratch));
         }
         total.add(&sum);
     }

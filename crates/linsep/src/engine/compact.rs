@@ -4,8 +4,8 @@
 //! hundred times with K planes had better find the non-zero ones at once.
 
 use super::joint::Joint;
-use crate::data::store::panel::{PanelRows, Real, Scratch};
-use crate::data::store::with_rows;
+use linsep_data::matrix::panel::{PanelRows, Real, Scratch};
+use linsep_data::matrix::with_rows;
 
 /// Rows of an objective by their positions; empty where they are best decoded as they are met.
 pub(super) struct Compact<T> {
@@ -18,7 +18,7 @@ impl<T: Real> Compact<T> {
     /// The rows, each value times the unit of its column.
     pub(super) fn new(joint: &Joint, units: &[f64]) -> Compact<T> {
         let mut compact = Compact { starts: Vec::new(), columns: Vec::new(), values: Vec::new() };
-        let store = &joint.data.store;
+        let store = joint.data.store();
         if !store.is_dense() || 3 * store.nonzeros() > store.held_values() {
             return compact;
         }

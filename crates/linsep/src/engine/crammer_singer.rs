@@ -25,11 +25,11 @@
 
 use super::compact::Compact;
 use super::joint::{Joint, Lines, Measured, Mixing, merge};
-use super::objective::{Gap, Intercept};
-use crate::data::store::panel::{Decoder, PanelRows, Real, Scratch};
-use crate::data::store::with_rows;
-use crate::parallel::parallel_map;
-use crate::rng::{Purpose, Stream};
+use crate::objective::{Gap, Intercept};
+use linsep_data::matrix::panel::{Decoder, PanelRows, Real, Scratch};
+use linsep_data::matrix::with_rows;
+use linsep_data::parallel::parallel_map;
+use linsep_data::rng::{Purpose, Stream};
 
 /// A gap that binary32 reaches.
 const SINGLE: f64 = 1e-4;
@@ -37,9 +37,9 @@ const SINGLE: f64 = 1e-4;
 const LONGEST: u8 = 4;
 
 /// A run of Crammer and Singer's machine.
-pub(crate) struct CrammerSinger {
-    pub(crate) gap: Gap,
-    pub(crate) epochs: u64,
+pub struct CrammerSinger {
+    pub gap: Gap,
+    pub epochs: u64,
     work: Work,
     /// The planes whose gap was measured, and after which epoch.
     measured: Option<(u64, Lines)>,
@@ -67,7 +67,7 @@ macro_rules! with_work {
 /// What can be saved of a run: numbers by the bits of their binary64.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Saved {
+pub struct Saved {
     single: bool,
     shares: Vec<u64>,
     lines: Vec<u64>,
@@ -82,7 +82,7 @@ pub(crate) struct Saved {
 }
 
 impl CrammerSinger {
-    pub(crate) fn new(joint: &Joint, seed: u64) -> CrammerSinger {
+    pub fn new(joint: &Joint, seed: u64) -> CrammerSinger {
         let squares = squares(joint);
         let work = match joint.is_calm() {
             true => Work::Single(Descent::new(joint, &squares)),
@@ -101,7 +101,7 @@ impl CrammerSinger {
 
     /// As many epochs as make up one visit for each row, and a look at the gap where one is due, which ends
     /// the step.
-    pub(crate) fn step(&mut self, joint: &Joint, wanted: f64) {
+    pub fn step(&mut self, joint: &Joint, wanted: f64) {
         let mut visits = 0;
         while visits < joint.len() {
             let (epoch, seed) = (self.epochs, self.seed);
@@ -149,7 +149,7 @@ impl CrammerSinger {
     }
 
     /// The planes as they are now.
-    pub(crate) fn lines(&self, joint: &Joint) -> Lines {
+    pub fn lines(&self, joint: &Joint) -> Lines {
         match &self.measured {
             Some((epoch, lines)) if *epoch == self.epochs => lines.clone(),
             _ => with_work!(&self.work, descent => descent.now(joint)),
@@ -157,7 +157,7 @@ impl CrammerSinger {
     }
 
     /// The planes with a gap of their own.
-    pub(crate) fn measured(&self, joint: &Joint) -> Measured {
+    pub fn measured(&self, joint: &Joint) -> Measured {
         let (gap, lines) = match &self.measured {
             Some((epoch, lines)) if *epoch == self.epochs => (self.gap, lines.clone()),
             _ => self.look(joint),
@@ -171,11 +171,11 @@ impl CrammerSinger {
         Measured { lines, gap, shares }
     }
 
-    pub(crate) fn is_finite(&self) -> bool {
+    pub fn is_finite(&self) -> bool {
         with_work!(&self.work, descent => descent.lines.iter().all(|u| u.value().is_finite()))
     }
 
-    pub(crate) fn save(&self) -> Saved {
+    pub fn save(&self) -> Saved {
         let mut saved = with_work!(&self.work, descent => descent.save());
         saved.gap = [self.gap.primal.to_bits(), self.gap.dual.to_bits()];
         saved.epochs = self.epochs;
@@ -187,7 +187,7 @@ impl CrammerSinger {
     }
 
     /// Goes back to a saved state; false if it does not belong to this objective.
-    pub(crate) fn restore(&mut self, joint: &Joint, saved: &Saved) -> bool {
+    pub fn restore(&mut self, joint: &Joint, saved: &Saved) -> bool {
         let squares = squares(joint);
         let work = match saved.single {
             true => Descent::restored(joint, &squares, saved).map(Work::Single),
@@ -216,7 +216,7 @@ impl CrammerSinger {
 fn squares(joint: &Joint) -> Vec<f64> {
     let square = |&row: &u32| {
         let mut sum = 0.0;
-        joint.data.store.for_each_entry(row as usize, &mut |j, x| {
+        joint.data.store().for_each_entry(row as usize, &mut |j, x| {
             sum += x * x / joint.penalty.curvature(j as usize);
         });
         sum
@@ -300,7 +300,7 @@ impl<T: Real> Descent<T> {
                 *centre += self.ones * *u;
             }
         }
-        with_rows!(joint.data.store, rows => {
+        with_rows!(joint.data.store(), rows => {
             let decoder = rows.decoder::<T>(&units(joint));
             (order.len(), self.visit_all(joint, rows, &decoder, &order, epoch))
         })
@@ -428,7 +428,7 @@ impl<T: Real> Descent<T> {
         const BLOCK: usize = 2048;
         let stride = joint.stride();
         let bias = &self.lines[self.lines.len() - stride..];
-        let parts = with_rows!(joint.data.store, rows => {
+        let parts = with_rows!(joint.data.store(), rows => {
             let decoder = rows.decoder::<T>(&units(joint));
             parallel_map(joint.len().div_ceil(BLOCK), joint.threads, |block| {
                 let (mut scratch, mut scores) = (Scratch::new(), vec![T::ZERO; stride]);

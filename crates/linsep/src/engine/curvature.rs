@@ -5,14 +5,14 @@
 //! it costs no more than a few passes, else of a sample of them whose diagonal is brought to that of all.
 //! More columns take the diagonal alone.
 
-use super::dense::Factor;
-use super::objective::{Intercept, Objective, Penalty, add};
-use crate::data::store::{CodeRows, Store, with_rows};
+use crate::algebra::Factor;
 use crate::model::Plane;
-use crate::parallel::parallel_map;
+use crate::objective::{Intercept, Objective, Penalty, add};
+use linsep_data::matrix::{CodeRows, Store, with_rows};
+use linsep_data::parallel::parallel_map;
 
 /// More columns than this are preconditioned by the diagonal alone.
-pub(crate) const MOST_FACTORED: usize = 1536;
+pub const MOST_FACTORED: usize = 1536;
 /// Rows for each column in the sample whose second derivatives are factorised.
 const SAMPLE: usize = 4;
 /// Passes over the rows that a matrix of all of them may cost.
@@ -120,7 +120,7 @@ impl<'a> Sampled<'a> {
     fn diagonal(&self) -> Plane {
         let width = self.store.width();
         let values = self.store.held_values() as usize;
-        let pieces = super::objective::pieces(self.rows.len(), values, width);
+        let pieces = crate::objective::pieces(self.rows.len(), values, width);
         let parts = parallel_map(pieces.len(), self.threads, |piece| {
             let mut diagonal = Plane { weights: vec![0.0; width], bias: 0.0 };
             let mut scratch = Vec::new();
@@ -162,7 +162,7 @@ pub(super) fn second_derivatives(
     let order = sampled.store.width() + 1;
     // No more pieces than 128 MB hold matrices of.
     let values = (positions.len() * order).min(1 << 24);
-    let pieces = super::objective::pieces(positions.len(), values, order * order / 4);
+    let pieces = crate::objective::pieces(positions.len(), values, order * order / 4);
     let parts = with_rows!(sampled.store, rows => {
         parallel_map(pieces.len(), sampled.threads, |piece| {
             let mut matrix = vec![0.0; order * order];
@@ -201,7 +201,7 @@ fn add_square(h: f64, columns: &[u32], entries: &[f64], matrix: &mut [f64], orde
         }
         let line = &mut matrix[column as usize * order..][..column as usize + 1];
         if dense {
-            crate::data::store::kernel::axpy_dense(a, &entries[..k + 1], line);
+            linsep_kernels::axpy_dense(a, &entries[..k + 1], line);
         } else {
             for (&other, y) in columns[..k + 1].iter().zip(entries) {
                 line[other as usize] += a * y;

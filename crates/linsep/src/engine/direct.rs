@@ -15,9 +15,9 @@
 //! Reference: Chan, Golub, LeVeque, Algorithms for computing the sample variance, 1983.
 
 use super::gram::Gram;
-use crate::data::Dataset;
-use crate::data::store::{Dense, Row, Rows, Shape, Sparse, kernel};
-use crate::parallel::parallel_map;
+use linsep_data::Dataset;
+use linsep_data::matrix::{Dense, Row, Rows, Shape, Sparse, kernel};
+use linsep_data::parallel::parallel_map;
 use serde::{Deserialize, Serialize};
 
 /// Rows in a block: the unit of work and of merging.
@@ -27,7 +27,7 @@ const WAITING: usize = 64 << 20;
 
 /// What to collect of the rows beside weights and sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Want {
+pub enum Want {
     /// Nothing.
     Sums,
     /// Squares, by class.
@@ -37,23 +37,18 @@ pub(crate) enum Want {
 }
 
 /// The rows to look at and how: what every worker has to know.
-pub(crate) struct Spec<'a> {
-    pub(crate) data: &'a Dataset,
-    pub(crate) rows: &'a [u32],
+pub struct Spec<'a> {
+    pub data: &'a Dataset,
+    pub rows: &'a [u32],
     /// The factor of each class beside the weight of a row.
-    pub(crate) factors: Vec<f64>,
-    pub(crate) shift: Vec<f64>,
-    pub(crate) want: Want,
+    pub factors: Vec<f64>,
+    pub shift: Vec<f64>,
+    pub want: Want,
 }
 
 impl<'a> Spec<'a> {
     /// With a shift near the first rows' values, unless nothing will be centred.
-    pub(crate) fn new(
-        data: &'a Dataset,
-        rows: &'a [u32],
-        factors: Vec<f64>,
-        want: Want,
-    ) -> Spec<'a> {
+    pub fn new(data: &'a Dataset, rows: &'a [u32], factors: Vec<f64>, want: Want) -> Spec<'a> {
         let shift = match want {
             Want::Sums => vec![0.0; data.n_features()],
             _ => shift_of(data, &rows[..rows.len().min(BLOCK)]),
@@ -62,9 +57,9 @@ impl<'a> Spec<'a> {
     }
 
     /// The statistics of the rows at some places of `rows`.
-    pub(crate) fn partial(&self, places: std::ops::Range<usize>) -> Statistics {
+    pub fn partial(&self, places: std::ops::Range<usize>) -> Statistics {
         let mut all = Statistics::zero(self);
-        match &self.data.store.shape {
+        match &self.data.store().shape {
             Shape::Dense(rows) => all.add_dense(self, rows, &self.rows[places]),
             Shape::Sparse(rows) => all.add_sparse(self, rows, &self.rows[places]),
         }
@@ -72,11 +67,11 @@ impl<'a> Spec<'a> {
     }
 
     /// The statistics of all rows, block by block.
-    pub(crate) fn collect(&self, threads: usize) -> Statistics {
+    pub fn collect(&self, threads: usize) -> Statistics {
         let blocks: Vec<usize> = (0..self.rows.len().div_ceil(BLOCK)).collect();
         let mut all = Statistics::zero(self);
         // Where a block would hold more sums than the rows have values, there is only one.
-        let values = self.data.store.held_values();
+        let values = self.data.store().held_values();
         if self.want == Want::Sums && !self.data.is_dense() && all.len() as u64 > values / 8 {
             return self.partial(0..self.rows.len());
         }
@@ -93,7 +88,7 @@ impl<'a> Spec<'a> {
     }
 
     /// Calls `each` with the place of a row in `rows`, its factor, its class and x − shift.
-    pub(crate) fn for_rows(
+    pub fn for_rows(
         &self,
         places: std::ops::Range<usize>,
         mut each: impl FnMut(usize, f64, usize, &[f64]),
@@ -104,7 +99,7 @@ impl<'a> Spec<'a> {
         for place in places {
             let row = self.rows[place] as usize;
             values.copy_from_slice(&zeros);
-            self.data.store.for_each(row, &mut scratch, |j, x| {
+            self.data.store().for_each(row, &mut scratch, |j, x| {
                 values[j as usize] = x - self.shift[j as usize];
             });
             let class = self.data.class_of(row) as usize;
@@ -113,7 +108,7 @@ impl<'a> Spec<'a> {
     }
 
     /// `work` on every block of places, results in order.
-    pub(crate) fn by_blocks<T: Send>(
+    pub fn by_blocks<T: Send>(
         &self,
         threads: usize,
         work: impl Fn(std::ops::Range<usize>) -> T + Sync,
@@ -122,7 +117,7 @@ impl<'a> Spec<'a> {
         parallel_map(self.rows.len().div_ceil(BLOCK), threads, |k| work(range(k)))
     }
 
-    pub(crate) fn factor(&self, row: usize, class: usize) -> f64 {
+    pub fn factor(&self, row: usize, class: usize) -> f64 {
         self.data.weight(row) * self.factors[class]
     }
 }
@@ -135,7 +130,7 @@ fn shift_of(data: &Dataset, rows: &[u32]) -> Vec<f64> {
     let mut seen = vec![0usize; width];
     let mut scratch = Vec::new();
     for &row in rows {
-        data.store.for_each(row as usize, &mut scratch, |j, x| {
+        data.store().for_each(row as usize, &mut scratch, |j, x| {
             let j = j as usize;
             low[j] = low[j].min(x);
             high[j] = high[j].max(x);
@@ -160,7 +155,7 @@ fn shift_of(data: &Dataset, rows: &[u32]) -> Vec<f64> {
 
 /// Sums over rows that can be merged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Statistics {
+pub struct Statistics {
     weights: Vec<f64>,
     sums: Vec<Vec<f64>>,
     /// Σ f y² of each class, if wanted.
@@ -183,7 +178,7 @@ impl Statistics {
     }
 
     /// Adds the statistics of the rows that follow.
-    pub(crate) fn merge(&mut self, next: &Statistics) {
+    pub fn merge(&mut self, next: &Statistics) {
         let add = |mine: &mut [f64], theirs: &[f64]| {
             mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
         };
@@ -283,7 +278,7 @@ impl Statistics {
     }
 
     /// Means and centred matrices.
-    pub(crate) fn finish(self, spec: &Spec<'_>) -> Moments {
+    pub fn finish(self, spec: &Spec<'_>) -> Moments {
         let width = spec.shift.len();
         let total: f64 = self.weights.iter().sum();
         let offsets: Vec<Vec<f64>> = self
@@ -308,32 +303,32 @@ impl Statistics {
 }
 
 /// What the statistics say about the rows.
-pub(crate) struct Moments {
-    pub(crate) shift: Vec<f64>,
+pub struct Moments {
+    pub shift: Vec<f64>,
     /// Σ f of each class and of all.
-    pub(crate) weights: Vec<f64>,
-    pub(crate) total: f64,
+    pub weights: Vec<f64>,
+    pub total: f64,
     /// Mean − shift of each class, and of all rows.
-    pub(crate) offsets: Vec<Vec<f64>>,
-    pub(crate) offset: Vec<f64>,
+    pub offsets: Vec<Vec<f64>>,
+    pub offset: Vec<f64>,
     all: Vec<f64>,
     statistics: Statistics,
 }
 
 impl Moments {
     /// The mean of a class.
-    pub(crate) fn mean(&self, class: usize) -> Vec<f64> {
+    pub fn mean(&self, class: usize) -> Vec<f64> {
         self.shift.iter().zip(&self.offsets[class]).map(|(shift, offset)| shift + offset).collect()
     }
 
     /// The mean of all rows.
-    pub(crate) fn mean_of_all(&self) -> Vec<f64> {
+    pub fn mean_of_all(&self) -> Vec<f64> {
         self.shift.iter().zip(&self.offset).map(|(shift, offset)| shift + offset).collect()
     }
 
     /// (sum − w · Σ f x) / Σ f in twice the length of binary64: what the bias adds up to once the mean
     /// is scored.
-    pub(crate) fn beside_mean(&self, sum: f64, weights: &[f64]) -> f64 {
+    pub fn beside_mean(&self, sum: f64, weights: &[f64]) -> f64 {
         let less = |(mut high, mut low): (f64, f64), factors: &[f64]| {
             for (w, x) in weights.iter().zip(factors) {
                 let product = w * x;
@@ -350,26 +345,26 @@ impl Moments {
     }
 
     /// Σ f x of a class; for statistics without a shift.
-    pub(crate) fn sums(&self, class: usize) -> &[f64] {
+    pub fn sums(&self, class: usize) -> &[f64] {
         &self.statistics.sums[class]
     }
 
     /// Σ f (x − mean)² of each column within a class.
-    pub(crate) fn spread(&self, class: usize) -> Vec<f64> {
+    pub fn spread(&self, class: usize) -> Vec<f64> {
         let (sums, weight) = (&self.statistics.sums[class], self.weights[class]);
         let squares = self.statistics.squares[class].iter().zip(sums);
         squares.map(|(square, sum)| centred(*square, &[(*sum, *sum, weight)]).max(0.0)).collect()
     }
 
     /// Σ f (x − mean)² of each column over all rows.
-    pub(crate) fn spread_of_all(&self) -> Vec<f64> {
+    pub fn spread_of_all(&self) -> Vec<f64> {
         let square = |j: usize| self.statistics.squares.iter().map(|s| s[j]).sum();
         let spread = |j: usize| centred(square(j), &[(self.all[j], self.all[j], self.total)]);
         (0..self.shift.len()).map(|j| spread(j).max(0.0)).collect()
     }
 
     /// Σ f (x − c)(x − c)ᵀ in full, with c the class's mean or the mean of all rows.
-    pub(crate) fn scatter(&self, within: bool, threads: usize) -> Vec<f64> {
+    pub fn scatter(&self, within: bool, threads: usize) -> Vec<f64> {
         let width = self.shift.len();
         let line = |j: usize| {
             // Where row j of the triangle would begin if it had a column 0.
@@ -414,7 +409,7 @@ fn centred(sum: f64, parts: &[(f64, f64, f64)]) -> f64 {
     difference + (error - (errors + rests))
 }
 
-pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
+pub fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let part = sum - a;
     (sum, (a - (sum - part)) + (b - part))
@@ -423,7 +418,7 @@ pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::{Purpose, Stream};
+    use linsep_data::rng::{Purpose, Stream};
 
     fn table(rows: usize, value: impl Fn(&mut Stream) -> f64) -> Dataset {
         let mut stream = Stream::new(3, Purpose::Generate(5));

@@ -20,19 +20,20 @@
 //! large-scale linear SVM, 2008; Yu, Huang, Lin, Dual coordinate descent methods for logistic
 //! regression, 2011.
 
-use super::ground::Ground;
-use super::objective::{Gap, Intercept, Loss, Objective, Sides};
 use super::sweep::{self, Found, LEAST_GAP, Machines, Sweep};
-use crate::data::store::{CodeRows, Rows, with_rows};
+use crate::engine::permuted::Ground;
+use crate::loss::Loss;
 use crate::model::Plane;
-use crate::rng::{Purpose, Stream};
+use crate::objective::{Gap, Intercept, Objective, Sides};
+use linsep_data::matrix::{CodeRows, Rows, with_rows};
+use linsep_data::rng::{Purpose, Stream};
 use std::sync::{Arc, OnceLock};
 
 /// A run of dual coordinate descent.
-pub(crate) struct Dual {
+pub struct Dual {
     alpha: Vec<f64>,
-    pub(crate) gap: Gap,
-    pub(crate) epochs: u64,
+    pub gap: Gap,
+    pub epochs: u64,
     moving: Moving,
     /// Where a free bias is pulled to.
     centre: f64,
@@ -58,7 +59,7 @@ const SWIFT_EPOCHS: u64 = 200;
 /// What can be saved of a run.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Saved {
+pub struct Saved {
     alpha: Vec<u64>,
     weights: Vec<u64>,
     numbers: [u64; 6],
@@ -70,7 +71,7 @@ pub(crate) struct Saved {
 }
 
 impl Dual {
-    pub(crate) fn new(objective: &Objective, seed: u64) -> Dual {
+    pub fn new(objective: &Objective, seed: u64) -> Dual {
         let start = |i: usize| match objective.loss {
             // The slope of the entropy is infinite at 0.
             Loss::Logistic => 1e-3 * objective.costs[i],
@@ -107,7 +108,7 @@ impl Dual {
     }
 
     /// The plane of the multipliers.
-    pub(crate) fn plane(&self, objective: &Objective) -> Plane {
+    pub fn plane(&self, objective: &Objective) -> Plane {
         match &self.swift {
             Some(swift) => self.found(swift).plane.clone(),
             None => self.moving.plane(objective),
@@ -115,7 +116,7 @@ impl Dual {
     }
 
     /// The multipliers as they stand.
-    pub(crate) fn multipliers(&self) -> &[f64] {
+    pub fn multipliers(&self) -> &[f64] {
         match &self.swift {
             Some(swift) => &self.found(swift).alpha,
             None => &self.alpha,
@@ -130,7 +131,7 @@ impl Dual {
     }
 
     /// Begins at the multipliers of another run, times a factor.
-    pub(crate) fn warm_start(&mut self, objective: &Objective, saved: &Saved, factor: f64) {
+    pub fn warm_start(&mut self, objective: &Objective, saved: &Saved, factor: f64) {
         if saved.alpha.len() != self.alpha.len() {
             return;
         }
@@ -163,7 +164,7 @@ impl Dual {
     }
 
     /// One epoch, and a look at the gap where one is due.
-    pub(crate) fn step(&mut self, objective: &Objective, wanted: f64) {
+    pub fn step(&mut self, objective: &Objective, wanted: f64) {
         if self.swift.is_some() {
             return self.swift_step(objective, wanted);
         }
@@ -223,7 +224,7 @@ impl Dual {
     }
 
     /// How far, as a share of the primal, the gap may be from what it really is.
-    pub(crate) fn doubt(&self) -> f64 {
+    pub fn doubt(&self) -> f64 {
         if self.swift.is_some() { 1e-5 } else { 1e-13 }
     }
 
@@ -251,7 +252,8 @@ impl Dual {
             // Multipliers that do not balance are shrunk first, one side of them.
             Intercept::Free => objective.dual(&objective.sides(&self.alpha), &self.alpha),
             _ => {
-                let psi = |i: usize| objective.loss.psi(self.alpha[i], objective.costs[i]);
+                let psi =
+                    |i: usize| objective.loss.conjugate_term(self.alpha[i], objective.costs[i]);
                 objective.total(psi) - objective.penalty.value(&plane, objective.intercept)
             }
         };
@@ -359,7 +361,7 @@ impl Dual {
         weights.into_iter().for_each(|row| rows.prefetch_weights(row, &self.moving.folded, 1));
     }
 
-    pub(crate) fn save(&self) -> Saved {
+    pub fn save(&self) -> Saved {
         let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect();
         let numbers = [
             self.moving.bias,
@@ -381,7 +383,7 @@ impl Dual {
     }
 
     /// Goes back to a saved state; false if it does not belong to this objective.
-    pub(crate) fn restore(&mut self, objective: &Objective, saved: &Saved) -> bool {
+    pub fn restore(&mut self, objective: &Objective, saved: &Saved) -> bool {
         if self.swift.is_some() && saved.swift.is_none() {
             self.leave_swift(objective);
         }

@@ -13,7 +13,7 @@
 //!
 //! Reference: Goto and van de Geijn, Anatomy of high-performance matrix multiplication, 2008.
 
-use crate::data::store::kernel::{self, GRAM_ROWS, GRAM_STRIP, GRAM_WORDS};
+use linsep_kernels::{self as kernel, GRAM_ROWS, GRAM_STRIP, GRAM_WORDS};
 
 /// Strips that are multiplied with all others before the next ones are: 128 KiB of a bundle.
 const GROUP: usize = 8;
@@ -21,7 +21,7 @@ const GROUP: usize = 8;
 const STRIDE: usize = GRAM_ROWS + 1;
 
 /// Sums over the rows so far.
-pub(crate) struct Gram {
+pub struct Gram {
     width: usize,
     strips: usize,
     /// The rows of the bundle, strip by strip.
@@ -36,7 +36,7 @@ pub(crate) struct Gram {
 }
 
 impl Gram {
-    pub(crate) fn new(width: usize) -> Gram {
+    pub fn new(width: usize) -> Gram {
         let strips = width.div_ceil(GRAM_STRIP);
         Gram {
             width,
@@ -50,7 +50,7 @@ impl Gram {
     }
 
     /// Adds a row y = row − shift.
-    pub(crate) fn add(&mut self, factor: f64, row: &[f64], shift: &[f64]) {
+    pub fn add(&mut self, factor: f64, row: &[f64], shift: &[f64]) {
         let at = self.factors.len();
         kernel::gram_lay(row, shift, at, STRIDE, &mut self.values, &mut self.halves);
         self.factors.push(factor);
@@ -60,7 +60,7 @@ impl Gram {
     }
 
     /// The upper triangle, row after row.
-    pub(crate) fn finish(mut self) -> Vec<f64> {
+    pub fn finish(mut self) -> Vec<f64> {
         self.flush();
         let mut triangle = Vec::with_capacity(self.width * (self.width + 1) / 2);
         for j in 0..self.width {
@@ -112,7 +112,7 @@ impl Gram {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::{Purpose, Stream};
+    use linsep_data::rng::{Purpose, Stream};
 
     /// What a plain loop gives, to the last bit.
     #[test]

@@ -17,64 +17,64 @@
 //! distribution, p′ = (1 − θ)p + θq with N q_k = Π_k + d_k/θ, Π_k = Σ c p_k, N = Σ c, and the least θ
 //! for which q ≥ 0; p′ is balanced. This is what the checker does as well.
 //!
-//! The planes stand column by column ([`crate::data::store::panel`]). Passes go over fixed pieces of
+//! The planes stand column by column ([`linsep_data::matrix::panel`]). Passes go over fixed pieces of
 //! the rows and add up in a fixed order.
 //!
 //! References: Crammer, Singer, On the algorithmic implementation of multiclass kernel-based vector
 //! machines, 2001; Bishop 4.3.4.
 
 use super::compact::Compact;
-use super::objective::{Gap, Intercept, Penalty, pieces};
-use crate::data::Dataset;
-use crate::data::store::panel::{PanelRows, Real, Scratch, stride};
-use crate::data::store::with_rows;
 use crate::model::Plane;
-use crate::parallel::parallel_map;
+use crate::objective::{Gap, Intercept, Penalty, pieces};
+use linsep_data::Dataset;
+use linsep_data::matrix::panel::{PanelRows, Real, Scratch, stride};
+use linsep_data::matrix::with_rows;
+use linsep_data::parallel::parallel_map;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// An objective of K classes on some rows of a data set.
-pub(crate) struct Joint {
-    pub(crate) data: Arc<Dataset>,
+pub struct Joint {
+    pub data: Arc<Dataset>,
     /// The rows that take part.
-    pub(crate) rows: Vec<u32>,
+    pub rows: Vec<u32>,
     /// The class of each of them.
-    pub(crate) own: Vec<u32>,
+    pub own: Vec<u32>,
     /// c of each of them.
-    pub(crate) costs: Vec<f64>,
-    pub(crate) classes: usize,
-    pub(crate) loss: JointLoss,
+    pub costs: Vec<f64>,
+    pub classes: usize,
+    pub loss: JointLoss,
     /// l2 alone.
-    pub(crate) penalty: Penalty,
-    pub(crate) intercept: Intercept,
-    pub(crate) threads: usize,
+    pub penalty: Penalty,
+    pub intercept: Intercept,
+    pub threads: usize,
 }
 
 /// A loss of all scores of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum JointLoss {
+pub enum JointLoss {
     Softmax,
     CrammerSinger,
 }
 
 /// Numbers for each column and class; the last line is that of the biases.
 #[derive(Clone, Debug)]
-pub(crate) struct Lines {
-    pub(crate) numbers: Vec<f64>,
-    pub(crate) stride: usize,
+pub struct Lines {
+    pub numbers: Vec<f64>,
+    pub stride: usize,
 }
 
 impl Lines {
     /// All but the biases.
-    pub(crate) fn columns(&self) -> &[f64] {
+    pub fn columns(&self) -> &[f64] {
         &self.numbers[..self.numbers.len() - self.stride]
     }
 
-    pub(crate) fn biases(&self) -> &[f64] {
+    pub fn biases(&self) -> &[f64] {
         &self.numbers[self.numbers.len() - self.stride..]
     }
 
-    pub(crate) fn biases_mut(&mut self) -> &mut [f64] {
+    pub fn biases_mut(&mut self) -> &mut [f64] {
         let start = self.numbers.len() - self.stride;
         &mut self.numbers[start..]
     }
@@ -84,41 +84,41 @@ impl Lines {
         self.numbers.chunks_exact(self.stride).enumerate()
     }
 
-    pub(crate) fn add(&mut self, other: &Lines) {
+    pub fn add(&mut self, other: &Lines) {
         self.numbers.iter_mut().zip(&other.numbers).for_each(|(sum, part)| *sum += part);
     }
 
     /// Adds factors times a row whose bias column is 1.
     #[inline]
-    pub(crate) fn add_row(&mut self, columns: &[u32], values: &[f64], factors: &[f64]) {
+    pub fn add_row(&mut self, columns: &[u32], values: &[f64], factors: &[f64]) {
         f64::add_row(columns, values, factors, &mut self.numbers);
         self.biases_mut().iter_mut().zip(factors).for_each(|(sum, factor)| *sum += factor);
     }
 
     /// The scores of a row.
     #[inline]
-    pub(crate) fn scores(&self, columns: &[u32], values: &[f64], scores: &mut [f64]) {
+    pub fn scores(&self, columns: &[u32], values: &[f64], scores: &mut [f64]) {
         scores.copy_from_slice(self.biases());
         f64::add_scores(columns, values, &self.numbers, scores);
     }
 }
 
 /// How shares are balanced.
-pub(crate) struct Mixing {
-    pub(crate) theta: f64,
-    pub(crate) q: Vec<f64>,
+pub struct Mixing {
+    pub theta: f64,
+    pub q: Vec<f64>,
 }
 
 impl Joint {
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    pub(crate) fn width(&self) -> usize {
+    pub fn width(&self) -> usize {
         self.data.n_features()
     }
 
-    pub(crate) fn stride(&self) -> usize {
+    pub fn stride(&self) -> usize {
         stride(self.classes)
     }
 
@@ -127,20 +127,20 @@ impl Joint {
         let fits = |x: f64| x == 0.0 || (1e-6..1e6).contains(&x.abs());
         let mut calm = self.costs.iter().all(|cost| fits(*cost));
         for row in &self.rows {
-            self.data.store.for_each_entry(*row as usize, &mut |j, x| {
+            self.data.store().for_each_entry(*row as usize, &mut |j, x| {
                 calm &= fits(x) && fits(x / self.penalty.curvature(j as usize).sqrt());
             });
         }
         calm
     }
 
-    pub(crate) fn zero(&self) -> Lines {
+    pub fn zero(&self) -> Lines {
         let stride = self.stride();
         Lines { numbers: vec![0.0; (self.width() + 1) * stride], stride }
     }
 
     /// Λ of a line.
-    pub(crate) fn curvature(&self, line: usize) -> f64 {
+    pub fn curvature(&self, line: usize) -> f64 {
         match line < self.width() {
             true => self.penalty.curvature(line),
             false if self.intercept == Intercept::Penalised => self.penalty.l2,
@@ -149,7 +149,7 @@ impl Joint {
     }
 
     /// The planes, one for each class.
-    pub(crate) fn planes(&self, lines: &Lines) -> Vec<Plane> {
+    pub fn planes(&self, lines: &Lines) -> Vec<Plane> {
         let plane = |class: usize| Plane {
             weights: lines.columns().iter().skip(class).step_by(lines.stride).copied().collect(),
             bias: lines.biases()[class],
@@ -158,7 +158,7 @@ impl Joint {
     }
 
     /// Goes over the rows with their non-zero values, each piece with a state of its own.
-    pub(crate) fn pass<S: Send>(
+    pub fn pass<S: Send>(
         &self,
         start: impl Fn(Range<usize>) -> S + Sync,
         visit: impl Fn(&mut S, usize, &[u32], &[f64]) + Sync,
@@ -175,9 +175,9 @@ impl Joint {
         start: impl Fn(Range<usize>) -> S + Sync,
         visit: impl Fn(&mut S, usize, &[u32], &[T]) + Sync,
     ) -> Vec<S> {
-        let held = self.data.store.held_values() as usize;
+        let held = self.data.store().held_values() as usize;
         let pieces = pieces(positions.len(), held, self.width() * self.stride());
-        with_rows!(self.data.store, rows => {
+        with_rows!(self.data.store(), rows => {
             let decoder = rows.decoder::<T>(&vec![1.0; self.width()]);
             parallel_map(pieces.len(), self.threads, |piece| {
                 let mut state = start(pieces[piece].clone());
@@ -197,7 +197,7 @@ impl Joint {
     }
 
     /// Σ c δ x: the sums of the rows of each class.
-    pub(crate) fn class_sums(&self) -> Lines {
+    pub fn class_sums(&self) -> Lines {
         let stride = self.stride();
         let parts = self.pass(
             |_| (self.zero(), vec![0.0; stride]),
@@ -213,7 +213,7 @@ impl Joint {
 
     /// The loss of a row; the scores become differences to the own one.
     #[inline]
-    pub(crate) fn loss(&self, scores: &mut [f64], own: usize) -> f64 {
+    pub fn loss(&self, scores: &mut [f64], own: usize) -> f64 {
         let base = scores[own];
         let scores = &mut scores[..self.classes];
         scores.iter_mut().for_each(|score| *score -= base);
@@ -230,13 +230,13 @@ impl Joint {
     }
 
     /// l2/2 |v|².
-    pub(crate) fn penalty_of(&self, lines: &Lines) -> f64 {
+    pub fn penalty_of(&self, lines: &Lines) -> f64 {
         let square = |line: &[f64]| line.iter().map(|w| w * w).sum::<f64>();
         0.5 * lines.each().map(|(j, line)| self.curvature(j) * square(line)).sum::<f64>()
     }
 
     /// P.
-    pub(crate) fn primal(&self, lines: &Lines) -> f64 {
+    pub fn primal(&self, lines: &Lines) -> f64 {
         let parts = self.pass(
             |_| (0.0, vec![0.0; lines.stride]),
             |(sum, scores), i, columns, values| {
@@ -249,7 +249,7 @@ impl Joint {
 
     /// D of shares whose sums g are known, d among them; `psi` gives ψ of a row whose shares are
     /// mixed. `class_sums` are needed where biases are free.
-    pub(crate) fn bound(
+    pub fn bound(
         &self,
         sums: &Lines,
         class_sums: Option<&Lines>,
@@ -318,7 +318,7 @@ fn mix(sums: &Lines, totals: &Lines, mixing: &Mixing) -> Lines {
 }
 
 /// Adds up what pieces have found, in their order.
-pub(crate) fn merge(zero: Lines, parts: impl Iterator<Item = Lines>) -> Lines {
+pub fn merge(zero: Lines, parts: impl Iterator<Item = Lines>) -> Lines {
     let mut parts = parts;
     let Some(mut all) = parts.next() else { return zero };
     parts.for_each(|part| all.add(&part));
@@ -326,9 +326,9 @@ pub(crate) fn merge(zero: Lines, parts: impl Iterator<Item = Lines>) -> Lines {
 }
 
 /// What a machine of K classes has come to.
-pub(crate) struct Measured {
-    pub(crate) lines: Lines,
-    pub(crate) gap: Gap,
+pub struct Measured {
+    pub lines: Lines,
+    pub gap: Gap,
     /// p of each position, one for each class.
-    pub(crate) shares: Vec<f64>,
+    pub shares: Vec<f64>,
 }

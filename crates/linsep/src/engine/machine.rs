@@ -1,73 +1,68 @@
 //! The planes of an online run, how a row scores on them and how it moves them.
 
-use crate::data::Dataset;
-use crate::data::scale::{Centre, Scaler};
-use crate::data::store::{Bundle, Products, Row, Rows};
-use crate::learn::rate::Rate;
+use crate::engine::rate::Rate;
 use crate::model::Plane;
+use linsep_data::Dataset;
+use linsep_data::matrix::{Bundle, Products, Row, Rows};
+use linsep_data::scale::{Centre, Scaler};
 use serde::{Deserialize, Serialize};
 
 /// The planes and everything needed to score a row and to correct them.
-pub(crate) struct Machine<'a, C> {
-    pub(crate) planes: &'a mut [Moving],
-    pub(crate) late: &'a mut [Moving],
+pub struct Machine<'a, C> {
+    pub planes: &'a mut [Moving],
+    pub late: &'a mut [Moving],
     /// Visits before this one.
-    pub(crate) time: f64,
+    pub time: f64,
     /// The number of the next correction.
-    pub(crate) k: u64,
-    pub(crate) square: Option<&'a [f64]>,
-    pub(crate) row_scale: Option<&'a [f64]>,
-    pub(crate) rates: &'a Rates,
-    pub(crate) centring: C,
-    pub(crate) scratch: Vec<f64>,
-    pub(crate) arrangement: &'a mut Arrangement,
+    pub k: u64,
+    pub square: Option<&'a [f64]>,
+    pub row_scale: Option<&'a [f64]>,
+    pub rates: &'a Rates,
+    pub centring: C,
+    pub scratch: Vec<f64>,
+    pub arrangement: &'a mut Arrangement,
     /// The last two planes that were corrected.
-    pub(crate) moved: &'a mut [Moved; 2],
+    pub moved: &'a mut [Moved; 2],
 }
 
 /// The weights of several planes once more, as scoring wants them, and room for the scores of a row. It
 /// follows from the planes and the rows and is no part of a saved run.
 #[derive(Clone, Debug)]
-pub(crate) struct Arrangement {
+pub struct Arrangement {
     bundle: Option<Bundle>,
     products: Products,
 }
 
 impl Arrangement {
-    pub(crate) fn of(planes: &[Moving], data: &Dataset) -> Arrangement {
-        let bundle = Bundle::for_rows(&data.store, planes.iter().map(|plane| plane.v.as_slice()));
+    pub fn of(planes: &[Moving], data: &Dataset) -> Arrangement {
+        let bundle = Bundle::for_rows(data.store(), planes.iter().map(|plane| plane.v.as_slice()));
         Arrangement { bundle, products: Products::of(planes.len()) }
     }
 }
 
 /// A row that was added to a plane.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Moved {
-    pub(crate) row: u32,
-    pub(crate) plane: u32,
-    pub(crate) step: f64,
+pub struct Moved {
+    pub row: u32,
+    pub plane: u32,
+    pub step: f64,
 }
 
 impl<C: Centring> Machine<'_, C> {
-    pub(crate) fn n_planes(&self) -> usize {
+    pub fn n_planes(&self) -> usize {
         self.planes.len()
     }
 
     /// The score of a row on one plane.
     #[inline]
-    pub(crate) fn score<R: Rows>(&self, rows: &R, row: usize, plane: usize) -> f64 {
+    pub fn score<R: Rows>(&self, rows: &R, row: usize, plane: usize) -> f64 {
         let plane = &self.planes[plane];
         rows.dot(row, &plane.v) + plane.b - self.centring.shift(plane.c, row)
     }
 
     /// Calls `each` with the score of a row on every plane.
     #[inline]
-    pub(crate) fn scores<R: Rows>(
-        &mut self,
-        rows: &R,
-        row: usize,
-        mut each: impl FnMut(usize, f64),
-    ) {
+    pub fn scores<R: Rows>(&mut self, rows: &R, row: usize, mut each: impl FnMut(usize, f64)) {
         let Arrangement { bundle, products } = &mut *self.arrangement;
         rows.dot_all(row, |k| &self.planes[k].v, bundle.as_ref(), products);
         for (k, (plane, dot)) in self.planes.iter().zip(&products.sums).enumerate() {
@@ -77,12 +72,12 @@ impl<C: Centring> Machine<'_, C> {
 
     /// What a score must be multiplied with to be that of the row in the coordinates of the run.
     #[inline]
-    pub(crate) fn row_scale(&self, row: usize) -> f64 {
+    pub fn row_scale(&self, row: usize) -> f64 {
         self.row_scale.map_or(1.0, |scale| scale[row])
     }
 
     /// |z|² of a row in the coordinates of the run.
-    pub(crate) fn square<R: Rows>(&mut self, rows: &R, row: usize) -> f64 {
+    pub fn square<R: Rows>(&mut self, rows: &R, row: usize) -> f64 {
         let values = rows.row(row, &mut self.scratch);
         let mut sum = 0.0;
         match self.square {
@@ -94,13 +89,13 @@ impl<C: Centring> Machine<'_, C> {
     }
 
     /// The rate of the next step at a row.
-    pub(crate) fn rate_of(&self, row: usize) -> f64 {
+    pub fn rate_of(&self, row: usize) -> f64 {
         let factor = self.rates.factors.as_ref().map_or(1.0, |factors| factors[row]);
         self.rates.rate.at(self.k) * factor
     }
 
     /// Adds `step` (with the sign of the direction) times the row, at its rate, to one plane.
-    pub(crate) fn correct<R: Rows>(&mut self, rows: &R, row: usize, plane: usize, step: f64) {
+    pub fn correct<R: Rows>(&mut self, rows: &R, row: usize, plane: usize, step: f64) {
         let a = step * self.rate_of(row);
         *self.moved = [self.moved[1], Moved { row: row as u32, plane: plane as u32, step: a }];
         let step = self.centring.bias_step(row);
@@ -122,12 +117,7 @@ impl<C: Centring> Machine<'_, C> {
 
     /// Asks the memory for what the visits after the next ones need.
     #[inline]
-    pub(crate) fn prefetch<R: Rows>(
-        &self,
-        rows: &R,
-        ahead: &[u32],
-        is_passed_over: impl Fn(u32) -> bool,
-    ) {
+    pub fn prefetch<R: Rows>(&self, rows: &R, ahead: &[u32], is_passed_over: impl Fn(u32) -> bool) {
         /// Visits that pass until it is known where a row stands, the row is there, and the weights of
         /// its columns are.
         const FARTHEST: usize = 16;
@@ -152,12 +142,12 @@ impl<C: Centring> Machine<'_, C> {
 }
 
 impl Moving {
-    pub(crate) fn new(v: Vec<f64>, c: f64, b: f64) -> Moving {
+    pub fn new(v: Vec<f64>, c: f64, b: f64) -> Moving {
         Moving { v, c, b, pulled: 0.0 }
     }
 
     /// The plane in terms of raw features: u = v − c·m.
-    pub(crate) fn raw(&self, scaler: &Scaler) -> Plane {
+    pub fn raw(&self, scaler: &Scaler) -> Plane {
         let mut weights = self.v.clone();
         if let Some(centre) = &scaler.centre {
             weights.iter_mut().zip(&centre.direction).for_each(|(w, m)| *w -= self.c * m);
@@ -166,7 +156,7 @@ impl Moving {
     }
 
     /// Adds a times a row.
-    pub(crate) fn add(&mut self, values: impl Row, a: f64, square: Option<&[f64]>, bias_step: f64) {
+    pub fn add(&mut self, values: impl Row, a: f64, square: Option<&[f64]>, bias_step: f64) {
         match square {
             None => values.add_to(a, &mut self.v),
             Some(square) => values.add_scaled_to(a, square, &mut self.v),
@@ -183,7 +173,7 @@ impl Moving {
 }
 
 /// Centred columns or not, as a type.
-pub(crate) trait Centring: Copy {
+pub trait Centring: Copy {
     /// c·q.
     fn shift(self, c: f64, row: usize) -> f64;
     /// 1 − q + μ·m.
@@ -194,7 +184,7 @@ pub(crate) trait Centring: Copy {
 
 /// Columns as they are.
 #[derive(Clone, Copy)]
-pub(crate) struct NotCentred;
+pub struct NotCentred;
 
 impl Centring for NotCentred {
     #[inline]
@@ -231,25 +221,25 @@ impl Centring for &Centre {
 }
 
 /// The step size of each row.
-pub(crate) struct Rates {
-    pub(crate) rate: Rate,
+pub struct Rates {
+    pub rate: Rate,
     /// Row weights, class weights and row scales multiplied, where any of them is not 1.
-    pub(crate) factors: Option<Vec<f64>>,
+    pub factors: Option<Vec<f64>>,
 }
 
 /// A plane in motion: v, c and b of the module `scale`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Moving {
+pub struct Moving {
     #[serde(with = "bits")]
-    pub(crate) v: Vec<f64>,
+    pub v: Vec<f64>,
     #[serde(with = "bits::one")]
-    pub(crate) c: f64,
+    pub c: f64,
     #[serde(with = "bits::one")]
-    pub(crate) b: f64,
+    pub b: f64,
     /// Σ |step|.
     #[serde(with = "bits::one")]
-    pub(crate) pulled: f64,
+    pub pulled: f64,
 }
 
 /// Numbers are saved by their bits, so that a run that left their range can be saved too.

@@ -8,7 +8,7 @@
 //! iteration. Wide data takes the diagonal of H. Very tall data is solved on every eighth row first, which is a start close to
 //! the answer for an eighth of the price.
 //!
-//! Products H p of dense rows use values of one byte ([`super::rough`]) as long as that gets steps ahead.
+//! Products H p of dense rows use values of one byte ([`crate::engine::quantised`]) as long as that gets steps ahead.
 //!
 //! The multipliers α = −c loss′(m) are a dual point of their own, and P − D = ½ ∇Pᵀ Λ⁻¹ ∇P there, so
 //! the gradient tells how near the best a plane is. For the squared hinge H is a generalised second
@@ -21,11 +21,11 @@
 //! of stochastic Hessian information, 2011.
 
 use super::curvature::{Inverse, Sampled};
-use super::objective::{Gap, Intercept, Look, Objective, Sides, add, worthwhile};
-use super::rough::Rough;
-use crate::data::store::{CodeRows, with_rows};
+use crate::engine::quantised::Rough;
 use crate::model::Plane;
-use crate::parallel::parallel_map;
+use crate::objective::{Gap, Intercept, Look, Objective, Sides, add, worthwhile};
+use linsep_data::matrix::{CodeRows, with_rows};
+use linsep_data::parallel::parallel_map;
 
 /// A run on every eighth row comes first where that leaves so many rows for each column.
 pub(super) const TALL: usize = 30;
@@ -37,14 +37,14 @@ const SLOW: f64 = 0.3;
 const MOST_ITERATIONS: usize = 200;
 
 /// A run of Newton's method.
-pub(crate) struct Newton {
-    pub(crate) plane: Plane,
-    pub(crate) gap: Gap,
-    pub(crate) steps: u64,
+pub struct Newton {
+    pub plane: Plane,
+    pub gap: Gap,
+    pub steps: u64,
     /// Passes over all rows.
-    pub(crate) passes: u64,
+    pub passes: u64,
     /// No step makes the objective smaller: rounding is all that is left.
-    pub(crate) exhausted: bool,
+    pub exhausted: bool,
     preconditioner: Option<Preconditioner>,
     /// What a pass told of the plane; made again where it is missing.
     look: Option<Look>,
@@ -63,7 +63,7 @@ enum Products {
 
 impl Newton {
     /// A run that starts at a plane.
-    pub(crate) fn new(plane: Plane) -> Newton {
+    pub fn new(plane: Plane) -> Newton {
         Newton {
             plane,
             gap: Gap::NONE,
@@ -78,12 +78,12 @@ impl Newton {
     }
 
     /// What a pass told of the plane as it is.
-    pub(crate) fn seen(&self) -> Option<&Look> {
+    pub fn seen(&self) -> Option<&Look> {
         self.look.as_ref()
     }
 
     /// Takes a step unless the gap is small enough, and measures the gap.
-    pub(crate) fn step(&mut self, objective: &Objective, wanted: f64) {
+    pub fn step(&mut self, objective: &Objective, wanted: f64) {
         if self.steps == 0 {
             self.start_on_a_sample(objective);
         }
@@ -175,12 +175,12 @@ impl Newton {
     }
 
     /// Whether products need exact values, and whether the last step was slow.
-    pub(crate) fn care(&self) -> [bool; 2] {
+    pub fn care(&self) -> [bool; 2] {
         [matches!(self.products, Products::Exact), self.was_slow]
     }
 
     /// Goes on with the care of an earlier run.
-    pub(crate) fn take_care(&mut self, [exact, slow]: [bool; 2]) {
+    pub fn take_care(&mut self, [exact, slow]: [bool; 2]) {
         if exact {
             self.products = Products::Exact;
         }
@@ -188,12 +188,12 @@ impl Newton {
     }
 
     /// Where the preconditioner was made, and whether it still serves.
-    pub(crate) fn preconditioner(&self) -> Option<(&Plane, [bool; 2])> {
+    pub fn preconditioner(&self) -> Option<(&Plane, [bool; 2])> {
         self.preconditioner.as_ref().map(|p| (&p.made_at, [p.of_sample, p.still_good]))
     }
 
     /// Makes the preconditioner of an earlier run again.
-    pub(crate) fn precondition(
+    pub fn precondition(
         &mut self,
         objective: &Objective,
         made_at: Plane,
@@ -384,11 +384,11 @@ fn conjugate_gradients(
 }
 
 fn inner(a: &Plane, b: &Plane) -> f64 {
-    crate::data::store::kernel::dot_f64(&a.weights, &b.weights) + a.bias * b.bias
+    linsep_kernels::dot_f64(&a.weights, &b.weights) + a.bias * b.bias
 }
 
 fn push(length: f64, part: &Plane, all: &mut Plane) {
-    crate::data::store::kernel::axpy_dense(length, &part.weights, &mut all.weights);
+    linsep_kernels::axpy_dense(length, &part.weights, &mut all.weights);
     all.bias += length * part.bias;
 }
 

@@ -8,15 +8,15 @@ use super::machine::{Arrangement, Centring, Machine, Moved, Moving, Rates, bits}
 use super::pass::{AllRight, Losses, Margins, Moves, Pass, Passed, work};
 use super::skipping::{EveryRow, Pace, Situation, Skips};
 use super::stopping::StopRule;
-use crate::data::Dataset;
-use crate::data::read::words;
-use crate::data::scale::{Scaler, Scaling};
-use crate::data::store::Rows;
-use crate::error::{Error, Result};
-use crate::learn::update::{Beginning, Move, StartPlane, Update};
-use crate::learn::{Budget, Progress, Status};
 use crate::model::Plane;
-use crate::rng::{Purpose, Stream};
+use crate::run::update::{Beginning, Move, StartPlane, Update};
+use crate::run::{Budget, Progress, Status};
+use linsep_data::Dataset;
+use linsep_data::error::{Error, Result};
+use linsep_data::matrix::Rows;
+use linsep_data::read::words;
+use linsep_data::rng::{Purpose, Stream};
+use linsep_data::scale::{Scaler, Scaling};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, OnceLock};
 
@@ -41,7 +41,7 @@ words! {
 }
 
 /// What happens when a row is visited.
-pub(crate) trait Rule: Send + Sync {
+pub trait Rule: Send + Sync {
     /// Corrects the planes if the row asks for it and tells what it was.
     fn visit<R: Rows, C: Centring>(
         &self,
@@ -90,7 +90,7 @@ pub(crate) trait Rule: Send + Sync {
 
 /// What a visit came to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Visit {
+pub enum Visit {
     /// The row asked for nothing.
     Right,
     /// The planes were corrected, but the row was on its side.
@@ -100,24 +100,24 @@ pub(crate) enum Visit {
 }
 
 /// What a run needs besides its rule.
-pub(crate) struct Setup {
-    pub(crate) data: Arc<Dataset>,
+pub struct Setup {
+    pub data: Arc<Dataset>,
     /// The rows that take part.
-    pub(crate) rows: Vec<u32>,
-    pub(crate) scaling: Scaling,
-    pub(crate) scaler: Scaler,
-    pub(crate) rates: Rates,
-    pub(crate) start: Vec<Plane>,
-    pub(crate) order: Order,
-    pub(crate) until: StopRule,
-    pub(crate) seed: u64,
+    pub rows: Vec<u32>,
+    pub scaling: Scaling,
+    pub scaler: Scaler,
+    pub rates: Rates,
+    pub start: Vec<Plane>,
+    pub order: Order,
+    pub until: StopRule,
+    pub seed: u64,
     /// Whether the average of the planes over all visits is kept too.
-    pub(crate) average: bool,
+    pub average: bool,
 }
 
 /// A run of the engine.
-pub(crate) struct Online<U> {
-    pub(crate) data: Arc<Dataset>,
+pub struct Online<U> {
+    pub data: Arc<Dataset>,
     rule: U,
     scaling: Scaling,
     scaler: Scaler,
@@ -192,7 +192,7 @@ enum Ended {
 }
 
 impl<U: Rule> Online<U> {
-    pub(crate) fn new(rule: U, setup: Setup) -> Result<Online<U>> {
+    pub fn new(rule: U, setup: Setup) -> Result<Online<U>> {
         setup.scaler.check()?;
         let moving = |v: Vec<f64>, b: f64| Moving::new(v, 0.0, b);
         let planes = setup.start.iter().map(|p| moving(p.weights.clone(), p.bias)).collect();
@@ -242,8 +242,8 @@ impl<U: Rule> Online<U> {
         Ok(run)
     }
 
-    /// See [`crate::learn::Training::advance`].
-    pub(crate) fn advance(&mut self, budget: Budget) -> Status {
+    /// See [`crate::run::Training::advance`].
+    pub fn advance(&mut self, budget: Budget) -> Status {
         let Budget { mut visits, mut updates } = budget;
         while visits > 0 && updates > 0 && self.now.ended == Ended::No {
             let step = match self.until {
@@ -330,7 +330,7 @@ impl<U: Rule> Online<U> {
 
     /// Visits so far that needed a look at their row.
     #[cfg(test)]
-    pub(crate) fn looks(&self) -> u64 {
+    pub fn looks(&self) -> u64 {
         self.pace.all
     }
 
@@ -417,11 +417,11 @@ impl<U: Rule> Online<U> {
         }
     }
 
-    pub(crate) fn epoch_rows(&self) -> u64 {
+    pub fn epoch_rows(&self) -> u64 {
         self.rows.len() as u64
     }
 
-    pub(crate) fn progress(&self) -> Progress {
+    pub fn progress(&self) -> Progress {
         Progress {
             epochs: self.now.epoch,
             visits: self.now.visits(),
@@ -431,21 +431,21 @@ impl<U: Rule> Online<U> {
     }
 
     /// Whether the run ended by its stop rule.
-    pub(crate) fn is_clean(&self) -> bool {
+    pub fn is_clean(&self) -> bool {
         self.now.ended == Ended::Clean
     }
 
-    pub(crate) fn stop_rule(&self) -> StopRule {
+    pub fn stop_rule(&self) -> StopRule {
         self.until
     }
 
     /// The planes in terms of raw features.
-    pub(crate) fn planes(&self) -> Vec<Plane> {
+    pub fn planes(&self) -> Vec<Plane> {
         self.now.planes.iter().map(|plane| plane.raw(&self.scaler)).collect()
     }
 
-    /// See [`crate::learn::Training::beginnings`].
-    pub(crate) fn beginning(&self, positive: Option<u32>) -> Beginning {
+    /// See [`crate::run::Training::beginnings`].
+    pub fn beginning(&self, positive: Option<u32>) -> Beginning {
         let plane =
             |plane: &Moving| StartPlane { weights: plane.v.clone(), bias: plane.b, shift: plane.c };
         Beginning {
@@ -459,7 +459,7 @@ impl<U: Rule> Online<U> {
     }
 
     /// The last update, if there was one.
-    pub(crate) fn last_update(&self) -> Option<Update> {
+    pub fn last_update(&self) -> Option<Update> {
         let [first, last] = self.now.moved;
         // A correction of several planes moves two of them: its own, then the rival.
         let (moved, rival) = match self.now.planes.len() {
@@ -475,13 +475,13 @@ impl<U: Rule> Online<U> {
     }
 
     /// The first of them.
-    pub(crate) fn first_plane(&self) -> Plane {
+    pub fn first_plane(&self) -> Plane {
         self.now.planes[0].raw(&self.scaler)
     }
 
     /// The planes averaged over all visits: a step at visit t is part of the planes after it, so
     /// the average over T visits is w − Σ (t − 1) · step / T.
-    pub(crate) fn averaged_planes(&self) -> Vec<Plane> {
+    pub fn averaged_planes(&self) -> Vec<Plane> {
         let visits = (self.now.earlier.visits + self.progress().visits).max(1) as f64;
         let average = |(plane, late): (&Moving, &Moving)| {
             let mut plane = plane.clone();
@@ -498,7 +498,7 @@ impl<U: Rule> Online<U> {
     /// k steps of at most Σ step · R each lose no more than k·ε(|w₀| + 2R Σ step). `None` before
     /// the first correction, after steps on other data, and where rows or columns are shifted or scaled
     /// one by one.
-    pub(crate) fn margin_ceiling(&self) -> Option<f64> {
+    pub fn margin_ceiling(&self) -> Option<f64> {
         let shifted = self.scaler.centre.is_some() || self.scaler.row_factor.is_some();
         if shifted || self.now.earlier != Earlier::default() {
             return None;
@@ -560,12 +560,12 @@ impl Now {
 }
 
 /// Whether a number from a file can be a counter: none that is counted up gets so far.
-pub(crate) fn is_count(number: u64) -> bool {
+pub fn is_count(number: u64) -> bool {
     number < 1 << 53
 }
 
 /// Tells lists of rows, and of weights of rows, apart.
-pub(crate) fn fingerprint(data: &Dataset, rows: &[u32]) -> u64 {
+pub fn fingerprint(data: &Dataset, rows: &[u32]) -> u64 {
     let mix = |h: u64, part: u64| (h ^ part).wrapping_mul(0x0100_0000_01b3).rotate_left(17);
     let list = rows.iter().fold(rows.len() as u64 + 0x9e37, |h, row| mix(h, u64::from(*row)));
     match data.weights() {

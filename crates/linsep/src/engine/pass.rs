@@ -5,9 +5,9 @@
 use super::machine::{Arrangement, Centring, Machine, Moved, Moving, NotCentred, Rates};
 use super::online::{Rule, Visit};
 use super::skipping::Look;
-use crate::data::Dataset;
-use crate::data::scale::Scaler;
-use crate::data::store::{Rows, with_rows};
+use linsep_data::Dataset;
+use linsep_data::matrix::{Rows, with_rows};
+use linsep_data::scale::Scaler;
 
 /// Work that needs the planes and the rows as concrete types.
 pub(super) trait Job<U> {
@@ -40,7 +40,7 @@ pub(super) fn work<U, J: Job<U>>(
     let (square, row_scale) = (scaler.square.as_deref(), scaler.row_factor.as_deref());
     let Moves { planes, late, arrangement, moved, time, k } = moves;
     let scratch = Vec::new();
-    with_rows!(data.store, rows => match &scaler.centre {
+    with_rows!(data.store(), rows => match &scaler.centre {
         None => {
             let centring = NotCentred;
             let machine = Machine {

@@ -6,11 +6,11 @@
 //! give the same bits. A single plane uses the dot product of the rows, which has lanes of its own.
 
 use super::direct::{Spec, two_sum};
-use crate::data::store::{Row, Rows, kernel, with_rows};
+use linsep_data::matrix::{Row, Rows, kernel, with_rows};
 use std::ops::Range;
 
 /// Planes side by side.
-pub(crate) struct Planes {
+pub struct Planes {
     count: usize,
     bundles: Vec<Bundle>,
 }
@@ -30,7 +30,7 @@ fn side_by_side<const L: usize>(planes: &[&[f64]], width: usize) -> Vec<[f64; L]
 }
 
 impl Planes {
-    pub(crate) fn new(planes: &[&[f64]], width: usize) -> Planes {
+    pub fn new(planes: &[&[f64]], width: usize) -> Planes {
         let bundle = |planes: &[&[f64]]| match planes {
             [plane] => Bundle::One(plane.to_vec()),
             _ if planes.len() <= 4 => Bundle::Four(side_by_side(planes, width)),
@@ -57,7 +57,7 @@ impl Planes {
     }
 
     /// Sums of as many rows of numbers, all 0.
-    pub(crate) fn sums(&self) -> Sums {
+    pub fn sums(&self) -> Sums {
         let zeros = |bundle: &Bundle| match bundle {
             Bundle::One(plane) => Bundle::One(vec![0.0; plane.len()]),
             Bundle::Four(planes) => Bundle::Four(vec![[0.0; 4]; planes.len()]),
@@ -69,7 +69,7 @@ impl Planes {
 }
 
 /// A sum of rows for each plane, with what its additions lose: rounding costs products only.
-pub(crate) struct Sums {
+pub struct Sums {
     count: usize,
     high: Vec<Bundle>,
     low: Vec<Bundle>,
@@ -102,7 +102,7 @@ impl Sums {
     }
 
     /// Adds the sums of the rows that follow.
-    pub(crate) fn merge(&mut self, next: &Sums) {
+    pub fn merge(&mut self, next: &Sums) {
         let mine = self.high.iter_mut().zip(&mut self.low);
         for ((high, low), (next_high, next_low)) in mine.zip(next.high.iter().zip(&next.low)) {
             let mine = high.flat_mut().iter_mut().zip(low.flat_mut());
@@ -115,7 +115,7 @@ impl Sums {
     }
 
     /// The sums of each plane, rounded.
-    pub(crate) fn apart(&self) -> Vec<Vec<f64>> {
+    pub fn apart(&self) -> Vec<Vec<f64>> {
         let mut all = Vec::with_capacity(self.count);
         for (high, low) in self.high.iter().zip(&self.low) {
             let lanes = high.lanes();
@@ -173,16 +173,16 @@ impl Loaded<'_> {
 
 /// A visit of a row: its weight, factor and class, and w·y of every plane, which may be changed to the
 /// factors by which the row is added to the sums.
-pub(crate) struct Visit<'a> {
-    pub(crate) weight: f64,
-    pub(crate) factor: f64,
-    pub(crate) class: usize,
-    pub(crate) scores: &'a mut [f64],
+pub struct Visit<'a> {
+    pub weight: f64,
+    pub factor: f64,
+    pub class: usize,
+    pub scores: &'a mut [f64],
 }
 
 impl Spec<'_> {
     /// Visits rows y = x − shift with their scores.
-    pub(crate) fn score_rows(
+    pub fn score_rows(
         &self,
         planes: &Planes,
         places: Range<usize>,
@@ -193,7 +193,7 @@ impl Spec<'_> {
 
     /// Visits rows y = x − shift with their scores, and adds them to `sums` by the factors that these
     /// were changed to.
-    pub(crate) fn add_rows(
+    pub fn add_rows(
         &self,
         planes: &Planes,
         sums: &mut Sums,
@@ -222,7 +222,7 @@ impl Spec<'_> {
                 columns.clear();
                 self.shifted(row, &mut values);
             } else {
-                self.data.store.load(row, &mut columns, &mut values);
+                self.data.store().load(row, &mut columns, &mut values);
             }
             let loaded = Loaded { columns: &columns, values: &values };
             planes.dots(&loaded, &mut scores);
@@ -239,7 +239,7 @@ impl Spec<'_> {
         values.clear();
         values.extend(self.shift.iter().map(|shift| 0.0 - shift));
         let mut scratch = Vec::new();
-        with_rows!(self.data.store, rows => rows.row(row, &mut scratch).for_each(|j, x| {
+        with_rows!(self.data.store(), rows => rows.row(row, &mut scratch).for_each(|j, x| {
             values[j as usize] = x - self.shift[j as usize];
         }));
     }

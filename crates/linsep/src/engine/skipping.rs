@@ -28,9 +28,9 @@
 //! pause where it saved nothing.
 
 use super::machine::{Moved, Moving};
-use crate::data::Dataset;
-use crate::data::scale::Scaler;
-use crate::data::store::{Row, Rows};
+use linsep_data::Dataset;
+use linsep_data::matrix::{Row, Rows};
+use linsep_data::scale::Scaler;
 
 /// Epochs before the first attempt.
 const FIRST: u64 = 8;

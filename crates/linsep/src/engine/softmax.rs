@@ -32,11 +32,11 @@ use super::compact::Compact;
 use super::curvature::{Inverse, Sampled};
 use super::joint::{Joint, JointLoss, Lines, Measured, Mixing, merge};
 use super::newton::TALL;
-use super::objective::{Gap, Intercept};
-use crate::data::store::kernel::{axpy_dense, dot_f64};
-use crate::data::store::panel::Real;
 use crate::model::Plane;
-use crate::parallel::parallel_map;
+use crate::objective::{Gap, Intercept};
+use linsep_data::matrix::panel::Real;
+use linsep_data::parallel::parallel_map;
+use linsep_kernels::{axpy_dense, dot_f64};
 
 /// Iterations of conjugate gradients in one step.
 const MOST_ITERATIONS: usize = 200;
@@ -50,14 +50,14 @@ const GRAINS: f64 = 1e9;
 const DEAD: f64 = 1e-10;
 
 /// A run of Newton's method.
-pub(crate) struct Softmax {
-    pub(crate) lines: Lines,
-    pub(crate) gap: Gap,
-    pub(crate) steps: u64,
+pub struct Softmax {
+    pub lines: Lines,
+    pub gap: Gap,
+    pub steps: u64,
     /// No step makes the objective smaller: rounding is all that is left.
-    pub(crate) exhausted: bool,
+    pub exhausted: bool,
     /// μ.
-    pub(crate) temperature: f64,
+    pub temperature: f64,
     preconditioner: Option<Preconditioner>,
     /// Σ c δ x where biases are free.
     class_sums: Option<Lines>,
@@ -77,7 +77,7 @@ struct Look {
 }
 
 impl Softmax {
-    pub(crate) fn new(lines: Lines) -> Softmax {
+    pub fn new(lines: Lines) -> Softmax {
         Softmax {
             lines,
             gap: Gap::NONE,
@@ -91,7 +91,7 @@ impl Softmax {
     }
 
     /// Measures the gap and, while it is above `wanted`, takes a step.
-    pub(crate) fn step(&mut self, joint: &Joint, wanted: f64) {
+    pub fn step(&mut self, joint: &Joint, wanted: f64) {
         if self.steps == 0 {
             self.start_on_a_sample(joint, wanted);
         }
@@ -153,19 +153,19 @@ impl Softmax {
     }
 
     /// The planes with a gap of their own.
-    pub(crate) fn measured(&self, joint: &Joint) -> Measured {
+    pub fn measured(&self, joint: &Joint) -> Measured {
         let sums = (joint.intercept == Intercept::Free).then(|| joint.class_sums());
         let look = joint.look(&self.lines, self.temperature, sums.as_ref());
         Measured { lines: self.lines.clone(), gap: look.gap, shares: look.shares }
     }
 
     /// Where the preconditioner was made, at which temperature, and whether it still serves.
-    pub(crate) fn preconditioner(&self) -> Option<(&Lines, f64, bool)> {
+    pub fn preconditioner(&self) -> Option<(&Lines, f64, bool)> {
         self.preconditioner.as_ref().map(|p| (&p.made_at, p.temperature, p.still_good))
     }
 
     /// Makes the preconditioner of an earlier run again.
-    pub(crate) fn precondition(&mut self, joint: &Joint, at: Lines, mu: f64, still_good: bool) {
+    pub fn precondition(&mut self, joint: &Joint, at: Lines, mu: f64, still_good: bool) {
         let shares = joint.look(&at, mu, None).shares;
         let made = Preconditioner::new(joint, &shares, mu, at);
         self.preconditioner = Some(Preconditioner { still_good, ..made });
@@ -525,7 +525,7 @@ impl Preconditioner {
         let pairs = shares.chunks_exact(joint.classes).zip(&joint.costs);
         let curvatures: Vec<f64> = pairs.map(curvature).collect();
         let sampled = Sampled {
-            store: &joint.data.store,
+            store: joint.data.store(),
             rows: &joint.rows,
             curvatures: &curvatures,
             penalty: &joint.penalty,

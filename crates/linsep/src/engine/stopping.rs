@@ -13,7 +13,7 @@
 //! may end with a row still wrong. What a rule stands for is a proposal: what is proved about the planes
 //! is for the exact check to say.
 
-use crate::error::{Error, Result};
+use linsep_data::error::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
 
@@ -40,7 +40,7 @@ impl StopRule {
         &["clean-epoch", "empty", "clean-window", "below:EPS", "limit"];
 
     /// What it means that a run ended by this rule.
-    pub(crate) fn words(self) -> String {
+    pub fn words(self) -> String {
         match self {
             StopRule::CleanEpoch => "a pass without mistakes".to_owned(),
             StopRule::Empty => "the error set is empty".to_owned(),

@@ -11,18 +11,19 @@
 //! multiplier in its domain is a dual point, so short ones prove as much.
 
 use super::dual::logistic_step;
-use super::ground::Ground;
-use super::objective::{Gap, Intercept, Loss};
-use crate::data::store::kernel::lanes::Lanes;
-use crate::data::store::kernel::prefetch_at;
-use crate::data::store::profile::power_of_ten;
+use crate::engine::permuted::Ground;
+use crate::loss::Loss;
 use crate::model::Plane;
-use crate::parallel::parallel_map;
-use crate::rng::{Purpose, Stream};
+use crate::objective::{Gap, Intercept};
+use linsep_data::matrix::profile::power_of_ten;
+use linsep_data::parallel::parallel_map;
+use linsep_data::rng::{Purpose, Stream};
+use linsep_kernels::lanes::Lanes;
+use linsep_kernels::prefetch_at;
 use std::sync::Arc;
 
 /// Gaps below this need weights of binary64.
-pub(crate) const LEAST_GAP: f64 = 3e-5;
+pub const LEAST_GAP: f64 = 3e-5;
 /// Neighbours that are visited together.
 const RUN: usize = 16;
 /// Visits that pass until the weights of a row are there.
@@ -33,7 +34,7 @@ const TOLD: f32 = 1.001;
 const LOOK: usize = 1 << 13;
 
 /// A sweep over the machines of consecutive classes.
-pub(crate) struct Sweep<const LANES: usize> {
+pub struct Sweep<const LANES: usize> {
     ground: Arc<Ground>,
     /// The number of the positive machine at each place, if there is one here.
     own: Vec<u8>,
@@ -52,16 +53,16 @@ pub(crate) struct Sweep<const LANES: usize> {
 }
 
 /// The dual point of one machine, and its plane.
-pub(crate) struct Found {
-    pub(crate) plane: Plane,
+pub struct Found {
+    pub plane: Plane,
     /// By positions.
-    pub(crate) alpha: Vec<f64>,
+    pub alpha: Vec<f64>,
 }
 
 /// What can be saved of a sweep.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Saved {
+pub struct Saved {
     weights: Vec<u32>,
     alpha: Vec<u32>,
     bias: Vec<u32>,
@@ -74,7 +75,7 @@ pub(crate) struct Saved {
 }
 
 /// Sweeps of any number of lanes.
-pub(crate) trait Machines: Send + Sync {
+pub trait Machines: Send + Sync {
     /// One epoch, and a look at the gaps where one is due.
     fn step(&mut self, wanted: f64, threads: usize);
     /// How near each machine was when it was last looked at.
@@ -98,7 +99,7 @@ pub(crate) trait Machines: Send + Sync {
 
 /// Sweeps of `count` machines, alike in size and two at least where that keeps two cores busy; `own`
 /// has the number of the positive machine of each position.
-pub(crate) fn sweeps(ground: &Arc<Ground>, own: &[u32], count: usize) -> Vec<Box<dyn Machines>> {
+pub fn sweeps(ground: &Arc<Ground>, own: &[u32], count: usize) -> Vec<Box<dyn Machines>> {
     const MOST: usize = 16;
     let parts = count.div_ceil(MOST).max(count.min(2));
     let start = |part: usize| part * count / parts;
@@ -123,7 +124,7 @@ where
     [f32; LANES]: Lanes,
 {
     /// A sweep of `count` machines; `own` has the number of the positive one of each position.
-    pub(crate) fn new(ground: &Arc<Ground>, own: &[u8], count: usize) -> Sweep<LANES> {
+    pub fn new(ground: &Arc<Ground>, own: &[u8], count: usize) -> Sweep<LANES> {
         let all = u16::MAX >> (16 - count);
         let start = |cost: &f32| match ground.loss {
             // The slope of the entropy is infinite at 0.
@@ -153,7 +154,7 @@ where
     }
 
     /// Begins at other multipliers, by positions.
-    pub(crate) fn begin_at(&mut self, alpha: impl Fn(usize) -> f64) {
+    pub fn begin_at(&mut self, alpha: impl Fn(usize) -> f64) {
         let ground = Arc::clone(&self.ground);
         for (place, position) in ground.positions.iter().enumerate() {
             self.alpha[place] = [alpha(*position as usize) as f32; LANES];
@@ -294,7 +295,8 @@ where
                 for lane in 0..self.count {
                     let margin = f64::from(self.sign(place, lane) * scores[lane]);
                     losses[lane] += cost * ground.loss.value(margin);
-                    psi[lane] += ground.loss.psi(f64::from(self.alpha[place][lane]), cost);
+                    psi[lane] +=
+                        ground.loss.conjugate_term(f64::from(self.alpha[place][lane]), cost);
                 }
             }
             (losses, psi)
@@ -315,7 +317,7 @@ where
     }
 
     /// The multipliers of a machine with few digits, by positions.
-    pub(crate) fn multipliers(&self, lane: usize) -> Vec<f64> {
+    pub fn multipliers(&self, lane: usize) -> Vec<f64> {
         let ground = &self.ground;
         let mut alpha = vec![0.0; ground.len()];
         for (place, position) in ground.positions.iter().enumerate() {

@@ -10,17 +10,17 @@
 //! divides by q and is stable for 0 < η < 2 whatever the rows.
 //!
 //! It ends when a whole epoch moved the planes by no more than a share `rest` of their length. All rows
-//! at a time is batch LMS: [`super::descent::Descent::lms`].
+//! at a time is batch LMS: [`crate::learn::descent::Descent::lms`].
 //!
 //! Reference: Haykin, Neural Networks, 3.
 
-use super::perceptron::{Perceptron, Planes};
-use super::rate::Rate;
-use super::response::Response;
-use super::resting::Resting;
-use super::{BinaryLearner, Learner, Remark, Task, Training};
-use crate::data::scale::{Scaler, Scaling};
-use crate::error::{Error, Result};
+use crate::engine::perceptron::{Perceptron, Planes};
+use crate::engine::rate::Rate;
+use crate::engine::response::Response;
+use crate::engine::resting::Resting;
+use crate::run::{BinaryLearner, Learner, Remark, Task, Training};
+use linsep_data::error::{Error, Result};
+use linsep_data::scale::{Scaler, Scaling};
 
 /// The settings of Adaline.
 ///
@@ -92,11 +92,11 @@ pub(crate) fn rate_remark(rate: f64, bound: f64) -> Remark {
 }
 
 impl Learner for Adaline {
-    /// One plane for two classes; K classes need [`super::multiclass::OneVsRest`].
+    /// One plane for two classes; K classes need [`crate::run::reduction::OneVsRest`].
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
         match Planes::of(task) {
             planes @ Planes::One(_) => self.launch(task, planes),
-            Planes::Joint => super::multiclass::OneVsRest(self.clone()).start(task),
+            Planes::Joint => crate::run::reduction::OneVsRest(self.clone()).start(task),
         }
     }
 }

@@ -5,13 +5,13 @@
 //! engine keeps w̄ with one more addition at each correction and none at the other visits. With
 //! every rule of the family; it ends when the run itself ends.
 
-use super::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
-use super::update::{Beginning, Update};
-use super::{
+use crate::engine::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
+use crate::model::LinearModel;
+use crate::run::update::{Beginning, Update};
+use crate::run::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
 };
-use crate::error::Result;
-use crate::model::LinearModel;
+use linsep_data::error::Result;
 
 /// A perceptron whose model is the average over all visits.
 ///

@@ -19,15 +19,17 @@
 //!
 //! Reference: McCallum and Nigam 1998; Bishop, Pattern Recognition and Machine Learning, 4.2.
 
-use super::closed_form::{ClosedForm, Proof, Run, Solution, class_factors, require_every_class};
-use super::discriminant::Priors;
-use super::{Learner, Task, Training};
-use crate::data::Dataset;
 use crate::density::{Density, Family, MOST_NUMBERS};
+use crate::engine::closed_form::{
+    ClosedForm, Proof, Run, Solution, class_factors, require_every_class,
+};
 use crate::engine::direct::{Spec, Want};
-use crate::error::{Code, Error, Place, Problem, Result};
+use crate::learn::discriminant::Priors;
 use crate::model::{Link, Plane};
-use crate::parallel::parallel_map;
+use crate::run::{Learner, Task, Training};
+use linsep_data::Dataset;
+use linsep_data::error::{Code, Error, Place, Problem, Result};
+use linsep_data::parallel::parallel_map;
 use linsep_proof::{Claim, Statistics};
 
 /// The settings of multinomial naive Bayes, for counts such as those of words.
@@ -146,7 +148,7 @@ impl Learner for SharedVarianceBayes {
 
 fn refuse_negative(task: &Task) -> Result<()> {
     let data = &task.data;
-    if !data.store.has_negative() {
+    if !data.store().has_negative() {
         return Ok(());
     }
     for row in task.active_rows()? {
@@ -281,7 +283,7 @@ impl ClosedForm for BernoulliBayes {
                 let class = data.class_of(row as usize) as usize;
                 let weight = data.weight(row as usize);
                 weights[class] += weight;
-                data.store.for_each(row as usize, &mut scratch, |j, x| {
+                data.store().for_each(row as usize, &mut scratch, |j, x| {
                     if (x > self.binarize) != zero_is_on {
                         counts[class][j as usize] += weight;
                     }

@@ -28,18 +28,18 @@
 //! Reference: Fisher 1936; Bishop, Pattern Recognition and Machine Learning, 4.1.4 to 4.1.6 and 4.2;
 //! Ledoit and Wolf 2004; Chen, Wiesel, Eldar, Hero 2010 (OAS).
 
-use super::closed_form::{
+use crate::algebra::Factor;
+use crate::density::{Density, Family, upper_triangle};
+use crate::engine::closed_form::{
     ClosedForm, Equations, Proof, Right, Run, Solution, class_factors, columns_remark,
     require_every_class, require_matrix,
 };
-use super::{Learner, Remark, Task, Training};
-use crate::data::Dataset;
-use crate::data::read::words;
-use crate::density::{Density, Family, upper_triangle};
-use crate::engine::dense::Factor;
 use crate::engine::direct::{Moments, Spec, Want};
-use crate::error::{Error, Result};
 use crate::model::{Link, Plane};
+use crate::run::{Learner, Remark, Task, Training};
+use linsep_data::Dataset;
+use linsep_data::error::{Error, Result};
+use linsep_data::read::words;
 use linsep_proof::{Claim, Equations as Claimed, Offset};
 
 words! {

@@ -14,17 +14,17 @@
 //! with the error [`Error::Inseparable`], which has the proof. Where whole numbers come to a limit the model
 //! has the best plane that was found, and says between which numbers the largest margin lies.
 //!
-//! The weights of rows do not matter, but for 0. K classes by [`super::multiclass`].
+//! The weights of rows do not matter, but for 0. K classes by [`crate::run::reduction`].
 //!
 //! Reference: Boser, Guyon, Vapnik, A training algorithm for optimal margin classifiers, 1992; Bishop 7.1.
 
-use super::{
+use crate::engine::online::fingerprint;
+use crate::model::{LinearModel, Link, Plane, Rule};
+use crate::run::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
 };
-use crate::engine::online::fingerprint;
-use crate::error::{Code, Error, Place, Result};
-use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::verdict::widest::{End, Quest, Widest};
+use linsep_data::error::{Code, Error, Place, Result};
 use linsep_proof::{Claim, check_claim};
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +45,7 @@ pub struct HardMargin;
 
 impl Learner for HardMargin {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
-        super::multiclass::OneVsRest(*self).start(task)
+        crate::run::reduction::OneVsRest(*self).start(task)
     }
 }
 

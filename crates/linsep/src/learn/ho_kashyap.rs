@@ -18,20 +18,20 @@
 //!
 //! Reference: Duda, Hart, Stork, Pattern Classification, 5.9.
 
-use super::closed_form::{Equations, Right, class_factors, require_matrix};
-use super::perceptron::{Planes, certificate_of};
-use super::{
+use crate::algebra::Factor;
+use crate::claim::planes::problem_of;
+use crate::engine::batch::margins;
+use crate::engine::closed_form::{Equations, Right, class_factors, require_matrix};
+use crate::engine::direct::{Moments, Spec, Want};
+use crate::engine::online::{fingerprint, is_count};
+use crate::engine::perceptron::{Planes, certificate_of};
+use crate::model::{LinearModel, Link, Plane, Rule};
+use crate::run::{
     BinaryLearner, Budget, Certificate, Learner, Progress, SavedPlane, State, Status, Task,
     Training,
 };
-use crate::engine::batch::margins;
-use crate::engine::dense::Factor;
-use crate::engine::direct::{Moments, Spec, Want};
-use crate::engine::online::{fingerprint, is_count};
-use crate::error::{Error, Result};
-use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::verdict::disjoint::conflict;
-use crate::verdict::problem_of;
+use linsep_data::error::{Error, Result};
 use linsep_proof::{Claim, Weighted};
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +63,7 @@ impl Default for HoKashyap {
 
 impl Learner for HoKashyap {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
-        super::multiclass::OneVsRest(*self).start(task)
+        crate::run::reduction::OneVsRest(*self).start(task)
     }
 }
 

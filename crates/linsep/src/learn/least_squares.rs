@@ -24,19 +24,19 @@
 //! Reference: Bishop, Pattern Recognition and Machine Learning, 4.1.3; Hastie, Tibshirani, Friedman,
 //! The Elements of Statistical Learning, 4.2.
 
-use super::closed_form::{
+use crate::algebra::Factor;
+use crate::engine::closed_form::{
     ClosedForm, Equations, Proof, Right, Run, Solution, class_factors, columns_remark,
     require_matrix,
 };
-use super::{Learner, Remark, Task, Training};
-use crate::data::Dataset;
-use crate::data::read::words;
-use crate::data::store::kernel::dot_f64;
-use crate::engine::dense::Factor;
 use crate::engine::direct::{Spec, Want};
 use crate::engine::planes::Planes;
-use crate::error::{Error, Result};
 use crate::model::{LinearModel, Link, Plane, Rule};
+use crate::run::{Learner, Remark, Task, Training};
+use linsep_data::Dataset;
+use linsep_data::error::{Error, Result};
+use linsep_data::read::words;
+use linsep_kernels::dot_f64;
 use linsep_proof::{Claim, ClassWeight, Equations as Claimed};
 
 /// Products that take about a second.

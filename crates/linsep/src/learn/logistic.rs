@@ -10,20 +10,20 @@
 //! is asked to be penalised or left out.
 //!
 //! More than two classes: softmax regression (`learn/k_class`), or machines side by side
-//! ([`super::multiclass`]).
+//! ([`crate::run::reduction`]).
 //!
-//! Proved: `optimal`, see [`super::optimising`]. 1/(1 + exp(−score)) is the probability of the
+//! Proved: `optimal`, see [`crate::learn::optimising`]. 1/(1 + exp(−score)) is the probability of the
 //! positive class.
 //!
 //! Reference: Bishop 4.3.2; Hastie, Tibshirani, Friedman 4.4.
 
-use super::bounds::Bound;
-use super::optimising::{Problem, Solver};
-use super::{BinaryLearner, Learner, Task, Training};
-use crate::data::scale::Scaling;
 use crate::engine::joint::JointLoss;
-use crate::engine::objective::Loss;
-use crate::error::Result;
+use crate::learn::optimising::{Problem, Solver};
+use crate::loss::Loss;
+use crate::objective::box_constraints::Bound;
+use crate::run::{BinaryLearner, Learner, Task, Training};
+use linsep_data::error::Result;
+use linsep_data::scale::Scaling;
 pub use linsep_proof::Intercept;
 
 /// The settings of logistic regression.
@@ -119,8 +119,10 @@ impl Learner for Logistic {
     /// One plane for two classes, softmax regression for more.
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
         match task.data.n_classes() > 2 {
-            true => super::k_class::start(self.problem(), JointLoss::Softmax, task),
-            false => super::multiclass::OneVsRest(self.clone()).start(task),
+            true => {
+                crate::learn::optimising::k_class::start(self.problem(), JointLoss::Softmax, task)
+            }
+            false => crate::run::reduction::OneVsRest(self.clone()).start(task),
         }
     }
 }

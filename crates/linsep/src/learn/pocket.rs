@@ -8,16 +8,16 @@
 //!
 //! It ends with an empty error set, or at a limit.
 
-use super::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
-use super::update::{Beginning, Update};
-use super::{
+use crate::engine::online::is_count;
+use crate::engine::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
+use crate::model::{LinearModel, Plane};
+use crate::run::update::{Beginning, Update};
+use crate::run::{
     BinaryLearner, Budget, Certificate, Learner, Progress, SavedPlane, State, Status, Task,
     Training,
 };
-use crate::data::store::{Rows, with_rows};
-use crate::engine::online::is_count;
-use crate::error::{Error, Result};
-use crate::model::{LinearModel, Plane};
+use linsep_data::error::{Error, Result};
+use linsep_data::matrix::{Rows, with_rows};
 use serde::{Deserialize, Serialize};
 
 /// A perceptron that keeps the best planes it met.
@@ -106,7 +106,7 @@ impl Run {
         let Plane { weights, bias } = &planes[0];
         let wrong = |row: &&u32| {
             let row = **row as usize;
-            let score = with_rows!(data.store, rows => rows.dot(row, weights)) + bias;
+            let score = with_rows!(data.store(), rows => rows.dot(row, weights)) + bias;
             (score >= 0.0) != (data.class_of(row) == positive)
         };
         self.rows.iter().filter(wrong).count() as u64

@@ -6,20 +6,20 @@
 //! least  Σ c max(0, 1 − m)² + l2/2 |v|² + l1 |v|₁        (squared hinge; the plain hinge without the square)
 //! ```
 //!
-//! Proved: `optimal`, see [`super::optimising`]. The rows with a multiplier α > 0 hold the plane.
+//! Proved: `optimal`, see [`crate::learn::optimising`]. The rows with a multiplier α > 0 hold the plane.
 //!
 //! Reference: Cortes, Vapnik, Support-vector networks, 1995; Bishop 7.1.
 
-use super::bounds::Bound;
-use super::multiclass::OneVsRest;
-use super::optimising::{Problem, Solver};
-use super::sweeping::{self, Sweeps};
-use super::{BinaryLearner, Learner, Task, Training};
-use crate::data::read::words;
-use crate::data::scale::Scaling;
 use crate::engine::joint::JointLoss;
-use crate::engine::objective::Loss;
-use crate::error::{Error, Result};
+use crate::learn::optimising::one_versus_rest::{self, Sweeps};
+use crate::learn::optimising::{Problem, Solver};
+use crate::loss::Loss;
+use crate::objective::box_constraints::Bound;
+use crate::run::reduction::OneVsRest;
+use crate::run::{BinaryLearner, Learner, Task, Training};
+use linsep_data::error::{Error, Result};
+use linsep_data::read::words;
+use linsep_data::scale::Scaling;
 pub use linsep_proof::Intercept;
 
 /// The settings of a support vector machine.
@@ -122,7 +122,7 @@ impl Learner for Svm {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
         task.data.require_two_classes()?;
         let problem = self.problem();
-        match sweeping::serve(&problem, task)? {
+        match one_versus_rest::serve(&problem, task)? {
             true => Ok(Box::new(Sweeps::new(problem, task)?)),
             false => OneVsRest(self.clone()).start(task),
         }
@@ -145,7 +145,11 @@ pub struct CrammerSinger(pub Svm);
 impl Learner for CrammerSinger {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
         if task.data.n_classes() > 2 {
-            return super::k_class::start(self.0.problem(), JointLoss::CrammerSinger, task);
+            return crate::learn::optimising::k_class::start(
+                self.0.problem(),
+                JointLoss::CrammerSinger,
+                task,
+            );
         }
         let halved = Svm { loss: HingeLoss::Plain, l2: 0.5 * self.0.l2, ..self.0.clone() };
         halved.start(task)

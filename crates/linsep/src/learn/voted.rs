@@ -8,7 +8,7 @@
 //! score = Σ c_k sign(w_k·x + b_k) / Σ c_k,   sign(0) = +1;   at least 0 means the positive class
 //! ```
 //!
-//! [`super::averaged`] votes with scores instead of signs and so needs one plane only; the ballot
+//! [`crate::learn::averaged`] votes with scores instead of signs and so needs one plane only; the ballot
 //! bends: its boundary is made of pieces of many planes. For a row drawn as the others were, the chance
 //! of a mistake after one pass over m rows is at most 2/(m + 1) times the expected mistakes of a run on
 //! m + 1 rows, which are at most ((R + D)/γ)² for any plane of margin γ with D² the sum of the squared
@@ -20,17 +20,17 @@
 //! A ballot is no plane, so nothing is proved of it as such. If one plane holds more than half of the
 //! votes, the ballot says what that plane says everywhere, and the claim is that of the plane.
 //!
-//! K classes by machines side by side: [`super::multiclass`].
+//! K classes by machines side by side: [`crate::run::reduction`].
 
-use super::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
-use super::update::{Beginning, Update};
-use super::{
+use crate::engine::online::is_count;
+use crate::engine::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
+use crate::model::{Ballot, LinearModel, Plane, Rule};
+use crate::run::update::{Beginning, Update};
+use crate::run::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, SavedPlane, State, Status, Task,
     Training,
 };
-use crate::engine::online::is_count;
-use crate::error::{Error, Result};
-use crate::model::{Ballot, LinearModel, Plane, Rule};
+use linsep_data::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// A perceptron all of whose planes vote.
@@ -63,7 +63,7 @@ impl Default for Voted {
 impl Learner for Voted {
     /// One ballot for two classes; K classes by one-versus-rest.
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
-        super::multiclass::OneVsRest(self.clone()).start(task)
+        crate::run::reduction::OneVsRest(self.clone()).start(task)
     }
 }
 

@@ -12,7 +12,7 @@
 
 use super::rule::{Rule, duel_place, duels};
 use super::{LinearModel, Plane};
-use crate::error::{Error, Result};
+use linsep_data::error::{Error, Result};
 
 /// Distances are kept for at most this many classes.
 const MOST_CLASSES: usize = 2048;

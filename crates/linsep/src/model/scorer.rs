@@ -1,9 +1,9 @@
 //! Scoring many rows: what is the same for all of them is decided once.
 
 use super::LinearModel;
-use crate::data::Dataset;
-use crate::data::read::Chunk;
-use crate::data::store::{Bundle, Products, Rows, Store, with_rows};
+use linsep_data::Dataset;
+use linsep_data::matrix::{Bundle, Products, Rows, Store, with_rows};
+use linsep_data::read::Chunk;
 use std::sync::Arc;
 
 /// The scores of rows of a data set, one row after the other in one place.
@@ -46,7 +46,7 @@ impl LinearModel {
             && data.input().basis == self.input.basis;
         let mut rows = RowScorer::new(self);
         if fits {
-            rows.arrange(&data.store);
+            rows.arrange(data.store());
         }
         Scorer { rows, data, fits }
     }
@@ -61,7 +61,7 @@ impl Scorer<'_> {
     /// The scores of a row.
     pub fn row(&mut self, row: usize) -> &[f64] {
         if self.fits {
-            return self.rows.stored(&self.data.store, row);
+            return self.rows.stored(self.data.store(), row);
         }
         self.rows.scores = self.rows.model.scores(&self.data.row(row));
         &self.rows.scores
@@ -82,9 +82,9 @@ impl Scorer<'_> {
 impl ChunkScorer<'_> {
     /// Calls `each` with the number and the scores of every row, in order.
     pub fn for_each(&mut self, chunk: &Chunk<'_>, mut each: impl FnMut(usize, &[f64])) {
-        self.0.arrange(&chunk.store);
+        self.0.arrange(chunk.store());
         for row in 0..chunk.n_rows() {
-            each(row, self.0.stored(&chunk.store, row));
+            each(row, self.0.stored(chunk.store(), row));
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use super::parameters::*;
 use super::{Settings, machines, named};
-use crate::error::Result;
-use crate::learn::Learner;
 use crate::learn::logistic::{Intercept, Logistic};
-use crate::learn::multiclass::OneVsRestLast;
 use crate::learn::svm::{CrammerSinger, Svm};
+use crate::run::Learner;
+use crate::run::reduction::OneVsRestLast;
+use linsep_data::error::Result;
 
 pub(super) fn logistic(settings: &Settings) -> Result<Box<dyn Learner>> {
     let (c, gap) = (settings.positive(&COST)?, settings.positive(&GAP)?);

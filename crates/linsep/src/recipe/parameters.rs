@@ -1,14 +1,14 @@
 //! The parameters of all learners: name, default and meaning, each in one place.
 
 use super::Parameter;
-use crate::data::scale::Scaling;
+use crate::engine::perceptron::{Order, Ties};
+use crate::engine::response::Aggressive;
 use crate::learn::descent::Pace;
 use crate::learn::discriminant::{Priors, Threshold};
 use crate::learn::least_squares::LeftOut;
 use crate::learn::optimising::Solver;
-use crate::learn::perceptron::{Order, Ties};
-use crate::learn::response::Aggressive;
 use crate::learn::svm::HingeLoss;
+use linsep_data::scale::Scaling;
 
 pub(super) const VERDICT: Parameter = Parameter {
     name: "verdict",
@@ -41,7 +41,8 @@ pub(super) const CRITERION: Parameter = Parameter {
     words: &["jp", "jd", "jn", "mse", "hinge", "squared-hinge", "logistic"],
     help: "What is made small; jn, the number of mistakes, is searched",
 };
-pub(super) const BELOW: Parameter = Parameter {
+#[doc(hidden)]
+pub const BELOW: Parameter = Parameter {
     name: "below",
     value: "E",
     default: "none",
@@ -187,7 +188,8 @@ pub(super) const ORDER: Parameter = Parameter {
     words: Order::WORDS,
     help: "Order in which the rows are visited",
 };
-pub(super) const STOP: Parameter = Parameter {
+#[doc(hidden)]
+pub const STOP: Parameter = Parameter {
     name: "stop",
     value: "RULE",
     default: "clean-epoch",
@@ -201,7 +203,8 @@ pub(super) const INIT: Parameter = Parameter {
     words: &[],
     help: "Start weights: zero, random, or the planes of a model file",
 };
-pub(super) const TIES: Parameter = Parameter {
+#[doc(hidden)]
+pub const TIES: Parameter = Parameter {
     name: "ties",
     value: "RULE",
     default: "strict",

@@ -2,14 +2,12 @@
 
 use super::parameters::ETA;
 use super::{Parameter, Settings, named};
-use crate::error::{Error, Result};
-use crate::learn::rate::Rate;
+use crate::engine::rate::Rate;
+use linsep_data::error::{Error, Result};
 
 impl Settings {
-    pub(super) fn word<T: std::str::FromStr<Err = Error>>(
-        &self,
-        parameter: &Parameter,
-    ) -> Result<T> {
+    #[doc(hidden)]
+    pub fn word<T: std::str::FromStr<Err = Error>>(&self, parameter: &Parameter) -> Result<T> {
         let text = self.get(parameter);
         text.parse().map_err(|error: Error| named(parameter, &error.to_string()))
     }
@@ -45,7 +43,8 @@ impl Settings {
     }
 
     /// A finite number, or nothing for `none`.
-    pub(super) fn optional(&self, parameter: &Parameter) -> Result<Option<f64>> {
+    #[doc(hidden)]
+    pub fn optional(&self, parameter: &Parameter) -> Result<Option<f64>> {
         match self.get(parameter) {
             "none" => Ok(None),
             text => match text.parse::<f64>() {

@@ -8,7 +8,7 @@
 use super::proposal::binary64;
 use super::signed::Signed;
 use crate::model::Plane;
-use crate::parallel::parallel_map;
+use linsep_data::parallel::parallel_map;
 use linsep_proof::Claim;
 
 /// The margin of the plane of a claim, rounded down; `None` for planes that are not binary64.

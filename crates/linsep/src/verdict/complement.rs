@@ -60,7 +60,7 @@ pub(crate) fn free_coordinates(complement: &[Vec<IBig>]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::{Purpose, Stream};
+    use linsep_data::rng::{Purpose, Stream};
 
     #[test]
     fn the_complement_is_orthogonal_and_complete() {

@@ -10,8 +10,8 @@
 
 use super::look::Look;
 use super::signed::Signed;
-use crate::data::store::{Row, Rows, with_rows};
-use crate::rng::{Purpose, Stream};
+use linsep_data::matrix::{Row, Rows, with_rows};
+use linsep_data::rng::{Purpose, Stream};
 
 /// Steps a little longer than to z·w = 1 settle sooner.
 const OVER: f64 = 1.4;
@@ -113,7 +113,7 @@ impl Descent {
     }
 
     fn visit(&mut self, view: &Signed, order: &[u32]) -> u64 {
-        with_rows!(view.data.store, rows => self.visit_rows(view, rows, order))
+        with_rows!(view.data.store(), rows => self.visit_rows(view, rows, order))
     }
 
     fn visit_rows<R: Rows>(&mut self, view: &Signed, rows: &R, order: &[u32]) -> u64 {

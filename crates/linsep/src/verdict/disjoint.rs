@@ -7,8 +7,8 @@
 //! a lower bound, not the least number itself, whose search is hard in general.
 
 use super::inquiry::{Inquiry, Outcome};
-use crate::learn::Task;
 use crate::model::Plane;
+use crate::run::Task;
 use linsep_proof::{Claim, Weighted};
 
 /// Conflicts among the rows of a task, `positive` against all other classes, and a plane that separates

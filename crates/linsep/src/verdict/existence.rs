@@ -5,8 +5,9 @@
 //! everywhere.
 
 use super::search::{Answer, Effort, Search};
-use super::{Judge, Signed, Verdict, problem_of};
-use crate::learn::Task;
+use super::{Judge, Signed, Verdict};
+use crate::claim::planes::problem_of;
+use crate::run::Task;
 use linsep_proof::Claim;
 use std::cell::Cell;
 use std::sync::Arc;

@@ -16,7 +16,7 @@
 use super::min_norm::MinNorm;
 use super::search::Effort;
 use super::signed::Signed;
-use crate::parallel::parallel_map;
+use linsep_data::parallel::parallel_map;
 use std::sync::Arc;
 
 /// Rounds after which the answer has to do.

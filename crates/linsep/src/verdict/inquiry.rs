@@ -5,9 +5,10 @@
 use super::joint::against_each_other;
 use super::proposal::binary64;
 use super::search::{Answer, Effort, Search};
-use super::signed::{self, Signed, problem_of};
-use crate::learn::Task;
+use super::signed::{self, Signed};
+use crate::claim::planes::problem_of;
 use crate::model::Plane;
+use crate::run::Task;
 use linsep_proof::{Claim, Problem};
 use std::cell::Cell;
 

@@ -8,11 +8,11 @@
 use super::signed::Signed;
 use super::simplex::{Exactly, decide as decide_exactly};
 use super::{Decision, Judge, Limit, Verdict};
-use crate::data::Dataset;
-use crate::learn::perceptron::Perceptron;
-use crate::learn::{Budget, Learner, Status, Task};
+use crate::engine::perceptron::Perceptron;
 use crate::model::Plane;
+use crate::run::{Budget, Learner, Status, Task};
 use dashu_int::IBig;
+use linsep_data::Dataset;
 use linsep_proof::{
     Against, Claim, ClassPlane, ExactNumber, Problem, Scheme, Weighted, check_claim,
 };
@@ -105,7 +105,7 @@ fn by_perceptron(judge: &Judge, stop: &dyn Fn() -> bool, passes: &mut u64) -> Op
                     let nothing = Plane { weights: vec![0.0; judge.data.n_features()], bias: 0.0 };
                     planes.insert(0, nothing);
                 }
-                let claim = super::jointly_separable(&judge.data, &planes);
+                let claim = crate::claim::separating::jointly_separable(&judge.data, &planes);
                 let holds = check_claim(
                     &claim,
                     judge.data.as_ref(),

@@ -276,7 +276,7 @@ fn power(mut base: u64, mut exponent: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::{Purpose, Stream};
+    use linsep_data::rng::{Purpose, Stream};
 
     fn whole(rows: &[&[i64]]) -> Vec<Vec<IBig>> {
         rows.iter().map(|row| row.iter().map(|&x| IBig::from(x)).collect()).collect()

@@ -3,7 +3,7 @@
 
 use super::conflict::{entry_hash, pairs_of, row_hash};
 use super::signed::Signed;
-use crate::parallel::parallel_map;
+use linsep_data::parallel::parallel_map;
 
 /// What one pass tells.
 pub(crate) struct Look {

@@ -315,13 +315,13 @@ impl MinNorm {
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
-    crate::data::store::kernel::dot_f64(a, b)
+    linsep_kernels::dot_f64(a, b)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::{Purpose, Stream};
+    use linsep_data::rng::{Purpose, Stream};
 
     fn search(points: &[Vec<f64>]) -> MinNorm {
         let mut search = MinNorm::new(points[0].len());

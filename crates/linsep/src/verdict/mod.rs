@@ -41,15 +41,17 @@ pub use mistakes::{Corrections, MistakeBounds};
 pub use rank::Rank;
 pub use ratio::Ratio;
 
-use crate::data::Dataset;
-use crate::error::{Code, Error, Place, Result};
-use crate::model::Plane;
+#[doc(hidden)]
+pub use crate::claim::planes::problem_of;
+#[doc(hidden)]
+pub use crate::claim::separating::separable;
 use dashu_int::IBig;
+use linsep_data::Dataset;
+use linsep_data::error::{Code, Error, Place, Result};
 use linsep_proof::{Certificate, Claim, Problem, ReadingField, Scheme, Weighted, check_claim};
-pub(crate) use proposal::{class_planes, float_plane};
 use search::{Answer, Effort, Search};
-pub(crate) use signed::Signed;
-pub(crate) use signed::problem_of;
+#[doc(hidden)]
+pub use signed::Signed;
 use std::sync::Arc;
 
 /// The five answers.
@@ -230,7 +232,7 @@ impl Judge {
     /// One class against all others. `stop` is asked now and then; true ends the search.
     pub fn class(&self, positive: &str, stop: &dyn Fn() -> bool) -> Result<Decision> {
         self.known(positive)?;
-        self.decide(signed::problem_of(&self.data, positive, None), stop)
+        self.decide(problem_of(&self.data, positive, None), stop)
     }
 
     /// One class against another; other rows do not take part.
@@ -247,7 +249,7 @@ impl Judge {
                 "a pair needs two classes, not \"{positive}\" twice"
             )));
         }
-        self.decide(signed::problem_of(&self.data, positive, Some(negative)), stop)
+        self.decide(problem_of(&self.data, positive, Some(negative)), stop)
     }
 
     /// All classes at once: one plane for each class, the highest score wins. `pairs` are decisions
@@ -411,18 +413,6 @@ impl Judge {
                 .holds();
         holds.then_some(claim)
     }
-}
-
-/// The claim that a plane separates a class from all others; not checked yet.
-pub(crate) fn separable(data: &Dataset, class: &str, plane: &Plane) -> Claim {
-    let plane = proposal::float_plane(&plane.weights, Some(plane.bias));
-    Claim::Separable { problem: signed::problem_of(data, class, None), plane: plane.into() }
-}
-
-/// The claim that planes, one for each class, separate jointly; not checked yet.
-pub(crate) fn jointly_separable(data: &Dataset, planes: &[Plane]) -> Claim {
-    let planes = class_planes(data.classes(), planes);
-    Claim::JointSeparable { planes: planes.into_iter().map(Into::into).collect() }
 }
 
 /// The claims of some decisions as one certificate.

@@ -2,9 +2,8 @@
 //! planes of binary64 or of whole numbers.
 
 use super::signed::{Signed, WholeRows};
-use crate::model::Plane;
 use dashu_int::{IBig, UBig};
-use linsep_proof::{ExactNumber, ExactPlane, FloatPlane, Weighted};
+use linsep_proof::{ExactNumber, ExactPlane, Weighted};
 
 pub(crate) fn gcd(a: IBig, b: IBig) -> IBig {
     let (mut a, mut b) = (a, b);
@@ -27,30 +26,6 @@ pub(crate) fn weighted(view: &Signed, lambda: &[(usize, IBig)]) -> Vec<Weighted>
     let mut witness: Vec<Weighted> = lambda.iter().map(entry).collect();
     witness.sort_by_key(|entry| entry.row);
     witness
-}
-
-/// A plane of binary64 numbers, sparse where that is shorter.
-pub(crate) fn float_plane(weights: &[f64], bias: Option<f64>) -> FloatPlane {
-    if is_sparse(weights) {
-        let pairs = weights.iter().enumerate().filter(|(_, w)| **w != 0.0);
-        let pairs = pairs.map(|(j, &w)| (j as u32, w)).collect();
-        return FloatPlane { sparse: Some(pairs), bias, ..FloatPlane::default() };
-    }
-    FloatPlane { weights: Some(weights.to_vec()), bias, ..FloatPlane::default() }
-}
-
-/// Planes of binary64 numbers, one for each class.
-pub(crate) fn class_planes(classes: &[String], planes: &[Plane]) -> Vec<FloatPlane> {
-    let each = classes.iter().zip(planes).map(|(class, plane)| FloatPlane {
-        class: Some(class.clone()),
-        ..float_plane(&plane.weights, Some(plane.bias))
-    });
-    each.collect()
-}
-
-/// Whether a plane is better written as a list of weights that are not 0.
-pub(crate) fn is_sparse(weights: &[f64]) -> bool {
-    weights.len() > 64 && 2 * weights.iter().filter(|w| **w != 0.0).count() < weights.len()
 }
 
 /// The raw plane of whole coordinates: w_j · 2^-two · 5^-five, times one factor that makes it whole.

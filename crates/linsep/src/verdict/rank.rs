@@ -13,8 +13,8 @@
 use super::lift::{Combination, combination, eliminate};
 use super::signed::{Signed, WholeRows};
 use super::{Decision, Judge};
-use crate::parallel::parallel_map;
 use dashu_int::{IBig, UBig};
+use linsep_data::parallel::parallel_map;
 use linsep_proof::Claim;
 use std::sync::Arc;
 

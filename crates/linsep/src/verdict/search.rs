@@ -19,9 +19,10 @@ use super::kind::spanning;
 use super::lift::{Combination, combination};
 use super::look::Look;
 use super::min_norm::MinNorm;
-use super::proposal::{exact_plane, float_plane, rounded, weighted};
+use super::proposal::{exact_plane, rounded, weighted};
 use super::signed::Signed;
 use super::simplex::{Exactly, decide};
+use crate::claim::planes::float_plane;
 use dashu_int::IBig;
 use linsep_proof::{Claim, ReadingField};
 

@@ -1,15 +1,15 @@
 //! Rows with signs: the vectors z = ±(1, x) of one two-class question, in floats and in whole
 //! numbers. Nothing is copied.
 
-use crate::data::Dataset;
-use crate::data::store::{Row, Rows, with_rows};
-use crate::parallel::parallel_map;
 use dashu_int::{IBig, UBig};
-use linsep_proof::{Claim, Problem, ReadingField, Scheme, check_claim};
+use linsep_data::Dataset;
+use linsep_data::matrix::{Row, Rows, with_rows};
+use linsep_data::parallel::parallel_map;
+use linsep_proof::{Claim, Problem, ReadingField, check_claim};
 use std::sync::Arc;
 
 /// One two-class question on some rows of a data set.
-pub(crate) struct Signed {
+pub struct Signed {
     pub(crate) data: Arc<Dataset>,
     pub(crate) problem: Problem,
     /// The rows that take part.
@@ -31,7 +31,8 @@ pub(crate) struct Exact {
 
 impl Signed {
     /// The positive classes against the negative ones, by their labels.
-    pub(crate) fn new(data: Arc<Dataset>, problem: Problem, bias: bool) -> Signed {
+    #[doc(hidden)]
+    pub fn new(data: Arc<Dataset>, problem: Problem, bias: bool) -> Signed {
         Signed::on(data, problem, bias, None)
     }
 
@@ -68,7 +69,8 @@ impl Signed {
         accepts(claim, &self.data, self.part.as_deref(), reading, self.bias, threads)
     }
 
-    pub(crate) fn len(&self) -> usize {
+    #[doc(hidden)]
+    pub fn len(&self) -> usize {
         self.rows.len()
     }
 
@@ -80,7 +82,7 @@ impl Signed {
     /// z·(b, w) of the k-th row.
     pub(crate) fn margin(&self, k: usize, weights: &[f64], bias: f64) -> f64 {
         let row = self.rows[k] as usize;
-        let score = with_rows!(self.data.store, rows => rows.dot(row, weights)) + bias;
+        let score = with_rows!(self.data.store(), rows => rows.dot(row, weights)) + bias;
         f64::from(self.signs[k]) * score
     }
 
@@ -104,7 +106,7 @@ impl Signed {
     /// Calls `each` with the non-zero features of the k-th row, without its sign.
     pub(crate) fn for_each(&self, k: usize, scratch: &mut Vec<f64>, each: impl FnMut(u32, f64)) {
         let row = self.rows[k] as usize;
-        with_rows!(self.data.store, rows => rows.row(row, scratch).for_each(each));
+        with_rows!(self.data.store(), rows => rows.row(row, scratch).for_each(each));
     }
 
     /// Calls `each` with the exact values of the k-th row that are not 0, without its sign, columns
@@ -153,7 +155,8 @@ impl Signed {
 
     /// The rows `chosen` as whole vectors z = ±(c, x), all coordinates scaled by one number, so that
     /// lengths and angles stay what they are; without the constant if there is none.
-    pub(crate) fn alike_rows(&self, chosen: &[usize], constant: Option<u64>) -> AlikeRows {
+    #[doc(hidden)]
+    pub fn alike_rows(&self, chosen: &[usize], constant: Option<u64>) -> AlikeRows {
         let mut scratch = Vec::new();
         // The constant is a column of its own, and the first one.
         let (mut entries, mut columns) = (Vec::new(), Vec::new());
@@ -313,23 +316,11 @@ pub(crate) struct WholeRows {
 
 /// Some rows as vectors of whole numbers: the constant first if there is one, then `columns`. The
 /// vectors times 2^two · 5^five are the rows.
-pub(crate) struct AlikeRows {
-    pub(crate) rows: Vec<Vec<IBig>>,
-    pub(crate) columns: Vec<u32>,
-    pub(crate) two: i32,
-    pub(crate) five: i32,
-}
-
-/// The label of one class against another, or against all others.
-pub(crate) fn problem_of(data: &Dataset, positive: &str, negative: Option<&str>) -> Problem {
-    let others =
-        || data.label_names().iter().filter(|name| *name != positive).cloned().collect::<Vec<_>>();
-    let (scheme, negative) = match negative {
-        _ if data.label_names().len() == 2 => (Scheme::Binary, others()),
-        Some(class) => (Scheme::Pair, vec![class.to_owned()]),
-        None => (Scheme::Rest, others()),
-    };
-    Problem { scheme, positive: vec![positive.to_owned()], negative }
+pub struct AlikeRows {
+    pub rows: Vec<Vec<IBig>>,
+    pub columns: Vec<u32>,
+    pub two: i32,
+    pub five: i32,
 }
 
 /// The exact value of a finite binary64.

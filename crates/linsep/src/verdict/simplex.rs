@@ -125,7 +125,7 @@ impl Tableau {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::{Purpose, Stream};
+    use linsep_data::rng::{Purpose, Stream};
 
     fn check(rows: &[Vec<i64>]) -> bool {
         let whole: Vec<Vec<IBig>> =

@@ -7,7 +7,7 @@
 use super::min_norm::MinNorm;
 use super::search::{Effort, Work};
 use super::signed::Signed;
-use crate::data::store::kernel::dot_f64 as dot;
+use linsep_kernels::dot_f64 as dot;
 
 /// The span, in coordinates scaled to about 1.
 pub(crate) struct Span {

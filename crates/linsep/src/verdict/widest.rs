@@ -8,12 +8,12 @@
 use super::bounds;
 use super::hull::{Hull, Nearest, Shape, Walk};
 use super::margin::{Corral, Found, Margin, Step, is_small};
-use super::proposal::float_plane;
 use super::search::{Answer, Effort, Search};
-use super::signed::{Signed, problem_of};
+use super::signed::Signed;
 use super::{Interval, Limit};
-use crate::learn::Task;
+use crate::claim::planes::{float_plane, problem_of};
 use crate::model::Plane;
+use crate::run::Task;
 use linsep_proof::Claim;
 use std::sync::Arc;
 

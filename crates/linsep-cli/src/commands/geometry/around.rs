@@ -8,8 +8,8 @@ use crate::input;
 use crate::output::{Facts, counted, grouped};
 use clap::ArgMatches;
 use linsep::data::read::{Chunk, stream};
-use linsep::geometry::{Distances, Shape, angle, boundary, score_rounding};
 use linsep::{Code, Error, LinearModel, Place, Problem, Result, printable};
+use linsep_teach::geometry::{Distances, Shape, angle, boundary, score_rounding};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 

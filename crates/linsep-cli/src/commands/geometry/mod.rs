@@ -12,9 +12,9 @@ pub(super) use around::place;
 
 use around::Around;
 use clap::ArgMatches;
-use linsep::geometry::{Line, Shape, boundary};
-use linsep::model_file::ModelFile;
+use linsep::file::ModelFile;
 use linsep::{Error, LinearModel, Plane, Rule, printable};
+use linsep_teach::geometry::{Line, Shape, boundary};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -6,8 +6,8 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::output::{Facts, counted, grouped};
 use linsep::data::split::folds;
-use linsep::learn::path::{PathPoint, best, cost_path};
 use linsep::recipe::{Kind, Recipe, Settings};
+use linsep::select::path::{PathPoint, best, cost_path};
 use linsep::{Error, Limits};
 use serde_json::{Value, json};
 

@@ -7,9 +7,9 @@ use crate::exit::Failure;
 use crate::output::Facts;
 use clap::ArgMatches;
 use linsep::data::split::folds;
-use linsep::learn::platt::{NEEDS_MACHINES, calibrate};
 use linsep::model::Sigmoid;
 use linsep::recipe::Recipe;
+use linsep::select::platt::{NEEDS_MACHINES, calibrate};
 use linsep::{Error, Fit, Link};
 use serde_json::{Value, json};
 

@@ -16,7 +16,7 @@ use crate::exit::Failure;
 use crate::input;
 use clap::ArgMatches;
 use linsep::data::basis::BasisSpec;
-use linsep::model_file::ModelFile;
+use linsep::file::ModelFile;
 use linsep::recipe::{Kind, Recipe, Settings};
 use linsep::{Error, Learner, Limits, LinearModel};
 use std::path::{Path, PathBuf};

@@ -12,9 +12,9 @@ use crate::commands::margin::shortened;
 use crate::commands::{json_number, rules};
 use crate::context::Context;
 use crate::output::{Facts, counted, grouped, percent};
-use linsep::checkpoint::Earlier;
+use linsep::file::checkpoint::Earlier;
+use linsep::metrics::{CrossValidation, Evaluation};
 use linsep::recipe::Kind;
-use linsep::report::{CrossValidation, Evaluation};
 use linsep::verdict::Ratio;
 use linsep::{Claim, Fit, Stop};
 use serde_json::json;
@@ -39,7 +39,7 @@ pub(super) struct Report<'a> {
     pub(super) features: usize,
     pub(super) rows: usize,
     pub(super) label: String,
-    pub(super) traced: Option<linsep::trace::Summary>,
+    pub(super) traced: Option<linsep_teach::trace::Summary>,
     pub(super) flips: Option<Flips>,
     pub(super) support: Option<Support>,
     pub(super) auto_cost: Option<AutoCost>,

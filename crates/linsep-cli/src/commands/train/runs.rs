@@ -11,8 +11,8 @@ use crate::input;
 use crate::output::{Facts, counted, grouped};
 use clap::ArgMatches;
 use linsep::data::split::Split;
-use linsep::learn::runs::{Spread, repeat};
-use linsep::learn::validate::cross_validate;
+use linsep::select::runs::{Spread, repeat};
+use linsep::select::validate::cross_validate;
 use linsep::{Error, Fit, Learner, LinearModel, Stop, Task};
 use serde_json::json;
 
@@ -236,7 +236,7 @@ impl Grounds<'_> {
     ) -> (Vec<serde_json::Value>, Vec<String>) {
         let origin = self.task.data.origin();
         let several = origin.files().count() > 1;
-        let as_json = |disputed: &linsep::learn::runs::Disputed| {
+        let as_json = |disputed: &linsep::select::runs::Disputed| {
             let row = disputed.row;
             let votes: serde_json::Map<String, serde_json::Value> = classes
                 .iter()
@@ -252,7 +252,7 @@ impl Grounds<'_> {
                 "predictions": votes,
             })
         };
-        let in_words = |disputed: &linsep::learn::runs::Disputed| {
+        let in_words = |disputed: &linsep::select::runs::Disputed| {
             let row = u64::from(disputed.row);
             match (origin.line(row), origin.file(row)) {
                 (Some(line), Some(file)) if several => format!("{file}:{line}"),

@@ -8,11 +8,11 @@ use crate::exit::Failure;
 use crate::output::{Facts, counted, grouped};
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
-use linsep::learn::boxes::AlgorithmBox;
 use linsep::loss::Criterion;
 use linsep::recipe::Settings;
-use linsep::trace::{Summary, Tracer, margin_of_run, traceable};
 use linsep::{Error, Observer, Stop, Task, Training};
+use linsep_teach::boxes::AlgorithmBox;
+use linsep_teach::trace::{Summary, Tracer, margin_of_run, traceable};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

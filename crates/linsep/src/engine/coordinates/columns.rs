@@ -1,8 +1,8 @@
 //! Some columns of the rows of an objective, each with its values that are not 0.
 
-use crate::data::store::{CodeRows, with_rows};
-use crate::engine::objective::Objective;
-use crate::parallel::parallel_map;
+use crate::objective::Objective;
+use linsep_data::matrix::{CodeRows, with_rows};
+use linsep_data::parallel::parallel_map;
 
 /// Columns one after the other; rows are positions of the objective.
 pub(super) struct Columns {

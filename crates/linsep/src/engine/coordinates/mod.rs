@@ -1,6 +1,6 @@
 //! Coordinates on columns, for penalties with corners and weights with limits.
 //!
-//! Problem: P of [`super::objective`] with a smooth loss and l1 > 0, or weights between limits. Most
+//! Problem: P of [`crate::objective`] with a smooth loss and l1 > 0, or weights between limits. Most
 //! weights of the answer rest at 0 or at a limit, and a step has to find out which.
 //!
 //! A step measures the gap in one pass and then goes to the least of a quadratic model of the losses
@@ -24,8 +24,9 @@ mod columns;
 mod model;
 
 use super::curvature::{MOST_FACTORED, Sampled, second_derivatives};
-use super::objective::{Gap, Intercept, Look, Loss, Objective};
+use crate::loss::Loss;
 use crate::model::Plane;
+use crate::objective::{Gap, Intercept, Look, Objective};
 use columns::Columns;
 use model::{Bias, Matrix, Term, Weighed, descend};
 
@@ -37,12 +38,12 @@ const MODELS: usize = 12;
 const MOST_SWEEPS: usize = 1000;
 
 /// A run over the columns.
-pub(crate) struct Coordinates {
-    pub(crate) plane: Plane,
-    pub(crate) gap: Gap,
-    pub(crate) steps: u64,
+pub struct Coordinates {
+    pub plane: Plane,
+    pub gap: Gap,
+    pub steps: u64,
     /// No step makes the objective smaller: rounding is all that is left.
-    pub(crate) exhausted: bool,
+    pub exhausted: bool,
     /// Columns that the next working set may have beside those in use.
     room: usize,
     /// Columns that are not screened, where some are.
@@ -54,7 +55,7 @@ pub(crate) struct Coordinates {
 /// What can be saved of a run.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Saved {
+pub struct Saved {
     weights: Vec<u64>,
     numbers: [u64; 3],
     exhausted: bool,
@@ -65,7 +66,7 @@ pub(crate) struct Saved {
 
 impl Saved {
     /// Where the run stood.
-    pub(crate) fn plane(&self) -> Plane {
+    pub fn plane(&self) -> Plane {
         let weights = self.weights.iter().map(|w| f64::from_bits(*w)).collect();
         Plane { weights, bias: f64::from_bits(self.numbers[0]) }
     }
@@ -73,7 +74,7 @@ impl Saved {
 
 impl Coordinates {
     /// A run that starts at a plane, brought between the limits.
-    pub(crate) fn new(objective: &Objective, mut plane: Plane) -> Coordinates {
+    pub fn new(objective: &Objective, mut plane: Plane) -> Coordinates {
         for (j, w) in plane.weights.iter_mut().enumerate() {
             let (least, most) = objective.penalty.limits(j);
             *w = w.max(least).min(most);
@@ -94,7 +95,7 @@ impl Coordinates {
     }
 
     /// Measures the gap and, while it is above `wanted`, takes a step.
-    pub(crate) fn step(&mut self, objective: &Objective, wanted: f64) {
+    pub fn step(&mut self, objective: &Objective, wanted: f64) {
         if self.steps == 0 {
             self.start_on_a_sample(objective);
         }
@@ -180,7 +181,7 @@ impl Coordinates {
         for round in 0..MODELS {
             let curvatures = objective.safe_curvatures(&margins);
             let pull = |(i, m): (usize, &f64)| {
-                objective.signs[i] * objective.costs[i] * objective.loss.pull(*m)
+                objective.signs[i] * objective.costs[i] * objective.loss.negative_gradient(*m)
             };
             let pulls: Vec<f64> = margins.iter().enumerate().map(pull).collect();
             let (mut model, free) =
@@ -307,7 +308,7 @@ impl Coordinates {
         }
     }
 
-    pub(crate) fn save(&self) -> Saved {
+    pub fn save(&self) -> Saved {
         let numbers = [self.plane.bias, self.gap.primal, self.gap.dual];
         Saved {
             weights: self.plane.weights.iter().map(|w| w.to_bits()).collect(),
@@ -320,7 +321,7 @@ impl Coordinates {
     }
 
     /// Goes back to a saved state; false if it does not belong to this objective.
-    pub(crate) fn restore(&mut self, saved: &Saved) -> bool {
+    pub fn restore(&mut self, saved: &Saved) -> bool {
         let width = self.plane.weights.len();
         let foreign = |left: &Vec<u32>| left.iter().any(|&j| j as usize >= width);
         if saved.weights.len() != width || saved.left.as_ref().is_some_and(foreign) {

@@ -14,8 +14,8 @@
 //! one of x − mean, with the mean weighed by h.
 
 use super::columns::Columns;
-use crate::data::store::kernel;
-use crate::engine::dense::Factor;
+use crate::algebra::Factor;
+use linsep_kernels as kernel;
 
 /// l2 s²/2 w² + l1 s |w| between limits.
 #[derive(Clone, Copy, Debug)]

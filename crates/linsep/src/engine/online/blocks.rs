@@ -4,7 +4,7 @@
 //! the arithmetic does once the rows do not fit into the cache. Here blocks of neighbouring rows come in
 //! a random order, and so do the rows of each block.
 
-use crate::rng::Stream;
+use linsep_data::rng::Stream;
 
 /// Rows of a block: few enough for the cache of a core, enough to mix.
 pub(super) const ROWS: usize = 256;
@@ -25,7 +25,7 @@ pub(super) fn shuffled(rows: &[u32], stream: &mut Stream) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Purpose;
+    use linsep_data::rng::Purpose;
 
     #[test]
     fn every_row_comes_once_and_with_its_neighbours() {

@@ -1,15 +1,15 @@
 //! Runs that are saved, go on where they were, or go on with other data.
 
 use super::{Arrangement, Earlier, Moving, Now, Online, Order, Pace, Rule};
-use crate::error::{Error, Result};
-use crate::learn::State;
+use crate::run::State;
+use linsep_data::error::{Error, Result};
 
 impl<U: Rule> Online<U> {
-    pub(crate) fn save(&self) -> State {
+    pub fn save(&self) -> State {
         State::encode(&self.now)
     }
 
-    pub(crate) fn restore(&mut self, state: &State) -> Result<()> {
+    pub fn restore(&mut self, state: &State) -> Result<()> {
         let now: Now = state.decode()?;
         let fits = now.run == self.now.run
             && now.rows == self.now.rows
@@ -38,9 +38,9 @@ impl<U: Rule> Online<U> {
         Ok(())
     }
 
-    /// See [`crate::learn::Training::carry_on`]. Steps on other data count for rates, averages and
+    /// See [`crate::run::Training::carry_on`]. Steps on other data count for rates, averages and
     /// orders; columns that were not there yet have the weight 0.
-    pub(crate) fn carry_on(&mut self, state: &State) -> Result<()> {
+    pub fn carry_on(&mut self, state: &State) -> Result<()> {
         let before: Now = state.decode()?;
         let width = self.data.n_features();
         let moving = || before.planes.iter().chain(&before.late);

@@ -1,16 +1,17 @@
 //! The solvers of two classes behind one face: who does the work and why, and how it is saved.
 
-use super::super::SavedPlane;
-use super::{Problem, Solver};
 use crate::engine::coordinates::{self, Coordinates};
 use crate::engine::dual::{self, Dual};
 use crate::engine::newton::Newton;
-use crate::engine::objective::{Gap, Intercept, Loss, Objective};
+use crate::learn::optimising::{Problem, Solver};
+use crate::loss::Loss;
 use crate::model::Plane;
+use crate::objective::{Gap, Intercept, Objective};
+use crate::run::SavedPlane;
 use serde::{Deserialize, Serialize};
 
 /// Who does the work, and why.
-pub(super) enum Work {
+pub(crate) enum Work {
     Newton(Newton),
     Dual(Dual),
     Coordinates(Coordinates),
@@ -19,7 +20,7 @@ pub(super) enum Work {
 }
 
 impl Work {
-    pub(super) fn new(problem: &Problem, objective: &Objective) -> (Work, String) {
+    pub(crate) fn new(problem: &Problem, objective: &Objective) -> (Work, String) {
         let (rows, columns) = (objective.len(), objective.width());
         let smooth = objective.loss != Loss::Hinge;
         if let Some(constant) = constant(objective) {
@@ -57,7 +58,7 @@ impl Work {
         }
     }
 
-    pub(super) fn step(&mut self, objective: &Objective, wanted: f64) {
+    pub(crate) fn step(&mut self, objective: &Objective, wanted: f64) {
         match self {
             Work::Newton(run) => run.step(objective, wanted),
             Work::Dual(run) => run.step(objective, wanted),
@@ -66,7 +67,7 @@ impl Work {
         }
     }
 
-    pub(super) fn plane(&self, objective: &Objective) -> Plane {
+    pub(crate) fn plane(&self, objective: &Objective) -> Plane {
         match self {
             Work::Newton(run) => run.plane.clone(),
             Work::Dual(run) => run.plane(objective),
@@ -75,7 +76,7 @@ impl Work {
         }
     }
 
-    pub(super) fn gap(&self) -> Gap {
+    pub(crate) fn gap(&self) -> Gap {
         match self {
             Work::Newton(run) => run.gap,
             Work::Dual(run) => run.gap,
@@ -84,7 +85,7 @@ impl Work {
         }
     }
 
-    pub(super) fn steps(&self) -> u64 {
+    pub(crate) fn steps(&self) -> u64 {
         match self {
             Work::Newton(run) => run.steps,
             Work::Dual(run) => run.epochs,
@@ -94,7 +95,7 @@ impl Work {
     }
 
     /// How often the rows were gone over, or about so.
-    pub(super) fn passes(&self) -> u64 {
+    pub(crate) fn passes(&self) -> u64 {
         match self {
             Work::Newton(run) => run.passes,
             other => other.steps(),
@@ -102,14 +103,14 @@ impl Work {
     }
 
     /// How far, as a share of the primal, the gap may be from what it really is.
-    pub(super) fn doubt(&self) -> f64 {
+    pub(crate) fn doubt(&self) -> f64 {
         match self {
             Work::Dual(run) => run.doubt(),
             _ => 1e-13,
         }
     }
 
-    pub(super) fn is_exhausted(&self) -> bool {
+    pub(crate) fn is_exhausted(&self) -> bool {
         match self {
             Work::Newton(run) => run.exhausted,
             Work::Coordinates(run) => run.exhausted,
@@ -118,7 +119,7 @@ impl Work {
         }
     }
 
-    pub(super) fn save(&self) -> SavedWork {
+    pub(crate) fn save(&self) -> SavedWork {
         match self {
             Work::Newton(run) => SavedWork::Newton(SavedNewton {
                 plane: SavedPlane::of(&run.plane),
@@ -136,7 +137,7 @@ impl Work {
     }
 
     /// Goes back to a saved state; false if it does not belong to this objective.
-    pub(super) fn restore(&mut self, objective: &Objective, saved: SavedWork) -> bool {
+    pub(crate) fn restore(&mut self, objective: &Objective, saved: SavedWork) -> bool {
         match (self, saved) {
             (Work::Newton(run), SavedWork::Newton(saved)) => match saved.run(&run.plane, objective)
             {
@@ -155,7 +156,7 @@ impl Work {
 
     /// Begins where another run has ended, C being `factor` times as large; from nothing where that was
     /// another solver.
-    pub(super) fn warm_start(&mut self, objective: &Objective, saved: SavedWork, factor: f64) {
+    pub(crate) fn warm_start(&mut self, objective: &Objective, saved: SavedWork, factor: f64) {
         let fitting = |plane: &Plane| plane.weights.len() == objective.width();
         match (self, saved) {
             (Work::Newton(run), SavedWork::Newton(saved)) => {
@@ -179,7 +180,7 @@ impl Work {
 /// A solver in a saved state.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum SavedWork {
+pub(crate) enum SavedWork {
     Newton(SavedNewton),
     Dual(Box<dual::Saved>),
     Coordinates(coordinates::Saved),
@@ -188,7 +189,7 @@ pub(super) enum SavedWork {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct SavedNewton {
+pub(crate) struct SavedNewton {
     plane: SavedPlane,
     gap: [u64; 2],
     steps: u64,

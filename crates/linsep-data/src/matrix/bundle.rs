@@ -1,0 +1,124 @@
+//! Several planes side by side, so that one pass over a sparse row scores all of them.
+//!
+//! K dot products with K vectors of weights go to memory K times for each entry of a sparse row. Here
+//! the weights of one column stand next to each other: an entry meets one line of K numbers. The bits are
+//! those of K single products, because every plane has the lanes of the module `kernel` for itself. Dense
+//! rows need none of this: their weights come in the order in which they stand.
+
+use super::kernel::{LANES, add_plane_lanes, dots_sparse};
+use super::{Rows, Store};
+
+/// The weights of K planes, column by column.
+#[derive(Clone, Debug)]
+pub struct Bundle {
+    /// Numbers for a column: K, filled up with zeros to a multiple of four.
+    stride: usize,
+    weights: Vec<f64>,
+}
+
+/// The products of one row with several planes, and room to find them.
+#[derive(Clone, Debug)]
+pub struct Products {
+    pub sums: Vec<f64>,
+    pub(super) lanes: Vec<f64>,
+    pub(super) scratch: Vec<f64>,
+}
+
+impl Products {
+    pub fn of(planes: usize) -> Products {
+        let lanes = vec![0.0; LANES * planes.next_multiple_of(4)];
+        Products { sums: vec![0.0; planes], lanes, scratch: Vec::new() }
+    }
+}
+
+impl Bundle {
+    /// The bundle of planes of the same width, if the rows of a store are better off with it.
+    pub fn for_rows<'a>(
+        store: &Store,
+        planes: impl ExactSizeIterator<Item = &'a [f64]>,
+    ) -> Option<Bundle> {
+        (planes.len() > 1 && !store.is_dense()).then(|| Bundle::new(planes))
+    }
+
+    fn new<'a>(planes: impl ExactSizeIterator<Item = &'a [f64]>) -> Bundle {
+        let stride = planes.len().next_multiple_of(4);
+        let mut weights = Vec::new();
+        for (k, plane) in planes.enumerate() {
+            weights.resize(plane.len() * stride, 0.0);
+            let column = weights.iter_mut().skip(k).step_by(stride);
+            column.zip(plane).for_each(|(place, w)| *place = *w);
+        }
+        Bundle { stride, weights }
+    }
+
+    /// Takes over a weight of a plane that moved.
+    #[inline]
+    pub fn set(&mut self, column: u32, plane: usize, weight: f64) {
+        self.weights[column as usize * self.stride + plane] = weight;
+    }
+
+    /// Asks the memory for the weights that a row needs soon.
+    #[inline]
+    pub fn prefetch<R: Rows>(&self, rows: &R, row: usize) {
+        rows.prefetch_weights(row, &self.weights, self.stride);
+    }
+
+    pub(super) fn dot_sparse(
+        &self,
+        indices: &[u32],
+        values: &[f64],
+        lanes: &mut [f64],
+        sums: &mut [f64],
+    ) {
+        lanes.fill(0.0);
+        dots_sparse(indices, values, &self.weights, self.stride, lanes);
+        add_plane_lanes(lanes, self.stride, sums);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Stage;
+    use super::super::{Staging, with_rows};
+    use super::*;
+    use crate::rng::{Purpose, Stream};
+
+    #[test]
+    fn products_with_many_planes_have_the_bits_of_single_ones() {
+        let mut stream = Stream::new(4, Purpose::Generate(2));
+        for (width, density) in [(1, 1.0), (7, 0.9), (8, 0.3), (37, 1.0), (100, 0.05)] {
+            let mut staging = Staging::new(width);
+            for _ in 0..40 {
+                for j in 0..width {
+                    if stream.unit() < density {
+                        staging.push(j as u32, stream.normal(), super::super::profile::NO_PLACES);
+                    }
+                }
+                staging.end_row();
+            }
+            let mut store = staging.pack();
+            store.widen_to(width);
+            let mut other: Store = store.clone();
+            other.change_shape();
+            for count in [1, 2, 3, 4, 5, 10, 20] {
+                let plane = |_| (0..width).map(|_| stream.normal()).collect();
+                let mut planes: Vec<Vec<f64>> = (0..count).map(plane).collect();
+                let mut bundle = Bundle::new(planes.iter().map(Vec::as_slice));
+                planes[count - 1][width / 2] = 0.7;
+                bundle.set(width as u32 / 2, count - 1, 0.7);
+                let mut found = Products::of(count);
+                for store in [&store, &other] {
+                    for (row, with) in (0..store.rows()).flat_map(|r| [(r, true), (r, false)]) {
+                        with_rows!(store, rows => {
+                            let bundle = with.then_some(&bundle);
+                            rows.dot_all(row, |k| &planes[k], bundle, &mut found);
+                            for (w, found) in planes.iter().zip(&found.sums) {
+                                assert_eq!(rows.dot(row, w).to_bits(), found.to_bits());
+                            }
+                        });
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,484 @@
+//! Blocks become one data set: classes are numbered, categories become columns, gaps are filled.
+
+use super::block::{Block, Dictionary};
+use super::csv::NO_LEVEL;
+use super::number;
+use super::options::{BadRows, Missing, ReadOptions, ReadingChoice};
+use super::plan::{LabelChoice, Plan};
+use crate::error::{Code, DataError, Error, Place, Problem, Result};
+use crate::input::{InputMap, Layout};
+use crate::matrix::profile::NO_PLACES;
+use crate::matrix::{Stage, Staging, Store};
+use crate::{Dataset, MergedLabels, Origin, Reading};
+use std::collections::BTreeMap;
+
+/// More distinct labels than this are not classes.
+const MAX_CLASSES: usize = 50_000;
+
+/// More distinct numbers than this in a label that nobody asked for are not classes.
+const MAX_GUESSED_CLASSES: usize = 50;
+
+/// After this many bad rows nobody needs an exact count.
+const MAX_BAD: u64 = 10_000;
+
+/// Rows that are put together in one go when columns are made anew.
+const ROWS_AT_ONCE: usize = 4096;
+
+/// Everything that has been read so far.
+pub(crate) struct Collector {
+    store: Store,
+    categories: Vec<Dictionary>,
+    missing: Vec<(u64, u32)>,
+    labels: Dictionary,
+    weights: Vec<f64>,
+    long_columns: Vec<bool>,
+    origin: Origin,
+    lines: u64,
+    facts: Facts,
+    problems: Vec<Problem>,
+    rejects: Vec<u8>,
+    file: String,
+    /// Whether there are rows before or behind these.
+    is_part: bool,
+}
+
+/// Counts of what happened while reading.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Facts {
+    pub(crate) records: u64,
+    pub(crate) bad: u64,
+    pub(crate) dropped: u64,
+    pub(crate) query_ids: bool,
+    /// Entries outside the columns of a given map.
+    pub(crate) outside: u64,
+}
+
+impl Collector {
+    pub(crate) fn new(categories: usize) -> Collector {
+        Collector {
+            store: Store::empty(),
+            categories: (0..categories).map(|_| Dictionary::default()).collect(),
+            missing: Vec::new(),
+            labels: Dictionary::default(),
+            weights: Vec::new(),
+            long_columns: Vec::new(),
+            origin: Origin::default(),
+            lines: 0,
+            facts: Facts::default(),
+            problems: Vec::new(),
+            rejects: Vec::new(),
+            file: String::new(),
+            is_part: false,
+        }
+    }
+
+    /// The next blocks come from this file, whose data starts after `skipped` lines.
+    pub(crate) fn start_file(&mut self, name: &str, skipped: u64) {
+        self.origin.start_file(self.store.rows() as u64, name);
+        self.file = name.to_owned();
+        self.lines = skipped;
+    }
+
+    /// Adds a block; false when there is no point in going on.
+    pub(crate) fn add(&mut self, block: Block, plan: &Plan, options: &ReadOptions) -> Result<bool> {
+        let row = self.store.rows() as u64;
+        for mut problem in block.bad.problems {
+            if self.problems.len() < 5 {
+                locate(&mut problem, &self.file, self.lines, self.facts.records, plan);
+                self.problems.push(problem);
+            }
+        }
+        for (first, line) in block.lines {
+            self.origin.jump(row + first, self.lines + line + 1);
+        }
+        self.lines += block.line_count;
+        self.facts.records += block.records;
+        self.facts.bad += block.bad.count;
+        self.facts.dropped += block.dropped;
+        self.facts.query_ids |= block.query_ids;
+        self.facts.outside += block.outside;
+        self.rejects.extend_from_slice(&block.bad.text);
+        if self.facts.bad > 0 && options.bad_rows == BadRows::Error {
+            // Only the count is still of interest.
+            return Ok(self.facts.bad < MAX_BAD);
+        }
+        self.missing.extend(block.missing.iter().map(|&(r, column)| (row + r as u64, column)));
+        self.labels.append(&block.labels);
+        self.weights.extend_from_slice(&block.weights);
+        for (mine, theirs) in self.categories.iter_mut().zip(&block.categories) {
+            mine.append(theirs);
+        }
+        if self.long_columns.len() < block.long_columns.len() {
+            self.long_columns.resize(block.long_columns.len(), false);
+        }
+        self.long_columns.iter_mut().zip(&block.long_columns).for_each(|(a, b)| *a |= b);
+        self.store.append(block.store);
+        if self.labels.names.len() > MAX_CLASSES {
+            return Err(too_many_classes(self.labels.names.len(), &self.file));
+        }
+        check_memory(self.bytes(), options)?;
+        Ok(true)
+    }
+
+    /// The next blocks are a part of this file, after so many lines and with what happened before.
+    pub(crate) fn start_part(&mut self, name: &str, lines: u64, facts: Facts) {
+        self.start_file(name, lines);
+        self.facts = facts;
+        self.is_part = true;
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.store.rows()
+    }
+
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        let categories: usize = self.categories.iter().map(|c| 4 * c.codes.len()).sum();
+        let small = 4 * self.labels.codes.len() + 8 * self.weights.len() + categories;
+        self.store.bytes() + (small + 16 * self.missing.len() + self.rejects.len()) as u64
+    }
+
+    /// The data set, what happened, and the text of rejected rows.
+    pub(crate) fn finish(
+        mut self,
+        plan: Plan,
+        options: &ReadOptions,
+    ) -> Result<(Dataset, Facts, Vec<u8>)> {
+        self.check_bad_rows(options)?;
+        if self.store.rows() == 0 {
+            return Err(no_rows(&self.file));
+        }
+        check_guessed_label(&plan.label, &self.labels, &self.file)?;
+        let order = plan.order.clone();
+        let mut map = plan.map;
+        let mut long = std::mem::take(&mut self.long_columns);
+        if map.columns.is_empty() {
+            map.features = map.features.max(self.store.width());
+            self.store.widen_to(map.features);
+        } else {
+            if !plan.settled {
+                self.fill_map(&mut map, options);
+            }
+            let layout = map.layout().in_order(&order);
+            long = layout.numeric.iter().zip(&long).filter(|(_, long)| **long).fold(
+                vec![false; map.features],
+                |mut flags, (column, _)| {
+                    flags[column.feature as usize] = true;
+                    flags
+                },
+            );
+            for &(_, column) in &self.missing {
+                // A mean is seldom a short decimal; its column is then read as binary64.
+                let column = &layout.numeric[column as usize];
+                if number::places_of(column.missing.unwrap_or(0.0)) == NO_PLACES {
+                    long[column.feature as usize] = true;
+                }
+            }
+            let categories = std::mem::take(&mut self.categories);
+            let store = std::mem::replace(&mut self.store, Store::empty());
+            self.store = lay_out(store, &categories, &self.missing, &layout)
+                .map_err(|fault| fault.problem(&map, Place::file(self.file.clone())))?;
+            self.store.widen_to(map.features);
+        }
+        let parts = Parts {
+            store: self.store,
+            labels: self.labels,
+            weights: (!self.weights.is_empty()).then_some(self.weights),
+            input: map,
+            reading: reading(options.reading, &long),
+            origin: self.origin,
+            positive: options.positive.clone(),
+            file: self.file,
+            is_part: self.is_part,
+        };
+        Ok((assemble(parts)?, self.facts, self.rejects))
+    }
+
+    fn check_bad_rows(&mut self, options: &ReadOptions) -> Result<()> {
+        let allowed = match options.bad_rows {
+            BadRows::Error => 0,
+            BadRows::Skip => options.allow_bad.unwrap_or(0),
+            BadRows::Reject => options.allow_bad.unwrap_or(u64::MAX),
+        };
+        if self.facts.bad <= allowed {
+            return Ok(());
+        }
+        Err(Error::Data(Box::new(DataError {
+            problems: std::mem::take(&mut self.problems),
+            bad_rows: self.facts.bad,
+            rows: self.facts.records,
+            more: options.bad_rows == BadRows::Error && self.facts.bad >= MAX_BAD,
+        })))
+    }
+
+    /// Puts the levels and the fill values, known only now, into the map.
+    fn fill_map(&self, map: &mut InputMap, options: &ReadOptions) {
+        let means =
+            if options.missing == Missing::Mean { self.column_means() } else { BTreeMap::new() };
+        let mut categories = self.categories.iter();
+        let mut numeric = 0u32;
+        for column in &mut map.columns {
+            if let Some(levels) = &mut column.levels {
+                levels.extend(categories.next().into_iter().flat_map(|c| c.names.iter().cloned()));
+                levels.sort_unstable();
+            } else {
+                if let Some(mean) = means.get(&numeric) {
+                    column.missing = Some(*mean);
+                }
+                numeric += 1;
+            }
+        }
+        map.features = map.columns.iter().map(|c| c.levels.as_ref().map_or(1, Vec::len)).sum();
+    }
+
+    /// The means of all numeric columns over the values that are there.
+    fn column_means(&self) -> BTreeMap<u32, f64> {
+        let rows = self.store.rows();
+        let mut sums = vec![0.0; self.store.width()];
+        let mut scratch = Vec::new();
+        for row in 0..rows {
+            self.store.for_each(row, &mut scratch, |column, value| sums[column as usize] += value);
+        }
+        let mut gaps = vec![0usize; sums.len()];
+        self.missing.iter().for_each(|&(_, column)| gaps[column as usize] += 1);
+        let mean = |(j, sum): (usize, &f64)| (j as u32, sum / (rows - gaps[j]).max(1) as f64);
+        sums.iter().enumerate().map(mean).collect()
+    }
+}
+
+/// There is a header, or nothing, but no row.
+pub(crate) fn no_rows(file: &str) -> Error {
+    Problem::new(Code::HEADER_ONLY, "there are no data rows", Place::file(file))
+        .help("check the file, and --missing and --limit if they were given")
+        .into()
+}
+
+/// Gives a problem of a block its file and its place in the whole.
+pub(crate) fn locate(problem: &mut Problem, file: &str, lines: u64, records: u64, plan: &Plan) {
+    let place = &mut problem.place;
+    place.file = Some(file.to_owned());
+    place.line = place.line.map(|line| lines + line + 1);
+    place.row = place.row.map(|row| records + row);
+    if let Some((number, name)) = &mut place.field {
+        let at = *number as usize - 1;
+        *name = plan.header.as_ref().and_then(|names| names.get(at).cloned());
+    }
+}
+
+/// Refuses to go on when more memory is held than allowed.
+pub(crate) fn check_memory(bytes: u64, options: &ReadOptions) -> Result<()> {
+    match options.max_memory {
+        Some(limit) if bytes > limit => {
+            Err(Error::Memory { purpose: "the data".into(), needed: bytes, limit })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_guessed_label(choice: &LabelChoice, labels: &Dictionary, file: &str) -> Result<()> {
+    let LabelChoice::Last(name) = choice else { return Ok(()) };
+    let numbers: Vec<f64> = labels
+        .names
+        .iter()
+        .filter_map(|n| number::parse(n.as_bytes()).ok())
+        .map(|n| n.value)
+        .collect();
+    let real = numbers.iter().any(|value| value.fract() != 0.0);
+    let all_numbers = numbers.len() == labels.names.len();
+    if real || (all_numbers && labels.names.len() > MAX_GUESSED_CLASSES) {
+        let words = format!(
+            "the last column \"{name}\" has {} distinct values{} and does not look like a class",
+            labels.names.len(),
+            if real { ", not all whole numbers," } else { "" }
+        );
+        return Err(Problem::new(Code::AMBIGUOUS_LABEL, words, Place::file(file))
+            .help("choose the label with --label")
+            .into());
+    }
+    Ok(())
+}
+
+fn too_many_classes(count: usize, file: &str) -> Error {
+    Problem::new(
+        Code::MANY_CLASSES,
+        format!("the label has more than {} distinct values", count - 1),
+        Place::file(file),
+    )
+    .help("choose another label with --label; linsep does not fit regressions")
+    .into()
+}
+
+fn reading(choice: ReadingChoice, long: &[bool]) -> Reading {
+    let decimal = choice != ReadingChoice::Binary64;
+    let exceptions = long.iter().enumerate().filter(|(_, long)| decimal && **long);
+    Reading { decimal, binary64: exceptions.map(|(column, _)| column as u32).collect() }
+}
+
+/// A row that the map has no place for.
+pub(crate) struct LayoutFault {
+    code: Code,
+    pub(crate) row: usize,
+    /// The column of the map, if it is a category.
+    category: Option<usize>,
+    level: Option<String>,
+}
+
+impl LayoutFault {
+    /// The error, with the column and the value.
+    pub(crate) fn problem(&self, map: &InputMap, place: Place) -> Error {
+        let column = self.category.and_then(|at| map.columns.get(at));
+        let field = column.map(|column| (column.position as u64 + 1, column.name.clone()));
+        let mut problem = Problem::new(self.code, self.code.title(), Place { field, ..place });
+        if let Some(level) = &self.level {
+            problem = problem.value(level.as_bytes());
+        }
+        problem.help("train with --unknown-level zeros and --missing to accept such rows").into()
+    }
+}
+
+/// Puts parsed columns where the map wants them, sets one-hot features and fills gaps. An error
+/// tells the place.
+pub(crate) fn lay_out(
+    store: Store,
+    categories: &[Dictionary],
+    missing: &[(u64, u32)],
+    layout: &Layout,
+) -> std::result::Result<Store, LayoutFault> {
+    let in_place = layout.numeric.iter().enumerate().all(|(k, c)| c.feature as usize == k);
+    if categories.is_empty() && missing.is_empty() && in_place {
+        return Ok(store);
+    }
+    let places: Vec<u8> = (0..layout.numeric.len()).map(|column| store.places(column)).collect();
+    let mut result = Store::empty();
+    let mut staging = Staging::new(layout.features);
+    let mut scratch = Vec::new();
+    let mut entries: Vec<(u32, f64, u8)> = Vec::new();
+    let mut gaps = missing.iter().peekable();
+    for row in 0..store.rows() {
+        entries.clear();
+        store.for_each(row, &mut scratch, |column, value| {
+            let column = column as usize;
+            entries.push((layout.numeric[column].feature, value, places[column]));
+        });
+        while let Some(&(_, column)) = gaps.next_if(|(gap, _)| *gap == row as u64) {
+            let column = &layout.numeric[column as usize];
+            let fault = || LayoutFault { code: Code::MISSING, row, category: None, level: None };
+            let fill = column.missing.ok_or_else(fault)?;
+            entries.push((column.feature, fill, number::places_of(fill)));
+        }
+        for (category, dictionary) in layout.categories.iter().zip(categories) {
+            let code = dictionary.codes[row];
+            let level = (code != NO_LEVEL).then(|| dictionary.names[code as usize].as_str());
+            let fault = |code| LayoutFault {
+                code,
+                row,
+                category: Some(category.column),
+                level: level.map(str::to_owned),
+            };
+            if let Some(feature) = category.feature_of(level).map_err(fault)? {
+                entries.push((feature, 1.0, 0));
+            }
+        }
+        entries.sort_unstable_by_key(|entry| entry.0);
+        entries.iter().for_each(|&(feature, value, places)| staging.push(feature, value, places));
+        staging.end_row();
+        if staging.rows() == ROWS_AT_ONCE {
+            result.append(staging.pack());
+        }
+    }
+    result.append(staging.pack());
+    Ok(result)
+}
+
+/// What a data set is made of, before its classes are numbered.
+pub(crate) struct Parts {
+    pub(crate) store: Store,
+    pub(crate) labels: Dictionary,
+    pub(crate) weights: Option<Vec<f64>>,
+    pub(crate) input: InputMap,
+    pub(crate) reading: Reading,
+    pub(crate) origin: Origin,
+    pub(crate) positive: Option<String>,
+    pub(crate) file: String,
+    /// A part of a longer table may have no row that counts.
+    pub(crate) is_part: bool,
+}
+
+/// Numbers the classes and makes the last choice of storage.
+pub(crate) fn assemble(mut parts: Parts) -> Result<Dataset> {
+    let no_weight = |weights: &Vec<f64>| weights.iter().all(|&weight| weight == 0.0);
+    if !parts.is_part && parts.weights.as_ref().is_some_and(no_weight) {
+        let place = Place::file(parts.file);
+        return Err(Error::data(Code::BAD_WEIGHT, "every row has weight 0", place));
+    }
+    let (classes, order) = sort_classes(&parts.labels.names);
+    let mut targets: Vec<u32> =
+        parts.labels.codes.iter().map(|&code| order[code as usize]).collect();
+    let mut data = Dataset {
+        store: Store::empty(),
+        expansion: None,
+        classes,
+        targets: Vec::new(),
+        merged: None,
+        weights: parts.weights,
+        input: parts.input,
+        reading: parts.reading,
+        origin: parts.origin,
+    };
+    if let Some(positive) = &parts.positive {
+        choose_positive(&mut data, &mut targets, positive, &parts.file)?;
+    }
+    parts.store.finish();
+    data.store = parts.store;
+    data.targets = targets;
+    Ok(data)
+}
+
+/// The sorted class names and the place of each given name among them.
+fn sort_classes(names: &[String]) -> (Vec<String>, Vec<u32>) {
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    let numbers: Option<Vec<f64>> =
+        names.iter().map(|name| number::parse(name.as_bytes()).ok().map(|n| n.value)).collect();
+    match numbers {
+        Some(numbers) => order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b])),
+        None => order.sort_by(|&a, &b| names[a].as_bytes().cmp(names[b].as_bytes())),
+    }
+    let mut rank = vec![0; names.len()];
+    order.iter().enumerate().for_each(|(place, &name)| rank[name] = place as u32);
+    (order.iter().map(|&name| names[name].clone()).collect(), rank)
+}
+
+/// Makes one class the positive one; of more than two, the others become the class `rest`.
+pub(crate) fn choose_positive(
+    data: &mut Dataset,
+    targets: &mut [u32],
+    positive: &str,
+    file: &str,
+) -> Result<()> {
+    let name = super::csv::label_name(positive.as_bytes());
+    let Some(chosen) = data.classes.iter().position(|class| *class == name) else {
+        return Err(Problem::new(
+            Code::UNKNOWN_CLASS,
+            format!("no class \"{name}\""),
+            Place::file(file),
+        )
+        .value(positive.as_bytes())
+        .help(format!("the classes are {}", data.classes.join(", ")))
+        .into());
+    };
+    let chosen = chosen as u32;
+    if data.classes.len() > 2 {
+        let rest = if name == "rest" { "other" } else { "rest" };
+        let names = std::mem::replace(&mut data.classes, vec![rest.to_owned(), name]);
+        data.input.rest = true;
+        data.merged = Some(MergedLabels { names, codes: targets.to_vec() });
+        targets.iter_mut().for_each(|target| *target = u32::from(*target == chosen));
+    } else if data.classes.len() == 2 && chosen == 0 {
+        data.classes.swap(0, 1);
+        targets.iter_mut().for_each(|target| *target = 1 - *target);
+    }
+    Ok(())
+}

@@ -1,0 +1,579 @@
+//! Delimited text (CSV, TSV and their relatives, RFC 4180) to blocks.
+
+mod quick;
+
+use super::block::{Block, BlockBuilder, Buffers, Fault};
+use super::number;
+use super::options::Missing;
+use crate::error::Code;
+use crate::matrix::{Stage, TableStaging};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// What to do with each field of a record.
+#[derive(Clone, Debug)]
+pub(crate) struct TablePlan {
+    pub(crate) delimiter: u8,
+    pub(crate) actions: Vec<Action>,
+    pub(crate) numeric: usize,
+    pub(crate) categories: usize,
+    pub(crate) missing: Missing,
+    pub(crate) allow_lossy: bool,
+    pub(crate) keep_rejects: bool,
+    pub(crate) keep_spans: bool,
+}
+
+/// The use of one field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    Skip,
+    Label,
+    Weight,
+    /// The numeric column with this number.
+    Number(u32),
+    /// The category column with this number.
+    Category(u32),
+}
+
+/// The code of a category that is missing and has a rule that allows it: no level at all.
+pub(crate) const NO_LEVEL: u32 = u32::MAX;
+
+/// Parses at most `limit` rows of a piece, which starts at a record and ends with one.
+pub(crate) fn parse(piece: &[u8], plan: &TablePlan, limit: usize, buffers: &mut Buffers) -> Block {
+    let Buffers { table, marks, .. } = buffers;
+    marks.find(piece, [plan.delimiter, b'\n', b'\n']);
+    let mut parser = Parser {
+        piece,
+        plan,
+        suspicious: marks.nul || (marks.beyond_ascii && std::str::from_utf8(piece).is_err()),
+        quotes: marks.quotes,
+        out: BlockBuilder::new(table, plan.numeric, plan.categories),
+        line: 0,
+    };
+    let mut quick = quick::Quick::new(&parser, marks);
+    let mut at = 0;
+    while at < piece.len() && parser.out.staging.rows() < limit {
+        at = match quick.record(&mut parser, at) {
+            Some(next) => next,
+            None => parser.record(at),
+        };
+    }
+    parser.out.block.line_count = parser.line;
+    parser.out.finish()
+}
+
+/// The fields of the record at the start of `bytes`, trimmed, and where the next record starts.
+pub(crate) fn fields(bytes: &[u8], delimiter: u8) -> Result<(Vec<String>, usize), Fault> {
+    let mut fields = Vec::new();
+    let mut at = 0;
+    loop {
+        let field = Field::read(bytes, at, delimiter, fields.len())?;
+        fields.push(match std::str::from_utf8(&field.text) {
+            Ok(text) => text.trim().to_owned(),
+            Err(_) => String::from_utf8_lossy(&field.text).trim().to_owned(),
+        });
+        at = field.end.next;
+        if field.end.last {
+            return Ok((fields, at));
+        }
+    }
+}
+
+/// The number of fields of the record at the start of `bytes`, and where the next record starts.
+pub(crate) fn count_fields(bytes: &[u8], delimiter: u8) -> Result<(usize, usize), Fault> {
+    let (mut count, mut at) = (0, 0);
+    loop {
+        let end = Field::read(bytes, at, delimiter, count)?.end;
+        count += 1;
+        at = end.next;
+        if end.last {
+            return Ok((count, at));
+        }
+    }
+}
+
+/// Whether a field means that there is no value.
+pub(crate) fn is_missing(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    text.is_empty()
+        || text == b"?"
+        || [&b"na"[..], b"n/a", b"null"].iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// The normal form of a label: shortest form for a number, trimmed text otherwise.
+pub(crate) fn label_name(text: &[u8]) -> String {
+    match number::parse(text) {
+        Ok(number) => number::shortest(number.value),
+        Err(_) => String::from_utf8_lossy(text.trim_ascii()).into_owned(),
+    }
+}
+
+struct Parser<'a> {
+    piece: &'a [u8],
+    plan: &'a TablePlan,
+    /// The piece holds NUL bytes or invalid UTF-8 somewhere, so every record is looked at.
+    suspicious: bool,
+    quotes: bool,
+    out: BlockBuilder<'a, TableStaging>,
+    line: u64,
+}
+
+/// What a record says about its row besides the features.
+struct RowFacts {
+    label: Option<u32>,
+    weight: Option<f64>,
+    drop: bool,
+    next: usize,
+}
+
+/// How a field ends: where the next one starts, and whether the record ends too.
+#[derive(Clone, Copy)]
+struct End {
+    next: usize,
+    last: bool,
+}
+
+impl Parser<'_> {
+    /// Handles the record at `start` and returns where the next one starts.
+    fn record(&mut self, start: usize) -> usize {
+        if let Some(next) = blank_line(self.piece, start) {
+            self.line += 1;
+            return next;
+        }
+        let (line, row) = (self.line, self.out.block.records);
+        self.out.block.records += 1;
+        let checked = if self.suspicious { self.check_bytes(start) } else { Ok(()) };
+        let next = match checked.and_then(|()| self.row(start)) {
+            Ok(facts) if !facts.drop => {
+                let next = facts.next;
+                self.keep(facts, start, line);
+                next
+            }
+            Ok(facts) => {
+                self.forget_row();
+                self.out.block.dropped += 1;
+                facts.next
+            }
+            Err(fault) => {
+                let fault = self.ragged(start).filter(|_| fault.field.is_some()).unwrap_or(fault);
+                self.forget_row();
+                let next = record_end(self.piece, start, self.plan.delimiter);
+                let keep = self.plan.keep_rejects;
+                self.out.block.bad.push(fault, self.piece, start..next, line, row, keep);
+                next
+            }
+        };
+        let breaks = if self.quotes {
+            memchr::memchr_iter(b'\n', &self.piece[start..next]).count().max(1)
+        } else {
+            1
+        };
+        self.line += breaks as u64;
+        next
+    }
+
+    #[inline]
+    fn keep(&mut self, facts: RowFacts, start: usize, line: u64) {
+        if let Some(label) = facts.label {
+            self.out.block.labels.codes.push(label);
+        }
+        if let Some(weight) = facts.weight {
+            self.out.block.weights.push(weight);
+        }
+        if self.plan.keep_spans {
+            self.out.block.spans.push(start..facts.next);
+        }
+        self.out.end_row(line);
+    }
+
+    fn forget_row(&mut self) {
+        self.out.staging.drop_row();
+        let rows = self.out.staging.rows();
+        self.out.block.categories.iter_mut().for_each(|c| c.codes.truncate(rows));
+        while self.out.block.missing.last().is_some_and(|&(row, _)| row >= rows) {
+            self.out.block.missing.pop();
+        }
+    }
+
+    fn row(&mut self, start: usize) -> Result<RowFacts, Fault> {
+        let mut facts = RowFacts { label: None, weight: None, drop: false, next: start };
+        let plan = self.plan;
+        for (f, &action) in plan.actions.iter().enumerate() {
+            let end = match action {
+                Action::Number(column) => match self.plain_number(facts.next) {
+                    Some((number, end)) => {
+                        self.take(column, number);
+                        end
+                    }
+                    None => self.odd_number(column, f, facts.next, &mut facts.drop)?,
+                },
+                Action::Skip => Field::read(self.piece, facts.next, plan.delimiter, f)?.end,
+                _ => self.text_field(action, f, &mut facts)?,
+            };
+            facts.next = end.next;
+            if end.last != (f + 1 == plan.actions.len()) {
+                let odd = Fault::new(Code::RAGGED, None, start..facts.next);
+                return Err(self.ragged(start).unwrap_or(odd));
+            }
+        }
+        Ok(facts)
+    }
+
+    /// The common case: a number, perhaps with blanks around it, and the end of the field.
+    #[inline]
+    fn plain_number(&self, at: usize) -> Option<(number::Number, End)> {
+        let start = skip_blanks(self.piece, at);
+        let (number, len) = number::parse_prefix(&self.piece[start..]).ok()?;
+        let end = field_end(self.piece, skip_blanks(self.piece, start + len), self.plan.delimiter)?;
+        Some((number, end))
+    }
+
+    fn take(&mut self, column: u32, number: number::Number) {
+        if number.long {
+            self.out.long_text(column);
+        }
+        self.out.staging.push(column, number.value, number.places);
+    }
+
+    /// Everything else in a numeric column: quoted numbers, gaps, faults.
+    fn odd_number(
+        &mut self,
+        column: u32,
+        f: usize,
+        at: usize,
+        drop: &mut bool,
+    ) -> Result<End, Fault> {
+        let field = Field::read(self.piece, at, self.plan.delimiter, f)?;
+        let missing_rule = self.plan.missing;
+        let parsed = number::parse(&field.text);
+        let gap = is_missing(&field.text)
+            || (missing_rule != Missing::Error
+                && field.text.trim_ascii().eq_ignore_ascii_case(b"nan"));
+        if gap {
+            match missing_rule {
+                Missing::Error => return Err(missing_fault(f, field.span)),
+                Missing::DropRow => *drop = true,
+                Missing::Zero => {}
+                Missing::Mean => self.out.block.missing.push((self.out.staging.rows(), column)),
+            }
+            return Ok(field.end);
+        }
+        match parsed {
+            Ok(number) => self.take(column, number),
+            Err(number::Fault::InexactInteger) if self.plan.allow_lossy => {
+                let value = String::from_utf8_lossy(&field.text).trim().parse().unwrap_or(0.0);
+                self.out.long_text(column);
+                self.out.staging.push(column, value, 0);
+            }
+            Err(fault) => return Err(number_fault(fault, f, field.span)),
+        }
+        Ok(field.end)
+    }
+
+    fn text_field(&mut self, action: Action, f: usize, facts: &mut RowFacts) -> Result<End, Fault> {
+        let field = Field::read(self.piece, facts.next, self.plan.delimiter, f)?;
+        let text = field.text.trim_ascii();
+        let gap = is_missing(text);
+        if gap && self.plan.missing == Missing::DropRow {
+            facts.drop = true;
+        }
+        let block = &mut self.out.block;
+        match action {
+            Action::Label if gap && !facts.drop => return Err(missing_fault(f, field.span)),
+            Action::Label => facts.label = Some(block.labels.number(text, label_name)),
+            Action::Weight => {
+                let weight = number::parse(text).map(|n| n.value).unwrap_or(-1.0);
+                if weight < 0.0 && !facts.drop {
+                    return Err(Fault::new(Code::BAD_WEIGHT, Some(f), field.span)
+                        .help("weights are finite numbers of at least 0"));
+                }
+                facts.weight = Some(weight);
+            }
+            Action::Category(_) if gap && self.plan.missing == Missing::Error => {
+                return Err(missing_fault(f, field.span));
+            }
+            Action::Category(c) => {
+                let dictionary = &mut block.categories[c as usize];
+                let code = if gap {
+                    NO_LEVEL
+                } else {
+                    dictionary.number(text, |raw| String::from_utf8_lossy(raw).into_owned())
+                };
+                dictionary.codes.push(code);
+            }
+            Action::Skip | Action::Number(_) => {}
+        }
+        Ok(field.end)
+    }
+
+    /// The fault of a record with a wrong number of fields, which explains every other fault in it.
+    fn ragged(&self, start: usize) -> Option<Fault> {
+        let wanted = self.plan.actions.len();
+        let end = record_end(self.piece, start, self.plan.delimiter);
+        let line = self.piece[start..end].trim_ascii_end();
+        let found = fields(&self.piece[start..end], self.plan.delimiter).ok()?.0.len();
+        let message = format!("wrong number of fields: {found} here, {wanted} in the first record");
+        (found != wanted).then(|| {
+            Fault::new(Code::RAGGED, None, start..start + line.len())
+                .message(message)
+                .help("look for a missing quote, a decimal comma or a line that was cut")
+        })
+    }
+
+    fn check_bytes(&self, start: usize) -> Result<(), Fault> {
+        let end = record_end(self.piece, start, self.plan.delimiter);
+        let record = &self.piece[start..end];
+        let bad = |code, at: usize, len| {
+            let field = record[..at].iter().filter(|b| **b == self.plan.delimiter).count();
+            let help = match code {
+                Code::NUL_BYTE => {
+                    "the file is binary or damaged, or UTF-16: convert it to UTF-8 text"
+                }
+                _ => "convert the file to UTF-8, for example with iconv -f latin1 -t utf-8",
+            };
+            Err(Fault::new(code, Some(field), start + at..start + at + len).help(help))
+        };
+        if let Some(at) = memchr::memchr(0, record) {
+            return bad(Code::NUL_BYTE, at, 1);
+        }
+        match std::str::from_utf8(record) {
+            Ok(_) => Ok(()),
+            Err(e) => bad(Code::NOT_UTF8, e.valid_up_to(), e.error_len().unwrap_or(1)),
+        }
+    }
+}
+
+pub(crate) fn number_fault(fault: number::Fault, field: usize, span: Range<usize>) -> Fault {
+    let code = match fault {
+        number::Fault::NotANumber => Code::NOT_A_NUMBER,
+        number::Fault::NotFinite => Code::NOT_FINITE,
+        number::Fault::OutOfRange => Code::OUT_OF_RANGE,
+        number::Fault::InexactInteger => Code::INEXACT_INTEGER,
+    };
+    let help = match fault {
+        number::Fault::NotFinite => {
+            "repair the value, or treat NaN as missing with --missing drop-row|mean|zero"
+        }
+        number::Fault::OutOfRange => "rescale the column so that it fits binary64",
+        number::Fault::InexactInteger => {
+            "leave the column out with --drop, or round with --allow-lossy"
+        }
+        number::Fault::NotANumber => {
+            "skip such rows with --bad-rows skip --allow-bad N, or save them with --bad-rows rejects=FILE"
+        }
+    };
+    Fault::new(code, Some(field), span).help(help)
+}
+
+fn missing_fault(field: usize, span: Range<usize>) -> Fault {
+    Fault::new(Code::MISSING, Some(field), span).help("choose --missing drop-row, mean or zero")
+}
+
+/// One field, unquoted, with its place in the piece.
+struct Field<'a> {
+    text: Cow<'a, [u8]>,
+    span: Range<usize>,
+    end: End,
+}
+
+impl<'a> Field<'a> {
+    fn read(piece: &'a [u8], start: usize, delimiter: u8, f: usize) -> Result<Field<'a>, Fault> {
+        let open = skip_blanks(piece, start);
+        if piece.get(open) != Some(&b'"') {
+            let len = memchr::memchr2(delimiter, b'\n', &piece[start..]);
+            let stop = len.map_or(piece.len(), |len| start + len);
+            let (text_end, end) = match piece.get(stop) {
+                Some(b'\n') => {
+                    let before = stop - usize::from(stop > start && piece[stop - 1] == b'\r');
+                    (before, End { next: stop + 1, last: true })
+                }
+                Some(_) => (stop, End { next: stop + 1, last: false }),
+                None => (stop, End { next: stop, last: true }),
+            };
+            return Ok(Field {
+                text: Cow::Borrowed(&piece[start..text_end]),
+                span: start..text_end,
+                end,
+            });
+        }
+        let mut text = Vec::new();
+        let mut at = open + 1;
+        loop {
+            let Some(len) = memchr::memchr(b'"', &piece[at..]) else {
+                return Err(Fault::new(
+                    Code::OPEN_QUOTE,
+                    Some(f),
+                    open..piece.len().min(open + 20),
+                )
+                .help("double every quote inside a quoted field"));
+            };
+            text.extend_from_slice(&piece[at..at + len]);
+            at += len + 1;
+            if piece.get(at) != Some(&b'"') {
+                break;
+            }
+            text.push(b'"');
+            at += 1;
+        }
+        let span = open..at;
+        match field_end(piece, skip_blanks(piece, at), delimiter) {
+            Some(end) => Ok(Field { text: Cow::Owned(text), span, end }),
+            None => Err(Fault::new(Code::STRAY_QUOTE, Some(f), span)
+                .help("double every quote inside a quoted field")),
+        }
+    }
+}
+
+/// The end of a field at `at`, if there is one.
+#[inline]
+fn field_end(piece: &[u8], at: usize, delimiter: u8) -> Option<End> {
+    match piece.get(at) {
+        None => Some(End { next: at, last: true }),
+        Some(&b) if b == delimiter => Some(End { next: at + 1, last: false }),
+        Some(b'\n') => Some(End { next: at + 1, last: true }),
+        Some(b'\r') => match piece.get(at + 1) {
+            None => Some(End { next: at + 1, last: true }),
+            Some(b'\n') => Some(End { next: at + 2, last: true }),
+            Some(_) => None,
+        },
+        Some(_) => None,
+    }
+}
+
+#[inline]
+fn skip_blanks(piece: &[u8], mut at: usize) -> usize {
+    while piece.get(at) == Some(&b' ') {
+        at += 1;
+    }
+    at
+}
+
+/// Where the next record starts if this line holds nothing.
+pub(crate) fn blank_line(piece: &[u8], start: usize) -> Option<usize> {
+    let at = skip_blanks(piece, start);
+    match (piece.get(at), piece.get(at + 1)) {
+        (None, _) => Some(at),
+        (Some(b'\n'), _) => Some(at + 1),
+        (Some(b'\r'), None) => Some(at + 1),
+        (Some(b'\r'), Some(b'\n')) => Some(at + 2),
+        _ => None,
+    }
+}
+
+/// Where the record after the one at `start` starts, whatever is wrong with this one.
+fn record_end(piece: &[u8], start: usize, delimiter: u8) -> usize {
+    super::source::record_end_after(piece, start, delimiter).unwrap_or(piece.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(actions: Vec<Action>) -> TablePlan {
+        let numeric = actions.iter().filter(|a| matches!(a, Action::Number(_))).count();
+        let categories = actions.iter().filter(|a| matches!(a, Action::Category(_))).count();
+        TablePlan {
+            delimiter: b',',
+            actions,
+            numeric,
+            categories,
+            missing: Missing::Error,
+            allow_lossy: false,
+            keep_rejects: true,
+            keep_spans: false,
+        }
+    }
+
+    fn rows(block: &Block) -> Vec<Vec<(u32, f64)>> {
+        let mut scratch = Vec::new();
+        (0..block.store.rows())
+            .map(|i| {
+                let mut row = Vec::new();
+                block.store.for_each(i, &mut scratch, |j, v| row.push((j, v)));
+                row
+            })
+            .collect()
+    }
+
+    const XYL: [Action; 3] = [Action::Number(0), Action::Number(1), Action::Label];
+
+    #[test]
+    fn quotes_blanks_and_line_endings() {
+        let text = b"1, 2 ,a\r\n\r\n\"3\",+.5,\"b, \"\"c\"\"\nd\"\n1e1,0,a";
+        let block = parse(text, &plan(XYL.to_vec()), usize::MAX, &mut Buffers::default());
+        assert_eq!(block.bad.count, 0);
+        assert_eq!(
+            rows(&block),
+            [vec![(0, 1.0), (1, 2.0)], vec![(0, 3.0), (1, 0.5)], vec![(0, 10.0)]]
+        );
+        assert_eq!(block.labels.names, ["a", "b, \"c\"\nd"]);
+        assert_eq!(block.labels.codes, [0, 1, 0]);
+        assert_eq!(block.lines, [(0, 0), (1, 2), (2, 4)]);
+    }
+
+    #[test]
+    fn faults_know_their_place_and_leave_no_trace() {
+        let text = "1,2,a\n1,x,a\n1,2\n1,2,a,4\n,2,a\n1,nan,a\n\u{e4},1,a\n7,8,b\n";
+        let block =
+            parse(text.as_bytes(), &plan(XYL.to_vec()), usize::MAX, &mut Buffers::default());
+        assert_eq!(rows(&block).len(), 2);
+        assert_eq!(block.bad.count, 6);
+        assert_eq!(block.bad.text, &text.as_bytes()[6..text.len() - 6]);
+        let codes: Vec<Code> = block.bad.problems.iter().map(|p| p.code).collect();
+        assert_eq!(
+            codes,
+            [Code::NOT_A_NUMBER, Code::RAGGED, Code::RAGGED, Code::MISSING, Code::NOT_FINITE]
+        );
+        let place = &block.bad.problems[0].place;
+        assert_eq!((place.line, place.column, place.row), (Some(1), Some(3), Some(1)));
+        assert_eq!(block.bad.problems[0].value.as_deref(), Some("x"));
+        assert_eq!(block.labels.codes, [0, 1]);
+        assert_eq!(block.lines, [(0, 0), (1, 7)]);
+    }
+
+    #[test]
+    fn damaged_text_is_found() {
+        for (text, code) in [
+            (&b"1,2,\"a\n1,2,b\n"[..], Code::OPEN_QUOTE),
+            (b"1,2,\"a\"x\n", Code::STRAY_QUOTE),
+            (b"1,2,a\0b\n", Code::NUL_BYTE),
+            (b"1,2,a\xff\n", Code::NOT_UTF8),
+            (b"1e400,2,a\n", Code::OUT_OF_RANGE),
+            (b"9007199254740993,2,a\n", Code::INEXACT_INTEGER),
+        ] {
+            let block = parse(text, &plan(XYL.to_vec()), usize::MAX, &mut Buffers::default());
+            assert_eq!(block.bad.problems[0].code, code, "{}", String::from_utf8_lossy(text));
+        }
+    }
+
+    #[test]
+    fn gaps_follow_the_rule() {
+        let text = b"1,NA,a\n3,4,b\n";
+        let mut plan = plan(XYL.to_vec());
+        for (rule, expected_rows, gaps) in
+            [(Missing::DropRow, 1, 0), (Missing::Zero, 2, 0), (Missing::Mean, 2, 1)]
+        {
+            plan.missing = rule;
+            let block = parse(text, &plan, usize::MAX, &mut Buffers::default());
+            assert_eq!((block.store.rows(), block.missing.len()), (expected_rows, gaps));
+            assert_eq!(block.labels.codes.len(), expected_rows);
+        }
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic() {
+        let alphabet = b"1,\"\n\r .-ea\0\xff;";
+        let mut state = 1u64;
+        for _ in 0..20_000 {
+            let text: Vec<u8> = (0..12)
+                .map(|_| {
+                    state =
+                        state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                    alphabet[(state >> 33) as usize % alphabet.len()]
+                })
+                .collect();
+            let block = parse(&text, &plan(XYL.to_vec()), usize::MAX, &mut Buffers::default());
+            assert_eq!(block.records, block.bad.count + block.store.rows() as u64 + block.dropped);
+        }
+    }
+}

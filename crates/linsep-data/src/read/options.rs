@@ -1,0 +1,259 @@
+//! How a data set is to be read: the choices that every command with data input shares.
+
+use crate::error::{Error, Result};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// The choices of a reader. [`ReadOptions::default`] reads what most files need.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ReadOptions {
+    /// The file format; found by content when [`Format::Auto`].
+    pub format: Format,
+    /// The label column; found by name and type when `None`.
+    pub label: Option<ColumnRef>,
+    /// The class that counts as positive. With more than two classes the others become one.
+    pub positive: Option<String>,
+    /// The columns to use; all when empty.
+    pub features: Vec<ColumnRange>,
+    /// The columns to leave out.
+    pub drop: Vec<ColumnRange>,
+    /// The column with row weights.
+    pub weight: Option<ColumnRef>,
+    /// Whether the first record is a header; found by content when `None`.
+    pub header: Option<bool>,
+    /// The delimiter of a table; found by content when `None`.
+    pub delimiter: Option<u8>,
+    /// What to do where a value is missing.
+    pub missing: Missing,
+    /// What to do with text columns.
+    pub categorical: Categorical,
+    /// What a model does with a category that training did not see.
+    pub unknown_level: UnknownLevel,
+    /// What to do with rows that cannot be used.
+    pub bad_rows: BadRows,
+    /// How many bad rows are accepted when they are skipped; `None` accepts any number of rows that
+    /// are kept apart and none that are only skipped.
+    pub allow_bad: Option<u64>,
+    /// Where svmlight indices start; found by content when `None`.
+    pub index_base: Option<u8>,
+    /// Read at most this many rows.
+    pub limit: Option<u64>,
+    /// How exact proofs are to understand the numbers.
+    pub reading: ReadingChoice,
+    /// Round integers that have no exact binary64 instead of refusing them.
+    pub allow_lossy: bool,
+    /// Worker threads. Never changes a bit of the result.
+    pub threads: usize,
+    /// Refuse to hold more than this many bytes.
+    pub max_memory: Option<u64>,
+    /// Stop reading when this turns true.
+    pub stop: Option<Arc<AtomicBool>>,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        ReadOptions {
+            format: Format::Auto,
+            label: None,
+            positive: None,
+            features: Vec::new(),
+            drop: Vec::new(),
+            weight: None,
+            header: None,
+            delimiter: None,
+            missing: Missing::Error,
+            categorical: Categorical::Error,
+            unknown_level: UnknownLevel::Error,
+            bad_rows: BadRows::Error,
+            allow_bad: None,
+            index_base: None,
+            limit: None,
+            reading: ReadingChoice::Auto,
+            allow_lossy: false,
+            threads: 1,
+            max_memory: None,
+            stop: None,
+        }
+    }
+}
+
+/// A choice among few words. Gives each its text form and its parser.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident: $what:literal { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum $name { $($(#[$vdoc])* $variant,)* }
+
+        impl $name {
+            /// Every word that is accepted.
+            pub const WORDS: &'static [&'static str] = &[$($word),*];
+
+            /// The word of this choice.
+            pub fn word(self) -> &'static str {
+                match self { $($name::$variant => $word,)* }
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = Error;
+            fn from_str(text: &str) -> Result<$name> {
+                match text {
+                    $($word => Ok($name::$variant),)*
+                    _ => Err(Error::usage(format!(
+                        "{} \"{text}\" is none of {}", $what, $name::WORDS.join(", ")
+                    ))),
+                }
+            }
+        }
+    };
+}
+
+words! {
+    /// The format of a file.
+    Format: "format" {
+        /// Content first, extension second.
+        Auto = "auto",
+        /// A table with any delimiter.
+        Csv = "csv",
+        /// A table delimited by tabs.
+        Tsv = "tsv",
+        /// Lines of `label index:value ...`.
+        Svmlight = "svmlight",
+    }
+}
+
+words! {
+    /// What to do where a value is missing.
+    Missing: "rule for missing values" {
+        /// Refuse the row.
+        Error = "error",
+        /// Leave the row out.
+        DropRow = "drop-row",
+        /// Put the mean of the column's other values.
+        Mean = "mean",
+        /// Put 0.
+        Zero = "zero",
+    }
+}
+
+words! {
+    /// What to do with text columns.
+    Categorical: "rule for text columns" {
+        /// Refuse them.
+        Error = "error",
+        /// One column of 0 and 1 for each level.
+        OneHot = "onehot",
+    }
+}
+
+words! {
+    /// What a model does with a category that training did not see.
+    UnknownLevel: "rule for unknown categories" {
+        /// Refuse the row.
+        Error = "error",
+        /// No level is set.
+        Zeros = "zeros",
+    }
+}
+
+words! {
+    /// What to do with rows that cannot be used.
+    BadRows: "rule for bad rows" {
+        /// Refuse the file.
+        Error = "error",
+        /// Leave them out.
+        Skip = "skip",
+        /// Leave them out and keep their text apart.
+        Reject = "reject",
+    }
+}
+
+words! {
+    /// How exact proofs understand the numbers of the input.
+    ReadingChoice: "reading" {
+        /// Decimal for text formats, binary64 for binary ones.
+        Auto = "auto",
+        /// 0.1 means one tenth.
+        Decimal = "decimal",
+        /// 0.1 means the binary64 next to one tenth.
+        Binary64 = "binary64",
+    }
+}
+
+/// A column, as a person names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ColumnRef {
+    /// By its name, or as `first` or `last` where no column has that name.
+    Name(String),
+    /// By its number, 0-based; people write `#1` for the first.
+    Number(usize),
+}
+
+/// A column, or a range of columns, as people write them: `name`, `#3`, `#3-#7`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ColumnRange {
+    /// One column.
+    One(ColumnRef),
+    /// From a column number to another, both included, 0-based.
+    Numbers(usize, usize),
+}
+
+impl std::str::FromStr for ColumnRef {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<ColumnRef> {
+        match text.strip_prefix('#') {
+            None if text.is_empty() => Err(Error::usage("a column name is empty")),
+            None => Ok(ColumnRef::Name(text.to_owned())),
+            Some(number) => column_number(number).map(ColumnRef::Number),
+        }
+    }
+}
+
+impl std::str::FromStr for ColumnRange {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<ColumnRange> {
+        if let Some((from, to)) = text.strip_prefix('#').and_then(|rest| rest.split_once("-#")) {
+            let (from, to) = (column_number(from)?, column_number(to)?);
+            if from > to {
+                return Err(Error::usage(format!("the column range {text} runs backwards")));
+            }
+            return Ok(ColumnRange::Numbers(from, to));
+        }
+        text.parse().map(ColumnRange::One)
+    }
+}
+
+fn column_number(text: &str) -> Result<usize> {
+    match text.parse::<usize>() {
+        Ok(number) if number >= 1 => Ok(number - 1),
+        _ => Err(Error::usage(format!("\"#{text}\" is no column number; the first column is #1"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_named_numbered_or_ranged() {
+        assert_eq!("age".parse::<ColumnRef>().unwrap(), ColumnRef::Name("age".into()));
+        assert_eq!("#1".parse::<ColumnRef>().unwrap(), ColumnRef::Number(0));
+        assert_eq!("#3-#7".parse::<ColumnRange>().unwrap(), ColumnRange::Numbers(2, 6));
+        for bad in ["#0", "#x", "#3-#1", ""] {
+            assert!(bad.parse::<ColumnRange>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn words_are_parsed_and_wrong_ones_listed() {
+        assert_eq!("drop-row".parse::<Missing>().unwrap(), Missing::DropRow);
+        let message = "median".parse::<Missing>().unwrap_err().to_string();
+        assert!(message.contains("error, drop-row, mean, zero"), "{message}");
+    }
+}

@@ -1,0 +1,404 @@
+//! What a file is, by its first bytes: svmlight or a table, the delimiter, the header.
+
+use super::csv;
+use super::number;
+use super::options::{Format, ReadOptions};
+use super::svmlight;
+use crate::error::{Code, Error, Place, Problem, Result};
+use std::collections::HashSet;
+
+/// Records that are looked at to find types.
+const SAMPLE: usize = 1000;
+
+/// What was found out.
+pub(crate) struct Sniffed {
+    /// Bytes and lines before the first data record: byte-order mark, blank lines, header.
+    pub(crate) skip: usize,
+    pub(crate) skip_lines: u64,
+    pub(crate) kind: SniffedKind,
+}
+
+pub(crate) enum SniffedKind {
+    Svmlight {
+        /// 0 or 1, and whether it was only guessed.
+        base: (u8, bool),
+    },
+    Table(Table),
+}
+
+/// A delimited table.
+pub(crate) struct Table {
+    pub(crate) delimiter: u8,
+    pub(crate) header: Option<Vec<String>>,
+    pub(crate) width: usize,
+    /// The names as they are written; `header` has a name once only.
+    pub(crate) written_names: Vec<String>,
+    /// The line of the first record.
+    pub(crate) first_line: u64,
+    /// The first records, as text.
+    pub(crate) sample: Vec<Vec<String>>,
+}
+
+/// The type that the sample of a column suggests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ColumnType {
+    /// No value at all.
+    Empty,
+    /// Whole numbers.
+    Integer,
+    /// Numbers.
+    Real,
+    /// Numbers and text.
+    Mixed,
+    /// Text.
+    Text,
+}
+
+impl Table {
+    /// The name of a column, or its number.
+    pub(crate) fn column_name(&self, column: usize) -> String {
+        match &self.header {
+            Some(names) => names[column].clone(),
+            None => format!("#{}", column + 1),
+        }
+    }
+
+    pub(crate) fn names(&self) -> &[String] {
+        self.header.as_deref().unwrap_or(&[])
+    }
+
+    pub(crate) fn column_type(&self, column: usize) -> ColumnType {
+        let (mut numbers, mut reals, mut texts) = (0, 0, 0);
+        for field in self.sample.iter().filter_map(|record| record.get(column)) {
+            if csv::is_missing(field.as_bytes()) {
+                continue;
+            }
+            match number::parse(field.as_bytes()) {
+                Ok(number) => {
+                    numbers += 1;
+                    reals += usize::from(number.value.fract() != 0.0);
+                }
+                Err(number::Fault::NotANumber) => texts += 1,
+                Err(_) => numbers += 1,
+            }
+        }
+        match (numbers, reals, texts) {
+            (0, _, 0) => ColumnType::Empty,
+            (0, _, _) => ColumnType::Text,
+            (_, 0, 0) => ColumnType::Integer,
+            (_, _, 0) => ColumnType::Real,
+            _ => ColumnType::Mixed,
+        }
+    }
+}
+
+/// Looks at the first bytes of the part named `file`; `whole` says that there are no more.
+pub(super) fn sniff(
+    head: &[u8],
+    whole: bool,
+    file: &str,
+    options: &ReadOptions,
+) -> Result<Sniffed> {
+    let mark = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+        return Err(Problem::new(Code::NOT_UTF8, "the file is UTF-16 text", Place::file(file))
+            .help("convert it, for example with iconv -f utf-16 -t utf-8")
+            .into());
+    }
+    if head.starts_with(b"PAR1") || head.starts_with(b"ARROW1") || head.starts_with(b"\x93NUMPY") {
+        return Err(Problem::new(
+            Code::WRONG_FORMAT,
+            "a binary format that is not supported",
+            Place::file(file),
+        )
+        .help("export the table as CSV or svmlight")
+        .into());
+    }
+    let (blank, blank_lines) = skip_blank_lines(&head[mark..]);
+    let text = &head[mark + blank..];
+    if text.is_empty() {
+        let problem = Problem::new(Code::EMPTY, "the input is empty", Place::file(file));
+        return Err(problem
+            .help("check the path, and that what writes the file has finished")
+            .into());
+    }
+    let mut sniffed = if is_svmlight(text, file, options)? {
+        let base = match options.index_base {
+            Some(base) => (base, false),
+            None => (u8::from(svmlight::smallest_index(text) != Some(0)), true),
+        };
+        Sniffed { skip: 0, skip_lines: 0, kind: SniffedKind::Svmlight { base } }
+    } else {
+        sniff_table(text, whole, file, options)?
+    };
+    sniffed.skip += mark + blank;
+    sniffed.skip_lines += blank_lines;
+    if let SniffedKind::Table(table) = &mut sniffed.kind {
+        table.first_line += blank_lines;
+    }
+    Ok(sniffed)
+}
+
+fn is_svmlight(text: &[u8], file: &str, options: &ReadOptions) -> Result<bool> {
+    match options.format {
+        Format::Svmlight => return Ok(true),
+        Format::Csv | Format::Tsv => return Ok(false),
+        Format::Auto => {}
+    }
+    let looks: Vec<bool> =
+        text.split(|&b| b == b'\n').take(50).filter_map(svmlight::looks_like).collect();
+    let svm_name = has_svmlight_name(file);
+    // One damaged line among good ones must not turn svmlight into a table.
+    let pairs = looks.iter().filter(|&&look| look).count();
+    if pairs > 0 {
+        return Ok(svm_name || 2 * pairs >= looks.len());
+    }
+    if !looks.is_empty() {
+        return Ok(first_line_has_pair(text));
+    }
+    if text.trim_ascii_start().starts_with(b"#") {
+        // Nothing but comments.
+        let comments_only = text.split(|&b| b == b'\n').all(|line| {
+            let line = line.trim_ascii();
+            line.is_empty() || line.starts_with(b"#")
+        });
+        if comments_only && svm_name {
+            return Err(Error::data(
+                Code::EMPTY,
+                "the input holds only comments",
+                Place::file(file),
+            ));
+        }
+    }
+    Ok(svm_name)
+}
+
+/// `data.svm`, `data.libsvm.gz` and the like.
+fn has_svmlight_name(file: &str) -> bool {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(name);
+    [".svm", ".svmlight", ".libsvm"].iter().any(|end| name.ends_with(end))
+}
+
+/// A damaged svmlight line such as `1 0:x` still shows what it wants to be.
+fn first_line_has_pair(text: &[u8]) -> bool {
+    let line = text.split(|&b| b == b'\n').next().unwrap_or(b"");
+    let mut tokens =
+        line.split(|b| b.is_ascii_whitespace()).filter(|t| !t.is_empty()).skip(1).peekable();
+    tokens.peek().is_some()
+        && tokens.all(|token| {
+            memchr::memchr(b':', token)
+                .is_some_and(|at| at > 0 && token[..at].iter().all(|b| b.is_ascii_digit()))
+        })
+}
+
+fn skip_blank_lines(text: &[u8]) -> (usize, u64) {
+    let (mut at, mut lines) = (0, 0);
+    while at < text.len() {
+        match csv::blank_line(text, at) {
+            Some(next) => (at, lines) = (next, lines + 1),
+            None => break,
+        }
+    }
+    (at, lines)
+}
+
+fn sniff_table(text: &[u8], whole: bool, file: &str, options: &ReadOptions) -> Result<Sniffed> {
+    let delimiter = match (options.delimiter, options.format) {
+        (Some(delimiter), _) => delimiter,
+        (None, Format::Tsv) => b'\t',
+        _ => find_delimiter(text),
+    };
+    let mut records = Vec::new();
+    let mut ends = Vec::new();
+    let mut at = 0;
+    while at < text.len() && records.len() <= SAMPLE {
+        if let Some(next) = csv::blank_line(text, at) {
+            at = next;
+            continue;
+        }
+        let Ok((fields, len)) = csv::fields(&text[at..], delimiter) else { break };
+        at += len;
+        records.push(fields);
+        ends.push(at);
+    }
+    if !whole && at >= text.len() && records.len() > 1 {
+        // The end of the head cuts the last record.
+        records.pop();
+    }
+    let Some(first) = records.first() else {
+        // The very first record is broken; the parser says how.
+        let (header, written_names) = (None, Vec::new());
+        let sample = Vec::new();
+        let table = Table { delimiter, header, width: 1, written_names, first_line: 1, sample };
+        return Ok(Sniffed { skip: 0, skip_lines: 0, kind: SniffedKind::Table(table) });
+    };
+    let width = first.len();
+    let has_header = options.header.unwrap_or_else(|| looks_like_header(&records));
+    let (mut skip, mut skip_lines, mut header) = (0, 0, None);
+    if has_header {
+        let names = records.remove(0);
+        check_header(&text[..ends[0]], file)?;
+        skip = ends[0];
+        skip_lines = memchr::memchr_iter(b'\n', &text[..skip]).count() as u64;
+        header = Some(names);
+    }
+    let written_names = header.clone().unwrap_or_default();
+    let header = header.map(unique_names);
+    let first_line = skip_lines + 1;
+    let sample = records;
+    let kind =
+        SniffedKind::Table(Table { delimiter, header, width, written_names, first_line, sample });
+    Ok(Sniffed { skip, skip_lines, kind })
+}
+
+/// A name that stood before gets the number of its column: `a`, `a#2`.
+fn unique_names(mut names: Vec<String>) -> Vec<String> {
+    let mut before = HashSet::new();
+    for (at, name) in names.iter_mut().enumerate() {
+        if before.contains(name) {
+            *name = format!("{}#{}", name, at + 1);
+        }
+        before.insert(name.clone());
+    }
+    names
+}
+
+fn check_header(bytes: &[u8], file: &str) -> Result<()> {
+    let place = || Place { line: Some(1), ..Place::file(file) };
+    if memchr::memchr(0, bytes).is_some() {
+        return Err(Error::data(Code::NUL_BYTE, "the header holds a NUL byte", place()));
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(_) => Ok(()),
+        Err(e) => Err(Error::data(
+            Code::NOT_UTF8,
+            "the header is not valid UTF-8",
+            Place { column: Some(e.valid_up_to() as u64 + 1), ..place() },
+        )),
+    }
+}
+
+/// The delimiter that cuts the first records into the same number of fields, the most fields first.
+fn find_delimiter(text: &[u8]) -> u8 {
+    let score = |delimiter: u8| {
+        let mut at = 0;
+        let mut counts = Vec::new();
+        while at < text.len() && counts.len() < 20 {
+            if let Some(next) = csv::blank_line(text, at) {
+                at = next;
+                continue;
+            }
+            let Ok((fields, len)) = csv::count_fields(&text[at..], delimiter) else { break };
+            counts.push(fields);
+            at += len;
+        }
+        // The last record of the sample may be cut.
+        if counts.len() > 2 && at >= text.len() {
+            counts.pop();
+        }
+        let first = counts.first().copied().unwrap_or(0);
+        let even = counts.iter().filter(|&&count| count == first).count() * 10 >= counts.len() * 8;
+        (first > 1 && even, first)
+    };
+    [b',', b';', b'\t', b'|']
+        .into_iter()
+        .rev()
+        .map(|delimiter| (score(delimiter), delimiter))
+        .max_by_key(|&(score, _)| score)
+        .filter(|&((_, fields), _)| fields > 1)
+        .map_or(b',', |(_, delimiter)| delimiter)
+}
+
+/// A header names columns: where the next record has numbers, the first one has none, or it names
+/// a label.
+fn looks_like_header(records: &[Vec<String>]) -> bool {
+    let first = &records[0];
+    let is_number = |field: &String| number::parse(field.as_bytes()).is_ok();
+    let is_word = |field: &String| !is_number(field) && !csv::is_missing(field.as_bytes());
+    if first.iter().any(|field| LABEL_NAMES.iter().any(|name| field.eq_ignore_ascii_case(name))) {
+        return true;
+    }
+    if records.len() == 1 {
+        return first.iter().all(is_word);
+    }
+    // The first value below that is not missing tells what a column holds.
+    let below = |j: usize| {
+        let values = records[1..].iter().take(50).filter_map(|record| record.get(j));
+        values.into_iter().find(|field| !csv::is_missing(field.as_bytes()))
+    };
+    let numeric: Vec<usize> = (0..first.len())
+        .filter(|&j| below(j).is_some_and(|field| starts_like_number(field)))
+        .collect();
+    !numeric.is_empty() && numeric.iter().all(|&j| is_word(&first[j]))
+}
+
+/// `1,5` is no number here, but it is no column name either.
+fn starts_like_number(field: &str) -> bool {
+    field.trim_start_matches(['+', '-', '.']).starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Names by which a label column is known.
+pub(crate) const LABEL_NAMES: [&str; 4] = ["label", "target", "class", "y"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(text: &str) -> (Table, usize, u64) {
+        let sniffed = sniff(text.as_bytes(), true, "t", &ReadOptions::default()).unwrap();
+        match sniffed.kind {
+            SniffedKind::Table(table) => (table, sniffed.skip, sniffed.skip_lines),
+            SniffedKind::Svmlight { .. } => panic!("{text} is a table"),
+        }
+    }
+
+    #[test]
+    fn delimiters_and_headers_are_found() {
+        for (text, delimiter, header) in [
+            ("a,b,c\n1,2,x\n", b',', true),
+            ("1,2,x\n3,4,y\n", b',', false),
+            ("a;b;c\n1,5;2,5;x\n", b';', true),
+            ("a\tb\tlabel\n1\t2\tx,y\n", b'\t', true),
+            ("1|2|x\n", b'|', false),
+            ("label,0,1\n5,0,3\n", b',', true),
+            ("\"a,b\";c\n\"1,2\";3\n", b';', true),
+            ("NA,2,x\n3,4,y\n", b',', false),
+        ] {
+            let (table, ..) = table(text);
+            assert_eq!(table.delimiter, delimiter, "{text}");
+            assert_eq!(table.header.is_some(), header, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_and_blank_lines_are_skipped() {
+        let (table, skip, lines) = table("\u{feff}\n\na,b\n1,x\n2,y\n");
+        assert_eq!(table.header.unwrap(), ["a", "b"]);
+        assert_eq!((skip, lines), (3 + 2 + 4, 3));
+    }
+
+    #[test]
+    fn types_come_from_the_sample() {
+        let (table, ..) = table("a,b,c,d,e\n1,1.5,x,1,\n2,2,y,z,NA\n");
+        let types: Vec<ColumnType> = (0..5).map(|j| table.column_type(j)).collect();
+        use ColumnType::*;
+        assert_eq!(types, [Integer, Real, Text, Mixed, Empty]);
+    }
+
+    #[test]
+    fn svmlight_is_found_by_content() {
+        for text in ["1 1:2 3:4\n", "# c\n-1 2:0.5\n", "1\n1 7:1\n", "1 0:x\n"] {
+            let sniffed = sniff(text.as_bytes(), true, "t.csv", &ReadOptions::default()).unwrap();
+            assert!(matches!(sniffed.kind, SniffedKind::Svmlight { .. }), "{text}");
+        }
+        for (text, code) in
+            [("", Code::EMPTY), ("\n\n", Code::EMPTY), ("PAR1xx", Code::WRONG_FORMAT)]
+        {
+            assert_eq!(
+                sniff(text.as_bytes(), true, "t", &ReadOptions::default()).err().unwrap().code(),
+                code
+            );
+        }
+    }
+}

@@ -1,0 +1,394 @@
+//! Bytes in: files, folders, globs and standard input, plain or compressed, cut into pieces that end
+//! at the end of a record.
+//!
+//! Plain files are mapped, so a piece is a slice of the file and nothing is copied. Compressed files
+//! and streams are read piece by piece and never held as a whole.
+
+#![allow(unsafe_code)]
+
+use crate::error::{Code, Error, Place, Problem, Result};
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Bytes of one piece, about. Pieces of small files are smaller, down to an eighth of this, so that
+/// what is under way stays small beside the data itself.
+const PIECE: usize = 1 << 18;
+
+/// The longest record that is accepted.
+const MAX_RECORD: usize = 256 << 20;
+
+/// One file or stream of a data set, opened.
+pub(crate) struct Part {
+    /// As the user named it.
+    pub(crate) name: String,
+    content: Content,
+}
+
+enum Content {
+    Mapped(memmap2::Mmap),
+    Stream { head: Vec<u8>, rest: Box<dyn Read + Send> },
+}
+
+/// The content of a file that is not empty, mapped into memory.
+pub fn map_file(file: &File) -> io::Result<impl std::ops::Deref<Target = [u8]>> {
+    map(file)
+}
+
+fn map(file: &File) -> io::Result<memmap2::Mmap> {
+    // SAFETY: the mapping is read-only and private to this process. Another program that cuts the file
+    // while it is read could end this process with a signal; the documentation says so.
+    unsafe { memmap2::Mmap::map(file) }
+}
+
+/// Finds the files that the given names stand for, in the order of their names within a folder or a
+/// glob. `-` is standard input.
+pub(crate) fn expand(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut parts = Vec::new();
+    for input in inputs {
+        let text = input.to_string_lossy();
+        if text == "-" || input.is_file() {
+            parts.push(input.clone());
+        } else if input.is_dir() {
+            parts.extend(folder_parts(input)?);
+        } else if text.contains(['*', '?', '[']) {
+            parts.extend(glob_parts(input, &text)?);
+        } else {
+            // Opening it gives the system's own reason.
+            parts.push(input.clone());
+        }
+    }
+    Ok(parts)
+}
+
+fn folder_parts(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder).map_err(|e| Error::io("read folder", folder, e))?;
+    let mut parts = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(|e| Error::io("read folder", folder, e))?.path();
+        // Engines that write folders of parts leave markers such as _SUCCESS and .crc files.
+        let hidden =
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(['.', '_']));
+        if path.is_file() && !hidden {
+            parts.push(path);
+        }
+    }
+    parts.sort();
+    if parts.is_empty() {
+        return Err(Error::data(
+            Code::EMPTY,
+            "the folder holds no files",
+            Place::file(folder.display().to_string()),
+        ));
+    }
+    Ok(parts)
+}
+
+fn glob_parts(input: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
+    let not_found =
+        |words: String| Error::io("read", input, io::Error::new(io::ErrorKind::NotFound, words));
+    let paths = glob::glob(pattern).map_err(|e| not_found(format!("not a valid pattern: {e}")))?;
+    let mut parts: Vec<PathBuf> =
+        paths.filter_map(|path| path.ok()).filter(|p| p.is_file()).collect();
+    parts.sort();
+    if parts.is_empty() {
+        return Err(not_found("no file matches the pattern".into()));
+    }
+    Ok(parts)
+}
+
+impl Part {
+    /// Opens a file, or standard input for `-`, and undoes gzip or zstd, which are known by their
+    /// first bytes.
+    pub(crate) fn open(path: &Path) -> Result<Part> {
+        if path.as_os_str() == "-" {
+            return Part::from_reader("<stdin>", Box::new(io::stdin()))
+                .map_err(|e| Error::io("read", Path::new("<stdin>"), e));
+        }
+        let failed = |e| Error::io("read", path, e);
+        let file = File::open(path).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        let name = path.display().to_string();
+        if !metadata.is_file() || metadata.len() == 0 {
+            // Pipes and other special files cannot be mapped, nor can empty ones.
+            return Part::from_reader(&name, Box::new(file)).map_err(failed);
+        }
+        let map = map(&file).map_err(failed)?;
+        if Compression::of(&map).is_some() {
+            drop(map);
+            return Part::from_reader(&name, Box::new(file)).map_err(failed);
+        }
+        #[cfg(unix)]
+        let _ = map.advise(memmap2::Advice::Sequential);
+        Ok(Part { name, content: Content::Mapped(map) })
+    }
+
+    /// Wraps a reader, undoing compression.
+    pub(crate) fn from_reader(name: &str, mut reader: Box<dyn Read + Send>) -> io::Result<Part> {
+        let mut magic = Vec::with_capacity(4);
+        reader.by_ref().take(4).read_to_end(&mut magic)?;
+        let compression = Compression::of(&magic);
+        let whole: Box<dyn Read + Send> = Box::new(io::Cursor::new(magic).chain(reader));
+        let rest: Box<dyn Read + Send> = match compression {
+            None => whole,
+            Some(Compression::Gzip) => Box::new(flate2::read::MultiGzDecoder::new(whole)),
+            Some(Compression::Zstd) => Box::new(zstd::stream::read::Decoder::new(whole)?),
+        };
+        Ok(Part { name: name.to_owned(), content: Content::Stream { head: Vec::new(), rest } })
+    }
+
+    /// The first bytes, as many as are at hand up to one piece, for looking at the format, and
+    /// whether that is everything.
+    pub(crate) fn head(&mut self) -> Result<(&[u8], bool)> {
+        match &mut self.content {
+            Content::Mapped(map) => Ok((&map[..map.len().min(PIECE)], map.len() <= PIECE)),
+            Content::Stream { head, rest } => {
+                if head.is_empty() {
+                    fill(rest, head, PIECE).map_err(|e| stream_error(&self.name, e))?;
+                }
+                Ok((head, head.len() < PIECE))
+            }
+        }
+    }
+
+    /// Cuts the part into pieces from byte `skip` on. in a table with the delimiter `quoted`, a line break
+    /// within double quotes does not end a record, `max_memory` how long a record may get.
+    pub(crate) fn pieces(
+        &mut self,
+        skip: usize,
+        quoted: Option<u8>,
+        max_memory: Option<u64>,
+    ) -> Pieces<'_> {
+        let size = match &self.content {
+            Content::Mapped(map) => (map.len() / 64).clamp(PIECE / 8, PIECE),
+            Content::Stream { .. } => PIECE,
+        };
+        let source = match &mut self.content {
+            Content::Mapped(map) => PieceSource::Mapped(&map[skip.min(map.len())..]),
+            Content::Stream { head, rest } => {
+                head.drain(..skip.min(head.len()));
+                PieceSource::Stream { carry: std::mem::take(head), rest, ended: false }
+            }
+        };
+        Pieces { name: &self.name, source, quoted, max_memory, size }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Compression {
+    Gzip,
+    Zstd,
+}
+
+impl Compression {
+    fn of(bytes: &[u8]) -> Option<Compression> {
+        match bytes {
+            [0x1f, 0x8b, ..] => Some(Compression::Gzip),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zstd),
+            _ => None,
+        }
+    }
+}
+
+/// The pieces of one part, in order.
+pub(crate) struct Pieces<'a> {
+    name: &'a str,
+    source: PieceSource<'a>,
+    quoted: Option<u8>,
+    max_memory: Option<u64>,
+    size: usize,
+}
+
+enum PieceSource<'a> {
+    Mapped(&'a [u8]),
+    Stream { carry: Vec<u8>, rest: &'a mut Box<dyn Read + Send>, ended: bool },
+}
+
+impl<'a> Pieces<'a> {
+    /// The next piece; it ends with a line break unless it is the last.
+    pub(crate) fn next(&mut self) -> Result<Option<Cow<'a, [u8]>>> {
+        let (name, quoted, max_memory) = (self.name, self.quoted, self.max_memory);
+        match &mut self.source {
+            PieceSource::Mapped(left) => {
+                let mut size = self.size;
+                loop {
+                    if left.len() <= size {
+                        let piece = std::mem::take(left);
+                        return Ok((!piece.is_empty()).then_some(Cow::Borrowed(piece)));
+                    }
+                    if let Some(end) = record_end(&left[..size], quoted) {
+                        let (piece, rest) = left.split_at(end);
+                        *left = rest;
+                        return Ok(Some(Cow::Borrowed(piece)));
+                    }
+                    size = longer(name, size, max_memory)?;
+                }
+            }
+            PieceSource::Stream { carry, rest, ended } => {
+                let mut size = self.size;
+                loop {
+                    if !*ended && carry.len() < size {
+                        *ended = fill(rest, carry, size).map_err(|e| stream_error(name, e))?;
+                    }
+                    if *ended {
+                        let piece = std::mem::take(carry);
+                        return Ok((!piece.is_empty()).then_some(Cow::Owned(piece)));
+                    }
+                    if let Some(end) = record_end(carry, quoted) {
+                        let rest_of_it = carry.split_off(end);
+                        return Ok(Some(Cow::Owned(std::mem::replace(carry, rest_of_it))));
+                    }
+                    size = longer(name, size, max_memory)?;
+                }
+            }
+        }
+    }
+}
+
+fn longer(name: &str, size: usize, max_memory: Option<u64>) -> Result<usize> {
+    let (purpose, needed) = (format!("a record of {name}"), 4 * size as u64);
+    if let Some(limit) = max_memory.filter(|limit| needed > *limit) {
+        return Err(Error::Memory { purpose, needed, limit });
+    }
+    if size >= MAX_RECORD {
+        return Err(Error::data(
+            Code::LONG_RECORD,
+            format!("a record is longer than {} MiB", MAX_RECORD >> 20),
+            Place::file(name),
+        ));
+    }
+    Ok(size * 4)
+}
+
+/// One past the last line break of `bytes` that ends a record.
+fn record_end(bytes: &[u8], quoted: Option<u8>) -> Option<usize> {
+    match quoted {
+        Some(delimiter) if memchr::memchr(b'"', bytes).is_some() => {
+            let ends = std::iter::successors(record_end_after(bytes, 0, delimiter), |&at| {
+                record_end_after(bytes, at, delimiter)
+            });
+            ends.last()
+        }
+        _ => memchr::memrchr(b'\n', bytes).map(|at| at + 1),
+    }
+}
+
+/// One past the line break that ends the record at `start`. A quote opens only at the start of a
+/// field; inside quotes a doubled one stands for itself.
+pub(crate) fn record_end_after(bytes: &[u8], start: usize, delimiter: u8) -> Option<usize> {
+    let mut inside = false;
+    let mut skip = usize::MAX;
+    for offset in memchr::memchr2_iter(b'"', b'\n', &bytes[start..]) {
+        let at = start + offset;
+        match bytes[at] {
+            _ if at == skip => {}
+            b'"' if inside => {
+                if bytes.get(at + 1) == Some(&b'"') {
+                    skip = at + 1;
+                } else {
+                    inside = false;
+                }
+            }
+            b'"' => {
+                let before = bytes[start..at].iter().rposition(|b| *b != b' ');
+                inside = before.is_none_or(|b| bytes[start + b] == delimiter);
+            }
+            _ if !inside => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Reads until `buffer` holds `size` bytes; true at the end of the stream.
+fn fill(reader: &mut dyn Read, buffer: &mut Vec<u8>, size: usize) -> io::Result<bool> {
+    let wanted = size.saturating_sub(buffer.len()) as u64;
+    buffer.reserve(wanted as usize);
+    let got = reader.take(wanted).read_to_end(buffer)? as u64;
+    Ok(got < wanted)
+}
+
+/// A decoder reports damage as an error of its own kinds; anything else is the system's.
+fn stream_error(name: &str, error: io::Error) -> Error {
+    use io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
+    if matches!(error.kind(), InvalidData | InvalidInput | Other | UnexpectedEof) {
+        let words = if error.kind() == UnexpectedEof {
+            "the compressed stream ends early".to_owned()
+        } else {
+            format!("the compressed stream is damaged ({error})")
+        };
+        Problem::new(Code::DAMAGED, words, Place::file(name))
+            .help("fetch or create the file again; gzip -t or zstd -t tells whether it is whole")
+            .into()
+    } else {
+        Error::io("read", Path::new(name), error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces_of(part: &mut Part, quoted: Option<u8>) -> Vec<Vec<u8>> {
+        let mut pieces = part.pieces(0, quoted, None);
+        let mut all = Vec::new();
+        while let Some(piece) = pieces.next().unwrap() {
+            all.push(piece.into_owned());
+        }
+        all
+    }
+
+    #[test]
+    fn pieces_end_at_records_and_lose_nothing() {
+        let plain: Vec<u8> = (0..400_000).flat_map(|i| format!("{i},x\n").into_bytes()).collect();
+        let quoted: Vec<u8> =
+            (0..200_000).flat_map(|i| format!("{i},\"a\n\"\"b\"\n").into_bytes()).collect();
+        for (text, is_quoted) in [(&plain, false), (&quoted, true)] {
+            let reader = Box::new(io::Cursor::new(text.clone()));
+            let mut stream = Part::from_reader("t", reader).unwrap();
+            assert!(!stream.head().unwrap().0.is_empty());
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("t.csv");
+            std::fs::write(&path, text).unwrap();
+            let mut mapped = Part::open(&path).unwrap();
+            let from_stream = pieces_of(&mut stream, is_quoted.then_some(b','));
+            let from_map = pieces_of(&mut mapped, is_quoted.then_some(b','));
+            assert_eq!(from_stream.concat(), *text);
+            assert_eq!(from_map.concat(), *text);
+            assert!(from_map.len() > 2);
+            for piece in &from_map {
+                let ending: &[u8] = if is_quoted { b"b\"\n" } else { b"x\n" };
+                assert!(piece.ends_with(ending));
+            }
+        }
+    }
+
+    #[test]
+    fn a_cut_gzip_is_damaged_data_not_a_system_error() {
+        use std::io::Write;
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(&b"1,2,a\n".repeat(10_000)).unwrap();
+        let mut bytes = encoder.finish().unwrap();
+        bytes.truncate(bytes.len() / 2);
+        let mut part = Part::from_reader("t.gz", Box::new(io::Cursor::new(bytes))).unwrap();
+        assert_eq!(part.head().unwrap_err().code(), Code::DAMAGED);
+    }
+
+    #[test]
+    fn folders_are_read_in_the_order_of_names_without_markers() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["part-2.csv", "part-1.csv", "_SUCCESS", ".part-1.csv.crc"] {
+            std::fs::write(folder.path().join(name), "x").unwrap();
+        }
+        let names: Vec<String> = expand(&[folder.path().to_path_buf()])
+            .unwrap()
+            .iter()
+            .map(|p| p.file_name().unwrap().to_string_lossy().into_owned())
+            .collect();
+        assert_eq!(names, ["part-1.csv", "part-2.csv"]);
+        let glob = folder.path().join("part-*.csv");
+        assert_eq!(expand(&[glob]).unwrap().len(), 2);
+        assert!(expand(&[folder.path().join("none-*")]).is_err());
+    }
+}

@@ -1,0 +1,186 @@
+//! A model drawn as a neuron: inputs with their weights, the sum, the step, the class. More than two
+//! classes are a layer of such neurons of which the one with the highest score wins.
+
+use super::axes::Page;
+use super::svg::{Anchor, Area, GREY, INK, Svg, Type, colour, number};
+use super::{Look, short};
+use linsep::model::{LinearModel, Rule};
+use linsep_data::error::{Error, Result};
+
+/// The picture of a neuron.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Neuron<'a> {
+    /// The model.
+    pub model: &'a LinearModel,
+    /// What it is, in words.
+    pub about: String,
+}
+
+/// Inputs and neurons that can be told apart.
+const MOST_INPUTS: usize = 12;
+const MOST_NEURONS: usize = 5;
+
+const PLUS: &str = "#0072B2";
+const MINUS: &str = "#D55E00";
+
+impl<'a> Neuron<'a> {
+    /// The neuron of a model.
+    pub fn of(model: &'a LinearModel) -> Neuron<'a> {
+        Neuron { model, about: String::new() }
+    }
+
+    /// The SVG text.
+    pub fn draw(&self, look: &Look) -> Result<String> {
+        let (inputs, neurons) = (self.model.n_features(), self.model.planes.len());
+        if inputs > MOST_INPUTS || neurons > MOST_NEURONS {
+            return Err(Error::usage(format!(
+                "the view neuron has room for {MOST_INPUTS} features and {MOST_NEURONS} planes and the \
+                 model has {inputs} and {neurons}; linsep show lists all weights"
+            )));
+        }
+        if self.model.planes.iter().any(|plane| plane.weights.len() != inputs) {
+            return Err(Error::usage(
+                "the planes of the model do not weigh its columns one by one",
+            ));
+        }
+        let mut notes = Vec::new();
+        if !self.about.is_empty() {
+            notes.push(format!("{}.", self.about));
+        }
+        if let Some(threshold) = self.model.input.binarize {
+            notes.push(format!(
+                "An input is 1 where its column is above {}, else 0.",
+                short(threshold)
+            ));
+        }
+        notes.push(
+            "Blue lines have positive weights, orange dashed ones negative; thick ones weigh more."
+                .into(),
+        );
+        let pitch = 46.0;
+        let nodes = (inputs + 1) as f64;
+        let table = if neurons > 1 { 30.0 + 20.0 * nodes } else { 0.0 };
+        let height = (pitch * nodes).max(120.0 * neurons as f64).max(200.0);
+        let mut page = Page::new(&look.title, &notes, &[], height + table + 20.0);
+        let top = page.room.y;
+        let svg = &mut page.svg;
+        let input_at = |j: usize| [210.0, top + height * (j as f64 + 0.5) / nodes];
+        let sum_at = |k: usize| [500.0, top + height * (k as f64 + 0.5) / neurons as f64];
+        let size = |j: usize, plane: &linsep::model::Plane| match j {
+            0 => plane.bias,
+            j => plane.weights[j - 1],
+        };
+        let planes = &self.model.planes;
+        let all = planes.iter().flat_map(|p| p.weights.iter().chain([&p.bias]));
+        let most = all.map(|w| w.abs()).fold(f64::MIN_POSITIVE, f64::max);
+        for (k, plane) in planes.iter().enumerate() {
+            for j in 0..=inputs {
+                let weight = size(j, plane);
+                let (tone, dash) = if weight < 0.0 { (MINUS, "6 4") } else { (PLUS, "") };
+                let width = 0.8 + 4.0 * (weight.abs() / most).min(1.0);
+                let line = super::axes::stroke(tone, width, dash);
+                svg.line(input_at(j), sum_at(k), &format!("class=\"synapse\" {line}"));
+            }
+        }
+        for j in 0..=inputs {
+            let at = input_at(j);
+            node(svg, at, 15.0, "#ffffff");
+            let name = if j == 0 { "1".to_owned() } else { self.model.input.feature_name(j - 1) };
+            let symbol = if j == 0 { "1".to_owned() } else { format!("x{j}") };
+            svg.text([at[0], at[1] + 4.0], Type::new(11.5, Anchor::Middle), &symbol);
+            let name = if j == 0 { "constant".to_owned() } else { name };
+            svg.cut_text([at[0] - 24.0, at[1] + 4.5], Type::new(13.0, Anchor::End), &name, 165.0);
+        }
+        if neurons == 1 {
+            // Weights stand in a column of their own on their lines.
+            for j in 0..=inputs {
+                let (from, to) = (input_at(j), sum_at(0));
+                let share = 0.32;
+                let at = [
+                    from[0] + share * (to[0] - from[0]),
+                    from[1] + share * (to[1] - from[1]) + 4.0,
+                ];
+                let look = Type { halo: true, ..Type::new(12.5, Anchor::Middle) };
+                svg.text(at, look, &short(size(j, &planes[0])));
+            }
+        }
+        for (k, _) in planes.iter().enumerate() {
+            self.output(svg, k, sum_at(k));
+        }
+        if neurons > 1 {
+            self.table(svg, top + height + 24.0);
+        }
+        Ok(page.finish(look.width))
+    }
+
+    /// The sum, the step and the class.
+    fn output(&self, svg: &mut Svg, k: usize, at: [f64; 2]) {
+        node(svg, at, 22.0, "#ffffff");
+        svg.text([at[0], at[1] + 7.0], Type { bold: true, ..Type::new(20.0, Anchor::Middle) }, "Σ");
+        let classes = &self.model.classes;
+        let small = Type { fill: GREY, ..Type::new(12.0, Anchor::Start) };
+        match self.model.rule {
+            Rule::Sign => {
+                let x = at[0] + 62.0;
+                svg.arrow([at[0] + 22.0, at[1]], [x - 22.0, at[1]], INK, "axon");
+                let step = Area { x: x - 22.0, y: at[1] - 22.0, width: 44.0, height: 44.0 };
+                svg.rect(step, &format!("fill=\"#ffffff\" stroke=\"{INK}\" stroke-width=\"1.6\""));
+                let [l, m, r] = [x - 15.0, x, x + 15.0];
+                let [low, high] = [at[1] + 12.0, at[1] - 12.0];
+                let shape = vec![[l, low], [m, low], [m, high], [r, high]];
+                svg.path(&[shape], false, &super::axes::stroke(INK, 2.0, ""));
+                svg.arrow([x + 22.0, at[1]], [x + 48.0, at[1]], INK, "axon");
+                for (class, words, y) in
+                    [(1, "sum ≥ 0", at[1] - 14.0), (0, "sum < 0", at[1] + 16.0)]
+                {
+                    let name = classes.get(class).map_or("", String::as_str);
+                    svg.marker(class, [x + 64.0, y], 5.0, &format!("fill=\"{}\"", colour(class)));
+                    svg.cut_text([x + 76.0, y + 4.5], Type::new(13.5, Anchor::Start), name, 145.0);
+                    svg.text([x + 76.0, y + if class == 1 { -12.0 } else { 21.0 }], small, words);
+                }
+            }
+            _ => {
+                svg.arrow([at[0] + 22.0, at[1]], [at[0] + 70.0, at[1]], INK, "axon");
+                let name = classes.get(k).map_or("", String::as_str);
+                svg.marker(k, [at[0] + 84.0, at[1]], 5.0, &format!("fill=\"{}\"", colour(k)));
+                let look = Type::new(13.5, Anchor::Start);
+                svg.cut_text([at[0] + 96.0, at[1] + 4.5], look, name, 180.0);
+                if k == 0 {
+                    svg.text([at[0] + 96.0, at[1] - 18.0], small, "the highest sum wins");
+                }
+            }
+        }
+    }
+
+    /// All weights, a column for each neuron.
+    fn table(&self, svg: &mut Svg, top: f64) {
+        let planes = &self.model.planes;
+        let width = 560.0 / planes.len() as f64;
+        let x = |k: usize| 220.0 + width * (k as f64 + 1.0);
+        let head = Type { bold: true, ..Type::new(12.5, Anchor::End) };
+        for (k, class) in self.model.classes.iter().enumerate().take(planes.len()) {
+            svg.cut_text([x(k), top], head, class, (width - 12.0) / 1.08);
+        }
+        for j in 0..=self.model.n_features() {
+            let y = top + 20.0 * (j as f64 + 1.0);
+            let name =
+                if j == 0 { "constant".to_owned() } else { self.model.input.feature_name(j - 1) };
+            svg.cut_text([24.0, y], Type::new(12.5, Anchor::Start), &name, 180.0);
+            for (k, plane) in planes.iter().enumerate() {
+                let weight = if j == 0 { plane.bias } else { plane.weights[j - 1] };
+                svg.text([x(k), y], Type::new(12.5, Anchor::End), &short(weight));
+            }
+        }
+    }
+}
+
+fn node(svg: &mut Svg, [x, y]: [f64; 2], r: f64, fill: &str) {
+    let [x, y, r] = [x, y, r].map(number);
+    svg.element(
+        "circle",
+        &format!(
+            "class=\"node\" cx=\"{x}\" cy=\"{y}\" r=\"{r}\" fill=\"{fill}\" stroke=\"{INK}\" stroke-width=\"1.6\""
+        ),
+    );
+}

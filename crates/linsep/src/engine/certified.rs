@@ -1,0 +1,225 @@
+//! What runs with a certified gap have in common, whatever they make small.
+//!
+//! A [`Machine`] works in steps and knows its gap; [`Certified`] makes a [`Training`] of it, which ends
+//! when the gap is small enough and claims what the checker confirms.
+
+use crate::claim::optimal::confirmed;
+use crate::claim::planes::class_planes;
+use crate::model::{LinearModel, Plane};
+use crate::objective::Gap;
+use crate::run::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
+use linsep_data::error::{Error, Result};
+use linsep_proof::{Claim, DualPoint, Objective, Optimality, Planes};
+use serde::{Deserialize, Serialize};
+
+/// Something that makes an objective smaller, step by step.
+pub(crate) trait Machine: Send {
+    fn task(&self) -> &Task;
+    /// Rows that take part.
+    fn rows(&self) -> usize;
+    /// The relative gap at which the run ends.
+    fn wanted(&self) -> f64;
+    /// Goes on by one step; gaps are measured by the machine as it sees fit.
+    fn step(&mut self);
+    /// The gap as it was measured last.
+    fn gap(&self) -> Gap;
+    /// Whether rounding is all that is left.
+    fn is_exhausted(&self) -> bool;
+    fn is_finite(&self) -> bool;
+    fn model(&self) -> LinearModel;
+    /// What is to be claimed of the model as it is now.
+    fn evidence(&self) -> Evidence;
+    /// The objective of other planes, one for each class; `None` if they are not of this problem.
+    fn primal_of(&self, planes: &[Plane]) -> Option<f64>;
+    fn save(&self) -> State;
+    fn restore(&mut self, state: &State) -> Result<()>;
+    /// Who does the work, and why.
+    fn solver(&self) -> &str;
+}
+
+/// What a claim is made from.
+pub(crate) struct Evidence {
+    pub(crate) planes: Planes,
+    pub(crate) objective: Objective,
+    pub(crate) dual: DualPoint,
+    pub(crate) gap: Gap,
+}
+
+impl Evidence {
+    fn optimality(self) -> (Planes, Optimality, Gap) {
+        let Evidence { planes, objective, dual, gap } = self;
+        let Gap { primal, dual: bound } = gap;
+        let optimality =
+            Optimality { objective, dual, primal, bound, gap: 0.0, radius: None, bias: None };
+        (planes, optimality, gap)
+    }
+}
+
+/// Gives a claim slack for what rounding may do to the checker's own sums, and draws its conclusions.
+fn loosen(optimality: &mut Optimality, gap: Gap, slack: f64) {
+    let l2 = optimality.objective.l2;
+    optimality.primal = gap.primal + slack * gap.primal.abs();
+    optimality.bound = gap.dual - slack * gap.primal.abs();
+    let distance = optimality.primal - optimality.bound;
+    optimality.gap = distance / optimality.primal * (1.0 + 1e-12);
+    optimality.radius = (l2 > 0.0).then(|| (2.0 * distance / l2).sqrt() * (1.0 + 1e-12));
+}
+
+/// A run of a machine.
+pub(crate) struct Certified<M> {
+    machine: M,
+    visits: u64,
+}
+
+impl<M: Machine> Certified<M> {
+    /// Why nothing is claimed, whatever was found.
+    fn unprovable(&self) -> Option<&'static str> {
+        let data = self.machine.task().data.as_ref();
+        if !self.machine.gap().dual.is_finite() {
+            return Some("the run ended before its gap was measured");
+        }
+        let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
+        (self.machine.rows() < all)
+            .then_some("learned from some of the rows; of the whole data nothing is claimed")
+    }
+
+    /// The claim with the least slack that the checker confirms.
+    fn proved(&self, evidence: Evidence) -> Certificate {
+        let task = self.machine.task();
+        let data = task.data.as_ref();
+        let (planes, optimality, gap) = evidence.optimality();
+        let slacks = [1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-7];
+        let claim = Claim::Optimal { planes, optimality };
+        let loosen = |claimed: &mut Optimality, slack| loosen(claimed, gap, slack);
+        Certificate { claims: vec![confirmed(slacks, data, task.threads, claim, loosen)] }
+    }
+
+    pub(crate) fn new(machine: M) -> Certified<M> {
+        Certified { machine, visits: 0 }
+    }
+
+    fn status(&self) -> Status {
+        let machine = &self.machine;
+        let done = machine.gap().relative() <= machine.wanted() || machine.is_exhausted();
+        match (machine.is_finite(), done) {
+            (false, _) => Status::Diverged,
+            (true, true) => Status::Finished,
+            (true, false) => Status::Running,
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    rows: usize,
+    visits: u64,
+    machine: State,
+}
+
+impl<M: Machine> Training for Certified<M> {
+    /// The work of an epoch is done at its last visit.
+    fn advance(&mut self, budget: Budget) -> Status {
+        let epoch = self.epoch_rows();
+        let mut left = budget.visits;
+        while left > 0 && self.status() == Status::Running {
+            let to_end = epoch - self.visits % epoch;
+            let now = left.min(to_end);
+            self.visits += now;
+            left -= now;
+            if now == to_end {
+                self.machine.step();
+            }
+        }
+        self.status()
+    }
+
+    fn epoch_rows(&self) -> u64 {
+        self.machine.rows() as u64
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            epochs: self.visits / self.epoch_rows(),
+            visits: self.visits,
+            updates: 0,
+            last_mistakes: None,
+        }
+    }
+
+    fn model(&self) -> LinearModel {
+        let mut model = self.machine.model();
+        // A negative zero would tell one storage from the other.
+        for plane in &mut model.planes {
+            plane.weights.iter_mut().for_each(|w| *w += 0.0);
+        }
+        model
+    }
+
+    fn certificate(&self) -> Certificate {
+        match self.unprovable() {
+            Some(reason) => Certificate::unproved(reason),
+            None => self.proved(self.machine.evidence()),
+        }
+    }
+
+    /// The dual point is that of the own planes; the objective is that of the others.
+    fn certificate_of(&self, planes: &[Plane]) -> Certificate {
+        if let Some(reason) = self.unprovable() {
+            return Certificate::unproved(reason);
+        }
+        let Some(primal) = self.machine.primal_of(planes).filter(|primal| primal.is_finite())
+        else {
+            return Certificate::unproved("the planes are not those of this problem");
+        };
+        let mut evidence = self.machine.evidence();
+        let classes = self.machine.task().data.classes();
+        let others = Planes::Each(class_planes(classes, planes));
+        if let Planes::Each(own) = std::mem::replace(&mut evidence.planes, others) {
+            evidence.dual.planes = Some(own);
+        }
+        evidence.gap.primal = primal;
+        self.proved(evidence)
+    }
+
+    fn save(&self) -> State {
+        State::encode(&Saved {
+            rows: self.machine.rows(),
+            visits: self.visits,
+            machine: self.machine.save(),
+        })
+    }
+
+    fn restore(&mut self, state: &State) -> Result<()> {
+        let saved: Saved = state.decode()?;
+        if saved.rows != self.machine.rows() {
+            return Err(foreign());
+        }
+        self.machine.restore(&saved.machine)?;
+        self.visits = saved.visits;
+        Ok(())
+    }
+
+    fn remarks(&self) -> Vec<Remark> {
+        let (gap, wanted) = (self.machine.gap(), self.machine.wanted());
+        let why = self.machine.solver();
+        let solver = Remark {
+            name: "solver",
+            words: why.to_owned(),
+            data: serde_json::json!({ "solver": why }),
+        };
+        let found = Remark {
+            name: "objective",
+            words: format!("{:.6e}, gap {:.1e} (wanted {:e})", gap.primal, gap.relative(), wanted),
+            data: serde_json::json!({
+                "primal": gap.primal, "dual": gap.dual, "gap": gap.relative(), "wanted": wanted,
+            }),
+        };
+        vec![solver, found]
+    }
+}
+
+/// A saved state of another run.
+pub(crate) fn foreign() -> Error {
+    Error::usage("the saved state belongs to a run on other data")
+}

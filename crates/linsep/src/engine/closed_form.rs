@@ -1,0 +1,390 @@
+//! Runs of learners that need no steps: one look at the rows, one solve.
+//!
+//! A [`ClosedForm`] says how planes come out of the rows and what is claimed about them; [`Run`] makes
+//! a [`Training`] of it. Visits are counted like those of every other run, and the whole work is done
+//! at the last one, so a run can be paused before it and saved after it. A saved state holds the
+//! planes; restoring a finished run solves again and refuses a state with other planes.
+
+use crate::algebra::Factor;
+use crate::claim::planes::{class_planes, float_plane, problem_of};
+use crate::density::Density;
+use crate::engine::direct::{Moments, Spec};
+use crate::engine::planes::Planes;
+use crate::model::{LinearModel, Link, Plane, Rule};
+use crate::run::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
+use linsep_data::Dataset;
+use linsep_data::error::{Code, Error, Place, Result};
+use linsep_kernels::{axpy_dense, dot_f64};
+use linsep_proof::{Claim, Finding, Planes as ClaimedPlanes, check_claim};
+use serde::{Deserialize, Serialize};
+
+/// More columns than this make a matrix that is not worth it.
+const MOST_COLUMNS: usize = 16_384;
+
+/// A step of refinement that is this small, next to the answer, is the last one.
+const SMALL_STEP: f64 = 1e-10;
+
+/// How planes come out of rows in one go.
+pub(crate) trait ClosedForm: Send {
+    /// Solves for the planes: one for two classes, else one for each class.
+    fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution;
+
+    /// How scores become probabilities.
+    fn link(&self) -> Link;
+
+    /// The threshold above which a value counts as 1, if values are not taken as they are.
+    fn binarize(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// What a solve gave.
+#[derive(Default)]
+pub(crate) struct Solution {
+    pub(crate) planes: Vec<Plane>,
+    /// What can be claimed about the planes, or why nothing.
+    pub(crate) proof: Proof,
+    pub(crate) remarks: Vec<Remark>,
+    /// How rows come about, of generative learners.
+    pub(crate) density: Option<Density>,
+}
+
+/// A claim to be checked, made of the planes.
+pub(crate) enum Proof {
+    Claim(Box<dyn Fn(ClaimedPlanes) -> Claim + Send>),
+    Nothing(String),
+}
+
+impl Default for Proof {
+    fn default() -> Self {
+        Proof::Nothing("the run ended before it was solved".into())
+    }
+}
+
+/// A run that is solved at its last visit.
+pub(crate) struct Run<L> {
+    learner: L,
+    task: Task,
+    rows: Vec<u32>,
+    visits: u64,
+    solution: Solution,
+}
+
+impl<L: ClosedForm> Run<L> {
+    /// A run on the rows of a task.
+    pub(crate) fn new(learner: L, task: &Task) -> Result<Run<L>> {
+        let rows = task.active_rows()?;
+        if rows.is_empty() {
+            return Err(Error::data(Code::BAD_WEIGHT, "no row has a weight", Place::default()));
+        }
+        let task = task.clone();
+        let mut run = Run { learner, task, rows, visits: 0, solution: Solution::default() };
+        run.clear();
+        Ok(run)
+    }
+
+    fn clear(&mut self) {
+        let count = if self.task.data.n_classes() == 2 { 1 } else { self.task.data.n_classes() };
+        let zero = Plane { weights: vec![0.0; self.task.data.n_features()], bias: 0.0 };
+        self.solution = Solution { planes: vec![zero; count], ..Solution::default() };
+    }
+
+    fn is_done(&self) -> bool {
+        self.visits == self.rows.len() as u64
+    }
+
+    fn solve(&mut self) {
+        self.solution = self.learner.solve(&self.task.data, &self.rows, self.task.threads);
+        // A negative zero would tell one storage from the other.
+        for plane in &mut self.solution.planes {
+            plane.weights.iter_mut().for_each(|w| *w += 0.0);
+            plane.bias += 0.0;
+        }
+    }
+
+    fn status(&self) -> Status {
+        let finite =
+            |plane: &Plane| plane.bias.is_finite() && plane.weights.iter().all(|w| w.is_finite());
+        match self.is_done() {
+            false => Status::Running,
+            true if self.solution.planes.iter().all(finite) => Status::Finished,
+            true => Status::Diverged,
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    rows: usize,
+    features: usize,
+    classes: usize,
+    visits: u64,
+    /// Bits of the weights and the bias of each plane of a solved run.
+    planes: Vec<Vec<u64>>,
+}
+
+impl<L: ClosedForm> Run<L> {
+    fn bits(&self) -> Vec<Vec<u64>> {
+        let bits = |plane: &Plane| {
+            plane.weights.iter().chain([&plane.bias]).map(|x| x.to_bits()).collect()
+        };
+        match self.is_done() {
+            true => self.solution.planes.iter().map(bits).collect(),
+            false => Vec::new(),
+        }
+    }
+}
+
+impl<L: ClosedForm> Training for Run<L> {
+    fn advance(&mut self, budget: Budget) -> Status {
+        if !self.is_done() {
+            self.visits += budget.visits.min(self.rows.len() as u64 - self.visits);
+            if self.is_done() {
+                self.solve();
+            }
+        }
+        self.status()
+    }
+
+    fn epoch_rows(&self) -> u64 {
+        self.rows.len() as u64
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            epochs: u64::from(self.is_done()),
+            visits: self.visits,
+            updates: 0,
+            last_mistakes: None,
+        }
+    }
+
+    fn model(&self) -> LinearModel {
+        let data = &self.task.data;
+        let mut input = data.input().clone();
+        input.binarize = self.learner.binarize();
+        LinearModel {
+            planes: self.solution.planes.clone(),
+            rule: if self.solution.planes.len() == 1 { Rule::Sign } else { Rule::ArgMax },
+            link: self.learner.link(),
+            classes: data.classes().to_vec(),
+            input,
+        }
+    }
+
+    fn certificate(&self) -> Certificate {
+        let data = self.task.data.as_ref();
+        let claim = match &self.solution.proof {
+            Proof::Nothing(reason) => return Certificate::unproved(reason.clone()),
+            Proof::Claim(claim) => claim(planes_of(data, &self.solution.planes)),
+        };
+        let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
+        if self.rows.len() < all {
+            return Certificate::unproved(
+                "learned from some of the rows; of the whole data nothing is claimed",
+            );
+        }
+        match check_claim(&claim, data, &data.reading_field(), true, self.task.threads) {
+            Finding::Holds(_) => Certificate { claims: vec![claim] },
+            Finding::Nothing(words) | Finding::Fails(words) => {
+                Certificate::unproved(format!("the checker does not confirm it: {words}"))
+            }
+        }
+    }
+
+    fn save(&self) -> State {
+        let data = &self.task.data;
+        State::encode(&Saved {
+            rows: self.rows.len(),
+            features: data.n_features(),
+            classes: data.n_classes(),
+            visits: self.visits,
+            planes: self.bits(),
+        })
+    }
+
+    fn restore(&mut self, state: &State) -> Result<()> {
+        let saved: Saved = state.decode()?;
+        let foreign = || Error::usage("the saved state belongs to a run on other data");
+        let data = &self.task.data;
+        let size = (self.rows.len(), data.n_features(), data.n_classes());
+        if (saved.rows, saved.features, saved.classes) != size || saved.visits > size.0 as u64 {
+            return Err(foreign());
+        }
+        let before = (self.visits, std::mem::take(&mut self.solution));
+        self.visits = saved.visits;
+        match self.is_done() {
+            true => self.solve(),
+            false => self.clear(),
+        }
+        if self.bits() != saved.planes {
+            (self.visits, self.solution) = before;
+            return Err(foreign());
+        }
+        Ok(())
+    }
+
+    fn remarks(&self) -> Vec<Remark> {
+        self.solution.remarks.clone()
+    }
+
+    fn density(&self) -> Option<Density> {
+        self.solution.density.clone()
+    }
+}
+
+/// The planes as a claim states them.
+fn planes_of(data: &Dataset, planes: &[Plane]) -> ClaimedPlanes {
+    if let [plane] = planes {
+        let problem = problem_of(data, &data.classes()[1], None);
+        let plane = float_plane(&plane.weights, Some(plane.bias));
+        return ClaimedPlanes::Two { problem, plane };
+    }
+    ClaimedPlanes::Each(class_planes(data.classes(), planes))
+}
+
+/// total / (classes · weight) for each class, or 1.
+pub(crate) fn class_factors(data: &Dataset, rows: &[u32], balanced: bool) -> Vec<f64> {
+    let mut weights = vec![0.0; data.n_classes()];
+    for &row in rows {
+        weights[data.class_of(row as usize) as usize] += data.weight(row as usize);
+    }
+    let total: f64 = weights.iter().sum();
+    let count = weights.len() as f64;
+    let factor =
+        |weight: &f64| if balanced && *weight > 0.0 { total / (count * weight) } else { 1.0 };
+    weights.iter().map(factor).collect()
+}
+
+/// Refuses data with so many columns that columns × columns numbers are out of proportion.
+pub(crate) fn require_matrix(task: &Task, learner: &str) -> Result<()> {
+    let width = task.data.n_features();
+    if width <= MOST_COLUMNS {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "{learner} holds a matrix of columns x columns, and {width} columns are more than its limit of {MOST_COLUMNS}; leave columns out with --features or use another learner"
+    )))
+}
+
+/// Refuses rows among which a class does not occur.
+pub(crate) fn require_every_class(task: &Task) -> Result<()> {
+    let rows = task.active_rows()?;
+    let mut seen = vec![false; task.data.n_classes()];
+    rows.iter().for_each(|&row| seen[task.data.class_of(row as usize) as usize] = true);
+    match seen.iter().position(|seen| !seen) {
+        None => Ok(()),
+        Some(class) => {
+            let name = &task.data.classes()[class];
+            let words = format!("no row of class \"{name}\" takes part");
+            Err(Error::data(Code::FOLD, words, Place::default()))
+        }
+    }
+}
+
+/// Answers of A w = rhs with A = keep · scatter + ridge · identity, the scatter about the means of the
+/// classes or of all rows. The first answers come from the factors; one or two passes over the rows take
+/// out what rounding in the matrix has cost, since rhs − A w computed from the rows is as good as the
+/// rows.
+pub(crate) struct Equations<'a> {
+    pub(crate) spec: &'a Spec<'a>,
+    pub(crate) moments: &'a Moments,
+    pub(crate) factor: &'a Factor,
+    pub(crate) within: bool,
+    pub(crate) keep: f64,
+    pub(crate) ridge: f64,
+}
+
+/// The right side of the equations of one plane.
+pub(crate) struct Right {
+    pub(crate) rhs: Vec<f64>,
+    /// If the right side is Σ f t (x − centre), the target t of each class: rows then give the rest of
+    /// the equations without the difference of two large numbers.
+    pub(crate) targets: Option<Vec<f64>>,
+}
+
+impl Equations<'_> {
+    pub(crate) fn solve(&self, rights: &[Right], threads: usize) -> Vec<Vec<f64>> {
+        let mut answers: Vec<Vec<f64>> =
+            rights.iter().map(|right| self.factor.solve(&right.rhs)).collect();
+        for _ in 0..2 {
+            let rests = self.rests(&answers, rights, threads);
+            let mut small = true;
+            for (answer, rest) in answers.iter_mut().zip(&rests) {
+                let step = self.factor.solve(rest);
+                small &= self.factor.length(&step) <= SMALL_STEP * self.factor.length(answer);
+                answer.iter_mut().zip(&step).for_each(|(w, step)| *w += step);
+            }
+            // What is left is to this step as the step was to the answer: below what can be held.
+            if small {
+                break;
+            }
+        }
+        if self.factor.is_singular() {
+            answers.iter_mut().for_each(|answer| self.factor.shorten(answer));
+        }
+        answers
+    }
+
+    /// rhs − A w for each w, from the rows: Σ f q (y − offset) with q = t − keep (w·y − w·offset).
+    fn rests(&self, answers: &[Vec<f64>], rights: &[Right], threads: usize) -> Vec<Vec<f64>> {
+        let classes = self.moments.weights.len();
+        let lists: Vec<&[f64]> = answers.iter().map(Vec::as_slice).collect();
+        let planes = Planes::new(&lists, self.moments.shift.len());
+        let base = |class: usize, (answer, right): (&Vec<f64>, &Right)| {
+            let target = right.targets.as_ref().map_or(0.0, |targets| targets[class]);
+            target + self.keep * dot_f64(self.centre(class), answer)
+        };
+        let bases: Vec<Vec<f64>> = (0..classes)
+            .map(|class| answers.iter().zip(rights).map(|pair| base(class, pair)).collect())
+            .collect();
+        let block = |places: std::ops::Range<usize>| {
+            let mut sums = planes.sums();
+            let mut shares = vec![vec![0.0; answers.len()]; classes];
+            self.spec.add_rows(&planes, &mut sums, places, |visit| {
+                let shares = shares[visit.class].iter_mut().zip(&bases[visit.class]);
+                for (q, (share, base)) in visit.scores.iter_mut().zip(shares) {
+                    *q = visit.factor * (base - self.keep * *q);
+                    *share += *q;
+                }
+            });
+            (sums, shares)
+        };
+        let mut sums = planes.sums();
+        let mut shares = vec![vec![0.0; answers.len()]; classes];
+        for (part_sums, part_shares) in self.spec.by_blocks(threads, block) {
+            sums.merge(&part_sums);
+            let pairs = shares.iter_mut().flatten().zip(part_shares.iter().flatten());
+            pairs.for_each(|(mine, theirs)| *mine += theirs);
+        }
+        let mut rests = sums.apart();
+        for (plane, rest) in rests.iter_mut().enumerate() {
+            for (class, shares) in shares.iter().enumerate() {
+                axpy_dense(-shares[plane], self.centre(class), rest);
+            }
+            axpy_dense(-self.ridge, &answers[plane], rest);
+            if rights[plane].targets.is_none() {
+                axpy_dense(1.0, &rights[plane].rhs, rest);
+            }
+        }
+        rests
+    }
+
+    /// The centre of the rows of a class, less the shift.
+    pub(crate) fn centre(&self, class: usize) -> &[f64] {
+        if self.within { &self.moments.offsets[class] } else { &self.moments.offset }
+    }
+}
+
+/// A remark on the columns of a matrix.
+pub(crate) fn columns_remark(factor: &Factor, width: usize) -> Remark {
+    let rank = factor.taken.len();
+    let condition = factor.condition.sqrt();
+    let exponent = condition.log10().floor().max(0.0);
+    Remark {
+        name: "columns",
+        words: format!("{rank} of {width} independent, condition at least 1e{exponent}"),
+        data: serde_json::json!({ "independent": rank, "columns": width, "condition_at_least": condition }),
+    }
+}

@@ -1,0 +1,138 @@
+//! Sparse rows laid out for sweeps: the order of memory is the order of visits.
+//!
+//! Dual coordinate descent waits for memory: rows in random order miss the cache at every row, and the
+//! weights of a million columns at every entry. So the rows are copied once, in a random order, and are
+//! visited in short runs of neighbours from then on; columns are numbered anew, those of most entries
+//! first, which puts most of what is looked up into a small part of the weights; values are binary32.
+
+use crate::loss::Loss;
+use crate::objective::{Intercept, Objective};
+use linsep_data::matrix::{CodeRows, Rows, with_rows};
+use linsep_data::parallel::parallel_map;
+use linsep_data::rng::{Purpose, Stream};
+
+/// Rows of an objective, by places in a random order.
+pub struct Ground {
+    chunks: Vec<Chunk>,
+    /// The position in the objective of each place.
+    pub(crate) positions: Vec<u32>,
+    /// The column of each new number.
+    pub(crate) columns: Vec<u32>,
+    pub(crate) costs: Vec<f32>,
+    /// xᵀx/l2 + ρ of each place.
+    pub(crate) squares: Vec<f32>,
+    pub(crate) loss: Loss,
+    pub(crate) intercept: Intercept,
+    pub(crate) l2: f64,
+    pub(crate) seed: u64,
+}
+
+/// Rows one after the other.
+struct Chunk {
+    starts: Vec<u32>,
+    columns: Vec<u32>,
+    values: Vec<f32>,
+    squares: Vec<f32>,
+}
+
+/// Rows in a chunk: 2 to this power.
+const CHUNK: u32 = 12;
+
+impl Ground {
+    /// Whether binary32 has the range for an objective.
+    pub fn serves(objective: &Objective) -> bool {
+        const RANGE: std::ops::Range<f64> = 1e-8..1e8;
+        objective.penalty.l1 == 0.0
+            && objective.penalty.scale.is_none()
+            && objective.penalty.limits.is_none()
+            && objective.intercept != Intercept::Free
+            && RANGE.contains(&objective.penalty.l2)
+            && objective.costs.iter().all(|cost| RANGE.contains(cost))
+            && objective.store().largest() < 1e10
+            && objective.store().nonzeros() < u64::from(u32::MAX)
+    }
+
+    /// Copies the rows of an objective.
+    pub fn new(objective: &Objective, seed: u64) -> Ground {
+        let (numbers, columns) = by_frequency(objective);
+
+        let mut positions: Vec<u32> = (0..objective.len() as u32).collect();
+        Stream::new(seed, Purpose::Start(0)).shuffle(&mut positions);
+        let places: Vec<&[u32]> = positions.chunks(1 << CHUNK).collect();
+        let chunk = |k: usize| Chunk::new(objective, places[k], &numbers);
+        let chunks = parallel_map(places.len(), objective.threads, chunk);
+        let costs = positions.iter().map(|&i| objective.costs[i as usize] as f32).collect();
+        let squares = chunks.iter().flat_map(|chunk| chunk.squares.iter().copied()).collect();
+        Ground {
+            chunks,
+            positions,
+            columns,
+            costs,
+            squares,
+            loss: objective.loss,
+            intercept: objective.intercept,
+            l2: objective.penalty.l2,
+            seed,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    pub(crate) fn width(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The new numbers of the columns and the values at a place.
+    #[inline]
+    pub(crate) fn row(&self, place: usize) -> (&[u32], &[f32]) {
+        let chunk = &self.chunks[place >> CHUNK];
+        let at = place & ((1 << CHUNK) - 1);
+        let range = chunk.starts[at] as usize..chunk.starts[at + 1] as usize;
+        (&chunk.columns[range.clone()], &chunk.values[range])
+    }
+}
+
+impl Chunk {
+    fn new(objective: &Objective, places: &[u32], numbers: &[u32]) -> Chunk {
+        let mean = objective.store().nonzeros() as usize / objective.store().rows().max(1);
+        let about = places.len() * (mean + mean / 8 + 1);
+        let mut chunk = Chunk {
+            starts: vec![0],
+            columns: Vec::with_capacity(about),
+            values: Vec::with_capacity(about),
+            squares: Vec::with_capacity(places.len()),
+        };
+        let rho = if objective.intercept == Intercept::None { 0.0 } else { 1.0 };
+        let (mut columns, mut values) = (Vec::new(), Vec::new());
+        let row = |position: &u32| objective.rows[*position as usize] as usize;
+        with_rows!(objective.store(), rows => for (at, position) in places.iter().enumerate() {
+            places.get(at + 16).into_iter().for_each(|next| rows.prefetch_place(row(next)));
+            places.get(at + 8).into_iter().for_each(|next| rows.prefetch(row(next)));
+            rows.entries(row(position), &mut columns, &mut values);
+            chunk.columns.extend(columns.iter().map(|j| numbers[*j as usize]));
+            chunk.values.extend(values.iter().map(|x| *x as f32));
+            chunk.starts.push(chunk.columns.len() as u32);
+            let square: f64 = values.iter().map(|x| x * x).sum();
+            chunk.squares.push(((square + rho) / objective.penalty.l2) as f32);
+        });
+        chunk
+    }
+}
+
+/// New numbers of the columns, those of most entries first, and the columns in that order. Columns
+/// whose counts are within a factor of two stay in their order.
+fn by_frequency(objective: &Objective) -> (Vec<u32>, Vec<u32>) {
+    let mut counts = vec![0; objective.width()];
+    with_rows!(objective.store(), rows => for &row in &objective.rows {
+        rows.count(row as usize, &mut counts);
+    });
+    let mut order: Vec<u32> = (0..counts.len() as u32).collect();
+    order.sort_by_key(|j| counts[*j as usize].leading_zeros());
+    let mut numbers = vec![0; order.len()];
+    for (number, column) in order.iter().enumerate() {
+        numbers[*column as usize] = number as u32;
+    }
+    (numbers, order)
+}

@@ -1,0 +1,315 @@
+//! One machine for K classes: softmax regression, and the machine of Crammer and Singer.
+//!
+//! Problem: with scores s_k = w_k·x + b_k, row costs c and v_k = scale · w_k,
+//!
+//! ```text
+//! least  Σ c ln Σ_k exp(s_k − s_own)         + l2/2 Σ_k |v_k|²      (softmax)
+//! least  Σ c max_k (s_k − s_own + [k ≠ own]) + l2/2 Σ_k |v_k|²      (Crammer, Singer)
+//! ```
+//!
+//! The planes are learned together, so they cannot contradict each other: the highest score wins. The
+//! shares of softmax, exp(s_k)/Σ exp(s), are probabilities.
+//!
+//! With two classes the planes would be ±w/2 of one plane w: softmax is logistic regression then, and
+//! Crammer and Singer's machine the plain hinge, both with l2/2 instead of l2 to be the same objective.
+//! Logistic regression keeps its l2 for two classes, as everybody does; the hinge takes l2/2.
+//!
+//! Proved: `optimal`, see [`crate::learn::optimising`].
+//!
+//! References: Bishop 4.3.4; Crammer, Singer, On the algorithmic implementation of multiclass
+//! kernel-based vector machines, 2001.
+
+use crate::claim::planes::float_plane;
+use crate::engine::certified::{Certified, Evidence, Machine, foreign};
+use crate::engine::crammer_singer::{self, CrammerSinger};
+use crate::engine::joint::{Joint, JointLoss, Lines, Measured};
+use crate::engine::softmax::Softmax;
+use crate::learn::optimising::{Problem, Solver, Terms};
+use crate::model::{LinearModel, Link, Plane, Rule};
+use crate::objective::Gap;
+use crate::run::{State, Task, Training};
+use linsep_data::error::{Error, Result};
+use linsep_proof::{DualPoint, FloatPlane, Planes};
+use serde::{Deserialize, Serialize};
+
+/// Columns up to which a smoothed hinge is better minimised by Newton's method: its matrices have as many
+/// rows as all planes have weights, while dual descent takes thousands of epochs on few columns.
+const FEW_COLUMNS: usize = 128;
+
+/// Starts a machine for all classes of a task.
+pub(crate) fn start(problem: Problem, loss: JointLoss, task: &Task) -> Result<Box<dyn Training>> {
+    let name = match loss {
+        JointLoss::Softmax => "softmax",
+        JointLoss::CrammerSinger => "crammer-singer",
+    };
+    if problem.l1 != 0.0 || problem.l2.is_nan() || problem.l2 <= 0.0 {
+        return Err(Error::usage(format!(
+            "--multiclass {name} takes an l2 penalty alone; --multiclass ovr takes others"
+        )));
+    }
+    if problem.has_limits() || problem.solver == Solver::Coordinates {
+        return Err(Error::usage(format!(
+            "--multiclass {name} takes no limits of weights and no coordinates; --multiclass ovr does"
+        )));
+    }
+    if loss == JointLoss::Softmax && problem.solver == Solver::Dual {
+        return Err(Error::usage(
+            "--solver dual: softmax regression is solved by Newton's method; leave it to auto or use --multiclass ovr",
+        ));
+    }
+    let Terms { rows, costs, penalty } = problem.terms(task)?;
+    let data = &task.data;
+    let joint = Joint {
+        data: std::sync::Arc::clone(data),
+        own: rows.iter().map(|row| data.class_of(*row as usize)).collect(),
+        rows,
+        costs,
+        classes: data.n_classes(),
+        loss,
+        penalty,
+        intercept: problem.intercept,
+        threads: task.threads,
+    };
+    let (rows, columns) = (joint.len(), joint.width());
+    let tall = columns <= rows / 8 && columns <= FEW_COLUMNS;
+    let (newton, why) = match (loss, problem.solver) {
+        (_, Solver::Newton) => (true, "as asked".to_owned()),
+        (_, Solver::Dual) => (false, "as asked".to_owned()),
+        (JointLoss::Softmax, _) => (true, "on all planes at once".to_owned()),
+        (_, _) if tall => (true, format!("{rows} rows for {columns} columns")),
+        (_, _) => (false, format!("{columns} columns for {rows} rows")),
+    };
+    let (work, why) = match newton {
+        true => (Work::Newton(Softmax::new(joint.zero())), format!("Newton's method: {why}")),
+        false => {
+            let run = CrammerSinger::new(&joint, problem.seed);
+            (Work::Dual(run), format!("dual descent on all shares of a row: {why}"))
+        }
+    };
+    Ok(Box::new(Certified::new(Run { problem, task: task.clone(), joint, work, why })))
+}
+
+/// Who does the work.
+enum Work {
+    Newton(Softmax),
+    Dual(CrammerSinger),
+}
+
+struct Run {
+    problem: Problem,
+    task: Task,
+    joint: Joint,
+    work: Work,
+    why: String,
+}
+
+impl Run {
+    fn lines(&self) -> Lines {
+        match &self.work {
+            Work::Newton(run) => run.lines.clone(),
+            Work::Dual(run) => run.lines(&self.joint),
+        }
+    }
+
+    /// The shares that the planes do not tell: those of rows whose greatest score is not the only class
+    /// with a share, or not clearly the greatest. Softmax has none.
+    fn dual_point(&self, measured: &Measured) -> DualPoint {
+        let joint = &self.joint;
+        if joint.loss == JointLoss::Softmax {
+            return DualPoint::default();
+        }
+        let lines = &measured.lines;
+        let parts = joint.pass(
+            |_| (Vec::new(), vec![0.0; lines.stride]),
+            |(told, scores), i, columns, values| {
+                lines.scores(columns, values, scores);
+                let own = joint.own[i] as usize;
+                let shares = &measured.shares[i * joint.classes..][..joint.classes];
+                let others = (0..).zip(shares).filter(|(k, p)| *k != own as u32 && **p > 0.0);
+                let others: Vec<(u32, f64)> = others.map(|(k, p)| (k, *p)).collect();
+                let whole = match others[..] {
+                    [] => Some(own),
+                    [(class, 1.0)] => Some(class as usize),
+                    _ => None,
+                };
+                if whole.is_none_or(|class| !is_clear(&scores[..joint.classes], own, class)) {
+                    told.push((u64::from(joint.rows[i]), others));
+                }
+            },
+        );
+        let mut shares: Vec<_> = parts.into_iter().flat_map(|(told, _)| told).collect();
+        shares.sort_by_key(|(row, _)| *row);
+        DualPoint { shares, ..DualPoint::default() }
+    }
+}
+
+/// Whether the greatest of s_k + [k ≠ own] is that of a class, by more than rounding can do.
+fn is_clear(scores: &[f64], own: usize, class: usize) -> bool {
+    let lifted = |k: usize| scores[k] + f64::from(u8::from(k != own));
+    let size = scores.iter().fold(1f64, |most, score| most.max(score.abs()));
+    let mut others = (0..scores.len()).filter(|k| *k != class);
+    others.all(|k| lifted(class) - lifted(k) > 1e-6 * size)
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+enum Saved {
+    Newton(SavedNewton),
+    Dual(crammer_singer::Saved),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedNewton {
+    lines: Vec<u64>,
+    gap: [u64; 2],
+    steps: u64,
+    exhausted: bool,
+    temperature: u64,
+    /// Where the preconditioner was made, at which temperature, and whether it still serves.
+    made: Option<(Vec<u64>, u64, bool)>,
+}
+
+impl Machine for Run {
+    fn task(&self) -> &Task {
+        &self.task
+    }
+
+    fn rows(&self) -> usize {
+        self.joint.len()
+    }
+
+    fn wanted(&self) -> f64 {
+        self.problem.gap
+    }
+
+    fn step(&mut self) {
+        match &mut self.work {
+            Work::Newton(run) => run.step(&self.joint, self.problem.gap),
+            Work::Dual(run) => run.step(&self.joint, self.problem.gap),
+        }
+    }
+
+    fn gap(&self) -> Gap {
+        match &self.work {
+            Work::Newton(run) => run.gap,
+            Work::Dual(run) => run.gap,
+        }
+    }
+
+    fn is_exhausted(&self) -> bool {
+        matches!(&self.work, Work::Newton(run) if run.exhausted)
+    }
+
+    fn is_finite(&self) -> bool {
+        match &self.work {
+            Work::Newton(run) => run.lines.numbers.iter().all(|w| w.is_finite()),
+            Work::Dual(run) => run.is_finite(),
+        }
+    }
+
+    fn model(&self) -> LinearModel {
+        let data = &self.task.data;
+        LinearModel {
+            planes: self.joint.planes(&self.lines()),
+            rule: Rule::ArgMax,
+            link: match self.joint.loss {
+                JointLoss::Softmax => Link::Softmax,
+                JointLoss::CrammerSinger => Link::None,
+            },
+            classes: data.classes().to_vec(),
+            input: data.input().clone(),
+        }
+    }
+
+    fn primal_of(&self, planes: &[Plane]) -> Option<f64> {
+        let mut lines = self.joint.zero();
+        let fits = |plane: &Plane| plane.weights.len() == self.joint.width();
+        if planes.len() != self.joint.classes || !planes.iter().all(fits) {
+            return None;
+        }
+        let stride = lines.stride;
+        for (class, plane) in planes.iter().enumerate() {
+            let numbers = plane.weights.iter().chain([&plane.bias]);
+            let places = lines.numbers[class..].iter_mut().step_by(stride);
+            places.zip(numbers).for_each(|(place, number)| *place = *number);
+        }
+        Some(self.joint.primal(&lines))
+    }
+
+    fn evidence(&self) -> Evidence {
+        let (joint, data) = (&self.joint, self.task.data.as_ref());
+        let loss = match joint.loss {
+            JointLoss::Softmax => linsep_proof::Loss::Softmax,
+            JointLoss::CrammerSinger => linsep_proof::Loss::CrammerSinger,
+        };
+        let measured = match &self.work {
+            Work::Newton(run) => run.measured(joint),
+            Work::Dual(run) => run.measured(joint),
+        };
+        let planes = joint.planes(&measured.lines);
+        let planes = data.classes().iter().zip(&planes).map(|(class, plane)| {
+            let plane = float_plane(&plane.weights, Some(plane.bias));
+            FloatPlane { class: Some(class.clone()), ..plane }
+        });
+        Evidence {
+            planes: Planes::Each(planes.collect()),
+            objective: self.problem.claimed(loss, data, &joint.rows, &joint.penalty),
+            dual: self.dual_point(&measured),
+            gap: measured.gap,
+        }
+    }
+
+    fn save(&self) -> State {
+        let bits = |lines: &Lines| lines.numbers.iter().map(|x| x.to_bits()).collect();
+        let saved = match &self.work {
+            Work::Dual(run) => Saved::Dual(run.save()),
+            Work::Newton(run) => Saved::Newton(SavedNewton {
+                lines: bits(&run.lines),
+                gap: [run.gap.primal.to_bits(), run.gap.dual.to_bits()],
+                steps: run.steps,
+                exhausted: run.exhausted,
+                temperature: run.temperature.to_bits(),
+                made: run.preconditioner().map(|(at, mu, good)| (bits(at), mu.to_bits(), good)),
+            }),
+        };
+        State::encode(&saved)
+    }
+
+    fn restore(&mut self, state: &State) -> Result<()> {
+        let joint = &self.joint;
+        let lines = |bits: &[u64]| -> Result<Lines> {
+            let mut lines = joint.zero();
+            if bits.len() != lines.numbers.len() {
+                return Err(foreign());
+            }
+            lines.numbers = bits.iter().map(|x| f64::from_bits(*x)).collect();
+            Ok(lines)
+        };
+        match (&mut self.work, state.decode()?) {
+            (Work::Dual(run), Saved::Dual(saved)) => {
+                if !run.restore(joint, &saved) {
+                    return Err(foreign());
+                }
+            }
+            (Work::Newton(run), Saved::Newton(saved)) => {
+                let mut next = Softmax::new(lines(&saved.lines)?);
+                if let Some((at, mu, good)) = &saved.made {
+                    next.precondition(joint, lines(at)?, f64::from_bits(*mu), *good);
+                }
+                next.temperature = f64::from_bits(saved.temperature);
+                let [primal, dual] = saved.gap.map(f64::from_bits);
+                next.gap = Gap { primal, dual };
+                next.steps = saved.steps;
+                next.exhausted = saved.exhausted;
+                *run = next;
+            }
+            _ => return Err(foreign()),
+        }
+        Ok(())
+    }
+
+    fn solver(&self) -> &str {
+        &self.why
+    }
+}

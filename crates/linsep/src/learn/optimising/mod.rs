@@ -1,0 +1,572 @@
+//! Runs that end when a certified gap is small enough.
+//!
+//! A `Problem` says what two classes are to make small; `Run` makes a [`Training`] of it. The
+//! solver follows from the shape of the data and is named in a remark with its reason:
+//!
+//! | rows and columns | solver |
+//! |---|---|
+//! | smooth loss, no more columns than rows or a free bias | Newton's method (`engine/newton`) |
+//! | more columns than rows, or the hinge | dual coordinates (`engine/dual`) |
+//! | a penalty with corners, or limits | coordinates on the columns (`engine/coordinates`) |
+//!
+//! Without a penalty the logistic loss has a least value only where no plane separates the classes, not
+//! even weakly; the verdict is asked first (`verdict/existence`), and nothing is proved of the
+//! gap, which is estimated.
+//!
+//! Proved: `optimal`. The solver hands over its plane and, where the plane does not tell it, its dual
+//! point; the checker computes both objectives anew and bounds their rounding.
+
+pub(crate) mod k_class;
+pub(crate) mod one_versus_rest;
+mod work;
+
+use crate::claim::optimal::Claiming;
+use crate::claim::planes::float_plane;
+use crate::engine::closed_form::class_factors;
+use crate::loss::Loss;
+use crate::model::{LinearModel, Link, Plane, Rule};
+pub use crate::objective::box_constraints::Bound;
+use crate::objective::box_constraints::Ranges;
+use crate::objective::intercept::Tilts;
+use crate::objective::{Gap, Intercept, Look, Objective, Penalty, Sides, worthwhile};
+use crate::run::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
+use crate::verdict::existence::{Existence, logistic_optimum};
+use linsep_data::Dataset;
+use linsep_data::error::{Code, Error, Place, Result};
+use linsep_data::scale::{Scaler, Scaling};
+use linsep_proof::DualPoint;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use work::{SavedWork, Work};
+
+/// What two classes make small, and how near to the best is near enough.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    pub(crate) loss: Loss,
+    pub(crate) c: f64,
+    pub(crate) l1: f64,
+    pub(crate) l2: f64,
+    pub(crate) intercept: Intercept,
+    pub(crate) lower: Bound,
+    pub(crate) upper: Bound,
+    pub(crate) scale: Scaling,
+    pub(crate) balanced: bool,
+    pub(crate) gap: f64,
+    pub(crate) solver: Solver,
+    pub(crate) seed: u64,
+}
+
+linsep_data::read::words! {
+    /// Who does the work.
+    Solver: "solver" {
+        /// Chosen from the shape of the data.
+        Auto = "auto",
+        /// Newton's method.
+        Newton = "newton",
+        /// Dual coordinate descent.
+        Dual = "dual",
+        /// Coordinates on the columns.
+        Coordinates = "coordinates",
+    }
+}
+
+impl Problem {
+    /// A run of the class `positive` against the others.
+    pub(crate) fn start(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
+        Ok(Box::new(Run::new(self.clone(), task, positive)?))
+    }
+
+    /// Whether dual coordinates are the right solver for the rows of a task.
+    pub(crate) fn prefers_dual(&self, task: &Task) -> bool {
+        let rows = task.rows.as_ref().map_or(task.data.n_rows(), |rows| rows.len());
+        match self.solver {
+            Solver::Newton => false,
+            Solver::Dual => true,
+            _ => self.loss == Loss::Hinge || task.data.n_features() > rows / 2,
+        }
+    }
+
+    /// Refuses what no solver can do.
+    fn check(&self) -> Result<()> {
+        let limited = !(self.lower.is_none() && self.upper.is_none());
+        let words = match self.solver {
+            _ if self.loss == Loss::Hinge && (self.l1 > 0.0 || limited) => {
+                "--loss hinge: a penalty with corners, or limits, needs a smooth loss; use --loss squared-hinge"
+            }
+            _ if self.loss == Loss::Hinge && self.l2 == 0.0 => {
+                "--penalty none: the plain hinge needs a penalty; use --loss squared-hinge or --penalty l2"
+            }
+            Solver::Newton | Solver::Coordinates if self.loss == Loss::Hinge => {
+                "--solver: the hinge has no second derivative; use dual"
+            }
+            Solver::Newton | Solver::Dual if self.l1 > 0.0 => {
+                "--solver: the penalty has corners; use coordinates or auto"
+            }
+            Solver::Newton | Solver::Dual if limited => {
+                "--solver: weights with limits are for coordinates; use that or auto"
+            }
+            Solver::Dual | Solver::Coordinates if self.l2 == 0.0 && self.l1 == 0.0 && !limited => {
+                "--solver: without a penalty there is only newton; use that or auto"
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::usage(words))
+    }
+
+    /// Whether nothing bounds the weights.
+    fn is_unbounded(&self) -> bool {
+        self.l1 == 0.0 && self.l2 == 0.0 && self.lower.is_none() && self.upper.is_none()
+    }
+
+    fn limits(&self, task: &Task) -> Result<Option<Ranges>> {
+        let data = task.data.as_ref();
+        let Some(limits) = Ranges::between(&self.lower, &self.upper, data)? else {
+            return Ok(None);
+        };
+        let open = |j: &usize| {
+            let (least, most) = limits.of(*j);
+            least == f64::NEG_INFINITY || most == f64::INFINITY
+        };
+        if self.l1 == 0.0
+            && self.l2 == 0.0
+            && let Some(column) = (0..data.n_features()).find(open)
+        {
+            return Err(Error::usage(format!(
+                "--penalty none: the weight of {} has no limit on one side, and nothing else bounds it; give --lower and --upper for all columns, or a penalty",
+                data.input().feature_name(column)
+            )));
+        }
+        Ok(Some(limits))
+    }
+
+    /// Whether weights have limits.
+    pub(crate) fn has_limits(&self) -> bool {
+        !(self.lower.is_none() && self.upper.is_none())
+    }
+
+    pub(crate) fn objective(&self, task: &Task, positive: u32) -> Result<Objective> {
+        let Terms { rows, costs, penalty } = self.terms(task)?;
+        let data = &task.data;
+        let sign = |&row: &u32| if data.class_of(row as usize) == positive { 1.0 } else { -1.0 };
+        Ok(Objective {
+            data: Arc::clone(data),
+            twin: data.store().sparse_twin(task.threads).map(Arc::new),
+            signs: rows.iter().map(sign).collect(),
+            costs,
+            loss: self.loss,
+            penalty,
+            // Where nothing is penalised, a penalised bias is a free one.
+            intercept: match self.intercept {
+                Intercept::Penalised if self.l1 == 0.0 && self.l2 == 0.0 => Intercept::Free,
+                intercept => intercept,
+            },
+            threads: worthwhile(task.threads, data.store().nonzeros()),
+            rows,
+        })
+    }
+
+    /// The rows of a task with their costs, and the penalty.
+    pub(crate) fn terms(&self, task: &Task) -> Result<Terms> {
+        let data = &task.data;
+        let limits = self.limits(task)?;
+        refuse_extremes(data)?;
+        let rows = task.active_rows()?;
+        if rows.is_empty() {
+            return Err(Error::data(Code::BAD_WEIGHT, "no row has a weight", Place::default()));
+        }
+        let factors = class_factors(data, &rows, self.balanced);
+        let class = |row: u32| data.class_of(row as usize);
+        let cost = |&row: &u32| (self.c * data.weight(row as usize)) * factors[class(row) as usize];
+        let costs: Vec<f64> = rows.iter().map(cost).collect();
+        if let Some(at) = costs.iter().position(|cost| !(cost.is_finite() && *cost > 0.0)) {
+            return Err(Error::usage(format!(
+                "--c {}: row {} of the data would cost {}; choose another C or other weights",
+                self.c, rows[at], costs[at]
+            )));
+        }
+        let scale = match self.scale {
+            Scaling::None => None,
+            scaling => {
+                let scaler = Scaler::new(scaling, data, &rows);
+                scaler.check()?;
+                Some((0..data.n_features()).map(|j| 1.0 / scaler.scale(j)).collect())
+            }
+        };
+        Ok(Terms { rows, costs, penalty: Penalty { l1: self.l1, l2: self.l2, scale, limits } })
+    }
+
+    /// The objective as it is claimed.
+    pub(crate) fn claimed(
+        &self,
+        loss: linsep_proof::Loss,
+        data: &Dataset,
+        rows: &[u32],
+        penalty: &Penalty,
+    ) -> linsep_proof::Objective {
+        let class_weights = match self.balanced {
+            true => {
+                let factors = class_factors(data, rows, true);
+                data.classes().iter().cloned().zip(factors).collect()
+            }
+            false => Vec::new(),
+        };
+        linsep_proof::Objective {
+            loss,
+            c: self.c,
+            l2: self.l2,
+            l1: self.l1,
+            intercept: self.intercept,
+            class_weights,
+            scale: penalty.scale.clone().unwrap_or_default(),
+            limits: Vec::new(),
+        }
+    }
+}
+
+/// The rows of a task with their costs, and the penalty.
+pub(crate) struct Terms {
+    pub(crate) rows: Vec<u32>,
+    pub(crate) costs: Vec<f64>,
+    pub(crate) penalty: Penalty,
+}
+
+/// Refuses values whose squares would leave the range of binary64.
+fn refuse_extremes(data: &Dataset) -> Result<()> {
+    const MOST: f64 = 1e140;
+    if data.store().largest() <= MOST {
+        return Ok(());
+    }
+    let mut found = None;
+    for row in 0..data.n_rows() {
+        data.store().for_each_entry(row, &mut |j, x| {
+            if x.abs() > MOST && found.is_none() {
+                found = Some((row, j, x));
+            }
+        });
+        if let Some((row, column, x)) = found {
+            let name = data.input().feature_name(column as usize);
+            return Err(Error::data(
+                Code::OUT_OF_RANGE,
+                format!(
+                    "{name} is {x:e}, and the squares of numbers above {MOST:e} leave the range of binary64; divide the column by its size, or leave it out with --drop"
+                ),
+                data.place_of(row),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A run on one plane.
+pub(crate) struct Run {
+    problem: Problem,
+    task: Task,
+    positive: u32,
+    objective: Objective,
+    work: Work,
+    why: String,
+    /// Why nobody knows whether there is a best plane, where that is so.
+    doubt: Option<String>,
+    visits: u64,
+}
+
+impl Run {
+    fn new(problem: Problem, task: &Task, positive: u32) -> Result<Run> {
+        problem.check()?;
+        let objective = problem.objective(task, positive)?;
+        let (work, why) = Work::new(&problem, &objective);
+        let mut doubt = None;
+        let in_question = problem.is_unbounded() && problem.loss == Loss::Logistic;
+        if in_question && !matches!(work, Work::Constant(..)) {
+            match logistic_optimum(task, positive, objective.has_bias()) {
+                Existence::Exists => {}
+                Existence::Unknown(words) => doubt = Some(words),
+                Existence::Missing(words) => {
+                    return Err(Error::usage(format!(
+                        "--penalty none: there is no best plane, {words}; use --penalty l2 or l1"
+                    )));
+                }
+            }
+        }
+        let task = task.clone();
+        Ok(Run { problem, task, positive, objective, work, why, doubt, visits: 0 })
+    }
+
+    fn plane(&self) -> Plane {
+        self.work.plane(&self.objective)
+    }
+
+    fn is_done(&self) -> bool {
+        self.work.gap().relative() <= self.problem.gap || self.work.is_exhausted()
+    }
+
+    /// How near to the best the plane is as it stands; a run that goes on has moved since it knew.
+    fn now(&self) -> Gap {
+        match self.is_done() || self.problem.is_unbounded() {
+            true => self.work.gap(),
+            false => self.measured().0,
+        }
+    }
+
+    fn status(&self) -> Status {
+        let gap = self.work.gap();
+        let numbers = !gap.primal.is_nan() && !gap.dual.is_nan();
+        // A run that cannot go on and does not know how far it is has numbers out of range.
+        let lost = self.work.is_exhausted() && !gap.dual.is_finite();
+        match (numbers && !lost, self.is_done()) {
+            (false, _) => Status::Diverged,
+            (true, true) => Status::Finished,
+            (true, false) => Status::Running,
+        }
+    }
+
+    /// How near the best the plane is, measured anew where it has moved since, and a dual point that
+    /// shows it with the sums of its multipliers.
+    fn measured(&self) -> (Gap, Vec<f64>, Sides) {
+        let (objective, plane) = (&self.objective, &self.plane());
+        let fresh = |look: Look| {
+            let dual = objective.dual(&look.sides, &look.alpha);
+            (Gap { primal: look.primal, dual }, look.alpha, look.sides)
+        };
+        match &self.work {
+            Work::Newton(run) => match run.seen() {
+                Some(look) => (run.gap, look.alpha.clone(), look.sides.clone()),
+                None => fresh(objective.look(plane)),
+            },
+            Work::Dual(run) => {
+                let (margins, alpha) = (objective.margins(plane), run.multipliers().to_vec());
+                let (primal, sides) = (objective.primal(plane, &margins), objective.sides(&alpha));
+                fresh(Look { primal, margins, alpha, sides })
+            }
+            Work::Coordinates(_) | Work::Constant(..) => fresh(objective.look(plane)),
+        }
+    }
+
+    /// Why nothing can be proved, if that is so.
+    fn unprovable(&self) -> Option<&'static str> {
+        let data = self.task.data.as_ref();
+        if matches!(self.work, Work::Constant(..)) {
+            return Some("all rows that count are of one class");
+        }
+        if self.problem.is_unbounded() {
+            return Some("without a penalty nothing bounds the objective from below here");
+        }
+        let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
+        if self.objective.len() < all {
+            return Some("learned from some of the rows; of the whole data nothing is claimed");
+        }
+        None
+    }
+
+    /// What the checker confirms of this plane.
+    fn proved(&self) -> Certificate {
+        let gap = self.now();
+        if !gap.dual.is_finite() {
+            return Certificate::unproved("the run ended before it knew of any gap");
+        }
+        let (objective, plane) = (&self.objective, self.plane());
+        let tilts = (objective.intercept == Intercept::Free)
+            .then(|| {
+                let (gap, alpha, sides) = self.measured();
+                Tilts::find(objective, &alpha, &sides, gap, plane.bias)
+            })
+            .flatten();
+        self.claiming(&plane, gap, self.dual_point(), tilts).certificate()
+    }
+
+    /// What the checker confirms of another plane, with the dual point of this run.
+    fn proved_of(&self, other: &Plane) -> Certificate {
+        let (gap, ..) = self.measured();
+        let primal = self.objective.primal(other, &self.objective.margins(other));
+        let mut dual = self.dual_point();
+        if !matches!(self.work, Work::Dual(_)) {
+            let plane = self.plane();
+            dual.plane = Some(float_plane(&plane.weights, Some(plane.bias)));
+        }
+        self.claiming(other, Gap { primal, ..gap }, dual, None).certificate()
+    }
+
+    fn claiming<'a>(
+        &'a self,
+        plane: &'a Plane,
+        gap: Gap,
+        dual: DualPoint,
+        tilts: Option<Tilts>,
+    ) -> Claiming<'a> {
+        let Run { problem, objective, positive, task, .. } = self;
+        let Objective { loss, data, rows, penalty, .. } = objective;
+        Claiming {
+            claimed: problem.claimed(loss.in_claims(), data, rows, penalty),
+            objective,
+            positive: *positive,
+            plane,
+            gap,
+            dual,
+            tilts,
+            doubt: self.work.doubt(),
+            threads: task.threads,
+        }
+    }
+
+    /// The multipliers that the plane does not tell.
+    fn dual_point(&self) -> DualPoint {
+        let Work::Dual(run) = &self.work else { return DualPoint::default() };
+        let rows = self.objective.rows.iter().zip(run.multipliers());
+        DualPoint {
+            alpha: rows.map(|(row, alpha)| (u64::from(*row), *alpha)).collect(),
+            ..DualPoint::default()
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    rows: usize,
+    visits: u64,
+    work: SavedWork,
+}
+
+impl Training for Run {
+    /// The work of an epoch is done at its last visit.
+    fn advance(&mut self, budget: Budget) -> Status {
+        let epoch = self.epoch_rows();
+        let mut left = budget.visits;
+        while left > 0 && self.status() == Status::Running {
+            let to_end = epoch - self.visits % epoch;
+            let now = left.min(to_end);
+            self.visits += now;
+            left -= now;
+            if now == to_end {
+                self.work.step(&self.objective, self.problem.gap);
+            }
+        }
+        self.status()
+    }
+
+    fn epoch_rows(&self) -> u64 {
+        self.objective.len() as u64
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            epochs: self.visits / self.epoch_rows(),
+            visits: self.visits,
+            updates: 0,
+            last_mistakes: None,
+        }
+    }
+
+    fn model(&self) -> LinearModel {
+        let data = &self.task.data;
+        let mut plane = self.plane();
+        // A negative zero would tell one storage from the other.
+        plane.weights.iter_mut().for_each(|w| *w += 0.0);
+        LinearModel {
+            planes: vec![plane],
+            rule: Rule::Sign,
+            link: match self.problem.loss {
+                Loss::Logistic => Link::Softmax,
+                _ => Link::None,
+            },
+            classes: data.classes().to_vec(),
+            input: data.input().clone(),
+        }
+    }
+
+    fn certificate(&self) -> Certificate {
+        match self.unprovable() {
+            Some(reason) => Certificate::unproved(reason),
+            None => self.proved(),
+        }
+    }
+
+    fn certificate_of(&self, planes: &[Plane]) -> Certificate {
+        match (self.unprovable(), planes) {
+            (Some(reason), _) => Certificate::unproved(reason),
+            (None, [plane]) if plane.weights.len() == self.objective.width() => {
+                self.proved_of(plane)
+            }
+            _ => Certificate::unproved("the planes are not those of this problem"),
+        }
+    }
+
+    fn save(&self) -> State {
+        let (rows, visits) = (self.objective.len(), self.visits);
+        State::encode(&Saved { rows, visits, work: self.work.save() })
+    }
+
+    fn restore(&mut self, state: &State) -> Result<()> {
+        let saved: Saved = state.decode()?;
+        if saved.rows != self.objective.len() || !self.work.restore(&self.objective, saved.work) {
+            return Err(Error::usage("the saved state belongs to a run on other data"));
+        }
+        self.visits = saved.visits;
+        Ok(())
+    }
+
+    fn gap(&self) -> Option<f64> {
+        Some(self.now().relative())
+    }
+
+    fn warm_start(&mut self, state: &State, factor: f64) -> Result<()> {
+        let saved: Saved = state.decode()?;
+        if saved.rows == self.objective.len() {
+            self.work.warm_start(&self.objective, saved.work, factor);
+        }
+        Ok(())
+    }
+
+    fn remarks(&self) -> Vec<Remark> {
+        let gap = self.now();
+        let solver = Remark {
+            name: "solver",
+            words: self.why.clone(),
+            data: serde_json::json!({ "solver": self.why, "passes": self.work.passes() }),
+        };
+        let estimated = self.problem.is_unbounded();
+        let kind = if estimated { "estimated gap" } else { "gap" };
+        let found = Remark {
+            name: "objective",
+            words: format!(
+                "{:.6e}, {kind} {:.1e} (wanted {:e})",
+                gap.primal,
+                gap.relative(),
+                self.problem.gap
+            ),
+            data: serde_json::json!({
+                "primal": gap.primal,
+                "dual": (!estimated).then_some(gap.dual),
+                "gap": gap.relative(),
+                "wanted": self.problem.gap,
+            }),
+        };
+        let mut remarks = vec![solver, found];
+        if self.is_done() {
+            let words = match gap.relative() <= self.problem.gap {
+                true => "the gap is small enough",
+                false => "rounding leaves nothing to gain",
+            };
+            let words =
+                if matches!(self.work, Work::Constant(..)) { "nothing to do" } else { words };
+            let data = serde_json::json!(words);
+            remarks.push(Remark { name: "stop", words: words.to_owned(), data });
+        }
+        if let Some(words) = &self.doubt {
+            remarks.push(Remark {
+                name: "existence",
+                words: format!("nobody knows whether there is a best plane: {words}"),
+                data: serde_json::json!({ "exists": null, "reason": words }),
+            });
+        }
+        let weights = self.plane().weights;
+        if self.problem.l1 > 0.0 && weights.iter().all(|w| *w == 0.0) {
+            remarks.push(Remark {
+                name: "weights",
+                words: "the penalty leaves no weight: all are 0, and the bias alone decides; a larger --c leaves more".into(),
+                data: serde_json::json!({ "nonzero": 0 }),
+            });
+        }
+        remarks
+    }
+}

@@ -1,0 +1,274 @@
+//! One-versus-rest machines that share their passes over the rows.
+//!
+//! The same objectives as [`crate::learn::optimising`], one for each class, solved up to sixteen at a time
+//! by [`crate::engine::sweep`]. Each machine has its own claim `optimal`; the multipliers in it have a few
+//! digits, which prove as much as many.
+
+use crate::claim::optimal::confirmed;
+use crate::claim::planes::{float_plane, problem_of};
+use crate::engine::permuted::Ground;
+use crate::engine::sweep::{self, Found, LEAST_GAP, Machines};
+use crate::learn::optimising::Problem;
+use crate::loss::Loss;
+use crate::model::{LinearModel, Link, Rule};
+use crate::objective::{Gap, Penalty};
+use crate::run::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
+use linsep_data::error::{Error, Result};
+use linsep_data::parallel::parallel_map;
+use linsep_proof::{Claim, DualPoint, Optimality, Planes};
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// A run of all machines.
+pub(crate) struct Sweeps {
+    problem: Problem,
+    task: Task,
+    rows: Vec<u32>,
+    sweeps: Vec<Box<dyn Machines>>,
+    visits: u64,
+    /// What [`Sweeps::found`] gave since the last step.
+    found: OnceLock<Vec<Found>>,
+}
+
+impl Sweeps {
+    /// A run of one machine for each class.
+    pub(crate) fn new(problem: Problem, task: &Task) -> Result<Sweeps> {
+        let objective = problem.objective(task, 0)?;
+        let data = &task.data;
+        let classes: Vec<u32> =
+            objective.rows.iter().map(|&row| data.class_of(row as usize)).collect();
+
+        let ground = Arc::new(Ground::new(&objective, problem.seed));
+        let sweeps = sweep::sweeps(&ground, &classes, data.n_classes());
+
+        let rows = objective.rows;
+        let found = OnceLock::new();
+        Ok(Sweeps { problem, task: task.clone(), rows, sweeps, visits: 0, found })
+    }
+
+    /// Aims a little lower, for what binary32 does not see.
+    fn wanted(&self) -> f64 {
+        0.95 * self.problem.gap
+    }
+
+    fn status(&self) -> Status {
+        let nan = self.sweeps.iter().flat_map(|s| s.gaps()).any(|gap| gap.primal.is_nan());
+        match (nan, self.sweeps.iter().all(|sweep| sweep.is_done(self.wanted()))) {
+            (true, _) => Status::Diverged,
+            (false, true) => Status::Finished,
+            (false, false) => Status::Running,
+        }
+    }
+
+    /// The sweep and the lane of a machine.
+    fn machine(&self, class: usize) -> (&dyn Machines, usize) {
+        let mut lane = class;
+        for sweep in &self.sweeps {
+            match lane.checked_sub(sweep.gaps().len()) {
+                None => return (sweep.as_ref(), lane),
+                Some(rest) => lane = rest,
+            }
+        }
+        unreachable!("there is a machine for each class")
+    }
+
+    fn gap(&self, class: usize) -> Gap {
+        let (sweep, lane) = self.machine(class);
+        sweep.gaps()[lane]
+    }
+
+    /// Every machine as it is now.
+    fn found(&self) -> &[Found] {
+        self.found.get_or_init(|| {
+            let found = |k: usize| self.sweeps[k].found();
+            let parts = parallel_map(self.sweeps.len(), self.task.threads, found);
+            parts.into_iter().flatten().collect()
+        })
+    }
+
+    /// What is claimed of a machine, its numbers still to be set.
+    fn claim(&self, class: usize, found: &Found, untold: &[u32]) -> Claim {
+        let data = self.task.data.as_ref();
+        let loss = self.problem.loss.in_claims();
+        let penalty = Penalty { l1: 0.0, l2: self.problem.l2, scale: None, limits: None };
+        Claim::Optimal {
+            planes: Planes::Two {
+                problem: problem_of(data, &data.classes()[class], None),
+                plane: float_plane(&found.plane.weights, Some(found.plane.bias)),
+            },
+            optimality: Optimality {
+                objective: self.problem.claimed(loss, data, &self.rows, &penalty),
+                dual: self.dual_point(found, untold),
+                primal: 0.0,
+                bound: 0.0,
+                gap: 0.0,
+                radius: None,
+                bias: None,
+            },
+        }
+    }
+
+    /// The multipliers, without those that the plane tells: rows beyond their margin have none.
+    fn dual_point(&self, found: &Found, untold: &[u32]) -> DualPoint {
+        let pair = |&i: &u32| (u64::from(self.rows[i as usize]), found.alpha[i as usize]);
+        DualPoint { alpha: untold.iter().map(pair).collect(), ..DualPoint::default() }
+    }
+
+    /// The claim of one machine, if the checker confirms it.
+    fn proved(&self, class: usize, untold: &[u32], Gap { primal, dual }: Gap) -> Claim {
+        let found = &self.found()[class];
+        let data = self.task.data.as_ref();
+        let loosen = |optimality: &mut Optimality, slack: f64| {
+            let (primal, bound) = (primal * (1.0 + slack), dual - slack * primal);
+            let radius = (2.0 * (primal - bound) / self.problem.l2).sqrt();
+            (optimality.primal, optimality.bound) = (primal, bound);
+            optimality.gap = (primal - bound) / primal * (1.0 + 1e-12);
+            optimality.radius = Some(radius * (1.0 + 1e-12));
+        };
+        let claim = self.claim(class, found, untold);
+        confirmed([1e-5, 1e-4, 1e-3, 1e-2], data, 1, claim, loosen)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    rows: usize,
+    visits: u64,
+    sweeps: Vec<sweep::Saved>,
+}
+
+impl Training for Sweeps {
+    /// The work of an epoch is done at its last visit.
+    fn advance(&mut self, budget: Budget) -> Status {
+        let epoch = self.epoch_rows();
+        let mut left = budget.visits;
+        while left > 0 && self.status() == Status::Running {
+            let to_end = epoch - self.visits % epoch;
+            let now = left.min(to_end);
+            self.visits += now;
+            left -= now;
+            if now == to_end {
+                self.found = OnceLock::new();
+                let wanted = self.wanted();
+                let sweeps: Vec<Mutex<&mut Box<dyn Machines>>> =
+                    self.sweeps.iter_mut().map(Mutex::new).collect();
+                parallel_map(sweeps.len(), self.task.threads, |k| {
+                    if let Ok(mut sweep) = sweeps[k].lock()
+                        && !sweep.is_done(wanted)
+                    {
+                        sweep.step(wanted, 1);
+                    }
+                });
+            }
+        }
+        self.status()
+    }
+
+    fn epoch_rows(&self) -> u64 {
+        self.rows.len() as u64
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            epochs: self.visits / self.epoch_rows(),
+            visits: self.visits,
+            updates: 0,
+            last_mistakes: None,
+        }
+    }
+
+    fn model(&self) -> LinearModel {
+        let data = &self.task.data;
+        LinearModel {
+            planes: self.found().iter().map(|found| found.plane.clone()).collect(),
+            rule: Rule::Rest,
+            link: Link::None,
+            classes: data.classes().to_vec(),
+            input: data.input().clone(),
+        }
+    }
+
+    fn certificate(&self) -> Certificate {
+        let data = self.task.data.as_ref();
+        if self.sweeps.iter().any(|sweep| sweep.gaps()[0].primal.is_infinite()) {
+            return Certificate::unproved("the run ended before its gap was measured");
+        }
+        let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
+        if self.rows.len() < all {
+            return Certificate::unproved(
+                "learned from some of the rows; of the whole data nothing is claimed",
+            );
+        }
+
+        let found = self.found();
+
+        // Machines that are stopped have moved since they were looked at.
+        let gaps: Vec<Gap> = match self.status() {
+            Status::Finished => (0..found.len()).map(|class| self.gap(class)).collect(),
+            _ => self.sweeps.iter().flat_map(|sweep| sweep.measured(self.task.threads)).collect(),
+        };
+        let untold = |k: usize| self.sweeps[k].untold();
+        let untold = parallel_map(self.sweeps.len(), self.task.threads, untold);
+        let untold: Vec<Vec<u32>> = untold.into_iter().flatten().collect();
+        let prove = |class: usize| self.proved(class, &untold[class], gaps[class]);
+        Certificate { claims: parallel_map(found.len(), self.task.threads, prove) }
+    }
+
+    fn save(&self) -> State {
+        let sweeps = self.sweeps.iter().map(|sweep| sweep.save()).collect();
+        State::encode(&Saved { rows: self.rows.len(), visits: self.visits, sweeps })
+    }
+
+    fn restore(&mut self, state: &State) -> Result<()> {
+        let saved: Saved = state.decode()?;
+        let foreign = || Error::usage("the saved state belongs to a run on other data");
+        if saved.rows != self.rows.len() || saved.sweeps.len() != self.sweeps.len() {
+            return Err(foreign());
+        }
+        for (sweep, saved) in self.sweeps.iter_mut().zip(&saved.sweeps) {
+            if !sweep.restore(saved) {
+                return Err(foreign());
+            }
+        }
+        self.visits = saved.visits;
+        self.found = OnceLock::new();
+        Ok(())
+    }
+
+    fn remarks(&self) -> Vec<Remark> {
+        let count = self.task.data.n_classes();
+        let primal: f64 = (0..count).map(|class| self.gap(class).primal).sum();
+        let worst = (0..count).map(|class| self.gap(class).relative()).fold(0.0, f64::max);
+        let words = format!("dual coordinates, {count} machines in {} sweeps", self.sweeps.len());
+        vec![
+            Remark {
+                name: "solver",
+                data: serde_json::json!({ "solver": words, "passes": self.visits / self.epoch_rows() }),
+                words,
+            },
+            Remark {
+                name: "objective",
+                words: format!(
+                    "{primal:.6e} of all machines, largest gap {worst:.1e} (wanted {:e})",
+                    self.problem.gap
+                ),
+                data: serde_json::json!({
+                    "primal": primal, "gap": worst, "wanted": self.problem.gap,
+                }),
+            },
+        ]
+    }
+}
+
+/// Whether sweeps serve a problem: enough machines, columns for dual coordinates, and numbers and a gap
+/// that binary32 can hold.
+pub(crate) fn serve(problem: &Problem, task: &Task) -> Result<bool> {
+    Ok(task.data.n_classes() > 2
+        && problem.loss != Loss::Logistic
+        && problem.gap >= LEAST_GAP
+        && problem.prefers_dual(task)
+        && problem.l1 == 0.0
+        && !problem.has_limits()
+        && Ground::serves(&problem.objective(task, 0)?))
+}

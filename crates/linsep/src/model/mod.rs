@@ -1,0 +1,377 @@
+//! The model: planes, the rule that turns scores into classes, and the map from raw columns.
+//!
+//! Two classes are one plane with [`Rule::Sign`]; K classes are K planes with [`Rule::ArgMax`], or
+//! the planes of separate machines; [`rule`] has them all. A model that exists is fitted, and it always
+//! speaks of the user's raw features.
+
+pub mod foreign;
+mod lead;
+pub mod rule;
+mod scorer;
+
+pub use lead::Leads;
+pub use rule::{Ballot, Rule};
+pub use scorer::{ChunkScorer, Scorer};
+
+use crate::metrics::{Evaluation, Tally};
+use linsep_data::Dataset;
+use linsep_data::error::{Error, Result};
+use linsep_data::input::InputMap;
+use linsep_data::matrix::{Rows, Store, kernel, with_rows};
+use linsep_data::parallel::parallel_map;
+use linsep_data::read::Chunk;
+use serde::{Deserialize, Serialize};
+
+/// A hyperplane w·x + b.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plane {
+    /// w, one weight for each feature.
+    pub weights: Vec<f64>,
+    /// b.
+    pub bias: f64,
+}
+
+/// How scores become probabilities.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Link {
+    /// They do not.
+    None,
+    /// The logistic function of the one score of two classes; else the softmax of all scores.
+    Softmax,
+    /// The logistic function of slope · score + offset, for two classes.
+    Sigmoid {
+        /// What the score is multiplied by.
+        slope: f64,
+        /// What is added.
+        offset: f64,
+    },
+    /// For each class the logistic function of its own score, all of them divided by their sum.
+    Sigmoids(Vec<Sigmoid>),
+}
+
+/// The logistic function of slope · score + offset.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sigmoid {
+    /// What the score is multiplied by.
+    pub slope: f64,
+    /// What is added.
+    pub offset: f64,
+}
+
+impl Sigmoid {
+    /// The logarithm of its value, which a score far out does not make infinite.
+    fn logarithm(&self, score: f64) -> f64 {
+        let z = (self.slope * score + self.offset).clamp(f64::MIN, f64::MAX);
+        z.min(0.0) - (-z.abs()).exp().ln_1p()
+    }
+}
+
+/// A fitted linear classifier.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinearModel {
+    /// The planes: one for [`Rule::Sign`], one for each class for [`Rule::ArgMax`], and for the other
+    /// rules as [`rule`] says.
+    pub planes: Vec<Plane>,
+    /// How scores become a class.
+    pub rule: Rule,
+    /// How scores become probabilities.
+    pub link: Link,
+    /// The class names.
+    pub classes: Vec<String>,
+    /// How columns become features.
+    pub input: InputMap,
+}
+
+impl LinearModel {
+    /// How many binary classifiers claim a point with these scores. One for two classes always has one
+    /// answer; of those of one class each, every score of at least 0 is a claim; where the last class has
+    /// none, it claims what nobody else does. Pairs of classes that contradict each other count as
+    /// several.
+    pub fn claimants(&self, scores: &[f64]) -> usize {
+        let claims = scores.iter().filter(|score| **score >= 0.0).count();
+        match self.rule.on_scores() {
+            Rule::Sign | Rule::Ballot(_) => 1,
+            Rule::ArgMax | Rule::Rest => claims,
+            Rule::RestLast => claims.max(1),
+            Rule::Vote => 1 + usize::from(self.is_ambiguous(scores)),
+        }
+    }
+
+    /// Number of raw features: what a row to be scored has.
+    pub fn n_features(&self) -> usize {
+        self.input.features
+    }
+
+    /// The scores of a row of raw features: one for two classes, else one for each machine. Missing
+    /// values on the right are 0; the bits are those of every other way to score the row.
+    pub fn scores(&self, row: &[f64]) -> Vec<f64> {
+        let row = &row[..row.len().min(self.n_features())];
+        let expanded = self.input.basis.as_ref().map(|phi| phi.expand_row(row, self.n_features()));
+        let row = expanded.as_deref().unwrap_or(row);
+        if let Some(threshold) = self.input.binarize {
+            let entries = || row.iter().enumerate().map(|(j, x)| (j as u32, *x));
+            let score = |plane: &Plane| binary_score(plane, threshold, entries());
+            return self.polled(self.planes.iter().map(score).collect());
+        }
+        let score = |plane: &Plane| kernel::dot_f64(row, &plane.weights) + plane.bias;
+        self.polled(self.planes.iter().map(score).collect())
+    }
+
+    /// The probability of each class, if the model has probabilities.
+    pub fn probabilities(&self, scores: &[f64]) -> Option<Vec<f64>> {
+        match (&self.link, scores) {
+            (Link::None, _) => None,
+            (Link::Softmax, [score]) => Some(two_sided(*score)),
+            (Link::Sigmoid { slope, offset }, [score]) => Some(two_sided(slope * score + offset)),
+            (Link::Sigmoid { .. }, _) => None,
+            (Link::Softmax, _) => Some(softmax(scores)),
+            (Link::Sigmoids(each), _) if each.len() == scores.len() => {
+                let pairs = each.iter().zip(scores);
+                // The shares of values are the softmax of their logarithms.
+                let logarithms = pairs.map(|(sigmoid, score)| sigmoid.logarithm(*score));
+                Some(softmax(&logarithms.collect::<Vec<f64>>()))
+            }
+            (Link::Sigmoids(_), _) => None,
+        }
+    }
+
+    /// The class of a row of raw features.
+    pub fn predict(&self, row: &[f64]) -> &str {
+        &self.classes[self.class_of(&self.scores(row)) as usize]
+    }
+
+    /// The class that scores stand for.
+    pub fn class_of(&self, scores: &[f64]) -> u32 {
+        self.rule.class_of(scores, self.classes.len()) as u32
+    }
+
+    /// Whether scores leave it open which class they stand for: no machine claims the row, or several
+    /// do, or the highest score is tied. [`rule`] says when, rule by rule.
+    pub fn is_ambiguous(&self, scores: &[f64]) -> bool {
+        self.rule.is_ambiguous(scores, self.classes.len())
+    }
+
+    /// The one plane whose sign is the answer, if there is one: that of two classes, or the plane that
+    /// holds more than half of the votes of its ballot.
+    pub fn deciding_plane(&self) -> Option<&Plane> {
+        match &self.rule {
+            Rule::Sign => self.planes.first(),
+            Rule::Ballot(Ballot { votes, rule }) if **rule == Rule::Sign => {
+                let votes = votes.first()?;
+                let total: u64 = votes.iter().sum();
+                let place = votes.iter().position(|&held| held > total - held)?;
+                self.planes.get(place)
+            }
+            _ => None,
+        }
+    }
+
+    /// The names of the scores: the second class for two, else the class that each machine speaks for;
+    /// for a duel both classes, that of a positive score first.
+    pub fn score_names(&self) -> Vec<String> {
+        let classes = &self.classes;
+        match self.rule.on_scores() {
+            Rule::ArgMax | Rule::Rest => classes.clone(),
+            Rule::RestLast => classes[..classes.len() - 1].to_vec(),
+            Rule::Vote => rule::duels(classes.len())
+                .map(|(i, j)| format!("{}|{}", classes[j], classes[i]))
+                .collect(),
+            Rule::Sign | Rule::Ballot(_) => classes[1..].to_vec(),
+        }
+    }
+
+    /// The same predictions by one plane, or by one plane for each class and the highest score: where
+    /// regions have boundaries that a plane describes. Of K − 1 machines the last class gets a plane of
+    /// zeros. Votes and ballots are refused.
+    pub fn with_plane_for_each_class(mut self) -> Result<LinearModel> {
+        match self.rule {
+            Rule::Sign | Rule::ArgMax => return Ok(self),
+            Rule::Rest => {}
+            Rule::RestLast => {
+                self.planes.push(Plane { weights: vec![0.0; self.input.width()], bias: 0.0 });
+            }
+            Rule::Vote | Rule::Ballot(_) => {
+                return Err(Error::usage(
+                    "the classes of this model are decided by votes of several planes, so its regions have no single planes between them; linsep show lists the planes",
+                ));
+            }
+        }
+        self.rule = Rule::ArgMax;
+        Ok(self)
+    }
+
+    /// The scores of every row of a chunk that was read for this model's input, in order. For many chunks
+    /// there is [`LinearModel::chunk_scorer`].
+    pub fn score_chunk(&self, chunk: &Chunk<'_>, each: impl FnMut(usize, &[f64])) {
+        self.chunk_scorer().for_each(chunk, each);
+    }
+
+    /// The features of a row of a chunk as planes see them: the entries that are not 0, columns rising.
+    pub fn features(&self, chunk: &Chunk<'_>, row: usize) -> Vec<(u32, f64)> {
+        self.stored_features(chunk.store(), row)
+    }
+
+    #[doc(hidden)]
+    pub fn stored_features(&self, store: &Store, row: usize) -> Vec<(u32, f64)> {
+        let mut entries = Vec::new();
+        store.for_each_entry(row, &mut |j, x| entries.push((j, x)));
+        let Some(threshold) = self.input.binarize else { return entries };
+        if threshold >= 0.0 {
+            let on = entries.into_iter().filter(|(_, x)| *x > threshold);
+            return on.map(|(j, _)| (j, 1.0)).collect();
+        }
+        // Zeros are on, so only what is below the threshold is off.
+        let off: Vec<u32> =
+            entries.into_iter().filter(|(_, x)| *x <= threshold).map(|(j, _)| j).collect();
+        let all = 0..self.input.width() as u32;
+        all.filter(|j| off.binary_search(j).is_err()).map(|j| (j, 1.0)).collect()
+    }
+
+    /// How well the model does on some rows of a data set (all of them when `rows` is `None`).
+    pub fn evaluate(&self, data: &Dataset, rows: Option<&[u32]>, threads: usize) -> Evaluation {
+        const BLOCK: usize = 4096;
+        let count = rows.map_or(data.n_rows(), <[u32]>::len);
+        let scorer = self.scorer(data);
+        let tally_block = |block: usize| {
+            let (mut tally, mut scorer) = (self.tally(), scorer.beside());
+            for k in block * BLOCK..((block + 1) * BLOCK).min(count) {
+                let row = rows.map_or(k, |rows| rows[k] as usize);
+                let scores = scorer.row(row);
+                self.count(&mut tally, data.class_of(row), scores, data.weight(row));
+            }
+            tally
+        };
+        let tallies = parallel_map(count.div_ceil(BLOCK), threads, tally_block);
+        tallies.into_iter().fold(self.tally(), Tally::merge).finish()
+    }
+
+    /// An empty tally for this model. It counts ambiguous rows where machines can contradict each other.
+    pub fn tally(&self) -> Tally {
+        match self.rule.has_machines() {
+            true => Tally::new(&self.classes).with_ambiguity(),
+            false => Tally::new(&self.classes),
+        }
+    }
+
+    /// Counts a row by its scores.
+    pub fn count(&self, tally: &mut Tally, truth: u32, scores: &[f64], weight: f64) {
+        let predicted = self.class_of(scores);
+        tally.add(truth, predicted, scores, None, weight);
+        if self.rule.has_machines() && self.is_ambiguous(scores) {
+            tally.add_ambiguous(truth != predicted);
+        }
+    }
+
+    fn polled(&self, mut scores: Vec<f64>) -> Vec<f64> {
+        let length = self.rule.poll(&mut scores).len();
+        scores.truncate(length);
+        scores
+    }
+
+    /// The classes of some rows of a data set with the columns of the model.
+    pub fn predict_rows(&self, data: &Dataset, rows: &[u32]) -> Vec<u32> {
+        let mut scorer = self.scorer(data);
+        rows.iter().map(|&row| scorer.class(row as usize)).collect()
+    }
+
+    /// The scores of a row, in a place for one number of each plane.
+    #[doc(hidden)]
+    pub fn score_row<'a>(&self, store: &Store, row: usize, scores: &'a mut [f64]) -> &'a [f64] {
+        if let Some(threshold) = self.input.binarize {
+            let mut entries = Vec::new();
+            store.for_each_entry(row, &mut |j, x| entries.push((j, x)));
+            for (score, plane) in scores.iter_mut().zip(&self.planes) {
+                *score = binary_score(plane, threshold, entries.iter().copied());
+            }
+            return self.rule.poll(scores);
+        }
+        with_rows!(store, rows => {
+            for (score, plane) in scores.iter_mut().zip(&self.planes) {
+                *score = rows.dot(row, &plane.weights) + plane.bias;
+            }
+        });
+        self.rule.poll(scores)
+    }
+}
+
+/// exp of each number, divided by the sum.
+fn softmax(numbers: &[f64]) -> Vec<f64> {
+    let highest = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let powers: Vec<f64> = numbers.iter().map(|s| (s - highest).exp()).collect();
+    let sum: f64 = powers.iter().sum();
+    powers.iter().map(|power| power / sum).collect()
+}
+
+/// The probabilities of both classes by the logistic function.
+fn two_sided(z: f64) -> Vec<f64> {
+    vec![1.0 / (1.0 + z.exp()), 1.0 / (1.0 + (-z).exp())]
+}
+
+/// The score of a row whose values count as 1 above the threshold and as 0 elsewhere. Zeros may be
+/// left out: where they count as 1, the values that do not are taken away from the sum of all.
+fn binary_score(plane: &Plane, threshold: f64, row: impl Iterator<Item = (u32, f64)>) -> f64 {
+    let zeros_count = threshold < 0.0;
+    let start = if zeros_count { plane.weights.iter().sum() } else { 0.0 };
+    let step = |sum: f64, (j, x): (u32, f64)| match (x > threshold, zeros_count) {
+        (true, false) => sum + plane.weights[j as usize],
+        (false, true) => sum - plane.weights[j as usize],
+        _ => sum,
+    };
+    row.fold(start, step) + plane.bias
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_are_binarised_count_as_one_or_nothing() {
+        let mut steps = model(&[(&[1.0, 10.0], 0.5)], Rule::Sign, &["a", "b"]);
+        for (threshold, row, expected) in
+            [(0.0, [7.0, -3.0], 1.5), (2.0, [2.0, 3.0], 10.5), (-1.0, [0.0, -2.0], 1.5)]
+        {
+            steps.input.binarize = Some(threshold);
+            assert_eq!(steps.scores(&row), [expected]);
+        }
+        steps.link = Link::Softmax;
+        assert_eq!(steps.probabilities(&[0.0]), Some(vec![0.5, 0.5]));
+        assert_eq!(steps.probabilities(&[1e4]), Some(vec![0.0, 1.0]));
+        assert_eq!(steps.probabilities(&[1e4, 1e4, 1e4, 1e4]), Some(vec![0.25; 4]));
+        let sigmoid = Sigmoid { slope: 2.0, offset: -1.0 };
+        steps.link = Link::Sigmoids(vec![sigmoid; 3]);
+        assert_eq!(steps.probabilities(&[0.5; 3]), Some(vec![1.0 / 3.0; 3]));
+        assert_eq!(steps.probabilities(&[-1e300, -1e308, f64::MIN]), Some(vec![1.0, 0.0, 0.0]));
+        assert_eq!(steps.probabilities(&[0.5; 2]), None);
+        let far = steps.probabilities(&[0.5, -800.0, 0.5]).unwrap();
+        assert_eq!(far, [0.5, 0.0, 0.5]);
+    }
+
+    fn model(planes: &[(&[f64], f64)], rule: Rule, classes: &[&str]) -> LinearModel {
+        LinearModel {
+            planes: planes.iter().map(|(w, b)| Plane { weights: w.to_vec(), bias: *b }).collect(),
+            rule,
+            link: Link::None,
+            classes: classes.iter().map(|c| (*c).to_owned()).collect(),
+            input: InputMap::plain(planes[0].0.len()),
+        }
+    }
+
+    #[test]
+    fn a_score_of_zero_is_the_second_class() {
+        let and = model(&[(&[1.0, 1.0], -2.0)], Rule::Sign, &["0", "1"]);
+        assert_eq!(and.predict(&[1.0, 1.0]), "1");
+        assert_eq!(and.predict(&[1.0, 0.0]), "0");
+    }
+
+    #[test]
+    fn ties_of_the_highest_score_go_to_the_earlier_class() {
+        let model =
+            model(&[(&[1.0], 0.0), (&[0.0], 1.0), (&[-1.0], 2.0)], Rule::ArgMax, &["a", "b", "c"]);
+        assert_eq!(model.predict(&[2.0]), "a");
+        assert_eq!(model.predict(&[1.0]), "a");
+        assert_eq!(model.predict(&[0.0]), "c");
+    }
+}

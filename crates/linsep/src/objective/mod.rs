@@ -1,0 +1,449 @@
+//! What the optimisers of two classes make small, and how near to the best a plane is.
+//!
+//! With margins m = y(w·x + b) and costs c,
+//!
+//! ```text
+//! P(w, b) = Σ c loss(m) + Σ_j (l2/2 (s_j w_j)² + l1 |s_j w_j|)
+//! ```
+//!
+//! Every α in the domain of the loss bounds it from below, with g = Σ α y x and Σ y α = 0 where the
+//! bias is free:
+//!
+//! ```text
+//! P ≥ D(α) = Σ ψ(α) − Σ_j max(0, |g_j|/s_j − l1)² / (2 l2)
+//! ```
+//!
+//! ψ = α (hinge), α − α²/(4c) (squared hinge), c H(α/c) (logistic, H the entropy). Where l2 = 0, α is
+//! shrunk until no |g_j| is above l1 s_j. A weight may have limits; what its column takes from the bound
+//! is then the most of g w − l2/2 (s w)² − l1 |s w| between them, and only a side without a limit is a
+//! wall for g. What is computed here steers a run; what is claimed of its end is computed anew by the
+//! checker.
+//!
+//! Passes go over fixed pieces of the rows and add up in a fixed order, so the number of threads does
+//! not change a bit.
+//!
+//! Reference: Boyd, Vandenberghe, Convex Optimization, 5.
+
+pub mod box_constraints;
+pub mod intercept;
+
+use crate::loss::Loss;
+use crate::model::Plane;
+use crate::objective::box_constraints::Ranges;
+use linsep_data::Dataset;
+use linsep_data::matrix::{CodeRows, Store, with_rows};
+use linsep_data::parallel::parallel_map;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// An objective on some rows of a data set.
+pub struct Objective {
+    pub data: Arc<Dataset>,
+    /// The rows once more, where the way they are kept is slow to go over.
+    pub twin: Option<Arc<Store>>,
+    /// The rows that take part.
+    pub rows: Vec<u32>,
+    /// ±1 of each of them.
+    pub signs: Vec<f64>,
+    /// c of each of them.
+    pub costs: Vec<f64>,
+    pub loss: Loss,
+    pub penalty: Penalty,
+    pub intercept: Intercept,
+    pub threads: usize,
+}
+
+/// The threads for passes over so many entries: below some a pass is over before a second one has begun.
+pub fn worthwhile(threads: usize, entries: u64) -> usize {
+    const LEAST: u64 = 1 << 18;
+    if entries < LEAST { 1 } else { threads }
+}
+
+/// The factors of the penalty.
+#[derive(Clone, Debug)]
+pub struct Penalty {
+    pub l1: f64,
+    pub l2: f64,
+    /// s_j; 1 everywhere when absent.
+    pub scale: Option<Vec<f64>>,
+    /// Where weights have to stay.
+    pub limits: Option<Ranges>,
+}
+
+impl Penalty {
+    /// Whether nothing is penalised.
+    pub fn is_none(&self) -> bool {
+        self.l1 == 0.0 && self.l2 == 0.0
+    }
+
+    /// The least and the most that a weight may be.
+    pub fn limits(&self, column: usize) -> (f64, f64) {
+        let free = (f64::NEG_INFINITY, f64::INFINITY);
+        self.limits.as_ref().map_or(free, |limits| limits.of(column))
+    }
+
+    /// By how much g of a column is beyond what bounds it where l2 = 0.
+    fn excess(&self, column: usize, g: f64) -> f64 {
+        let (least, most) = self.limits(column);
+        let wall = self.l1 * self.scale(column);
+        let walled = if g > 0.0 { most == f64::INFINITY } else { least == f64::NEG_INFINITY };
+        if walled && g.abs() > wall { g.abs() / wall } else { 1.0 }
+    }
+
+    pub fn scale(&self, column: usize) -> f64 {
+        self.scale.as_ref().map_or(1.0, |scale| scale[column])
+    }
+
+    /// l2 s_j²: the curvature of the penalty.
+    pub fn curvature(&self, column: usize) -> f64 {
+        let scale = self.scale(column);
+        self.l2 * scale * scale
+    }
+
+    /// The penalty of a plane.
+    pub fn value(&self, plane: &Plane, intercept: Intercept) -> f64 {
+        let one = |v: f64| 0.5 * self.l2 * v * v + self.l1 * v.abs();
+        let sum = |(j, w): (usize, &f64)| one(self.scale(j) * w);
+        let bias = if intercept == Intercept::Penalised { one(plane.bias) } else { 0.0 };
+        plane.weights.iter().enumerate().map(sum).sum::<f64>() + bias
+    }
+
+    /// What a sum g within its walls costs the bound.
+    pub fn conjugate(&self, sum: &Plane, intercept: Intercept) -> f64 {
+        let one = |g: f64| {
+            let over = (g.abs() - self.l1).max(0.0);
+            if over == 0.0 || self.l2 == 0.0 { 0.0 } else { 0.5 * over * over / self.l2 }
+        };
+        let each = |(j, g): (usize, &f64)| match &self.limits {
+            None => one(g / self.scale(j)),
+            Some(_) => self.limited(j, *g),
+        };
+        let bias = if intercept == Intercept::Penalised { one(sum.bias) } else { 0.0 };
+        sum.weights.iter().enumerate().map(each).sum::<f64>() + bias
+    }
+
+    /// The most of g w − l2/2 (s w)² − l1 |s w| between the limits of a column.
+    fn limited(&self, column: usize, g: f64) -> f64 {
+        let ((least, most), scale) = (self.limits(column), self.scale(column));
+        let value = |w: f64| {
+            let v = scale * w;
+            g * w - 0.5 * self.l2 * v * v - self.l1 * v.abs()
+        };
+        let over = (g.abs() / scale - self.l1).max(0.0).copysign(g);
+        // Without l2 the most is at the limit that g points to, or at the weight next to 0.
+        let free = match over == 0.0 {
+            true => 0.0,
+            false => over / (self.l2 * scale),
+        };
+        match free.max(least).min(most) {
+            w if w.is_finite() => value(w),
+            _ => 0.0,
+        }
+    }
+}
+
+pub use linsep_proof::Intercept;
+
+/// Σ c loss(m), with one exponential for each logistic loss and its slope, and one logarithm for many:
+/// Σ ln(1 + e) = ln Π (1 + e), where each factor is at most 2.
+pub struct LossSum {
+    loss: Loss,
+    sum: f64,
+    product: f64,
+    /// Factors in the product, all with the same cost.
+    factors: u32,
+    cost: f64,
+}
+
+impl LossSum {
+    pub fn new(loss: Loss) -> LossSum {
+        LossSum { loss, sum: 0.0, product: 1.0, factors: 0, cost: 0.0 }
+    }
+
+    /// Adds the loss of a margin and gives minus its slope, for the cost 1.
+    #[inline]
+    pub fn add(&mut self, m: f64, cost: f64) -> f64 {
+        if self.loss != Loss::Logistic {
+            self.sum += cost * self.loss.value(m);
+            return self.loss.negative_gradient(m);
+        }
+        if self.factors == 500 || cost != self.cost {
+            self.fold();
+            self.cost = cost;
+        }
+        let e = (-m.abs()).exp();
+        self.product *= 1.0 + e;
+        self.factors += 1;
+        self.sum += cost * (-m).max(0.0);
+        if m > 0.0 { e / (1.0 + e) } else { 1.0 / (1.0 + e) }
+    }
+
+    fn fold(&mut self) {
+        self.sum += self.cost * self.product.ln();
+        (self.product, self.factors) = (1.0, 0);
+    }
+
+    pub fn total(mut self) -> f64 {
+        self.fold();
+        self.sum
+    }
+}
+
+/// How near to the best a plane is, as far as a dual point tells.
+#[derive(Clone, Copy, Debug)]
+pub struct Gap {
+    pub primal: f64,
+    pub dual: f64,
+}
+
+impl Gap {
+    pub const NONE: Gap = Gap { primal: f64::INFINITY, dual: f64::NEG_INFINITY };
+
+    /// (P − D)/P.
+    pub fn relative(&self) -> f64 {
+        match self.primal - self.dual {
+            gap if gap <= 0.0 => 0.0,
+            gap if self.primal > 0.0 => gap / self.primal,
+            _ => f64::INFINITY,
+        }
+    }
+}
+
+/// A plane with what one pass over the rows tells of it.
+pub struct Look {
+    /// P.
+    pub primal: f64,
+    pub margins: Vec<f64>,
+    pub alpha: Vec<f64>,
+    pub sides: Sides,
+}
+
+/// Sums of α y x of the two sides, the bias column among them.
+#[derive(Clone)]
+pub struct Sides {
+    pub positive: Plane,
+    pub negative: Plane,
+}
+
+impl Sides {
+    /// The factors of the two sides: the heavier one is shrunk until both weigh alike, then all where
+    /// only l1 bounds.
+    pub fn factors(&self, objective: &Objective) -> [f64; 2] {
+        let mut factors = self.balance(objective);
+        if objective.penalty.l2 == 0.0 {
+            let (penalty, sum) = (&objective.penalty, self.sum(factors));
+            let over = |(j, g): (usize, &f64)| penalty.excess(j, *g);
+            let mut most = sum.weights.iter().enumerate().map(over).fold(1.0, f64::max);
+            if objective.intercept == Intercept::Penalised {
+                most = most.max(sum.bias.abs() / penalty.l1);
+            }
+            // A hair more, for what rounding would leave above the bound.
+            let shrink = if most > 1.0 { (1.0 - 1e-12) / most } else { 1.0 };
+            factors = factors.map(|factor| factor * shrink);
+        }
+        factors
+    }
+
+    /// D of what is left.
+    fn bound(&self, objective: &Objective, alpha: &[f64]) -> f64 {
+        let factors = self.factors(objective);
+        let sum = self.sum(factors);
+        let loss = objective.loss;
+        let psi = |i: usize| {
+            let factor = if objective.signs[i] > 0.0 { factors[0] } else { factors[1] };
+            loss.conjugate_term(factor * alpha[i], objective.costs[i])
+        };
+        objective.total(psi) - objective.penalty.conjugate(&sum, objective.intercept)
+    }
+
+    /// The factors of the positive and the negative rows that make both sides weigh alike, where the
+    /// bias is free.
+    pub fn balance(&self, objective: &Objective) -> [f64; 2] {
+        let (up, down) = (self.positive.bias, -self.negative.bias);
+        match objective.intercept == Intercept::Free {
+            true if up > down => [down / up, 1.0],
+            true if down > 0.0 => [1.0, up / down],
+            _ => [1.0, 1.0],
+        }
+    }
+
+    /// Σ α y x, the positive and the negative rows times a factor each.
+    pub fn sum(&self, factors: [f64; 2]) -> Plane {
+        let pair = |(a, b): (&f64, &f64)| factors[0] * a + factors[1] * b;
+        Plane {
+            weights: self.positive.weights.iter().zip(&self.negative.weights).map(pair).collect(),
+            bias: pair((&self.positive.bias, &self.negative.bias)),
+        }
+    }
+
+    /// Σ α y x, as it is.
+    pub fn total(&self) -> Plane {
+        self.sum([1.0, 1.0])
+    }
+}
+
+impl Objective {
+    /// The rows to go over.
+    pub fn store(&self) -> &Store {
+        self.twin.as_deref().unwrap_or(self.data.store())
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn width(&self) -> usize {
+        self.data.n_features()
+    }
+
+    /// Whether there is a bias to find.
+    pub fn has_bias(&self) -> bool {
+        self.intercept != Intercept::None
+    }
+
+    pub fn zero(&self) -> Plane {
+        Plane { weights: vec![0.0; self.width()], bias: 0.0 }
+    }
+
+    /// Positions cut into pieces: enough for all threads, few enough that a vector for each is cheap.
+    pub fn pieces(&self) -> Vec<Range<usize>> {
+        pieces(self.len(), self.store().held_values() as usize, self.width())
+    }
+
+    /// Σ f(i) over all positions.
+    pub fn total(&self, f: impl Fn(usize) -> f64 + Sync) -> f64 {
+        const BLOCK: usize = 1 << 14;
+        let blocks = self.len().div_ceil(BLOCK);
+        let sum = |block: usize| -> f64 {
+            (block * BLOCK..((block + 1) * BLOCK).min(self.len())).map(&f).sum()
+        };
+        parallel_map(blocks, self.threads, sum).into_iter().sum()
+    }
+
+    /// y(w·x + b) of every position.
+    pub fn margins(&self, plane: &Plane) -> Vec<f64> {
+        let bias = if self.has_bias() { plane.bias } else { 0.0 };
+        let pieces = self.pieces();
+        let parts = with_rows!(self.store(), rows => {
+            let folded = rows.fold(&plane.weights);
+            parallel_map(pieces.len(), self.threads, |piece| {
+                let margin = |i: usize| {
+                    self.signs[i] * (rows.code_dot(self.rows[i] as usize, &folded) + bias)
+                };
+                pieces[piece].clone().map(margin).collect::<Vec<f64>>()
+            })
+        });
+        parts.concat()
+    }
+
+    /// Σ α y x of each side.
+    pub fn sides(&self, alpha: &[f64]) -> Sides {
+        let pieces = self.pieces();
+        let parts = with_rows!(self.store(), rows => {
+            parallel_map(pieces.len(), self.threads, |piece| {
+                let mut sides = [self.zero(), self.zero()];
+                for i in pieces[piece].clone() {
+                    let a = self.signs[i] * alpha[i];
+                    if a != 0.0 {
+                        let side = &mut sides[usize::from(a < 0.0)];
+                        side.bias += a;
+                        rows.code_add(self.rows[i] as usize, a, &mut side.weights);
+                    }
+                }
+                sides
+            })
+        });
+        let mut all = [self.zero(), self.zero()];
+        for part in parts {
+            all.iter_mut().zip(&part).for_each(|(all, part)| add(part, all));
+        }
+        let [positive, negative] = all.map(|side| self.unfold(side));
+        Sides { positive, negative }
+    }
+
+    /// Margins, the multipliers they ask for and the sums of those, in one pass.
+    pub fn look(&self, plane: &Plane) -> Look {
+        let bias = if self.has_bias() { plane.bias } else { 0.0 };
+        let pieces = self.pieces();
+        let parts = with_rows!(self.store(), rows => {
+            let folded = rows.fold(&plane.weights);
+            parallel_map(pieces.len(), self.threads, |piece| {
+                let mut sides = [self.zero(), self.zero()];
+                let mut found = Vec::with_capacity(pieces[piece].len());
+                let mut losses = LossSum::new(self.loss);
+                for i in pieces[piece].clone() {
+                    let row = self.rows[i] as usize;
+                    let margin = self.signs[i] * (rows.code_dot(row, &folded) + bias);
+                    let alpha = self.costs[i] * losses.add(margin, self.costs[i]);
+                    found.push((margin, alpha));
+                    if alpha != 0.0 {
+                        let a = self.signs[i] * alpha;
+                        let side = &mut sides[usize::from(a < 0.0)];
+                        side.bias += a;
+                        rows.code_add(row, a, &mut side.weights);
+                    }
+                }
+                (found, sides, losses.total())
+            })
+        });
+        let mut all = [self.zero(), self.zero()];
+        let mut margins = Vec::with_capacity(self.len());
+        let mut alpha = Vec::with_capacity(self.len());
+        let mut primal = self.penalty.value(plane, self.intercept);
+        for (found, part, loss) in parts {
+            primal += loss;
+            margins.extend(found.iter().map(|(margin, _)| *margin));
+            alpha.extend(found.iter().map(|(_, alpha)| *alpha));
+            all.iter_mut().zip(&part).for_each(|(all, part)| add(part, all));
+        }
+        let [positive, negative] = all.map(|side| self.unfold(side));
+        Look { primal, margins, alpha, sides: Sides { positive, negative } }
+    }
+
+    /// A sum of rows out of a sum of codes.
+    pub fn unfold(&self, codes: Plane) -> Plane {
+        let weights = with_rows!(self.store(), rows => rows.fold(&codes.weights));
+        Plane { weights, ..codes }
+    }
+
+    /// P of a plane whose margins are known.
+    pub fn primal(&self, plane: &Plane, margins: &[f64]) -> f64 {
+        const BLOCK: usize = 1 << 14;
+        let part = |block: usize| {
+            let mut losses = LossSum::new(self.loss);
+            let range = block * BLOCK..((block + 1) * BLOCK).min(self.len());
+            for (margin, cost) in margins[range.clone()].iter().zip(&self.costs[range]) {
+                losses.add(*margin, *cost);
+            }
+            losses.total()
+        };
+        let losses = parallel_map(self.len().div_ceil(BLOCK), self.threads, part);
+        losses.into_iter().sum::<f64>() + self.penalty.value(plane, self.intercept)
+    }
+
+    /// Σ α y x of the dual point that the bound is of.
+    pub fn feasible(&self, sides: &Sides) -> Plane {
+        sides.sum(sides.factors(self))
+    }
+
+    /// D of a dual point whose sums are known.
+    pub fn dual(&self, sides: &Sides, alpha: &[f64]) -> f64 {
+        sides.bound(self, alpha)
+    }
+}
+
+/// all += part.
+pub fn add(part: &Plane, all: &mut Plane) {
+    all.bias += part.bias;
+    all.weights.iter_mut().zip(&part.weights).for_each(|(all, part)| *all += part);
+}
+
+/// `count` positions in pieces, for passes that end in a vector of `width` numbers for each piece.
+pub fn pieces(count: usize, values: usize, width: usize) -> Vec<Range<usize>> {
+    const LEAST: usize = 4096;
+    const MOST: usize = 32;
+    let most = (values / (4 * width.max(1))).clamp(1, MOST);
+    let number = count.div_ceil(LEAST).clamp(1, most);
+    let size = count.div_ceil(number).max(1);
+    (0..number).map(|k| (k * size).min(count)..((k + 1) * size).min(count)).collect()
+}

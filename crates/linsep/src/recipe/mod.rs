@@ -1,0 +1,562 @@
+//! The registry: every learner by name, with its parameters. Command-line flags, help, tables in
+//! the documentation and the conformance tests come from here.
+
+use crate::engine::perceptron::{Init, Perceptron};
+use crate::engine::response::Response;
+use crate::learn::adaline::Adaline;
+use crate::learn::averaged::Averaged;
+use crate::learn::bayes::{BernoulliBayes, MultinomialBayes, SharedVarianceBayes};
+use crate::learn::descent::Descent;
+use crate::learn::descent::search::FewMistakes;
+use crate::learn::discriminant::{Fisher, Lda};
+use crate::learn::hard_margin::HardMargin;
+use crate::learn::ho_kashyap::HoKashyap;
+use crate::learn::least_squares::LeastSquares;
+use crate::learn::perceptron::Deciding;
+use crate::learn::pocket::Pocket;
+use crate::learn::voted::Voted;
+use crate::loss::Criterion;
+use crate::model::Plane;
+use crate::run::reduction::{OneVsOne, OneVsRest, OneVsRestLast};
+use crate::run::{BinaryLearner, Learner};
+use linsep_data::error::{Error, Result};
+use std::collections::BTreeMap;
+
+mod optimisers;
+#[doc(hidden)]
+pub mod parameters;
+mod settings;
+
+use parameters::*;
+
+/// Every learner.
+pub const ALL: &[Recipe] = &[
+    Recipe {
+        name: "perceptron",
+        summary: "single-sample perceptron that knows when to stop: separates, or proves that no plane does",
+        kind: Kind::Online,
+        parameters: &[VERDICT, ETA, ORDER, STOP, INIT, TIES, SCALE, CLASS_WEIGHT, MULTICLASS],
+        build: |settings| {
+            let perceptron = Perceptron { ties: settings.word(&TIES)?, ..stopping(settings)? };
+            match settings.choice(&VERDICT)? {
+                "on" => schemes(settings, Deciding(perceptron)),
+                _ => schemes(settings, perceptron),
+            }
+        },
+    },
+    Recipe {
+        name: "batch-perceptron",
+        summary: "each epoch adds all rows on the wrong side; ends with an empty error set",
+        kind: Kind::Online,
+        parameters: &[ETA, DESCENT_SCALE, CLASS_WEIGHT],
+        build: |settings| {
+            let mut descent = Descent::on(Criterion::Perceptron);
+            descent.rate = Some(settings.rate(&ETA)?);
+            descend(settings, descent)
+        },
+    },
+    Recipe {
+        name: "descent",
+        summary: "gradient descent on a criterion of the lectures, all rows at a time or row by row",
+        kind: Kind::Online,
+        parameters: &[
+            CRITERION,
+            PACE,
+            ORDER,
+            AUTO_ETA,
+            BELOW,
+            STEP_REST,
+            LOWER,
+            UPPER,
+            DESCENT_SCALE,
+            CLASS_WEIGHT,
+        ],
+        build: |settings| {
+            let mut descent = Descent::on(settings.word(&CRITERION)?);
+            descent.pace = settings.word(&PACE)?;
+            descent.order = settings.word(&ORDER)?;
+            descent.seed = settings.seed;
+            if settings.get(&AUTO_ETA) != "auto" {
+                descent.rate = Some(settings.rate(&AUTO_ETA)?);
+            }
+            settings.choice(&CRITERION)?;
+            descent.below = settings.optional(&BELOW)?;
+            descent.rest = settings.number(&STEP_REST, 0.0)?;
+            descent.lower = settings.word(&LOWER)?;
+            descent.upper = settings.word(&UPPER)?;
+            if descent.criterion == Criterion::Mistakes {
+                return search(settings, descent);
+            }
+            descend(settings, descent)
+        },
+    },
+    Recipe {
+        name: "margin-perceptron",
+        summary: "perceptron that corrects every row closer than b to the plane or behind it",
+        kind: Kind::Online,
+        parameters: &[MARGIN, ETA, ORDER, STOP, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
+        build: |settings| {
+            let response = Response::Margin { b: settings.number(&MARGIN, 0.0)? };
+            schemes(settings, Perceptron { response, ..stopping(settings)? })
+        },
+    },
+    Recipe {
+        name: "relaxation",
+        summary: "moves the plane onto the margin b of each row that is closer (Agmon, Motzkin)",
+        kind: Kind::Online,
+        parameters: &[MARGIN, RHO, ETA, ORDER, STOP, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
+        build: |settings| {
+            let (rho, b) = (settings.positive(&RHO)?, settings.positive(&MARGIN)?);
+            if rho >= 2.0 {
+                return Err(named(&RHO, &format!("{rho} is not below 2")));
+            }
+            let response = Response::Relaxation { rho, b };
+            schemes(settings, Perceptron { response, ..stopping(settings)? })
+        },
+    },
+    Recipe {
+        name: "passive-aggressive",
+        summary: "the smallest step that gives each row a margin of 1, as far as C allows",
+        kind: Kind::Online,
+        parameters: &[AGGRESSIVE, C, ETA, ORDER, STOP, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
+        build: |settings| {
+            let (variant, c) = (settings.word(&AGGRESSIVE)?, settings.positive(&C)?);
+            let response = Response::PassiveAggressive { variant, c };
+            schemes(settings, Perceptron { response, ..stopping(settings)? })
+        },
+    },
+    Recipe {
+        name: "averaged",
+        summary: "perceptron whose weights are the average over all visits",
+        kind: Kind::Online,
+        parameters: &[ETA, ORDER, STOP, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
+        build: |settings| schemes(settings, Averaged(stopping(settings)?)),
+    },
+    Recipe {
+        name: "voted",
+        summary: "perceptron all of whose planes vote, each as often as it survived a visit",
+        kind: Kind::Online,
+        parameters: &[MOST, ETA, ORDER, INIT, SCALE, CLASS_WEIGHT, MACHINES],
+        build: |settings| {
+            let mut voted = Voted { run: family(settings)?, ..Voted::default() };
+            voted.most = settings.count(&MOST)?;
+            machines(settings, &MACHINES, voted)
+        },
+    },
+    Recipe {
+        name: "pocket",
+        summary: "perceptron that keeps the planes with the fewest mistakes it met (ratchet)",
+        kind: Kind::Online,
+        parameters: &[ETA, ORDER, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
+        build: |settings| schemes(settings, Pocket(family(settings)?)),
+    },
+    Recipe {
+        name: "adaline",
+        summary: "least mean squares, row by row: a step towards the target at every visit",
+        kind: Kind::Online,
+        parameters: &[LMS_ETA, NORMALISED, REST, ORDER, INIT, LMS_SCALE, CLASS_WEIGHT],
+        build: |settings| {
+            let adaline = Adaline {
+                run: Perceptron { scale: settings.word(&LMS_SCALE)?, ..start(settings)? },
+                rate: match settings.get(&LMS_ETA) {
+                    "auto" => None,
+                    _ => Some(settings.rate(&LMS_ETA)?),
+                },
+                normalised: settings.choice(&NORMALISED)? == "on",
+                rest: settings.number(&REST, 0.0)?,
+            };
+            Ok(Box::new(OneVsRest(adaline)))
+        },
+    },
+    Recipe {
+        name: "batch-adaline",
+        summary: "least mean squares, all rows at a time: each epoch a step down the squared error",
+        kind: Kind::Online,
+        parameters: &[LMS_ETA, STEP_REST, DESCENT_SCALE, CLASS_WEIGHT],
+        build: |settings| {
+            let mut descent = Descent::lms();
+            if settings.get(&LMS_ETA) != "auto" {
+                descent.rate = Some(settings.rate(&LMS_ETA)?);
+            }
+            descent.rest = settings.number(&STEP_REST, 0.0)?;
+            descend(settings, descent)
+        },
+    },
+    Recipe {
+        name: "ho-kashyap",
+        summary: "least squares whose targets give way: separates, or proves that no plane does",
+        kind: Kind::Online,
+        parameters: &[HALF_ETA, CLASS_WEIGHT],
+        build: |settings| {
+            let rate = settings.positive(&HALF_ETA)?;
+            if rate >= 1.0 {
+                return Err(named(&HALF_ETA, &format!("{rate} is not below 1")));
+            }
+            let balanced = settings.choice(&CLASS_WEIGHT)? == "balanced";
+            Ok(Box::new(HoKashyap { rate, balanced }))
+        },
+    },
+    Recipe {
+        name: "least-squares",
+        summary: "least squares on coded classes by the pseudo-inverse, with an optional ridge",
+        kind: Kind::Direct,
+        parameters: &[L2, CLASS_WEIGHT, LEFT_OUT],
+        build: |settings| {
+            Ok(Box::new(LeastSquares {
+                l2: settings.at_least_zero(&L2)?,
+                balanced: settings.choice(&CLASS_WEIGHT)? == "balanced",
+                left_out: settings.word(&LEFT_OUT)?,
+            }))
+        },
+    },
+    Recipe {
+        name: "fisher",
+        summary: "Fisher's discriminant: means far apart, little spread within the classes",
+        kind: Kind::Direct,
+        parameters: &[THRESHOLD, SHRINKAGE],
+        build: |settings| {
+            Ok(Box::new(Fisher {
+                threshold: settings.word(&THRESHOLD)?,
+                shrinkage: settings.word(&SHRINKAGE)?,
+            }))
+        },
+    },
+    Recipe {
+        name: "lda",
+        summary: "normal densities with one covariance, with posteriors",
+        kind: Kind::Direct,
+        parameters: &[PRIORS, SHRINKAGE],
+        build: |settings| {
+            Ok(Box::new(Lda {
+                priors: settings.word(&PRIORS)?,
+                shrinkage: settings.word(&SHRINKAGE)?,
+            }))
+        },
+    },
+    Recipe {
+        name: "shared-variance-nb",
+        summary: "naive Bayes of normal columns whose variances the classes share",
+        kind: Kind::Direct,
+        parameters: &[PRIORS, VAR_SMOOTHING],
+        build: |settings| {
+            Ok(Box::new(SharedVarianceBayes {
+                priors: settings.word(&PRIORS)?,
+                smoothing: settings.at_least_zero(&VAR_SMOOTHING)?,
+            }))
+        },
+    },
+    Recipe {
+        name: "multinomial-nb",
+        summary: "naive Bayes of counts, such as those of words",
+        kind: Kind::Direct,
+        parameters: &[PRIORS, ALPHA],
+        build: |settings| {
+            Ok(Box::new(MultinomialBayes {
+                priors: settings.word(&PRIORS)?,
+                alpha: settings.positive(&ALPHA)?,
+            }))
+        },
+    },
+    Recipe {
+        name: "bernoulli-nb",
+        summary: "naive Bayes of values that are on or off",
+        kind: Kind::Direct,
+        parameters: &[PRIORS, ALPHA, BINARIZE],
+        build: |settings| {
+            Ok(Box::new(BernoulliBayes {
+                priors: settings.word(&PRIORS)?,
+                alpha: settings.positive(&ALPHA)?,
+                binarize: settings.finite(&BINARIZE)?,
+            }))
+        },
+    },
+    Recipe {
+        name: "logistic",
+        summary: "logistic regression, with proof of how near the best it is",
+        kind: Kind::Optimising,
+        parameters: &[
+            COST,
+            GAP,
+            PENALTY,
+            L1_RATIO,
+            INTERCEPT,
+            LOWER,
+            UPPER,
+            SOLVER,
+            PENALTY_SCALE,
+            CLASS_WEIGHT,
+            SOFTMAX,
+        ],
+        build: optimisers::logistic,
+    },
+    Recipe {
+        name: "svm",
+        summary: "linear support vector machine, with proof of how near the best it is",
+        kind: Kind::Optimising,
+        parameters: &[
+            HINGE,
+            COST,
+            GAP,
+            PENALTY,
+            L1_RATIO,
+            INTERCEPT,
+            LOWER,
+            UPPER,
+            SOLVER,
+            PENALTY_SCALE,
+            CLASS_WEIGHT,
+            RESTS,
+        ],
+        build: optimisers::svm,
+    },
+    Recipe {
+        name: "hard-margin",
+        summary: "the plane that stays farthest from every row, exactly, with the rows that hold it",
+        kind: Kind::Direct,
+        parameters: &[MACHINES],
+        build: |settings| machines(settings, &MACHINES, HardMargin),
+    },
+];
+
+/// A learner with its name and parameters.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Recipe {
+    /// The name, as in `--learner`.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// How it works.
+    pub kind: Kind,
+    /// What can be set.
+    pub parameters: &'static [Parameter],
+    build: fn(&Settings) -> Result<Box<dyn Learner>>,
+}
+
+/// How a learner works. Some laws hold for one kind only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// It visits rows and corrects weights, and may be ended early.
+    Online,
+    /// It looks at all rows once and solves; the order of the rows does not matter.
+    Direct,
+    /// It goes over the rows until a certified gap is small enough.
+    Optimising,
+}
+
+/// Something that can be set, as in `--eta 0.5`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Parameter {
+    /// The name of the flag.
+    pub name: &'static str,
+    /// What the value is called in help texts.
+    pub value: &'static str,
+    /// The value without the flag.
+    pub default: &'static str,
+    /// The words that are accepted; empty for a number or a file.
+    pub words: &'static [&'static str],
+    /// What it means.
+    pub help: &'static str,
+}
+
+/// The values of parameters, by name, and what goes with every learner.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    values: BTreeMap<String, String>,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// The planes that `init` names a file for.
+    pub start: Option<Vec<Plane>>,
+    /// The rates that `eta` names a file for.
+    pub rates: Option<Vec<f64>>,
+}
+
+impl Settings {
+    /// Sets a parameter.
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.values.insert(name.to_owned(), value.to_owned());
+    }
+
+    /// The value of a parameter, or its default.
+    pub fn get(&self, parameter: &Parameter) -> &str {
+        self.values.get(parameter.name).map_or(parameter.default, String::as_str)
+    }
+
+    /// The value that a parameter was set to.
+    pub fn given(&self, name: &str) -> Option<&str> {
+        self.values.get(name).map(String::as_str)
+    }
+
+    /// Back to the default.
+    pub fn unset(&mut self, name: &str) {
+        self.values.remove(name);
+    }
+
+    /// Whether a parameter was set.
+    pub fn has(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+}
+
+#[doc(hidden)]
+pub fn named(parameter: &Parameter, words: &str) -> Error {
+    Error::usage(format!("--{}: {words}", parameter.name))
+}
+
+impl Recipe {
+    /// The recipe of this name.
+    pub fn find(name: &str) -> Result<&'static Recipe> {
+        ALL.iter().find(|recipe| recipe.name == name).ok_or_else(|| {
+            let names: Vec<&str> = ALL.iter().map(|recipe| recipe.name).collect();
+            Error::usage(format!("no learner \"{name}\"; there are: {}", names.join(", ")))
+        })
+    }
+
+    /// The learner with these settings. A setting that the learner does not have is refused.
+    pub fn build(&self, settings: &Settings) -> Result<Box<dyn Learner>> {
+        for name in settings.values.keys() {
+            if !self.parameters.iter().any(|parameter| parameter.name == name) {
+                let names: Vec<&str> = self.parameters.iter().map(|p| p.name).collect();
+                return Err(Error::usage(format!(
+                    "learner {} has no setting \"{name}\"; it has: {}",
+                    self.name,
+                    names.join(", ")
+                )));
+            }
+        }
+        (self.build)(settings)
+    }
+
+    /// Bytes that the learner needs for each of so many features beside its planes: those that solve
+    /// equations hold a matrix, its factors and the block that is being summed.
+    pub fn bytes_per_feature(&self, features: u64) -> u64 {
+        match self.name {
+            "least-squares" | "fisher" | "lda" | "ho-kashyap" => 32 * features,
+            _ => 0,
+        }
+    }
+
+    /// How many planes a model of so many classes has, at most.
+    pub fn most_planes(&self, settings: &Settings, classes: u64) -> u64 {
+        let has = |wanted: &Parameter| self.parameters.iter().any(|p| p.name == wanted.name);
+        let machines = match settings.get(&MULTICLASS) {
+            _ if classes <= 2 => 1,
+            "ovo" if has(&MULTICLASS) => classes.saturating_mul(classes - 1) / 2,
+            _ => classes,
+        };
+        let each = if has(&MOST) { settings.count(&MOST).unwrap_or(1) } else { 1 };
+        machines.saturating_mul(each as u64)
+    }
+
+    /// Every parameter with its value in these settings.
+    pub fn effective(&self, settings: &Settings) -> BTreeMap<String, String> {
+        let pair = |p: &Parameter| (p.name.to_owned(), settings.get(p).to_owned());
+        self.parameters.iter().map(pair).collect()
+    }
+}
+
+/// Order, start, seed, class weights: what every online learner has.
+fn start(settings: &Settings) -> Result<Perceptron> {
+    Ok(Perceptron {
+        order: settings.word(&ORDER)?,
+        init: match (settings.get(&INIT), &settings.start) {
+            ("zero", _) => Init::Zero,
+            ("random", _) => Init::Random,
+            (_, Some(planes)) => Init::Given(planes.clone()),
+            (file, None) => {
+                return Err(named(&INIT, &format!("the planes of \"{file}\" were not given")));
+            }
+        },
+        seed: settings.seed,
+        balanced: settings.choice(&CLASS_WEIGHT)? == "balanced",
+        ..Perceptron::default()
+    })
+}
+
+/// The same with rate and scale, as the perceptron family has them.
+#[doc(hidden)]
+pub fn family(settings: &Settings) -> Result<Perceptron> {
+    let (rate, scale) = (settings.rate(&ETA)?, settings.word(&SCALE)?);
+    Ok(Perceptron { rate, scale, ..start(settings)? })
+}
+
+/// The same with a stop rule.
+fn stopping(settings: &Settings) -> Result<Perceptron> {
+    Ok(Perceptron { stop: settings.word(&STOP)?, ..family(settings)? })
+}
+
+/// A descent with its scale and class weights.
+fn descend(settings: &Settings, mut descent: Descent) -> Result<Box<dyn Learner>> {
+    settings.choice(&DESCENT_SCALE)?;
+    descent.scale = settings.word(&DESCENT_SCALE)?;
+    descent.balanced = settings.choice(&CLASS_WEIGHT)? == "balanced";
+    Ok(Box::new(descent))
+}
+
+/// The search for few mistakes, which takes no rate and no bounds.
+fn search(settings: &Settings, descent: Descent) -> Result<Box<dyn Learner>> {
+    for parameter in [&AUTO_ETA, &BELOW, &LOWER, &UPPER] {
+        if settings.get(parameter) != parameter.default {
+            return Err(named(parameter, "the number of mistakes is searched, not descended"));
+        }
+    }
+    settings.choice(&DESCENT_SCALE)?;
+    let run = Perceptron {
+        order: descent.order,
+        seed: descent.seed,
+        scale: settings.word(&DESCENT_SCALE)?,
+        balanced: settings.choice(&CLASS_WEIGHT)? == "balanced",
+        ..Perceptron::default()
+    };
+    Ok(Box::new(FewMistakes { run, ..FewMistakes::default() }))
+}
+
+/// A learner under the scheme for K classes that the settings ask for.
+fn schemes(
+    settings: &Settings,
+    learner: impl Learner + BinaryLearner + 'static,
+) -> Result<Box<dyn Learner>> {
+    let given = !matches!(settings.get(&INIT), "zero" | "random");
+    match settings.choice(&MULTICLASS)? {
+        "joint" => Ok(Box::new(learner)),
+        scheme if given => Err(named(&MULTICLASS, &format!("{scheme} cannot start from a file"))),
+        _ => machines(settings, &MULTICLASS, learner),
+    }
+}
+
+/// A learner of one plane under a scheme of separate machines.
+fn machines(
+    settings: &Settings,
+    scheme: &Parameter,
+    learner: impl BinaryLearner + 'static,
+) -> Result<Box<dyn Learner>> {
+    Ok(match settings.choice(scheme)? {
+        "ovo" => Box::new(OneVsOne(learner)),
+        "ovr-k-1" => Box::new(OneVsRestLast(learner)),
+        _ => Box::new(OneVsRest(learner)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_accepted_and_wrong_values_named() {
+        for recipe in ALL {
+            assert!(recipe.build(&Settings::default()).is_ok(), "{}", recipe.name);
+            for parameter in recipe.parameters {
+                let mut settings = Settings::default();
+                settings.set(parameter.name, "no such value");
+                let message = recipe.build(&settings).err().unwrap().to_string();
+                assert!(message.contains(parameter.name), "{message}");
+            }
+        }
+        let mut settings = Settings::default();
+        settings.set("gamma", "1");
+        assert!(ALL[0].build(&settings).err().unwrap().to_string().contains("no setting"));
+        assert!(Recipe::find("percepton").is_err());
+    }
+}

@@ -1,0 +1,61 @@
+//! Cross-validation: the same learner on every split of one shared copy of the data.
+
+use crate::metrics::CrossValidation;
+use crate::run::{Learner, Limits, Stop, Task, Training};
+use linsep_data::Dataset;
+use linsep_data::error::{Error, Result};
+use linsep_data::parallel::parallel_map;
+use linsep_data::split::Split;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Learns from the training rows of each split and counts errors on its test rows. Splits run side
+/// by side; `stop` is asked between slices of work and ends everything when it says true.
+pub fn cross_validate(
+    learner: &dyn Learner,
+    task: &Task,
+    splits: &[Split],
+    limits: &Limits,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<CrossValidation> {
+    let predicted = held_out(learner, task, splits, limits, stop)?;
+    Ok(count(&task.data, splits, &predicted))
+}
+
+/// Learns from the training rows of each split and predicts its test rows: for each split the classes,
+/// in the order of its test rows.
+pub fn held_out(
+    learner: &dyn Learner,
+    task: &Task,
+    splits: &[Split],
+    limits: &Limits,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Vec<Vec<u32>>> {
+    let run = |k: usize| -> Result<Vec<u32>> {
+        if stop() {
+            return Err(Error::Interrupted);
+        }
+        let split = &splits[k];
+        let part = Task { rows: Some(Arc::from(&split.train[..])), threads: 1, ..task.clone() };
+        let mut watch = |_: &dyn Training| match stop() {
+            true => ControlFlow::Break(Stop::Interrupted),
+            false => ControlFlow::Continue(()),
+        };
+        let fit = learner.fit(&part, limits, &mut watch)?;
+        if fit.stop == Stop::Interrupted {
+            return Err(Error::Interrupted);
+        }
+        Ok(fit.model.predict_rows(&task.data, &split.test))
+    };
+    parallel_map(splits.len(), task.threads, run).into_iter().collect()
+}
+
+/// The errors of predictions of the test rows of each split.
+pub fn count(data: &Dataset, splits: &[Split], predicted: &[Vec<u32>]) -> CrossValidation {
+    let fold = |(split, predicted): (&Split, &Vec<u32>)| {
+        let pairs = split.test.iter().zip(predicted);
+        let errors = pairs.filter(|(row, class)| data.class_of(**row as usize) != **class).count();
+        (split.test.len() as u64, errors as u64)
+    };
+    CrossValidation::new(&splits.iter().zip(predicted).map(fold).collect::<Vec<_>>())
+}

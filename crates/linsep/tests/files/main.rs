@@ -1,0 +1,15 @@
+//! Files: models and certificates written, read back, and refused when changed.
+
+mod basis_refusals;
+mod fitted_refusals;
+mod golden;
+mod optimal_refusals;
+mod reading_columns;
+mod roundtrip;
+
+#[path = "../support/files.rs"]
+mod files;
+#[path = "../support/optimal.rs"]
+mod optimal;
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,32 @@
+//! Learners: laws, agreement with peers, pausing, proofs of optimality.
+
+mod basis;
+mod cases;
+mod conformance;
+mod deciding;
+mod descent;
+mod direct;
+mod discrete;
+mod family;
+mod flips;
+mod hard_margin;
+mod k_class_optimal;
+mod large;
+mod machines;
+mod neighbours;
+mod objectives;
+mod online;
+mod pausing;
+mod peers;
+mod penalties;
+mod platt;
+mod sampling;
+
+#[path = "../support/brute.rs"]
+mod brute;
+#[path = "../support/files.rs"]
+mod files;
+#[path = "../support/proofs.rs"]
+mod proofs;
+#[path = "../support/mod.rs"]
+mod support;

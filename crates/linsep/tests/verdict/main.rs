@@ -1,0 +1,27 @@
+//! Verdicts: separable or not, margins, refusals of false claims.
+
+mod answers;
+mod cycling;
+mod exhaustive;
+mod hard;
+mod joint;
+mod laws;
+mod logistic;
+mod margin;
+mod refusals;
+mod refusals_data;
+mod shapes;
+mod theorems;
+
+#[path = "../support/brute.rs"]
+mod brute;
+#[path = "../support/claims.rs"]
+mod claims;
+#[path = "../support/files.rs"]
+mod files;
+#[path = "../support/proofs.rs"]
+mod proofs;
+#[path = "../support/proven.rs"]
+mod proven;
+#[path = "../support/refused.rs"]
+mod refused;
