@@ -49,7 +49,7 @@ fn a_model_that_was_edited_is_refused() {
     let room = Room::with_model();
     for change in [
         (r#"\"seed\":0"#, r#"\"seed\":1"#),
-        (r#"\"epochs\":"#, r#"\"epochs\" "#),
+        (r#"\"scale\":"#, r#"\"scald\":"#),
         ("[\"x\",\"y\"]", "[\"x\",\"z\"]"),
         ("[\"x\",\"y\"]", "[\"y\",\"x\"]"),
     ] {

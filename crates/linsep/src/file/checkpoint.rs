@@ -100,7 +100,7 @@ impl Checkpoint {
             limits: self.limits,
             data: self.data.clone(),
             reading: self.reading.clone(),
-            run: self.run.write(&mut parts),
+            run: self.run.write(&mut parts, &[]),
         };
         parts.seal(&metadata).ok_or_else(|| "the settings are too long for the header".to_owned())
     }
@@ -164,7 +164,7 @@ fn read_version_2(bytes: &[u8], path: &Path) -> Result<Checkpoint> {
     let classes = parts.json("classes").map_err(invalid)?.ok_or_else(|| missing("classes"))?;
     let input: InputMap = parts.json("input").map_err(invalid)?.ok_or_else(|| missing("input"))?;
     let contradicts = |reason| refuse(Code::MODEL_CONTENT, reason);
-    let run = SavedRun::read(metadata.run, &mut parts).map_err(contradicts)?;
+    let run = SavedRun::read(metadata.run, &mut parts, &[]).map_err(contradicts)?;
     parts.finish().map_err(invalid)?;
     let checkpoint = Checkpoint {
         learner: metadata.learner,

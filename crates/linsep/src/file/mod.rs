@@ -140,15 +140,16 @@ impl ModelFile {
         }
     }
 
-    /// Whether the content of a file says that it is a model, of whatever version.
+    /// Whether the content of a file, or its first 200 bytes, says that it is a model, of whatever version.
     pub fn is_one(bytes: &[u8]) -> bool {
-        match container::format_of(bytes) {
-            Some(format) => format.starts_with("linsep.model/"),
-            None => {
-                let start = &bytes[..bytes.len().min(200)];
-                start.trim_ascii_start().starts_with(b"{")
-                    && memchr::memmem::find(start, b"linsep.model/").is_some()
+        let start = &bytes[..bytes.len().min(200)];
+        let names = memchr::memmem::find(start, b"linsep.model/").is_some();
+        let text = start.trim_ascii_start().starts_with(b"{");
+        match container::is_container(bytes) {
+            true => {
+                names || container::format_of(bytes).is_some_and(|f| f.starts_with("linsep.model/"))
             }
+            false => text && names,
         }
     }
 

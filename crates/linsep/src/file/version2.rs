@@ -56,7 +56,7 @@ pub(super) fn write(file: &ModelFile) -> Refused<Vec<u8>> {
     if let Some(density) = &file.density {
         parts.json("density", density);
     }
-    let run = file.run.as_ref().map(|run| run.write(&mut parts));
+    let run = file.run.as_ref().map(|run| run.write(&mut parts, &model.planes));
     let metadata = Metadata {
         format: FORMAT.to_owned(),
         learner: file.learner.clone(),
@@ -81,7 +81,8 @@ pub(super) fn read(bytes: &[u8], path: &Path, max_memory: u64) -> Result<ModelFi
     let certificate = needed(parts.bytes("certificate"), "certificate").map_err(invalid)?;
     let certificate = resolve(&model, certificate).map_err(contradicts)?;
     let density = parts.json("density").map_err(invalid)?;
-    let run = metadata.run.map(|fields| SavedRun::read(fields, &mut parts)).transpose();
+    let run = metadata.run.map(|fields| SavedRun::read(fields, &mut parts, &model.planes));
+    let run = run.transpose();
     let run = run.map_err(contradicts)?;
     parts.finish().map_err(invalid)?;
     let stop = Stop::parse(&metadata.stop)

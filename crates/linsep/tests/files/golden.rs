@@ -293,3 +293,20 @@ fn no_claimed_width_makes_the_reader_allocate() {
         assert_eq!(error.code(), Code::MEMORY, "{features}");
     }
 }
+
+/// A claim of format 1 has its planes written out. It counts only where they are those of the model.
+#[test]
+fn a_claim_of_format_1_about_other_planes_is_unproved() {
+    let unproved = r#"{"claim":"unproved","reason":"a \"golden\" file proves nothing"}"#;
+    let separable = |positive: &str, negative: &str, bias: &str| {
+        let sides = format!(r#""positive":["{positive}"],"negative":["{negative}"]"#);
+        let plane = format!(r#""plane":{{"weights":[0.1,-2.5e-8,3.0],"bias":{bias}}}"#);
+        let claim = format!(r#"{{"claim":"separable","scheme":"binary",{sides},{plane}}}"#);
+        let file = read(&forge("binary", unproved, &claim)).unwrap();
+        file.certificate.claims[0].name()
+    };
+    assert_eq!(separable("1", "-1", "-1.25"), "separable");
+    assert_eq!(separable("1", "-1", "-1.5"), "unproved");
+    assert_eq!(separable("-1", "1", "-1.25"), "unproved");
+    assert_eq!(separable("1", "-1", "\"-5/4\""), "separable", "a fraction is a plane of its own");
+}

@@ -84,10 +84,10 @@ pub(crate) struct RunFields {
 }
 
 impl SavedRun {
-    /// Adds the tensors of the run to a file: `state`, and where they were given `rates`, `start_weights` and
-    /// `start_bias`.
-    pub(crate) fn write(&self, parts: &mut Builder) -> RunFields {
-        parts.bytes("state", self.state.as_bytes().to_vec());
+    /// Adds the tensors of the run to a file with these planes: `state`, and where they were given `rates`,
+    /// `start_weights` and `start_bias`.
+    pub(crate) fn write(&self, parts: &mut Builder, planes: &[Plane]) -> RunFields {
+        parts.bytes("state", self.state.beside(planes));
         if let Some(rates) = &self.rates {
             parts.floats("rates", &[rates.len()], rates.iter());
         }
@@ -101,10 +101,14 @@ impl SavedRun {
         RunFields { visits, earlier, held_out, stream }
     }
 
-    /// The run of a file.
-    pub(crate) fn read(fields: RunFields, parts: &mut Container<'_>) -> Result<SavedRun, String> {
+    /// The run of a file with these planes.
+    pub(crate) fn read(
+        fields: RunFields,
+        parts: &mut Container<'_>,
+        planes: &[Plane],
+    ) -> Result<SavedRun, String> {
         let state = parts.bytes("state")?.ok_or("there is no tensor \"state\"")?;
-        let state = State::from_bytes(state.to_vec());
+        let state = State::from_beside(state, planes)?;
         let rates = match parts.floats("rates")? {
             Some(rates) if rates.shape.len() != 1 => return Err("the rates are not a list".into()),
             rates => rates.map(|rates| rates.numbers().collect::<Vec<f64>>()),
