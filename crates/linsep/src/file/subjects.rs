@@ -102,10 +102,12 @@ fn place(model: &LinearModel, problem: &Problem) -> Option<usize> {
         _ => None,
     }?;
     let plane = match &model.rule {
-        // Only a ballot of one plane is the plane.
+        // The plane with more than half of the votes decides alone.
         Rule::Ballot(ballot) => {
-            let before = ballot.votes.get(..score)?.iter().map(Vec::len).sum();
-            (ballot.votes.get(score)?.len() == 1).then_some(before)?
+            let before: usize = ballot.votes.get(..score)?.iter().map(Vec::len).sum();
+            let votes = ballot.votes.get(score)?;
+            let total: u128 = votes.iter().map(|&held| u128::from(held)).sum();
+            before + votes.iter().position(|&held| 2 * u128::from(held) > total)?
         }
         _ => score,
     };
