@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the weights that scikit-learn gives on the data sets of examples/, for crates/linsep/tests/peers.rs.
+"""Writes the weights that scikit-learn gives on the data sets of examples/, for crates/linsep/tests/learners/peers.rs.
 
 Not run by the tests. From the root of the repository, in an environment of its own:
 

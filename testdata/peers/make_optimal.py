@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes forty random problems with the weights that other programs find for them, for
-crates/linsep/tests/objectives.rs.
+crates/linsep/tests/learners/objectives.rs.
 
 Not run by the tests. From the root of the repository, in an environment of its own:
 

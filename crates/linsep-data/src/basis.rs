@@ -19,9 +19,9 @@ pub mod spec;
 
 pub use spec::BasisSpec;
 
-use super::Dataset;
 use super::input::InputMap;
 use super::read::number;
+use super::{Dataset, Features};
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::matrix::{Stage, Staging, Store};
 use linsep_proof::{MOST_DEGREE, MOST_TERMS};
@@ -371,16 +371,18 @@ impl Dataset {
 
     /// With the basis of a model.
     pub(crate) fn expanded(mut self, basis: Basis, max_memory: Option<u64>) -> Result<Dataset> {
+        self.features.expand(basis, max_memory)?;
+        Ok(self)
+    }
+}
+
+impl Features {
+    /// Replaces the values x by φ(x) and keeps x for the digest and for proofs.
+    pub(crate) fn expand(&mut self, basis: Basis, max_memory: Option<u64>) -> Result<()> {
         basis
             .check(self.input.features)
             .map_err(|words| Error::usage(format!("--basis: {words}")))?;
         self.input.basis = Some(basis.clone());
-        let place = |row: usize| Place {
-            file: self.origin.file(row as u64).map(str::to_owned),
-            line: self.origin.line(row as u64),
-            row: Some(row as u64),
-            ..Place::default()
-        };
         let check = |needed: u64| match max_memory {
             Some(limit) if needed > limit => {
                 let purpose = format!("a basis that makes {} features", self.input.width());
@@ -388,21 +390,15 @@ impl Dataset {
             }
             _ => Ok(()),
         };
-        let store = basis.expand(&self.store, &self.input, place, check)?;
+        let store = basis.expand(&self.store, &self.input, |row| self.place_of(row), check)?;
         let raw = Arc::new(std::mem::replace(&mut self.store, store));
         self.expansion = Some(Expansion { raw, claimed: basis.claimed() });
-        Ok(self)
+        Ok(())
     }
 
     /// Why nothing can be proved about this data, if that is so.
     pub fn unprovable(&self) -> Option<&'static str> {
         self.input.basis.as_ref()?.unprovable()
-    }
-
-    /// The rows before basis functions.
-    #[doc(hidden)]
-    pub fn raw_store(&self) -> &Store {
-        self.expansion.as_ref().map_or(&self.store, |expansion| &expansion.raw)
     }
 }
 

@@ -1,12 +1,14 @@
 //! Data: rows, classes, names, weights, where they came from and how they were read.
 //!
-//! [`Dataset`] is a labelled table. It is made from files ([`read`]), row by row ([`DatasetBuilder`]) or
-//! at random ([`generate`]); it is written by [`write`]. Values are held in the narrowest encoding that
+//! [`Features`] are rows of numbers, a [`Dataset`] adds labels and weights. They are made from files
+//! ([`read`]), from arrays ([`door`]), row by row ([`DatasetBuilder`]) or at random ([`generate`]); data sets
+//! are written by [`write`]. Values are held in the narrowest encoding that
 //! loses none of them, so memory and time follow from the values alone, not from where they came from.
 //! Nothing here knows of learners.
 
 pub mod atomic;
 pub mod basis;
+pub mod door;
 pub mod error;
 pub mod generate;
 pub mod input;
@@ -17,6 +19,7 @@ pub mod split;
 pub mod write;
 
 mod digest;
+mod features;
 mod origin;
 mod table;
 
@@ -29,6 +32,7 @@ pub mod parallel;
 pub mod rng;
 
 pub use error::{Code, DataError, Error, Excerpt, Place, Problem, Result, printable};
+pub use features::Features;
 pub use matrix::Kind as Encoding;
 pub use origin::Origin;
 pub(crate) use table::MergedLabels;

@@ -90,6 +90,7 @@ impl Scaler {
 
     /// s_j.
     #[doc(hidden)]
+    #[inline]
     pub fn scale(&self, column: usize) -> f64 {
         self.square.as_ref().map_or(1.0, |square| square[column].sqrt())
     }

@@ -2,8 +2,8 @@
 
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::input::InputMap;
-use crate::matrix::{Kind as Encoding, Stage, Staging, Store};
-use crate::{Origin, basis, digest, read};
+use crate::matrix::{Stage, Staging, Store};
+use crate::{Features, Origin, digest, read};
 use linsep_proof::ReadingField;
 
 /// A labelled table: what every learner learns from.
@@ -17,18 +17,22 @@ use linsep_proof::ReadingField;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Dataset {
-    /// The features: with basis functions φ(x), else x.
-    pub(crate) store: Store,
-    /// What they were made of, with basis functions.
-    pub(crate) expansion: Option<basis::Expansion>,
+    pub(crate) features: Features,
     pub(crate) classes: Vec<String>,
     pub(crate) targets: Vec<u32>,
     /// Labels as they stand in the file, where classes were put together.
     pub(crate) merged: Option<MergedLabels>,
     pub(crate) weights: Option<Vec<f64>>,
-    pub(crate) input: InputMap,
-    pub(crate) reading: Reading,
-    pub(crate) origin: Origin,
+}
+
+/// A data set is features with labels: what can be asked of features can be asked of it.
+impl std::ops::Deref for Dataset {
+    type Target = Features;
+
+    #[inline]
+    fn deref(&self) -> &Features {
+        &self.features
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -84,17 +88,13 @@ impl Dataset {
         builder.finish()
     }
 
-    /// Number of rows.
-    pub fn n_rows(&self) -> usize {
-        self.targets.len()
-    }
-
-    /// Number of features, those of basis functions included.
-    pub fn n_features(&self) -> usize {
-        self.store.width()
+    /// The numbers without the labels.
+    pub fn features(&self) -> &Features {
+        &self.features
     }
 
     /// Number of classes.
+    #[inline]
     pub fn n_classes(&self) -> usize {
         self.classes.len()
     }
@@ -121,11 +121,13 @@ impl Dataset {
     }
 
     /// The class of a row, as a position in [`Dataset::classes`].
+    #[inline]
     pub fn class_of(&self, row: usize) -> u32 {
         self.targets[row]
     }
 
     /// The class of every row.
+    #[inline]
     pub fn targets(&self) -> &[u32] {
         &self.targets
     }
@@ -150,71 +152,21 @@ impl Dataset {
     }
 
     /// Row weights, if there are any.
+    #[inline]
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
     }
 
     /// The weight of a row: 1 without weights.
+    #[inline]
     pub fn weight(&self, row: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights[row])
     }
 
-    /// How columns became features.
-    pub fn input(&self) -> &InputMap {
-        &self.input
-    }
-
-    /// How exact proofs understand the numbers.
-    pub fn reading(&self) -> &Reading {
-        &self.reading
-    }
-
-    /// The reading as certificates state it.
-    pub fn reading_field(&self) -> ReadingField {
-        self.reading.field()
-    }
-
-    /// Files and lines of the rows.
-    pub fn origin(&self) -> &Origin {
-        &self.origin
-    }
-
-    /// Number of values that are not zero.
-    pub fn nonzeros(&self) -> u64 {
-        self.store.nonzeros()
-    }
-
-    /// How the values are encoded.
-    pub fn encoding(&self) -> Encoding {
-        self.store.kind()
-    }
-
-    /// Whether rows are held densely.
-    pub fn is_dense(&self) -> bool {
-        self.store.is_dense()
-    }
-
-    /// Bytes that the features take in memory.
-    pub fn feature_bytes(&self) -> u64 {
-        self.store.bytes()
-    }
-
-    /// Bytes for each value held: every value of dense rows, every non-zero of sparse ones, with
-    /// indices and row starts shared out.
-    pub fn bytes_per_value(&self) -> f64 {
-        self.store.bytes() as f64 / self.store.held_values().max(1) as f64
-    }
-
     /// Calls `each` with the non-zero entries of a row, in rising order of the column.
+    #[inline]
     pub fn for_each(&self, row: usize, each: impl FnMut(u32, f64)) {
-        self.store.for_each(row, &mut Vec::new(), each);
-    }
-
-    /// The values of a row.
-    pub fn row(&self, row: usize) -> Vec<f64> {
-        let mut values = vec![0.0; self.n_features()];
-        self.for_each(row, |column, value| values[column as usize] = value);
-        values
+        self.features.for_each(row, each);
     }
 
     /// The SHA-256 by which models and certificates name this data. See the module `digest` of the
@@ -247,7 +199,7 @@ impl Dataset {
         let targets = codes.iter().map(|&code| places[code as usize].unwrap_or(0) as u32);
         self.targets = targets.collect();
         self.classes = classes.to_vec();
-        self.input.rest = rest;
+        self.features.input.rest = rest;
         self.merged = rest.then_some(MergedLabels { names, codes });
         Ok(self)
     }
@@ -271,33 +223,14 @@ impl Dataset {
     /// Columns that are zero everywhere are added on the right up to `width`.
     #[doc(hidden)]
     pub fn widen_to(&mut self, width: usize) {
-        self.store.widen_to(width);
-        self.input.features = self.input.features.max(width);
-    }
-
-    /// Where a row stands in its file.
-    #[doc(hidden)]
-    pub fn place_of(&self, row: usize) -> Place {
-        let row = row as u64;
-        Place {
-            file: self.origin.file(row).map(str::to_owned),
-            line: self.origin.line(row),
-            row: Some(row),
-            ..Place::default()
-        }
-    }
-
-    /// The features as they are held: with basis functions φ(x), else x.
-    #[doc(hidden)]
-    pub fn store(&self) -> &Store {
-        &self.store
+        self.features.widen_to(width);
     }
 
     /// The same data with the other storage, dense or sparse. Every result stays the same to the
     /// last bit; this exists so that tests and benchmarks can say so.
     pub fn with_other_storage(&self) -> Dataset {
         let mut other = self.clone();
-        other.store.change_shape();
+        other.features.store.change_shape();
         other
     }
 }
@@ -370,6 +303,7 @@ impl DatasetBuilder {
     }
 
     /// Gives the row added last a weight.
+    #[inline]
     pub fn weight(&mut self, weight: f64) -> Result<()> {
         if !weight.is_finite() || weight < 0.0 {
             return Err(Error::data(Code::BAD_WEIGHT, Code::BAD_WEIGHT.title(), self.place()));

@@ -168,7 +168,7 @@ fn add_line(x: f64, line: &[f64], lane: &mut [f64]) {
 /// Asks for values that will soon be read. Changes nothing but time.
 #[inline(always)]
 pub fn prefetch<T>(values: &[T]) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(linsep_portable)))]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         const LINE: usize = 64;
@@ -180,7 +180,7 @@ pub fn prefetch<T>(values: &[T]) {
             unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(offset)) };
         }
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(all(target_arch = "x86_64", not(linsep_portable))))]
     let _ = values;
 }
 
@@ -206,7 +206,7 @@ macro_rules! kernels {
                 #[inline(always)]
                 fn body<Q: Quotient>($($arg: $type),*) $(-> $out)? $body
 
-                #[cfg(target_arch = "x86_64")]
+                #[cfg(all(target_arch = "x86_64", not(linsep_portable)))]
                 {
                     #[target_feature(enable = "avx2,fma")]
                     fn wide($($arg: $type),*) $(-> $out)? { body::<Fused>($($arg),*) }

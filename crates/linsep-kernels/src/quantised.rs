@@ -12,7 +12,7 @@ pub fn dot_bytes(rows: [&[u8]; 4], w: &[f32]) -> [f32; 4] {
     let rows = rows.map(|row| row.as_chunks::<LANES>().0);
     let (w, _) = w.as_chunks::<LANES>();
     assert!(rows.iter().all(|row| row.len() == w.len()));
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(linsep_portable)))]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the CPU has AVX2.
         return unsafe { wide::dot(rows, w) };
@@ -34,7 +34,7 @@ pub fn add_bytes(a: [f32; 4], rows: [&[u8]; 4], sum: &mut [f32]) {
     let rows = rows.map(|row| row.as_chunks::<LANES>().0);
     let (sum, _) = sum.as_chunks_mut::<LANES>();
     assert!(rows.iter().all(|row| row.len() == sum.len()));
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(linsep_portable)))]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the CPU has AVX2.
         unsafe { wide::add(a, rows, sum) };
@@ -48,11 +48,12 @@ pub fn add_bytes(a: [f32; 4], rows: [&[u8]; 4], sum: &mut [f32]) {
     }
 }
 
+#[inline]
 fn total([a, b, c, d, e, f, g, h]: [f32; LANES]) -> f32 {
     ((a + b) + (c + d)) + ((e + f) + (g + h))
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(linsep_portable)))]
 mod wide {
     use super::{LANES, total};
     use std::arch::x86_64::{

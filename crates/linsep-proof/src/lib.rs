@@ -30,6 +30,7 @@ pub mod form;
 mod optimal;
 mod rank;
 mod rows;
+mod threads;
 
 pub use basis::{Basis, MOST_DEGREE, MOST_TERMS};
 pub use check::{Finding, check_claim, check_file};

@@ -195,6 +195,36 @@ fn length(vector: &[f64]) -> f64 {
     kernel::dot_f64(vector, vector).sqrt()
 }
 
+/// Adds h (x, 1)(x, 1)ᵀ below the diagonal.
+pub(crate) fn add_square(
+    h: f64,
+    columns: &[u32],
+    entries: &[f64],
+    matrix: &mut [f64],
+    order: usize,
+) {
+    let dense = columns.len() + 1 == order;
+    let last = &mut matrix[(order - 1) * order..];
+    for (&column, x) in columns.iter().zip(entries) {
+        last[column as usize] += h * x;
+    }
+    last[order - 1] += h;
+    for (k, (&column, x)) in columns.iter().zip(entries).enumerate() {
+        let a = h * x;
+        if a == 0.0 {
+            continue;
+        }
+        let line = &mut matrix[column as usize * order..][..column as usize + 1];
+        if dense {
+            kernel::axpy_dense(a, &entries[..k + 1], line);
+        } else {
+            for (&other, y) in columns[..k + 1].iter().zip(entries) {
+                line[other as usize] += a * y;
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

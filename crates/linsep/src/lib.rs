@@ -24,9 +24,11 @@ pub mod loss;
 pub mod metrics;
 pub mod model;
 pub mod recipe;
+pub mod rounds;
 pub mod run;
 pub mod select;
 pub mod verdict;
+pub mod worker;
 
 // What the crate `linsep-teach` builds on. Not part of the documented interface.
 #[doc(hidden)]
@@ -42,8 +44,8 @@ pub use linsep_data as data;
 pub use linsep_proof as proof;
 
 pub use linsep_data::{
-    Code, DataError, Dataset, DatasetBuilder, Error, Excerpt, Place, Problem, Result, atomic,
-    printable, rng,
+    Code, DataError, Dataset, DatasetBuilder, Error, Excerpt, Features, Place, Problem, Result,
+    atomic, printable, rng,
 };
 pub use model::{Ballot, Leads, LinearModel, Link, Plane, Rule};
 pub use run::{

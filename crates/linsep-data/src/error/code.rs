@@ -98,6 +98,8 @@ codes! {
         "The name stands for two columns, so it cannot be used to choose one. Rename a column or use #N.";
     NEGATIVE_COUNT = 135, "value below 0 where counts are needed",
         "Multinomial naive Bayes takes each value for a count, and no count is below 0. Use shared-variance-nb or lda for measurements, or leave the column out with --drop.";
+    SHAPE = 136, "array whose shape does not fit",
+        "The number of rows and columns, the strides or the row offsets of an array do not fit its values, or labels or weights are not as many as rows. The message says which numbers disagree.";
 
     SETTING = 201, "setting that cannot be used",
         "The value of a flag is outside what the flag accepts.";

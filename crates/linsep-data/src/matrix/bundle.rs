@@ -63,6 +63,7 @@ impl Bundle {
         rows.prefetch_weights(row, &self.weights, self.stride);
     }
 
+    #[inline]
     pub(super) fn dot_sparse(
         &self,
         indices: &[u32],

@@ -100,18 +100,21 @@ impl CodeRows for Dense {
         }
     }
 
+    #[inline]
     fn code_add_scaled(&self, row: usize, a: f64, steps: &[f64], sum: &mut [f64]) {
         for (j, (sum, step)) in sum.iter_mut().zip(steps).enumerate() {
             *sum += a * step * code(&self.values, row * self.width + j);
         }
     }
 
+    #[inline]
     fn count(&self, row: usize, counts: &mut [u32]) {
         for (column, count) in counts.iter_mut().enumerate().take(self.width) {
             *count += u32::from(self.values.at(row * self.width + column) != 0.0);
         }
     }
 
+    #[inline]
     fn entries(&self, row: usize, columns: &mut Vec<u32>, values: &mut Vec<f64>) {
         columns.clear();
         values.clear();
@@ -180,6 +183,7 @@ impl CodeRows for Sparse {
         }
     }
 
+    #[inline]
     fn code_add_scaled(&self, row: usize, a: f64, steps: &[f64], sum: &mut [f64]) {
         for position in self.offsets.range(row) {
             let j = self.indices[position] as usize;
@@ -187,11 +191,13 @@ impl CodeRows for Sparse {
         }
     }
 
+    #[inline]
     fn count(&self, row: usize, counts: &mut [u32]) {
         let columns = &self.indices[self.offsets.range(row)];
         columns.iter().for_each(|column| counts[*column as usize] += 1);
     }
 
+    #[inline]
     fn entries(&self, row: usize, columns: &mut Vec<u32>, values: &mut Vec<f64>) {
         let range = self.offsets.range(row);
         columns.clear();

@@ -29,7 +29,7 @@ use values::{Codes, Values};
 #[derive(Clone, Debug)]
 pub struct Store {
     pub shape: Shape,
-    profile: Profile,
+    pub(crate) profile: Profile,
     rows: usize,
     width: usize,
     nonzeros: u64,
@@ -64,29 +64,34 @@ impl Store {
     }
 
     /// A store of the given size whose rows are still to be put in.
-    fn shell(rows: usize, width: usize, nonzeros: u64, profile: Profile) -> Store {
+    pub(crate) fn shell(rows: usize, width: usize, nonzeros: u64, profile: Profile) -> Store {
         let values = Values::zeros(Kind::Ones, 0, Vec::new(), vec![1.0]);
         let shape = Shape::Sparse(Sparse { offsets: Offsets::new(), indices: Vec::new(), values });
         Store { shape, profile, rows, width, nonzeros, next_look: 2 * rows }
     }
 
+    #[inline]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
+    #[inline]
     pub fn width(&self) -> usize {
         self.width
     }
 
+    #[inline]
     pub fn nonzeros(&self) -> u64 {
         self.nonzeros
     }
 
+    #[inline]
     pub fn is_dense(&self) -> bool {
         matches!(self.shape, Shape::Dense(_))
     }
 
     /// The encoding of the values.
+    #[inline]
     pub fn kind(&self) -> Kind {
         match &self.shape {
             Shape::Dense(dense) => dense.values.kind(),
@@ -121,6 +126,7 @@ impl Store {
     }
 
     /// Values that the rows hold: all of them when dense, the non-zero ones when sparse.
+    #[inline]
     pub fn held_values(&self) -> u64 {
         if self.is_dense() { self.rows as u64 * self.width as u64 } else { self.nonzeros }
     }
@@ -139,7 +145,7 @@ impl Store {
     }
 
     /// Whether dense rows are the right choice for these values.
-    fn prefers_dense(&self) -> bool {
+    pub(crate) fn prefers_dense(&self) -> bool {
         let dense = self.rows as f64 * self.width as f64 * self.profile.dense_kind().bytes() as f64;
         let sparse = self.nonzeros as f64 * (4 + self.profile.sparse_kind().bytes()) as f64
             + 4.0 * self.rows as f64;
@@ -147,11 +153,13 @@ impl Store {
     }
 
     /// Calls `each` with the non-zero entries of a row.
+    #[inline]
     pub fn for_each(&self, row: usize, scratch: &mut Vec<f64>, each: impl FnMut(u32, f64)) {
         with_rows!(self, rows => rows.row(row, scratch).for_each(each));
     }
 
     /// Like [`Store::for_each`], straight from the codes and without a buffer.
+    #[inline]
     pub fn for_each_entry(&self, row: usize, each: &mut dyn FnMut(u32, f64)) {
         match &self.shape {
             Shape::Dense(dense) => {
@@ -171,6 +179,7 @@ impl Store {
     }
 
     /// A row as the checker of proofs reads it, decoded into `scratch` unless it is stored as it is.
+    #[inline]
     pub fn entries<'a>(
         &'a self,
         row: usize,
@@ -180,6 +189,7 @@ impl Store {
     }
 
     /// The entries of a row that are not 0, or all its values without columns where most are not 0.
+    #[inline]
     pub fn load(&self, row: usize, columns: &mut Vec<u32>, values: &mut Vec<f64>) {
         columns.clear();
         match &self.shape {

@@ -27,6 +27,7 @@ pub struct Scratch<T> {
 }
 
 impl<T> Scratch<T> {
+    #[inline]
     pub fn new() -> Scratch<T> {
         Scratch { columns: Vec::new(), values: Vec::new() }
     }
@@ -83,10 +84,12 @@ fn compact<T: Real, C: Copy>(
 }
 
 impl PanelRows for Dense {
+    #[inline]
     fn values(&self) -> &Values {
         &self.values
     }
 
+    #[inline]
     fn decode<'a, T: Real>(
         &'a self,
         row: usize,
@@ -126,10 +129,12 @@ impl PanelRows for Dense {
 }
 
 impl PanelRows for Sparse {
+    #[inline]
     fn values(&self) -> &Values {
         &self.values
     }
 
+    #[inline]
     fn decode<'a, T: Real>(
         &'a self,
         row: usize,

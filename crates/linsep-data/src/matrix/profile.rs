@@ -9,7 +9,7 @@ use super::values::Kind;
 pub use linsep_kernels::number::{NO_PLACES, power_of_ten};
 
 /// Widths above this track one decimal exponent for all columns instead of one for each.
-const MAX_TRACKED_COLUMNS: usize = 1 << 16;
+pub(crate) const MAX_TRACKED_COLUMNS: usize = 1 << 16;
 
 /// What the non-zero values seen so far need.
 #[derive(Clone, Debug)]
@@ -234,7 +234,7 @@ pub struct Distinct {
 }
 
 impl Distinct {
-    fn new() -> Distinct {
+    pub(crate) fn new() -> Distinct {
         Distinct { table: Box::new([0.0; 256]), len: 1, slots: Box::new([0; 1024]) }
     }
 
@@ -246,6 +246,24 @@ impl Distinct {
             match self.slots[slot] {
                 0 => return self.enter(slot, value),
                 code if self.table[usize::from(code)] == value => return Some(code),
+                _ => slot = (slot + 1) % 1024,
+            }
+        }
+    }
+
+    /// The values beside 0 in the order in which they were entered.
+    pub(crate) fn values(&self) -> &[f64] {
+        &self.table[1..self.len]
+    }
+
+    /// The code of a value that has been entered, or of 0.
+    #[inline]
+    pub(crate) fn find(&self, value: f64) -> u8 {
+        let mut slot = Self::slot(value);
+        loop {
+            match self.slots[slot] {
+                0 => return 0,
+                code if self.table[usize::from(code)] == value => return code,
                 _ => slot = (slot + 1) % 1024,
             }
         }

@@ -35,6 +35,7 @@ pub trait Rows: Sync {
     fn row<'a>(&'a self, row: usize, scratch: &'a mut Vec<f64>) -> Self::Row<'a>;
 
     /// w_j += a · row_j, or (a · scale_j) · row_j where there are scales.
+    #[inline]
     fn add_to(
         &self,
         row: usize,
@@ -106,8 +107,27 @@ impl Offsets {
         Offsets { base: vec![0], relative: vec![0] }
     }
 
+    #[inline]
     pub fn rows(&self) -> usize {
         self.relative.len() - 1
+    }
+
+    /// The row starts that follow from the lengths of rows, which stand behind a first 0; `None` when
+    /// one block of rows has 2^32 entries.
+    pub(crate) fn from_lengths(mut lengths: Vec<u32>) -> Option<Offsets> {
+        let mut base = Vec::with_capacity(lengths.len().div_ceil(OFFSET_BLOCK));
+        let mut end = 0;
+        for block in lengths.chunks_mut(OFFSET_BLOCK) {
+            // The first row of a block starts where the row that its length belongs to ends.
+            end += u64::from(std::mem::take(&mut block[0]));
+            let start = end;
+            base.push(start);
+            for length in &mut block[1..] {
+                end += u64::from(*length);
+                *length = u32::try_from(end - start).ok()?;
+            }
+        }
+        Some(Offsets { base, relative: lengths })
     }
 
     /// Ends the next row after `len` more entries. Saturates only beyond 2^32 entries in one block
@@ -145,6 +165,7 @@ impl Offsets {
 }
 
 impl Values {
+    #[inline]
     pub(super) fn table(&self) -> &[f64; 256] {
         // Table codes always come with a full table.
         self.table.as_slice().try_into().unwrap_or(&[0.0; 256])
@@ -162,6 +183,7 @@ impl Values {
     }
 
     /// The values at `range`, decoded into `scratch` unless they are stored as they are.
+    #[inline]
     pub(super) fn load<'a>(
         &'a self,
         range: std::ops::Range<usize>,
@@ -175,6 +197,7 @@ impl Values {
     }
 
     /// The values at `range`, decoded.
+    #[inline]
     fn load_into(&self, range: std::ops::Range<usize>, out: &mut Vec<f64>) {
         out.resize(range.len(), 0.0);
         match &self.codes {
@@ -192,6 +215,7 @@ impl Values {
 
 impl Dense {
     /// All values of a row, or with `columns` the entries that are not 0.
+    #[inline]
     pub fn load(&self, row: usize, columns: Option<&mut Vec<u32>>, values: &mut Vec<f64>) {
         let range = row * self.width..(row + 1) * self.width;
         let Some(columns) = columns else {
@@ -217,6 +241,7 @@ impl Dense {
 
 impl Sparse {
     /// The entries of a row.
+    #[inline]
     pub fn load(&self, row: usize, columns: &mut Vec<u32>, values: &mut Vec<f64>) {
         let range = self.offsets.range(row);
         columns.extend_from_slice(&self.indices[range.clone()]);
@@ -229,6 +254,7 @@ impl Rows for Dense {
 
     const IS_DENSE: bool = true;
 
+    #[inline]
     fn len(&self) -> usize {
         self.rows
     }
@@ -250,6 +276,7 @@ impl Rows for Dense {
         }
     }
 
+    #[inline]
     fn dot_all<'w>(
         &self,
         row: usize,
@@ -269,10 +296,12 @@ impl Rows for Dense {
         }
     }
 
+    #[inline]
     fn row<'a>(&'a self, row: usize, scratch: &'a mut Vec<f64>) -> DenseRow<'a> {
         DenseRow(self.values.load(row * self.width..(row + 1) * self.width, scratch))
     }
 
+    #[inline]
     fn add_to(
         &self,
         row: usize,
@@ -305,6 +334,7 @@ impl Rows for Sparse {
 
     const IS_DENSE: bool = false;
 
+    #[inline]
     fn len(&self) -> usize {
         self.offsets.rows()
     }
@@ -327,6 +357,7 @@ impl Rows for Sparse {
         }
     }
 
+    #[inline]
     fn dot_all<'w>(
         &self,
         row: usize,
@@ -345,6 +376,7 @@ impl Rows for Sparse {
         }
     }
 
+    #[inline]
     fn row<'a>(&'a self, row: usize, scratch: &'a mut Vec<f64>) -> SparseRow<'a> {
         let range = self.offsets.range(row);
         SparseRow {
@@ -385,35 +417,42 @@ pub struct SparseRow<'a> {
 }
 
 impl<'a> DenseRow<'a> {
+    #[inline]
     pub fn entries(self) -> Entries<'a> {
         Entries::Dense(self.0)
     }
 
     /// All values of the row.
+    #[inline]
     pub fn values(self) -> &'a [f64] {
         self.0
     }
 }
 
 impl<'a> SparseRow<'a> {
+    #[inline]
     pub fn entries(self) -> Entries<'a> {
         Entries::Sparse(self.indices, self.values)
     }
 }
 
 impl Row for DenseRow<'_> {
+    #[inline]
     fn dot(&self, w: &[f64]) -> f64 {
         kernel::dot_f64(self.0, w)
     }
 
+    #[inline]
     fn add_to(&self, a: f64, w: &mut [f64]) {
         kernel::axpy_dense(a, self.0, w);
     }
 
+    #[inline]
     fn add_scaled_to(&self, a: f64, scale: &[f64], w: &mut [f64]) {
         kernel::axpy_dense_scaled(a, scale, self.0, w);
     }
 
+    #[inline]
     fn for_each(&self, mut each: impl FnMut(u32, f64)) {
         for (j, &value) in self.0.iter().enumerate() {
             if value != 0.0 {
@@ -424,18 +463,22 @@ impl Row for DenseRow<'_> {
 }
 
 impl Row for SparseRow<'_> {
+    #[inline]
     fn dot(&self, w: &[f64]) -> f64 {
         kernel::dot_sparse_f64(self.indices, self.values, w)
     }
 
+    #[inline]
     fn add_to(&self, a: f64, w: &mut [f64]) {
         kernel::axpy_sparse(a, self.indices, self.values, w);
     }
 
+    #[inline]
     fn add_scaled_to(&self, a: f64, scale: &[f64], w: &mut [f64]) {
         kernel::axpy_sparse_scaled(a, scale, self.indices, self.values, w);
     }
 
+    #[inline]
     fn for_each(&self, mut each: impl FnMut(u32, f64)) {
         for (&index, &value) in self.indices.iter().zip(self.values) {
             each(index, value);

@@ -95,6 +95,7 @@ impl Values {
         Values { codes, table, tens, whole, ten }
     }
 
+    #[inline]
     pub fn kind(&self) -> Kind {
         match self.codes {
             Codes::Ones(_) => Kind::Ones,
@@ -105,6 +106,7 @@ impl Values {
         }
     }
 
+    #[inline]
     pub fn len(&self) -> usize {
         match &self.codes {
             Codes::Ones(len) => *len,
@@ -323,7 +325,7 @@ fn code_of(value: f64, profile: &mut Profile) -> u8 {
 /// The integer m with m / tens = value; exact because the value is the binary64 of that decimal. Near
 /// 1.5 · 2^52 the last bit of a binary64 counts ones, so the sum rounds and its low half is m.
 #[inline(always)]
-pub(super) fn integer_code(value: f64, tens: f64) -> i32 {
+pub(crate) fn integer_code(value: f64, tens: f64) -> i32 {
     (value * tens + 6_755_399_441_055_744.0).to_bits() as i32
 }
 

@@ -9,11 +9,11 @@ use crate::error::{Code, DataError, Error, Place, Problem, Result};
 use crate::input::{InputMap, Layout};
 use crate::matrix::profile::NO_PLACES;
 use crate::matrix::{Stage, Staging, Store};
-use crate::{Dataset, MergedLabels, Origin, Reading};
+use crate::{Dataset, Features, MergedLabels, Origin, Reading};
 use std::collections::BTreeMap;
 
 /// More distinct labels than this are not classes.
-const MAX_CLASSES: usize = 50_000;
+pub(crate) const MAX_CLASSES: usize = 50_000;
 
 /// More distinct numbers than this in a label that nobody asked for are not classes.
 const MAX_GUESSED_CLASSES: usize = 50;
@@ -301,7 +301,7 @@ fn check_guessed_label(choice: &LabelChoice, labels: &Dictionary, file: &str) ->
     Ok(())
 }
 
-fn too_many_classes(count: usize, file: &str) -> Error {
+pub(crate) fn too_many_classes(count: usize, file: &str) -> Error {
     Problem::new(
         Code::MANY_CLASSES,
         format!("the label has more than {} distinct values", count - 1),
@@ -417,28 +417,25 @@ pub(crate) fn assemble(mut parts: Parts) -> Result<Dataset> {
     let (classes, order) = sort_classes(&parts.labels.names);
     let mut targets: Vec<u32> =
         parts.labels.codes.iter().map(|&code| order[code as usize]).collect();
-    let mut data = Dataset {
-        store: Store::empty(),
+    parts.store.finish();
+    let features = Features {
+        store: parts.store,
         expansion: None,
-        classes,
-        targets: Vec::new(),
-        merged: None,
-        weights: parts.weights,
         input: parts.input,
         reading: parts.reading,
         origin: parts.origin,
     };
+    let weights = parts.weights;
+    let mut data = Dataset { features, classes, targets: Vec::new(), merged: None, weights };
     if let Some(positive) = &parts.positive {
         choose_positive(&mut data, &mut targets, positive, &parts.file)?;
     }
-    parts.store.finish();
-    data.store = parts.store;
     data.targets = targets;
     Ok(data)
 }
 
 /// The sorted class names and the place of each given name among them.
-fn sort_classes(names: &[String]) -> (Vec<String>, Vec<u32>) {
+pub(crate) fn sort_classes(names: &[String]) -> (Vec<String>, Vec<u32>) {
     let mut order: Vec<usize> = (0..names.len()).collect();
     let numbers: Option<Vec<f64>> =
         names.iter().map(|name| number::parse(name.as_bytes()).ok().map(|n| n.value)).collect();
@@ -473,7 +470,7 @@ pub(crate) fn choose_positive(
     if data.classes.len() > 2 {
         let rest = if name == "rest" { "other" } else { "rest" };
         let names = std::mem::replace(&mut data.classes, vec![rest.to_owned(), name]);
-        data.input.rest = true;
+        data.features.input.rest = true;
         data.merged = Some(MergedLabels { names, codes: targets.to_vec() });
         targets.iter_mut().for_each(|target| *target = u32::from(*target == chosen));
     } else if data.classes.len() == 2 && chosen == 0 {

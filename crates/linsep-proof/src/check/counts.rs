@@ -21,10 +21,11 @@
 //! enough no row needs to be scored.
 
 use super::fitted::{Fitted, SCORE_FLOOR, SCORE_SHARE};
-use super::sweep::{Line, side_by_side, sweep};
+use super::sweep::{Line, sweep};
 use super::{Checked, Checker};
 use crate::double::Double;
 use crate::fitted::{Planes, Statistics};
+use crate::threads::side_by_side;
 
 const WEIGHT_SHARE: f64 = 1e-10;
 

@@ -32,6 +32,7 @@ use crate::exact::{Scaled, has_decimal, positive, scaled_sum, whole};
 use crate::file::{CertificateFile, ReadingField};
 use crate::rank::rank_at_least;
 use crate::rows::{Reading, Rows};
+use crate::threads::side_by_side;
 use dashu_int::IBig;
 use side::Side;
 use std::cmp::Ordering;
@@ -489,23 +490,8 @@ impl Checker<'_> {
             return run(0..rows.len());
         }
         let share = rows.len().div_ceil(workers);
-        let parts: Vec<Checked<u64>> = std::thread::scope(|scope| {
-            let range = |k: u64| k * share..((k + 1) * share).min(rows.len());
-            let handles: Vec<_> = (0..workers)
-                .map(|k| {
-                    scope.spawn({
-                        let run = &run;
-                        move || run(range(k))
-                    })
-                })
-                .collect();
-            let joined = handles.into_iter().map(|handle| match handle.join() {
-                Ok(result) => result,
-                Err(_) => Err("the check broke off".to_owned()),
-            });
-            joined.collect()
-        });
-        parts.into_iter().sum()
+        let part = |k: u64| run(k * share..((k + 1) * share).min(rows.len()));
+        side_by_side(self.threads, 0..workers, &part).into_iter().sum()
     }
 }
 

@@ -16,6 +16,7 @@
 use super::Checker;
 use super::fitted::Fitted;
 use crate::double::{Double, two_sum};
+use crate::threads::side_by_side;
 
 /// Rows of a block.
 pub(super) const BLOCK: u64 = 1 << 13;
@@ -108,42 +109,6 @@ pub(super) fn sweep<A: Send>(
         let end = (first + together).min(blocks);
         side_by_side(checker.threads, first..end, &run).into_iter().for_each(&mut merge);
     }
-}
-
-/// `run` on every number, results in order. A thread that breaks takes the check with it.
-pub(super) fn side_by_side<A: Send>(
-    threads: usize,
-    numbers: std::ops::Range<u64>,
-    run: &(impl Fn(u64) -> A + Sync),
-) -> Vec<A> {
-    let workers = (threads as u64).min(numbers.end - numbers.start);
-    if workers <= 1 {
-        return numbers.map(run).collect();
-    }
-    let next = std::sync::atomic::AtomicU64::new(numbers.start);
-    let work = || {
-        let mut mine = Vec::new();
-        loop {
-            let number = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            if number >= numbers.end {
-                return mine;
-            }
-            mine.push((number, run(number)));
-        }
-    };
-    let mut all: Vec<(u64, A)> = std::thread::scope(|scope| {
-        let handles: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
-        let mut all = work();
-        for handle in handles {
-            match handle.join() {
-                Ok(part) => all.extend(part),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        all
-    });
-    all.sort_unstable_by_key(|(number, _)| *number);
-    all.into_iter().map(|(_, sums)| sums).collect()
 }
 
 /// Sums Σ q x of each column and plane.

@@ -3,9 +3,9 @@
 
 use crate::xml::{Element, elements};
 use linsep::data::read::{ReadOptions, read};
-use linsep::learn::perceptron::Perceptron;
 use linsep::learn::discriminant::Lda;
 use linsep::learn::least_squares::LeastSquares;
+use linsep::learn::perceptron::Perceptron;
 use linsep::loss::Criterion;
 use linsep::{Dataset, DatasetBuilder, Learner, Limits, LinearModel, Task};
 use linsep_teach::plot::{

@@ -5,7 +5,7 @@
 //! it costs no more than a few passes, else of a sample of them whose diagonal is brought to that of all.
 //! More columns take the diagonal alone.
 
-use crate::algebra::Factor;
+use crate::algebra::{Factor, add_square};
 use crate::model::Plane;
 use crate::objective::{Intercept, Objective, Penalty, add};
 use linsep_data::matrix::{CodeRows, Store, with_rows};
@@ -101,18 +101,7 @@ impl<'a> Sampled<'a> {
         if every > 1 {
             fit_diagonal(&mut matrix, &self.diagonal());
         }
-        for j in 0..width {
-            matrix[j * order + j] += self.penalty.curvature(j);
-        }
-        match self.intercept {
-            Intercept::Penalised => matrix[width * order + width] += self.penalty.l2,
-            Intercept::Free => {}
-            Intercept::None => {
-                (0..width).for_each(|j| matrix[width * order + j] = 0.0);
-                (0..width).for_each(|j| matrix[j * order + width] = 0.0);
-                matrix[width * order + width] = 1.0;
-            }
-        }
+        self.penalty.add_curvature(self.intercept, &mut matrix, order);
         (Factor::new(&matrix, order), every == 1)
     }
 
@@ -184,30 +173,6 @@ pub(super) fn second_derivatives(
         }
     }
     matrix
-}
-
-/// Adds h (x, 1)(x, 1)ᵀ below the diagonal.
-fn add_square(h: f64, columns: &[u32], entries: &[f64], matrix: &mut [f64], order: usize) {
-    let dense = columns.len() + 1 == order;
-    let last = &mut matrix[(order - 1) * order..];
-    for (&column, x) in columns.iter().zip(entries) {
-        last[column as usize] += h * x;
-    }
-    last[order - 1] += h;
-    for (k, (&column, x)) in columns.iter().zip(entries).enumerate() {
-        let a = h * x;
-        if a == 0.0 {
-            continue;
-        }
-        let line = &mut matrix[column as usize * order..][..column as usize + 1];
-        if dense {
-            linsep_kernels::axpy_dense(a, &entries[..k + 1], line);
-        } else {
-            for (&other, y) in columns[..k + 1].iter().zip(entries) {
-                line[other as usize] += a * y;
-            }
-        }
-    }
 }
 
 /// Scales rows and columns until the diagonal is that of all rows: columns that are rarely in use may

@@ -15,10 +15,11 @@
 //! Reference: Chan, Golub, LeVeque, Algorithms for computing the sample variance, 1983.
 
 use super::gram::Gram;
+use crate::rounds::{self, Rounds, Wire};
 use linsep_data::Dataset;
+use linsep_data::error::Result;
 use linsep_data::matrix::{Dense, Row, Rows, Shape, Sparse, kernel};
 use linsep_data::parallel::parallel_map;
-use serde::{Deserialize, Serialize};
 
 /// Rows in a block: the unit of work and of merging.
 const BLOCK: usize = 4096;
@@ -51,13 +52,18 @@ impl<'a> Spec<'a> {
     pub fn new(data: &'a Dataset, rows: &'a [u32], factors: Vec<f64>, want: Want) -> Spec<'a> {
         let shift = match want {
             Want::Sums => vec![0.0; data.n_features()],
-            _ => shift_of(data, &rows[..rows.len().min(BLOCK)]),
+            _ => Spec::shift_near(data, rows),
         };
         Spec { data, rows, factors, shift, want }
     }
 
+    /// Short numbers near the values of the first block: what [`Spec::new`] takes for the shift.
+    pub fn shift_near(data: &Dataset, rows: &[u32]) -> Vec<f64> {
+        shift_of(data, &rows[..rows.len().min(BLOCK)])
+    }
+
     /// The statistics of the rows at some places of `rows`.
-    pub fn partial(&self, places: std::ops::Range<usize>) -> Statistics {
+    fn statistics(&self, places: std::ops::Range<usize>) -> Statistics {
         let mut all = Statistics::zero(self);
         match &self.data.store().shape {
             Shape::Dense(rows) => all.add_dense(self, rows, &self.rows[places]),
@@ -68,23 +74,17 @@ impl<'a> Spec<'a> {
 
     /// The statistics of all rows, block by block.
     pub fn collect(&self, threads: usize) -> Statistics {
-        let blocks: Vec<usize> = (0..self.rows.len().div_ceil(BLOCK)).collect();
-        let mut all = Statistics::zero(self);
-        // Where a block would hold more sums than the rows have values, there is only one.
-        let values = self.data.store().held_values();
-        if self.want == Want::Sums && !self.data.is_dense() && all.len() as u64 > values / 8 {
-            return self.partial(0..self.rows.len());
-        }
         // Each block may hold a matrix.
-        let together = (WAITING / (8 * all.len()).max(1)).clamp(1, 64);
-        for group in blocks.chunks(together.max(threads)) {
-            let part = |k: usize| {
-                let start = group[k] * BLOCK;
-                self.partial(start..(start + BLOCK).min(self.rows.len()))
-            };
-            parallel_map(group.len(), threads, part).iter().for_each(|part| all.merge(part));
+        let together = (WAITING / (8 * Statistics::numbers(self)).max(1)).clamp(1, 64);
+        rounds::collect(self, &(), threads, together)
+    }
+
+    /// Places of rows that make up a block.
+    fn places(&self, block: usize) -> std::ops::Range<usize> {
+        match self.blocks() {
+            1 => 0..self.rows.len(),
+            _ => block * BLOCK..((block + 1) * BLOCK).min(self.rows.len()),
         }
-        all
     }
 
     /// Calls `each` with the place of a row in `rows`, its factor, its class and x − shift.
@@ -122,6 +122,50 @@ impl<'a> Spec<'a> {
     }
 }
 
+impl Rounds for Spec<'_> {
+    type Broadcast = ();
+    type Local = ();
+    type Partial = Statistics;
+
+    /// Where a block would hold more sums than the rows have values, there is only one.
+    fn blocks(&self) -> usize {
+        let values = self.data.store().held_values();
+        let wide = Statistics::numbers(self) as u64 > values / 8;
+        match self.want == Want::Sums && !self.data.is_dense() && wide {
+            true => 1,
+            false => self.rows.len().div_ceil(BLOCK),
+        }
+    }
+
+    fn accepts(&self, (): &()) -> bool {
+        true
+    }
+
+    fn fits(&self, found: &Statistics) -> bool {
+        let (width, classes) = (self.shift.len(), self.factors.len());
+        let lists = found.sums.iter().chain(&found.squares);
+        let numbers = found.weights.len() + found.scatter.len();
+        found.weights.len() == classes
+            && found.sums.len() == classes
+            && lists.clone().all(|list| list.len() == width)
+            && numbers + lists.map(Vec::len).sum::<usize>() == Statistics::numbers(self)
+    }
+
+    fn empty(&self) -> Statistics {
+        Statistics::zero(self)
+    }
+
+    fn open(&self, (): &()) {}
+
+    fn partial(&self, block: usize, (): &()) -> Statistics {
+        self.statistics(self.places(block))
+    }
+
+    fn merge(&self, all: &mut Statistics, next: Statistics) {
+        all.merge(&next);
+    }
+}
+
 /// Short numbers near the values of each column.
 fn shift_of(data: &Dataset, rows: &[u32]) -> Vec<f64> {
     let width = data.n_features();
@@ -154,7 +198,7 @@ fn shift_of(data: &Dataset, rows: &[u32]) -> Vec<f64> {
 }
 
 /// Sums over rows that can be merged.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Statistics {
     weights: Vec<f64>,
     sums: Vec<Vec<f64>>,
@@ -162,6 +206,24 @@ pub struct Statistics {
     squares: Vec<Vec<f64>>,
     /// The upper triangle of Σ f y yᵀ, row after row, if wanted.
     scatter: Vec<f64>,
+}
+
+impl Wire for Statistics {
+    fn write(&self, out: &mut Vec<u8>) {
+        self.weights.write(out);
+        self.sums.write(out);
+        self.squares.write(out);
+        self.scatter.write(out);
+    }
+
+    fn read(bytes: &mut &[u8]) -> Result<Statistics> {
+        Ok(Statistics {
+            weights: Vec::read(bytes)?,
+            sums: Vec::read(bytes)?,
+            squares: Vec::read(bytes)?,
+            scatter: Vec::read(bytes)?,
+        })
+    }
 }
 
 impl Statistics {
@@ -178,7 +240,7 @@ impl Statistics {
     }
 
     /// Adds the statistics of the rows that follow.
-    pub fn merge(&mut self, next: &Statistics) {
+    fn merge(&mut self, next: &Statistics) {
         let add = |mine: &mut [f64], theirs: &[f64]| {
             mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
         };
@@ -193,9 +255,14 @@ impl Statistics {
     }
 
     /// Numbers in all.
-    fn len(&self) -> usize {
-        let lists = self.sums.iter().chain(&self.squares);
-        self.weights.len() + self.scatter.len() + lists.map(Vec::len).sum::<usize>()
+    fn numbers(spec: &Spec<'_>) -> usize {
+        let (width, classes) = (spec.shift.len(), spec.factors.len());
+        let beside = match spec.want {
+            Want::Sums => 0,
+            Want::Squares => classes * width,
+            Want::Scatter => width * (width + 1) / 2,
+        };
+        classes + classes * width + beside
     }
 
     fn add_dense(&mut self, spec: &Spec<'_>, rows: &Dense, chosen: &[u32]) {
@@ -278,8 +345,8 @@ impl Statistics {
     }
 
     /// Means and centred matrices.
-    pub fn finish(self, spec: &Spec<'_>) -> Moments {
-        let width = spec.shift.len();
+    pub fn finish(self, shift: &[f64]) -> Moments {
+        let width = shift.len();
         let total: f64 = self.weights.iter().sum();
         let offsets: Vec<Vec<f64>> = self
             .sums
@@ -291,7 +358,7 @@ impl Statistics {
             (0..width).map(|j| self.sums.iter().map(|sums| sums[j]).sum()).collect();
         let offset: Vec<f64> = all.iter().map(|sum| sum / total).collect();
         Moments {
-            shift: spec.shift.clone(),
+            shift: shift.to_vec(),
             weights: self.weights.clone(),
             total,
             offsets,
@@ -435,8 +502,8 @@ mod tests {
         let mut all = Statistics::zero(&spec);
         for k in 0..shards {
             // As a worker would send it.
-            let bytes = serde_json::to_vec(&spec.partial(cut(k)..cut(k + 1))).unwrap();
-            all.merge(&serde_json::from_slice(&bytes).unwrap());
+            let bytes = rounds::encode(&spec.statistics(cut(k)..cut(k + 1)));
+            all.merge(&rounds::decode(&bytes).unwrap());
         }
         all
     }
@@ -468,7 +535,7 @@ mod tests {
         let data = table(900, |s| 1e9 + s.below(3) as f64);
         let rows: Vec<u32> = (0..900).collect();
         let spec = Spec::new(&data, &rows, vec![1.0; 3], Want::Scatter);
-        let moments = spec.collect(2).finish(&spec);
+        let moments = spec.collect(2).finish(&spec.shift);
         let mean = moments.mean_of_all();
         let mut expected = 0.0;
         (0..900).for_each(|i| {

@@ -23,7 +23,7 @@
 use super::curvature::{Inverse, Sampled};
 use crate::engine::quantised::Rough;
 use crate::model::Plane;
-use crate::objective::{Gap, Intercept, Look, Objective, Sides, add, worthwhile};
+use crate::objective::{Gap, Intercept, Look, Objective, add, worthwhile};
 use linsep_data::matrix::{CodeRows, with_rows};
 use linsep_data::parallel::parallel_map;
 
@@ -275,20 +275,6 @@ impl Objective {
             intercept: self.intercept,
             threads: worthwhile(self.threads, self.store().nonzeros() / n as u64),
         }
-    }
-
-    /// −∇P, with the sums of the multipliers.
-    fn downhill(&self, plane: &Plane, sides: &Sides) -> Plane {
-        let mut down = sides.total();
-        for (j, (d, w)) in down.weights.iter_mut().zip(&plane.weights).enumerate() {
-            *d -= self.penalty.curvature(j) * w;
-        }
-        down.bias = match self.intercept {
-            Intercept::None => 0.0,
-            Intercept::Free => down.bias,
-            Intercept::Penalised => down.bias - self.penalty.l2 * plane.bias,
-        };
-        down
     }
 
     /// Σ h (x·p + b)(x, 1).

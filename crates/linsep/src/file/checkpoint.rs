@@ -7,7 +7,7 @@
 //! read as ever and written no more.
 //!
 //! What is proved: a run that is restored from its state goes through the same bits as one that was
-//! never interrupted (`tests/pausing.rs`), so its model file has the same bytes.
+//! never interrupted (`tests/learners/pausing.rs`), so its model file has the same bytes.
 
 mod saved_run;
 

@@ -241,7 +241,7 @@ fn density(
 impl ClosedForm for MultinomialBayes {
     fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
         let spec = Spec::new(data, rows, class_factors(data, rows, false), Want::Sums);
-        let moments = spec.collect(threads).finish(&spec);
+        let moments = spec.collect(threads).finish(&spec.shift);
         let smooth = self.alpha * data.n_features() as f64;
         let logs = Logs::new(self.alpha);
         let biases = log_priors(&moments.weights, self.priors);
@@ -336,7 +336,7 @@ impl ClosedForm for BernoulliBayes {
 impl ClosedForm for SharedVarianceBayes {
     fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
         let spec = Spec::new(data, rows, class_factors(data, rows, false), Want::Squares);
-        let moments = spec.collect(threads).finish(&spec);
+        let moments = spec.collect(threads).finish(&spec.shift);
         let classes = data.n_classes();
         let biases = log_priors(&moments.weights, self.priors);
         let priors: Vec<f64> = match self.priors {

@@ -224,7 +224,7 @@ impl Form {
         let width = data.n_features();
         let factors = class_factors(data, rows, self.priors == Priors::Uniform);
         let spec = Spec::new(data, rows, factors, Want::Scatter);
-        let moments = spec.collect(threads).finish(&spec);
+        let moments = spec.collect(threads).finish(&spec.shift);
         // All of S is multiplied by the sum of the factors, so that whole numbers stay whole.
         let within = moments.scatter(true, threads);
         let trace: f64 = (0..width).map(|j| within[j * width + j]).sum();

@@ -196,7 +196,7 @@ impl Run {
         let spec = Spec::new(&data, &self.rows, self.factors.clone(), Want::Scatter);
         let width = data.n_features();
         let (moments, factor) = self.solver.get_or_insert_with(|| {
-            let moments = spec.collect(threads).finish(&spec);
+            let moments = spec.collect(threads).finish(&spec.shift);
             let factor = Factor::new(&moments.scatter(false, threads), width);
             (moments, factor)
         });

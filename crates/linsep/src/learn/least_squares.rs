@@ -224,7 +224,7 @@ impl ClosedForm for LeastSquares {
         let classes = data.n_classes();
         let factors = class_factors(data, rows, self.balanced);
         let spec = Spec::new(data, rows, factors, Want::Scatter);
-        let moments = spec.collect(threads).finish(&spec);
+        let moments = spec.collect(threads).finish(&spec.shift);
         let mut matrix = moments.scatter(false, threads);
         (0..width).for_each(|j| matrix[j * width + j] += self.l2);
         let factor = Factor::new(&matrix, width);

@@ -20,6 +20,7 @@
 use crate::engine::joint::JointLoss;
 use crate::learn::optimising::{Problem, Solver};
 use crate::loss::Loss;
+use crate::objective::Objective;
 use crate::objective::box_constraints::Bound;
 use crate::run::{BinaryLearner, Learner, Task, Training};
 use linsep_data::error::Result;
@@ -101,6 +102,11 @@ impl Logistic {
 }
 
 impl Logistic {
+    /// What is made small for one class against the others.
+    pub(crate) fn objective(&self, task: &Task, positive: u32) -> Result<Objective> {
+        self.problem().objective(task, positive)
+    }
+
     /// Whether one machine for all classes takes these settings.
     pub(crate) fn is_plain(&self) -> bool {
         let limited = !(self.lower.is_none() && self.upper.is_none());

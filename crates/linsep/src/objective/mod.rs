@@ -25,11 +25,14 @@
 //! Reference: Boyd, Vandenberghe, Convex Optimization, 5.
 
 pub mod box_constraints;
+pub mod evaluate;
 pub mod intercept;
 
 use crate::loss::Loss;
 use crate::model::Plane;
 use crate::objective::box_constraints::Ranges;
+use crate::rounds;
+use evaluate::{Evaluate, Evaluated, Kept};
 use linsep_data::Dataset;
 use linsep_data::matrix::{CodeRows, Store, with_rows};
 use linsep_data::parallel::parallel_map;
@@ -98,6 +101,23 @@ impl Penalty {
     pub fn curvature(&self, column: usize) -> f64 {
         let scale = self.scale(column);
         self.l2 * scale * scale
+    }
+
+    /// Adds the curvature of the penalty to second derivatives by weights and bias, which come last.
+    pub fn add_curvature(&self, intercept: Intercept, matrix: &mut [f64], order: usize) {
+        let last = order - 1;
+        for j in 0..last {
+            matrix[j * order + j] += self.curvature(j);
+        }
+        match intercept {
+            Intercept::Penalised => matrix[last * order + last] += self.l2,
+            Intercept::Free => {}
+            Intercept::None => {
+                (0..last).for_each(|j| matrix[last * order + j] = 0.0);
+                (0..last).for_each(|j| matrix[j * order + last] = 0.0);
+                matrix[last * order + last] = 1.0;
+            }
+        }
     }
 
     /// The penalty of a plane.
@@ -357,47 +377,22 @@ impl Objective {
         for part in parts {
             all.iter_mut().zip(&part).for_each(|(all, part)| add(part, all));
         }
-        let [positive, negative] = all.map(|side| self.unfold(side));
-        Sides { positive, negative }
+        self.unfolded(all)
     }
 
     /// Margins, the multipliers they ask for and the sums of those, in one pass.
     pub fn look(&self, plane: &Plane) -> Look {
-        let bias = if self.has_bias() { plane.bias } else { 0.0 };
-        let pieces = self.pieces();
-        let parts = with_rows!(self.store(), rows => {
-            let folded = rows.fold(&plane.weights);
-            parallel_map(pieces.len(), self.threads, |piece| {
-                let mut sides = [self.zero(), self.zero()];
-                let mut found = Vec::with_capacity(pieces[piece].len());
-                let mut losses = LossSum::new(self.loss);
-                for i in pieces[piece].clone() {
-                    let row = self.rows[i] as usize;
-                    let margin = self.signs[i] * (rows.code_dot(row, &folded) + bias);
-                    let alpha = self.costs[i] * losses.add(margin, self.costs[i]);
-                    found.push((margin, alpha));
-                    if alpha != 0.0 {
-                        let a = self.signs[i] * alpha;
-                        let side = &mut sides[usize::from(a < 0.0)];
-                        side.bias += a;
-                        rows.code_add(row, a, &mut side.weights);
-                    }
-                }
-                (found, sides, losses.total())
-            })
-        });
-        let mut all = [self.zero(), self.zero()];
-        let mut margins = Vec::with_capacity(self.len());
-        let mut alpha = Vec::with_capacity(self.len());
-        let mut primal = self.penalty.value(plane, self.intercept);
-        for (found, part, loss) in parts {
-            primal += loss;
-            margins.extend(found.iter().map(|(margin, _)| *margin));
-            alpha.extend(found.iter().map(|(_, alpha)| *alpha));
-            all.iter_mut().zip(&part).for_each(|(all, part)| add(part, all));
-        }
-        let [positive, negative] = all.map(|side| self.unfold(side));
-        Look { primal, margins, alpha, sides: Sides { positive, negative } }
+        let work = Evaluate::<Kept>::new(self);
+        let Evaluated { loss, sides, beside } =
+            rounds::collect(&work, plane, self.threads, usize::MAX);
+        let primal = loss + self.penalty.value(plane, self.intercept);
+        let Kept { margins, alpha } = beside;
+        Look { primal, margins, alpha, sides: self.unfolded(sides) }
+    }
+
+    /// The sums of both sides out of sums of codes.
+    pub fn unfolded(&self, [positive, negative]: [Plane; 2]) -> Sides {
+        Sides { positive: self.unfold(positive), negative: self.unfold(negative) }
     }
 
     /// A sum of rows out of a sum of codes.
@@ -419,6 +414,20 @@ impl Objective {
         };
         let losses = parallel_map(self.len().div_ceil(BLOCK), self.threads, part);
         losses.into_iter().sum::<f64>() + self.penalty.value(plane, self.intercept)
+    }
+
+    /// −∇P, with the sums of the multipliers.
+    pub fn downhill(&self, plane: &Plane, sides: &Sides) -> Plane {
+        let mut down = sides.total();
+        for (j, (d, w)) in down.weights.iter_mut().zip(&plane.weights).enumerate() {
+            *d -= self.penalty.curvature(j) * w;
+        }
+        down.bias = match self.intercept {
+            Intercept::None => 0.0,
+            Intercept::Free => down.bias,
+            Intercept::Penalised => down.bias - self.penalty.l2 * plane.bias,
+        };
+        down
     }
 
     /// Σ α y x of the dual point that the bound is of.

@@ -5,7 +5,7 @@
 //! the file that carries on from the one before.
 //!
 //! Law: the planes and counters are those of one epoch in the order of the file, without scaling that
-//! needs all rows, over all rows at once, bit for bit (`tests/online.rs`). Nothing is proved: the rows
+//! needs all rows, over all rows at once, bit for bit (`tests/learners/online.rs`). Nothing is proved: the rows
 //! are gone. The classes have to be known before the first row is learned from: they are given, or they
 //! are those of the first part.
 

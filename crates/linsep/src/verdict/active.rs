@@ -5,7 +5,9 @@ use super::look::Look;
 use super::min_norm::MinNorm;
 use super::precondition::Precondition;
 use super::signed::Signed;
-use std::cmp::Ordering;
+use super::violators::Violators;
+use crate::model::Plane;
+use crate::rounds::{self, Rounds};
 
 /// What a round found.
 pub(crate) enum Round {
@@ -64,56 +66,66 @@ impl ActiveSet {
         self.search.support().map(share).collect()
     }
 
-    /// One round; adds the rows it looked at to `visits`.
-    pub(crate) fn round(&mut self, view: &Signed, threads: usize, visits: &mut u64) -> Round {
+    /// Starts with rows spread over the data, measured on a sample.
+    pub(crate) fn on_sample(view: &Signed) -> ActiveSet {
+        ActiveSet::new(view, &Look::at_sample(view).0, &[])
+    }
+
+    /// Rows that may join the active ones of a question in one round.
+    pub(crate) fn most_joining(view: &Signed) -> usize {
+        4 * view.dimension()
+    }
+
+    /// The plane of the point of least length, or the rows that balance where that is nothing.
+    pub(crate) fn settle(&mut self) -> Result<Plane, Vec<usize>> {
         self.search.run(200 * self.precondition.dimension() + 1000);
         if self.search.square() < 1e-16 {
-            let support: Vec<usize> = self.search.support().map(|(j, _)| self.active[j]).collect();
-            return Round::Balance(support);
+            return Err(self.search.support().map(|(j, _)| self.active[j]).collect());
         }
         let (weights, bias) = self.precondition.raw_plane(&self.search.x);
-        let (wrong, seen) = self.wrong_rows(view, &weights, bias, threads);
+        Ok(Plane { weights, bias })
+    }
+
+    /// Takes rows among the active ones. Whether any of them is new.
+    pub(crate) fn take(&mut self, view: &Signed, rows: Vec<usize>) -> bool {
+        let before = self.active.len();
+        self.join(view, rows.into_iter());
+        self.active.len() > before
+    }
+
+    /// One round; adds the rows it looked at to `visits`.
+    pub(crate) fn round(&mut self, view: &Signed, threads: usize, visits: &mut u64) -> Round {
+        let plane = match self.settle() {
+            Ok(plane) => plane,
+            Err(support) => return Round::Balance(support),
+        };
+        let bias = plane.bias;
+        let (wrong, seen) = self.wrong_rows(view, &plane, threads);
         *visits += seen;
         if wrong.is_empty() {
-            return Round::Plane(weights, bias);
+            return Round::Plane(plane.weights, bias);
         }
-        let before = self.active.len();
-        self.join(view, wrong.into_iter().map(|(k, _)| k));
-        match self.active.len() > before {
+        match self.take(view, wrong) {
             true => Round::More,
-            false => Round::Stuck(self.nearest(view, &weights, bias, threads)),
+            false => Round::Stuck(self.nearest(view, &plane.weights, bias, threads)),
         }
     }
 
     /// The worst rows that the plane gets wrong, and how many rows were looked at: all of them, or
     /// as many as it took to find plenty.
-    fn wrong_rows(
-        &mut self,
-        view: &Signed,
-        weights: &[f64],
-        bias: f64,
-        threads: usize,
-    ) -> (Vec<(usize, f64)>, u64) {
-        let (n, batch) = (view.len(), self.batch());
-        let mut wrong: Vec<(usize, f64)> = Vec::new();
-        let mut seen = 0;
-        while seen < n && wrong.len() < 4 * batch {
+    fn wrong_rows(&mut self, view: &Signed, plane: &Plane, threads: usize) -> (Vec<usize>, u64) {
+        let (n, most) = (view.len(), self.batch());
+        let whole = Violators { view, rows: 0..n, most };
+        let (mut wrong, mut seen) = (whole.empty(), 0);
+        while seen < n && wrong.count < 4 * most as u64 {
             let from = (self.cursor + seen) % n;
             let to = (from + GROUP).min(n).min(from + n - seen);
-            let margins = view.margins(from..to, weights, bias, threads);
-            let is_wrong = |m: &f64| m.partial_cmp(&0.0) != Some(Ordering::Greater);
-            wrong.extend((from..to).zip(margins).filter(|(_, m)| is_wrong(m)));
+            let group = Violators { view, rows: from..to, most };
+            whole.merge(&mut wrong, rounds::collect(&group, plane, threads, usize::MAX));
             seen += to - from;
         }
         self.cursor = (self.cursor + seen) % n;
-        let worst_first =
-            |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0));
-        if wrong.len() > batch {
-            wrong.select_nth_unstable_by(batch, worst_first);
-            wrong.truncate(batch);
-        }
-        wrong.sort_unstable_by(worst_first);
-        (wrong, seen as u64)
+        (wrong.worst.into_iter().map(|(k, _)| k as usize).collect(), seen as u64)
     }
 
     fn join(&mut self, view: &Signed, rows: impl Iterator<Item = usize>) {

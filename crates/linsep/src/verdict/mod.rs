@@ -5,7 +5,7 @@
 //! arithmetic disposes: every claim that leaves this room has passed the checker of
 //! [`linsep_proof`], which shares no code with the search.
 
-mod active;
+pub(crate) mod active;
 mod bounds;
 mod complement;
 mod conflict;
@@ -32,6 +32,8 @@ mod search;
 mod signed;
 mod simplex;
 mod span;
+#[doc(hidden)]
+pub mod violators;
 pub(crate) mod widest;
 
 pub use cycling::Cycle;

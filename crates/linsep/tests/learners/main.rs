@@ -20,6 +20,7 @@ mod pausing;
 mod peers;
 mod penalties;
 mod platt;
+mod rounds;
 mod sampling;
 
 #[path = "../support/brute.rs"]

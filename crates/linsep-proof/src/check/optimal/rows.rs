@@ -7,6 +7,7 @@
 use super::penalty::UNIT;
 use crate::check::{Checked, Checker};
 use crate::rows::{Entries, RowBuffer};
+use crate::threads::side_by_side;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -119,19 +120,8 @@ impl Checker<'_> {
             let start = (block as u64 * share).min(rows);
             start..(start + share).min(rows)
         };
-        let workers = self.threads.clamp(1, count);
-        let work = &work;
-        let run = move |worker: usize| {
-            (worker..count).step_by(workers).map(|block| work(range(block))).collect::<Vec<_>>()
-        };
-        let mut parts: Vec<std::vec::IntoIter<Checked<T>>> = std::thread::scope(|scope| {
-            let handles: Vec<_> = (1..workers).map(|w| scope.spawn(move || run(w))).collect();
-            let mut parts = vec![run(0)];
-            parts.extend(handles.into_iter().map(|handle| handle.join().unwrap_or_default()));
-            parts.into_iter().map(Vec::into_iter).collect()
-        });
-        let broke = || Err("the check broke off".to_owned());
-        (0..count).map(|block| parts[block % workers].next().unwrap_or_else(broke)).collect()
+        let run = |block: u64| work(range(block as usize));
+        side_by_side(self.threads, 0..count as u64, &run).into_iter().collect()
     }
 
     /// About how many numbers the rows hold, by a few of them.

@@ -1,0 +1,47 @@
+//! Independent pieces of a check on several threads, results in order.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// `run` on every number, results in order. A thread that breaks takes the check with it.
+pub(crate) fn side_by_side<A: Send>(
+    threads: usize,
+    numbers: std::ops::Range<u64>,
+    run: &(impl Fn(u64) -> A + Sync),
+) -> Vec<A> {
+    let count = numbers.end.saturating_sub(numbers.start);
+    if (threads as u64).min(count) <= 1 {
+        return numbers.map(run).collect();
+    }
+    let slots: Vec<Mutex<Option<A>>> = (0..count).map(|_| Mutex::new(None)).collect();
+    for_each_number(threads, count, &|k| {
+        let result = run(numbers.start + k);
+        *slots[k as usize].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+    });
+    let taken = |slot: Mutex<Option<A>>| slot.into_inner().unwrap_or_else(PoisonError::into_inner);
+    slots.into_iter().filter_map(taken).collect()
+}
+
+/// The threads of all checks, compiled once.
+fn for_each_number(threads: usize, count: u64, work: &(dyn Fn(u64) + Sync)) {
+    let next = AtomicU64::new(0);
+    let run = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count {
+                return;
+            }
+            work(number);
+        }
+    };
+    std::thread::scope(|scope| {
+        let workers = (threads as u64).min(count);
+        let handles: Vec<_> = (1..workers).map(|_| scope.spawn(run)).collect();
+        run();
+        for handle in handles {
+            if let Err(panic) = handle.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
+    });
+}

@@ -1,0 +1,169 @@
+//! Newton's method in rounds: each asks for the gradient and the second derivatives at a plane.
+//!
+//! With g = −∇P and H = Λ + Σ h (x, 1)(x, 1)ᵀ the next plane is w + H⁻¹ g; where the objective does not fall
+//! there, half of the step is tried, and so on. Half of g·H⁻¹g is how far the quadratic model falls, and a
+//! run ends when that is a small share of the objective. What is claimed of the plane is computed anew by
+//! the checker, as always.
+//!
+//! Reference: Boyd, Vandenberghe, Convex Optimization, 9.5.
+
+use super::{Coordinator, Worker, foreign, merge, partial};
+use crate::algebra::Factor;
+use crate::learn::logistic::Logistic;
+use crate::model::Plane;
+use crate::objective::Objective;
+use crate::objective::evaluate::{Curvature, Evaluate, Evaluated};
+use crate::rounds::{Driver, Rounds, decode, encode};
+use crate::run::Task;
+use linsep_data::error::{Error, Result};
+use std::sync::Arc;
+
+/// Halvings of a step before the run ends.
+const MOST_HALVINGS: u32 = 40;
+
+/// The blocks of a logistic regression of two classes.
+pub struct NewtonStep(Arc<Objective>);
+
+impl NewtonStep {
+    /// `positive` against the other classes, on the rows of a task.
+    pub fn new(learner: &Logistic, task: &Task, positive: u32) -> Result<NewtonStep> {
+        if !learner.is_plain() {
+            return Err(Error::usage(
+                "Newton's method in rounds is for an l2 penalty and weights without bounds",
+            ));
+        }
+        Ok(NewtonStep(Arc::new(learner.objective(task, positive)?)))
+    }
+
+    /// Whoever asks them, until a step promises less than this share of the objective.
+    pub fn driver(&self, wanted: f64) -> GramNewton {
+        let plane = self.0.zero();
+        GramNewton {
+            objective: Arc::clone(&self.0),
+            candidate: plane.clone(),
+            plane,
+            direction: None,
+            primal: f64::INFINITY,
+            halvings: 0,
+            rounds: 0,
+            promised: f64::INFINITY,
+            wanted,
+        }
+    }
+}
+
+impl Worker for NewtonStep {
+    fn blocks(&self) -> usize {
+        Evaluate::<Curvature>::new(&self.0).blocks()
+    }
+
+    fn partial(&self, block: usize, broadcast: &[u8]) -> Result<Vec<u8>> {
+        partial(&Evaluate::<Curvature>::new(&self.0), block, broadcast)
+    }
+
+    fn merge(&self, all: &[u8], next: &[u8]) -> Result<Vec<u8>> {
+        merge(&Evaluate::<Curvature>::new(&self.0), all, next)
+    }
+}
+
+/// A run of Newton's method whose rounds somebody else carries out.
+pub struct GramNewton {
+    objective: Arc<Objective>,
+    plane: Plane,
+    candidate: Plane,
+    direction: Option<Plane>,
+    primal: f64,
+    halvings: u32,
+    rounds: u64,
+    /// How far the last quadratic model would fall, as a share of the objective.
+    promised: f64,
+    wanted: f64,
+}
+
+impl GramNewton {
+    /// The plane so far.
+    pub fn plane(&self) -> &Plane {
+        &self.plane
+    }
+
+    /// The objective at the plane.
+    pub fn objective(&self) -> f64 {
+        self.primal
+    }
+
+    /// Rounds so far.
+    pub fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    /// H⁻¹ g.
+    fn newton_direction(&self, down: &Plane, below: &[f64]) -> Plane {
+        let (objective, order) = (&self.objective, self.objective.width() + 1);
+        let mut matrix = below.to_vec();
+        for j in 0..order {
+            for k in 0..j {
+                matrix[k * order + j] = matrix[j * order + k];
+            }
+        }
+        objective.penalty.add_curvature(objective.intercept, &mut matrix, order);
+        let mut right: Vec<f64> = down.weights.clone();
+        right.push(down.bias);
+        let mut answer = Factor::new(&matrix, order).solve(&right);
+        let bias = answer.pop().unwrap_or(0.0);
+        Plane { weights: answer, bias }
+    }
+
+    fn try_along(&mut self, direction: &Plane) {
+        let length = 0.5f64.powi(self.halvings as i32);
+        self.candidate = self.plane.clone();
+        self.candidate.bias += length * direction.bias;
+        let pairs = self.candidate.weights.iter_mut().zip(&direction.weights);
+        pairs.for_each(|(w, d)| *w += length * d);
+    }
+}
+
+impl Driver for GramNewton {
+    type Broadcast = Plane;
+    type Partial = Evaluated<Curvature>;
+
+    fn broadcast(&self) -> Plane {
+        self.candidate.clone()
+    }
+
+    fn step(&mut self, merged: Evaluated<Curvature>) -> bool {
+        self.rounds += 1;
+        let Evaluated { loss, sides, beside: Curvature(below) } = merged;
+        let (penalty, intercept) = (&self.objective.penalty, self.objective.intercept);
+        let primal = loss + penalty.value(&self.candidate, intercept);
+        if let Some(direction) = self.direction.take_if(|_| !(primal < self.primal)) {
+            self.halvings += 1;
+            self.try_along(&direction);
+            self.direction = Some(direction);
+            return self.halvings < MOST_HALVINGS;
+        }
+        self.plane = self.candidate.clone();
+        self.primal = primal;
+        let down = self.objective.downhill(&self.plane, &self.objective.unfolded(sides));
+        let direction = self.newton_direction(&down, &below);
+        let falls = down.weights.iter().zip(&direction.weights).map(|(d, p)| d * p).sum::<f64>();
+        self.promised = 0.5 * (falls + down.bias * direction.bias) / primal;
+        self.halvings = 0;
+        self.try_along(&direction);
+        self.direction = Some(direction);
+        self.promised > self.wanted
+    }
+}
+
+impl Coordinator for GramNewton {
+    fn broadcast(&self) -> Vec<u8> {
+        encode(&Driver::broadcast(self))
+    }
+
+    fn step(&mut self, merged: &[u8]) -> Result<bool> {
+        let merged = decode(merged)?;
+        match Evaluate::<Curvature>::new(&self.objective).fits(&merged) {
+            true => Ok(Driver::step(self, merged)),
+            false => Err(foreign()),
+        }
+    }
+}
