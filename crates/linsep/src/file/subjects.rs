@@ -34,48 +34,49 @@ impl Subject {
     /// What a claim beside this model is about.
     pub(super) fn of(model: &LinearModel, claim: &Claim) -> Subject {
         match claim {
-            Claim::Separable { plane, .. } if has_fractions(numbers_of(plane)) => Subject::Exact,
+            Claim::Separable { plane, .. } if Numbers::from(plane).have_fractions() => {
+                Subject::Exact
+            }
+            Claim::JointSeparable { planes }
+                if planes.iter().any(|plane| Numbers::from(plane).have_fractions()) =>
+            {
+                Subject::Exact
+            }
             Claim::Separable { problem, plane } | Claim::Mistakes { problem, plane, .. } => {
-                let found = FloatPlane::try_from(plane.clone());
-                found.map_or(Subject::Others, |plane| one(model, problem, &plane))
+                one(model, problem, &plane.into())
             }
             Claim::JointSeparable { planes } => {
-                let bare = |plane: &ClassPlane| {
-                    let ClassPlane { weights, sparse, bias, .. } = plane.clone();
-                    ExactPlane { weights, sparse, bias }
-                };
-                if planes.iter().any(|plane| has_fractions(numbers_of(&bare(plane)))) {
-                    return Subject::Exact;
-                }
-                let planes: Result<Vec<FloatPlane>, _> =
-                    planes.iter().cloned().map(FloatPlane::try_from).collect();
-                planes.map_or(Subject::Others, |planes| all(model, &planes))
+                all(model, planes.iter().map(|plane| (Some(&plane.class), plane.into())))
             }
             Claim::Optimal { planes, .. }
             | Claim::Stationary { planes, .. }
             | Claim::Counts { planes, .. } => match planes {
-                Planes::Two { problem, plane } => one(model, problem, plane),
-                Planes::Each(planes) => all(model, planes),
+                Planes::Two { problem, plane } => one(model, problem, &plane.into()),
+                Planes::Each(planes) => {
+                    all(model, planes.iter().map(|plane| (plane.class.as_ref(), plane.into())))
+                }
             },
             _ => Subject::Data,
         }
     }
 }
 
-fn one(model: &LinearModel, problem: &Problem, plane: &FloatPlane) -> Subject {
+fn one<N: Number>(model: &LinearModel, problem: &Problem, plane: &Numbers<'_, N>) -> Subject {
     match place(model, problem) {
-        Some(k) if is_plane(&model.planes[k], plane) => Subject::Plane(k),
+        Some(k) if plane.are_of(&model.planes[k]) => Subject::Plane(k),
         _ => Subject::Others,
     }
 }
 
-fn all(model: &LinearModel, planes: &[FloatPlane]) -> Subject {
-    let own = || model.classes.iter().zip(&model.planes);
+fn all<'a, N: Number + 'a>(
+    model: &LinearModel,
+    planes: impl ExactSizeIterator<Item = (Option<&'a String>, Numbers<'a, N>)>,
+) -> Subject {
     let right = matches!(model.rule, Rule::ArgMax | Rule::Rest)
         && planes.len() == model.planes.len()
-        && planes.iter().zip(own()).all(|(claimed, (class, own))| {
-            claimed.class.as_ref() == Some(class) && is_plane(own, claimed)
-        });
+        && planes
+            .zip(model.classes.iter().zip(&model.planes))
+            .all(|((name, claimed), (class, own))| name == Some(class) && claimed.are_of(own));
     if right { Subject::Planes } else { Subject::Others }
 }
 
@@ -114,30 +115,72 @@ fn place(model: &LinearModel, problem: &Problem) -> Option<usize> {
     (plane < model.planes.len()).then_some(plane)
 }
 
-/// Whether a claimed plane is the model's: the same numbers in every column.
-fn is_plane(own: &Plane, claimed: &FloatPlane) -> bool {
-    let numbers = match (&claimed.weights, &claimed.sparse) {
-        (Some(weights), None) => *weights == own.weights,
-        (None, Some(pairs)) => {
-            let mut pairs = pairs.iter().filter(|(_, w)| *w != 0.0);
-            let mut own = own.weights.iter().enumerate().filter(|(_, w)| **w != 0.0);
-            own.all(|(j, own)| {
-                pairs.next().is_some_and(|(column, w)| *column as usize == j && w == own)
-            }) && pairs.next().is_none()
+/// A number of a claimed plane.
+trait Number {
+    /// The binary64 that it is; nothing for a fraction.
+    fn binary64(&self) -> Option<f64>;
+}
+
+impl Number for f64 {
+    fn binary64(&self) -> Option<f64> {
+        Some(*self)
+    }
+}
+
+impl Number for ExactNumber {
+    fn binary64(&self) -> Option<f64> {
+        match self {
+            ExactNumber::Binary64(x) => Some(*x),
+            ExactNumber::Ratio(_) => None,
         }
-        _ => false,
-    };
-    numbers && claimed.bias == Some(own.bias)
+    }
 }
 
-fn numbers_of(plane: &ExactPlane) -> impl Iterator<Item = &ExactNumber> {
-    let dense = plane.weights.iter().flatten();
-    let sparse = plane.sparse.iter().flatten().map(|(_, number)| number);
-    dense.chain(sparse).chain(&plane.bias)
+/// The numbers of a claimed plane.
+struct Numbers<'a, N> {
+    weights: Option<&'a [N]>,
+    sparse: Option<&'a [(u32, N)]>,
+    bias: Option<&'a N>,
 }
 
-fn has_fractions<'a>(mut numbers: impl Iterator<Item = &'a ExactNumber>) -> bool {
-    numbers.any(|number| matches!(number, ExactNumber::Ratio(_)))
+macro_rules! numbers_of {
+    ($($plane:ty: $number:ty),*) => {$(
+        impl<'a> From<&'a $plane> for Numbers<'a, $number> {
+            fn from(plane: &'a $plane) -> Self {
+                let (weights, sparse) = (plane.weights.as_deref(), plane.sparse.as_deref());
+                Numbers { weights, sparse, bias: plane.bias.as_ref() }
+            }
+        }
+    )*};
+}
+numbers_of!(FloatPlane: f64, ExactPlane: ExactNumber, ClassPlane: ExactNumber);
+
+impl<N: Number> Numbers<'_, N> {
+    /// Whether they are those of the model's plane in every column.
+    fn are_of(&self, own: &Plane) -> bool {
+        let same = |claimed: &N, own: f64| claimed.binary64() == Some(own);
+        let weights = match (self.weights, self.sparse) {
+            (Some(weights), None) => {
+                weights.len() == own.weights.len()
+                    && weights.iter().zip(&own.weights).all(|(w, own)| same(w, *own))
+            }
+            (None, Some(pairs)) => {
+                let mut pairs = pairs.iter().filter(|(_, w)| w.binary64() != Some(0.0));
+                let mut own = own.weights.iter().enumerate().filter(|(_, w)| **w != 0.0);
+                own.all(|(j, own)| {
+                    pairs.next().is_some_and(|(column, w)| *column as usize == j && same(w, *own))
+                }) && pairs.next().is_none()
+            }
+            _ => false,
+        };
+        weights && self.bias.is_some_and(|bias| same(bias, own.bias))
+    }
+
+    fn have_fractions(&self) -> bool {
+        let dense = self.weights.into_iter().flatten();
+        let sparse = self.sparse.into_iter().flatten().map(|(_, number)| number);
+        dense.chain(sparse).chain(self.bias).any(|number| number.binary64().is_none())
+    }
 }
 
 /// Claims about other planes than the model's prove nothing of it.

@@ -196,6 +196,34 @@ fn every_changed_missing_or_doubled_byte_is_refused() {
     }
 }
 
+/// Every byte changed and the checksum made to fit: the file is refused, or it is another whole model.
+#[test]
+fn a_changed_byte_with_the_right_checksum_is_refused_or_makes_another_model() {
+    let whole = file().to_bytes().unwrap();
+    let end = whole.len() - 32;
+    let mut accepted = 0;
+    for at in 0..end {
+        for bit in [0, 2, 5, 7] {
+            let mut changed = whole.clone();
+            changed[at] ^= 1 << bit;
+            changed[end..].fill(0);
+            let digest = Sha256::digest(&changed);
+            changed[end..].copy_from_slice(&digest);
+            match read(&changed) {
+                Ok(other) => {
+                    assert_ne!(other, file(), "byte {at} does not count");
+                    let again = read(&other.to_bytes().unwrap()).unwrap();
+                    assert_eq!(again, other, "byte {at} makes a model that is written otherwise");
+                    accepted += 1;
+                }
+                Err(error) => assert!([4, 6].contains(&error.code().group()), "{at}: {error}"),
+            }
+        }
+    }
+    // Digits, names and numbers.
+    assert!((200..end).contains(&accepted), "{accepted} of {}", 4 * end);
+}
+
 #[test]
 fn metadata_that_contradict_the_rest_are_refused_although_the_checksum_fits() {
     for (from, to, code) in [
