@@ -71,6 +71,8 @@ def claim_kind(x):
     null = each(each(text)) if body and full_name(x) == "overlapping" else word()
     return bool(body) and " " not in x["claim"] and fields({"claim": text, **body}, {**OTHERS, "null": null})(x)
 
+def data(x): return has(x, ["digest"]) and fields({"sha256": text, "rows": whole}, {"digest": second})(x)
+def second(x): return whole(x) and x == 2  # the first version of the digest is not named
 READING = fields({"default": word("decimal", "binary64"), "binary64": lambda x: each(index)(x) and rising(x)})
 LEVELS = {"levels": lambda x: each(text)(x) and rising(x), "unknown_as_zeros": flag}
 SOURCE = fields({"position": whole}, {"name": text})
@@ -86,7 +88,7 @@ INPUT = fields({"features": whole}, {"label": SOURCE, "source_columns": whole, "
                "index_base": lambda x: whole(x, 2), "rest": flag, "columns": each(COLUMN),
                "binarize": real, "basis": lambda x: basis(x) or GAUSSIANS(x)})
 FILE = fields({"format": word("linsep.certificate/1", "linsep.certificate/2"), "bias": flag, "reading": READING,
-               "data": fields({"sha256": text, "rows": whole}), "claims": each(claim_kind)},
+               "data": data, "claims": each(claim_kind)},
               {"input": INPUT, "basis": basis})
 
 def parse_json(raw):
@@ -322,13 +324,32 @@ def read_table(lines, source):
         labels.append(normal(record[label]))
         parts.append(share)
     return labels, parts, rows, j
-def digest(labels, rows):
-    def encode(label, row):
-        name, values = label.encode(), [struct.pack("<Id", j, row[j]) for j in sorted(row)]
-        return struct.pack("<I", len(name)) + name + struct.pack("<I", len(row)) + b"".join(values)
-    rows = list(map(encode, labels, rows))
+def varint(n): return bytes([n % 128 + 128]) + varint(n // 128) if n > 127 else bytes([n])
+def code(x, gap):
+    """A value that is not 0, gap columns after the one before: head byte, gap, whole number."""
+    size, places = abs(x), 6
+    n = round(size * 1e6) if size * 1e6 < 2**51 else 0
+    if n / 1e6 == size:
+        while places and n % 10 == 0:
+            n, places = n // 10, places - 1
+        body = n.to_bytes((n.bit_length() + 7) // 8, "little")
+    else:
+        places, body = 7, struct.pack("<d", size).lstrip(b"\0")
+    return bytes([len(body) % 8 | places << 3 | (x < 0) << 6 | (gap > 0) << 7]) + (varint(gap) if gap else b"") + body
+def encode(label, row):
+    name, columns = label.encode(), sorted(row)
+    gaps = [j - i - 1 for i, j in zip([-1] + columns, columns)]
+    return varint(len(name)) + name + b"".join(code(row[j], gap) for j, gap in zip(columns, gaps)) + b"\0"
+def encode_1(label, row):
+    name, values = label.encode(), [struct.pack("<Id", j, row[j]) for j in sorted(row)]
+    return struct.pack("<I", len(name)) + name + struct.pack("<I", len(row)) + b"".join(values)
+def identity(labels, rows, version):
+    """Which data it is, as certificates with this version of the digest say it."""
+    prefix = b"linsep.digest/2\n" if version == 2 else b""
+    rows = list(map(encode if version == 2 else encode_1, labels, rows))
     blocks = [b"".join(rows[start:start + 4096]) for start in range(0, len(rows), 4096)]
-    return hashlib.sha256(b"".join(hashlib.sha256(b).digest() for b in blocks)).hexdigest()
+    sha256 = hashlib.sha256(prefix + b"".join(hashlib.sha256(b).digest() for b in blocks)).hexdigest()
+    return {"sha256": sha256, "rows": len(rows)} | ({"digest": 2} if version == 2 else {})
 
 # --- The claims. A row is {column: fraction}; the constant 1 beside a bias is column -1.
 def dot(a, b): return sum(x * b[j] for j, x in a.items() if j in b)
@@ -665,7 +686,8 @@ def main(paths):
         code, words = error.args if isinstance(error, Refusal) else (3, error)
         print(words)
         return 6 if isinstance(error, OSError) and error.filename else code
-    found, checker, failed = {"sha256": digest(labels, rows), "rows": len(rows)}, None, not file["claims"]
+    found = identity(labels, rows, file["data"].get("digest", 1))
+    checker, failed = None, not file["claims"]
     for claim in file["claims"]:
         name, verdict, words = full_name(claim), "true", "shown by its evidence"
         try:

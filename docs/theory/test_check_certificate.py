@@ -37,7 +37,8 @@ class Case:
     def sealed(self):
         """With the digest of its present data, so that only the claims can be wrong."""
         labels, _, rows, _ = self.read()
-        self.certificate["data"] = {"sha256": checker.digest(labels, rows), "rows": len(rows)}
+        version = self.certificate["data"].get("digest", 1)
+        self.certificate["data"] = checker.identity(labels, rows, version)
         return self
 
     def exact(self):
@@ -343,12 +344,29 @@ class ChangedCertificates(Test):
 
     def test_another_digest_or_number_of_rows(self):
         for case in cases():
-            digest, rows = case.certificate["data"].values()
+            digest, rows = (case.certificate["data"][field] for field in ("sha256", "rows"))
             for new in ({"sha256": ("1" if digest[0] == "0" else "0") + digest[1:]}, {"sha256": ""},
                         {"sha256": digest.upper()}, {"rows": rows + 1}, {"rows": -rows}, {"rows": str(rows)}):
                 changed = case.copy(f"data {new}")
                 changed.certificate["data"] |= new
                 self.refuse(changed)
+
+    def test_both_versions_of_the_digest(self):
+        for case in cases():
+            case.certificate["data"]["digest"] = 2
+            self.settle(case.copy("version 2").sealed(), case.name != "unproved")
+            for new in (1, 3, 0, None, True, 2.0, "2", [2]):
+                changed = case.copy(f"version {new!r}").sealed()
+                changed.certificate["data"]["digest"] = new
+                self.refuse(changed)
+            changed = case.copy("version left out").sealed()
+            del changed.certificate["data"]["digest"]
+            self.refuse(changed)
+            labels, _, rows, _ = case.read()
+            last = case.copy("a cell of the last row, version 2").sealed()
+            column = numeric(case)[0]
+            last.data = with_cell(case, len(rows) - 1, column, rows[-1].get(column, 0.0) + 2**-40)
+            self.refuse(last)
 
     def test_another_reading(self):
         for name, default in (("tie-decimal", "binary64"), ("tie-binary64", "decimal")):

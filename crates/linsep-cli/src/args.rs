@@ -11,6 +11,7 @@ use crate::input;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, Command, value_parser};
 use linsep::data::generate::Kind;
+use linsep::data::write::Packing;
 use linsep::recipe;
 use std::path::PathBuf;
 
@@ -74,9 +75,11 @@ pub(crate) fn command() -> Command {
 pub(crate) fn version(verbose: bool) -> String {
     let mut text = format!("linsep {}\n", env!("CARGO_PKG_VERSION"));
     if verbose {
+        let packings = Packing::ALL.iter().filter(|p| **p != Packing::Plain && p.is_there());
+        let packed: String = packings.map(|packing| format!(" {}", packing.name())).collect();
         let simd = if cfg!(target_arch = "x86_64") && has_avx2() { "avx2" } else { "baseline" };
         text.push_str(&format!(
-            "target {}-{}\nsimd {simd}\nformats csv tsv svmlight gzip zstd\n",
+            "target {}-{}\nsimd {simd}\nformats csv tsv svmlight{packed}\n",
             std::env::consts::ARCH,
             std::env::consts::OS,
         ));

@@ -4,6 +4,7 @@
 //! 6 reading, writing or memory · 70 a bug · 130 interrupted. A broken pipe ends quietly.
 
 use crate::context::colour_on_stderr;
+use crate::spelling::spelled;
 use linsep::{Code, Error, Problem};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -118,7 +119,7 @@ fn render(error: &Error, colour: bool) -> String {
                     text,
                     "{red}error[{}]{plain}: {}",
                     problem.code,
-                    clean(&problem.message)
+                    clean(&spelled(&problem.message))
                 );
                 text.push_str(&render_place(problem));
             }
@@ -127,13 +128,19 @@ fn render(error: &Error, colour: bool) -> String {
                 let more = if data.more { "at least " } else { "" };
                 help.push(format!("{more}{} of {} rows are bad", data.bad_rows, data.rows));
             }
-            help.extend(data.problems[0].help.as_deref().map(clean));
+            help.extend(data.problems[0].help.as_deref().map(|help| clean(&spelled(help))));
             for line in help {
                 let _ = writeln!(text, "  {cyan}help{plain}: {line}");
             }
         }
         other => {
-            let _ = writeln!(text, "{red}error[{code}]{plain}: {}", clean(&other.to_string()));
+            let words = match other {
+                // What is wrong with a file is said in the words of its parser, whose backticks
+                // mark fields of that file.
+                Error::Model { .. } => other.to_string(),
+                _ => spelled(&other.to_string()),
+            };
+            let _ = writeln!(text, "{red}error[{code}]{plain}: {}", clean(&words));
             if let Some(help) = advice(other) {
                 let _ = writeln!(text, "  {cyan}help{plain}: {help}");
             }

@@ -4,7 +4,8 @@ use crate::context::Context;
 use clap::{Arg, ArgAction, ArgMatches};
 use linsep::data::basis::BasisSpec;
 use linsep::data::read::{
-    BadRows, Categorical, ColumnRange, Format, Missing, ReadOptions, ReadingChoice, UnknownLevel,
+    BadRows, Categorical, ColumnRange, Format, Input, Missing, ReadOptions, ReadingChoice,
+    RowSource, UnknownLevel,
 };
 use linsep::{Dataset, Error, Result};
 use std::path::PathBuf;
@@ -106,6 +107,20 @@ pub(crate) fn expand(
 /// The data files of a command.
 pub(crate) fn paths(matches: &ArgMatches) -> Vec<PathBuf> {
     matches.get_many::<PathBuf>("data").into_iter().flatten().cloned().collect()
+}
+
+/// The rows of the data files of a command, as the flags say.
+pub(crate) fn source(matches: &ArgMatches, context: &Context) -> Result<RowSource<'static>> {
+    Ok(source_of(&paths(matches), &options(matches, context)?))
+}
+
+/// The rows of files; `-` is standard input.
+pub(crate) fn source_of(paths: &[PathBuf], options: &ReadOptions) -> RowSource<'static> {
+    let input = |path: &PathBuf| match path.as_os_str() == "-" {
+        true => Input::reader(std::io::stdin(), "<stdin>"),
+        false => Input::path(path),
+    };
+    RowSource::new(paths.iter().map(input).collect(), options)
 }
 
 /// Where bad rows go, if they are kept apart.

@@ -10,6 +10,7 @@ mod heap;
 mod input;
 mod output;
 mod progress;
+mod spelling;
 mod units;
 
 use context::Context;

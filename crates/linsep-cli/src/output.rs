@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::exit::{Failure, clean};
+use crate::spelling::spelled;
 use std::io::{BufWriter, Write};
 
 /// Writes text to stdout.
@@ -25,7 +26,7 @@ pub(crate) fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
 /// A note for people, on stderr, unless they asked for quiet.
 pub(crate) fn note(context: &Context, text: &str) {
     if !context.quiet {
-        crate::exit::eprint_all(&format!("note: {text}\n"));
+        crate::exit::eprint_all(&format!("note: {}\n", spelled(text)));
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::context::{Context, ProgressMode, timed_out};
 use crate::exit::eprint_all;
 use crate::output::grouped;
-use linsep::{Observer, Stop, Training};
+use linsep::{Observer, Progress, Stop, Training};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -23,22 +23,11 @@ impl<'a> Watch<'a> {
 
     fn show(&mut self, now: &dyn Training) {
         let progress = now.progress();
+        let ceiling = now.bounds_margin().and_then(|run| run.margin_ceiling());
         match self.context.progress {
             ProgressMode::Never => {}
             ProgressMode::Line => {
-                let mistakes = match progress.last_mistakes {
-                    Some(mistakes) => format!("{} mistakes in the last pass", grouped(mistakes)),
-                    None => "first pass".to_owned(),
-                };
-                let ceiling = match now.margin_ceiling() {
-                    Some(ceiling) => format!(", margin at most {}", rounded_up(ceiling)),
-                    None => String::new(),
-                };
-                eprint_all(&format!(
-                    "\r\x1b[Kepoch {}, {mistakes}, {} updates{ceiling}",
-                    grouped(progress.epochs),
-                    grouped(progress.updates)
-                ));
+                eprint_all(&format!("\r\x1b[K{}", line(&progress, ceiling)));
             }
             ProgressMode::Json => {
                 let line = serde_json::json!({
@@ -46,7 +35,9 @@ impl<'a> Watch<'a> {
                     "visits": progress.visits,
                     "updates": progress.updates,
                     "last_mistakes": progress.last_mistakes,
-                    "margin_ceiling": now.margin_ceiling(),
+                    "objective": progress.objective,
+                    "gap": progress.gap,
+                    "margin_ceiling": ceiling,
                     "seconds": self.started.elapsed().as_secs_f64(),
                 });
                 eprint_all(&format!("{line}\n"));
@@ -54,6 +45,26 @@ impl<'a> Watch<'a> {
         }
         self.shown = true;
     }
+}
+
+/// What is known of a run, in one line.
+fn line(progress: &Progress, ceiling: Option<f64>) -> String {
+    let mut parts = vec![format!("epoch {}", grouped(progress.epochs))];
+    match (progress.objective, progress.last_mistakes) {
+        (Some(objective), _) => {
+            parts.push(format!("objective {objective:.6e}"));
+            parts.extend(progress.gap.map(|gap| format!("gap {gap:.1e}")));
+        }
+        (None, Some(mistakes)) => {
+            parts.push(format!("{} mistakes in the last pass", grouped(mistakes)));
+        }
+        (None, None) => parts.push("first pass".to_owned()),
+    }
+    if progress.objective.is_none() {
+        parts.push(format!("{} updates", grouped(progress.updates)));
+    }
+    parts.extend(ceiling.map(|ceiling| format!("margin at most {}", rounded_up(ceiling))));
+    parts.join(", ")
 }
 
 /// Three digits, never less than the number.
@@ -81,5 +92,25 @@ impl Drop for Watch<'_> {
         if self.shown && self.context.progress == ProgressMode::Line {
             eprint_all("\r\x1b[K");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_what_is_known() {
+        let online =
+            Progress::default().with_epochs(3).with_updates(1234).with_last_mistakes(Some(7));
+        let words = "epoch 3, 7 mistakes in the last pass, 1,234 updates";
+        assert_eq!(line(&online, None), words);
+        assert!(line(&online, Some(0.5)).starts_with(&format!("{words}, margin at most 5.0")));
+        assert_eq!(line(&Progress::default(), None), "epoch 0, first pass, 0 updates");
+        let optimiser =
+            Progress::default().with_epochs(9).with_objective(Some(12.5)).with_gap(Some(0.003));
+        assert_eq!(line(&optimiser, None), "epoch 9, objective 1.250000e1, gap 3.0e-3");
+        let unbounded = optimiser.with_gap(None);
+        assert_eq!(line(&unbounded, None), "epoch 9, objective 1.250000e1");
     }
 }

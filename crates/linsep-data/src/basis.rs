@@ -14,9 +14,12 @@
 //! References: Cover 1965 (patterns in a space of products); Bishop, Pattern Recognition and Machine
 //! Learning, section 3.1.
 
+mod expander;
 #[doc(hidden)]
 pub mod spec;
 
+#[doc(hidden)]
+pub use expander::Expander;
 pub use spec::BasisSpec;
 
 use super::input::InputMap;
@@ -51,6 +54,7 @@ pub struct Degree(pub u32);
 /// exp(−|x − c|²/2σ²) for each centre c.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Gaussians {
     /// σ, the same for all.
     pub sigma: f64,
@@ -182,19 +186,7 @@ impl Basis {
     pub fn expand_row(&self, row: &[f64], features: usize) -> Vec<f64> {
         let mut values = row[..row.len().min(features)].to_vec();
         values.resize(features, 0.0);
-        if let Basis::Gaussians(gaussians) = self {
-            let more: Vec<f64> = gaussians.values(&values).collect();
-            values.extend(more);
-            return values;
-        }
-        // A row given by hand has no place to report; what leaves the range is left as it is.
-        self.for_products(features, |factors| {
-            let value = |&factor: &u32| values[factor as usize];
-            // Zero makes zero, also where the other factors alone would leave the range.
-            let is_zero = factors.iter().any(|factor| value(factor) == 0.0);
-            let product = factors[1..].iter().fold(value(&factors[0]), |p, x| p * value(x));
-            values.push(if is_zero { 0.0 } else { product });
-        });
+        Expander::new(self, features).expand(&mut values);
         values
     }
 
@@ -287,10 +279,12 @@ impl Basis {
 
 impl Gaussians {
     fn values<'a>(&'a self, row: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
-        self.centres.iter().map(|centre| {
-            let square: f64 = row.iter().zip(centre).map(|(x, c)| (x - c) * (x - c)).sum();
-            (-square / self.sigma / self.sigma / 2.0).exp()
-        })
+        self.centres.iter().map(|centre| self.value(row, centre))
+    }
+
+    fn value(&self, row: &[f64], centre: &[f64]) -> f64 {
+        let square: f64 = row.iter().zip(centre).map(|(x, c)| (x - c) * (x - c)).sum();
+        (-square / self.sigma / self.sigma / 2.0).exp()
     }
 }
 
@@ -363,10 +357,16 @@ impl Dataset {
         max_memory: Option<u64>,
     ) -> Result<Dataset> {
         if self.input.basis.is_some() {
-            return Err(Error::usage("--basis: the data has basis functions already"));
+            return Err(Error::usage("`basis`: the data has basis functions already"));
         }
         let basis = spec.on(&self, rows, seed)?;
         self.expanded(basis, max_memory)
+    }
+
+    /// The data before basis functions.
+    pub(crate) fn without_basis(mut self) -> Dataset {
+        self.features.contract();
+        self
     }
 
     /// With the basis of a model.
@@ -381,7 +381,7 @@ impl Features {
     pub(crate) fn expand(&mut self, basis: Basis, max_memory: Option<u64>) -> Result<()> {
         basis
             .check(self.input.features)
-            .map_err(|words| Error::usage(format!("--basis: {words}")))?;
+            .map_err(|words| Error::usage(format!("`basis`: {words}")))?;
         self.input.basis = Some(basis.clone());
         let check = |needed: u64| match max_memory {
             Some(limit) if needed > limit => {
@@ -394,6 +394,14 @@ impl Features {
         let raw = Arc::new(std::mem::replace(&mut self.store, store));
         self.expansion = Some(Expansion { raw, claimed: basis.claimed() });
         Ok(())
+    }
+
+    /// Goes back to the values before basis functions.
+    pub(crate) fn contract(&mut self) {
+        if let Some(Expansion { raw, .. }) = self.expansion.take() {
+            self.store = Arc::unwrap_or_clone(raw);
+            self.input.basis = None;
+        }
     }
 
     /// Why nothing can be proved about this data, if that is so.

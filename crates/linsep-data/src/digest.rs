@@ -3,13 +3,14 @@
 
 use super::Dataset;
 use crate::parallel::parallel_map;
-use linsep_proof::digest::{BLOCK_ROWS, block_hash, combine};
+use linsep_proof::digest::{BLOCK_ROWS, Version, block_hash, combine};
 use linsep_proof::{Entries, RowBuffer, Rows};
 
-/// The digest in hexadecimal.
-pub(crate) fn digest(data: &Dataset, threads: usize) -> String {
+/// The digest in hexadecimal, blocks of rows side by side.
+pub(crate) fn digest(data: &Dataset, version: Version, threads: usize) -> String {
     let blocks = data.len().div_ceil(BLOCK_ROWS) as usize;
-    combine(&parallel_map(blocks, threads, |block| block_hash(data, block as u64)))
+    let hash = |block: usize| block_hash(version, data, block as u64);
+    combine(version, &parallel_map(blocks, threads, hash))
 }
 
 /// The rows before basis functions: what the digest names, and what proofs start from.

@@ -59,6 +59,7 @@ kinds! {
 
 /// What to generate. `None` means the default of the kind.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct GenerateSpec {
     /// The kind of data set.
     pub kind: Kind,
@@ -76,6 +77,19 @@ pub struct GenerateSpec {
     pub nonzeros: Option<usize>,
     /// The seed of everything random.
     pub seed: u64,
+}
+
+linsep_proof::setters! {
+    GenerateSpec {
+        with_kind => kind: Kind,
+        with_rows => rows: Option<u64>,
+        with_features => features: Option<usize>,
+        with_classes => classes: Option<usize>,
+        with_margin => margin: Option<f64>,
+        with_noise => noise: f64,
+        with_nonzeros => nonzeros: Option<usize>,
+        with_seed => seed: u64,
+    }
 }
 
 impl GenerateSpec {
@@ -97,6 +111,7 @@ pub enum Values<'a> {
 
 /// One row; it borrows the generator's buffers.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct GeneratedRow<'a> {
     /// The class.
     pub label: &'a str,

@@ -3,12 +3,14 @@
 
 use super::basis::Basis;
 use crate::error::{Code, Error, Place, Problem, Result};
+use linsep_proof::InputField;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// How columns become features.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct InputMap {
     /// The number of features that the columns make, before basis functions.
     pub features: usize,
@@ -41,9 +43,24 @@ pub struct InputMap {
     pub basis: Option<Basis>,
 }
 
+linsep_proof::setters! {
+    InputMap {
+        with_label => label: Option<SourceColumn>,
+        with_source_columns => source_columns: Option<usize>,
+        with_index_base => index_base: Option<u8>,
+        with_kept => kept: Vec<(u32, u32)>,
+        with_weight => weight: Option<SourceColumn>,
+        with_rest => rest: bool,
+        with_columns => columns: Vec<InputColumn>,
+        with_binarize => binarize: Option<f64>,
+        with_basis => basis: Option<Basis>,
+    }
+}
+
 /// A column of the training file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct SourceColumn {
     /// Its name, if the file had a header.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,9 +69,17 @@ pub struct SourceColumn {
     pub position: usize,
 }
 
+impl SourceColumn {
+    /// A column by its name, if it has one, and its place.
+    pub fn new(name: Option<String>, position: usize) -> SourceColumn {
+        SourceColumn { name, position }
+    }
+}
+
 /// A column that is used, and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct InputColumn {
     /// Its name, if the file had a header.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,6 +95,22 @@ pub struct InputColumn {
     /// For a text column: a level that is not in the list sets no feature instead of being an error.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unknown_as_zeros: bool,
+}
+
+impl InputColumn {
+    /// A numeric column without a name at this place.
+    pub fn new(position: usize) -> InputColumn {
+        InputColumn { position, name: None, missing: None, levels: None, unknown_as_zeros: false }
+    }
+}
+
+linsep_proof::setters! {
+    InputColumn {
+        with_name => name: Option<String>,
+        with_missing => missing: Option<f64>,
+        with_levels => levels: Option<Vec<String>>,
+        with_unknown_as_zeros => unknown_as_zeros: bool,
+    }
 }
 
 impl InputMap {
@@ -102,8 +143,8 @@ impl InputMap {
     }
 
     /// The map that a certificate file holds; the words say what is wrong with it.
-    pub fn from_value(value: &serde_json::Value) -> std::result::Result<InputMap, String> {
-        let map: InputMap = serde_json::from_value(value.clone()).map_err(|e| e.to_string())?;
+    pub fn of_certificate(input: &InputField) -> std::result::Result<InputMap, String> {
+        let map: InputMap = input.read()?;
         map.check()?;
         Ok(map)
     }

@@ -143,14 +143,14 @@ impl Inspection {
         let (small, large) = sizes.fold((f64::INFINITY, 0.0f64), |(s, l), x| (s.min(x), l.max(x)));
         if large > 1e4 * small {
             problems.push(format!(
-                "the columns' largest magnitudes reach from {small:.3e} to {large:.3e}: scaling matters (see --scale)"
+                "the columns' largest magnitudes reach from {small:.3e} to {large:.3e}: scaling matters (see `scale`)"
             ));
         }
         let smallest = self.class_counts.iter().min().copied().unwrap_or(0);
         let largest = self.class_counts.iter().max().copied().unwrap_or(0);
         if smallest * 20 < largest {
             problems.push(format!(
-                "the smallest class has {smallest} rows, the largest {largest} (see --class-weight balanced)"
+                "the smallest class has {smallest} rows, the largest {largest} (see `class-weight=balanced`)"
             ));
         }
         problems

@@ -21,7 +21,9 @@ pub mod write;
 mod digest;
 mod features;
 mod origin;
+mod packing;
 mod table;
+mod view;
 
 // What the learners of the crate `linsep` build on. Not part of the documented interface.
 #[doc(hidden)]
@@ -37,3 +39,6 @@ pub use matrix::Kind as Encoding;
 pub use origin::Origin;
 pub(crate) use table::MergedLabels;
 pub use table::{Dataset, DatasetBuilder, Reading};
+#[doc(hidden)]
+pub use view::Held;
+pub use view::RowsView;

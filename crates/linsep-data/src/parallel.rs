@@ -45,6 +45,26 @@ fn for_each_item(count: usize, threads: usize, work: &(dyn Fn(usize) + Sync)) {
     });
 }
 
+/// Runs `work` on pieces of `size` places of `out`, each with its number. Every thread has a state of its
+/// own, made by `start`; the pieces do not depend on the number of threads.
+pub fn parallel_chunks<T: Send, S: Send>(
+    out: &mut [T],
+    size: usize,
+    threads: usize,
+    start: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, usize, &mut [T]) + Sync,
+) {
+    let pieces: Vec<Mutex<&mut [T]>> = out.chunks_mut(size).map(Mutex::new).collect();
+    let states = Mutex::new(Vec::new());
+    let states = || states.lock().unwrap_or_else(PoisonError::into_inner);
+    for_each_item(pieces.len(), threads, &|item| {
+        let free = states().pop();
+        let mut state = free.unwrap_or_else(&start);
+        work(&mut state, item, &mut pieces[item].lock().unwrap_or_else(PoisonError::into_inner));
+        states().push(state);
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,5 +74,22 @@ mod tests {
         let squares = parallel_map(1000, 7, |i| i * i);
         assert_eq!(squares, (0..1000).map(|i| i * i).collect::<Vec<_>>());
         assert!(parallel_map(0, 3, |i| i).is_empty());
+    }
+
+    #[test]
+    fn pieces_are_filled_where_they_stand() {
+        for (len, threads) in [(0, 2), (1, 1), (999, 1), (1000, 3), (1001, 8)] {
+            let mut out = vec![0; len];
+            parallel_chunks(
+                &mut out,
+                10,
+                threads,
+                || 1,
+                |one, number, piece| {
+                    piece.iter_mut().zip(10 * number..).for_each(|(place, i)| *place = i + *one);
+                },
+            );
+            assert_eq!(out, (1..=len).collect::<Vec<_>>());
+        }
     }
 }

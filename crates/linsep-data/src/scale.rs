@@ -117,7 +117,7 @@ impl Scaler {
             return Ok(());
         }
         Err(Error::usage(
-            "a column is too large or too small to be scaled; use --scale none or pow2",
+            "a column is too large or too small to be scaled; use `scale=none` or pow2",
         ))
     }
 }

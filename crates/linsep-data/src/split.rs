@@ -6,11 +6,19 @@ use crate::rng::{Purpose, Stream};
 
 /// Two disjoint lists of rows, each rising.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Split {
     /// Rows to learn from.
     pub train: Vec<u32>,
     /// Rows to test on.
     pub test: Vec<u32>,
+}
+
+impl Split {
+    /// Rows to learn from and rows to test on.
+    pub fn new(train: Vec<u32>, test: Vec<u32>) -> Split {
+        Split { train, test }
+    }
 }
 
 /// Sets `share` of the rows of every class aside for testing.

@@ -4,7 +4,8 @@ use crate::error::{Code, Error, Place, Problem, Result};
 use crate::input::InputMap;
 use crate::matrix::{Stage, Staging, Store};
 use crate::{Features, Origin, digest, read};
-use linsep_proof::ReadingField;
+use linsep_proof::digest::Version;
+use linsep_proof::{DataIdentity, ReadingField};
 
 /// A labelled table: what every learner learns from.
 ///
@@ -43,11 +44,19 @@ pub(crate) struct MergedLabels {
 
 /// How exact proofs understand the numbers, column by column.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Reading {
     /// The reading of every column that is not an exception: true means decimal, false binary64.
     pub decimal: bool,
     /// Columns that are binary64 although the default is decimal, rising.
     pub binary64: Vec<u32>,
+}
+
+impl Reading {
+    /// A reading with exceptions.
+    pub fn new(decimal: bool, binary64: Vec<u32>) -> Reading {
+        Reading { decimal, binary64 }
+    }
 }
 
 impl Reading {
@@ -66,7 +75,7 @@ impl Reading {
             true => linsep_proof::Reading::Decimal,
             false => linsep_proof::Reading::Binary64,
         };
-        ReadingField { default, binary64: self.binary64.clone() }
+        ReadingField::new(default, self.binary64.clone())
     }
 }
 
@@ -115,7 +124,7 @@ impl Dataset {
         Err(Problem::new(Code::ONE_CLASS, format!("every row is of class \"{class}\""), place)
             .value(class.as_bytes())
             .help(
-                "a classifier needs two classes: check --label, --limit and the order of the file",
+                "a classifier needs two classes: check `label`, `limit` and the order of the file",
             )
             .into())
     }
@@ -169,10 +178,20 @@ impl Dataset {
         self.features.for_each(row, each);
     }
 
-    /// The SHA-256 by which models and certificates name this data. See the module `digest` of the
-    /// documentation for what enters; `threads` never changes it.
+    /// The SHA-256 by which new models and certificates name this data. [`linsep_proof::digest`] says what
+    /// enters; `threads` never changes it.
     pub fn digest(&self, threads: usize) -> String {
-        digest::digest(self, threads)
+        self.digest_of(Version::LATEST, threads)
+    }
+
+    /// The SHA-256 by which files with this version of the digest name this data.
+    pub fn digest_of(&self, version: Version, threads: usize) -> String {
+        digest::digest(self, version, threads)
+    }
+
+    /// What new models and certificates say about which data they mean.
+    pub fn identity(&self, threads: usize) -> DataIdentity {
+        DataIdentity::new(self.digest(threads), self.n_rows() as u64)
     }
 
     /// The same rows with the classes of a model, which need not all occur. With `rest` the first class

@@ -7,9 +7,17 @@ use serde::{Deserialize, Serialize};
 /// What was proved, as a list of claims that can each be checked alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Certificate {
     /// The claims, in the order in which a report prints them.
     pub claims: Vec<Claim>,
+}
+
+impl Certificate {
+    /// A certificate with these claims.
+    pub fn new(claims: Vec<Claim>) -> Certificate {
+        Certificate { claims }
+    }
 }
 
 impl Certificate {
@@ -180,6 +188,7 @@ impl Claim {
 
 /// Which rows take part and with which sign.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Problem {
     /// How the problem came out of the classes.
     pub scheme: Scheme,
@@ -218,6 +227,7 @@ impl Scheme {
 /// A row with its multiplier λ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Weighted {
     /// 0-based row over all data rows.
     pub row: u64,
@@ -234,6 +244,7 @@ pub struct Weighted {
 /// A row with its multiplier against a class.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Against {
     /// 0-based row over all data rows.
     pub row: u64,
@@ -260,8 +271,9 @@ pub enum ExactNumber {
 }
 
 /// A plane with exact numbers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ExactPlane {
     /// One weight for each feature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -277,6 +289,7 @@ pub struct ExactPlane {
 /// The plane of a class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ClassPlane {
     /// The class.
     pub class: String,

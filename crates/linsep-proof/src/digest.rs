@@ -1,78 +1,139 @@
 //! The digest by which certificates and models name their data.
 //!
-//! Each row is written as: the label's UTF-8 bytes with their number before them (u32), the number
-//! of non-zero values (u32), then for each of them the 0-based column (u32) and the bits of the
-//! binary64 (u64), in rising order of the columns, everything little-endian. Rows are taken in blocks
-//! of 4,096; the digest is the SHA-256 of the concatenated SHA-256 of the blocks, so it can be
-//! computed on all cores and by workers that hold only some blocks. Names, width, weights, file
-//! format and storage do not enter.
+//! Rows are taken in blocks of 4,096. Each block is written as bytes and hashed with SHA-256; the digest
+//! is the SHA-256 of the hashes of all blocks. So it is computed on all cores, and by workers that hold
+//! only some blocks. What the bytes of a row are depends on the [`Version`]: [`second`] has those of
+//! new files, [`first`] those of files of version 0.1. Either way labels and values that are not 0 enter,
+//! with their columns; names, width, weights, file format and storage do not.
 
-use crate::rows::{Entries, RowBuffer, Rows};
+mod first;
+mod second;
+
+use crate::rows::{RowBuffer, Rows};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 /// Rows in one block of the digest.
 pub const BLOCK_ROWS: u64 = 4096;
 
+/// How rows become bytes. A file says `"digest": 2` beside the digest; without it the version is 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u64", into = "u64")]
+#[non_exhaustive]
+pub enum Version {
+    /// Twelve bytes for each value.
+    #[default]
+    One,
+    /// One byte and the shortest code of each value.
+    Two,
+}
+
+impl Version {
+    /// The version of new files.
+    pub const LATEST: Version = Version::Two;
+
+    /// Whether it is the one that files do not name.
+    pub(crate) fn is_unnamed(&self) -> bool {
+        *self == Version::One
+    }
+
+    /// What stands before the hashes of the blocks, so that no digest is one of another version.
+    fn prefix(self) -> &'static [u8] {
+        match self {
+            Version::One => b"",
+            Version::Two => b"linsep.digest/2\n",
+        }
+    }
+}
+
+impl TryFrom<u64> for Version {
+    type Error = String;
+
+    fn try_from(number: u64) -> Result<Version, String> {
+        match number {
+            2 => Ok(Version::Two),
+            1 => Err("version 1 of the digest is not named".into()),
+            _ => Err(format!("version {number} of the digest is not known, only 1 and 2 are")),
+        }
+    }
+}
+
+impl From<Version> for u64 {
+    fn from(version: Version) -> u64 {
+        match version {
+            Version::One => 1,
+            Version::Two => 2,
+        }
+    }
+}
+
 /// The hash of one block of rows.
-pub fn block_hash(rows: &dyn Rows, block: u64) -> [u8; 32] {
-    let mut sha = Sha256::new();
-    let (mut buffer, mut bytes) = (RowBuffer::default(), Vec::new());
+pub fn block_hash(version: Version, rows: &dyn Rows, block: u64) -> [u8; 32] {
+    let (mut hash, mut writer) = (Sha256::new(), Writer::new(version));
     for row in block * BLOCK_ROWS..((block + 1) * BLOCK_ROWS).min(rows.len()) {
-        write_row(rows, row, &mut buffer, &mut bytes);
-        sha.update(&bytes);
+        writer.write(rows, row, &mut hash);
     }
-    sha.finalize().into()
+    writer.flush(&mut hash);
+    hash.finalize().into()
 }
 
-/// A row as it enters the hash.
-fn write_row(rows: &dyn Rows, row: u64, buffer: &mut RowBuffer, bytes: &mut Vec<u8>) {
-    let label = rows.label(row).as_bytes();
-    bytes.clear();
-    bytes.extend_from_slice(&(label.len() as u32).to_le_bytes());
-    bytes.extend_from_slice(label);
-    match rows.entries(row, buffer) {
-        Entries::Sparse(columns, values) => {
-            let pairs = columns.iter().copied().zip(values.iter().copied());
-            write_entries(values.len(), pairs, bytes);
+/// Writes rows as bytes and hashes them, many at a time where they are short.
+#[derive(Clone)]
+struct Writer {
+    version: Version,
+    row: RowBuffer,
+    bytes: second::Bytes,
+}
+
+impl Writer {
+    fn new(version: Version) -> Writer {
+        Writer { version, row: RowBuffer::default(), bytes: second::Bytes::default() }
+    }
+
+    fn write(&mut self, rows: &dyn Rows, row: u64, hash: &mut Sha256) {
+        const AT_ONCE: usize = 1 << 14;
+        let RowBuffer { columns, values } = &mut self.row;
+        rows.load(row, columns, values);
+        match self.version {
+            Version::One => first::write_row(rows.label(row), columns, values, &mut self.bytes),
+            Version::Two => second::write_row(rows.label(row), columns, values, &mut self.bytes),
         }
-        Entries::Dense(values) => {
-            let nonzero = values.iter().filter(|value| **value != 0.0).count();
-            let pairs = values.iter().copied().enumerate().filter(|(_, value)| *value != 0.0);
-            write_entries(nonzero, pairs.map(|(column, value)| (column as u32, value)), bytes);
+        if self.bytes.written().len() > AT_ONCE {
+            self.flush(hash);
         }
     }
-}
 
-/// The number of entries and their twelve bytes each.
-fn write_entries(count: usize, pairs: impl Iterator<Item = (u32, f64)>, bytes: &mut Vec<u8>) {
-    bytes.extend_from_slice(&(count as u32).to_le_bytes());
-    let start = bytes.len();
-    bytes.resize(start + 12 * count, 0);
-    let (entries, _) = bytes[start..].as_chunks_mut::<12>();
-    for (entry, (column, value)) in entries.iter_mut().zip(pairs) {
-        entry[..4].copy_from_slice(&column.to_le_bytes());
-        entry[4..].copy_from_slice(&value.to_bits().to_le_bytes());
+    fn flush(&mut self, hash: &mut Sha256) {
+        hash.update(self.bytes.written());
+        self.bytes.clear();
     }
 }
 
-/// The digest of rows that come part by part, in constant memory.
-#[derive(Clone, Default)]
+/// The digest of rows that come part by part, in constant memory, of the [latest](Version::LATEST) version.
+#[derive(Clone)]
 pub struct Digester {
     whole: Sha256,
     block: Sha256,
+    writer: Writer,
     rows: u64,
+}
+
+impl Default for Digester {
+    fn default() -> Digester {
+        let version = Version::LATEST;
+        let (whole, block) = (Sha256::new_with_prefix(version.prefix()), Sha256::new());
+        Digester { whole, block, writer: Writer::new(version), rows: 0 }
+    }
 }
 
 impl Digester {
     /// Adds the rows of the next part.
     pub fn add(&mut self, rows: &dyn Rows) {
-        let (mut buffer, mut bytes) = (RowBuffer::default(), Vec::new());
         for row in 0..rows.len() {
-            write_row(rows, row, &mut buffer, &mut bytes);
-            self.block.update(&bytes);
+            self.writer.write(rows, row, &mut self.block);
             self.rows += 1;
             if self.rows.is_multiple_of(BLOCK_ROWS) {
-                self.whole.update(std::mem::take(&mut self.block).finalize());
+                self.end_block();
             }
         }
     }
@@ -80,24 +141,34 @@ impl Digester {
     /// The number of rows and their digest.
     pub fn finish(mut self) -> (u64, String) {
         if !self.rows.is_multiple_of(BLOCK_ROWS) {
-            self.whole.update(self.block.finalize());
+            self.end_block();
         }
         (self.rows, hex(&self.whole.finalize()))
+    }
+
+    fn end_block(&mut self) {
+        self.writer.flush(&mut self.block);
+        self.whole.update(std::mem::take(&mut self.block).finalize());
     }
 }
 
 /// The digest that the hashes of all blocks make.
-pub fn combine(hashes: &[[u8; 32]]) -> String {
-    let mut whole = Sha256::new();
+pub fn combine(version: Version, hashes: &[[u8; 32]]) -> String {
+    let mut whole = Sha256::new_with_prefix(version.prefix());
     hashes.iter().for_each(|hash| whole.update(hash));
     hex(&whole.finalize())
 }
 
-/// The digest of all rows, on this thread.
+/// The digest of all rows in the [latest](Version::LATEST) version, on this thread.
 pub fn digest(rows: &dyn Rows) -> String {
+    digest_of(Version::LATEST, rows)
+}
+
+/// The digest of all rows in a version, on this thread.
+pub fn digest_of(version: Version, rows: &dyn Rows) -> String {
     let blocks = rows.len().div_ceil(BLOCK_ROWS);
-    let hashes: Vec<[u8; 32]> = (0..blocks).map(|block| block_hash(rows, block)).collect();
-    combine(&hashes)
+    let hashes: Vec<[u8; 32]> = (0..blocks).map(|block| block_hash(version, rows, block)).collect();
+    combine(version, &hashes)
 }
 
 /// Bytes in hexadecimal.

@@ -3,9 +3,12 @@
 use crate::basis::Basis;
 use crate::claim::Certificate;
 use crate::claim::Claim;
+use crate::digest::Version;
 use crate::form;
 use crate::rows::Reading;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The format of certificates that stand alone, with planes of their own.
 pub const FORMAT: &str = "linsep.certificate/1";
@@ -17,6 +20,7 @@ pub const FORMAT_2: &str = "linsep.certificate/2";
 /// A certificate as it stands in a file, or inside a model file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct CertificateFile {
     /// [`FORMAT`] or [`FORMAT_2`].
     pub format: String,
@@ -24,7 +28,7 @@ pub struct CertificateFile {
     pub data: DataIdentity,
     /// How the columns of the file became features; a model file has this in its own place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub input: Option<serde_json::Value>,
+    pub input: Option<InputField>,
     /// What the numbers mean.
     pub reading: ReadingField,
     /// Whether planes have a bias.
@@ -35,24 +39,75 @@ pub struct CertificateFile {
     pub claims: Vec<Claim>,
 }
 
+setters! {
+    CertificateFile {
+        with_input => input: Option<InputField>,
+        with_basis => basis: Option<Basis>,
+        with_claims => claims: Vec<Claim>,
+    }
+}
+
 /// Which data, by its digest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct DataIdentity {
     /// The digest of the whole table.
     pub sha256: String,
+    /// The version of the digest; where it is not written, it is the first.
+    #[serde(default, skip_serializing_if = "Version::is_unnamed")]
+    pub digest: Version,
     /// Its number of rows.
     pub rows: u64,
+}
+
+setters! {
+    DataIdentity {
+        with_digest => digest: Version,
+    }
 }
 
 /// What the numbers mean, column by column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ReadingField {
     /// The meaning of every column that is not an exception.
     pub default: Reading,
     /// Columns that are binary64 although the default is decimal.
     pub binary64: Vec<u32>,
+}
+
+impl DataIdentity {
+    /// Data by its digest in the latest version.
+    pub fn new(sha256: String, rows: u64) -> DataIdentity {
+        DataIdentity { sha256, digest: Version::LATEST, rows }
+    }
+}
+
+impl ReadingField {
+    /// A reading with exceptions.
+    pub fn new(default: Reading, binary64: Vec<u32>) -> ReadingField {
+        ReadingField { default, binary64 }
+    }
+}
+
+/// How the columns of a file became features, in the words of who wrote the certificate. The checker
+/// does not read it: it is given features.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct InputField(Value);
+
+impl InputField {
+    /// The field that says this; `None` if it has no JSON form.
+    pub fn of<T: Serialize>(input: &T) -> Option<InputField> {
+        serde_json::to_value(input).ok().map(InputField)
+    }
+
+    /// What the field says; the words tell what is wrong with it.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, String> {
+        T::deserialize(&self.0).map_err(|error| error.to_string())
+    }
 }
 
 impl ReadingField {

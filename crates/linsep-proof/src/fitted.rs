@@ -21,6 +21,7 @@ pub enum Planes {
 /// A plane of a model. Its numbers are binary64, as those of the model are.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct FloatPlane {
     /// The class, where each has a plane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,6 +35,15 @@ pub struct FloatPlane {
     /// The bias; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bias: Option<f64>,
+}
+
+setters! {
+    FloatPlane {
+        with_class => class: Option<String>,
+        with_weights => weights: Option<Vec<f64>>,
+        with_sparse => sparse: Option<Vec<(u32, f64)>>,
+        with_bias => bias: Option<f64>,
+    }
 }
 
 impl FloatPlane {

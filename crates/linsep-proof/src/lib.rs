@@ -17,6 +17,9 @@
 //! assert!(nothing.claims.iter().all(|c| matches!(c, Claim::Unproved { .. })));
 //! ```
 
+#[macro_use]
+mod setters;
+
 mod basis;
 pub mod check;
 mod claim;
@@ -28,6 +31,7 @@ mod fitted;
 #[doc(hidden)]
 pub mod form;
 mod optimal;
+mod parts;
 mod rank;
 mod rows;
 mod threads;
@@ -37,7 +41,14 @@ pub use check::{Finding, check_claim, check_file};
 pub use claim::{
     Against, Certificate, Claim, ClassPlane, ExactNumber, ExactPlane, Problem, Scheme, Weighted,
 };
-pub use file::{CertificateFile, DataIdentity, FORMAT, FORMAT_2, FileError, ReadingField};
+pub use file::{
+    CertificateFile, DataIdentity, FORMAT, FORMAT_2, FileError, InputField, ReadingField,
+};
 pub use fitted::{ClassWeight, Equations, FloatPlane, Offset, Planes, Priors, Statistics};
 pub use optimal::{BiasInterval, DualPoint, Intercept, Loss, Objective, Optimality, WeightLimit};
 pub use rows::{Entries, Reading, RowBuffer, Rows};
+
+/// The examples of the README are run with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// D ≤ P of every model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Optimality {
     /// What is minimised.
     pub objective: Objective,
@@ -29,11 +30,32 @@ pub struct Optimality {
     pub bias: Option<BiasInterval>,
 }
 
+impl Optimality {
+    /// Evidence without a radius and an interval of the bias.
+    pub fn new(
+        objective: Objective,
+        dual: DualPoint,
+        primal: f64,
+        bound: f64,
+        gap: f64,
+    ) -> Optimality {
+        Optimality { objective, dual, primal, bound, gap, radius: None, bias: None }
+    }
+}
+
+setters! {
+    Optimality {
+        with_radius => radius: Option<f64>,
+        with_bias => bias: Option<BiasInterval>,
+    }
+}
+
 /// Σ c_i loss_i + Σ_j (l2/2 v_j² + l1 |v_j|), v_j = w_j · scale_j, over all planes.
 ///
 /// c_i is the binary64 product (c · weight of the row) · weight of its class, rounded twice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Objective {
     /// The loss of a row.
     pub loss: Loss,
@@ -54,6 +76,33 @@ pub struct Objective {
     /// Columns whose weights (of the one plane of two classes) must stay between limits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<WeightLimit>,
+}
+
+impl Objective {
+    /// A loss with the penalty Σ v²/2 and a free bias.
+    pub fn new(loss: Loss, c: f64) -> Objective {
+        Objective {
+            loss,
+            c,
+            l2: 1.0,
+            l1: 0.0,
+            intercept: Intercept::Free,
+            class_weights: Vec::new(),
+            scale: Vec::new(),
+            limits: Vec::new(),
+        }
+    }
+}
+
+setters! {
+    Objective {
+        with_l2 => l2: f64,
+        with_l1 => l1: f64,
+        with_intercept => intercept: Intercept,
+        with_class_weights => class_weights: Vec<(String, f64)>,
+        with_scale => scale: Vec<f64>,
+        with_limits => limits: Vec<WeightLimit>,
+    }
 }
 
 /// The loss of a row: of its margin m = ±(w·x + b) for two classes, else of all scores.
@@ -88,6 +137,7 @@ pub enum Intercept {
 /// The least and the most that a weight may be.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct WeightLimit {
     /// 0-based column.
     pub column: u32,
@@ -99,6 +149,13 @@ pub struct WeightLimit {
     pub most: Option<f64>,
 }
 
+impl WeightLimit {
+    /// Limits of the weight of a column.
+    pub fn new(column: u32, least: Option<f64>, most: Option<f64>) -> WeightLimit {
+        WeightLimit { column, least, most }
+    }
+}
+
 /// What a dual point is made from. Every point bounds the objective; a good one bounds it closely.
 ///
 /// Rows that are not listed take the slope of their loss at the planes: two classes
@@ -106,6 +163,7 @@ pub struct WeightLimit {
 /// exp(s_k)/Σ exp(s), or the whole share for the class of the greatest s_k + 1 (k ≠ own) or s_own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct DualPoint {
     /// Instead of the claim's own plane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -122,9 +180,19 @@ pub struct DualPoint {
     pub shares: Vec<(u64, Vec<(u32, f64)>)>,
 }
 
+setters! {
+    DualPoint {
+        with_plane => plane: Option<FloatPlane>,
+        with_planes => planes: Option<Vec<FloatPlane>>,
+        with_alpha => alpha: Vec<(u64, f64)>,
+        with_shares => shares: Vec<(u64, Vec<(u32, f64)>)>,
+    }
+}
+
 /// Where the best bias lies.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct BiasInterval {
     /// No best bias is below.
     pub least: f64,
@@ -133,4 +201,11 @@ pub struct BiasInterval {
     /// The share by which the balanced α of the negative rows is cut for `least`, and that of the
     /// positive rows for `most`.
     pub tilt: [f64; 2],
+}
+
+impl BiasInterval {
+    /// An interval and the shares that prove it.
+    pub fn new(least: f64, most: f64, tilt: [f64; 2]) -> BiasInterval {
+        BiasInterval { least, most, tilt }
+    }
 }

@@ -66,6 +66,7 @@ pub enum Entries<'a> {
 
 /// Room for the values of a row.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct RowBuffer {
     /// Columns, where they are listed.
     pub columns: Vec<u32>,

@@ -16,8 +16,11 @@
 
 use linsep::engine::batch::Batch;
 use linsep::engine::perceptron::{Init, Order, Perceptron, PerceptronRun, Planes};
+use linsep::learn::descent::BATCH_PERCEPTRON;
+use linsep::learn::perceptron;
 use linsep::loss::Criterion;
 use linsep::model::{LinearModel, Plane};
+use linsep::run::ability::Traces;
 use linsep::run::update::{Beginning, Update};
 use linsep::run::{
     Budget, Certificate, Learner, Progress, Remark, SavedPlane, State, Status, Task, Training,
@@ -32,7 +35,7 @@ mod recipe;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AlgorithmBox {
-    /// The name, as in `--box`: the number of the lecture, and which of its boxes.
+    /// The name, as in `box`: the number of the lecture, and which of its boxes.
     pub name: &'static str,
     /// What it is called.
     pub title: &'static str,
@@ -75,7 +78,7 @@ pub const ALL: &[AlgorithmBox] = &[
                2  D(k) = the rows that a(k) puts on the wrong side: y (a·z) <= 0\n\
                3  a(k+1) = a(k) + eta * sum of y z over D(k)\n\
                4  repeat from 2 until D(k) is empty",
-        learner: "batch-perceptron",
+        learner: BATCH_PERCEPTRON,
         fixed: &BATCH,
         open: &[("eta", "1")],
         stop: "empty",
@@ -88,7 +91,7 @@ pub const ALL: &[AlgorithmBox] = &[
         text: "1  initialise a(0)\n\
                2  at a row that is wrong, y (a·z) <= 0: a(k+1) = a(k) + eta y z\n\
                3  repeat 2, row after row, until every row is right",
-        learner: "perceptron",
+        learner: perceptron::NAME,
         fixed: &with(("ties", "000"), ("order", "cyclic")),
         open: &[("eta", "1"), ("init", "zero")],
         stop: "empty",
@@ -106,7 +109,7 @@ pub const ALL: &[AlgorithmBox] = &[
                6      if t(n) != y then\n\
                7        w(t+1) <- w(t+1) + x(n) t(n)\n\
                8    return w",
-        learner: "perceptron",
+        learner: perceptron::NAME,
         fixed: &with(("ties", "001"), ("init", "zero")),
         open: &[("eta", "1"), ("order", "cyclic")],
         stop: "empty",
@@ -125,7 +128,7 @@ pub const ALL: &[AlgorithmBox] = &[
                4    for (x, y) in D do\n\
                5      if y (w·x) <= 0 then w <- w + y x, m <- m + 1\n\
                6    if m = 0 then break",
-        learner: "perceptron",
+        learner: perceptron::NAME,
         fixed: &[
             ("ties", "002"),
             ("order", "cyclic"),
@@ -150,7 +153,7 @@ pub const ALL: &[AlgorithmBox] = &[
                4      compute the activation function\n\
                5      if y(x(i)) = t(i) then break\n\
                6      else update the weight: w <- w + eta x(i) t(i)",
-        learner: "perceptron",
+        learner: perceptron::NAME,
         fixed: &with(("ties", "003"), ("order", "cyclic")),
         open: &[("eta", "1"), ("init", "random")],
         stop: "empty",
@@ -165,7 +168,7 @@ pub const ALL: &[AlgorithmBox] = &[
         title: "perceptron learning by gradient descent, all rows at a time",
         text: "1  w(i+1) = w(i) + eta(i) * sum over n of [g(z x) <= 0] z x, with eta(i) >= 0\n\
                2  stop when the sum is 0: no row is wrong",
-        learner: "batch-perceptron",
+        learner: BATCH_PERCEPTRON,
         fixed: &BATCH,
         open: &[("eta", "1")],
         stop: "empty",
@@ -177,7 +180,7 @@ pub const ALL: &[AlgorithmBox] = &[
         title: "perceptron learning by gradient descent, row after row",
         text: "1  w(i+1) = w(i) + eta(i) [g(z x) <= 0] z x, with eta(i) >= 0\n\
                2  stop when no row of the last N iterations was wrong",
-        learner: "perceptron",
+        learner: perceptron::NAME,
         fixed: &[("ties", "004"), TWO_CLASSES[0], TWO_CLASSES[1], TWO_CLASSES[2], TWO_CLASSES[3]],
         open: &[("eta", "1"), ("order", "cyclic"), ("init", "zero")],
         stop: "clean-window",
@@ -214,7 +217,7 @@ impl Learner for TwoClasses {
             0..=2 => self.1.start(task),
             classes => Err(Error::usage(format!(
                 "box {} is about two classes, the data has {classes}; \
-                 --positive CLASS makes the others one",
+                 `positive=CLASS` makes the others one",
                 self.0
             ))),
         }
@@ -358,7 +361,7 @@ impl Loop {
 
 impl Training for Loop {
     fn advance(&mut self, budget: Budget) -> Status {
-        let Budget { mut visits, mut updates } = budget;
+        let Budget { mut visits, mut updates, .. } = budget;
         loop {
             if !self.goes_on() {
                 return Status::Finished;
@@ -367,7 +370,7 @@ impl Training for Loop {
                 return Status::Running;
             }
             let before = self.run.progress();
-            let status = self.run.advance(Budget { visits: 1, updates });
+            let status = self.run.advance(Budget::new(1, updates));
             if status == Status::Diverged {
                 return status;
             }
@@ -397,12 +400,11 @@ impl Training for Loop {
         let inner = self.run.progress();
         match self.printed {
             Printed::WhilePositive => inner,
-            Printed::WhileBelow => Progress {
-                epochs: self.now.passes,
-                visits: self.now.visits + inner.visits,
-                updates: self.now.updates + inner.updates,
-                last_mistakes: self.now.last_mistakes,
-            },
+            Printed::WhileBelow => inner
+                .with_epochs(self.now.passes)
+                .with_visits(self.now.visits + inner.visits)
+                .with_updates(self.now.updates + inner.updates)
+                .with_last_mistakes(self.now.last_mistakes),
         }
     }
 
@@ -412,25 +414,6 @@ impl Training for Loop {
 
     fn certificate(&self) -> Certificate {
         linsep::engine::perceptron::certificate_of(&self.task, Planes::One(1), &self.model().planes)
-    }
-
-    fn beginnings(&self) -> Vec<Beginning> {
-        let updates = self.progress().updates;
-        let mut beginnings = self.run.beginnings();
-        beginnings.iter_mut().for_each(|beginning| beginning.updates = updates);
-        beginnings
-    }
-
-    fn last_updates(&self) -> Vec<Update> {
-        let numbered = |mut update: Update| {
-            if self.printed == Printed::WhileBelow {
-                update.number += self.now.updates;
-                update.epoch = self.now.passes + 1;
-            }
-            update
-        };
-        let inner = self.run.last_updates().into_iter().map(numbered);
-        self.last.iter().cloned().chain(inner).collect()
     }
 
     fn remarks(&self) -> Vec<Remark> {
@@ -455,7 +438,8 @@ impl Training for Loop {
                 )
             }
         };
-        let data = serde_json::json!({ "error": error, "visits": visits, "updates": updates });
+        let data =
+            [("error", error.into()), ("visits", visits.into()), ("updates", updates.into())];
         vec![Remark::new("loop", words, data)]
     }
 
@@ -475,5 +459,36 @@ impl Training for Loop {
         (self.now, self.last) = (saved.now, None);
         self.error = self.measure();
         Ok(())
+    }
+
+    linsep::training_has!(traces);
+    linsep::training_lacks!(
+        carries_on,
+        warm_starts,
+        bounds_margin,
+        bounds_objective,
+        generates,
+        seeks
+    );
+}
+
+impl Traces for Loop {
+    fn beginnings(&self) -> Vec<Beginning> {
+        let updates = self.progress().updates;
+        let mut beginnings = self.run.traces().map_or_else(Vec::new, |run| run.beginnings());
+        beginnings.iter_mut().for_each(|beginning| beginning.updates = updates);
+        beginnings
+    }
+
+    fn last_updates(&self) -> Vec<Update> {
+        let numbered = |mut update: Update| {
+            if self.printed == Printed::WhileBelow {
+                update.number += self.now.updates;
+                update.epoch = self.now.passes + 1;
+            }
+            update
+        };
+        let inner = self.run.traces().map_or_else(Vec::new, |run| run.last_updates());
+        self.last.iter().cloned().chain(inner.into_iter().map(numbered)).collect()
     }
 }

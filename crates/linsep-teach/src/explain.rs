@@ -15,6 +15,7 @@ use linsep_data::error::{Error, Result};
 
 /// What a feature adds to a score.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Contribution {
     /// The feature.
     pub feature: u32,
@@ -28,6 +29,7 @@ pub struct Contribution {
 
 /// A change of one feature that changes the prediction.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Flip {
     /// The feature.
     pub feature: u32,
@@ -41,6 +43,7 @@ pub struct Flip {
 
 /// The nearest point of the boundary.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Nearest {
     /// How far it is.
     pub distance: f64,
@@ -143,7 +146,7 @@ fn walls<'a>(
     predicted: u32,
 ) -> impl Iterator<Item = (u32, Plane, f64)> + 'a {
     let own = predicted as usize;
-    let zero = Plane { weights: vec![0.0; model.input.width()], bias: 0.0 };
+    let zero = Plane::new(vec![0.0; model.input.width()], 0.0);
     let count = model.classes.len() as u32;
     (0..count).filter(move |rival| *rival != predicted).map(move |rival| {
         let other = rival as usize;
@@ -214,28 +217,21 @@ fn nearest(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use linsep::model::Link;
     use linsep_data::input::InputMap;
 
     fn model(planes: &[(&[f64], f64)], binarize: Option<f64>) -> LinearModel {
         let count = planes.len().max(2);
-        let planes: Vec<Plane> =
-            planes.iter().map(|(w, b)| Plane { weights: w.to_vec(), bias: *b }).collect();
+        let planes: Vec<Plane> = planes.iter().map(|(w, b)| Plane::new(w.to_vec(), *b)).collect();
+        let rule = if planes.len() == 1 { Rule::Sign } else { Rule::ArgMax };
         let mut input = InputMap::plain(planes[0].weights.len());
         input.binarize = binarize;
-        LinearModel {
-            rule: if planes.len() == 1 { Rule::Sign } else { Rule::ArgMax },
-            planes,
-            link: Link::None,
-            classes: (0..count).map(|c| c.to_string()).collect(),
-            input,
-        }
+        LinearModel::new(planes, rule, (0..count).map(|c| c.to_string()).collect(), input)
     }
 
     fn explain(model: &LinearModel, row: &[f64], rival: Option<u32>) -> Explanation {
         let entries: Vec<(u32, f64)> =
             (0..).zip(row.iter().copied()).filter(|(_, x)| *x != 0.0).collect();
-        Explanation::of(model, &entries, &model.scores(row), rival).unwrap()
+        Explanation::of(model, &entries, &model.scores(row).unwrap(), rival).unwrap()
     }
 
     #[test]
@@ -265,7 +261,7 @@ mod tests {
                 let at = |share: f64| {
                     let mut moved = row;
                     moved[flip.feature as usize] += share * (flip.to - flip.from);
-                    model.class_of(&model.scores(&moved))
+                    model.class_of(&model.scores(&moved).unwrap())
                 };
                 assert_eq!((at(0.999), at(1.001)), (found.predicted, flip.class));
                 let back = [0.25, 0.5, 0.75, 0.99].map(|share| at(-share));
@@ -280,7 +276,7 @@ mod tests {
         let found = explain(&model, &[1.0, 0.3], Some(2));
         assert_eq!((found.predicted, found.rival), (0, 2));
         assert!((found.score - 1.1).abs() < 1e-15);
-        let scores = model.scores(&[1.0, 0.3]);
+        let scores = model.scores(&[1.0, 0.3]).unwrap();
         assert!(Explanation::of(&model, &[(0, 1.0), (1, 0.3)], &scores, Some(0)).is_err());
     }
 

@@ -97,16 +97,14 @@ impl Line {
 /// The boundary of two classes where the highest score wins: positive where the first one leads.
 pub fn boundary(first: &Plane, second: &Plane) -> Plane {
     let weights = first.weights.iter().zip(&second.weights).map(|(a, b)| a - b + 0.0).collect();
-    Plane { weights, bias: first.bias - second.bias + 0.0 }
+    Plane::new(weights, first.bias - second.bias + 0.0)
 }
 
 /// The angle of (b, w) and (1, x) in degrees; `None` where the plane is 0. `row` has the entries of x that
 /// are not 0.
 pub fn angle(plane: &Plane, row: &[(u32, f64)]) -> Option<f64> {
-    let shape = Shape::of(&Plane {
-        weights: plane.weights.iter().chain([&plane.bias]).copied().collect(),
-        bias: 0.0,
-    })?;
+    let shape =
+        Shape::of(&Plane::new(plane.weights.iter().chain([&plane.bias]).copied().collect(), 0.0))?;
     let longest = row.iter().fold(1f64, |most, (_, x)| most.max(x.abs()));
     let square: f64 = row.iter().map(|(_, x)| (x / longest) * (x / longest)).sum();
     let length = (square + (1.0 / longest) * (1.0 / longest)).sqrt();
@@ -177,11 +175,10 @@ impl<'a> Distances<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use linsep::model::Link;
     use linsep_data::input::InputMap;
 
     fn plane(weights: &[f64], bias: f64) -> Plane {
-        Plane { weights: weights.to_vec(), bias }
+        Plane::new(weights.to_vec(), bias)
     }
 
     #[test]
@@ -224,23 +221,27 @@ mod tests {
             vec![plane(&[1.0, 0.5], 0.0), plane(&[-0.5, 1.0], 0.25), plane(&[0.0, -1.5], 0.5)];
         let classes = ["a", "b", "c"].map(str::to_owned).to_vec();
         let input = InputMap::plain(2);
-        let model = LinearModel { planes, rule: Rule::ArgMax, link: Link::None, classes, input };
+        let model = LinearModel::new(planes, Rule::ArgMax, classes, input);
         let distances = Distances::new(&model);
         for row in [[1.0, 0.3], [-2.0, 1.0], [0.1, -3.0], [4.0, 4.0]] {
-            let scores = model.scores(&row);
+            let scores = model.scores(&row).unwrap();
             let class = model.class_of(&scores);
             let (distance, rival) = distances.inside(&scores, class).unwrap();
             assert!(distance > 0.0);
             let wall = boundary(&model.planes[rival as usize], &model.planes[class as usize]);
             let unit = Shape::of(&wall).unwrap().unit;
             let moved = |by: f64| [row[0] + by * unit[0], row[1] + by * unit[1]];
-            assert_eq!(model.class_of(&model.scores(&moved(0.999 * distance))), class);
-            assert_eq!(model.class_of(&model.scores(&moved(1.001 * distance))), rival);
+            assert_eq!(model.class_of(&model.scores(&moved(0.999 * distance)).unwrap()), class);
+            assert_eq!(model.class_of(&model.scores(&moved(1.001 * distance)).unwrap()), rival);
             for turn in 0..360 {
                 let (y, x) = f64::from(turn).to_radians().sin_cos();
                 let by = 0.999 * distance;
                 let near = [row[0] + by * x, row[1] + by * y];
-                assert_eq!(model.class_of(&model.scores(&near)), class, "no shorter way out");
+                assert_eq!(
+                    model.class_of(&model.scores(&near).unwrap()),
+                    class,
+                    "no shorter way out"
+                );
             }
         }
     }

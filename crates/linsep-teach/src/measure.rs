@@ -38,7 +38,7 @@ impl Measured {
         let gradient = self.gradient.as_ref()?;
         let mut all = gradient.weights.clone();
         all.push(gradient.bias);
-        Some(Shape::of(&Plane { weights: all, bias: 0.0 }).map_or(0.0, |shape| shape.norm))
+        Some(Shape::of(&Plane::new(all, 0.0)).map_or(0.0, |shape| shape.norm))
     }
 }
 
@@ -146,7 +146,8 @@ fn classes_of(model: &LinearModel, data: &Dataset) -> Result<Vec<u32>> {
         let row = row.unwrap_or(0) as u64;
         let origin = data.origin();
         let file = origin.file(row).map(str::to_owned);
-        let place = Place { file, line: origin.line(row), row: Some(row), ..Place::default() };
+        let place =
+            Place::default().with_file(file).with_line(origin.line(row)).with_row(Some(row));
         let label = &data.classes()[unknown];
         let words = format!("the model has no class \"{label}\"");
         return Err(Problem::new(Code::UNKNOWN_CLASS, words, place)
@@ -184,12 +185,12 @@ fn as_seen<'a>(model: &LinearModel, data: &'a Dataset) -> Result<Cow<'a, Dataset
 fn joint(model: &LinearModel, data: &Dataset, own: &[u32]) -> Vec<Option<f64>> {
     let together = |criterion| !matches!(criterion, Criterion::Distance | Criterion::Squared);
     let mut sums = [0.0; Criterion::ALL.len()];
-    let mut scores = vec![0.0; model.planes.len()];
     // The data is binarised already where the model asks for it, and values of 0 and 1 stay what they
     // are under any threshold from 0 to below 1, but not under others.
-    let plain = LinearModel { input: data.input().clone(), ..model.clone() };
+    let plain = model.clone().with_input(data.input().clone());
+    let mut scorer = plain.scorer(data);
     for row in (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0) {
-        plain.score_row(data.store(), row, &mut scores);
+        let scores = scorer.row(row);
         let class = own[data.class_of(row) as usize] as usize;
         let rivals = || scores.iter().enumerate().filter(|(k, _)| *k != class).map(|(_, s)| *s);
         let highest = rivals().fold(f64::NEG_INFINITY, f64::max);

@@ -75,11 +75,19 @@ impl Activation {
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ThresholdNeuron {
     /// w, one weight for each input.
     pub weights: Vec<f64>,
     /// θ.
     pub theta: f64,
+}
+
+impl ThresholdNeuron {
+    /// Weights and threshold.
+    pub fn new(weights: Vec<f64>, theta: f64) -> ThresholdNeuron {
+        ThresholdNeuron { weights, theta }
+    }
 }
 
 impl ThresholdNeuron {
@@ -90,7 +98,7 @@ impl ThresholdNeuron {
 
     /// The plane w·x + w₀ with w₀ = −θ.
     pub fn plane(&self) -> Plane {
-        Plane { weights: self.weights.clone(), bias: 0.0 - self.theta }
+        Plane::new(self.weights.clone(), 0.0 - self.theta)
     }
 
     /// Whether w·x ≥ θ. Inputs that are not given are 0.
@@ -110,11 +118,19 @@ impl ThresholdNeuron {
 
 /// A neuron without weights: it fires when no inhibitory input is on and at least θ others are.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct McCullochPitts {
     /// Whether each input is inhibitory.
     pub inhibitory: Vec<bool>,
     /// θ.
     pub theta: i64,
+}
+
+impl McCullochPitts {
+    /// Which inputs inhibit, and the threshold.
+    pub fn new(inhibitory: Vec<bool>, theta: i64) -> McCullochPitts {
+        McCullochPitts { inhibitory, theta }
+    }
 }
 
 impl McCullochPitts {
@@ -129,6 +145,7 @@ impl McCullochPitts {
 /// Every McCulloch-Pitts neuron of a function: the inhibitory inputs, and the whole thresholds that
 /// work, from `lowest` to `highest`; where a bound is missing, so is its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Thresholds {
     /// Whether each input is inhibitory.
     pub inhibitory: Vec<bool>,
@@ -149,6 +166,7 @@ impl Thresholds {
 /// Two rows that no McCulloch-Pitts neuron has both right: of the inputs that add, as many or more are
 /// on in the row that must stay silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Obstacle {
     /// A row whose output is 1.
     pub fires: usize,
@@ -356,5 +374,5 @@ pub fn plane_of(plane: &ExactPlane, features: usize) -> Option<Plane> {
         *weights.get_mut(*j as usize)? = number(weight)?;
     }
     let bias = plane.bias.as_ref().map_or(Some(0.0), number)?;
-    Some(Plane { weights, bias })
+    Some(Plane::new(weights, bias))
 }

@@ -16,8 +16,8 @@
 //! Reference: Duda, Hart, Stork, Pattern Classification, 5.4 and 5.5.
 
 use linsep::loss::Criterion;
-use linsep::model::{LinearModel, Link, Plane, Rule};
-use linsep::run::{Budget, Certificate, Learner, Progress, State, Status, Task, Training};
+use linsep::model::{LinearModel, Plane, Rule};
+use linsep::run::{Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,14 @@ pub struct TwoWeights {
     pub rate: Option<f64>,
     /// The weights at the start.
     pub start: [f64; 2],
+}
+
+linsep_proof::setters! {
+    TwoWeights {
+        with_batch => batch: Option<Criterion>,
+        with_rate => rate: Option<f64>,
+        with_start => start: [f64; 2],
+    }
 }
 
 impl Default for TwoWeights {
@@ -52,13 +60,12 @@ impl Learner for TwoWeights {
         Ok(Box::new(Run {
             batch: self.batch,
             rate,
-            model: LinearModel {
-                planes: vec![Plane { weights: vec![0.0; task.data.n_features()], bias: 0.0 }],
-                rule: Rule::Sign,
-                link: Link::None,
-                classes: task.data.classes().to_vec(),
-                input: task.data.input().clone(),
-            },
+            model: LinearModel::new(
+                vec![Plane::new(vec![0.0; task.data.n_features()], 0.0)],
+                Rule::Sign,
+                task.data.classes().to_vec(),
+                task.data.input().clone(),
+            ),
             has_bias: reflected.has_bias,
             now: Now { w: self.start, ended: z.is_empty(), ..Now::default() },
             z,
@@ -81,13 +88,13 @@ impl Reflected {
             (2, features) => {
                 return Err(Error::usage(format!(
                     "two weights are those of one feature with a bias or of two features without one; \
-                     there are {features} features, choose with --features"
+                     there are {features} features, choose with `features`"
                 )));
             }
             (classes, _) => {
                 return Err(Error::usage(format!(
                     "two weights are those of two classes and there are {classes}; choose one with \
-                     --positive CLASS"
+                     `positive=CLASS`"
                 )));
             }
         };
@@ -251,21 +258,29 @@ impl Training for Run {
     fn progress(&self) -> Progress {
         let Now { epochs, updates, last_mistakes, cursor, .. } = self.now;
         let visits = epochs * self.z.len() as u64 + cursor;
-        Progress { epochs, visits, updates, last_mistakes }
+        Progress::default()
+            .with_epochs(epochs)
+            .with_visits(visits)
+            .with_updates(updates)
+            .with_last_mistakes(last_mistakes)
     }
 
     fn model(&self) -> LinearModel {
         let mut model = self.model.clone();
         let [first, second] = self.now.w;
         model.planes[0] = match self.has_bias {
-            true => Plane { weights: vec![second], bias: first },
-            false => Plane { weights: vec![first, second], bias: 0.0 },
+            true => Plane::new(vec![second], first),
+            false => Plane::new(vec![first, second], 0.0),
         };
         model
     }
 
     fn certificate(&self) -> Certificate {
         Certificate::unproved("a run for a picture proves nothing")
+    }
+
+    fn remarks(&self) -> Vec<Remark> {
+        Vec::new()
     }
 
     fn save(&self) -> State {
@@ -280,6 +295,16 @@ impl Training for Run {
         self.now = now;
         Ok(())
     }
+
+    linsep::training_lacks!(
+        traces,
+        carries_on,
+        warm_starts,
+        bounds_margin,
+        bounds_objective,
+        generates,
+        seeks
+    );
 }
 
 /// A run as a picture shows it: the weights at the start and after each update, and whether it ended
@@ -300,7 +325,8 @@ pub(crate) fn path(settings: &TwoWeights, task: &Task, updates: u64) -> Result<P
     let mut points = vec![here(training.as_ref())];
     let mut stop = linsep::Stop::Updates;
     while stop == linsep::Stop::Updates && (points.len() as u64) <= updates {
-        let limits = linsep::Limits { epochs: None, updates: Some(points.len() as u64) };
+        let limits =
+            linsep::Limits::default().with_epochs(None).with_updates(Some(points.len() as u64));
         stop = linsep::drive(training.as_mut(), &limits, &mut ());
         if training.progress().updates == points.len() as u64 {
             points.push(here(training.as_ref()));
@@ -328,7 +354,7 @@ mod tests {
         let mut perceptron = Perceptron::default();
         (perceptron.order, perceptron.scale) = (Order::Cyclic, Scaling::None);
         for updates in 0..40 {
-            let limits = Limits { epochs: None, updates: Some(updates) };
+            let limits = Limits::default().with_epochs(None).with_updates(Some(updates));
             let own = TwoWeights::default().fit(&line(), &limits, &mut ()).unwrap();
             let its = perceptron.fit(&line(), &limits, &mut ()).unwrap();
             assert_eq!(own.model.planes, its.model.planes);
@@ -345,7 +371,7 @@ mod tests {
             (descent.scale, descent.rate) = (Scaling::None, Some("0.01".parse::<Rate>().unwrap()));
             let own =
                 TwoWeights { batch: Some(criterion), rate: Some(0.01), ..TwoWeights::default() };
-            let limits = Limits { epochs: Some(7), updates: None };
+            let limits = Limits::default().with_epochs(Some(7));
             let own = own.fit(&line(), &limits, &mut ()).unwrap().model.planes.remove(0);
             let its = descent.fit(&line(), &limits, &mut ()).unwrap().model.planes.remove(0);
             let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * b.abs();
@@ -376,12 +402,12 @@ mod tests {
     fn a_saved_run_goes_on_as_if_nothing_had_happened() {
         let settings = TwoWeights { batch: Some(Criterion::Distance), ..TwoWeights::default() };
         let mut whole = settings.start(&line()).unwrap();
-        drive(whole.as_mut(), &Limits { epochs: Some(9), updates: None }, &mut ());
+        drive(whole.as_mut(), &Limits::default().with_epochs(Some(9)), &mut ());
         let mut first = settings.start(&line()).unwrap();
         first.advance(Budget::visits(23));
         let mut second = settings.start(&line()).unwrap();
         second.restore(&first.save()).unwrap();
-        drive(second.as_mut(), &Limits { epochs: Some(9), updates: None }, &mut ());
+        drive(second.as_mut(), &Limits::default().with_epochs(Some(9)), &mut ());
         assert_eq!(whole.model(), second.model());
     }
 }

@@ -36,6 +36,7 @@ pub const LONGEST: u64 = 1_000_000;
 /// How rows of each class come about, as a generative learner found it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Density {
     /// π_k, the chance of each class; they add up to 1.
     pub priors: Vec<f64>,
@@ -236,7 +237,7 @@ impl<'a> Sampler<'a> {
     ) -> Result<Sampler<'a>> {
         if model.input.basis.is_some() {
             return Err(Error::usage(
-                "the model knows the density of basis functions of the columns, not of the columns; train without --basis to draw rows",
+                "the model knows the density of basis functions of the columns, not of the columns; train without `basis` to draw rows",
             ));
         }
         density.check(model.classes.len(), model.n_features()).map_err(Error::usage)?;
@@ -262,7 +263,7 @@ impl<'a> Sampler<'a> {
                 sampler.lengths = each.collect();
                 if let Some(length) = sampler.lengths.iter().find(|l| **l == 0 || **l > LONGEST) {
                     return Err(Error::usage(format!(
-                        "rows of {length} counts cannot be drawn; give a length from 1 to {LONGEST} with --length"
+                        "rows of {length} counts cannot be drawn; give a length from 1 to {LONGEST} with `length`"
                     )));
                 }
             }
@@ -271,7 +272,7 @@ impl<'a> Sampler<'a> {
         if length.is_some() && sampler.lengths.is_empty() {
             let family = density.name();
             return Err(Error::usage(format!(
-                "rows of the {family} density have no length; --length is for multinomial-nb"
+                "rows of the {family} density have no length; `length` is for multinomial-nb"
             )));
         }
         Ok(sampler)
@@ -370,7 +371,7 @@ mod tests {
     #[test]
     fn on_and_off_are_on_their_sides_of_the_threshold() {
         for threshold in [0.0, 0.5, 1.0, 7.5, -0.5, -3.0, 1e300, -1e300] {
-            let input = InputMap { binarize: Some(threshold), ..InputMap::plain(1) };
+            let input = InputMap::plain(1).with_binarize(Some(threshold));
             let [off, on] = switch(&input);
             assert!(off <= threshold && on > threshold && on.is_finite(), "{threshold} {off} {on}");
         }

@@ -9,7 +9,7 @@
 //! let rows = [[2.0, 1.0], [3.0, 4.0], [-1.0, -2.0], [-3.0, 0.5]];
 //! let data = Dataset::from_rows(&rows, &["warm", "warm", "cold", "cold"])?;
 //! let fit = Perceptron::default().fit(&Task::new(data), &Limits::default(), &mut ())?;
-//! assert_eq!(fit.model.predict(&[2.5, 2.0]), "warm");
+//! assert_eq!(fit.model.predict(&[2.5, 2.0])?, "warm");
 //! # Ok::<(), linsep::Error>(())
 //! ```
 //!
@@ -48,7 +48,13 @@ pub use linsep_data::{
     atomic, printable, rng,
 };
 pub use model::{Ballot, Leads, LinearModel, Link, Plane, Rule};
+pub use run::ability;
 pub use run::{
-    BinaryLearner, Budget, Certificate, Claim, Fit, Learner, Limits, Observer, Progress, Remark,
-    State, Status, Stop, Task, Training, drive,
+    BinaryLearner, Budget, Certificate, Claim, Datum, Fit, Learner, Limits, Observer, Progress,
+    Remark, State, Status, Stop, Task, Training, drive,
 };
+
+/// The examples of the README are run with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -20,6 +20,7 @@ use std::iter::once;
 
 /// What a [`Tally`] amounts to. `None` stands where a denominator would be zero.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Evaluation {
     /// The number of rows, whatever their weights.
     pub rows: u64,
@@ -47,6 +48,7 @@ pub struct Evaluation {
 
 /// Rows that no machine claims, or several: see [`crate::model::rule`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Ambiguous {
     /// How many there are.
     pub rows: u64,
@@ -56,6 +58,7 @@ pub struct Ambiguous {
 
 /// The rates of one class. Each row counts by its weight, except in `rows`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PerClass {
     /// The name of the class.
     pub class: String,
@@ -69,10 +72,12 @@ pub struct PerClass {
     pub f1: Option<f64>,
 }
 
+/// How many classes the text of an [`Evaluation`] shows.
+pub const SHOWN_CLASSES: usize = 12;
+
 impl Evaluation {
-    /// A table for people, of at most 12 classes.
+    /// A table for people, of at most [`SHOWN_CLASSES`] classes.
     pub fn to_text(&self) -> String {
-        const SHOWN: usize = 12;
         let mut text = format!("errors      {} of {}", self.errors, self.rows);
         if self.rows > 0 {
             let [low, high] = self.accuracy_interval.map(|rate| 100.0 * rate);
@@ -93,20 +98,21 @@ impl Evaluation {
                 self.rows
             );
         }
-        let names = self.classes.iter().take(SHOWN).map(|name| printable(name.as_bytes(), 24));
+        let names =
+            self.classes.iter().take(SHOWN_CLASSES).map(|name| printable(name.as_bytes(), 24));
         let mut counts = vec![once("true \\ predicted".into()).chain(names.clone()).collect()];
         let mut rates =
             vec!["class rows precision recall f1".split(' ').map(String::from).collect()];
         let cell = |rate: Option<f64>| rate.map_or("-".into(), |rate| format!("{rate:.4}"));
         for ((name, row), class) in names.zip(&self.confusion).zip(&self.per_class) {
-            let row = row.iter().take(SHOWN).map(u64::to_string);
+            let row = row.iter().take(SHOWN_CLASSES).map(u64::to_string);
             counts.push(once(name.clone()).chain(row).collect());
             let cells = [class.precision, class.recall, class.f1].map(cell);
             rates.push([name, class.rows.to_string()].into_iter().chain(cells).collect());
         }
         text += &format!("\n\n{}\n{}", table(&counts), table(&rates));
-        if let more @ 1.. = self.classes.len().saturating_sub(SHOWN) {
-            text += &format!("\n{more} more classes; use --json to get all\n");
+        if let more @ 1.. = self.classes.len().saturating_sub(SHOWN_CLASSES) {
+            text += &format!("\n{more} more classes\n");
         }
         text
     }
@@ -287,6 +293,7 @@ pub fn wilson(successes: u64, n: u64) -> [f64; 2] {
 
 /// The result of a cross-validation, every row predicted once by a model that had not seen it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CrossValidation {
     /// The number of folds.
     pub folds: usize,
@@ -366,7 +373,7 @@ yes      50     1.0000  0.9600  0.9796
 ";
         assert_eq!(found.to_text(), expected);
         let many = tally("a b c d e f g h i j k l m n o", &[]).finish();
-        assert!(many.to_text().ends_with("\n3 more classes; use --json to get all\n"));
+        assert!(many.to_text().ends_with("\n3 more classes\n"));
         assert_eq!(many.to_text().lines().count(), 31);
         let json = serde_json::to_value(&many).unwrap();
         assert!(json["accuracy"].is_null() && json["per_class"][14]["f1"].is_null());

@@ -4,12 +4,12 @@ use super::{data, flag, path};
 use crate::input;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command};
-use linsep::recipe::{self, Kind, Parameter};
+use linsep::recipe::{self, Ability, Parameter};
 
 /// What says which objective a model is compared on; the same as for `train`.
 pub(crate) fn parameters() -> Vec<&'static Parameter> {
     let mut parameters: Vec<&'static Parameter> = Vec::new();
-    let optimisers = recipe::ALL.iter().filter(|recipe| recipe.kind == Kind::Optimising);
+    let optimisers = recipe::ALL.iter().filter(|recipe| recipe.has(Ability::Certify));
     for parameter in optimisers.flat_map(|recipe| recipe.parameters) {
         let known = parameters.iter().any(|known| known.name == parameter.name);
         if !known && parameter.name != "multiclass" {
@@ -21,7 +21,7 @@ pub(crate) fn parameters() -> Vec<&'static Parameter> {
 
 /// `linsep certify`.
 pub(super) fn command() -> Command {
-    let names = ["logistic", "svm"];
+    let names = Ability::Certify.learners();
     let flags = parameters().into_iter().map(|parameter| {
         let default = match parameter.name {
             "gap" => "1e-6",

@@ -2,8 +2,9 @@
 
 use super::{flag, path, switch};
 use crate::input;
-use clap::Command;
 use clap::builder::PossibleValuesParser;
+use clap::{Arg, Command};
+use linsep::learn::discriminant::FISHER;
 use linsep::loss::Criterion;
 use linsep::recipe;
 
@@ -45,7 +46,13 @@ pub(super) fn plot() -> Command {
         .arg(flag("axes", "A,B", "The two features of pattern: names or #N [default: chosen]").help_heading(heading))
         .arg(switch("ambiguous", "Hatch where no machine or several machines claim a point").help_heading(heading))
         .arg(
-            flag("learner", "NAME", "Who trains where no model is given, or none [default: perceptron]")
+            Arg::new("learner")
+                .long("learner")
+                .value_name("NAME")
+                .help(format!(
+                    "Who trains where no model is given, or none [default: {}]",
+                    recipe::DEFAULT.name
+                ))
                 .value_parser(PossibleValuesParser::new(learners))
                 .help_heading(heading),
         )
@@ -64,7 +71,7 @@ pub(super) fn plot() -> Command {
         .arg(flag("updates", "N", "At most N updates of a run [default: by the view]").help_heading(heading))
         .arg(
             flag("direction", "WHICH", "Directions of histogram: means, fisher or both [default: both]")
-                .value_parser(PossibleValuesParser::new(["means", "fisher", "both"]))
+                .value_parser(PossibleValuesParser::new(["means", FISHER, "both"]))
                 .help_heading(heading),
         )
         .arg(flag("title", "TEXT", "The words above the picture").allow_hyphen_values(true).help_heading(heading))

@@ -11,11 +11,12 @@ use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, note, percent, print, print_json};
 use crate::progress::Watch;
+use crate::spelling::spelled;
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
 use linsep::model::foreign::ForeignModel;
-use linsep::proof::{Certificate, CertificateFile, Claim, DataIdentity, Optimality};
-use linsep::recipe::{Recipe, Settings};
+use linsep::proof::{Certificate, CertificateFile, Claim, InputField, Optimality};
+use linsep::recipe::{Ability, Recipe, Settings};
 use linsep::{Code, Error, Limits, Stop, Task};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -34,10 +35,10 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     // Planes, the dual point and the sums of the checker.
     check_width(&data, 64 * data.n_classes() as u64, context)?;
     let planes = foreign.planes_for(data.classes(), data.n_features())?;
-    let task = Task { data: Arc::clone(&data), rows: None, threads: context.threads };
+    let task = Task::new(Arc::clone(&data)).with_threads(context.threads);
     let mut training = learner.start(&task)?;
     let epochs = text("epochs").map(|epochs| input::whole("epochs", epochs)).transpose()?;
-    let limits = Limits { epochs: Some(epochs.unwrap_or(1000)), updates: None };
+    let limits = Limits::default().with_epochs(Some(epochs.unwrap_or(1000)));
     let stop = linsep::drive(training.as_mut(), &limits, &mut Watch::new(context));
     match stop {
         Stop::Interrupted => return Err(Error::Interrupted.into()),
@@ -51,7 +52,10 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
             "the limit was reached before the gap: the bound may be far from the best",
         ),
     }
-    let certificate = training.certificate_of(&planes);
+    let certificate = match training.bounds_objective() {
+        Some(run) => run.certificate_of(&planes),
+        None => return Err(recipe.cannot(Ability::Certify).into()),
+    };
     let proved = certificate.claims.iter().all(|claim| optimality(claim).is_some());
     if let Some(to) = matches.get_one::<PathBuf>("cert").filter(|_| proved) {
         let file = certificate_file(&task, certificate.clone());
@@ -84,8 +88,10 @@ fn objective(
     context: &Context,
 ) -> Result<(&'static Recipe, Settings), Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
-    let Some(learner) = text("learner").or(foreign.learner) else {
-        let words = "the file does not say what it makes small; give --learner logistic or svm";
+    let of_file = foreign.loss.and_then(Recipe::minimising).map(|recipe| recipe.name);
+    let Some(learner) = text("learner").or(of_file) else {
+        let able = Ability::Certify.learners().join(" or ");
+        let words = format!("the file does not say what it makes small; give --learner {able}");
         return Err(Error::usage(words).into());
     };
     let recipe = Recipe::find(learner)?;
@@ -93,7 +99,7 @@ fn objective(
     settings.seed = context.seed;
     settings.set("gap", "1e-6");
     settings.set("multiclass", "ovr");
-    for (name, value) in foreign.settings.iter().filter(|_| foreign.learner == Some(learner)) {
+    for (name, value) in foreign.settings.iter().filter(|_| of_file == Some(learner)) {
         settings.set(name, value);
     }
     let names = certified::parameters().into_iter().map(|parameter| parameter.name);
@@ -107,9 +113,9 @@ fn objective(
 
 fn certificate_file(task: &Task, certificate: Certificate) -> CertificateFile {
     let data = &task.data;
-    let identity = DataIdentity { sha256: data.digest(task.threads), rows: data.n_rows() as u64 };
+    let identity = data.identity(task.threads);
     let mut file = CertificateFile::new(identity, data.reading_field(), true, certificate);
-    file.input = serde_json::to_value(data.input()).ok();
+    file.input = InputField::of(data.input());
     file
 }
 
@@ -161,7 +167,7 @@ impl Found<'_> {
                     );
                 }
                 (Claim::Unproved { reason }, None) => {
-                    facts.add("proved", format!("nothing: {reason}"))
+                    facts.add("proved", format!("nothing: {}", spelled(reason)))
                 }
                 _ => {}
             }
@@ -174,7 +180,9 @@ impl Found<'_> {
             .claims
             .iter()
             .map(|claim| match (claim, optimality(claim)) {
-                (Claim::Unproved { reason }, _) => json!({ "proved": false, "reason": reason }),
+                (Claim::Unproved { reason }, _) => {
+                    json!({ "proved": false, "reason": spelled(reason) })
+                }
                 (_, Some(found)) => json!({
                     "proved": true,
                     "positive": claim.problem().map(|problem| &problem.positive),

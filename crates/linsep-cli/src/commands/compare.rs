@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::exit::{Failure, clean};
 use crate::input;
 use crate::output::{Facts, counted, grouped, print, print_json};
+use crate::spelling::spelled;
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
 use linsep::data::read::ReadResult;
@@ -29,7 +30,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let ReadResult { data, .. } = read;
     check_width(&data, 64, context)?;
     data.require_two_classes()?;
-    let task = Task { data: Arc::new(data), rows: None, threads: context.threads };
+    let task = Task::new(Arc::new(data)).with_threads(context.threads);
     let splits = folds(&task.data, plan.folds, context.seed)?;
     let mut contest = Contest { entries: Vec::new(), refused: Vec::new(), task, splits };
     for recipe in &plan.recipes {
@@ -119,7 +120,7 @@ impl Contest {
         match self.try_recipe(recipe, context) {
             Ok(entry) => self.entries.push(entry),
             Err(error @ (Error::Interrupted | Error::Io { .. })) => return Err(error.into()),
-            Err(error) => self.refused.push((recipe.name.to_owned(), error.to_string())),
+            Err(error) => self.refused.push((recipe.name.to_owned(), spelled(&error.to_string()))),
         }
         Ok(())
     }
@@ -184,14 +185,14 @@ impl Contest {
                 return Err(Error::Interrupted);
             }
             let begin = Instant::now();
-            let predicted = Neighbours { k }.predict(&data, train, test, context.threads);
+            let predicted = Neighbours::new(k).predict(&data, train, test, context.threads);
             seconds.push(begin.elapsed().as_secs_f64());
             predicted
         };
         let folds: Result<Vec<Vec<u32>>, Error> =
             self.splits.iter().map(|split| predict(&split.train, &split.test)).collect();
         let both = folds.and_then(|folds| {
-            let own = Neighbours { k }.predict(&data, &all, &all, context.threads)?;
+            let own = Neighbours::new(k).predict(&data, &all, &all, context.threads)?;
             Ok((folds, own))
         });
         match both {
@@ -199,7 +200,7 @@ impl Contest {
                 self.baseline(name, folds, errors(&own), median(&mut seconds));
             }
             Err(error @ Error::Interrupted) => return Err(error.into()),
-            Err(error) => self.refused.push((name, error.to_string())),
+            Err(error) => self.refused.push((name, spelled(&error.to_string()))),
         }
         Ok(())
     }
@@ -388,7 +389,8 @@ impl Report<'_> {
         }
         if self.plan.assumptions {
             for entry in self.contest.entries.iter().filter(|entry| !entry.baseline) {
-                notes.push(("assumes", format!("{}: {}", entry.name, assumption(&entry.name))));
+                let assumes = Recipe::find(&entry.name).map_or("", |recipe| recipe.assumes);
+                notes.push(("assumes", format!("{}: {assumes}", entry.name)));
             }
         }
         notes
@@ -454,24 +456,6 @@ impl Report<'_> {
                 .map(|(name, reason)| json!({ "learner": name, "reason": reason }))
                 .collect::<Vec<_>>(),
         })
-    }
-}
-
-/// What a learner takes for granted of the data.
-fn assumption(learner: &str) -> &'static str {
-    match learner {
-        "perceptron" => "nothing; it separates the rows or proves that no plane does",
-        "least-squares" | "adaline" => {
-            "targets near ±1 with equal spread; far rows pull, right ones too"
-        }
-        "hard-margin" => "nothing; it finds the widest plane or refuses rows that none separates",
-        "fisher" => "classes of the same spread; no form of the densities",
-        "lda" => "normal classes with one covariance",
-        "shared-variance-nb" => "independent normal columns with variances that the classes share",
-        "multinomial-nb" => "counts that are drawn independently of each other",
-        "bernoulli-nb" => "independent columns that are on or off",
-        "descent" => "what its criterion says; by default that a plane separates the rows",
-        _ => "that a plane separates the rows, or nearly so",
     }
 }
 

@@ -6,7 +6,6 @@ use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, grouped, print, print_json};
 use clap::ArgMatches;
-use linsep::data::read::read_with_map;
 use linsep::file::ModelFile;
 use linsep::loss::Criterion;
 use linsep::printable;
@@ -22,8 +21,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     // The last of K - 1 machines has no plane to measure.
     let machines = model.planes.len();
     let model = model.with_plane_for_each_class()?;
-    let options = input::options(matches, context)?;
-    let data = read_with_map(&input::paths(matches), &options, Some(&model.input))?.data;
+    let data = input::source(matches, context)?.read(Some(&model.input))?.data;
     super::check_width(&data, 64, context)?;
     let mut found = measure_model(&model, &data, context.threads)?;
     found.planes.truncate(machines);

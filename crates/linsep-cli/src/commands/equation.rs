@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn planes_are_written_as_people_do() {
         let names = ["x1".to_owned(), "x2".to_owned()];
-        let plane = |weights: &[f64], bias| Plane { weights: weights.to_vec(), bias };
+        let plane = |weights: &[f64], bias| Plane::new(weights.to_vec(), bias);
         assert_eq!(score(&plane(&[1.0, 1.0], -1.5), &names), "x1 + x2 - 1.5");
         assert_eq!(score(&plane(&[-1.0, 0.5], 2.0), &names), "-x1 + 0.5 x2 + 2");
         assert_eq!(score(&plane(&[0.0, 0.0], 0.0), &names), "0");

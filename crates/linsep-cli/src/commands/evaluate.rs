@@ -5,11 +5,9 @@ use crate::exit::Failure;
 use crate::input;
 use crate::output::{note, print, print_json};
 use clap::ArgMatches;
-use linsep::data::read::{ReadOptions, stream};
+use linsep::Error;
 use linsep::file::ModelFile;
-use linsep::metrics::{Ambiguous, Evaluation};
-use linsep::{Code, Error, LinearModel, Problem};
-use std::collections::HashMap;
+use linsep::metrics::{Ambiguous, Evaluation, SHOWN_CLASSES};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -18,8 +16,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let bar = matches.get_one::<String>("fail-under").map(|text| Bar::parse(text)).transpose()?;
     let Some(path) = matches.get_one::<PathBuf>("model") else { return Ok(ExitCode::from(2)) };
     let model = ModelFile::load_model(path, context.max_memory)?;
-    let options = input::options(matches, context)?;
-    let evaluation = on_files(&model, &input::paths(matches), &options)?;
+    let evaluation = model.evaluate_source(input::source(matches, context)?)?;
     if context.json {
         let mut value = serde_json::to_value(&evaluation).unwrap_or_default();
         value["schema"] = "linsep.result/1".into();
@@ -28,7 +25,11 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     } else if context.plain {
         print(&plain(&evaluation))?;
     } else {
-        print(&evaluation.to_text())?;
+        let mut text = evaluation.to_text();
+        if evaluation.classes.len() > SHOWN_CLASSES {
+            text = format!("{}; use --json to get all\n", text.trim_end());
+        }
+        print(&text)?;
     }
     match bar {
         Some(Bar { auc: true, .. }) if evaluation.auc.is_none() => Err(Error::usage(
@@ -68,42 +69,6 @@ fn plain(evaluation: &Evaluation) -> String {
         }
     }
     text
-}
-
-/// Streams labelled data through a model.
-pub(crate) fn on_files(
-    model: &LinearModel,
-    inputs: &[PathBuf],
-    options: &ReadOptions,
-) -> Result<Evaluation, Failure> {
-    let ids: HashMap<&str, u32> = model.classes.iter().map(String::as_str).zip(0..).collect();
-    let rest = model.input.rest.then_some(0);
-    let mut tally = model.tally();
-    let mut unknown = None;
-    let mut scorer = model.chunk_scorer();
-    stream(inputs, options, &model.input, true, |_, chunk| {
-        scorer.for_each(&chunk, |row, scores| {
-            let label = chunk.label(row).unwrap_or("");
-            // A model of one class against the rest takes every other label as the rest.
-            match ids.get(label).copied().or(rest) {
-                Some(truth) => model.count(&mut tally, truth, scores, 1.0),
-                None if unknown.is_none() => unknown = Some((label.to_owned(), chunk.place(row))),
-                None => {}
-            }
-        });
-        match unknown.take() {
-            None => Ok(()),
-            Some((label, place)) => Err(Problem::new(
-                Code::UNKNOWN_CLASS,
-                format!("the model has no class \"{label}\""),
-                place,
-            )
-            .value(label.as_bytes())
-            .help(format!("its classes are {}", model.classes.join(", ")))
-            .into()),
-        }
-    })?;
-    Ok(tally.finish())
 }
 
 /// `accuracy=0.9`.

@@ -7,7 +7,6 @@ use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, counted, print, print_json};
 use clap::ArgMatches;
-use linsep::data::read::stream;
 use linsep::file::ModelFile;
 use linsep::{Code, Error, LinearModel, Place, Problem, Rule, printable};
 use linsep_teach::explain::Explanation;
@@ -72,7 +71,6 @@ fn find(
     matches: &ArgMatches,
     context: &Context,
 ) -> Result<Found, Failure> {
-    let inputs = input::paths(matches);
     let mut options = input::options(matches, context)?;
     if let Wanted::Row(row) = wanted {
         // Nothing behind the row is of interest, and errors there are not either.
@@ -82,7 +80,8 @@ fn find(
     let mut found: Option<Found> = None;
     let (mut rows, mut several, mut last) = (0, 0, None);
     let mut scorer = model.chunk_scorer();
-    stream(&inputs, &options, &model.input, false, |_, chunk| {
+    let source = input::source_of(&input::paths(matches), &options);
+    source.blocks(&model.input, false, |_, chunk| {
         scorer.for_each(&chunk, |at, scores| {
             let is_wanted = match wanted {
                 Wanted::Row(row) => row == rows,
@@ -116,7 +115,7 @@ fn find(
         .into()),
         (None, Wanted::Line(line)) => {
             let words = format!("no data row begins in line {line}");
-            let place = Place { line: Some(line), ..last.unwrap_or_default() };
+            let place = last.unwrap_or_default().with_line(Some(line));
             let problem = Problem::new(Code::SETTING, words, place).help(
                 "headers, blank lines and comments are no data rows; --row N counts rows from 0",
             );
@@ -186,7 +185,7 @@ impl Report<'_> {
             .map(|(class, score)| format!("{} {score}", printable(class.as_bytes(), 40)))
             .collect();
         facts.add("scores", format!("{} (the bits of predict)", scores.join(", ")));
-        if let Some(shares) = self.model.probabilities(&self.row.scores) {
+        if let Some(shares) = self.model.probabilities_of_scores(&self.row.scores) {
             let share = shares.get(found.predicted as usize).copied().unwrap_or(0.0);
             facts.add(
                 "posterior",
@@ -340,7 +339,7 @@ impl Report<'_> {
             "prediction": class(found.predicted),
             "against": class(found.rival),
             "scores": scores,
-            "probabilities": model.probabilities(&self.row.scores),
+            "probabilities": model.probabilities_of_scores(&self.row.scores),
             "score": json_number(found.score),
             "bias": found.plane.bias,
             "sum": json_number(self.sum()),

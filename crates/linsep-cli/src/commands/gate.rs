@@ -9,7 +9,7 @@ use crate::output::{Facts, counted, grouped, print, print_json};
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
 use linsep::data::write::{Packer, write};
-use linsep::proof::{Certificate, CertificateFile, Claim, DataIdentity};
+use linsep::proof::{Certificate, CertificateFile, Claim};
 use linsep::verdict::{Decision, Judge, Method, Verdict};
 use linsep::{Dataset, Error, Plane};
 use linsep_teach::neuron::{
@@ -84,10 +84,9 @@ fn learn(data: &Arc<Dataset>, context: &Context) -> Result<Decision, Failure> {
 
 /// The proof, for any reading of the same table.
 fn certificate(data: &Dataset, realisation: &Realisation, context: &Context) -> CertificateFile {
-    let sha256 = data.digest(context.threads);
-    let identity = DataIdentity { sha256, rows: data.n_rows() as u64 };
     let claims = realisation.claim.iter().cloned().collect();
-    CertificateFile::new(identity, data.reading_field(), true, Certificate { claims })
+    let identity = data.identity(context.threads);
+    CertificateFile::new(identity, data.reading_field(), true, Certificate::new(claims))
 }
 
 struct Report<'a> {
@@ -250,7 +249,7 @@ impl Report<'_> {
                     inhibiting.join(" or ")
                 )
             }
-            Err(Obstacle { fires, silent }) => {
+            Err(Obstacle { fires, silent, .. }) => {
                 let on = |row: usize| {
                     let count = counted(u64::from(row.count_ones()), "input");
                     format!("{count} on ({})", self.describe(row))
@@ -346,7 +345,7 @@ impl Report<'_> {
                 "highest": all.highest,
                 "inhibitory": self.wires(&all, true),
             }),
-            Err(Obstacle { fires, silent }) => {
+            Err(Obstacle { fires, silent, .. }) => {
                 json!({ "theta": null, "obstacle": { "fires": fires, "silent": silent } })
             }
         };

@@ -3,6 +3,7 @@
 use crate::args;
 use crate::exit::{Failure, code_of};
 use crate::output::print;
+use crate::spelling::spelled;
 use clap::ArgMatches;
 use linsep::{Code, Error};
 use std::process::ExitCode;
@@ -19,7 +20,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
             "{code}: {}\nexit code {}\n\n{}\n",
             code.title(),
             code_of(code),
-            code.explanation()
+            spelled(code.explanation())
         ))?;
         return Ok(ExitCode::SUCCESS);
     }

@@ -5,7 +5,9 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, grouped, print, print_json};
+use crate::spelling::spelled;
 use clap::ArgMatches;
+use linsep::Dataset;
 use linsep::data::inspect::{Inspection, inspect};
 use linsep::data::read::ReadResult;
 use serde_json::json;
@@ -63,8 +65,8 @@ fn as_json(read: &ReadResult, found: &Inspection, digest: &str) -> serde_json::V
         "rows": data.n_rows(),
         "features": data.n_features(),
         "classes": classes,
-        "label": read.choices.label.to_string(),
-        "choices": read.choices.notes(),
+        "label": spelled(&read.choices.label.to_string()),
+        "choices": read.choices.notes().iter().map(|note| spelled(note)).collect::<Vec<_>>(),
         "nonzeros": data.nonzeros(),
         "storage": storage(read),
         "encoding": data.encoding().name(),
@@ -73,7 +75,7 @@ fn as_json(read: &ReadResult, found: &Inspection, digest: &str) -> serde_json::V
         "reading": { "default": if data.reading().decimal { "decimal" } else { "binary64" }, "binary64": data.reading().binary64 },
         "radius": json_number(found.radius),
         "digest": digest,
-        "problems": found.problems(data),
+        "problems": problems(found, data),
         "columns": columns,
     })
 }
@@ -90,7 +92,7 @@ fn as_text(
     let mut facts = Facts::default();
     facts.add(file, line);
     for note in read.choices.notes() {
-        facts.add("read as", note);
+        facts.add("read as", spelled(&note));
     }
     let classes: Vec<String> = data
         .classes()
@@ -132,7 +134,7 @@ fn as_text(
     };
     facts.add("reading", reading);
     facts.add("digest", digest);
-    let problems = found.problems(data);
+    let problems = problems(found, data);
     if problems.is_empty() {
         facts.add("problems", "none found");
     }
@@ -142,6 +144,11 @@ fn as_text(
     let mut text = facts.text(context);
     text.push_str(&columns(read, found));
     text
+}
+
+/// What is wrong with the data, or may be.
+fn problems(found: &Inspection, data: &Dataset) -> Vec<String> {
+    found.problems(data).iter().map(|problem| spelled(problem)).collect()
 }
 
 fn columns(read: &ReadResult, found: &Inspection) -> String {

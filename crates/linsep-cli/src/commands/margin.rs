@@ -245,7 +245,7 @@ pub(super) fn proved_interval(judge: &Judge, decision: &Decision) -> Value {
     // Of all classes at once only a refutation says something.
     let refuted = !matches!(decision.verdict, Verdict::Separable | Verdict::Undecided);
     let upper = if refuted { Some(0.0) } else { known.upper };
-    interval(Interval { upper, ..known })
+    interval(known.with_upper(upper))
 }
 
 /// The first few rows by their places; a file is named where it is another than before.

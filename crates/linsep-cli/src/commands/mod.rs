@@ -28,9 +28,10 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
 use crate::output::{counted, note};
+use crate::spelling::spelled;
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
-use linsep::data::read::{ReadResult, read};
+use linsep::data::read::ReadResult;
 use linsep::{Dataset, Error};
 use std::process::ExitCode;
 
@@ -68,8 +69,7 @@ pub(crate) fn run(
 
 /// Reads the data of a command and keeps rejected rows apart if asked to.
 fn read_data(matches: &ArgMatches, context: &Context) -> Result<ReadResult, Failure> {
-    let options = input::options(matches, context)?;
-    let result = read(&input::paths(matches), &options)?;
+    let result = input::source(matches, context)?.read(None)?;
     tell_about(&result, matches, context)?;
     Ok(result)
 }
@@ -125,7 +125,7 @@ fn describe_input(inputs: &[std::path::PathBuf], result: &ReadResult) -> (String
         "{} x {}, {}{base}, {}",
         counted(data.n_rows() as u64, "row"),
         counted(data.n_features() as u64, "feature"),
-        result.choices.label,
+        spelled(&result.choices.label.to_string()),
         counted(data.n_classes() as u64, "class"),
     );
     (name, text)

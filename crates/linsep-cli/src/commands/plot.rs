@@ -10,10 +10,12 @@ use crate::output::{Facts, counted, print, print_json};
 use crate::progress::Watch;
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
-use linsep::data::read::read_with_map;
 use linsep::file::ModelFile;
+use linsep::learn::descent::BATCH_PERCEPTRON;
+use linsep::learn::discriminant::FISHER;
+use linsep::learn::perceptron;
 use linsep::loss::Criterion;
-use linsep::recipe::{Recipe, Settings};
+use linsep::recipe::{self, Recipe, Settings};
 use linsep::{Dataset, Error, Fit, Limits, LinearModel, Stop, Task};
 use linsep_teach::plot::{
     Confusion, CriterionView, Curves, Direction, Histogram, Look, Neuron, Pattern, Weight,
@@ -115,7 +117,7 @@ impl Plan {
             view: text("view").unwrap_or("pattern").to_owned(),
             target,
             width,
-            learner: text("learner").unwrap_or("perceptron").to_owned(),
+            learner: text("learner").unwrap_or(recipe::DEFAULT.name).to_owned(),
             learner_given: text("learner").is_some(),
             title: text("title").map(str::to_owned),
             rate: rate.transpose()?,
@@ -306,7 +308,7 @@ impl Plan {
         // Pictures show the columns themselves; the model makes its basis functions of them.
         let mut columns = file.model.input.clone();
         columns.basis = None;
-        let data = read_with_map(inputs, &options, Some(&columns))?.data;
+        let data = input::source_of(inputs, &options).read(Some(&columns))?.data;
         let about = format!("{} from {}", file.learner, shown(path));
         Ok((Arc::new(data), Some((file.model, about))))
     }
@@ -318,7 +320,7 @@ impl Plan {
         let planes = if data.n_classes() > 2 { data.n_classes() as u64 } else { 1 };
         let more = recipe.bytes_per_feature(data.n_features() as u64);
         check_width(data, 8 * (2 * planes + 2) + more, context)?;
-        let task = Task { data: Arc::clone(data), rows: None, threads: context.threads };
+        let task = Task::new(Arc::clone(data)).with_threads(context.threads);
         let watch = &mut Watch::new(context);
         let fit = recipe.build(&settings)?.fit(&task, &Limits::default(), watch)?;
         match fit.stop {
@@ -342,7 +344,8 @@ impl Plan {
             None => Ok(model.evaluate(data, None, context.threads)),
             Some(_) => {
                 let options = input::options(matches, context)?;
-                super::evaluate::on_files(model, std::slice::from_ref(&self.data), &options)
+                let source = input::source_of(std::slice::from_ref(&self.data), &options);
+                Ok(model.evaluate_source(source)?)
             }
         }
     }
@@ -356,11 +359,11 @@ impl Plan {
         let mut directions = Vec::new();
         // It refuses other than two classes, so it comes first in any case.
         let means = Direction::of_means(data)?;
-        if which != "fisher" {
+        if which != FISHER {
             directions.push(means);
         }
         if which != "means" {
-            let fisher = self.fit("fisher", data, context)?;
+            let fisher = self.fit(FISHER, data, context)?;
             directions.push(Direction::of_model("direction of Fisher", &fisher.model)?);
         }
         Ok(directions)
@@ -369,11 +372,12 @@ impl Plan {
     fn two_weights(&self) -> Result<TwoWeights, Failure> {
         let mut run = TwoWeights::default();
         run.batch = match self.learner.as_str() {
-            "perceptron" => None,
-            "batch-perceptron" => Some(Criterion::Perceptron),
+            perceptron::NAME => None,
+            BATCH_PERCEPTRON => Some(Criterion::Perceptron),
             other => {
                 let words = format!(
-                    "--learner: the view weight shows perceptron or batch-perceptron, not {other}"
+                    "--learner: the view weight shows {} or {BATCH_PERCEPTRON}, not {other}",
+                    perceptron::NAME
                 );
                 return Err(Error::usage(words).into());
             }

@@ -6,7 +6,7 @@ use crate::input;
 use crate::output::{counted, grouped, note, stdout};
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
-use linsep::data::read::{Choices, Chunk, stream};
+use linsep::data::read::{Choices, Chunk};
 use linsep::data::write::quote;
 use linsep::file::ModelFile;
 use linsep::model::ChunkScorer;
@@ -32,11 +32,10 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         ndjson: matches.get_flag("ndjson") || context.json,
     };
     let doubt = Doubt::new(matches, &model)?;
-    let options = input::options(matches, context)?;
-    let inputs = input::paths(matches);
+    let source = input::source(matches, context)?;
     let mut choices = None;
     let mut counts = [0, 0];
-    let mut write_to = |out: &mut dyn Write| -> Result<(), Error> {
+    let write_to = |out: &mut dyn Write| -> Result<(), Error> {
         let mut writer = Writer {
             out,
             layout,
@@ -48,7 +47,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
             line: Vec::new(),
         };
         let mut scorer = model.chunk_scorer();
-        choices = Some(stream(&inputs, &options, &model.input, false, |choices, chunk| {
+        choices = Some(source.blocks(&model.input, false, |choices, chunk| {
             writer.chunk(choices, &chunk, &mut scorer)
         })?);
         counts = writer.counts;
@@ -262,7 +261,7 @@ impl Writer<'_> {
     /// The probabilities to write; none where they were not asked for.
     fn probabilities(&self, scores: &[f64]) -> Vec<f64> {
         match self.layout.probabilities {
-            true => self.model.probabilities(scores).unwrap_or_default(),
+            true => self.model.probabilities_of_scores(scores).unwrap_or_default(),
             false => Vec::new(),
         }
     }

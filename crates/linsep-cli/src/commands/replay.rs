@@ -7,8 +7,7 @@ use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, counted, grouped, print, print_json};
 use clap::ArgMatches;
-use linsep::data::read::read_with_map;
-use linsep::file::{DataIdentity, ModelFile};
+use linsep::file::ModelFile;
 use linsep::{Claim, Dataset, Error, Plane, Progress, Stop};
 use linsep_teach::trace::{Line, Replay};
 use serde_json::json;
@@ -49,7 +48,8 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let mut options = input::options(matches, context)?;
     options.positive.clone_from(&replay.header.positive);
     let map = replay.header.input.clone();
-    let data = Arc::new(read_with_map(&input::paths(matches), &options, Some(&map))?.data);
+    let source = input::source_of(&input::paths(matches), &options);
+    let data = Arc::new(source.read(Some(&map))?.data);
     let planes = replay.header.start.len() as u64;
     check_width(&data, 8 * (4 * planes + 2), context)?;
     replay.on(Arc::clone(&data), context.threads)?;
@@ -140,9 +140,8 @@ fn save(
         .iter()
         .all(|claim| matches!(claim, Claim::Separable { .. } | Claim::JointSeparable { .. }));
     let stop = if whole && proved { Stop::Finished } else { Stop::Updates };
-    let progress = Progress { epochs, updates: replay.k(), ..Progress::default() };
-    let identity =
-        DataIdentity { sha256: data.digest(context.threads), rows: data.n_rows() as u64 };
+    let progress = Progress::default().with_epochs(epochs).with_updates(replay.k());
+    let identity = data.identity(context.threads);
     let header = &replay.header;
     let file = ModelFile::new(
         replay.model(),

@@ -9,6 +9,7 @@ use linsep::atomic::write_atomic;
 use linsep::data::write::{OutputFormat, Packer, Packing, RowWriter, unfit_label};
 use linsep::density::{MOST_NUMBERS, Sampler};
 use linsep::file::ModelFile;
+use linsep::recipe::{Ability, Recipe};
 use linsep::{Error, LinearModel};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -86,16 +87,17 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
 
 /// Why there is nothing to draw from.
 fn no_density(learner: &str) -> Error {
-    const GENERATIVE: [&str; 4] = ["lda", "shared-variance-nb", "multinomial-nb", "bernoulli-nb"];
-    let list = GENERATIVE.join(", ");
-    Error::usage(match GENERATIVE.contains(&learner) {
-        true => format!(
+    match Recipe::find(learner) {
+        Ok(recipe) if recipe.has(Ability::Sample) => Error::usage(format!(
             "this model of {learner} was written without its density, by an older version or because it has more than {MOST_NUMBERS} numbers; train again, with fewer columns if need be"
-        ),
-        false => format!(
-            "this is a model of {learner}, and a discriminative model does not know how its data came about: it only tells classes apart; train with --learner {list} to sample"
-        ),
-    })
+        )),
+        Ok(recipe) => recipe.cannot(Ability::Sample),
+        // A model of another program or of a learner that is gone.
+        Err(_) => Error::usage(format!(
+            "this model of {learner} does not know how its data came about; learners that can: {}",
+            Ability::Sample.learners().join(", ")
+        )),
+    }
 }
 
 fn notes(model: &LinearModel, sampler: &Sampler<'_>, context: &Context) {

@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, counted, grouped, print, print_json};
+use crate::spelling::spelled;
 use clap::ArgMatches;
 use linsep::file::ModelFile;
 use linsep::{Ballot, Claim, Error, LinearModel, Plane, Rule};
@@ -110,7 +111,7 @@ fn as_text(file: &ModelFile, context: &Context) -> String {
         facts.add(
             "proved",
             match claim {
-                Claim::Unproved { reason } => format!("nothing: {reason}"),
+                Claim::Unproved { reason } => format!("nothing: {}", spelled(reason)),
                 claim if file.certificate.claims.len() > 1 => super::verify::title(claim),
                 claim => claim.name().to_owned(),
             },
@@ -155,7 +156,7 @@ fn pairs_as_text(model: &LinearModel, top: usize) -> String {
 
 fn pairs_as_json(model: &LinearModel) -> serde_json::Value {
     rules::boundaries(model)
-        .map(|(j, i, Plane { weights, bias })| {
+        .map(|(j, i, Plane { weights, bias, .. })| {
             let (positive, negative) = (&model.classes[j], &model.classes[i]);
             json!({ "positive": positive, "negative": negative, "weights": weights, "bias": bias })
         })

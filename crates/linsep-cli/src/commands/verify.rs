@@ -9,7 +9,6 @@ use crate::output::{Facts, counted, print, print_json};
 use clap::ArgMatches;
 use linsep::data::basis::Basis;
 use linsep::data::input::{InputMap, SourceColumn};
-use linsep::data::read::read_with_map;
 use linsep::file::{ModelFile, Subject};
 use linsep::proof::{self, CertificateFile, Claim, FileError, Finding, check_file};
 use linsep::{Code, Dataset, Error};
@@ -28,10 +27,9 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         map.basis = None;
     }
     refuse_what_is_settled(matches, map.is_some())?;
-    let options = input::options(matches, context)?;
-    let data = read_with_map(&input::paths(matches), &options, map.as_ref())?.data;
+    let data = input::source(matches, context)?.read(map.as_ref())?.data;
     check_width(&data, 64, context)?;
-    let digest = data.digest(context.threads);
+    let digest = data.digest_of(certificate.data.digest, context.threads);
     let findings = check_file(&certificate, &data, &digest, context.threads);
     if context.json {
         print_json(&as_json(&certificate, &subjects, &findings, &data, &digest))?;
@@ -91,7 +89,8 @@ fn load(path: &Path, context: &Context) -> Result<Loaded, Failure> {
     let map = match &certificate.input {
         None => None,
         Some(value) => Some(
-            InputMap::from_value(value).map_err(|reason| refuse(Code::MODEL_CONTENT, reason))?,
+            InputMap::of_certificate(value)
+                .map_err(|reason| refuse(Code::MODEL_CONTENT, reason))?,
         ),
     };
     if map.as_ref().is_some_and(|map| map.basis.as_ref().map(Basis::claimed) != certificate.basis) {
@@ -217,7 +216,7 @@ fn columns(data: &Dataset) -> String {
 }
 
 fn weight_column(data: &Dataset) -> Option<String> {
-    let SourceColumn { name, position } = data.input().weight.as_ref()?;
+    let SourceColumn { name, position, .. } = data.input().weight.as_ref()?;
     Some(name.clone().unwrap_or_else(|| format!("column {}", position + 1)))
 }
 

@@ -73,11 +73,11 @@ fn flags_about_proofs_are_refused_where_they_make_no_sense() {
     room.write("three.csv", "a,label\n1,x\n2,x\n3,y\n4,y\n5,z\n6,z\n");
     let before = room.names();
     for (line, says) in [
-        ("train two.csv --learner logistic --support s.csv", "--support: the planes of logistic"),
+        ("train two.csv --learner logistic --support s.csv", "learners that can: svm, hard-margin"),
         ("train two.csv --learner svm --support s.txt", "end its name in .csv"),
-        ("train two.csv --learner logistic --probabilities platt", "is for svm"),
+        ("train two.csv --learner logistic --probabilities platt", "learners that can: svm"),
         ("train two.csv --learner logistic --c automatic", "--c"),
-        ("train two.csv --learner passive-aggressive --c auto", "--c"),
+        ("train two.csv --learner passive-aggressive --c auto", "learners that can: logistic, svm"),
         ("train two.csv --learner svm --c auto --cv 1", "1 folds"),
     ] {
         room.run(&format!("{line} -o out.linsep")).exits(2).says(&[says]);

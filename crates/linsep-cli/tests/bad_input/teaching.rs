@@ -147,7 +147,7 @@ fn only_generative_models_can_be_sampled() {
     ] {
         refused(&room, line, code, &[says]);
     }
-    room.run("sample two.linsep").says(&["model of perceptron", "--learner lda"]);
+    room.run("sample two.linsep").says(&["perceptron makes", "learners that can: lda"]);
     let mut old = ModelFile::load(&room.path("l.linsep"), None).unwrap();
     old.density = None;
     old.save(&room.path("old.linsep")).unwrap();

@@ -153,8 +153,14 @@ fn boxes_and_traces_that_cannot_be_are_usage_errors() {
         ("--trace t --trace-criteria jn,jx", &["--trace-criteria: ", "jx"]),
         ("--trace-criteria jn", &["--trace"]),
         ("--trace t --trace-margin maybe", &["auto, on, off"]),
-        ("--trace t --learner fisher", &["--trace with --learner fisher", "nothing to trace"]),
-        ("--trace t --learner descent --criterion jd", &["--trace with --learner descent"]),
+        (
+            "--trace t --learner fisher",
+            &["--trace: fisher has", "nothing to trace", "learners that can: perceptron"],
+        ),
+        (
+            "--trace t --learner descent --criterion jd",
+            &["--trace: descent with criterion jd has", "learners that can: perceptron"],
+        ),
     ] {
         let run = room.run(&format!("train two.csv -o out.linsep {flags}")).exits(2).says(words);
         assert_eq!(run.out, "", "{flags}");

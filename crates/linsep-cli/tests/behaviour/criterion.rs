@@ -8,7 +8,7 @@ use linsep::file::ModelFile;
 fn every_criterion_has_the_value_that_can_be_worked_out_by_hand() {
     let room = Room::with_model();
     let mut file = ModelFile::load(&room.path("two.linsep"), None).expect("a model");
-    file.model.planes = vec![Plane { weights: vec![3.0, 4.0], bias: -10.0 }];
+    file.model.planes = vec![Plane::new(vec![3.0, 4.0], -10.0)];
     file.save(&room.path("m.linsep")).expect("a model file");
     // Margins 10, 0, 20, -4: the second is on the plane, which counts as a mistake.
     room.write("rows.csv", "a,b,label\n0,0,x\n2,1,y\n4,4.5,y\n2,2,x\n");

@@ -8,7 +8,7 @@ use linsep::{Plane, Rule};
 fn room() -> Room {
     let room = Room::with_model();
     let mut file = ModelFile::load(&room.path("two.linsep"), None).expect("a model");
-    file.model.planes = vec![Plane { weights: vec![3.0, 4.0], bias: -10.0 }];
+    file.model.planes = vec![Plane::new(vec![3.0, 4.0], -10.0)];
     file.save(&room.path("m.linsep")).expect("a model file");
     room.write("rows.csv", "a,b,label\n0,0,x\n2,1,y\n4,4.5,y\n2,0,x\n2,2,x\n");
     room
@@ -101,7 +101,7 @@ fn classes_meet_in_the_boundaries_of_pairs() {
 fn a_model_without_weights_has_no_plane_and_says_so() {
     let room = room();
     let mut file = ModelFile::load(&room.path("m.linsep"), None).unwrap();
-    file.model.planes = vec![Plane { weights: vec![0.0, 0.0], bias: -1.0 }];
+    file.model.planes = vec![Plane::new(vec![0.0, 0.0], -1.0)];
     assert_eq!(file.model.rule, Rule::Sign);
     file.save(&room.path("flat.linsep")).unwrap();
     let run = room.run("geometry flat.linsep rows.csv").exits(0).silent();

@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod abilities;
 mod basis;
 mod certify;
 mod compare;

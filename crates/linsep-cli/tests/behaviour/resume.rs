@@ -2,7 +2,9 @@
 //! data.
 
 use crate::common::{Room, Run, TWO, send_signal};
+use linsep::file::ModelFile;
 use linsep::file::checkpoint::Checkpoint;
+use linsep::proof::digest::Version;
 use linsep::recipe::{ALL, Kind, Recipe};
 use linsep::rng::{Purpose, Stream};
 use std::io::{BufRead, BufReader, Read};
@@ -40,6 +42,30 @@ fn three_epochs_and_a_resume_are_seven_epochs_for_every_online_learner() {
             assert_goes_on(&room, &format!("{data} --learner {}", recipe.name));
         }
     }
+}
+
+/// A model that names its data by the first version of the digest is the same run on the same data.
+#[test]
+fn models_with_the_first_version_of_the_digest_go_on() {
+    let room = Room::with_examples();
+    train(&room, "examples/iris.csv --epochs 3 -o three.linsep");
+    train(&room, "examples/iris.csv --epochs 7 -o seven.linsep");
+    let path = room.path("three.linsep");
+    let mut old = ModelFile::load(&path, None).expect("a model");
+    let read = linsep::data::read::read(&[room.path("examples/iris.csv")], &Default::default());
+    let data = read.expect("data").data;
+    old.data.digest = Version::One;
+    old.data.sha256 = data.digest_of(Version::One, 1);
+    old.certificate.data = old.data.clone();
+    old.save(&path).expect("a file");
+    room.run("verify three.linsep examples/iris.csv").exits(1).silent();
+    let resume = "--resume three.linsep --epochs 7 -o resumed.linsep";
+    train(&room, &format!("{resume} examples/iris.csv"));
+    assert_eq!(room.read("resumed.linsep"), room.read("seven.linsep"));
+    let changed = room.read("examples/iris.csv").replacen("5.1", "5.2", 1);
+    room.write("changed.csv", &changed);
+    train(&room, &format!("{resume} changed.csv"));
+    assert_ne!(room.read("resumed.linsep"), room.read("seven.linsep"));
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn train_json_has_every_key_that_is_promised() {
         has(&result[part], &[("errors", Value::is_u64), ("accuracy", is_share)]);
     }
     assert_eq!(result["cv"]["folds"], 3);
-    for part in ["read", "train", "prove", "write"] {
+    for part in ["read", "digest", "train", "prove", "evaluate", "write"] {
         assert!(result["seconds"][part].as_f64().is_some_and(|s| s >= 0.0), "{part}");
     }
     let plain = room.run("train examples/iris.csv --json -o m.linsep").exits(0).json();

@@ -2,4 +2,5 @@
 //! reported with file and line.
 
 mod arrows;
+mod public_api;
 mod sources;

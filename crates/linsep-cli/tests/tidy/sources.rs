@@ -77,7 +77,7 @@ pub(crate) fn rust_files() -> Vec<Source> {
 }
 
 /// The sources of the libraries, which neither print nor parse flags.
-fn library_files() -> Vec<Source> {
+pub(crate) fn library_files() -> Vec<Source> {
     let is_library = |file: &Source| {
         file.is_under("crates/")
             && !file.is_under("crates/linsep-cli/")
@@ -258,6 +258,108 @@ fn the_library_does_not_know_the_command_line() {
     report("a library mentions clap", &broken);
 }
 
+/// Whether a flag of a command line stands in the line: two dashes and a letter.
+fn has_flag(line: &str) -> bool {
+    line.as_bytes().windows(3).any(|w| w.starts_with(b"--") && w[2].is_ascii_lowercase())
+}
+
+#[test]
+fn only_the_program_spells_parameters_as_flags() {
+    assert!(has_flag("use --label") && has_flag("---x") && !has_flag("a -- b, --> 1 --1"));
+    // Tests may run programs.
+    let wanted = |file: &Source| {
+        file.is_under("crates/")
+            && !file.is_under("crates/linsep-cli/")
+            && !file.path.contains("/tests/")
+    };
+    let mut broken = Vec::new();
+    for file in rust_files().into_iter().filter(wanted) {
+        let lines: Vec<String> = file.text.lines().map(str::to_owned).collect();
+        broken.extend(lines_where(&file.path, &lines, has_flag));
+    }
+    report("flags outside crates/linsep-cli; the library says `name` or `name=value`", &broken);
+}
+
+/// The sources whose public items users see: no program, and no room that is hidden from the
+/// documentation.
+fn documented_files() -> Vec<Source> {
+    let shown =
+        ["crates/linsep/", "crates/linsep-proof/", "crates/linsep-data/", "crates/linsep-teach/"];
+    let hidden = [
+        "crates/linsep-data/src/matrix/",
+        "crates/linsep/src/claim/",
+        "crates/linsep/src/engine/",
+        "crates/linsep/src/objective/",
+    ];
+    let wanted = |file: &Source| {
+        file.path.contains("/src/")
+            && shown.iter().any(|folder| file.is_under(folder))
+            && !hidden.iter().any(|folder| file.is_under(folder))
+    };
+    rust_files().into_iter().filter(wanted).collect()
+}
+
+/// The names of public structs that another crate can write down whole, so that a new field breaks it.
+fn closed_structs(text: &str) -> Vec<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Vec::new();
+    for (i, line) in lines.iter().enumerate() {
+        let Some(name) = line.strip_prefix("pub struct ").filter(|_| line.ends_with('{')) else {
+            continue;
+        };
+        let attributes: Vec<&&str> =
+            lines[..i].iter().rev().take_while(|l| l.starts_with('#')).collect();
+        let open = |word: &str| attributes.iter().any(|attribute| attribute.contains(word));
+        let body = lines[i + 1..].iter().take_while(|line| **line != "}");
+        let fields = body.filter(|line| {
+            let word = line.trim_start().split([':', ' ', '(']).next().unwrap_or("");
+            line.starts_with("    ") && !line.starts_with("     ") && word.starts_with(is_name)
+        });
+        let all_public = fields.clone().all(|line| line.trim_start().starts_with("pub "));
+        if fields.count() > 0 && all_public && !open("non_exhaustive") && !open("doc(hidden)") {
+            found.push(format!("{}: {name}", i + 1));
+        }
+    }
+    found
+}
+
+#[test]
+fn public_structs_can_grow() {
+    let closed = "#[derive(Debug)]\npub struct A {\n    /// x\n    pub x: f64,\n}\n";
+    assert_eq!(closed_structs(closed), ["2: A {"]);
+    assert!(closed_structs(&closed.replace("pub x", "x")).is_empty());
+    assert!(closed_structs(&closed.replace("derive(Debug)", "non_exhaustive")).is_empty());
+    let files = documented_files();
+    assert!(files.len() > 80, "only {} sources were found", files.len());
+    let of = |file: &Source| {
+        let found = closed_structs(&file.text).into_iter();
+        found.map(|what| format!("{}:{what}", file.path)).collect::<Vec<_>>()
+    };
+    let broken: Vec<String> = files.iter().flat_map(of).collect();
+    report("public structs that are not non_exhaustive and have no private field", &broken);
+}
+
+#[test]
+fn no_public_item_names_a_type_of_the_json_parser() {
+    let mut broken = Vec::new();
+    for file in documented_files() {
+        // An item may go over several lines, up to its body or its end.
+        let code = file.code();
+        for (i, line) in code.iter().enumerate().filter(|(_, line)| line.trim().starts_with("pub "))
+        {
+            let whole = code[i..].concat();
+            let head = whole.split(['{', ';']).next().unwrap_or("");
+            // The field of a tuple is private unless it says otherwise.
+            let tuple = head.trim().starts_with("pub struct") && !head.contains("(pub ");
+            let head = if tuple { head.split('(').next().unwrap_or("") } else { head };
+            if has_word(head, "serde_json") || has_word(head, "Value") {
+                broken.push(format!("{}:{}: {}", file.path, i + 1, line.trim()));
+            }
+        }
+    }
+    report("public items with types of serde_json", &broken);
+}
+
 #[test]
 fn every_source_begins_with_what_it_is() {
     let without = rust_files().into_iter().filter(|file| {
@@ -349,6 +451,82 @@ fn every_item_of_the_lectures_has_a_command_and_a_test() {
                 .any(|name| root().join("crates").join(name).join(test).exists());
             assert!(exists, "{test} of {}", row[0]);
         }
+    }
+}
+
+/// A learner is known by name in the registry and in its own file; whoever needs to know what it can do
+/// asks the registry. Words that are the same and mean something else are listed with their files.
+#[test]
+fn no_list_of_learners_stands_outside_the_registry() {
+    let others = [
+        // A criterion and a loss, an activation, a file ending, lines of reports.
+        ("crates/linsep/src/loss.rs", "logistic"),
+        ("crates/linsep-data/src/write/mod.rs", "svm"),
+        ("crates/linsep-teach/src/plot/criterion.rs", "descent"),
+        ("crates/linsep-cli/src/commands/gate.rs", "perceptron"),
+        ("crates/linsep-cli/src/commands/gate.rs", "logistic"),
+        ("crates/linsep-cli/src/commands/margin.rs", "perceptron"),
+        ("crates/linsep-cli/src/commands/separable/json.rs", "logistic"),
+        ("crates/linsep-cli/src/commands/separable/report.rs", "perceptron"),
+        ("crates/linsep-cli/src/commands/separable/report.rs", "logistic"),
+    ];
+    let mut used = Vec::new();
+    let mut broken = Vec::new();
+    for file in sources(|path| path.starts_with("crates/") && path.contains("/src/")) {
+        let allowed = ["crates/linsep/src/recipe/", "crates/linsep/src/learn/"];
+        if allowed.iter().any(|folder| file.is_under(folder)) {
+            continue;
+        }
+        // Tests may name whom they test.
+        let text = file.text.split("#[cfg(test)]").next().unwrap_or_default();
+        for (number, line) in text.lines().enumerate() {
+            if line.trim_start().starts_with("//") {
+                continue;
+            }
+            for recipe in linsep::recipe::ALL {
+                let literal = format!("\"{}\"", recipe.name);
+                match others
+                    .iter()
+                    .position(|(path, word)| file.path == *path && *word == recipe.name)
+                {
+                    Some(other) if line.contains(&literal) => used.push(other),
+                    None if line.contains(&literal) => {
+                        broken.push(format!("{}:{}: {}", file.path, number + 1, line.trim()));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    report("names of learners outside the registry", &broken);
+    let idle = (0..others.len()).filter(|k| !used.contains(k)).map(|k| format!("{:?}", others[k]));
+    report("exceptions that nothing needs", &idle.collect::<Vec<_>>());
+}
+
+/// In the folder of learners a name stands in the file of its learner only.
+#[test]
+fn a_learner_is_named_in_its_own_file() {
+    let mut places: Vec<(&str, String)> = Vec::new();
+    for file in sources(|path| path.starts_with("crates/linsep/src/learn/")) {
+        let text = file.text.split("#[cfg(test)]").next().unwrap_or_default();
+        let lines: Vec<&str> =
+            text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        for recipe in linsep::recipe::ALL {
+            let literal = format!("\"{}\"", recipe.name);
+            if lines.iter().any(|line| line.contains(&literal)) {
+                places.push((recipe.name, file.path.clone()));
+            }
+        }
+    }
+    for recipe in linsep::recipe::ALL {
+        let files: Vec<&String> =
+            places.iter().filter(|(name, _)| *name == recipe.name).map(|(_, path)| path).collect();
+        assert!(files.len() <= 1, "{} is named in {files:?}", recipe.name);
+    }
+    // A file names the learners that it holds, not a list of others.
+    for (_, path) in &places {
+        let count = places.iter().filter(|(_, other)| other == path).count();
+        assert!(count <= 3, "{path} names {count} learners");
     }
 }
 

@@ -42,7 +42,7 @@ impl std::str::FromStr for BasisSpec {
 
     fn from_str(text: &str) -> Result<BasisSpec> {
         let text = text.trim();
-        let refuse = |words: String| Err(Error::usage(format!("--basis: {words}")));
+        let refuse = |words: String| Err(Error::usage(format!("`basis`: {words}")));
         if text.is_empty() {
             let forms = "write poly:2, products such as x1*x2,x1^2, or rbf:10,0.5";
             return refuse(format!("there is nothing in it; {forms}"));
@@ -79,7 +79,7 @@ fn parse_term(term: &str) -> Result<Vec<(ColumnRef, u32)>> {
     let term = term.trim();
     let refuse = |words: &str| {
         let term = crate::error::printable(term.as_bytes(), 40);
-        Err(Error::usage(format!("--basis: the term \"{term}\" {words}")))
+        Err(Error::usage(format!("`basis`: the term \"{term}\" {words}")))
     };
     let (mut factors, mut degree) = (Vec::new(), 0u32);
     for factor in term.split('*') {
@@ -112,8 +112,8 @@ impl BasisSpec {
                 let count = count_powers(features, *degree);
                 if count > MOST_TERMS as u128 {
                     return Err(Error::usage(format!(
-                        "--basis: poly:{degree} of {features} columns makes {count} new ones, at \
-                         most {MOST_TERMS} are allowed; choose columns with --features, or name \
+                        "`basis`: poly:{degree} of {features} columns makes {count} new ones, at \
+                         most {MOST_TERMS} are allowed; choose columns with `features`, or name \
                          the products"
                     )));
                 }
@@ -141,7 +141,7 @@ impl BasisSpec {
                         let name =
                             term_name(&columns, |column| input.feature_name(column as usize));
                         return Err(Error::usage(format!(
-                            "--basis: the term \"{name}\" stands twice"
+                            "`basis`: the term \"{name}\" stands twice"
                         )));
                     }
                     if !matches!(factors[..], [(_, 1)]) {
@@ -150,10 +150,10 @@ impl BasisSpec {
                 }
                 match found.len() {
                     0 => Err(Error::usage(
-                        "--basis: only columns that are there already; write products or powers",
+                        "`basis`: only columns that are there already; write products or powers",
                     )),
                     count if count > MOST_TERMS => Err(Error::usage(format!(
-                        "--basis: {count} terms, at most {MOST_TERMS} are allowed"
+                        "`basis`: {count} terms, at most {MOST_TERMS} are allowed"
                     ))),
                     _ => Ok(Basis::Terms(found)),
                 }
@@ -192,7 +192,7 @@ fn centres(data: &Dataset, rows: Option<&[u32]>, count: usize, seed: u64) -> Res
     let features = data.n_features();
     if count.saturating_mul(features) > MOST_CENTRE_NUMBERS {
         return Err(Error::usage(format!(
-            "--basis: {count} centres of {features} numbers are too many, at most \
+            "`basis`: {count} centres of {features} numbers are too many, at most \
              {MOST_CENTRE_NUMBERS} numbers are allowed; ask for fewer"
         )));
     }
@@ -214,7 +214,7 @@ fn centres(data: &Dataset, rows: Option<&[u32]>, count: usize, seed: u64) -> Res
     }
     if chosen.len() < count {
         return Err(Error::usage(format!(
-            "--basis: {count} centres need as many different rows, there are only {}",
+            "`basis`: {count} centres need as many different rows, there are only {}",
             chosen.len()
         )));
     }

@@ -256,8 +256,29 @@ impl<'a> CsrArray<'a> {
 /// One column of a table held by columns.
 #[derive(Clone, Copy, Debug)]
 pub struct Column<'a> {
-    pub(super) values: Array<'a>,
+    pub(super) values: Values<'a>,
     pub(super) validity: Option<Validity<'a>>,
+}
+
+/// The values of a column.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Values<'a> {
+    Array(Array<'a>),
+    /// Booleans, packed like marks of validity.
+    Bits {
+        bits: &'a [u8],
+        offset: usize,
+        len: usize,
+    },
+}
+
+impl Values<'_> {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Values::Array(array) => array.len(),
+            Values::Bits { len, .. } => *len,
+        }
+    }
 }
 
 /// Which values of a column are there.
@@ -269,9 +290,15 @@ pub(super) enum Validity<'a> {
 }
 
 impl<'a> Column<'a> {
-    /// A column without gaps.
+    /// A column with no missing value.
     pub fn new(values: impl Into<Array<'a>>) -> Column<'a> {
-        Column { values: values.into(), validity: None }
+        Column { values: Values::Array(values.into()), validity: None }
+    }
+
+    /// A column of `len` booleans packed as Arrow has them: value i is bit `offset + i`, counted from
+    /// the lowest bit of the first byte.
+    pub fn bits(bits: &'a [u8], offset: usize, len: usize) -> Column<'a> {
+        Column { values: Values::Bits { bits, offset, len }, validity: None }
     }
 
     /// With a bitmap as Arrow has it: bit `offset + i`, counted from the lowest bit of the first byte,

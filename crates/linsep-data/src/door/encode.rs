@@ -7,6 +7,7 @@ use crate::matrix::profile::{Distinct, Profile};
 use crate::matrix::values::{Codes, Values, integer_code};
 use crate::matrix::{Dense, Offsets, Shape, Sparse, Store};
 use crate::parallel::parallel_map;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -40,7 +41,7 @@ pub(super) fn store(
     Ok((store, long))
 }
 
-/// The first pass over all chunks. The fault of the first chunk that has one is the one that is told:
+/// The first pass over all chunks. Of all faults that of the first chunk is reported:
 /// chunks are begun in order and finished once begun.
 fn survey(source: &Source<'_>, decimal: bool, threads: usize) -> Result<Survey> {
     let workers = threads.clamp(1, source.chunks());
@@ -53,19 +54,20 @@ fn survey(source: &Source<'_>, decimal: bool, threads: usize) -> Result<Survey> 
             if chunk >= source.chunks() {
                 break;
             }
-            let see = |block: &mut Block, _| {
+            let see = |block: &mut Block, rows: Range<usize>| {
+                source.check_finite(block, rows.start)?;
                 survey.see(chunk, block);
                 Ok(())
             };
-            if let Err(problem) = source.for_each_block(source.chunk(chunk), &mut block, see) {
+            if let Err(error) = source.for_each_block(source.chunk(chunk), &mut block, see) {
                 failed.store(true, Ordering::Relaxed);
-                return Err((chunk, problem));
+                return Err((chunk, error));
             }
         }
         Ok(survey)
     });
     let mut whole: Option<Survey> = None;
-    let mut first: Option<(usize, Problem)> = None;
+    let mut first: Option<(usize, Error)> = None;
     for part in learned {
         match (part, &mut whole) {
             (Ok(part), None) => whole = Some(part),
@@ -77,7 +79,7 @@ fn survey(source: &Source<'_>, decimal: bool, threads: usize) -> Result<Survey> 
         }
     }
     match (first, whole) {
-        (Some((_, problem)), _) => Err(problem.into()),
+        (Some((_, error)), _) => Err(error),
         (None, Some(whole)) => Ok(whole),
         (None, None) => Ok(Survey::new(source, decimal)),
     }
@@ -236,27 +238,28 @@ impl Gather<'_> {
             let mut at = 0;
             source.for_each_block(rows, block, |block, rows| {
                 let lengths = &mut part.lengths[rows.start - first..rows.end - first];
-                let mut put = |column: u32, value: f64| {
-                    part.indices[at] = column;
-                    part.codes[at] = code(value);
-                    at += 1;
-                };
                 if block.ends.is_empty() {
                     let rows = block.values.chunks_exact(source.columns);
                     for (length, row) in lengths.iter_mut().zip(rows) {
+                        let before = at;
                         let filled = row.iter().enumerate().filter(|(_, value)| **value != 0.0);
-                        *length =
-                            filled.map(|(column, value)| put(column as u32, *value)).count() as u32;
+                        for (column, &value) in filled {
+                            (part.indices[at], part.codes[at]) = (column as u32, code(value));
+                            at += 1;
+                        }
+                        *length = (at - before) as u32;
                     }
-                } else {
-                    let mut start = 0;
-                    for (length, &end) in lengths.iter_mut().zip(&block.ends) {
-                        *length = (end - start) as u32;
-                        start = end;
-                    }
-                    for (&column, &value) in block.columns.iter().zip(&block.values) {
-                        put(column, value);
-                    }
+                    return Ok(());
+                }
+                let entries = at..at + block.values.len();
+                at = entries.end;
+                part.indices[entries.clone()].copy_from_slice(&block.columns);
+                let codes = part.codes[entries].iter_mut().zip(&block.values);
+                codes.for_each(|(slot, value)| *slot = code(*value));
+                let mut start = 0;
+                for (length, &end) in lengths.iter_mut().zip(&block.ends) {
+                    *length = (end - start) as u32;
+                    start = end;
                 }
                 Ok(())
             })
@@ -268,7 +271,7 @@ impl Gather<'_> {
 fn share<J: Send>(
     threads: usize,
     jobs: Vec<J>,
-    work: impl Fn(&mut Block, J) -> std::result::Result<(), Problem> + Sync,
+    work: impl Fn(&mut Block, J) -> Result<()> + Sync,
 ) -> Result<()> {
     let workers = threads.clamp(1, jobs.len().max(1));
     let jobs = Mutex::new(jobs.into_iter());
@@ -283,7 +286,7 @@ fn share<J: Send>(
             }
         }
     });
-    done.into_iter().collect::<std::result::Result<(), Problem>>().map_err(Error::from)
+    done.into_iter().collect()
 }
 
 #[cfg(test)]

@@ -3,10 +3,9 @@
 //! allocated; what is wrong with a value is found when its block is loaded.
 
 use super::array::{
-    Array, Column, ColumnsArray, CsrArray, DenseArray, Element, Matrix, Validity, with_array,
-    with_indices,
+    Array, Column, ColumnsArray, DenseArray, Element, Matrix, Validity, Values, with_array,
 };
-use crate::error::{Code, Place, Problem};
+use crate::error::{Code, Place, Problem, Result};
 use std::ops::Range;
 
 /// Rows and columns are counted with 32 bits.
@@ -29,7 +28,7 @@ pub(super) struct Source<'a> {
     pub(super) columns: usize,
     /// Round integers that have no binary64.
     lossy: bool,
-    /// The value of gaps.
+    /// What stands for missing values.
     fill: Option<f64>,
     /// Rows that are one piece of work.
     pub(super) chunk_rows: usize,
@@ -46,16 +45,13 @@ pub(super) struct Block {
     pub(super) columns: Vec<u32>,
     /// Where the entries of each row end; empty for a table.
     pub(super) ends: Vec<usize>,
-    bounds: Vec<usize>,
-    pairs: Vec<(u32, f64)>,
+    /// Where rows start and end in the array, and the entries of a row that is sorted.
+    pub(super) bounds: Vec<usize>,
+    pub(super) pairs: Vec<(u32, f64)>,
 }
 
 impl<'a> Source<'a> {
-    pub(super) fn new(
-        matrix: Matrix<'a>,
-        lossy: bool,
-        fill: Option<f64>,
-    ) -> Result<Source<'a>, Problem> {
+    pub(super) fn new(matrix: Matrix<'a>, lossy: bool, fill: Option<f64>) -> Result<Source<'a>> {
         let (rows, columns) = match &matrix {
             Matrix::Dense(array) => (array.rows, array.columns),
             Matrix::Csr(array) => (array.offsets.len().saturating_sub(1), array.columns),
@@ -84,6 +80,11 @@ impl<'a> Source<'a> {
         !matches!(self.matrix, Matrix::Csr(_))
     }
 
+    /// Whether values may be missing.
+    pub(super) fn may_miss_values(&self) -> bool {
+        matches!(self.matrix, Matrix::Columns(_))
+    }
+
     /// Whether the values of a column are of an integer type.
     pub(super) fn is_whole(&self, column: usize) -> bool {
         fn whole<T: Element>(_: &[T]) -> bool {
@@ -92,7 +93,10 @@ impl<'a> Source<'a> {
         let array = match &self.matrix {
             Matrix::Dense(array) => array.values,
             Matrix::Csr(array) => array.values,
-            Matrix::Columns(array) => array.columns[column].values,
+            Matrix::Columns(array) => match array.columns[column].values {
+                Values::Array(array) => array,
+                Values::Bits { .. } => return true,
+            },
         };
         with_array!(array, values => whole(values))
     }
@@ -113,8 +117,8 @@ impl<'a> Source<'a> {
         &self,
         range: Range<usize>,
         block: &mut Block,
-        mut each: impl FnMut(&mut Block, Range<usize>) -> Result<(), Problem>,
-    ) -> Result<(), Problem> {
+        mut each: impl FnMut(&mut Block, Range<usize>) -> Result<()>,
+    ) -> Result<()> {
         let mut start = range.start;
         while start < range.end {
             let end = match &self.matrix {
@@ -128,14 +132,13 @@ impl<'a> Source<'a> {
                     end
                 }
             };
-            self.check_finite(block, start)?;
             each(block, start..end)?;
             start = end;
         }
         Ok(())
     }
 
-    /// The rows as they stand in memory, if they stand there as binary64 without gaps between them.
+    /// The rows as they stand in memory, if they stand there as binary64 with nothing between them.
     pub(super) fn plain_f64(&self) -> Option<&'a [f64]> {
         match self.matrix {
             Matrix::Dense(DenseArray { values: Array::F64(values), .. }) if self.is_plain() => {
@@ -169,9 +172,16 @@ impl<'a> Source<'a> {
                 let width = self.columns;
                 for (j, column) in array.columns.iter().enumerate() {
                     let rows = rows.clone();
-                    with_array!(column.values, values => {
-                        scatter(&values[rows.clone()], self.lossy, &mut out[j..], width);
-                    });
+                    match column.values {
+                        Values::Array(array) => with_array!(array, values => {
+                            scatter(&values[rows.clone()], self.lossy, &mut out[j..], width);
+                        }),
+                        Values::Bits { bits, offset, .. } => {
+                            let places = out[j..].iter_mut().step_by(width);
+                            let pairs = places.zip(rows.clone());
+                            pairs.for_each(|(out, row)| *out = f64::from(bit(bits, offset + row)));
+                        }
+                    }
                     if column.validity.is_some() {
                         let fill = self.fill.unwrap_or(f64::NAN);
                         for (i, _) in rows.enumerate().filter(|(_, row)| !column.is_valid(*row)) {
@@ -185,8 +195,8 @@ impl<'a> Source<'a> {
     }
 
     /// Refuses the first value of a block that is no finite number.
-    fn check_finite(&self, block: &Block, first_row: usize) -> Result<(), Problem> {
-        let is_bad = |value: &f64| !(value.abs() <= f64::MAX);
+    pub(super) fn check_finite(&self, block: &Block, first_row: usize) -> Result<()> {
+        let is_bad = |value: &f64| !value.is_finite();
         let bad = block.values.iter().fold(0u64, |bad, value| bad | u64::from(is_bad(value)));
         if bad == 0 {
             return Ok(());
@@ -198,7 +208,7 @@ impl<'a> Source<'a> {
             let row = block.ends.partition_point(|end| *end <= at);
             (first_row + row, block.columns[at] as usize)
         };
-        Err(self.fault(row, column))
+        Err(self.fault(row, column).into())
     }
 
     /// What is wrong with the value at a place.
@@ -207,19 +217,20 @@ impl<'a> Source<'a> {
             Matrix::Dense(array) => {
                 (array.values, row * array.row_stride + column * array.column_stride)
             }
-            Matrix::Columns(array) => {
-                if !array.columns[column].is_valid(row) {
-                    return Problem::new(Code::MISSING, Code::MISSING.title(), place(row, column))
-                        .help("give a value for gaps, or leave the row out");
+            Matrix::Columns(array) => match array.columns[column].values {
+                Values::Array(values) if array.columns[column].is_valid(row) => (values, row),
+                _ => {
+                    let (code, place) = (Code::MISSING, place(row, column));
+                    return Problem::new(code, code.title(), place)
+                        .help("set fill to what stands for missing values, or leave the row out");
                 }
-                (array.columns[column].values, row)
-            }
+            },
             Matrix::Csr(array) => (array.values, array.position(row, column)),
         };
         let (code, text) = with_array!(array, values => fault_of(values[at]));
         let help = match code {
-            Code::INEXACT_INTEGER => "leave the column out, or allow rounding",
-            _ => "repair the value, or give it as a gap with a value to fill in",
+            Code::INEXACT_INTEGER => "leave the column out, or round with allow_lossy",
+            _ => "repair the value, or mark it as missing and set fill",
         };
         Problem::new(code, code.title(), place(row, column)).value(text.as_bytes()).help(help)
     }
@@ -238,24 +249,27 @@ pub(super) fn place(row: usize, column: usize) -> Place {
 }
 
 /// A problem with the shape.
-fn misshapen(words: String, place: Place) -> Problem {
+pub(super) fn misshapen(words: String, place: Place) -> Problem {
     Problem::new(Code::SHAPE, words, place)
 }
 
-fn check_size(rows: usize, columns: usize) -> Result<(), Problem> {
+fn check_size(rows: usize, columns: usize) -> Result<()> {
     if rows == 0 {
         return Err(Problem::new(Code::HEADER_ONLY, "the array has no rows", Place::default())
-            .help("give at least one row"));
+            .help("give at least one row")
+            .into());
     }
     if columns == 0 {
         return Err(Problem::new(Code::NO_FEATURES, "the array has no columns", Place::default())
-            .help("give at least one column"));
+            .help("give at least one column")
+            .into());
     }
     for (count, name) in [(rows, "rows"), (columns, "columns")] {
         if count > MOST {
             let words = format!("the array has {count} {name}");
             return Err(misshapen(words, Place::default())
-                .help(format!("there are at most {MOST} {name}; take a part")));
+                .help(format!("there are at most {MOST} {name}; take a part"))
+                .into());
         }
     }
     Ok(())
@@ -264,7 +278,7 @@ fn check_size(rows: usize, columns: usize) -> Result<(), Problem> {
 impl DenseArray<'_> {
     /// Every entry must lie in the slice and have a value of its own, so that the size of the slice
     /// bounds the size of the result.
-    fn check(&self) -> Result<(), Problem> {
+    fn check(&self) -> Result<()> {
         let DenseArray { values, rows, columns, row_stride, column_stride } = *self;
         let shape = || {
             format!(
@@ -281,13 +295,15 @@ impl DenseArray<'_> {
             _ => {
                 let words = format!("{} reach beyond the {len} values of the array", shape());
                 return Err(misshapen(words, Place::default())
-                    .help("give the shape and strides in values, not in bytes"));
+                    .help("give the shape and strides in values, not in bytes")
+                    .into());
             }
         }
         if rows.checked_mul(columns).is_none_or(|entries| entries > len) {
             let words = format!("{} use the {len} values of the array more than once", shape());
             return Err(misshapen(words, Place::default())
-                .help("copy the array so that every entry has a value of its own"));
+                .help("copy the array so that every entry has a value of its own")
+                .into());
         }
         Ok(())
     }
@@ -303,11 +319,11 @@ impl DenseArray<'_> {
                 convert(&values[start..start + width], lossy, out);
             }
         } else if self.row_stride == 1 {
-            for j in 0..width {
+            let column = |j: usize| {
                 let start = j * self.column_stride;
-                let column = &values[start + rows.start..start + rows.end];
-                scatter(column, lossy, &mut out[j..], width);
-            }
+                &values[start + rows.start..start + rows.end]
+            };
+            transpose(width, column, lossy, out);
         } else {
             for (row, out) in rows.zip(out.chunks_exact_mut(width)) {
                 let from =
@@ -323,11 +339,34 @@ fn wide<T: Element>(value: T, lossy: bool) -> f64 {
     if lossy { value.nearest() } else { value.exact() }
 }
 
-fn convert<T: Element>(values: &[T], lossy: bool, out: &mut [f64]) {
+pub(super) fn convert<T: Element>(values: &[T], lossy: bool, out: &mut [f64]) {
     let pairs = out.iter_mut().zip(values);
     match lossy {
         true => pairs.for_each(|(out, value)| *out = value.nearest()),
         false => pairs.for_each(|(out, value)| *out = value.exact()),
+    }
+}
+
+/// Puts columns into rows, several at a time so that a line of the cache is written in one go.
+fn transpose<'v, T: Element + 'v>(
+    width: usize,
+    column: impl Fn(usize) -> &'v [T],
+    lossy: bool,
+    out: &mut [f64],
+) {
+    const AT_ONCE: usize = 8;
+    let whole = width - width % AT_ONCE;
+    for j in (0..whole).step_by(AT_ONCE) {
+        let rows = out.len() / width;
+        let columns: [&[T]; AT_ONCE] = std::array::from_fn(|k| &column(j + k)[..rows]);
+        for (i, row) in out.chunks_exact_mut(width).enumerate() {
+            for (out, column) in row[j..j + AT_ONCE].iter_mut().zip(&columns) {
+                *out = wide(column[i], lossy);
+            }
+        }
+    }
+    for j in whole..width {
+        scatter(column(j), lossy, &mut out[j..], width);
     }
 }
 
@@ -342,21 +381,26 @@ impl ColumnsArray<'_> {
         self.columns.first().map_or(0, |column| column.values.len())
     }
 
-    fn check(&self) -> Result<(), Problem> {
+    fn check(&self) -> Result<()> {
         let rows = self.rows();
         for (j, column) in self.columns.iter().enumerate() {
             let place = Place { field: Some((j as u64 + 1, None)), ..Place::default() };
             let len = column.values.len();
             if len != rows {
                 let words = format!("the column has {len} values, the first column {rows}");
-                return Err(misshapen(words, place).help("give columns of equal length"));
+                return Err(misshapen(words, place).help("give columns of equal length").into());
+            }
+            let held = |bits: &[u8], offset| bits.len().saturating_mul(8).saturating_sub(offset);
+            if let Values::Bits { bits, offset, len } = column.values
+                && held(bits, offset) < len
+            {
+                let words = format!("{} bits are too few for {len} values", held(bits, offset));
+                return Err(misshapen(words, place).help("give one bit for each value").into());
             }
             let flags = match column.validity {
                 None => rows,
                 Some(Validity::Bools(valid)) => valid.len(),
-                Some(Validity::Bits(bits, offset)) => {
-                    bits.len().saturating_mul(8).saturating_sub(offset)
-                }
+                Some(Validity::Bits(bits, offset)) => held(bits, offset),
             };
             let enough = match column.validity {
                 Some(Validity::Bools(_)) => flags == rows,
@@ -364,7 +408,7 @@ impl ColumnsArray<'_> {
             };
             if !enough {
                 let words = format!("the column has {rows} values but {flags} marks of validity");
-                return Err(misshapen(words, place).help("give one mark for each value"));
+                return Err(misshapen(words, place).help("give one mark for each value").into());
             }
         }
         Ok(())
@@ -377,175 +421,13 @@ impl Column<'_> {
         match self.validity {
             None => true,
             Some(Validity::Bools(valid)) => valid[row],
-            Some(Validity::Bits(bits, offset)) => {
-                let bit = offset + row;
-                bits[bit / 8] >> (bit % 8) & 1 == 1
-            }
+            Some(Validity::Bits(bits, offset)) => bit(bits, offset + row),
         }
     }
 }
 
-impl CsrArray<'_> {
-    fn check(&self) -> Result<(), Problem> {
-        let (indices, values) = (self.indices.len(), self.values.len());
-        if indices != values {
-            let words = format!("there are {indices} column indices but {values} values");
-            return Err(misshapen(words, Place::default()).help("give one index for each value"));
-        }
-        Ok(())
-    }
-
-    /// Loads rows from the start of `rows` on, as many as go well together, and says where it stopped.
-    fn load(&self, rows: Range<usize>, lossy: bool, block: &mut Block) -> Result<usize, Problem> {
-        block.bounds.clear();
-        let from = rows.start;
-        let end = with_indices!(self.offsets, offsets => {
-            bounds(&offsets[from..=rows.end], from, self.indices.len(), &mut block.bounds)?
-        });
-        let entries = block.bounds[0]..block.bounds[end - from];
-        block.columns.clear();
-        with_indices!(self.indices, indices => {
-            block.columns.extend(indices[entries.clone()].iter().map(|index| index.column()));
-        });
-        block.values.resize(entries.len(), 0.0);
-        with_array!(self.values, values => {
-            convert(&values[entries.clone()], lossy, &mut block.values);
-        });
-        block.ends.clear();
-        block.ends.extend(block.bounds[1..].iter().map(|end| end - entries.start));
-        let too_large = block.columns.iter().fold(0, |most: u32, column| most.max(*column));
-        if too_large as usize >= self.columns {
-            return Err(self.index_fault(from, entries.start, block));
-        }
-        self.put_in_order(from, block)?;
-        block.drop_zeros();
-        Ok(end)
-    }
-
-    /// The first index that is no column.
-    fn index_fault(&self, from: usize, start: usize, block: &Block) -> Problem {
-        let at = block.columns.iter().position(|c| *c as usize >= self.columns).unwrap_or(0);
-        let row = from + block.ends.partition_point(|end| *end <= at);
-        let text = with_indices!(self.indices, indices => indices[start + at].to_string());
-        let words = format!("the column index is none of 0 to {}", self.columns - 1);
-        let place = Place { row: Some(row as u64), ..Place::default() };
-        Problem::new(Code::BAD_INDEX, words, place)
-            .value(text.as_bytes())
-            .help("indices are counted from 0; give the right number of columns")
-    }
-
-    /// Sorts the columns of each row and refuses a column that stands twice.
-    fn put_in_order(&self, from: usize, block: &mut Block) -> Result<(), Problem> {
-        let Block { values, columns, ends, pairs, .. } = block;
-        let mut start = 0;
-        for (row, &end) in ends.iter().enumerate() {
-            let columns = &mut columns[start..end];
-            let rises = columns.windows(2).fold(true, |rises, pair| rises & (pair[0] < pair[1]));
-            if !rises {
-                let values = &mut values[start..end];
-                pairs.clear();
-                pairs.extend(columns.iter().copied().zip(values.iter().copied()));
-                pairs.sort_unstable_by_key(|pair| pair.0);
-                if let Some(twice) = pairs.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-                    let column = twice[0].0 as usize;
-                    let words = "the column stands twice in the row";
-                    return Err(Problem::new(Code::INDEX_ORDER, words, place(from + row, column))
-                        .value(column.to_string().as_bytes())
-                        .help("add up the values of equal columns first"));
-                }
-                for ((column, value), pair) in columns.iter_mut().zip(values).zip(&*pairs) {
-                    (*column, *value) = *pair;
-                }
-            }
-            start = end;
-        }
-        Ok(())
-    }
-
-    /// Where the value of an entry stands.
-    fn position(&self, row: usize, column: usize) -> usize {
-        let bound = |at: usize| with_indices!(self.offsets, offsets => offsets[at].place());
-        let entries = bound(row).unwrap_or(0)..bound(row + 1).unwrap_or(0);
-        let is_it = |at: &usize| {
-            with_indices!(self.indices, indices => indices[*at].column()) as usize == column
-        };
-        entries.clone().find(is_it).unwrap_or(entries.start)
-    }
+/// A bit, counted from the lowest of the first byte.
+#[inline(always)]
+fn bit(bits: &[u8], at: usize) -> bool {
+    bits[at / 8] >> (at % 8) & 1 == 1
 }
-
-/// The bounds of rows, from the first on until there are enough entries; the row after the last.
-fn bounds<T: Index>(
-    offsets: &[T],
-    from: usize,
-    entries: usize,
-    out: &mut Vec<usize>,
-) -> Result<usize, Problem> {
-    let fault = |row: usize, offset: T, words: String, help: &str| {
-        let place = Place { row: Some(row as u64), ..Place::default() };
-        Err(misshapen(words, place).value(offset.to_string().as_bytes()).help(help))
-    };
-    for (k, &offset) in offsets.iter().enumerate() {
-        // A row is named by the offset it ends at; only the first has one to start with.
-        let row = from + k.saturating_sub(1);
-        let Some(bound) = offset.place().filter(|bound| *bound <= entries) else {
-            let words = format!("the row offset is none of 0 to {entries}, the number of entries");
-            return fault(row, offset, words, "offsets lie within the entries");
-        };
-        if out.last().is_some_and(|last| bound < *last) {
-            let words = "the row ends before it starts: its offset is below the one before".into();
-            return fault(row, offset, words, "offsets do not fall from row to row");
-        }
-        out.push(bound);
-        if k > 0 && bound - out[0] >= VALUES_AT_ONCE {
-            return Ok(from + k);
-        }
-    }
-    Ok(from + offsets.len() - 1)
-}
-
-impl Block {
-    /// Leaves out entries that are 0.
-    fn drop_zeros(&mut self) {
-        let zeros = self.values.iter().fold(0u64, |zeros, v| zeros + u64::from(*v == 0.0));
-        if zeros == 0 {
-            return;
-        }
-        let (mut kept, mut start) = (0, 0);
-        for end in &mut self.ends {
-            for at in start..*end {
-                if self.values[at] != 0.0 {
-                    (self.values[kept], self.columns[kept]) = (self.values[at], self.columns[at]);
-                    kept += 1;
-                }
-            }
-            start = std::mem::replace(end, kept);
-        }
-        self.values.truncate(kept);
-        self.columns.truncate(kept);
-    }
-}
-
-/// An integer type of offsets and indices.
-trait Index: Copy + std::fmt::Display {
-    /// As a place in memory, if it is one.
-    fn place(self) -> Option<usize>;
-    /// As a column; 2^32 − 1, which is none, where it is too large or negative.
-    fn column(self) -> u32;
-}
-
-macro_rules! indices {
-    ($($type:ty),*) => {$(
-        impl Index for $type {
-            #[inline(always)]
-            fn place(self) -> Option<usize> {
-                usize::try_from(self).ok()
-            }
-
-            #[inline(always)]
-            fn column(self) -> u32 {
-                u32::try_from(self).unwrap_or(u32::MAX)
-            }
-        }
-    )*};
-}
-indices!(i32, i64, u32, u64);

@@ -48,6 +48,7 @@ mod array;
 mod encode;
 mod labels;
 mod load;
+mod sparse;
 mod survey;
 
 pub use array::{Array, Column, ColumnsArray, CsrArray, DenseArray, Indices, Matrix};
@@ -68,7 +69,7 @@ pub struct ArrayOptions {
     /// How exact proofs are to understand the numbers. Without a choice a value means itself, binary64;
     /// with `decimal` it means its shortest decimal, where that has at most 15 digits.
     pub reading: ReadingChoice,
-    /// The value of gaps in columns; without it a gap is an error.
+    /// What stands for missing values of columns; without it a missing value is an error.
     pub fill: Option<f64>,
     /// Round integers that have no exact binary64 instead of refusing them.
     pub allow_lossy: bool,
@@ -104,7 +105,7 @@ impl ArrayOptions {
         self
     }
 
-    /// With a value for gaps in columns.
+    /// With a number that stands for missing values of columns.
     pub fn fill(mut self, value: f64) -> ArrayOptions {
         self.fill = Some(value);
         self
@@ -130,7 +131,9 @@ impl ArrayOptions {
 
     fn check(&self, columns: usize) -> Result<()> {
         if self.fill.is_some_and(|fill| !fill.is_finite()) {
-            return Err(Error::usage("fill: the value of gaps must be a finite number"));
+            return Err(Error::usage(
+                "fill: what stands for missing values must be a finite number",
+            ));
         }
         let Some(names) = &self.names else { return Ok(()) };
         if names.len() != columns {
@@ -151,9 +154,11 @@ impl ArrayOptions {
         }
     }
 
-    fn input_map(&self, columns: usize) -> InputMap {
+    /// The map with the names, and with what stands for missing values where there can be some.
+    fn input_map(&self, source: &Source<'_>) -> InputMap {
+        let columns = source.columns;
         let mut map = InputMap::numeric(self.names.as_deref(), columns);
-        if self.fill.is_some() {
+        if self.fill.is_some() && source.may_miss_values() {
             let unnamed = |position| InputColumn {
                 name: None,
                 position,
@@ -195,7 +200,7 @@ impl Features {
         Ok(Features {
             store,
             expansion: None,
-            input: options.input_map(source.columns),
+            input: options.input_map(&source),
             reading: Reading { decimal, binary64 },
             origin: Origin::default(),
         })
@@ -210,4 +215,45 @@ fn named(mut error: Error, names: Option<&[String]>) -> Error {
         }
     }
     error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::{ReadOptions, read};
+    use crate::rng::{Purpose, Stream};
+
+    /// Not only what can be asked of both: codes, tables, divisors and profiles are the same.
+    #[test]
+    fn storage_is_that_of_text_to_the_last_bit() {
+        let draws: [fn(&mut Stream, usize) -> f64; 6] = [
+            |s, _| s.below(50) as f64 / 4.0,
+            |s, j| s.below(90_000) as f64 / 10f64.powi(j as i32 % 3),
+            |s, _| if s.unit() < 0.05 { 1.0 } else { 0.0 },
+            |s, j| if s.unit() < 0.1 { s.below(9000) as f64 * 0.01 } else { j as f64 % 2.0 * -0.0 },
+            |s, j| if j == 2 { s.normal() } else { s.below(7) as f64 * 1e-4 },
+            |s, j| if j == 4 { 9_007_199_254_740_992.0 } else { f64::from(s.normal() as f32) },
+        ];
+        let (rows, columns) = (120, 9);
+        for (seed, draw) in draws.into_iter().enumerate() {
+            let mut stream = Stream::new(seed as u64, Purpose::Generate(6));
+            let values: Vec<f64> =
+                (0..rows * columns).map(|k| draw(&mut stream, k % columns)).collect();
+            let line = |row: &[f64]| {
+                let texts: Vec<String> = row.iter().map(|x| number::shortest(*x)).collect();
+                format!("{},yes\n", texts.join(","))
+            };
+            let text: String = values.chunks(columns).map(line).collect();
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join("table.csv");
+            std::fs::write(&file, text).unwrap();
+            let csv = read(&[file], &ReadOptions::default()).unwrap().data;
+            let array = Features::dense(&values, rows, columns).unwrap();
+            let held = |features: &Features| {
+                let store = features.store();
+                format!("{:?} {:?}", store.shape, store.profile)
+            };
+            assert_eq!(held(&array), held(&csv), "draw {seed}");
+        }
+    }
 }

@@ -9,7 +9,7 @@
 //! decimal m · 10^−k of at most 15 digits. No two decimals of at most 15 digits have the same nearest
 //! binary64, so this one, without zeros at its end, is the shortest decimal of v, and it has at most k
 //! places. (The product is off by less than 2^−52 · 10^15 < 1/4, so m is the decimal's own numerator.)
-//! Only where the test fails is the value looked at more closely; and a column that has a value without
+//! Only where the test fails are the places found one by one; and a column that has a value without
 //! places has none for good.
 
 use super::load::{Block, Source};
@@ -32,11 +32,11 @@ const ROUNDING: f64 = 6_755_399_441_055_744.0;
 ///
 /// A lane is a column. Tables of few columns have several lanes for each column, one for each of
 /// several rows, so that loops over lanes are long; arrays of entries have one lane for all columns
-/// beyond those that are told apart.
+/// beyond those that have one each.
 pub(super) struct Survey {
     columns: usize,
     lanes: Lanes,
-    /// The lane of all columns that are not told apart.
+    /// The lane of all columns that have none of their own.
     shared: Option<usize>,
     /// Whether each column is of an integer type.
     whole: Vec<bool>,
@@ -53,11 +53,11 @@ pub(super) struct Survey {
 struct Lanes {
     largest: Vec<f64>,
     places: Vec<u8>,
-    /// 10^places; 1 for columns that are not looked at any more.
+    /// 10^places; 1 for columns that are not tested any more.
     tens: Vec<f64>,
-    /// 1 for columns that are looked at, else 0.
+    /// 1 for columns that are tested, else 0.
     live: Vec<u64>,
-    /// The columns that are looked at, and perhaps some that were.
+    /// The columns that are tested, and perhaps some that were.
     live_columns: Vec<u32>,
     /// Whether there are such.
     stale: bool,
@@ -170,7 +170,10 @@ impl Survey {
             let lane = (column as usize).min(MAX_TRACKED_COLUMNS);
             let largest = &mut self.lanes.largest[lane];
             *largest = if value.abs() > *largest { value.abs() } else { *largest };
-            self.check(lane, column, value);
+            // A division is the dearest part, and 0 places need none.
+            if self.lanes.tens[lane] != 1.0 || !is_short_integer(value) {
+                self.check(lane, column, value);
+            }
         }
     }
 
@@ -257,8 +260,7 @@ impl Lanes {
         let lanes = run.iter().zip(&self.live);
         let fails = if self.integers {
             lanes.fold(0, |fails, (&value, live)| {
-                let whole = (value + ROUNDING) - ROUNDING;
-                fails | (u64::from(whole != value || value.abs() >= FIFTEEN_DIGITS) & live)
+                fails | (u64::from(!is_short_integer(value)) & live)
             })
         } else {
             lanes.zip(&self.tens).fold(0, |fails, ((&value, live), &ten)| {
@@ -278,7 +280,7 @@ impl Lanes {
         self.stale |= !live;
     }
 
-    /// Forgets the columns that are not looked at any more.
+    /// Forgets the columns that are not tested any more.
     fn refresh(&mut self) {
         if std::mem::take(&mut self.stale) {
             self.live_columns.retain(|column| self.live[*column as usize] != 0);
@@ -292,6 +294,13 @@ fn is_decimal(value: f64, ten: f64) -> bool {
     let whole = (value * ten + ROUNDING) - ROUNDING;
     // Both tests at once keep loops free of branches.
     (whole / ten == value) & (whole.abs() < FIFTEEN_DIGITS)
+}
+
+/// [`is_decimal`] without places.
+#[inline(always)]
+fn is_short_integer(value: f64) -> bool {
+    let whole = (value + ROUNDING) - ROUNDING;
+    (whole == value) & (whole.abs() < FIFTEEN_DIGITS)
 }
 
 /// What a reader of text finds in the shortest text of a value.

@@ -75,6 +75,7 @@ pub enum Error {
 
 /// Problems in the input data.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct DataError {
     /// The first few problems; never empty.
     pub problems: Vec<Problem>,
@@ -88,6 +89,7 @@ pub struct DataError {
 
 /// One problem in the input data with its place.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Problem {
     /// The stable code.
     pub code: Code,
@@ -103,6 +105,7 @@ pub struct Problem {
 
 /// Where in the input something stands. What is not known is `None`.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Place {
     /// The file or stream as the user named it.
     pub file: Option<String>,
@@ -118,8 +121,20 @@ pub struct Place {
     pub excerpt: Option<Excerpt>,
 }
 
+linsep_proof::setters! {
+    Place {
+        with_file => file: Option<String>,
+        with_line => line: Option<u64>,
+        with_column => column: Option<u64>,
+        with_row => row: Option<u64>,
+        with_field => field: Option<(u64, Option<String>)>,
+        with_excerpt => excerpt: Option<Excerpt>,
+    }
+}
+
 /// A printable piece of an input line and the part of it that is wrong.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Excerpt {
     /// The text, control characters escaped.
     pub text: String,

@@ -5,7 +5,7 @@
 //! those of K single products, because every plane has the lanes of the module `kernel` for itself. Dense
 //! rows need none of this: their weights come in the order in which they stand.
 
-use super::kernel::{LANES, add_plane_lanes, dots_sparse};
+use super::kernel::{self, LANES, add_plane_lanes, dots_sparse};
 use super::{Rows, Store};
 
 /// The weights of K planes, column by column.
@@ -29,6 +29,35 @@ impl Products {
         let lanes = vec![0.0; LANES * planes.next_multiple_of(4)];
         Products { sums: vec![0.0; planes], lanes, scratch: Vec::new() }
     }
+
+    /// The products of a dense row, four planes at a time.
+    pub fn dense<'w>(&mut self, values: &[f64], plane: impl Fn(usize) -> &'w [f64]) {
+        let (fours, rest) = self.sums.as_chunks_mut::<4>();
+        let single = 4 * fours.len();
+        for (k, four) in fours.iter_mut().enumerate() {
+            *four = kernel::dot_four(values, std::array::from_fn(|lane| plane(4 * k + lane)));
+        }
+        for (k, sum) in rest.iter_mut().enumerate() {
+            *sum = kernel::dot_f64(values, plane(single + k));
+        }
+    }
+
+    /// The products of a sparse row, from the bundle of the planes if there is one.
+    pub fn sparse<'w>(
+        &mut self,
+        indices: &[u32],
+        values: &[f64],
+        plane: impl Fn(usize) -> &'w [f64],
+        bundle: Option<&Bundle>,
+    ) {
+        match bundle {
+            Some(bundle) => bundle.dot_sparse(indices, values, &mut self.lanes, &mut self.sums),
+            None => {
+                let dot = |k| kernel::dot_sparse_f64(indices, values, plane(k));
+                self.sums.iter_mut().enumerate().for_each(|(k, sum)| *sum = dot(k));
+            }
+        }
+    }
 }
 
 impl Bundle {
@@ -40,7 +69,8 @@ impl Bundle {
         (planes.len() > 1 && !store.is_dense()).then(|| Bundle::new(planes))
     }
 
-    fn new<'a>(planes: impl ExactSizeIterator<Item = &'a [f64]>) -> Bundle {
+    /// The bundle of planes of the same width.
+    pub fn new<'a>(planes: impl ExactSizeIterator<Item = &'a [f64]>) -> Bundle {
         let stride = planes.len().next_multiple_of(4);
         let mut weights = Vec::new();
         for (k, plane) in planes.enumerate() {

@@ -284,16 +284,9 @@ impl Rows for Dense {
         _: Option<&Bundle>,
         out: &mut Products,
     ) {
-        let Products { sums, scratch, .. } = out;
-        let DenseRow(values) = self.row(row, scratch);
-        let (fours, rest) = sums.as_chunks_mut::<4>();
-        let single = 4 * fours.len();
-        for (k, four) in fours.iter_mut().enumerate() {
-            *four = kernel::dot_four(values, std::array::from_fn(|lane| plane(4 * k + lane)));
-        }
-        for (k, sum) in rest.iter_mut().enumerate() {
-            *sum = kernel::dot_f64(values, plane(single + k));
-        }
+        let mut scratch = std::mem::take(&mut out.scratch);
+        out.dense(self.row(row, &mut scratch).0, plane);
+        out.scratch = scratch;
     }
 
     #[inline]
@@ -365,15 +358,10 @@ impl Rows for Sparse {
         bundle: Option<&Bundle>,
         out: &mut Products,
     ) {
-        let Products { sums, scratch, lanes } = out;
-        let SparseRow { indices, values } = self.row(row, scratch);
-        match bundle {
-            Some(bundle) => bundle.dot_sparse(indices, values, lanes, sums),
-            None => {
-                let dot = |k| kernel::dot_sparse_f64(indices, values, plane(k));
-                sums.iter_mut().enumerate().for_each(|(k, sum)| *sum = dot(k));
-            }
-        }
+        let mut scratch = std::mem::take(&mut out.scratch);
+        let SparseRow { indices, values } = self.row(row, &mut scratch);
+        out.sparse(indices, values, plane, bundle);
+        out.scratch = scratch;
     }
 
     #[inline]

@@ -252,7 +252,7 @@ impl Collector {
 /// There is a header, or nothing, but no row.
 pub(crate) fn no_rows(file: &str) -> Error {
     Problem::new(Code::HEADER_ONLY, "there are no data rows", Place::file(file))
-        .help("check the file, and --missing and --limit if they were given")
+        .help("check the file, and `missing` and `limit` if they were given")
         .into()
 }
 
@@ -295,7 +295,7 @@ fn check_guessed_label(choice: &LabelChoice, labels: &Dictionary, file: &str) ->
             if real { ", not all whole numbers," } else { "" }
         );
         return Err(Problem::new(Code::AMBIGUOUS_LABEL, words, Place::file(file))
-            .help("choose the label with --label")
+            .help("choose the label with `label`")
             .into());
     }
     Ok(())
@@ -307,7 +307,7 @@ pub(crate) fn too_many_classes(count: usize, file: &str) -> Error {
         format!("the label has more than {} distinct values", count - 1),
         Place::file(file),
     )
-    .help("choose another label with --label; linsep does not fit regressions")
+    .help("choose another label with `label`; linsep does not fit regressions")
     .into()
 }
 
@@ -335,7 +335,7 @@ impl LayoutFault {
         if let Some(level) = &self.level {
             problem = problem.value(level.as_bytes());
         }
-        problem.help("train with --unknown-level zeros and --missing to accept such rows").into()
+        problem.help("train with `unknown-level=zeros` and `missing` to accept such rows").into()
     }
 }
 

@@ -352,21 +352,21 @@ pub(crate) fn number_fault(fault: number::Fault, field: usize, span: Range<usize
     };
     let help = match fault {
         number::Fault::NotFinite => {
-            "repair the value, or treat NaN as missing with --missing drop-row|mean|zero"
+            "repair the value, or treat NaN as missing with `missing=drop-row|mean|zero`"
         }
         number::Fault::OutOfRange => "rescale the column so that it fits binary64",
         number::Fault::InexactInteger => {
-            "leave the column out with --drop, or round with --allow-lossy"
+            "leave the column out with `drop`, or round with `allow-lossy`"
         }
         number::Fault::NotANumber => {
-            "skip such rows with --bad-rows skip --allow-bad N, or save them with --bad-rows rejects=FILE"
+            "skip such rows with `bad-rows=skip` `allow-bad=N`, or save them with `bad-rows=rejects=FILE`"
         }
     };
     Fault::new(code, Some(field), span).help(help)
 }
 
 fn missing_fault(field: usize, span: Range<usize>) -> Fault {
-    Fault::new(Code::MISSING, Some(field), span).help("choose --missing drop-row, mean or zero")
+    Fault::new(Code::MISSING, Some(field), span).help("choose `missing=drop-row`, mean or zero")
 }
 
 /// One field, unquoted, with its place in the piece.

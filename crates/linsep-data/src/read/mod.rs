@@ -1,16 +1,18 @@
 //! Files to data sets. The format is found by content; every format ends in the same blocks.
 //!
 //! [`read`] holds a whole data set in memory, [`stream`] hands its rows on block by block in
-//! constant memory. Plain files are mapped into memory: a program that shortens a file while it is
+//! constant memory; [`RowSource`] is what both read from: files, any reader, or memory. Plain files are mapped into memory: a program that shortens a file while it is
 //! being read can end this one.
 
 pub(crate) mod block;
+mod chunk;
 pub(crate) mod collect;
 pub(crate) mod csv;
 mod options;
 mod parts;
 mod pipeline;
 mod plan;
+mod row_source;
 pub(crate) mod scan;
 mod sniff;
 mod source;
@@ -19,14 +21,16 @@ mod svmlight;
 #[doc(hidden)]
 pub use crate::words;
 pub(crate) use block::Dictionary;
+pub use chunk::Chunk;
 #[doc(hidden)]
 pub use linsep_kernels::number;
 pub use options::{
     BadRows, Categorical, ColumnRange, ColumnRef, Format, Missing, ReadOptions, ReadingChoice,
     UnknownLevel,
 };
-pub use parts::{check_for_parts, read_parts};
+pub use parts::check_for_parts;
 pub use plan::LabelChoice;
+pub use row_source::{Input, RowSource};
 pub(crate) use sniff::LABEL_NAMES;
 #[doc(hidden)]
 pub use source::map_file;
@@ -34,12 +38,12 @@ pub use source::map_file;
 use crate::Dataset;
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::input::InputMap;
-use crate::matrix::Store;
 use block::{Block, Buffers};
 use collect::{Collector, Facts};
 use plan::{ParserPlan, Plan};
 use sniff::{Sniffed, SniffedKind};
 use source::Part;
+use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -85,7 +89,7 @@ impl Choices {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(base) = self.index_base {
-            notes.push(format!("svmlight, indices start at {base} (change with --index-base)"));
+            notes.push(format!("svmlight, indices start at {base} (change with `index-base`)"));
         }
         if let Some(delimiter) = self.delimiter {
             let name = match delimiter {
@@ -114,16 +118,33 @@ impl Choices {
     }
 }
 
-/// Reads files, folders of parts, globs or standard input (`-`) as one data set.
+/// Reads files, folders of parts or globs as one data set.
 ///
 /// ```no_run
-/// use linsep::data::read::{ReadOptions, read};
+/// use linsep_data::read::{ReadOptions, read};
 /// let flowers = read(&["flowers.csv".into()], &ReadOptions::default())?.data;
 /// println!("{} rows", flowers.n_rows());
-/// # Ok::<(), linsep::Error>(())
+/// # Ok::<(), linsep_data::Error>(())
 /// ```
 pub fn read(inputs: &[PathBuf], options: &ReadOptions) -> Result<ReadResult> {
-    read_with_map(inputs, options, None)
+    RowSource::files(inputs, options).read(None)
+}
+
+/// Reads a data set from any reader, plain or compressed; errors call it `name`.
+///
+/// ```
+/// use linsep_data::read::{ReadOptions, read_from};
+/// let text = "x,y,label\n1,2,a\n3,4,b\n";
+/// let data = read_from(text.as_bytes(), "my table", &ReadOptions::default())?.data;
+/// assert_eq!((data.n_rows(), data.n_features()), (2, 2));
+/// # Ok::<(), linsep_data::Error>(())
+/// ```
+pub fn read_from(
+    reader: impl Read + Send,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<ReadResult> {
+    RowSource::reader(reader, name, options).read(None)
 }
 
 /// Like [`read`], but with the columns, levels and fill values of an earlier reading of the same
@@ -133,30 +154,46 @@ pub fn read_with_map(
     options: &ReadOptions,
     map: Option<&InputMap>,
 ) -> Result<ReadResult> {
-    if let Some(InputMap { basis: Some(basis), .. }) = map {
-        let plain = map.map(|map| InputMap { basis: None, ..map.clone() });
-        let mut result = read_with_map(inputs, options, plain.as_ref())?;
-        result.data = result.data.expanded(basis.clone(), options.max_memory)?;
-        return Ok(result);
-    }
-    match read_once(inputs, options, map)? {
-        Some(result) => Ok(result),
-        None => {
-            // Indices were taken to start at 1 until an index 0 came.
-            if inputs.iter().any(|input| input.as_os_str() == "-") {
-                let words = "an index 0 came late in the stream, after indices had been taken to start at 1";
-                return Err(Problem::new(Code::BAD_INDEX, words, Place::file("<stdin>"))
-                    .help("use --index-base 0")
-                    .into());
-            }
-            let options = ReadOptions { index_base: Some(0), ..options.clone() };
-            read_once(inputs, &options, map)?.ok_or(Error::Interrupted)
-        }
-    }
+    RowSource::files(inputs, options).read(map)
 }
 
-fn read_once(
+/// Reads data for a model with the given input map and hands it to `each` block by block, rows in
+/// order, in constant memory. `need_label` refuses input without the label column.
+pub fn stream(
     inputs: &[PathBuf],
+    options: &ReadOptions,
+    map: &InputMap,
+    need_label: bool,
+    each: impl FnMut(&Choices, Chunk<'_>) -> Result<()>,
+) -> Result<Choices> {
+    RowSource::files(inputs, options).blocks(map, need_label, each)
+}
+
+/// Like [`stream`], from any reader.
+pub fn stream_from(
+    reader: impl Read + Send,
+    name: &str,
+    options: &ReadOptions,
+    map: &InputMap,
+    need_label: bool,
+    each: impl FnMut(&Choices, Chunk<'_>) -> Result<()>,
+) -> Result<Choices> {
+    RowSource::reader(reader, name, options).blocks(map, need_label, each)
+}
+
+/// Reads data for learning and hands it to `each` part by part, as [`RowSource::parts`] says.
+pub fn read_parts(
+    inputs: &[PathBuf],
+    options: &ReadOptions,
+    map: Option<&InputMap>,
+    each: impl FnMut(&Choices, Dataset) -> Result<ControlFlow<()>>,
+) -> Result<Choices> {
+    RowSource::files(inputs, options).parts(map, each)
+}
+
+/// All rows in memory; `None` where an index 0 came after indices had been taken to start at 1.
+fn read_once(
+    inputs: Vec<Input<'_>>,
     options: &ReadOptions,
     map: Option<&InputMap>,
 ) -> Result<Option<ReadResult>> {
@@ -223,142 +260,9 @@ pub fn normal_label(label: &str) -> String {
     csv::label_name(label.as_bytes())
 }
 
-/// Some rows on their way through a model.
-pub struct Chunk<'a> {
-    pub(crate) store: Store,
-    labels: Dictionary,
-    spans: Vec<std::ops::Range<usize>>,
-    text: &'a [u8],
-    origin: (&'a str, u64, Vec<(u64, u64)>),
-}
-
-impl Chunk<'_> {
-    /// The features as they are held.
-    #[doc(hidden)]
-    pub fn store(&self) -> &Store {
-        &self.store
-    }
-
-    /// Number of rows.
-    pub fn n_rows(&self) -> usize {
-        self.store.rows()
-    }
-
-    /// The label of a row in normal form, if the input has labels.
-    pub fn label(&self, row: usize) -> Option<&str> {
-        let code = *self.labels.codes.get(row)?;
-        Some(&self.labels.names[code as usize])
-    }
-
-    /// The record of a row as it stands in the file, without the line break; tables only.
-    pub fn record(&self, row: usize) -> Option<&[u8]> {
-        let span = self.spans.get(row)?;
-        let record = &self.text[span.clone()];
-        let record = record.strip_suffix(b"\n").unwrap_or(record);
-        Some(record.strip_suffix(b"\r").unwrap_or(record))
-    }
-
-    /// The fields of a row of a table, unquoted.
-    pub fn fields(&self, row: usize, choices: &Choices) -> Vec<String> {
-        let delimiter = choices.delimiter.unwrap_or(b',');
-        self.record(row)
-            .and_then(|record| csv::fields(record, delimiter).ok())
-            .map_or_else(Vec::new, |(fields, _)| fields)
-    }
-
-    /// The place of a row in its file.
-    pub fn place(&self, row: usize) -> Place {
-        let (file, lines, jumps) = &self.origin;
-        let after = jumps.partition_point(|(first, _)| *first <= row as u64);
-        let line = after.checked_sub(1).map(|at| {
-            let (first, line) = jumps[at];
-            lines + line + 1 + (row as u64 - first)
-        });
-        Place { line, ..Place::file(*file) }
-    }
-}
-
-/// Reads data for a model with the given input map and hands it to `each` block by block, rows in
-/// order, in constant memory. `need_label` refuses input without the label column.
-pub fn stream(
-    inputs: &[PathBuf],
-    options: &ReadOptions,
-    map: &InputMap,
-    need_label: bool,
-    mut each: impl FnMut(&Choices, Chunk<'_>) -> Result<()>,
-) -> Result<Choices> {
-    let planner =
-        |sniffed: &Sniffed, file: &str| plan::for_model(sniffed, file, options, map, need_label);
-    let mut parts = Parts::new(inputs, options, &planner)?;
-    let mut facts = Facts::default();
-    let mut rows_left = options.limit;
-    while let Some(mut part) = parts.next()? {
-        let plan = part.plan.clone();
-        let layout = plan.layout();
-        let name = part.name.clone();
-        let mut lines = part.skip_lines;
-        let choices = part.choices.clone();
-        let flow = part.blocks(options, &mut rows_left, |mut block, text| {
-            if let Some(mut problem) = block.bad.problems.drain(..).next() {
-                collect::locate(&mut problem, &name, lines, facts.records, &plan);
-                if matches!(problem.code, Code::NOT_A_NUMBER | Code::NOT_FINITE | Code::MISSING) {
-                    problem.help =
-                        Some("a model answers every row or none: repair or remove this one".into());
-                }
-                return Err(problem.into());
-            }
-            if block.index_zero {
-                return Err(Problem::new(
-                    Code::BAD_INDEX,
-                    "index 0 although indices start at 1",
-                    Place::file(name.clone()),
-                )
-                .help("use --index-base 0")
-                .into());
-            }
-            facts.records += block.records;
-            facts.query_ids |= block.query_ids;
-            facts.outside += block.outside;
-            let missing: Vec<(u64, u32)> =
-                block.missing.iter().map(|&(row, column)| (row as u64, column)).collect();
-            let origin = (name.as_str(), lines, std::mem::take(&mut block.lines));
-            lines += block.line_count;
-            let mut chunk = Chunk {
-                store: Store::empty(),
-                labels: block.labels,
-                spans: block.spans,
-                text,
-                origin,
-            };
-            let store = if map.columns.is_empty() {
-                block.store
-            } else {
-                collect::lay_out(block.store, &block.categories, &missing, &layout)
-                    .map_err(|fault| fault.problem(map, chunk.place(fault.row)))?
-            };
-            chunk.store = match &map.basis {
-                None => store,
-                Some(basis) => basis.expand(&store, map, |row| chunk.place(row), |_| Ok(()))?,
-            };
-            each(&choices, chunk)?;
-            Ok(ControlFlow::Continue(()))
-        })?;
-        if flow.is_break() {
-            break;
-        }
-    }
-    if facts.records == 0 && options.limit != Some(0) {
-        let file = inputs.first().map_or_else(String::new, |path| path.display().to_string());
-        return Err(collect::no_rows(&file));
-    }
-    let (_, mut choices) = parts.finish();
-    note_facts(&mut choices, &facts);
-    Ok(choices)
-}
-
 /// The files of an input, one after the other, checked against the first.
-struct Parts<'a> {
-    paths: std::vec::IntoIter<PathBuf>,
+struct Parts<'a, 'r> {
+    inputs: std::vec::IntoIter<Input<'r>>,
     options: &'a ReadOptions,
     planner: &'a dyn Fn(&Sniffed, &str) -> Result<Plan>,
     first: Option<(Plan, Choices)>,
@@ -366,29 +270,29 @@ struct Parts<'a> {
 }
 
 /// An opened file with its plan.
-struct PlannedPart {
+struct PlannedPart<'r> {
     name: String,
-    part: Part,
+    part: Part<'r>,
     plan: Plan,
     choices: Choices,
     skip: usize,
     skip_lines: u64,
 }
 
-impl<'a> Parts<'a> {
+impl<'a, 'r> Parts<'a, 'r> {
     fn new(
-        inputs: &[PathBuf],
+        inputs: Vec<Input<'r>>,
         options: &'a ReadOptions,
         planner: &'a dyn Fn(&Sniffed, &str) -> Result<Plan>,
-    ) -> Result<Parts<'a>> {
-        let paths = source::expand(inputs)?.into_iter();
-        let several = paths.len() > 1;
-        Ok(Parts { paths, options, planner, first: None, several })
+    ) -> Result<Parts<'a, 'r>> {
+        let inputs = row_source::expand(inputs)?.into_iter();
+        let several = inputs.len() > 1;
+        Ok(Parts { inputs, options, planner, first: None, several })
     }
 
-    fn next(&mut self) -> Result<Option<PlannedPart>> {
-        let Some(path) = self.paths.next() else { return Ok(None) };
-        let mut part = Part::open(&path)?;
+    fn next(&mut self) -> Result<Option<PlannedPart<'r>>> {
+        let Some(input) = self.inputs.next() else { return Ok(None) };
+        let mut part = input.open()?;
         let name = part.name.clone();
         let (head, whole) = part.head()?;
         if head.is_empty() && self.several {
@@ -444,7 +348,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-impl PlannedPart {
+impl PlannedPart<'_> {
     /// Parses the part and gives block after block, with its text, to `sink`. A limit on the rows
     /// makes the parsing serial, so that nothing behind the limit is looked at.
     fn blocks(

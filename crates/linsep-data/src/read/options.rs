@@ -51,6 +51,31 @@ pub struct ReadOptions {
     pub stop: Option<Arc<AtomicBool>>,
 }
 
+linsep_proof::setters! {
+    ReadOptions {
+        with_format => format: Format,
+        with_label => label: Option<ColumnRef>,
+        with_positive => positive: Option<String>,
+        with_features => features: Vec<ColumnRange>,
+        with_drop => drop: Vec<ColumnRange>,
+        with_weight => weight: Option<ColumnRef>,
+        with_header => header: Option<bool>,
+        with_delimiter => delimiter: Option<u8>,
+        with_missing => missing: Missing,
+        with_categorical => categorical: Categorical,
+        with_unknown_level => unknown_level: UnknownLevel,
+        with_bad_rows => bad_rows: BadRows,
+        with_allow_bad => allow_bad: Option<u64>,
+        with_index_base => index_base: Option<u8>,
+        with_limit => limit: Option<u64>,
+        with_reading => reading: ReadingChoice,
+        with_allow_lossy => allow_lossy: bool,
+        with_threads => threads: usize,
+        with_max_memory => max_memory: Option<u64>,
+        with_stop => stop: Option<Arc<AtomicBool>>,
+    }
+}
+
 impl Default for ReadOptions {
     fn default() -> Self {
         ReadOptions {

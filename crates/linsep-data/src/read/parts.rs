@@ -3,26 +3,26 @@
 
 use super::collect::Collector;
 use super::plan::{self, ParserPlan};
+use super::row_source::Input;
 use super::sniff::Sniffed;
 use super::{Choices, Facts, Parts, ReadOptions, note_facts};
 use crate::Dataset;
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::input::InputMap;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 
 /// A part ends with the block that brings it to so many rows or bytes.
 const ROWS: usize = 1 << 13;
 const BYTES: u64 = 1 << 22;
 
-/// Reads data for learning and hands it to `each` part by part, rows in order. A map is that of an earlier reading of the same columns. `each` may
-/// end the reading by breaking off.
-pub fn read_parts(
-    inputs: &[PathBuf],
+/// Hands the rows of texts to `each` part by part, as [`super::RowSource::parts`] says.
+pub(super) fn from_texts(
+    inputs: Vec<Input<'_>>,
     options: &ReadOptions,
     map: Option<&InputMap>,
-    mut each: impl FnMut(&Choices, Dataset) -> Result<ControlFlow<()>>,
+    each: &mut dyn FnMut(&Choices, Dataset) -> Result<ControlFlow<()>>,
 ) -> Result<Choices> {
+    let first = inputs.first().map_or_else(String::new, Input::name);
     let planner = |sniffed: &Sniffed, file: &str| match map {
         None => plan::for_training(sniffed, file, options),
         Some(map) => plan::for_model(sniffed, file, options, map, true),
@@ -59,7 +59,7 @@ pub fn read_parts(
                 let words = "an index 0 came after indices had been taken to start at 1";
                 let place = Place::file(name.clone());
                 let problem = Problem::new(Code::BAD_INDEX, words, place);
-                return Err(problem.help("use --index-base 0").into());
+                return Err(problem.help("use `index-base=0`").into());
             }
             lines += block.line_count;
             collector.add(block, &plan, options)?;
@@ -84,8 +84,7 @@ pub fn read_parts(
     }
     let (_, mut choices) = parts.finish();
     if rows == 0 {
-        let file = inputs.first().map_or_else(String::new, |path| path.display().to_string());
-        return Err(super::collect::no_rows(&file));
+        return Err(super::collect::no_rows(&first));
     }
     note_facts(&mut choices, &facts);
     Ok(choices)
@@ -94,19 +93,19 @@ pub fn read_parts(
 /// What reading part by part cannot do: it never sees the whole.
 pub fn check_for_parts(options: &ReadOptions) -> Result<()> {
     use super::{BadRows, Categorical, Missing};
-    let refuse = |flag: &str| {
-        let words = format!("--{flag} needs a look at all rows, which a stream does not allow");
+    let refuse = |setting: &str| {
+        let words = format!("`{setting}` needs a look at all rows, which a stream does not allow");
         Err(Error::usage(words))
     };
     if options.categorical == Categorical::OneHot {
-        return refuse("categorical onehot");
+        return refuse("categorical=onehot");
     }
     if options.missing == Missing::Mean {
-        return refuse("missing mean");
+        return refuse("missing=mean");
     }
     if options.bad_rows != BadRows::Error {
         return Err(Error::usage(
-            "--bad-rows is not for a stream: repair or remove bad rows first",
+            "`bad-rows` is not for a stream: repair or remove bad rows first",
         ));
     }
     Ok(())

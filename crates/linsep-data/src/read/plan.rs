@@ -45,7 +45,7 @@ pub enum LabelChoice {
     None,
     /// The format has a fixed place for it.
     First,
-    /// By `--label`.
+    /// By `label`.
     Asked(String),
     /// By its name.
     Named(String),
@@ -60,10 +60,10 @@ impl std::fmt::Display for LabelChoice {
             LabelChoice::First => f.write_str("label first in each line"),
             LabelChoice::Asked(name) => write!(f, "label \"{name}\" (as asked)"),
             LabelChoice::Named(name) => {
-                write!(f, "label \"{name}\" (by its name; change with --label)")
+                write!(f, "label \"{name}\" (by its name; change with `label`)")
             }
             LabelChoice::Last(name) => {
-                write!(f, "label \"{name}\" (last column; change with --label)")
+                write!(f, "label \"{name}\" (last column; change with `label`)")
             }
         }
     }
@@ -155,7 +155,7 @@ fn plan_svmlight(base: (u8, bool), file: &str, options: &ReadOptions) -> Result<
     })
 }
 
-/// `--features` and `--drop` on plain indices.
+/// `features` and `drop` on plain indices.
 fn select_indices(file: &str, options: &ReadOptions) -> Result<Option<Selection>> {
     if options.features.is_empty() && options.drop.is_empty() {
         return Ok(None);
@@ -203,7 +203,7 @@ fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Result<Plan> 
             "the table has one column only",
             Place::file(file),
         )
-        .help("the delimiter may be another one: see --delimiter")
+        .help("the delimiter may be another one: see `delimiter`")
         .into());
     }
     let (label, label_choice) = choose_label(table, file, options)?;
@@ -247,7 +247,7 @@ fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Result<Plan> 
     }
     if columns.is_empty() {
         let problem = Problem::new(Code::NO_FEATURES, Code::NO_FEATURES.title(), Place::file(file));
-        return Err(problem.help("look at --features, --drop, --label and --weight").into());
+        return Err(problem.help("look at `features`, `drop`, `label` and `weight`").into());
     }
     let map = InputMap {
         features: columns.len(),
@@ -301,7 +301,7 @@ fn text_column(table: &Table, column: usize, file: &str) -> Error {
     let name = table.column_name(column);
     Problem::new(Code::TEXT_COLUMN, format!("column \"{name}\" holds text"), place)
         .value(value.as_bytes())
-        .help(format!("encode it with --categorical onehot, or leave it out with --drop {name}"))
+        .help(format!("encode it with `categorical=onehot`, or leave it out with `drop` {name}"))
         .into()
 }
 
@@ -316,7 +316,7 @@ fn choose_label(table: &Table, file: &str, options: &ReadOptions) -> Result<(usi
     let ambiguous = |words: &str, candidates: &[usize]| {
         let names: Vec<String> = candidates.iter().map(|&j| table.column_name(j)).collect();
         Problem::new(Code::AMBIGUOUS_LABEL, words, Place::file(file))
-            .help(format!("choose with --label; candidates: {}", names.join(", ")))
+            .help(format!("choose with `label`; candidates: {}", names.join(", ")))
     };
     match named[..] {
         [] => {}

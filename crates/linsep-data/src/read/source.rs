@@ -1,5 +1,5 @@
-//! Bytes in: files, folders, globs and standard input, plain or compressed, cut into pieces that end
-//! at the end of a record.
+//! Bytes in: files, folders, globs and readers, plain or compressed, cut into pieces that end at the end
+//! of a record.
 //!
 //! Plain files are mapped, so a piece is a slice of the file and nothing is copied. Compressed files
 //! and streams are read piece by piece and never held as a whole.
@@ -7,6 +7,7 @@
 #![allow(unsafe_code)]
 
 use crate::error::{Code, Error, Place, Problem, Result};
+use crate::packing::Packing;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
@@ -20,15 +21,15 @@ const PIECE: usize = 1 << 18;
 const MAX_RECORD: usize = 256 << 20;
 
 /// One file or stream of a data set, opened.
-pub(crate) struct Part {
+pub(crate) struct Part<'r> {
     /// As the user named it.
     pub(crate) name: String,
-    content: Content,
+    content: Content<'r>,
 }
 
-enum Content {
+enum Content<'r> {
     Mapped(memmap2::Mmap),
-    Stream { head: Vec<u8>, rest: Box<dyn Read + Send> },
+    Stream { head: Vec<u8>, rest: Box<dyn Read + Send + 'r> },
 }
 
 /// The content of a file that is not empty, mapped into memory.
@@ -42,24 +43,17 @@ fn map(file: &File) -> io::Result<memmap2::Mmap> {
     unsafe { memmap2::Mmap::map(file) }
 }
 
-/// Finds the files that the given names stand for, in the order of their names within a folder or a
-/// glob. `-` is standard input.
-pub(crate) fn expand(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let mut parts = Vec::new();
-    for input in inputs {
-        let text = input.to_string_lossy();
-        if text == "-" || input.is_file() {
-            parts.push(input.clone());
-        } else if input.is_dir() {
-            parts.extend(folder_parts(input)?);
-        } else if text.contains(['*', '?', '[']) {
-            parts.extend(glob_parts(input, &text)?);
-        } else {
-            // Opening it gives the system's own reason.
-            parts.push(input.clone());
-        }
+/// The files that a name stands for, in the order of their names within a folder or a glob.
+pub(super) fn expand(input: &Path) -> Result<Vec<PathBuf>> {
+    let text = input.to_string_lossy();
+    if input.is_dir() {
+        return folder_parts(input);
     }
-    Ok(parts)
+    if !input.is_file() && text.contains(['*', '?', '[']) {
+        return glob_parts(input, &text);
+    }
+    // Opening it gives the system's own reason where it is no file.
+    Ok(vec![input.to_path_buf()])
 }
 
 fn folder_parts(folder: &Path) -> Result<Vec<PathBuf>> {
@@ -98,26 +92,21 @@ fn glob_parts(input: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
     Ok(parts)
 }
 
-impl Part {
-    /// Opens a file, or standard input for `-`, and undoes gzip or zstd, which are known by their
-    /// first bytes.
-    pub(crate) fn open(path: &Path) -> Result<Part> {
-        if path.as_os_str() == "-" {
-            return Part::from_reader("<stdin>", Box::new(io::stdin()))
-                .map_err(|e| Error::io("read", Path::new("<stdin>"), e));
-        }
+impl<'r> Part<'r> {
+    /// Opens a file and undoes gzip or zstd, which are known by their first bytes.
+    pub(crate) fn open(path: &Path) -> Result<Part<'r>> {
         let failed = |e| Error::io("read", path, e);
         let file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         let name = path.display().to_string();
         if !metadata.is_file() || metadata.len() == 0 {
             // Pipes and other special files cannot be mapped, nor can empty ones.
-            return Part::from_reader(&name, Box::new(file)).map_err(failed);
+            return Part::from_reader(&name, Box::new(file)).map_err(|e| begin_error(&name, e));
         }
         let map = map(&file).map_err(failed)?;
-        if Compression::of(&map).is_some() {
+        if Packing::of(&map) != Packing::Plain {
             drop(map);
-            return Part::from_reader(&name, Box::new(file)).map_err(failed);
+            return Part::from_reader(&name, Box::new(file)).map_err(|e| begin_error(&name, e));
         }
         #[cfg(unix)]
         let _ = map.advise(memmap2::Advice::Sequential);
@@ -125,16 +114,14 @@ impl Part {
     }
 
     /// Wraps a reader, undoing compression.
-    pub(crate) fn from_reader(name: &str, mut reader: Box<dyn Read + Send>) -> io::Result<Part> {
+    pub(crate) fn from_reader(
+        name: &str,
+        mut reader: Box<dyn Read + Send + 'r>,
+    ) -> io::Result<Part<'r>> {
         let mut magic = Vec::with_capacity(4);
         reader.by_ref().take(4).read_to_end(&mut magic)?;
-        let compression = Compression::of(&magic);
-        let whole: Box<dyn Read + Send> = Box::new(io::Cursor::new(magic).chain(reader));
-        let rest: Box<dyn Read + Send> = match compression {
-            None => whole,
-            Some(Compression::Gzip) => Box::new(flate2::read::MultiGzDecoder::new(whole)),
-            Some(Compression::Zstd) => Box::new(zstd::stream::read::Decoder::new(whole)?),
-        };
+        let packing = Packing::of(&magic);
+        let rest = packing.unpack(Box::new(io::Cursor::new(magic).chain(reader)))?;
         Ok(Part { name: name.to_owned(), content: Content::Stream { head: Vec::new(), rest } })
     }
 
@@ -168,26 +155,14 @@ impl Part {
             Content::Mapped(map) => PieceSource::Mapped(&map[skip.min(map.len())..]),
             Content::Stream { head, rest } => {
                 head.drain(..skip.min(head.len()));
-                PieceSource::Stream { carry: std::mem::take(head), rest, ended: false }
+                PieceSource::Stream {
+                    carry: std::mem::take(head),
+                    rest: rest.as_mut(),
+                    ended: false,
+                }
             }
         };
         Pieces { name: &self.name, source, quoted, max_memory, size }
-    }
-}
-
-#[derive(Clone, Copy)]
-enum Compression {
-    Gzip,
-    Zstd,
-}
-
-impl Compression {
-    fn of(bytes: &[u8]) -> Option<Compression> {
-        match bytes {
-            [0x1f, 0x8b, ..] => Some(Compression::Gzip),
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zstd),
-            _ => None,
-        }
     }
 }
 
@@ -202,7 +177,7 @@ pub(crate) struct Pieces<'a> {
 
 enum PieceSource<'a> {
     Mapped(&'a [u8]),
-    Stream { carry: Vec<u8>, rest: &'a mut Box<dyn Read + Send>, ended: bool },
+    Stream { carry: Vec<u8>, rest: &'a mut (dyn Read + Send + 'a), ended: bool },
 }
 
 impl<'a> Pieces<'a> {
@@ -309,6 +284,19 @@ fn fill(reader: &mut dyn Read, buffer: &mut Vec<u8>, size: usize) -> io::Result<
     Ok(got < wanted)
 }
 
+/// A file that cannot even be begun: its packing is not in this build, or the system refuses.
+pub(super) fn begin_error(name: &str, error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::Unsupported => {
+            let words = "the file is packed in a way that this build cannot undo";
+            Problem::new(Code::WRONG_FORMAT, words, Place::file(name))
+                .help(error.to_string())
+                .into()
+        }
+        _ => Error::io("read", Path::new(name), error),
+    }
+}
+
 /// A decoder reports damage as an error of its own kinds; anything else is the system's.
 fn stream_error(name: &str, error: io::Error) -> Error {
     use io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
@@ -330,7 +318,7 @@ fn stream_error(name: &str, error: io::Error) -> Error {
 mod tests {
     use super::*;
 
-    fn pieces_of(part: &mut Part, quoted: Option<u8>) -> Vec<Vec<u8>> {
+    fn pieces_of(part: &mut Part<'_>, quoted: Option<u8>) -> Vec<Vec<u8>> {
         let mut pieces = part.pieces(0, quoted, None);
         let mut all = Vec::new();
         while let Some(piece) = pieces.next().unwrap() {
@@ -365,6 +353,19 @@ mod tests {
     }
 
     #[test]
+    #[cfg(not(feature = "gzip"))]
+    fn a_packed_file_is_refused_by_the_name_of_the_feature() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.csv.gz");
+        std::fs::write(&path, [0x1f, 0x8b, 8, 0, 0, 0, 0, 0]).unwrap();
+        let Err(Error::Data(error)) = Part::open(&path) else { panic!("it was opened") };
+        let problem = &error.problems[0];
+        assert_eq!(problem.code, Code::WRONG_FORMAT);
+        assert!(problem.help.as_ref().unwrap().contains("the feature gzip"), "{problem:?}");
+    }
+
+    #[test]
+    #[cfg(feature = "gzip")]
     fn a_cut_gzip_is_damaged_data_not_a_system_error() {
         use std::io::Write;
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -381,14 +382,14 @@ mod tests {
         for name in ["part-2.csv", "part-1.csv", "_SUCCESS", ".part-1.csv.crc"] {
             std::fs::write(folder.path().join(name), "x").unwrap();
         }
-        let names: Vec<String> = expand(&[folder.path().to_path_buf()])
+        let names: Vec<String> = expand(folder.path())
             .unwrap()
             .iter()
             .map(|p| p.file_name().unwrap().to_string_lossy().into_owned())
             .collect();
         assert_eq!(names, ["part-1.csv", "part-2.csv"]);
         let glob = folder.path().join("part-*.csv");
-        assert_eq!(expand(&[glob]).unwrap().len(), 2);
-        assert!(expand(&[folder.path().join("none-*")]).is_err());
+        assert_eq!(expand(&glob).unwrap().len(), 2);
+        assert!(expand(&folder.path().join("none-*")).is_err());
     }
 }

@@ -348,7 +348,7 @@ fn parse_pair(
         }
         return Err(Fault::new(Code::BAD_INDEX, None, token())
             .message("index 0 although indices start at 1")
-            .help("use --index-base 0 if the first feature has index 0"));
+            .help("use `index-base=0` if the first feature has index 0"));
     }
     if index > MAX_INDEX {
         return Err(Fault::new(Code::INDEX_TOO_LARGE, None, token())

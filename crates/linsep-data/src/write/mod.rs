@@ -4,6 +4,7 @@
 use super::Dataset;
 use super::read::{LABEL_NAMES, csv, number};
 use crate::error::{Code, Error, Result};
+pub use crate::packing::{Packer, Packing};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -15,18 +16,6 @@ pub enum OutputFormat {
     Table(u8),
     /// Lines of `label index:value ...`, indices from 1.
     Svmlight,
-}
-
-/// How the bytes are packed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Packing {
-    /// Not at all.
-    Plain,
-    /// gzip.
-    Gzip,
-    /// zstd.
-    Zstd,
 }
 
 impl OutputFormat {
@@ -109,56 +98,6 @@ fn free_name(wanted: &str, names: &[String]) -> String {
         name.insert(0, '_');
     }
     name
-}
-
-/// Packs what is written to it; `finish` must be called.
-pub enum Packer<W: Write> {
-    /// Passes bytes on.
-    Plain(W),
-    /// Packs with gzip.
-    Gzip(flate2::write::GzEncoder<W>),
-    /// Packs with zstd.
-    Zstd(zstd::stream::write::Encoder<'static, W>),
-}
-
-impl<W: Write> Packer<W> {
-    /// A packer in front of `out`.
-    pub fn new(out: W, packing: Packing) -> io::Result<Packer<W>> {
-        Ok(match packing {
-            Packing::Plain => Packer::Plain(out),
-            Packing::Gzip => {
-                Packer::Gzip(flate2::write::GzEncoder::new(out, flate2::Compression::default()))
-            }
-            Packing::Zstd => Packer::Zstd(zstd::stream::write::Encoder::new(out, 3)?),
-        })
-    }
-
-    /// Writes what is still held back.
-    pub fn finish(self) -> io::Result<()> {
-        match self {
-            Packer::Plain(mut out) => out.flush(),
-            Packer::Gzip(encoder) => encoder.finish()?.flush(),
-            Packer::Zstd(encoder) => encoder.finish()?.flush(),
-        }
-    }
-}
-
-impl<W: Write> Write for Packer<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Packer::Plain(out) => out.write(bytes),
-            Packer::Gzip(out) => out.write(bytes),
-            Packer::Zstd(out) => out.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Packer::Plain(out) => out.flush(),
-            Packer::Gzip(out) => out.flush(),
-            Packer::Zstd(out) => out.flush(),
-        }
-    }
 }
 
 /// Writes row after row in constant memory.
@@ -316,7 +255,7 @@ pub fn refuse_losses(losses: &[String]) -> Result<()> {
     if losses.is_empty() {
         return Ok(());
     }
-    let message = format!("{}; --allow-lossy converts all the same", losses.join("; "));
+    let message = format!("{}; `allow-lossy` converts all the same", losses.join("; "));
     Err(Error::Usage { code: Code::LOSSY, message })
 }
 

@@ -264,7 +264,7 @@ fn the_two_classes_left_by_a_positive_one_have_different_names() {
         let text = "v,label\n1,rest\n2,a\n3,b\n";
         let data = read_with(text, |o| o.positive = Some(positive.into())).unwrap().data;
         assert_eq!(data.n_classes(), 2);
-        assert_ne!(data.classes()[0], data.classes()[1], "--positive {positive}");
+        assert_ne!(data.classes()[0], data.classes()[1], "`positive={positive}`");
         assert_eq!(data.classes()[1], positive);
     }
 }

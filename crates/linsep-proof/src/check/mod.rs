@@ -56,8 +56,8 @@ impl Finding {
     }
 }
 
-/// Checks every claim of a file against data whose digest the caller computed with
-/// [`crate::digest`].
+/// Checks every claim of a file against data whose digest, in the version that the file names, the caller
+/// computed with [`crate::digest`].
 pub fn check_file(
     file: &CertificateFile,
     rows: &dyn Rows,

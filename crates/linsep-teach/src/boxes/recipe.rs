@@ -20,7 +20,7 @@ impl AlgorithmBox {
             match settings.given(name) {
                 Some(given) if given != *value => {
                     return Err(Error::usage(format!(
-                        "--{name} {given} contradicts --box {}, which has {name} {value}",
+                        "`{name}={given}` contradicts `box={}`, which has {name} {value}",
                         self.name
                     )));
                 }
@@ -47,7 +47,7 @@ impl AlgorithmBox {
         let rule = self.stop;
         match settings.given(parameters::STOP.name) {
             Some(given) if given != rule => Err(Error::usage(format!(
-                "--stop {given} contradicts --box {}, which stops by {}",
+                "`stop={given}` contradicts `box={}`, which stops by {}",
                 self.name, self.stop
             ))),
             None if rule != parameters::STOP.default => {

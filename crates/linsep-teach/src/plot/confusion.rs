@@ -32,7 +32,7 @@ impl<'a> Confusion<'a> {
         if k == 0 || k > MOST {
             return Err(Error::usage(format!(
                 "the view confusion has cells for at most {MOST} classes and there are {k}; \
-                 linsep evaluate --json has all numbers"
+                 linsep evaluate `json` has all numbers"
             )));
         }
         let [low, high] = accuracy_interval.map(|share| 100.0 * share);

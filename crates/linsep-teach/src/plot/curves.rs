@@ -8,7 +8,7 @@
 //!
 //! The upper curve holds for any rows, the lower one where a plane separates them; they meet at
 //! k = (R/γ)², so no run is longer (Novikoff 1962). γ is exact and proved, as in
-//! `linsep separable --margin`.
+//! `linsep separable` with `margin`.
 
 use super::axes::{Axis, Entry, Frame, Page, Sample, stroke};
 use super::svg::Area;
@@ -128,7 +128,9 @@ impl Curves {
         let mut stop = Stop::Updates;
         while stop == Stop::Updates && updates < self.updates {
             updates += if updates < 40 { 1 } else { pace };
-            let limits = Limits { epochs: Some(10_000), updates: Some(updates.min(self.updates)) };
+            let limits = Limits::default()
+                .with_epochs(Some(10_000))
+                .with_updates(Some(updates.min(self.updates)));
             let mut passes = Vec::new();
             let mut seen = training.progress().epochs;
             let mut watch = |now: &dyn Training| {

@@ -43,7 +43,10 @@ impl Direction {
         let weights: Vec<f64> = means[1].iter().zip(&means[0]).map(|(a, b)| a - b).collect();
         let middle = means[1].iter().zip(&means[0]).map(|(a, b)| (a + b) / 2.0);
         let bias = -weights.iter().zip(middle).map(|(w, m)| w * m).sum::<f64>();
-        Ok(Direction { name: "difference of the means".to_owned(), plane: Plane { weights, bias } })
+        Ok(Direction {
+            name: "difference of the means".to_owned(),
+            plane: Plane::new(weights, bias),
+        })
     }
 
     /// The plane of a model of two classes.
@@ -137,7 +140,7 @@ struct Panel {
 
 impl Panel {
     fn new(data: &Dataset, truth: &[usize], direction: &Direction) -> Panel {
-        let Plane { weights, bias } = &direction.plane;
+        let Plane { weights, bias, .. } = &direction.plane;
         let length = weights.iter().fold(0.0f64, |sum, w| sum.hypot(*w));
         let scale = if length > 0.0 && length.is_finite() { 1.0 / length } else { 0.0 };
         let mut values = [Vec::new(), Vec::new()];

@@ -70,13 +70,13 @@ pub fn axes_named(data: &Dataset, text: &str) -> Result<[usize; 2]> {
     for (a, b) in &cuts {
         if let (Some(a), Some(b)) = (number(a), number(b)) {
             if a == b {
-                return Err(Error::usage("--axes: the two features are the same"));
+                return Err(Error::usage("`axes`: the two features are the same"));
             }
             return Ok([a, b]);
         }
     }
     match cuts.first() {
-        None => Err(Error::usage(format!("--axes: \"{text}\" is not two features such as A,B"))),
+        None => Err(Error::usage(format!("`axes`: \"{text}\" is not two features such as A,B"))),
         Some((a, b)) => {
             let missing = if number(a).is_none() { a } else { b };
             Err(linsep_data::input::no_column(Code::NO_COLUMN, missing, &names, &file))
@@ -134,7 +134,7 @@ fn require_two(data: &Dataset, view: &str) -> Result<()> {
     match data.n_classes() {
         2 => Ok(()),
         classes => Err(Error::usage(format!(
-            "the view {view} needs two classes and there are {classes}; choose one with --positive CLASS"
+            "the view {view} needs two classes and there are {classes}; choose one with `positive=CLASS`"
         ))),
     }
 }

@@ -198,7 +198,7 @@ impl<'a> Scene<'a> {
         for (axis, x) in self.axes.iter().zip(point) {
             row[*axis] = x;
         }
-        model.scores(&row)
+        model.scores_of(&row)
     }
 
     fn is_whole(&self) -> bool {

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 /// An interval that holds γ.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Gamma {
     /// Not more than γ.
     pub lower: f64,

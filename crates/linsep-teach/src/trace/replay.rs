@@ -8,12 +8,13 @@ use super::replica::{Measures, Replica};
 use super::{End, FORMAT, Header, Line, MachineHeader};
 use linsep::engine::perceptron::{Planes, certificate_of};
 use linsep::loss::Criterion;
-use linsep::model::{LinearModel, Link, Plane, Rule};
+use linsep::model::{LinearModel, Plane, Rule};
 use linsep::run::update::{Beginning, Move, Update};
 use linsep::run::{Certificate, Task};
 use linsep_data::Dataset;
 use linsep_data::error::{Code, Error, Result, printable};
 use linsep_data::scale::Scaling;
+use linsep_proof::digest::Version;
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -104,7 +105,9 @@ impl<R: BufRead> Replay<R> {
     /// Takes the data that the trace is of; other data is refused.
     pub fn on(&mut self, data: Arc<Dataset>, threads: usize) -> Result<()> {
         let digest = data.digest(threads);
-        if digest != self.header.digest {
+        let is_named = |digest: &str| digest == self.header.digest;
+        // Traces of version 0.1 name their data by the first version of the digest.
+        if !is_named(&digest) && !is_named(&data.digest_of(Version::One, threads)) {
             let short = |digest: &str| printable(digest.as_bytes(), 12);
             return Err(self.source.refuse(&format!(
                 "the trace is of other data: its digest begins with {}, that of the data with {}",
@@ -302,7 +305,7 @@ impl<R: BufRead> Replay<R> {
             certificate_of(&task, rule, &replica.planes()).claims
         };
         let machines = self.header.machines.iter().zip(&self.machines);
-        Certificate { claims: machines.flat_map(of).collect() }
+        Certificate::new(machines.flat_map(of).collect())
     }
 
     /// The planes as a model.
@@ -314,13 +317,7 @@ impl<R: BufRead> Replay<R> {
             (machines, classes) if machines.len() < classes => Rule::RestLast,
             _ => Rule::Rest,
         };
-        LinearModel {
-            rule,
-            planes,
-            link: Link::None,
-            classes: self.header.classes.clone(),
-            input: self.header.input.clone(),
-        }
+        LinearModel::new(planes, rule, self.header.classes.clone(), self.header.input.clone())
     }
 }
 

@@ -3,6 +3,7 @@
 use super::replica::{Measures, Replica};
 use super::{End, FORMAT, Gamma, Header, Line, MachineHeader};
 use linsep::loss::Criterion;
+use linsep::run::ability::Traces;
 use linsep::run::update::{Beginning, Update};
 use linsep::run::{Budget, Observer, Stop, Training};
 use linsep_data::Dataset;
@@ -85,12 +86,15 @@ pub struct Summary {
 
 /// Whether the planes of a run are sums of rows, so that it can be traced; why not, if not.
 pub fn traceable(run: &dyn Training) -> Result<()> {
-    match run.beginnings().is_empty() {
-        true => Err(Error::usage(
+    traces(run).map(|_| ())
+}
+
+fn traces(run: &dyn Training) -> Result<&dyn Traces> {
+    run.traces().ok_or_else(|| {
+        Error::usage(
             "the updates of this learner are not sums of rows, so there is nothing to trace",
-        )),
-        false => Ok(()),
-    }
+        )
+    })
 }
 
 impl<'a> Tracer<'a> {
@@ -138,8 +142,7 @@ impl<'a> Tracer<'a> {
     }
 
     fn begin(&mut self, run: &dyn Training) -> Result<()> {
-        traceable(run)?;
-        let beginnings = run.beginnings();
+        let beginnings = traces(run)?.beginnings();
         let [first, ..] = &beginnings[..] else { return Ok(()) };
         if beginnings.iter().any(|one| !one.rows.is_sorted_by(|a, b| a < b)) {
             return Err(Error::usage(
@@ -194,7 +197,7 @@ impl<'a> Tracer<'a> {
     }
 
     fn follow(&mut self, run: &dyn Training) -> Result<()> {
-        for update in run.last_updates() {
+        for update in traces(run)?.last_updates() {
             let several = self.machines.len() > 1;
             let Some(machine) = self.machines.get_mut(update.machine) else { continue };
             if update.number <= machine.number {
@@ -288,8 +291,8 @@ impl Observer for Tracer<'_> {
 
     /// One visit at a time, so that no update is missed.
     fn pace(&self) -> Budget {
-        let Budget { visits, updates } = self.watch.pace();
-        Budget { visits: visits.min(1), updates }
+        let Budget { visits, updates, .. } = self.watch.pace();
+        Budget::new(visits.min(1), updates)
     }
 
     fn on_end(&mut self, now: &dyn Training) {

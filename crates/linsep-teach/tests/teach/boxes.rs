@@ -41,7 +41,7 @@ fn vectors(learner: &dyn Learner, task: &Task) -> (Fit, Vec<[f64; 3]>) {
     let mut replay = Replay::open(Path::new("t"), &file[..], None).unwrap();
     replay.on(Arc::clone(&task.data), 1).unwrap();
     let vector = |planes: Vec<Plane>| {
-        let Plane { weights, bias } = &planes[0];
+        let Plane { weights, bias, .. } = &planes[0];
         [*bias, weights[0], weights[1]]
     };
     let mut all = vec![vector(replay.planes())];
@@ -179,7 +179,7 @@ fn box_001_as_printed_never_starts() {
     let mut perceptron = Perceptron::default();
     perceptron.ties = Ties::Lecture001;
     perceptron.scale = linsep::data::scale::Scaling::None;
-    perceptron.init = Init::Given(vec![Plane { weights: vec![1.0, 1.0], bias: 1.0 }]);
+    perceptron.init = Init::Given(vec![Plane::new(vec![1.0, 1.0], 1.0)]);
     let learner = AsPrinted::new(perceptron, Printed::WhilePositive, 0.0);
     let fit = learner.fit(&and(), &Limits::default(), &mut ()).unwrap();
     assert!(fit.progress.updates > 0);
@@ -192,7 +192,7 @@ fn from_one(epsilon: f64) -> AsPrinted {
     let mut perceptron = Perceptron::default();
     perceptron.ties = Ties::Lecture003;
     perceptron.scale = linsep::data::scale::Scaling::None;
-    perceptron.init = Init::Given(vec![Plane { weights: vec![0.0, 0.0], bias: 1.0 }]);
+    perceptron.init = Init::Given(vec![Plane::new(vec![0.0, 0.0], 1.0)]);
     AsPrinted::new(perceptron, Printed::WhileBelow, epsilon)
 }
 
@@ -212,7 +212,7 @@ fn box_003_as_printed_does_not_start_while_there_is_an_error_and_does_not_end_wi
     assert_eq!((bits(&plain.model), plain.progress), (bits(&fit.model), fit.progress));
     assert!(fit.remarks[0].words.starts_with("no end"));
     // The row behind the break is still wrong.
-    assert_eq!(fit.model.predict(&[1.0, 1.0]), "0");
+    assert_eq!(fit.model.predict(&[1.0, 1.0]).unwrap(), "0");
     // With η = 5 the first row leads to (-4, 0, 0) and the second is right: the error is 4 then,
     // not below 3.5, and that ends the loop.
     let mut long = from_one(3.5);
@@ -270,7 +270,7 @@ fn what_contradicts_a_box_is_refused_and_what_it_leaves_open_is_not() {
         ("004-sequential", "class-weight", "balanced"),
     ] {
         let message = settle(name, &[(flag, value)], false).unwrap_err().to_string();
-        let both = [format!("--{flag} {value}"), format!("--box {name}")];
+        let both = [format!("`{flag}={value}`"), format!("`box={name}`")];
         assert!(both.iter().all(|words| message.contains(words)), "{message}");
     }
     for (name, flag, value) in [
@@ -299,7 +299,7 @@ fn boxes_are_about_two_classes() {
     for one in ALL {
         let learner = built(one.name, &[], false);
         let message = learner.start(&three.task()).err().unwrap().to_string();
-        assert!(message.contains(one.name) && message.contains("--positive"), "{message}");
+        assert!(message.contains(one.name) && message.contains("`positive="), "{message}");
         let fit = built(one.name, &[], true).fit(&and(), &epochs(3), &mut ()).unwrap();
         assert_eq!(fit.model.planes.len(), 1);
     }

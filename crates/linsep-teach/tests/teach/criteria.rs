@@ -22,7 +22,7 @@ fn values(data: &Dataset, plane: &Plane) -> Vec<Option<f64>> {
 #[test]
 fn gradients_are_those_of_the_values() {
     let data = cloud(60);
-    let plane = Plane { weights: vec![0.7, -1.3, 0.4], bias: 0.2 };
+    let plane = Plane::new(vec![0.7, -1.3, 0.4], 0.2);
     let h = 1e-6;
     for found in measure(&data, &plane, Some(1), 1) {
         let gradient = found.gradient.clone().unwrap();
@@ -53,19 +53,18 @@ fn gradients_are_those_of_the_values() {
 #[test]
 fn cards_say_what_holds() {
     let data = cloud(60);
-    let plane = Plane { weights: vec![0.7, -1.3, 0.4], bias: 0.2 };
-    let twice = Plane { weights: plane.weights.iter().map(|w| 2.0 * w).collect(), bias: 0.4 };
-    let other = Plane { weights: vec![-0.2, 0.9, 1.4], bias: -1.0 };
+    let plane = Plane::new(vec![0.7, -1.3, 0.4], 0.2);
+    let twice = Plane::new(plane.weights.iter().map(|w| 2.0 * w).collect(), 0.4);
+    let other = Plane::new(vec![-0.2, 0.9, 1.4], -1.0);
     let (mut convex, pairs) = ([true; 7], 200);
     let mut stream = Stream::new(4, Purpose::Generate(9));
     for _ in 0..pairs {
-        let mut draw =
-            || Plane { weights: (0..3).map(|_| stream.normal()).collect(), bias: stream.normal() };
+        let mut draw = || Plane::new((0..3).map(|_| stream.normal()).collect(), stream.normal());
         let (a, b) = (draw(), draw());
-        let middle = Plane {
-            weights: a.weights.iter().zip(&b.weights).map(|(a, b)| (a + b) / 2.0).collect(),
-            bias: (a.bias + b.bias) / 2.0,
-        };
+        let middle = Plane::new(
+            a.weights.iter().zip(&b.weights).map(|(a, b)| (a + b) / 2.0).collect(),
+            (a.bias + b.bias) / 2.0,
+        );
         let (at, left, right) = (values(&data, &middle), values(&data, &a), values(&data, &b));
         for k in 0..7 {
             let chord = (left[k].unwrap() + right[k].unwrap()) / 2.0;
@@ -93,7 +92,7 @@ fn a_weight_of_two_is_the_row_twice() {
     }
     // Without its first row the repeated set has one class, which a criterion does not mind.
     let (weighted, repeated) = (weighted.finish().unwrap(), repeated.finish().unwrap());
-    let plane = Plane { weights: vec![1.0, 0.5], bias: -1.0 };
+    let plane = Plane::new(vec![1.0, 0.5], -1.0);
     let found = measure(&weighted, &plane, Some(1), 1);
     let wanted = measure(&repeated, &plane, Some(0), 1);
     for (found, wanted) in found.iter().zip(&wanted) {
@@ -105,7 +104,7 @@ fn a_weight_of_two_is_the_row_twice() {
 #[test]
 fn a_plane_without_weights_has_no_distances() {
     let data = cloud(9);
-    let all = measure(&data, &Plane { weights: vec![0.0; 3], bias: 1.0 }, Some(0), 1);
+    let all = measure(&data, &Plane::new(vec![0.0; 3], 1.0), Some(0), 1);
     assert_eq!((all[1].value, all[1].gradient_norm()), (None, None));
     assert_eq!(all[0].value, Some(6.0));
 }
@@ -122,7 +121,10 @@ fn planes_of_a_model_are_judged_alone_and_together() {
     assert_eq!(joint[0], Some(errors as f64), "no ties here");
     let log_loss: f64 = (0..90)
         .map(|row| {
-            let shares = fit.model.probabilities(&fit.model.scores(&data.row(row))).unwrap();
+            let shares = fit
+                .model
+                .probabilities_of_scores(&fit.model.scores(&data.row(row)).unwrap())
+                .unwrap();
             -shares[data.class_of(row) as usize].ln()
         })
         .sum();

@@ -120,9 +120,8 @@ fn a_neuron_without_weights_is_found_exactly_where_there_is_one() {
             (0..8).all(|row| neuron.fires(&table.row(row)) == table.outputs()[row])
         };
         let choices = (0..8usize).flat_map(|mask| {
-            (-2..=5).map(move |theta| McCullochPitts {
-                inhibitory: (0..3).map(|j| mask >> j & 1 == 1).collect(),
-                theta,
+            (-2..=5).map(move |theta| {
+                McCullochPitts::new((0..3).map(|j| mask >> j & 1 == 1).collect(), theta)
             })
         });
         let works: Vec<McCullochPitts> = choices.filter(computes).collect();
@@ -154,7 +153,7 @@ fn both_forms_of_a_neuron_and_every_signal_have_the_same_boundary() {
         let mut number = || (stream.below(9) as f64 - 4.0) / 4.0;
         let weights: Vec<f64> = (0..3).map(|_| number()).collect();
         let row: Vec<f64> = (0..3).map(|_| number()).collect();
-        let neuron = ThresholdNeuron { weights, theta: number() };
+        let neuron = ThresholdNeuron::new(weights, number());
         let plane = neuron.plane();
         assert_eq!(ThresholdNeuron::from_plane(&plane), neuron, "there and back");
         let score: f64 =
@@ -165,7 +164,7 @@ fn both_forms_of_a_neuron_and_every_signal_have_the_same_boundary() {
         assert_eq!(Activation::Sign.signal(score) == 1.0, score >= 0.0);
         assert_eq!(Activation::Logistic.signal(score) >= 0.5, score >= 0.0);
     }
-    let zero = ThresholdNeuron::from_plane(&Plane { weights: vec![1.0], bias: 0.0 });
+    let zero = ThresholdNeuron::from_plane(&Plane::new(vec![1.0], 0.0));
     assert_eq!(zero.theta.to_bits(), 0, "no negative zero is shown to anybody");
 }
 

@@ -248,7 +248,7 @@ fn the_boundary_lies_on_the_plane_and_the_band_on_the_closest_rows() {
     let ends: Vec<f64> =
         boundary.get("data-ends").unwrap().split(' ').map(|x| x.parse().unwrap()).collect();
     for end in ends.chunks(2) {
-        assert!(model.scores(end)[0].abs() < 1e-9, "{end:?}");
+        assert!(model.scores(end).unwrap()[0].abs() < 1e-9, "{end:?}");
     }
     // The ticks give the way back from the sheet to the data.
     let tick = |text: &str, axis: &str| {
@@ -264,12 +264,13 @@ fn the_boundary_lies_on_the_plane_and_the_band_on_the_closest_rows() {
     let value = |x: f64, y: f64| [(x - x0[1]) / unit, (y0[0] - 4.2 - y) / unit];
     for (class, sign) in [("negative", -1.0), ("positive", 1.0)] {
         let band = all.iter().find(|e| e.is(class)).expect("a margin");
-        let scores: Vec<f64> = (0..4).map(|row| model.scores(&data.row(row))[0] * sign).collect();
+        let scores: Vec<f64> =
+            (0..4).map(|row| model.scores(&data.row(row)).unwrap()[0] * sign).collect();
         let closest = scores.into_iter().filter(|s| *s > 0.0).fold(f64::INFINITY, f64::min);
         for end in [["x1", "y1"], ["x2", "y2"]] {
             let at = value(band.number(end[0]), band.number(end[1]));
             let length = model.planes[0].weights[0].hypot(model.planes[0].weights[1]);
-            let off = (model.scores(&at)[0] * sign - closest) / length;
+            let off = (model.scores(&at).unwrap()[0] * sign - closest) / length;
             assert!(off.abs() < 0.01, "{class}: {off}");
         }
     }
@@ -433,7 +434,7 @@ fn what_cannot_be_drawn_is_refused_in_words() {
         let error = result.unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     };
-    refused(Weight::of(Arc::clone(&three)).draw(&look()), "--positive");
+    refused(Weight::of(Arc::clone(&three)).draw(&look()), "`positive=");
     let two = example("iris.csv", Some("0"));
     refused(Weight::of(Arc::clone(&two)).draw(&look()), "4 features");
     refused(CriterionView::of(two, Criterion::Squared).draw(&look()), "4 features");

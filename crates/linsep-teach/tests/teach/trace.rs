@@ -174,7 +174,7 @@ fn a_part_of_the_rows_and_of_the_weights_is_replayed_too() {
     for table in tables() {
         let data = Arc::new(table.data());
         let rows: Vec<u32> = (0..data.n_rows() as u32).filter(|row| row % 3 != 1).collect();
-        let task = Task { rows: Some(rows.into()), ..Task::new(Arc::clone(&data)) };
+        let task = Task::new(Arc::clone(&data)).with_rows(Some(rows.into()));
         for name in ["perceptron", "batch-perceptron", "relaxation"] {
             let learner = learner(name, &[]);
             let (_, summary, file) = traced(learner.as_ref(), &task, &epochs(3));
@@ -262,7 +262,7 @@ fn corrections_stay_below_the_bound_that_the_trace_predicts() {
         for scale in ["none", "pow2", "maxabs"] {
             let task = table.task();
             let settings = [("verdict", "off"), ("scale", scale)];
-            let limits = Limits { epochs: Some(20_000), updates: None };
+            let limits = Limits::default().with_epochs(Some(20_000));
             let (fit, summary, _) =
                 traced_with(learner("perceptron", &settings).as_ref(), &task, &limits, true);
             if let Some(bound) = summary.bound {

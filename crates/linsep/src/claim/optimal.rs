@@ -55,7 +55,7 @@ impl Claiming<'_> {
         let least = self.doubt.max((1e-5 * self.gap.relative()).min(1e-8));
         let slacks = [1.0, 1e1, 1e2, 1e3, 1e4, 1e6].map(|factor| (factor * least).min(1e-2));
         let loosen = |claimed: &mut Optimality, slack| self.loosen(claimed, slack);
-        Certificate { claims: vec![confirmed(slacks, data, self.threads, self.claim(), loosen)] }
+        Certificate::new(vec![confirmed(slacks, data, self.threads, self.claim(), loosen)])
     }
 
     /// What is claimed, without its numbers.
@@ -65,18 +65,10 @@ impl Claiming<'_> {
         let question = problem_of(data, &data.classes()[self.positive as usize], None);
         let plane = float_plane(&plane.weights, Some(plane.bias));
         let objective =
-            Claimed { intercept: objective.intercept, limits: self.limits(), ..claimed.clone() };
+            claimed.clone().with_intercept(objective.intercept).with_limits(self.limits());
         Claim::Optimal {
             planes: Planes::Two { problem: question, plane },
-            optimality: Optimality {
-                objective,
-                dual: self.dual.clone(),
-                primal: 0.0,
-                bound: 0.0,
-                gap: 0.0,
-                radius: None,
-                bias: None,
-            },
+            optimality: Optimality::new(objective, self.dual.clone(), 0.0, 0.0, 0.0),
         }
     }
 
@@ -98,10 +90,12 @@ impl Claiming<'_> {
         let limits = (0..self.objective.width()).map(|j| (j, self.objective.penalty.limits(j)));
         limits
             .filter(|(_, (least, most))| least.is_finite() || most.is_finite())
-            .map(|(j, (least, most))| WeightLimit {
-                column: j as u32,
-                least: least.is_finite().then_some(least),
-                most: most.is_finite().then_some(most),
+            .map(|(j, (least, most))| {
+                WeightLimit::new(
+                    j as u32,
+                    least.is_finite().then_some(least),
+                    most.is_finite().then_some(most),
+                )
             })
             .collect()
     }

@@ -9,16 +9,15 @@ pub fn float_plane(weights: &[f64], bias: Option<f64>) -> FloatPlane {
     if is_sparse(weights) {
         let pairs = weights.iter().enumerate().filter(|(_, w)| **w != 0.0);
         let pairs = pairs.map(|(j, &w)| (j as u32, w)).collect();
-        return FloatPlane { sparse: Some(pairs), bias, ..FloatPlane::default() };
+        return FloatPlane::default().with_sparse(Some(pairs)).with_bias(bias);
     }
-    FloatPlane { weights: Some(weights.to_vec()), bias, ..FloatPlane::default() }
+    FloatPlane::default().with_weights(Some(weights.to_vec())).with_bias(bias)
 }
 
 /// Planes of binary64 numbers, one for each class.
 pub fn class_planes(classes: &[String], planes: &[Plane]) -> Vec<FloatPlane> {
-    let each = classes.iter().zip(planes).map(|(class, plane)| FloatPlane {
-        class: Some(class.clone()),
-        ..float_plane(&plane.weights, Some(plane.bias))
+    let each = classes.iter().zip(planes).map(|(class, plane)| {
+        float_plane(&plane.weights, Some(plane.bias)).with_class(Some(class.clone()))
     });
     each.collect()
 }
@@ -37,5 +36,5 @@ pub fn problem_of(data: &Dataset, positive: &str, negative: Option<&str>) -> Pro
         Some(class) => (Scheme::Pair, vec![class.to_owned()]),
         None => (Scheme::Rest, others()),
     };
-    Problem { scheme, positive: vec![positive.to_owned()], negative }
+    Problem::new(scheme, vec![positive.to_owned()], negative)
 }

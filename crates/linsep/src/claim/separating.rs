@@ -36,7 +36,7 @@ pub fn certificate_of(task: &Task, rule: Planes, planes: &[Plane]) -> Certificat
     let data = task.data.as_ref();
     let claim = claim_of(data, rule, planes);
     match check_claim(&claim, data, &data.reading_field(), true, task.threads) {
-        Finding::Holds(_) => Certificate { claims: vec![claim] },
+        Finding::Holds(_) => Certificate::new(vec![claim]),
         _ => Certificate::unproved("some row is not strictly on its side of the planes"),
     }
 }

@@ -7,6 +7,7 @@ use crate::claim::optimal::confirmed;
 use crate::claim::planes::class_planes;
 use crate::model::{LinearModel, Plane};
 use crate::objective::Gap;
+use crate::run::ability::{BoundsObjective, WarmStarts};
 use crate::run::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
 use linsep_data::error::{Error, Result};
 use linsep_proof::{Claim, DualPoint, Objective, Optimality, Planes};
@@ -33,6 +34,9 @@ pub(crate) trait Machine: Send {
     fn primal_of(&self, planes: &[Plane]) -> Option<f64>;
     fn save(&self) -> State;
     fn restore(&mut self, state: &State) -> Result<()>;
+    /// Begins where a run on the same rows has ended, C being `factor` times as large; false if that is
+    /// of no use here.
+    fn warm_start(&mut self, state: &State, factor: f64) -> bool;
     /// Who does the work, and why.
     fn solver(&self) -> &str;
 }
@@ -49,8 +53,7 @@ impl Evidence {
     fn optimality(self) -> (Planes, Optimality, Gap) {
         let Evidence { planes, objective, dual, gap } = self;
         let Gap { primal, dual: bound } = gap;
-        let optimality =
-            Optimality { objective, dual, primal, bound, gap: 0.0, radius: None, bias: None };
+        let optimality = Optimality::new(objective, dual, primal, bound, 0.0);
         (planes, optimality, gap)
     }
 }
@@ -91,7 +94,7 @@ impl<M: Machine> Certified<M> {
         let slacks = [1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-7];
         let claim = Claim::Optimal { planes, optimality };
         let loosen = |claimed: &mut Optimality, slack| loosen(claimed, gap, slack);
-        Certificate { claims: vec![confirmed(slacks, data, task.threads, claim, loosen)] }
+        Certificate::new(vec![confirmed(slacks, data, task.threads, claim, loosen)])
     }
 
     pub(crate) fn new(machine: M) -> Certified<M> {
@@ -139,11 +142,14 @@ impl<M: Machine> Training for Certified<M> {
     }
 
     fn progress(&self) -> Progress {
+        let (objective, gap) = self.machine.gap().known();
         Progress {
             epochs: self.visits / self.epoch_rows(),
             visits: self.visits,
             updates: 0,
             last_mistakes: None,
+            objective,
+            gap,
         }
     }
 
@@ -161,25 +167,6 @@ impl<M: Machine> Training for Certified<M> {
             Some(reason) => Certificate::unproved(reason),
             None => self.proved(self.machine.evidence()),
         }
-    }
-
-    /// The dual point is that of the own planes; the objective is that of the others.
-    fn certificate_of(&self, planes: &[Plane]) -> Certificate {
-        if let Some(reason) = self.unprovable() {
-            return Certificate::unproved(reason);
-        }
-        let Some(primal) = self.machine.primal_of(planes).filter(|primal| primal.is_finite())
-        else {
-            return Certificate::unproved("the planes are not those of this problem");
-        };
-        let mut evidence = self.machine.evidence();
-        let classes = self.machine.task().data.classes();
-        let others = Planes::Each(class_planes(classes, planes));
-        if let Planes::Each(own) = std::mem::replace(&mut evidence.planes, others) {
-            evidence.dual.planes = Some(own);
-        }
-        evidence.gap.primal = primal;
-        self.proved(evidence)
     }
 
     fn save(&self) -> State {
@@ -203,19 +190,57 @@ impl<M: Machine> Training for Certified<M> {
     fn remarks(&self) -> Vec<Remark> {
         let (gap, wanted) = (self.machine.gap(), self.machine.wanted());
         let why = self.machine.solver();
-        let solver = Remark {
-            name: "solver",
-            words: why.to_owned(),
-            data: serde_json::json!({ "solver": why }),
-        };
-        let found = Remark {
-            name: "objective",
-            words: format!("{:.6e}, gap {:.1e} (wanted {:e})", gap.primal, gap.relative(), wanted),
-            data: serde_json::json!({
-                "primal": gap.primal, "dual": gap.dual, "gap": gap.relative(), "wanted": wanted,
-            }),
-        };
+        let solver = Remark::new("solver", why, [("solver", why.into())]);
+        let found = Remark::new(
+            "objective",
+            format!("{:.6e}, gap {:.1e} (wanted {:e})", gap.primal, gap.relative(), wanted),
+            [
+                ("primal", gap.primal.into()),
+                ("dual", gap.dual.into()),
+                ("gap", gap.relative().into()),
+                ("wanted", wanted.into()),
+            ],
+        );
         vec![solver, found]
+    }
+
+    crate::training_has!(warm_starts, bounds_objective);
+    crate::training_lacks!(traces, carries_on, bounds_margin, generates, seeks);
+}
+
+impl<M: Machine> WarmStarts for Certified<M> {
+    fn warm_start(&mut self, state: &State, factor: f64) -> bool {
+        match state.decode::<Saved>() {
+            Ok(saved) if saved.rows == self.machine.rows() => {
+                self.machine.warm_start(&saved.machine, factor)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl<M: Machine> BoundsObjective for Certified<M> {
+    /// The dual point is that of the own planes; the objective is that of the others.
+    fn certificate_of(&self, planes: &[Plane]) -> Certificate {
+        if let Some(reason) = self.unprovable() {
+            return Certificate::unproved(reason);
+        }
+        let Some(primal) = self.machine.primal_of(planes).filter(|primal| primal.is_finite())
+        else {
+            return Certificate::unproved("the planes are not those of this problem");
+        };
+        let mut evidence = self.machine.evidence();
+        let classes = self.machine.task().data.classes();
+        let others = Planes::Each(class_planes(classes, planes));
+        if let Planes::Each(own) = std::mem::replace(&mut evidence.planes, others) {
+            evidence.dual.planes = Some(own);
+        }
+        evidence.gap.primal = primal;
+        self.proved(evidence)
+    }
+
+    fn gap(&self) -> Option<f64> {
+        self.machine.gap().known().1
     }
 }
 

@@ -11,6 +11,7 @@ use crate::density::Density;
 use crate::engine::direct::{Moments, Spec};
 use crate::engine::planes::Planes;
 use crate::model::{LinearModel, Link, Plane, Rule};
+use crate::run::ability::Generates;
 use crate::run::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::error::{Code, Error, Place, Result};
@@ -32,10 +33,11 @@ pub(crate) trait ClosedForm: Send {
     /// How scores become probabilities.
     fn link(&self) -> Link;
 
+    /// Whether it finds how rows come about.
+    fn is_generative(&self) -> bool;
+
     /// The threshold above which a value counts as 1, if values are not taken as they are.
-    fn binarize(&self) -> Option<f64> {
-        None
-    }
+    fn binarize(&self) -> Option<f64>;
 }
 
 /// What a solve gave.
@@ -157,6 +159,8 @@ impl<L: ClosedForm> Training for Run<L> {
             visits: self.visits,
             updates: 0,
             last_mistakes: None,
+            objective: None,
+            gap: None,
         }
     }
 
@@ -186,7 +190,7 @@ impl<L: ClosedForm> Training for Run<L> {
             );
         }
         match check_claim(&claim, data, &data.reading_field(), true, self.task.threads) {
-            Finding::Holds(_) => Certificate { claims: vec![claim] },
+            Finding::Holds(_) => Certificate::new(vec![claim]),
             Finding::Nothing(words) | Finding::Fails(words) => {
                 Certificate::unproved(format!("the checker does not confirm it: {words}"))
             }
@@ -229,6 +233,14 @@ impl<L: ClosedForm> Training for Run<L> {
         self.solution.remarks.clone()
     }
 
+    fn generates(&self) -> Option<&dyn Generates> {
+        self.learner.is_generative().then_some(self)
+    }
+
+    crate::training_lacks!(traces, carries_on, warm_starts, bounds_margin, bounds_objective, seeks);
+}
+
+impl<L: ClosedForm> Generates for Run<L> {
     fn density(&self) -> Option<Density> {
         self.solution.density.clone()
     }
@@ -264,7 +276,7 @@ pub(crate) fn require_matrix(task: &Task, learner: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "{learner} holds a matrix of columns x columns, and {width} columns are more than its limit of {MOST_COLUMNS}; leave columns out with --features or use another learner"
+        "{learner} holds a matrix of columns x columns, and {width} columns are more than its limit of {MOST_COLUMNS}; leave columns out with `features` or use another learner"
     )))
 }
 
@@ -382,9 +394,13 @@ pub(crate) fn columns_remark(factor: &Factor, width: usize) -> Remark {
     let rank = factor.taken.len();
     let condition = factor.condition.sqrt();
     let exponent = condition.log10().floor().max(0.0);
-    Remark {
-        name: "columns",
-        words: format!("{rank} of {width} independent, condition at least 1e{exponent}"),
-        data: serde_json::json!({ "independent": rank, "columns": width, "condition_at_least": condition }),
-    }
+    Remark::new(
+        "columns",
+        format!("{rank} of {width} independent, condition at least 1e{exponent}"),
+        [
+            ("independent", rank.into()),
+            ("columns", width.into()),
+            ("condition_at_least", condition.into()),
+        ],
+    )
 }

@@ -31,6 +31,8 @@ use linsep_data::matrix::with_rows;
 use linsep_data::parallel::parallel_map;
 use linsep_data::rng::{Purpose, Stream};
 
+mod warm;
+
 /// A gap that binary32 reaches.
 const SINGLE: f64 = 1e-4;
 /// The most epochs that a row rests: 2 to this power.
@@ -269,15 +271,7 @@ impl<T: Real> Descent<T> {
         for i in 0..joint.len() {
             self.row_shares(joint, i, &mut next.shares[i * stride..][..stride]);
         }
-        let sums = next.sums(joint);
-        let pairs = next.lines.chunks_mut(stride).zip(sums.numbers.chunks(stride));
-        for (j, (line, sums)) in pairs.enumerate() {
-            let unit = match j < joint.width() {
-                true => 1.0 / joint.penalty.curvature(j).sqrt(),
-                false => next.ones,
-            };
-            line.iter_mut().zip(sums).for_each(|(u, g)| *u = g * unit);
-        }
+        next.follow_shares(joint);
         next.centres = self.centres.iter().map(|centre| centre.value()).collect();
         next
     }

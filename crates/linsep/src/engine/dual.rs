@@ -131,9 +131,9 @@ impl Dual {
     }
 
     /// Begins at the multipliers of another run, times a factor.
-    pub fn warm_start(&mut self, objective: &Objective, saved: &Saved, factor: f64) {
+    pub fn warm_start(&mut self, objective: &Objective, saved: &Saved, factor: f64) -> bool {
         if saved.alpha.len() != self.alpha.len() {
-            return;
+            return false;
         }
         for ((alpha, saved), cost) in self.alpha.iter_mut().zip(&saved.alpha).zip(&objective.costs)
         {
@@ -155,6 +155,7 @@ impl Dual {
             Some(swift) => swift.begin_at(|i| self.alpha[i]),
             None => self.recompute(objective),
         }
+        true
     }
 
     /// Makes the plane that of the multipliers, without the rounding that updates leave in it.

@@ -427,6 +427,8 @@ impl<U: Rule> Online<U> {
             visits: self.now.visits(),
             updates: self.now.updates,
             last_mistakes: self.now.last_mistakes,
+            objective: None,
+            gap: None,
         }
     }
 

@@ -25,6 +25,7 @@ use crate::engine::response::{
     Aggressively, Fixed, LeastMeanSquares, Relaxing, Respond, Response, WithMargin,
 };
 use crate::model::{LinearModel, Link, Plane};
+use crate::run::ability::{BoundsMargin, CarriesOn, Traces};
 use crate::run::update::{Beginning, Update};
 use crate::run::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
@@ -49,7 +50,7 @@ pub use crate::engine::stopping::StopRule;
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let and = Dataset::from_rows(&[[0., 0.], [0., 1.], [1., 0.], [1., 1.]], &["0", "0", "0", "1"])?;
 /// let fit = Perceptron::default().fit(&Task::new(and), &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[1., 1.]), "1");
+/// assert_eq!(fit.model.predict(&[1., 1.])?, "1");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -141,7 +142,7 @@ impl BinaryLearner for Perceptron {
 
 /// A run of the perceptron, with what other learners need of it.
 #[doc(hidden)]
-pub trait PerceptronRun: Training {
+pub trait PerceptronRun: Training + CarriesOn {
     /// Whether the run ended by its stop rule.
     fn is_clean(&self) -> bool;
 
@@ -525,22 +526,6 @@ impl<U: Rule + 'static> Training for Run<U> {
         self.model_of(self.online.planes())
     }
 
-    fn margin_ceiling(&self) -> Option<f64> {
-        self.online.margin_ceiling()
-    }
-
-    fn beginnings(&self) -> Vec<Beginning> {
-        let positive = match self.rule {
-            Planes::One(positive) => Some(positive),
-            Planes::Joint => None,
-        };
-        vec![self.online.beginning(positive)]
-    }
-
-    fn last_updates(&self) -> Vec<Update> {
-        self.online.last_update().into_iter().collect()
-    }
-
     fn certificate(&self) -> Certificate {
         let rule = self.online.stop_rule();
         if !self.online.is_clean() && rule == StopRule::CleanEpoch {
@@ -550,7 +535,7 @@ impl<U: Rule + 'static> Training for Run<U> {
         let data = self.online.data.as_ref();
         let claim = self.claim();
         match check_claim(&claim, data, &data.reading_field(), true, 1) {
-            Finding::Holds(_) => Certificate { claims: vec![claim] },
+            Finding::Holds(_) => Certificate::new(vec![claim]),
             _ if rule != StopRule::CleanEpoch => {
                 Certificate::unproved("some row is not strictly on its side of the planes")
             }
@@ -571,18 +556,42 @@ impl<U: Rule + 'static> Training for Run<U> {
         self.online.restore(state)
     }
 
-    fn carry_on(&mut self, state: &State) -> Result<()> {
-        self.online.carry_on(state)
-    }
-
     /// By which rule it ended, where that is not the usual one.
     fn remarks(&self) -> Vec<Remark> {
         let rule = self.online.stop_rule();
         if rule == StopRule::CleanEpoch || !self.online.is_clean() {
             return Vec::new();
         }
-        let data = serde_json::json!({ "rule": rule.to_string() });
-        vec![Remark { name: "stop", words: rule.words(), data }]
+        vec![Remark::new("stop", rule.words(), [("rule", rule.to_string().into())])]
+    }
+
+    crate::training_has!(traces, carries_on, bounds_margin);
+    crate::training_lacks!(warm_starts, bounds_objective, generates, seeks);
+}
+
+impl<U: Rule + 'static> Traces for Run<U> {
+    fn beginnings(&self) -> Vec<Beginning> {
+        let positive = match self.rule {
+            Planes::One(positive) => Some(positive),
+            Planes::Joint => None,
+        };
+        vec![self.online.beginning(positive)]
+    }
+
+    fn last_updates(&self) -> Vec<Update> {
+        self.online.last_update().into_iter().collect()
+    }
+}
+
+impl<U: Rule + 'static> CarriesOn for Run<U> {
+    fn carry_on(&mut self, state: &State) -> Result<()> {
+        self.online.carry_on(state)
+    }
+}
+
+impl<U: Rule + 'static> BoundsMargin for Run<U> {
+    fn margin_ceiling(&self) -> Option<f64> {
+        self.online.margin_ceiling()
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::engine::perceptron::{PerceptronRun, Planes, certificate_of};
 use crate::model::{LinearModel, Link, Plane};
-use crate::run::update::{Beginning, Update};
+use crate::run::ability::{CarriesOn, Traces};
 use crate::run::{
     Budget, Certificate, Progress, Remark, SavedPlane, State, Status, Task, Training,
 };
@@ -154,14 +154,6 @@ impl Training for Resting {
         self.remarks.clone()
     }
 
-    fn beginnings(&self) -> Vec<Beginning> {
-        if self.traced { self.run.beginnings() } else { Vec::new() }
-    }
-
-    fn last_updates(&self) -> Vec<Update> {
-        if self.traced { self.run.last_updates() } else { Vec::new() }
-    }
-
     fn save(&self) -> State {
         State::encode(&Saved {
             run: self.run.save(),
@@ -179,6 +171,16 @@ impl Training for Resting {
         Ok(())
     }
 
+    fn traces(&self) -> Option<&dyn Traces> {
+        self.run.traces().filter(|_| self.traced)
+    }
+
+    crate::training_has!(carries_on);
+    // An end at rest promises no margin.
+    crate::training_lacks!(warm_starts, bounds_margin, bounds_objective, generates, seeks);
+}
+
+impl CarriesOn for Resting {
     fn carry_on(&mut self, state: &State) -> Result<()> {
         let saved: Saved = state.decode()?;
         self.run.carry_on(&saved.run)?;

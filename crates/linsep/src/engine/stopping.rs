@@ -35,7 +35,7 @@ pub enum StopRule {
 }
 
 impl StopRule {
-    /// The names of the rules, as in `--stop`.
+    /// The names of the rules, as in `stop`.
     pub const WORDS: &'static [&'static str] =
         &["clean-epoch", "empty", "clean-window", "below:EPS", "limit"];
 

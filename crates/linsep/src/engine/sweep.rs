@@ -90,6 +90,9 @@ pub trait Machines: Send + Sync {
     fn save(&self) -> Saved;
     /// Goes back to a saved state; false if it does not belong to this sweep.
     fn restore(&mut self, saved: &Saved) -> bool;
+    /// Begins at the multipliers of another run on the same rows, times a factor; false if they are not
+    /// of this sweep.
+    fn warm_start(&mut self, saved: &Saved, factor: f64) -> bool;
 
     /// Whether every machine is near enough.
     fn is_done(&self, wanted: f64) -> bool {
@@ -449,6 +452,25 @@ where
         self.order.clone_from(&saved.order);
         self.epochs = saved.epochs;
         self.next_look = saved.next_look;
+        true
+    }
+
+    fn warm_start(&mut self, saved: &Saved, factor: f64) -> bool {
+        let (chunks, rest) = saved.alpha.as_chunks::<LANES>();
+        if chunks.len() != self.ground.len() || !rest.is_empty() {
+            return false;
+        }
+        let ground = Arc::clone(&self.ground);
+        for ((alpha, saved), cost) in self.alpha.iter_mut().zip(chunks).zip(&ground.costs) {
+            let (least, most) = match ground.loss {
+                Loss::SquaredHinge => (0.0, f32::INFINITY),
+                Loss::Hinge => (0.0, *cost),
+                Loss::Logistic => (1e-30, cost * (1.0 - 2.0 * f32::EPSILON)),
+            };
+            let scaled = |bits: u32| (f64::from(f32::from_bits(bits)) * factor) as f32;
+            *alpha = saved.map(|bits| scaled(bits).clamp(least, most));
+        }
+        self.recompute();
         true
     }
 }

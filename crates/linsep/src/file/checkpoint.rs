@@ -54,8 +54,9 @@ pub struct Checkpoint {
 }
 
 /// The limits of a run that is saved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct SavedLimits {
     /// Full passes over the rows.
     pub epochs: Option<u64>,
@@ -63,6 +64,14 @@ pub struct SavedLimits {
     pub updates: Option<u64>,
     /// Whether the limit on epochs was asked for.
     pub given: bool,
+}
+
+linsep_proof::setters! {
+    SavedLimits {
+        with_epochs => epochs: Option<u64>,
+        with_updates => updates: Option<u64>,
+        with_given => given: bool,
+    }
 }
 
 impl Checkpoint {

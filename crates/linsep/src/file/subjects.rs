@@ -302,7 +302,7 @@ pub(super) fn put_back(model: &LinearModel, claims: &mut [Claim]) {
         let fill = |plane: &mut FloatPlane, own: &Plane| {
             if plane.weights.is_none() && plane.sparse.is_none() {
                 let class = plane.class.take();
-                *plane = FloatPlane { class, ..float_plane(&own.weights, Some(own.bias)) };
+                *plane = float_plane(&own.weights, Some(own.bias)).with_class(class);
             }
         };
         match planes {

@@ -30,7 +30,7 @@ use linsep_data::scale::{Scaler, Scaling};
 /// let rows = [[0., 0.], [0., 1.], [1., 0.], [1., 1.]];
 /// let and = Task::new(Dataset::from_rows(&rows, &["0", "0", "0", "1"])?);
 /// let fit = Adaline::default().fit(&and, &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[1., 1.]), "1");
+/// assert_eq!(fit.model.predict(&[1., 1.])?, "1");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -44,6 +44,15 @@ pub struct Adaline {
     pub normalised: bool,
     /// The share of their length that an epoch may move the planes at rest.
     pub rest: f64,
+}
+
+linsep_proof::setters! {
+    Adaline {
+        with_run => run: Perceptron,
+        with_rate => rate: Option<Rate>,
+        with_normalised => normalised: bool,
+        with_rest => rest: f64,
+    }
 }
 
 impl Default for Adaline {
@@ -88,7 +97,7 @@ pub(crate) fn rate_remark(rate: f64, bound: f64) -> Remark {
         true => format!("{rate:.3e}, below the bound {bound:.3e} at which steps overshoot"),
         false => format!("{rate:.3e} is not below {bound:.3e}: steps overshoot, and may diverge"),
     };
-    Remark { name: "rate", words, data: serde_json::json!({ "rate": rate, "bound": bound }) }
+    Remark::new("rate", words, [("rate", rate.into()), ("bound", bound.into())])
 }
 
 impl Learner for Adaline {

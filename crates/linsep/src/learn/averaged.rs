@@ -7,7 +7,6 @@
 
 use crate::engine::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
 use crate::model::LinearModel;
-use crate::run::update::{Beginning, Update};
 use crate::run::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
 };
@@ -22,7 +21,7 @@ use linsep_data::error::Result;
 /// let rows = [[0., 0.], [0., 1.], [1., 0.], [1., 1.]];
 /// let or = Task::new(Dataset::from_rows(&rows, &["0", "1", "1", "1"])?);
 /// let fit = Averaged(Perceptron::default()).fit(&or, &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[1., 1.]), "1");
+/// assert_eq!(fit.model.predict(&[1., 1.])?, "1");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -74,18 +73,6 @@ impl Training for Run {
         certificate_of(&self.task, self.planes, &self.model().planes)
     }
 
-    fn margin_ceiling(&self) -> Option<f64> {
-        self.run.margin_ceiling()
-    }
-
-    fn beginnings(&self) -> Vec<Beginning> {
-        self.run.beginnings()
-    }
-
-    fn last_updates(&self) -> Vec<Update> {
-        self.run.last_updates()
-    }
-
     fn save(&self) -> State {
         self.run.save()
     }
@@ -94,11 +81,10 @@ impl Training for Run {
         self.run.restore(state)
     }
 
-    fn carry_on(&mut self, state: &State) -> Result<()> {
-        self.run.carry_on(state)
-    }
-
     fn remarks(&self) -> Vec<Remark> {
         self.run.remarks()
     }
+
+    crate::training_forwards!(run: traces, carries_on, bounds_margin);
+    crate::training_lacks!(warm_starts, bounds_objective, generates, seeks);
 }

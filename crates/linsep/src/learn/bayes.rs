@@ -39,7 +39,7 @@ use linsep_proof::{Claim, Statistics};
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let data = Dataset::from_rows(&[[2., 0.], [3., 1.], [0., 4.], [1., 2.]], &["a", "a", "b", "b"])?;
 /// let fit = MultinomialBayes::default().fit(&Task::new(data), &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[1., 5.]), "b");
+/// assert_eq!(fit.model.predict(&[1., 5.])?, "b");
 /// assert_eq!(fit.certificate.claims[0].name(), "counts");
 /// # Ok::<(), linsep::Error>(())
 /// ```
@@ -52,6 +52,13 @@ pub struct MultinomialBayes {
     pub priors: Priors,
 }
 
+linsep_proof::setters! {
+    MultinomialBayes {
+        with_alpha => alpha: f64,
+        with_priors => priors: Priors,
+    }
+}
+
 /// The settings of Bernoulli naive Bayes: each value is on or off.
 ///
 /// ```
@@ -59,7 +66,7 @@ pub struct MultinomialBayes {
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let data = Dataset::from_rows(&[[1., 0.], [1., 1.], [0., 1.], [0., 1.]], &["a", "a", "b", "b"])?;
 /// let fit = BernoulliBayes::default().fit(&Task::new(data), &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[9., 0.]), "a");
+/// assert_eq!(fit.model.predict(&[9., 0.])?, "a");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -73,6 +80,14 @@ pub struct BernoulliBayes {
     pub priors: Priors,
 }
 
+linsep_proof::setters! {
+    BernoulliBayes {
+        with_alpha => alpha: f64,
+        with_binarize => binarize: f64,
+        with_priors => priors: Priors,
+    }
+}
+
 /// The settings of Gaussian naive Bayes with shared variances.
 ///
 /// ```
@@ -80,7 +95,7 @@ pub struct BernoulliBayes {
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let data = Dataset::from_rows(&[[-2.], [-1.], [1.], [2.]], &["no", "no", "yes", "yes"])?;
 /// let model = SharedVarianceBayes::default().fit(&Task::new(data), &Limits::default(), &mut ())?.model;
-/// assert_eq!(model.predict(&[0.3]), "yes");
+/// assert_eq!(model.predict(&[0.3])?, "yes");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -90,6 +105,13 @@ pub struct SharedVarianceBayes {
     pub smoothing: f64,
     /// How often each class is expected.
     pub priors: Priors,
+}
+
+linsep_proof::setters! {
+    SharedVarianceBayes {
+        with_smoothing => smoothing: f64,
+        with_priors => priors: Priors,
+    }
 }
 
 impl Default for MultinomialBayes {
@@ -160,19 +182,17 @@ fn refuse_negative(task: &Task) -> Result<()> {
         });
         if let Some((column, value)) = found {
             let (row, origin) = (u64::from(row), data.origin());
-            let place = Place {
-                file: origin.file(row).map(str::to_owned),
-                line: origin.line(row),
-                row: Some(row),
-                field: Some((
+            let place = Place::default()
+                .with_file(origin.file(row).map(str::to_owned))
+                .with_line(origin.line(row))
+                .with_row(Some(row))
+                .with_field(Some((
                     u64::from(column) + 1,
                     Some(data.input().feature_name(column as usize)),
-                )),
-                ..Place::default()
-            };
+                )));
             return Err(Problem::new(Code::NEGATIVE_COUNT, Code::NEGATIVE_COUNT.title(), place)
                 .value(value.to_string().as_bytes())
-                .help("use --learner shared-variance-nb or lda for measurements, or leave the column out with --drop")
+                .help("use `learner=shared-variance-nb` or lda for measurements, or leave the column out with `drop`")
                 .into());
         }
     }
@@ -267,6 +287,14 @@ impl ClosedForm for MultinomialBayes {
     fn link(&self) -> Link {
         Link::Softmax
     }
+
+    fn is_generative(&self) -> bool {
+        true
+    }
+
+    fn binarize(&self) -> Option<f64> {
+        None
+    }
 }
 
 impl ClosedForm for BernoulliBayes {
@@ -331,6 +359,10 @@ impl ClosedForm for BernoulliBayes {
     fn binarize(&self) -> Option<f64> {
         Some(self.binarize)
     }
+
+    fn is_generative(&self) -> bool {
+        true
+    }
 }
 
 impl ClosedForm for SharedVarianceBayes {
@@ -373,5 +405,13 @@ impl ClosedForm for SharedVarianceBayes {
 
     fn link(&self) -> Link {
         Link::Softmax
+    }
+
+    fn is_generative(&self) -> bool {
+        true
+    }
+
+    fn binarize(&self) -> Option<f64> {
+        None
     }
 }

@@ -36,7 +36,7 @@ use crate::engine::closed_form::{
 };
 use crate::engine::direct::{Moments, Spec, Want};
 use crate::model::{Link, Plane};
-use crate::run::{Learner, Remark, Task, Training};
+use crate::run::{Datum, Learner, Remark, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
 use linsep_data::read::words;
@@ -105,6 +105,9 @@ impl std::str::FromStr for Shrinkage {
     }
 }
 
+/// The name of Fisher's discriminant.
+pub const FISHER: &str = "fisher";
+
 /// The settings of Fisher's discriminant.
 ///
 /// ```
@@ -113,7 +116,7 @@ impl std::str::FromStr for Shrinkage {
 /// let rows = [[0., 0.], [2., 2.], [1., 1.5], [3., 0.], [5., 2.], [4., 1.5]];
 /// let data = Dataset::from_rows(&rows, &["left", "left", "left", "right", "right", "right"])?;
 /// let fit = Fisher::default().fit(&Task::new(data), &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[4.0, 0.0]), "right");
+/// assert_eq!(fit.model.predict(&[4.0, 0.0])?, "right");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -123,6 +126,13 @@ pub struct Fisher {
     pub threshold: Threshold,
     /// The shrinkage of the covariance.
     pub shrinkage: Shrinkage,
+}
+
+linsep_proof::setters! {
+    Fisher {
+        with_threshold => threshold: Threshold,
+        with_shrinkage => shrinkage: Shrinkage,
+    }
 }
 
 impl Default for Fisher {
@@ -138,7 +148,7 @@ impl Default for Fisher {
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let data = Dataset::from_rows(&[[-2.], [-1.], [1.], [2.]], &["no", "no", "yes", "yes"])?;
 /// let model = Lda::default().fit(&Task::new(data), &Limits::default(), &mut ())?.model;
-/// assert_eq!(model.probabilities(&model.scores(&[0.0])), Some(vec![0.5, 0.5]));
+/// assert_eq!(model.probabilities_of_scores(&model.scores(&[0.0])?), Some(vec![0.5, 0.5]));
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -148,6 +158,13 @@ pub struct Lda {
     pub priors: Priors,
     /// The shrinkage of the covariance.
     pub shrinkage: Shrinkage,
+}
+
+linsep_proof::setters! {
+    Lda {
+        with_priors => priors: Priors,
+        with_shrinkage => shrinkage: Shrinkage,
+    }
 }
 
 impl Default for Lda {
@@ -167,7 +184,7 @@ fn check(task: &Task, shrinkage: Shrinkage, learner: &str) -> Result<()> {
 
 impl Learner for Fisher {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
-        check(task, self.shrinkage, "fisher")?;
+        check(task, self.shrinkage, FISHER)?;
         if self.threshold == Threshold::Error && task.data.n_classes() > 2 {
             return Err(Error::usage("the threshold of fewest errors is for two classes"));
         }
@@ -196,6 +213,14 @@ impl ClosedForm for Fisher {
     fn link(&self) -> Link {
         Link::None
     }
+
+    fn is_generative(&self) -> bool {
+        false
+    }
+
+    fn binarize(&self) -> Option<f64> {
+        None
+    }
 }
 
 impl ClosedForm for Lda {
@@ -207,6 +232,14 @@ impl ClosedForm for Lda {
 
     fn link(&self) -> Link {
         Link::Softmax
+    }
+
+    fn is_generative(&self) -> bool {
+        true
+    }
+
+    fn binarize(&self) -> Option<f64> {
+        None
     }
 }
 
@@ -267,11 +300,7 @@ impl Form {
             .collect();
         let mut remarks = vec![columns_remark(&factor, width), reach];
         if self.shrinkage != Shrinkage::None {
-            remarks.push(Remark {
-                name: "shrinkage",
-                words: format!("{share:.4} of the covariance"),
-                data: share.into(),
-            });
+            remarks.push(Remark::new("shrinkage", format!("{share:.4} of the covariance"), share));
         }
         let (priors, bias) = (self.priors.claimed(), self.offset);
         let claim = move |planes| Claim::Stationary {
@@ -281,7 +310,7 @@ impl Form {
         let proof = match points {
             false => Proof::Claim(Box::new(claim)),
             true => Proof::Nothing(
-                "the covariance within the classes is 0 in a direction in which means differ, so its equations have no answer; --shrinkage avoids it".into(),
+                "the covariance within the classes is 0 in a direction in which means differ, so its equations have no answer; `shrinkage` avoids it".into(),
             ),
         };
         Solution { planes, proof, remarks, density }
@@ -387,10 +416,10 @@ fn reach(
         }
     };
     let (words, data) = match value.is_finite() && value < 1e15 {
-        true => (format!("{value:.6}"), value.into()),
+        true => (format!("{value:.6}"), Datum::Number(value)),
         false => ("infinite: along the direction the classes are points".into(), "infinite".into()),
     };
-    Remark { name: "J", words, data }
+    Remark::new("J", words, data)
 }
 
 /// The bias with which the fewest rows are wrong, by weight; of several the nearest to `middle`.

@@ -20,6 +20,7 @@
 
 use crate::engine::online::fingerprint;
 use crate::model::{LinearModel, Link, Plane, Rule};
+use crate::run::ability::Seeks;
 use crate::run::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
 };
@@ -136,6 +137,8 @@ impl Training for Run {
             visits: self.visits,
             updates: 0,
             last_mistakes: self.widest().map(|_| 0),
+            objective: None,
+            gap: None,
         }
     }
 
@@ -155,55 +158,19 @@ impl Training for Run {
         let mut claims = self.claims_on_rows();
         // Of all rows the checker has seen everything when it was found.
         if self.task.rows.is_none() {
-            return Certificate { claims };
+            return Certificate::new(claims);
         }
         let data = self.task.data.as_ref();
         let holds = |claim: &Claim| {
             check_claim(claim, data, &data.reading_field(), true, self.task.threads).holds()
         };
         claims.retain(|claim| matches!(claim, Claim::Unproved { .. }) || holds(claim));
-        match (Certificate { claims }) {
+        match Certificate::new(claims) {
             some if some.proves_something() => some,
             _ => Certificate::unproved(
                 "learned from some of the rows; of the whole data nothing is claimed",
             ),
         }
-    }
-
-    fn claims_on_rows(&self) -> Vec<Claim> {
-        let unproved = |reason: &str| Claim::Unproved { reason: reason.to_owned() };
-        let Some((_, separable)) = self.quest.so_far() else {
-            return vec![unproved("the run ended before a plane was found that separates")];
-        };
-        let Some(widest) = self.widest() else {
-            let open = unproved("the run ended before the largest margin was found");
-            return vec![separable.clone(), open];
-        };
-        let margin = widest.margin.iter().map(|margin| margin.claim.clone());
-        let open = self.shortfall().map(|reason| Claim::Unproved { reason });
-        margin.chain([separable.clone()]).chain(open).collect()
-    }
-
-    fn refusal(&self) -> Option<Error> {
-        match self.quest.end()? {
-            End::Inseparable(claim) => Some(Error::inseparable(claim.as_ref().clone())),
-            End::Open(reason) => {
-                let words = "there is no plane to give";
-                let message = format!("{reason}, so {words}; svm learns in any case");
-                Some(Error::Limit { code: Code::LIMIT, message })
-            }
-            End::Plane(_) => None,
-        }
-    }
-
-    fn shortfall(&self) -> Option<String> {
-        let widest = self.widest()?;
-        let reason = widest.shortfall?;
-        let bound = |bound: Option<f64>| bound.map_or_else(|| "?".to_owned(), |x| x.to_string());
-        let (lower, upper) = (bound(widest.distance.lower), bound(widest.distance.upper));
-        Some(format!(
-            "{reason}: this plane stays at least {lower} from every row, and none stays farther than {upper}"
-        ))
     }
 
     fn save(&self) -> State {
@@ -250,9 +217,56 @@ impl Training for Run {
             None => format!("the model's plane stays at least {own} from every row"),
         };
         let gamma2 = widest.margin.as_ref().map(|margin| margin.gamma2.to_string());
-        let data = serde_json::json!({
-            "gamma2": gamma2, "distance": { "lower": lower, "upper": upper },
-        });
-        vec![Remark { name: "distance", words, data }]
+        let distance = [("lower", lower.into()), ("upper", upper.into())];
+        let data = [("gamma2", gamma2.into()), ("distance", distance.into())];
+        vec![Remark::new("distance", words, data)]
+    }
+
+    crate::training_has!(seeks);
+    crate::training_lacks!(
+        traces,
+        carries_on,
+        warm_starts,
+        bounds_margin,
+        bounds_objective,
+        generates
+    );
+}
+
+impl Seeks for Run {
+    fn claims_on_rows(&self) -> Vec<Claim> {
+        let unproved = |reason: &str| Claim::Unproved { reason: reason.to_owned() };
+        let Some((_, separable)) = self.quest.so_far() else {
+            return vec![unproved("the run ended before a plane was found that separates")];
+        };
+        let Some(widest) = self.widest() else {
+            let open = unproved("the run ended before the largest margin was found");
+            return vec![separable.clone(), open];
+        };
+        let margin = widest.margin.iter().map(|margin| margin.claim.clone());
+        let open = self.shortfall().map(|reason| Claim::Unproved { reason });
+        margin.chain([separable.clone()]).chain(open).collect()
+    }
+
+    fn refusal(&self) -> Option<Error> {
+        match self.quest.end()? {
+            End::Inseparable(claim) => Some(Error::inseparable(claim.as_ref().clone())),
+            End::Open(reason) => {
+                let words = "there is no plane to give";
+                let message = format!("{reason}, so {words}; svm learns in any case");
+                Some(Error::Limit { code: Code::LIMIT, message })
+            }
+            End::Plane(_) => None,
+        }
+    }
+
+    fn shortfall(&self) -> Option<String> {
+        let widest = self.widest()?;
+        let reason = widest.shortfall?;
+        let bound = |bound: Option<f64>| bound.map_or_else(|| "?".to_owned(), |x| x.to_string());
+        let (lower, upper) = (bound(widest.distance.lower), bound(widest.distance.upper));
+        Some(format!(
+            "{reason}: this plane stays at least {lower} from every row, and none stays farther than {upper}"
+        ))
     }
 }

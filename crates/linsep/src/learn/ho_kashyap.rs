@@ -27,7 +27,7 @@ use crate::engine::online::{fingerprint, is_count};
 use crate::engine::perceptron::{Planes, certificate_of};
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::run::{
-    BinaryLearner, Budget, Certificate, Learner, Progress, SavedPlane, State, Status, Task,
+    BinaryLearner, Budget, Certificate, Learner, Progress, Remark, SavedPlane, State, Status, Task,
     Training,
 };
 use crate::verdict::disjoint::conflict;
@@ -53,6 +53,13 @@ pub struct HoKashyap {
     pub rate: f64,
     /// Weight each class by n / (K · rows of the class).
     pub balanced: bool,
+}
+
+linsep_proof::setters! {
+    HoKashyap {
+        with_rate => rate: f64,
+        with_balanced => balanced: bool,
+    }
 }
 
 impl Default for HoKashyap {
@@ -266,6 +273,8 @@ impl Training for Run {
             visits: self.now.epoch * self.epoch_rows() + self.now.visits,
             updates: self.now.epoch,
             last_mistakes: self.now.mistakes,
+            objective: None,
+            gap: None,
         }
     }
 
@@ -284,9 +293,13 @@ impl Training for Run {
         if let Some(witness) = &self.conflict {
             let problem = problem_of(data, &data.classes()[self.positive as usize], None);
             let witness = witness.clone();
-            return Certificate { claims: vec![Claim::Inseparable { problem, witness }] };
+            return Certificate::new(vec![Claim::Inseparable { problem, witness }]);
         }
         certificate_of(&self.task, Planes::One(self.positive), &[self.plane()])
+    }
+
+    fn remarks(&self) -> Vec<Remark> {
+        Vec::new()
     }
 
     fn save(&self) -> State {
@@ -315,4 +328,14 @@ impl Training for Run {
         }
         Ok(())
     }
+
+    crate::training_lacks!(
+        traces,
+        carries_on,
+        warm_starts,
+        bounds_margin,
+        bounds_objective,
+        generates,
+        seeks
+    );
 }

@@ -32,7 +32,7 @@ use crate::engine::closed_form::{
 use crate::engine::direct::{Spec, Want};
 use crate::engine::planes::Planes;
 use crate::model::{LinearModel, Link, Plane, Rule};
-use crate::run::{Learner, Remark, Task, Training};
+use crate::run::{Datum, Learner, Remark, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
 use linsep_data::read::words;
@@ -62,6 +62,14 @@ pub struct LeastSquares {
     pub balanced: bool,
     /// When the errors on rows left out are counted.
     pub left_out: LeftOut,
+}
+
+linsep_proof::setters! {
+    LeastSquares {
+        with_l2 => l2: f64,
+        with_balanced => balanced: bool,
+        with_left_out => left_out: LeftOut,
+    }
 }
 
 words! {
@@ -124,7 +132,7 @@ pub fn blame(model: &LinearModel, data: &Dataset, rows: Option<&[u32]>) -> Blame
     let all: Vec<u32> = rows.map_or_else(|| (0..data.n_rows() as u32).collect(), <[u32]>::to_vec);
     let mut shares = Shares::default();
     for row in all.into_iter().map(|row| row as usize) {
-        let scores = model.scores(&data.row(row));
+        let scores = model.scores_of(&data.row(row));
         shares.add(data.weight(row), data.class_of(row) as usize, &scores);
     }
     shares.finish()
@@ -298,6 +306,14 @@ impl ClosedForm for LeastSquares {
     fn link(&self) -> Link {
         Link::None
     }
+
+    fn is_generative(&self) -> bool {
+        false
+    }
+
+    fn binarize(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// With h = f (1/Σf + (x − μ)ᵀ A⁺ (x − μ)), the plane without a row errs on it by (score − t)/(1 − h).
@@ -316,7 +332,7 @@ fn left_out(equations: &Equations<'_>, model: &LinearModel, threads: usize) -> L
                 found.undetermined += 1;
                 return;
             }
-            let mut scores = model.scores(&spec.data.row(spec.rows[place] as usize));
+            let mut scores = model.scores_of(&spec.data.row(spec.rows[place] as usize));
             for (plane, score) in scores.iter_mut().enumerate() {
                 let (target, _) = target_of(model.planes.len(), plane, class);
                 let error = (*score - target) / rest;
@@ -343,25 +359,30 @@ fn left_out_remark(found: &LeaveOneOut) -> Remark {
         count => format!("; {} more alone decide a part of the plane", rows(count)),
     };
     let share = 100.0 * found.errors as f64 / found.rows.max(1) as f64;
-    Remark {
-        name: "left out",
-        words: format!(
+    Remark::new(
+        "left out",
+        format!(
             "{} of {} rows wrong by the plane of the others ({share:.2} %){more}",
             found.errors, found.rows
         ),
-        data: serde_json::to_value(found).unwrap_or_default(),
-    }
+        [
+            ("rows", found.rows.into()),
+            ("errors", found.errors.into()),
+            ("undetermined", found.undetermined.into()),
+            ("squared_error", found.squared_error.into()),
+        ],
+    )
 }
 
 fn not_left_out(products: u64) -> Remark {
-    Remark {
-        name: "left out",
-        words: format!(
-            "not counted: it takes {:.0e} products; --left-out always does it",
+    Remark::new(
+        "left out",
+        format!(
+            "not counted: it takes {:.0e} products; `left-out=always` does it",
             products as f64
         ),
-        data: serde_json::Value::Null,
-    }
+        Datum::Unknown,
+    )
 }
 
 fn rows(count: u64) -> String {
@@ -369,15 +390,21 @@ fn rows(count: u64) -> String {
 }
 
 fn blame_remark(blame: &Blame) -> Remark {
-    Remark {
-        name: "blame",
-        words: format!(
+    Remark::new(
+        "blame",
+        format!(
             "{:.1} % of the squared error from being too correct ({}), {:.1} % from outliers ({})",
             100.0 * blame.too_correct,
             rows(blame.too_correct_rows),
             100.0 * blame.outliers,
             rows(blame.outlier_rows)
         ),
-        data: serde_json::to_value(blame).unwrap_or_default(),
-    }
+        [
+            ("squared_error", blame.squared_error.into()),
+            ("too_correct", blame.too_correct.into()),
+            ("too_correct_rows", blame.too_correct_rows.into()),
+            ("outliers", blame.outliers.into()),
+            ("outlier_rows", blame.outlier_rows.into()),
+        ],
+    )
 }

@@ -6,7 +6,7 @@
 //! least  Σ c ln(1 + exp(−y(w·x + b))) + l2/2 |v|² + l1 |v|₁
 //! ```
 //!
-//! l2 and l1 are 1 and 0 by default; `--penalty` trades one for the other. The bias is free unless it
+//! l2 and l1 are 1 and 0 by default; `penalty` trades one for the other. The bias is free unless it
 //! is asked to be penalised or left out.
 //!
 //! More than two classes: softmax regression (`learn/k_class`), or machines side by side
@@ -62,6 +62,22 @@ pub struct Logistic {
     pub solver: Solver,
     /// The seed of the order of the rows.
     pub seed: u64,
+}
+
+linsep_proof::setters! {
+    Logistic {
+        with_c => c: f64,
+        with_l2 => l2: f64,
+        with_l1 => l1: f64,
+        with_intercept => intercept: Intercept,
+        with_lower => lower: Bound,
+        with_upper => upper: Bound,
+        with_scale => scale: Scaling,
+        with_balanced => balanced: bool,
+        with_gap => gap: f64,
+        with_solver => solver: Solver,
+        with_seed => seed: u64,
+    }
 }
 
 impl Default for Logistic {

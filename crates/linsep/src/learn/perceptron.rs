@@ -22,14 +22,18 @@ pub use crate::engine::stopping::StopRule;
 
 use crate::engine::perceptron::{PerceptronRun, Planes};
 use crate::model::LinearModel;
-use crate::run::update::{Beginning, Update};
+use crate::run::ability::CarriesOn;
 use crate::run::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
 };
 use crate::verdict::inquiry::{Inquiry, Outcome, holds_on};
 use linsep_data::error::Result;
+use linsep_data::scale::Scaling;
 use linsep_proof::{Claim, Finding, check_claim};
 use serde::{Deserialize, Serialize};
+
+/// The name of the learner.
+pub const NAME: &str = "perceptron";
 
 /// Epochs before the verdict is asked.
 const EPOCHS_FIRST: u64 = 4;
@@ -40,8 +44,7 @@ const EPOCHS_AVERAGED: u64 = 10;
 /// A perceptron that asks between its epochs whether it can succeed.
 ///
 /// ```
-/// use linsep::learn::deciding::Deciding;
-/// use linsep::learn::perceptron::Perceptron;
+/// use linsep::learn::perceptron::{Deciding, Perceptron};
 /// use linsep::{Claim, Dataset, Learner, Limits, Task};
 /// let rows = [[0., 0.], [0., 1.], [1., 0.], [1., 1.]];
 /// let xor = Task::new(Dataset::from_rows(&rows, &["0", "1", "1", "0"])?);
@@ -52,6 +55,20 @@ const EPOCHS_AVERAGED: u64 = 10;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Deciding(pub Perceptron);
+
+linsep_proof::setters! {
+    Perceptron {
+        with_response => response: Response,
+        with_rate => rate: Rate,
+        with_order => order: Order,
+        with_stop => stop: StopRule,
+        with_init => init: Init,
+        with_ties => ties: Ties,
+        with_seed => seed: u64,
+        with_scale => scale: Scaling,
+        with_balanced => balanced: bool,
+    }
+}
 
 impl Learner for Deciding {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
@@ -155,7 +172,7 @@ impl Run {
     fn about_all_rows(&self, claim: &Claim) -> Certificate {
         let data = self.task.data.as_ref();
         match check_claim(claim, data, &data.reading_field(), true, self.task.threads) {
-            Finding::Holds(_) => Certificate { claims: vec![claim.clone()] },
+            Finding::Holds(_) => Certificate::new(vec![claim.clone()]),
             _ => Certificate::unproved(
                 "the training rows are separated; of the other rows nothing is claimed",
             ),
@@ -219,18 +236,6 @@ impl Training for Run {
         }
     }
 
-    fn margin_ceiling(&self) -> Option<f64> {
-        self.run.margin_ceiling()
-    }
-
-    fn beginnings(&self) -> Vec<Beginning> {
-        self.run.beginnings()
-    }
-
-    fn last_updates(&self) -> Vec<Update> {
-        self.run.last_updates()
-    }
-
     fn save(&self) -> State {
         State::encode(&Saved { run: self.run.save(), rounds: self.rounds })
     }
@@ -250,16 +255,22 @@ impl Training for Run {
         Ok(())
     }
 
-    /// The verdict is about the rows at hand and starts anew.
-    fn carry_on(&mut self, state: &State) -> Result<()> {
-        let saved: Saved = state.decode()?;
-        self.run.carry_on(&saved.run)
-    }
-
     fn remarks(&self) -> Vec<Remark> {
         match self.end {
             Some(End::Clean | End::Unproved) => self.run.remarks(),
             _ => Vec::new(),
         }
+    }
+
+    crate::training_has!(carries_on);
+    crate::training_forwards!(run: traces, bounds_margin);
+    crate::training_lacks!(warm_starts, bounds_objective, generates, seeks);
+}
+
+impl CarriesOn for Run {
+    /// The verdict is about the rows at hand and starts anew.
+    fn carry_on(&mut self, state: &State) -> Result<()> {
+        let saved: Saved = state.decode()?;
+        self.run.carry_on(&saved.run)
     }
 }

@@ -11,9 +11,9 @@
 use crate::engine::online::is_count;
 use crate::engine::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
 use crate::model::{LinearModel, Plane};
-use crate::run::update::{Beginning, Update};
+use crate::run::ability::CarriesOn;
 use crate::run::{
-    BinaryLearner, Budget, Certificate, Learner, Progress, SavedPlane, State, Status, Task,
+    BinaryLearner, Budget, Certificate, Learner, Progress, Remark, SavedPlane, State, Status, Task,
     Training,
 };
 use linsep_data::error::{Error, Result};
@@ -185,16 +185,8 @@ impl Training for Run {
         certificate_of(&self.task, self.planes, &self.best)
     }
 
-    fn margin_ceiling(&self) -> Option<f64> {
-        self.run.margin_ceiling()
-    }
-
-    fn beginnings(&self) -> Vec<Beginning> {
-        self.run.beginnings()
-    }
-
-    fn last_updates(&self) -> Vec<Update> {
-        self.run.last_updates()
+    fn remarks(&self) -> Vec<Remark> {
+        Vec::new()
     }
 
     fn save(&self) -> State {
@@ -222,6 +214,12 @@ impl Training for Run {
         Ok(())
     }
 
+    crate::training_has!(carries_on);
+    crate::training_forwards!(run: traces, bounds_margin);
+    crate::training_lacks!(warm_starts, bounds_objective, generates, seeks);
+}
+
+impl CarriesOn for Run {
     /// The planes in the pocket and those in motion are both counted on the rows at hand.
     fn carry_on(&mut self, state: &State) -> Result<()> {
         let saved: Saved = state.decode()?;

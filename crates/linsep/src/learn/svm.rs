@@ -61,6 +61,23 @@ pub struct Svm {
     pub seed: u64,
 }
 
+linsep_proof::setters! {
+    Svm {
+        with_loss => loss: HingeLoss,
+        with_c => c: f64,
+        with_l2 => l2: f64,
+        with_l1 => l1: f64,
+        with_intercept => intercept: Intercept,
+        with_lower => lower: Bound,
+        with_upper => upper: Bound,
+        with_scale => scale: Scaling,
+        with_balanced => balanced: bool,
+        with_gap => gap: f64,
+        with_solver => solver: Solver,
+        with_seed => seed: u64,
+    }
+}
+
 words! {
     /// What a lack of margin costs.
     HingeLoss: "loss" {

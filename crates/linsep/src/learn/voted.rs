@@ -25,7 +25,7 @@
 use crate::engine::online::is_count;
 use crate::engine::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
 use crate::model::{Ballot, LinearModel, Plane, Rule};
-use crate::run::update::{Beginning, Update};
+use crate::run::ability::CarriesOn;
 use crate::run::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, SavedPlane, State, Status, Task,
     Training,
@@ -41,7 +41,7 @@ use serde::{Deserialize, Serialize};
 /// let rows = [[0., 0.], [0., 1.], [1., 0.], [1., 1.]];
 /// let or = Task::new(Dataset::from_rows(&rows, &["0", "1", "1", "1"])?);
 /// let fit = Voted::default().fit(&or, &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[1., 1.]), "1");
+/// assert_eq!(fit.model.predict(&[1., 1.])?, "1");
 /// assert!(fit.model.planes.len() > 1);
 /// # Ok::<(), linsep::Error>(())
 /// ```
@@ -52,6 +52,13 @@ pub struct Voted {
     pub run: Perceptron,
     /// The most planes that vote for one machine, at least 1.
     pub most: usize,
+}
+
+linsep_proof::setters! {
+    Voted {
+        with_run => run: Perceptron,
+        with_most => most: usize,
+    }
 }
 
 impl Default for Voted {
@@ -218,10 +225,6 @@ impl Training for Run {
         }
     }
 
-    fn margin_ceiling(&self) -> Option<f64> {
-        self.run.margin_ceiling()
-    }
-
     fn remarks(&self) -> Vec<Remark> {
         let ballot = self.ballot();
         let votes: u64 = ballot.iter().map(|(votes, _)| votes).sum();
@@ -231,8 +234,8 @@ impl Training for Run {
             1 => format!("one plane holds {share:.1} % of all votes"),
             planes => format!("{planes} planes hold {share:.1} % of all votes"),
         };
-        let data = serde_json::json!({ "planes": ballot.len(), "votes": votes, "of": all });
-        vec![Remark { name: "ballot", words, data }]
+        let data = [("planes", ballot.len().into()), ("votes", votes.into()), ("of", all.into())];
+        vec![Remark::new("ballot", words, data)]
     }
 
     fn save(&self) -> State {
@@ -263,6 +266,12 @@ impl Training for Run {
         Ok(())
     }
 
+    crate::training_has!(carries_on);
+    crate::training_forwards!(run: traces, bounds_margin);
+    crate::training_lacks!(warm_starts, bounds_objective, generates, seeks);
+}
+
+impl CarriesOn for Run {
     /// Planes keep their votes, also the one in motion.
     fn carry_on(&mut self, state: &State) -> Result<()> {
         let saved: Saved = state.decode()?;
@@ -280,13 +289,5 @@ impl Training for Run {
         (self.now, self.kept) = (self.run.plane(), kept);
         self.count = Counts { made: 1, earlier: saved.votes, ..saved.count };
         Ok(())
-    }
-
-    fn beginnings(&self) -> Vec<Beginning> {
-        self.run.beginnings()
-    }
-
-    fn last_updates(&self) -> Vec<Update> {
-        self.run.last_updates()
     }
 }

@@ -16,6 +16,7 @@
 
 use crate::model::Plane;
 use linsep_data::error::{Code, Error, Result, printable};
+use linsep_proof::Loss;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -30,8 +31,8 @@ pub struct ForeignModel {
     classes: Vec<String>,
     /// Settings of the learner that makes the same objective small, as far as the file tells.
     pub settings: Vec<(&'static str, &'static str)>,
-    /// The name of that learner.
-    pub learner: Option<&'static str>,
+    /// The loss that the model makes small; [`crate::recipe::Recipe::minimising`] finds that learner.
+    pub loss: Option<Loss>,
     /// Whether columns that are 0 everywhere may be missing at the end.
     ends_early: bool,
 }
@@ -200,7 +201,7 @@ fn json(text: &str, path: &Path) -> Parsed<ForeignModel> {
         planes,
         classes,
         settings: Vec::new(),
-        learner: None,
+        loss: None,
         ends_early: false,
     };
     whole(model)
@@ -228,19 +229,20 @@ fn whole(model: ForeignModel) -> Parsed<ForeignModel> {
     Ok(model)
 }
 
-/// A solver of LIBLINEAR: its name, and the learner and its settings that make the same small.
-type Known = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+/// A solver of LIBLINEAR: its name, its loss and the other settings of the learner that makes the same
+/// small.
+type Known = (&'static str, Loss, &'static [(&'static str, &'static str)]);
 
 /// What the solvers of LIBLINEAR make small.
 const SOLVERS: &[Known] = &[
-    ("L2R_LR", "logistic", &[]),
-    ("L2R_LR_DUAL", "logistic", &[]),
-    ("L1R_LR", "logistic", &[("penalty", "l1")]),
-    ("L2R_L2LOSS_SVC", "svm", &[("loss", "squared-hinge")]),
-    ("L2R_L2LOSS_SVC_DUAL", "svm", &[("loss", "squared-hinge")]),
-    ("L2R_L1LOSS_SVC_DUAL", "svm", &[("loss", "hinge")]),
-    ("L1R_L2LOSS_SVC", "svm", &[("loss", "squared-hinge"), ("penalty", "l1")]),
-    (CRAMMER_SINGER, "svm", &[("multiclass", "crammer-singer")]),
+    ("L2R_LR", Loss::Logistic, &[]),
+    ("L2R_LR_DUAL", Loss::Logistic, &[]),
+    ("L1R_LR", Loss::Logistic, &[("penalty", "l1")]),
+    ("L2R_L2LOSS_SVC", Loss::SquaredHinge, &[("loss", "squared-hinge")]),
+    ("L2R_L2LOSS_SVC_DUAL", Loss::SquaredHinge, &[("loss", "squared-hinge")]),
+    ("L2R_L1LOSS_SVC_DUAL", Loss::Hinge, &[("loss", "hinge")]),
+    ("L1R_L2LOSS_SVC", Loss::SquaredHinge, &[("loss", "squared-hinge"), ("penalty", "l1")]),
+    (CRAMMER_SINGER, Loss::CrammerSinger, &[("multiclass", "crammer-singer")]),
 ];
 
 /// The one solver whose planes are learned together.
@@ -280,7 +282,7 @@ fn liblinear(text: &str, path: &Path) -> Parsed<ForeignModel> {
         }
     }
     let missing = |what: &str| format!("there is no {what} before the weights; {begins}");
-    let (name, learner, known) = solver.ok_or_else(|| missing("solver_type"))?;
+    let (name, loss, known) = solver.ok_or_else(|| missing("solver_type"))?;
     let features = features.ok_or_else(|| missing("nr_feature"))? as usize;
     let classes = classes.ok_or_else(|| missing("nr_class"))? as usize;
     let bias = bias.ok_or_else(|| missing("bias"))?;
@@ -289,7 +291,7 @@ fn liblinear(text: &str, path: &Path) -> Parsed<ForeignModel> {
     }
     if classes == 2 && name == CRAMMER_SINGER {
         return Err(format!(
-            "{name} has two planes of two classes, w and v, which are the one plane w - v with the plain hinge and twice the C; give w - v as a JSON of weights, with --learner svm --loss hinge"
+            "{name} has two planes of two classes, w and v, which are the one plane w - v with the plain hinge and twice the C; give w - v as a JSON of weights, and certify it as an svm with the plain hinge"
         ));
     }
     if bias >= 0.0 && bias != 1.0 {
@@ -347,7 +349,7 @@ fn liblinear(text: &str, path: &Path) -> Parsed<ForeignModel> {
         planes,
         classes: labels,
         settings,
-        learner: Some(learner),
+        loss: Some(loss),
         ends_early: true,
     })
 }

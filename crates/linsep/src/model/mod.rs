@@ -4,6 +4,7 @@
 //! the planes of separate machines; [`rule`] has them all. A model that exists is fitted, and it always
 //! speaks of the user's raw features.
 
+mod bulk;
 pub mod foreign;
 mod lead;
 pub mod rule;
@@ -14,21 +15,30 @@ pub use rule::{Ballot, Rule};
 pub use scorer::{ChunkScorer, Scorer};
 
 use crate::metrics::{Evaluation, Tally};
-use linsep_data::Dataset;
-use linsep_data::error::{Error, Result};
+use linsep_data::error::{Code, Error, Problem, Result};
 use linsep_data::input::InputMap;
-use linsep_data::matrix::{Rows, Store, kernel, with_rows};
+use linsep_data::matrix::{Store, kernel};
 use linsep_data::parallel::parallel_map;
-use linsep_data::read::Chunk;
+use linsep_data::read::{Chunk, RowSource};
+use linsep_data::{Dataset, RowsView};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// A hyperplane w·x + b.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Plane {
     /// w, one weight for each feature.
     pub weights: Vec<f64>,
     /// b.
     pub bias: f64,
+}
+
+impl Plane {
+    /// w and b.
+    pub fn new(weights: Vec<f64>, bias: f64) -> Plane {
+        Plane { weights, bias }
+    }
 }
 
 /// How scores become probabilities.
@@ -54,11 +64,19 @@ pub enum Link {
 /// The logistic function of slope · score + offset.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Sigmoid {
     /// What the score is multiplied by.
     pub slope: f64,
     /// What is added.
     pub offset: f64,
+}
+
+impl Sigmoid {
+    /// Slope and offset.
+    pub fn new(slope: f64, offset: f64) -> Sigmoid {
+        Sigmoid { slope, offset }
+    }
 }
 
 impl Sigmoid {
@@ -69,8 +87,50 @@ impl Sigmoid {
     }
 }
 
+impl Link {
+    /// Fills in the probability of each class for the scores of a row; false if there are none.
+    fn fill(&self, scores: &[f64], out: &mut [f64]) -> bool {
+        let fits = scores.len() == out.len();
+        match (self, scores) {
+            (Link::Softmax, [score]) if out.len() == 2 => {
+                out.copy_from_slice(&two_sided(*score));
+            }
+            (Link::Sigmoid { slope, offset }, [score]) if out.len() == 2 => {
+                out.copy_from_slice(&two_sided(slope * score + offset));
+            }
+            (Link::Softmax, _) if fits => {
+                out.copy_from_slice(scores);
+                softmax(out);
+            }
+            (Link::Sigmoids(each), _) if fits && each.len() == scores.len() => {
+                // The shares of values are the softmax of their logarithms.
+                for ((place, sigmoid), score) in out.iter_mut().zip(each).zip(scores) {
+                    *place = sigmoid.logarithm(*score);
+                }
+                softmax(out);
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// exp of each number, divided by the sum.
+fn softmax(numbers: &mut [f64]) {
+    let highest = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    numbers.iter_mut().for_each(|number| *number = (*number - highest).exp());
+    let sum: f64 = numbers.iter().sum();
+    numbers.iter_mut().for_each(|number| *number /= sum);
+}
+
+/// The probabilities of both classes by the logistic function.
+fn two_sided(z: f64) -> [f64; 2] {
+    [1.0 / (1.0 + z.exp()), 1.0 / (1.0 + (-z).exp())]
+}
+
 /// A fitted linear classifier.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LinearModel {
     /// The planes: one for [`Rule::Sign`], one for each class for [`Rule::ArgMax`], and for the other
     /// rules as [`rule`] says.
@@ -83,6 +143,28 @@ pub struct LinearModel {
     pub classes: Vec<String>,
     /// How columns become features.
     pub input: InputMap,
+}
+
+impl LinearModel {
+    /// A model without probabilities.
+    pub fn new(
+        planes: Vec<Plane>,
+        rule: Rule,
+        classes: Vec<String>,
+        input: InputMap,
+    ) -> LinearModel {
+        LinearModel { planes, rule, link: Link::None, classes, input }
+    }
+}
+
+linsep_proof::setters! {
+    LinearModel {
+        with_planes => planes: Vec<Plane>,
+        with_rule => rule: Rule,
+        with_link => link: Link,
+        with_classes => classes: Vec<String>,
+        with_input => input: InputMap,
+    }
 }
 
 impl LinearModel {
@@ -105,9 +187,17 @@ impl LinearModel {
         self.input.features
     }
 
-    /// The scores of a row of raw features: one for two classes, else one for each machine. Missing
-    /// values on the right are 0; the bits are those of every other way to score the row.
-    pub fn scores(&self, row: &[f64]) -> Vec<f64> {
+    /// The scores of a row of raw features: one for two classes, else one for each binary classifier. The
+    /// bits are those of every other way to score the row; many rows are scored by
+    /// [`LinearModel::scores_into`]. A row of another width is refused.
+    pub fn scores(&self, row: &[f64]) -> Result<Vec<f64>> {
+        RowsView::dense(row, 1, row.len()).and_then(|view| self.check_width(&view))?;
+        Ok(self.scores_of(row))
+    }
+
+    /// The scores of a row of at most as many features as there are; missing ones on the right are 0.
+    #[doc(hidden)]
+    pub fn scores_of(&self, row: &[f64]) -> Vec<f64> {
         let row = &row[..row.len().min(self.n_features())];
         let expanded = self.input.basis.as_ref().map(|phi| phi.expand_row(row, self.n_features()));
         let row = expanded.as_deref().unwrap_or(row);
@@ -120,32 +210,25 @@ impl LinearModel {
         self.polled(self.planes.iter().map(score).collect())
     }
 
-    /// The probability of each class, if the model has probabilities.
-    pub fn probabilities(&self, scores: &[f64]) -> Option<Vec<f64>> {
-        match (&self.link, scores) {
-            (Link::None, _) => None,
-            (Link::Softmax, [score]) => Some(two_sided(*score)),
-            (Link::Sigmoid { slope, offset }, [score]) => Some(two_sided(slope * score + offset)),
-            (Link::Sigmoid { .. }, _) => None,
-            (Link::Softmax, _) => Some(softmax(scores)),
-            (Link::Sigmoids(each), _) if each.len() == scores.len() => {
-                let pairs = each.iter().zip(scores);
-                // The shares of values are the softmax of their logarithms.
-                let logarithms = pairs.map(|(sigmoid, score)| sigmoid.logarithm(*score));
-                Some(softmax(&logarithms.collect::<Vec<f64>>()))
-            }
-            (Link::Sigmoids(_), _) => None,
-        }
+    /// The probability of each class for a row of raw features, if the model has probabilities.
+    pub fn probabilities(&self, row: &[f64]) -> Result<Option<Vec<f64>>> {
+        Ok(self.probabilities_of_scores(&self.scores(row)?))
     }
 
-    /// The class of a row of raw features.
-    pub fn predict(&self, row: &[f64]) -> &str {
-        &self.classes[self.class_of(&self.scores(row)) as usize]
+    /// The probability of each class for the scores of a row, if the model has probabilities.
+    pub fn probabilities_of_scores(&self, scores: &[f64]) -> Option<Vec<f64>> {
+        let mut probabilities = vec![0.0; self.classes.len()];
+        self.link.fill(scores, &mut probabilities).then_some(probabilities)
+    }
+
+    /// The class of a row of raw features. A row of another width is refused.
+    pub fn predict(&self, row: &[f64]) -> Result<&str> {
+        Ok(&self.classes[self.class_of(&self.scores(row)?) as usize])
     }
 
     /// The class that scores stand for.
     pub fn class_of(&self, scores: &[f64]) -> u32 {
-        self.rule.class_of(scores, self.classes.len()) as u32
+        self.rule.class_of(scores, self.classes.len(), &mut Vec::new()) as u32
     }
 
     /// Whether scores leave it open which class they stand for: no machine claims the row, or several
@@ -248,6 +331,33 @@ impl LinearModel {
         tallies.into_iter().fold(self.tally(), Tally::merge).finish()
     }
 
+    /// How well the model does on labelled rows, wherever they come from. A label that is no class of the
+    /// model is an error with its place.
+    pub fn evaluate_source(&self, source: RowSource<'_>) -> Result<Evaluation> {
+        let ids: HashMap<&str, u32> = self.classes.iter().map(String::as_str).zip(0..).collect();
+        // A model of one class against the rest takes every other label as the rest.
+        let rest = self.input.rest.then_some(0);
+        let (mut tally, mut scorer) = (self.tally(), self.chunk_scorer());
+        source.blocks(&self.input, true, |_, chunk| {
+            let mut unknown = None;
+            scorer.for_each(&chunk, |row, scores| {
+                let label = chunk.label(row).unwrap_or("");
+                match ids.get(label).copied().or(rest) {
+                    Some(truth) => self.count(&mut tally, truth, scores, chunk.weight(row)),
+                    None => _ = unknown.get_or_insert(row),
+                }
+            });
+            let Some(row) = unknown else { return Ok(()) };
+            let label = chunk.label(row).unwrap_or("");
+            let words = format!("the model has no class \"{label}\"");
+            Err(Problem::new(Code::UNKNOWN_CLASS, words, chunk.place(row))
+                .value(label.as_bytes())
+                .help(format!("its classes are {}", self.classes.join(", ")))
+                .into())
+        })?;
+        Ok(tally.finish())
+    }
+
     /// An empty tally for this model. It counts ambiguous rows where machines can contradict each other.
     pub fn tally(&self) -> Tally {
         match self.rule.has_machines() {
@@ -276,38 +386,6 @@ impl LinearModel {
         let mut scorer = self.scorer(data);
         rows.iter().map(|&row| scorer.class(row as usize)).collect()
     }
-
-    /// The scores of a row, in a place for one number of each plane.
-    #[doc(hidden)]
-    pub fn score_row<'a>(&self, store: &Store, row: usize, scores: &'a mut [f64]) -> &'a [f64] {
-        if let Some(threshold) = self.input.binarize {
-            let mut entries = Vec::new();
-            store.for_each_entry(row, &mut |j, x| entries.push((j, x)));
-            for (score, plane) in scores.iter_mut().zip(&self.planes) {
-                *score = binary_score(plane, threshold, entries.iter().copied());
-            }
-            return self.rule.poll(scores);
-        }
-        with_rows!(store, rows => {
-            for (score, plane) in scores.iter_mut().zip(&self.planes) {
-                *score = rows.dot(row, &plane.weights) + plane.bias;
-            }
-        });
-        self.rule.poll(scores)
-    }
-}
-
-/// exp of each number, divided by the sum.
-fn softmax(numbers: &[f64]) -> Vec<f64> {
-    let highest = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let powers: Vec<f64> = numbers.iter().map(|s| (s - highest).exp()).collect();
-    let sum: f64 = powers.iter().sum();
-    powers.iter().map(|power| power / sum).collect()
-}
-
-/// The probabilities of both classes by the logistic function.
-fn two_sided(z: f64) -> Vec<f64> {
-    vec![1.0 / (1.0 + z.exp()), 1.0 / (1.0 + (-z).exp())]
 }
 
 /// The score of a row whose values count as 1 above the threshold and as 0 elsewhere. Zeros may be
@@ -334,18 +412,23 @@ mod tests {
             [(0.0, [7.0, -3.0], 1.5), (2.0, [2.0, 3.0], 10.5), (-1.0, [0.0, -2.0], 1.5)]
         {
             steps.input.binarize = Some(threshold);
-            assert_eq!(steps.scores(&row), [expected]);
+            assert_eq!(steps.scores(&row).unwrap(), [expected]);
         }
         steps.link = Link::Softmax;
-        assert_eq!(steps.probabilities(&[0.0]), Some(vec![0.5, 0.5]));
-        assert_eq!(steps.probabilities(&[1e4]), Some(vec![0.0, 1.0]));
-        assert_eq!(steps.probabilities(&[1e4, 1e4, 1e4, 1e4]), Some(vec![0.25; 4]));
+        assert_eq!(steps.probabilities_of_scores(&[0.0]), Some(vec![0.5, 0.5]));
+        assert_eq!(steps.probabilities_of_scores(&[1e4]), Some(vec![0.0, 1.0]));
+        steps.classes = ["a", "b", "c", "d"].map(str::to_owned).into();
+        assert_eq!(steps.probabilities_of_scores(&[1e4, 1e4, 1e4, 1e4]), Some(vec![0.25; 4]));
+        steps.classes.pop();
         let sigmoid = Sigmoid { slope: 2.0, offset: -1.0 };
         steps.link = Link::Sigmoids(vec![sigmoid; 3]);
-        assert_eq!(steps.probabilities(&[0.5; 3]), Some(vec![1.0 / 3.0; 3]));
-        assert_eq!(steps.probabilities(&[-1e300, -1e308, f64::MIN]), Some(vec![1.0, 0.0, 0.0]));
-        assert_eq!(steps.probabilities(&[0.5; 2]), None);
-        let far = steps.probabilities(&[0.5, -800.0, 0.5]).unwrap();
+        assert_eq!(steps.probabilities_of_scores(&[0.5; 3]), Some(vec![1.0 / 3.0; 3]));
+        assert_eq!(
+            steps.probabilities_of_scores(&[-1e300, -1e308, f64::MIN]),
+            Some(vec![1.0, 0.0, 0.0])
+        );
+        assert_eq!(steps.probabilities_of_scores(&[0.5; 2]), None);
+        let far = steps.probabilities_of_scores(&[0.5, -800.0, 0.5]).unwrap();
         assert_eq!(far, [0.5, 0.0, 0.5]);
     }
 
@@ -362,16 +445,16 @@ mod tests {
     #[test]
     fn a_score_of_zero_is_the_second_class() {
         let and = model(&[(&[1.0, 1.0], -2.0)], Rule::Sign, &["0", "1"]);
-        assert_eq!(and.predict(&[1.0, 1.0]), "1");
-        assert_eq!(and.predict(&[1.0, 0.0]), "0");
+        assert_eq!(and.predict(&[1.0, 1.0]).unwrap(), "1");
+        assert_eq!(and.predict(&[1.0, 0.0]).unwrap(), "0");
     }
 
     #[test]
     fn ties_of_the_highest_score_go_to_the_earlier_class() {
         let model =
             model(&[(&[1.0], 0.0), (&[0.0], 1.0), (&[-1.0], 2.0)], Rule::ArgMax, &["a", "b", "c"]);
-        assert_eq!(model.predict(&[2.0]), "a");
-        assert_eq!(model.predict(&[1.0]), "a");
-        assert_eq!(model.predict(&[0.0]), "c");
+        assert_eq!(model.predict(&[2.0]).unwrap(), "a");
+        assert_eq!(model.predict(&[1.0]).unwrap(), "a");
+        assert_eq!(model.predict(&[0.0]).unwrap(), "c");
     }
 }

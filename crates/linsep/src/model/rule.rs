@@ -138,8 +138,13 @@ impl Rule {
         &planes[..votes.len()]
     }
 
-    /// The class that scores stand for.
-    pub(super) fn class_of(&self, scores: &[f64], classes: usize) -> usize {
+    /// The class that scores stand for; `standings` is room for what [`Rule::Vote`] counts.
+    pub(super) fn class_of(
+        &self,
+        scores: &[f64],
+        classes: usize,
+        standings: &mut Vec<(usize, f64)>,
+    ) -> usize {
         match self.on_scores() {
             Rule::ArgMax | Rule::Rest => highest(scores),
             Rule::RestLast => match highest(scores) {
@@ -147,10 +152,10 @@ impl Rule {
                 _ => classes - 1,
             },
             Rule::Vote => {
-                let standing = standing(scores, classes);
+                count_duels(scores, classes, standings);
                 let mut best = 0;
                 for class in 1..classes {
-                    if standing[class] > standing[best] {
+                    if standings[class] > standings[best] {
                         best = class;
                     }
                 }
@@ -173,7 +178,11 @@ impl Rule {
             }
             Rule::Rest => claims() != 1,
             Rule::RestLast => claims() > 1,
-            Rule::Vote => standing(scores, classes).iter().all(|(won, _)| won + 1 < classes),
+            Rule::Vote => {
+                let mut standings = Vec::new();
+                count_duels(scores, classes, &mut standings);
+                standings.iter().all(|(won, _)| won + 1 < classes)
+            }
             Rule::Sign | Rule::Ballot(_) => scores[0] == 0.0,
         }
     }
@@ -191,12 +200,12 @@ fn highest(scores: &[f64]) -> usize {
 }
 
 /// Duels won and the sum of the scores in favour, class by class.
-fn standing(scores: &[f64], classes: usize) -> Vec<(usize, f64)> {
-    let mut standing = vec![(0, 0.0); classes];
+fn count_duels(scores: &[f64], classes: usize, standings: &mut Vec<(usize, f64)>) {
+    standings.clear();
+    standings.resize(classes, (0, 0.0));
     for ((i, j), &score) in duels(classes).zip(scores) {
-        standing[if score >= 0.0 { j } else { i }].0 += 1;
-        standing[i].1 -= score;
-        standing[j].1 += score;
+        standings[if score >= 0.0 { j } else { i }].0 += 1;
+        standings[i].1 -= score;
+        standings[j].1 += score;
     }
-    standing
 }

@@ -1,9 +1,10 @@
 //! Scoring many rows: what is the same for all of them is decided once.
 
-use super::LinearModel;
+use super::{LinearModel, binary_score};
 use linsep_data::Dataset;
 use linsep_data::matrix::{Bundle, Products, Rows, Store, with_rows};
 use linsep_data::read::Chunk;
+use linsep_proof::RowBuffer;
 use std::sync::Arc;
 
 /// The scores of rows of a data set, one row after the other in one place.
@@ -14,7 +15,7 @@ use std::sync::Arc;
 /// let task = Task::new(Dataset::from_rows(&[[1.0], [2.0]], &["a", "b"])?);
 /// let model = Perceptron::default().fit(&task, &Limits::default(), &mut ())?.model;
 /// let mut scorer = model.scorer(&task.data);
-/// assert_eq!(scorer.row(1), model.scores(&[2.0]));
+/// assert_eq!(scorer.row(1), model.scores(&[2.0])?);
 /// # Ok::<(), linsep::Error>(())
 /// ```
 pub struct Scorer<'a> {
@@ -29,12 +30,14 @@ pub struct ChunkScorer<'a>(RowScorer<'a>);
 
 /// The planes of a model, arranged for many rows, and room for the scores of one.
 #[derive(Clone)]
-struct RowScorer<'a> {
+pub(super) struct RowScorer<'a> {
     model: &'a LinearModel,
     /// The planes side by side, once a sparse row came.
     bundle: Option<Arc<Bundle>>,
     products: Products,
     scores: Vec<f64>,
+    /// A stored row of which only the entries count.
+    row: RowBuffer,
 }
 
 impl LinearModel {
@@ -63,7 +66,7 @@ impl Scorer<'_> {
         if self.fits {
             return self.rows.stored(self.data.store(), row);
         }
-        self.rows.scores = self.rows.model.scores(&self.data.row(row));
+        self.rows.scores = self.rows.model.scores_of(&self.data.row(row));
         &self.rows.scores
     }
 
@@ -90,28 +93,83 @@ impl ChunkScorer<'_> {
 }
 
 impl<'a> RowScorer<'a> {
-    fn new(model: &'a LinearModel) -> RowScorer<'a> {
+    pub(super) fn new(model: &'a LinearModel) -> RowScorer<'a> {
         let count = model.planes.len();
-        RowScorer { model, bundle: None, products: Products::of(count), scores: vec![0.0; count] }
+        let (products, scores) = (Products::of(count), vec![0.0; count]);
+        RowScorer { model, bundle: None, products, scores, row: RowBuffer::default() }
     }
 
     /// Makes ready for the rows of a store.
-    fn arrange(&mut self, store: &Store) {
-        if self.bundle.is_none() {
-            let planes = self.model.planes.iter().map(|plane| plane.weights.as_slice());
-            self.bundle = Bundle::for_rows(store, planes).map(Arc::new);
+    pub(super) fn arrange(&mut self, store: &Store) {
+        if !store.is_dense() {
+            self.arrange_sparse();
         }
     }
 
-    fn stored(&mut self, store: &Store, row: usize) -> &[f64] {
-        let RowScorer { model, bundle, products, scores } = self;
-        let planes = &model.planes;
-        if planes.len() < 2 || model.input.binarize.is_some() {
-            return model.score_row(store, row, scores);
+    /// Makes ready for sparse rows.
+    pub(super) fn arrange_sparse(&mut self) {
+        let planes = self.model.planes.iter().map(|plane| plane.weights.as_slice());
+        if self.bundle.is_none() && planes.len() > 1 {
+            self.bundle = Some(Arc::new(Bundle::new(planes)));
+        }
+    }
+
+    /// The scores of a stored row.
+    pub(super) fn stored(&mut self, store: &Store, row: usize) -> &[f64] {
+        let planes = &self.model.planes;
+        if self.model.input.binarize.is_some() {
+            let mut buffer = std::mem::take(&mut self.row);
+            store.load(row, &mut buffer.columns, &mut buffer.values);
+            let length = match buffer.columns.is_empty() {
+                true => self.dense(&buffer.values).len(),
+                false => self.sparse(&buffer.columns, &buffer.values).len(),
+            };
+            self.row = buffer;
+            return &self.scores[..length];
         }
         let plane = |k: usize| planes[k].weights.as_slice();
-        with_rows!(store, rows => rows.dot_all(row, plane, bundle.as_deref(), products));
-        for ((score, sum), plane) in scores.iter_mut().zip(&products.sums).zip(planes) {
+        if let [plane] = &planes[..] {
+            self.products.sums[0] = with_rows!(store, rows => rows.dot(row, &plane.weights));
+        } else {
+            let bundle = self.bundle.as_deref();
+            with_rows!(store, rows => rows.dot_all(row, plane, bundle, &mut self.products));
+        }
+        self.finish()
+    }
+
+    /// The scores of a row of features, every one of them in its place.
+    pub(super) fn dense(&mut self, values: &[f64]) -> &[f64] {
+        let planes = &self.model.planes;
+        if let Some(threshold) = self.model.input.binarize {
+            let entries = values.iter().enumerate().map(|(j, x)| (j as u32, *x));
+            return self.binary(threshold, entries);
+        }
+        self.products.dense(values, |k| planes[k].weights.as_slice());
+        self.finish()
+    }
+
+    /// The scores of a row of features that is 0 but for some columns, rising.
+    pub(super) fn sparse(&mut self, columns: &[u32], values: &[f64]) -> &[f64] {
+        let planes = &self.model.planes;
+        if let Some(threshold) = self.model.input.binarize {
+            return self.binary(threshold, columns.iter().copied().zip(values.iter().copied()));
+        }
+        let plane = |k: usize| planes[k].weights.as_slice();
+        self.products.sparse(columns, values, plane, self.bundle.as_deref());
+        self.finish()
+    }
+
+    fn binary(&mut self, threshold: f64, row: impl Iterator<Item = (u32, f64)> + Clone) -> &[f64] {
+        for (score, plane) in self.scores.iter_mut().zip(&self.model.planes) {
+            *score = binary_score(plane, threshold, row.clone());
+        }
+        self.model.rule.poll(&mut self.scores)
+    }
+
+    /// From the products with the planes to the scores.
+    fn finish(&mut self) -> &[f64] {
+        let RowScorer { model, products, scores, .. } = self;
+        for ((score, sum), plane) in scores.iter_mut().zip(&products.sums).zip(&model.planes) {
             *score = sum + plane.bias;
         }
         model.rule.poll(scores)

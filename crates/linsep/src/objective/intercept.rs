@@ -81,7 +81,7 @@ impl Tilts {
             let reach = (primal - (self.bound[k] - slack)) / (self.mass * self.tilt[k]);
             reach + 1e-12 * reach.abs()
         };
-        BiasInterval { least: -reach(0), most: reach(1), tilt: self.tilt }
+        BiasInterval::new(-reach(0), reach(1), self.tilt)
     }
 }
 

@@ -227,6 +227,12 @@ impl Gap {
             _ => f64::INFINITY,
         }
     }
+
+    /// The objective and the relative gap, as far as they were measured.
+    pub(crate) fn known(&self) -> (Option<f64>, Option<f64>) {
+        let finite = |x: f64| x.is_finite().then_some(x);
+        (finite(self.primal), finite(self.relative()))
+    }
 }
 
 /// A plane with what one pass over the rows tells of it.

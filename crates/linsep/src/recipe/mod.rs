@@ -6,13 +6,13 @@ use crate::engine::response::Response;
 use crate::learn::adaline::Adaline;
 use crate::learn::averaged::Averaged;
 use crate::learn::bayes::{BernoulliBayes, MultinomialBayes, SharedVarianceBayes};
-use crate::learn::descent::Descent;
 use crate::learn::descent::search::FewMistakes;
-use crate::learn::discriminant::{Fisher, Lda};
+use crate::learn::descent::{self, Descent};
+use crate::learn::discriminant::{self, Fisher, Lda};
 use crate::learn::hard_margin::HardMargin;
 use crate::learn::ho_kashyap::HoKashyap;
 use crate::learn::least_squares::LeastSquares;
-use crate::learn::perceptron::Deciding;
+use crate::learn::perceptron::{self, Deciding};
 use crate::learn::pocket::Pocket;
 use crate::learn::voted::Voted;
 use crate::loss::Criterion;
@@ -22,19 +22,28 @@ use crate::run::{BinaryLearner, Learner};
 use linsep_data::error::{Error, Result};
 use std::collections::BTreeMap;
 
+mod abilities;
+mod groups;
 mod optimisers;
 #[doc(hidden)]
 pub mod parameters;
 mod settings;
 
+use Ability::ClassWeights;
+pub use abilities::{Abilities, Ability, Only};
 use parameters::*;
+
+/// The learner that is taken where none is named.
+pub const DEFAULT: &Recipe = &ALL[0];
 
 /// Every learner.
 pub const ALL: &[Recipe] = &[
     Recipe {
-        name: "perceptron",
+        name: perceptron::NAME,
         summary: "single-sample perceptron that knows when to stop: separates, or proves that no plane does",
         kind: Kind::Online,
+        assumes: "nothing; it separates the rows or proves that no plane does",
+        abilities: groups::DECIDING,
         parameters: &[VERDICT, ETA, ORDER, STOP, INIT, TIES, SCALE, CLASS_WEIGHT, MULTICLASS],
         build: |settings| {
             let perceptron = Perceptron { ties: settings.word(&TIES)?, ..stopping(settings)? };
@@ -45,9 +54,11 @@ pub const ALL: &[Recipe] = &[
         },
     },
     Recipe {
-        name: "batch-perceptron",
+        name: descent::BATCH_PERCEPTRON,
         summary: "each epoch adds all rows on the wrong side; ends with an empty error set",
         kind: Kind::Online,
+        assumes: "that a plane separates the rows, or nearly so",
+        abilities: groups::BATCH,
         parameters: &[ETA, DESCENT_SCALE, CLASS_WEIGHT],
         build: |settings| {
             let mut descent = Descent::on(Criterion::Perceptron);
@@ -59,6 +70,8 @@ pub const ALL: &[Recipe] = &[
         name: "descent",
         summary: "gradient descent on a criterion of the lectures, all rows at a time or row by row",
         kind: Kind::Online,
+        assumes: "what its criterion says; by default that a plane separates the rows",
+        abilities: groups::DESCENT,
         parameters: &[
             CRITERION,
             PACE,
@@ -94,6 +107,8 @@ pub const ALL: &[Recipe] = &[
         name: "margin-perceptron",
         summary: "perceptron that corrects every row closer than b to the plane or behind it",
         kind: Kind::Online,
+        assumes: "that a plane separates the rows, or nearly so",
+        abilities: groups::TO_A_MARGIN,
         parameters: &[MARGIN, ETA, ORDER, STOP, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
         build: |settings| {
             let response = Response::Margin { b: settings.number(&MARGIN, 0.0)? };
@@ -104,6 +119,8 @@ pub const ALL: &[Recipe] = &[
         name: "relaxation",
         summary: "moves the plane onto the margin b of each row that is closer (Agmon, Motzkin)",
         kind: Kind::Online,
+        assumes: "that a plane separates the rows, or nearly so",
+        abilities: groups::STREAMED,
         parameters: &[MARGIN, RHO, ETA, ORDER, STOP, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
         build: |settings| {
             let (rho, b) = (settings.positive(&RHO)?, settings.positive(&MARGIN)?);
@@ -118,6 +135,8 @@ pub const ALL: &[Recipe] = &[
         name: "passive-aggressive",
         summary: "the smallest step that gives each row a margin of 1, as far as C allows",
         kind: Kind::Online,
+        assumes: "that a plane separates the rows, or nearly so",
+        abilities: groups::STREAMED,
         parameters: &[AGGRESSIVE, C, ETA, ORDER, STOP, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
         build: |settings| {
             let (variant, c) = (settings.word(&AGGRESSIVE)?, settings.positive(&C)?);
@@ -129,6 +148,8 @@ pub const ALL: &[Recipe] = &[
         name: "averaged",
         summary: "perceptron whose weights are the average over all visits",
         kind: Kind::Online,
+        assumes: "that a plane separates the rows, or nearly so",
+        abilities: groups::STREAMED,
         parameters: &[ETA, ORDER, STOP, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
         build: |settings| schemes(settings, Averaged(stopping(settings)?)),
     },
@@ -136,6 +157,8 @@ pub const ALL: &[Recipe] = &[
         name: "voted",
         summary: "perceptron all of whose planes vote, each as often as it survived a visit",
         kind: Kind::Online,
+        assumes: "that a plane separates the rows, or nearly so",
+        abilities: groups::VOTED,
         parameters: &[MOST, ETA, ORDER, INIT, SCALE, CLASS_WEIGHT, MACHINES],
         build: |settings| {
             let mut voted = Voted { run: family(settings)?, ..Voted::default() };
@@ -147,6 +170,8 @@ pub const ALL: &[Recipe] = &[
         name: "pocket",
         summary: "perceptron that keeps the planes with the fewest mistakes it met (ratchet)",
         kind: Kind::Online,
+        assumes: "that a plane separates the rows, or nearly so",
+        abilities: groups::FAMILY,
         parameters: &[ETA, ORDER, INIT, SCALE, CLASS_WEIGHT, MULTICLASS],
         build: |settings| schemes(settings, Pocket(family(settings)?)),
     },
@@ -154,6 +179,8 @@ pub const ALL: &[Recipe] = &[
         name: "adaline",
         summary: "least mean squares, row by row: a step towards the target at every visit",
         kind: Kind::Online,
+        assumes: "targets near ±1 with equal spread; far rows pull, right ones too",
+        abilities: groups::ADALINE,
         parameters: &[LMS_ETA, NORMALISED, REST, ORDER, INIT, LMS_SCALE, CLASS_WEIGHT],
         build: |settings| {
             let adaline = Adaline {
@@ -172,6 +199,8 @@ pub const ALL: &[Recipe] = &[
         name: "batch-adaline",
         summary: "least mean squares, all rows at a time: each epoch a step down the squared error",
         kind: Kind::Online,
+        assumes: "targets near ±1 with equal spread; far rows pull, right ones too",
+        abilities: groups::BATCH,
         parameters: &[LMS_ETA, STEP_REST, DESCENT_SCALE, CLASS_WEIGHT],
         build: |settings| {
             let mut descent = Descent::lms();
@@ -186,6 +215,8 @@ pub const ALL: &[Recipe] = &[
         name: "ho-kashyap",
         summary: "least squares whose targets give way: separates, or proves that no plane does",
         kind: Kind::Online,
+        assumes: "nothing; it separates the rows or proves that no plane does",
+        abilities: groups::HO_KASHYAP,
         parameters: &[HALF_ETA, CLASS_WEIGHT],
         build: |settings| {
             let rate = settings.positive(&HALF_ETA)?;
@@ -200,6 +231,8 @@ pub const ALL: &[Recipe] = &[
         name: "least-squares",
         summary: "least squares on coded classes by the pseudo-inverse, with an optional ridge",
         kind: Kind::Direct,
+        assumes: "targets near ±1 with equal spread; far rows pull, right ones too",
+        abilities: groups::EQUATIONS.and(&[ClassWeights]),
         parameters: &[L2, CLASS_WEIGHT, LEFT_OUT],
         build: |settings| {
             Ok(Box::new(LeastSquares {
@@ -210,9 +243,11 @@ pub const ALL: &[Recipe] = &[
         },
     },
     Recipe {
-        name: "fisher",
+        name: discriminant::FISHER,
         summary: "Fisher's discriminant: means far apart, little spread within the classes",
         kind: Kind::Direct,
+        assumes: "classes of the same spread; no form of the densities",
+        abilities: groups::EQUATIONS,
         parameters: &[THRESHOLD, SHRINKAGE],
         build: |settings| {
             Ok(Box::new(Fisher {
@@ -225,6 +260,8 @@ pub const ALL: &[Recipe] = &[
         name: "lda",
         summary: "normal densities with one covariance, with posteriors",
         kind: Kind::Direct,
+        assumes: "normal classes with one covariance",
+        abilities: groups::DENSITIES,
         parameters: &[PRIORS, SHRINKAGE],
         build: |settings| {
             Ok(Box::new(Lda {
@@ -237,6 +274,8 @@ pub const ALL: &[Recipe] = &[
         name: "shared-variance-nb",
         summary: "naive Bayes of normal columns whose variances the classes share",
         kind: Kind::Direct,
+        assumes: "independent normal columns with variances that the classes share",
+        abilities: groups::COUNTS,
         parameters: &[PRIORS, VAR_SMOOTHING],
         build: |settings| {
             Ok(Box::new(SharedVarianceBayes {
@@ -249,6 +288,8 @@ pub const ALL: &[Recipe] = &[
         name: "multinomial-nb",
         summary: "naive Bayes of counts, such as those of words",
         kind: Kind::Direct,
+        assumes: "counts that are drawn independently of each other",
+        abilities: groups::COUNTS,
         parameters: &[PRIORS, ALPHA],
         build: |settings| {
             Ok(Box::new(MultinomialBayes {
@@ -261,6 +302,8 @@ pub const ALL: &[Recipe] = &[
         name: "bernoulli-nb",
         summary: "naive Bayes of values that are on or off",
         kind: Kind::Direct,
+        assumes: "independent columns that are on or off",
+        abilities: groups::COUNTS,
         parameters: &[PRIORS, ALPHA, BINARIZE],
         build: |settings| {
             Ok(Box::new(BernoulliBayes {
@@ -274,6 +317,8 @@ pub const ALL: &[Recipe] = &[
         name: "logistic",
         summary: "logistic regression, with proof of how near the best it is",
         kind: Kind::Optimising,
+        assumes: "that a plane separates the rows, or nearly so",
+        abilities: groups::LOGISTIC,
         parameters: &[
             COST,
             GAP,
@@ -293,6 +338,8 @@ pub const ALL: &[Recipe] = &[
         name: "svm",
         summary: "linear support vector machine, with proof of how near the best it is",
         kind: Kind::Optimising,
+        assumes: "that a plane separates the rows, or nearly so",
+        abilities: groups::SVM,
         parameters: &[
             HINGE,
             COST,
@@ -313,6 +360,8 @@ pub const ALL: &[Recipe] = &[
         name: "hard-margin",
         summary: "the plane that stays farthest from every row, exactly, with the rows that hold it",
         kind: Kind::Direct,
+        assumes: "nothing; it finds the widest plane or refuses rows that none separates",
+        abilities: groups::HARD_MARGIN,
         parameters: &[MACHINES],
         build: |settings| machines(settings, &MACHINES, HardMargin),
     },
@@ -322,12 +371,16 @@ pub const ALL: &[Recipe] = &[
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Recipe {
-    /// The name, as in `--learner`.
+    /// The name, as in `learner`.
     pub name: &'static str,
     /// What it does, in one line.
     pub summary: &'static str,
     /// How it works.
     pub kind: Kind,
+    /// What it takes for granted of the data.
+    pub assumes: &'static str,
+    /// What it can do.
+    pub abilities: Abilities,
     /// What can be set.
     pub parameters: &'static [Parameter],
     build: fn(&Settings) -> Result<Box<dyn Learner>>,
@@ -345,15 +398,15 @@ pub enum Kind {
     Optimising,
 }
 
-/// Something that can be set, as in `--eta 0.5`.
+/// Something that can be set, as in `eta=0.5`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Parameter {
-    /// The name of the flag.
+    /// The name.
     pub name: &'static str,
     /// What the value is called in help texts.
     pub value: &'static str,
-    /// The value without the flag.
+    /// The value that it has unless it is set.
     pub default: &'static str,
     /// The words that are accepted; empty for a number or a file.
     pub words: &'static [&'static str],
@@ -363,6 +416,7 @@ pub struct Parameter {
 
 /// The values of parameters, by name, and what goes with every learner.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Settings {
     values: BTreeMap<String, String>,
     /// The seed of everything random.
@@ -402,7 +456,7 @@ impl Settings {
 
 #[doc(hidden)]
 pub fn named(parameter: &Parameter, words: &str) -> Error {
-    Error::usage(format!("--{}: {words}", parameter.name))
+    Error::usage(format!("`{}`: {words}", parameter.name))
 }
 
 impl Recipe {
@@ -416,8 +470,15 @@ impl Recipe {
 
     /// The learner with these settings. A setting that the learner does not have is refused.
     pub fn build(&self, settings: &Settings) -> Result<Box<dyn Learner>> {
+        let scheme = settings.values.get(MULTICLASS.name).and_then(|word| Ability::of_scheme(word));
+        if let Some(scheme) = scheme.filter(|scheme| !self.has(*scheme)) {
+            return Err(self.cannot(scheme));
+        }
         for name in settings.values.keys() {
             if !self.parameters.iter().any(|parameter| parameter.name == name) {
+                if let Some(ability) = Ability::of_setting(name) {
+                    return Err(self.cannot(ability));
+                }
                 let names: Vec<&str> = self.parameters.iter().map(|p| p.name).collect();
                 return Err(Error::usage(format!(
                     "learner {} has no setting \"{name}\"; it has: {}",
@@ -427,15 +488,6 @@ impl Recipe {
             }
         }
         (self.build)(settings)
-    }
-
-    /// Bytes that the learner needs for each of so many features beside its planes: those that solve
-    /// equations hold a matrix, its factors and the block that is being summed.
-    pub fn bytes_per_feature(&self, features: u64) -> u64 {
-        match self.name {
-            "least-squares" | "fisher" | "lda" | "ho-kashyap" => 32 * features,
-            _ => 0,
-        }
     }
 
     /// How many planes a model of so many classes has, at most.
@@ -540,23 +592,4 @@ fn machines(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn defaults_are_accepted_and_wrong_values_named() {
-        for recipe in ALL {
-            assert!(recipe.build(&Settings::default()).is_ok(), "{}", recipe.name);
-            for parameter in recipe.parameters {
-                let mut settings = Settings::default();
-                settings.set(parameter.name, "no such value");
-                let message = recipe.build(&settings).err().unwrap().to_string();
-                assert!(message.contains(parameter.name), "{message}");
-            }
-        }
-        let mut settings = Settings::default();
-        settings.set("gamma", "1");
-        assert!(ALL[0].build(&settings).err().unwrap().to_string().contains("no setting"));
-        assert!(Recipe::find("percepton").is_err());
-    }
-}
+mod tests;

@@ -9,6 +9,15 @@ use crate::run::reduction::OneVsRestLast;
 use linsep_data::error::Result;
 
 pub(super) fn logistic(settings: &Settings) -> Result<Box<dyn Learner>> {
+    let logistic = settled(settings)?;
+    match settings.choice(&SOFTMAX)? {
+        _ if scheme(settings) == "softmax" => Ok(Box::new(logistic)),
+        _ => machines(settings, &SOFTMAX, logistic),
+    }
+}
+
+/// Logistic regression whatever the number of classes.
+fn settled(settings: &Settings) -> Result<Logistic> {
     let (c, gap) = (settings.positive(&COST)?, settings.positive(&GAP)?);
     let mut logistic = Logistic { c, gap, seed: settings.seed, ..Logistic::default() };
     (logistic.l1, logistic.l2) = penalty(settings)?;
@@ -19,10 +28,16 @@ pub(super) fn logistic(settings: &Settings) -> Result<Box<dyn Learner>> {
     settings.choice(&PENALTY_SCALE)?;
     logistic.scale = settings.word(&PENALTY_SCALE)?;
     logistic.balanced = settings.choice(&CLASS_WEIGHT)? == "balanced";
-    match settings.choice(&SOFTMAX)? {
-        // What one machine for all classes cannot have, one for each can, unless the one is asked for.
-        "softmax" if settings.has(SOFTMAX.name) || logistic.is_plain() => Ok(Box::new(logistic)),
-        _ => machines(settings, &SOFTMAX, logistic),
+    Ok(logistic)
+}
+
+/// The scheme for K classes of logistic regression: what softmax cannot have, one-versus-rest can,
+/// unless softmax is asked for.
+pub(super) fn scheme(settings: &Settings) -> &str {
+    let is_plain = settled(settings).is_ok_and(|logistic| logistic.is_plain());
+    match settings.get(&SOFTMAX) {
+        "softmax" if !settings.has(SOFTMAX.name) && !is_plain => "ovr",
+        word => word,
     }
 }
 
@@ -53,7 +68,7 @@ fn penalty(settings: &Settings) -> Result<(f64, f64)> {
         return Err(named(&L1_RATIO, &format!("{ratio} is no share from 0 to 1")));
     }
     if settings.has(L1_RATIO.name) && kind != "elastic-net" {
-        return Err(named(&L1_RATIO, "only --penalty elastic-net mixes two penalties"));
+        return Err(named(&L1_RATIO, "only `penalty=elastic-net` mixes two penalties"));
     }
     Ok(match kind {
         "l1" => (1.0, 0.0),

@@ -1,4 +1,4 @@
-//! Values of settings, read as what they are meant to be; a wrong one is named with its flag.
+//! Values of settings, read as what they are meant to be; a wrong one is named by its name.
 
 use super::parameters::ETA;
 use super::{Parameter, Settings, named};

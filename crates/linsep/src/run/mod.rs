@@ -5,22 +5,25 @@
 //! views are all drivers of the same object. Why a run ended ([`Stop`]) and what is proved about
 //! the result ([`Certificate`]) are two questions with two types.
 
+pub mod ability;
 pub mod reduction;
+mod remark;
 mod state;
 pub mod update;
 
 pub use linsep_proof::{Certificate, Claim};
+pub use remark::{Datum, Remark};
 #[doc(hidden)]
 pub use state::SavedPlane;
 pub use state::State;
 
 use crate::density::Density;
-use crate::model::{LinearModel, Plane};
+use crate::model::LinearModel;
+use ability::{BoundsMargin, BoundsObjective, CarriesOn, Generates, Seeks, Traces, WarmStarts};
 use linsep_data::Dataset;
-use linsep_data::error::{Error, Result};
+use linsep_data::error::Result;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use update::{Beginning, Update};
 
 /// A way to learn: settings that can start a run on data.
 pub trait Learner: Send + Sync {
@@ -43,6 +46,7 @@ pub trait BinaryLearner: Send + Sync {
 
 /// Data to learn from: all rows or some of them.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Task {
     /// The data, shared and never copied.
     pub data: Arc<Dataset>,
@@ -50,6 +54,13 @@ pub struct Task {
     pub rows: Option<Arc<[u32]>>,
     /// Threads that may be used. Never changes a bit of the result.
     pub threads: usize,
+}
+
+linsep_proof::setters! {
+    Task {
+        with_rows => rows: Option<Arc<[u32]>>,
+        with_threads => threads: usize,
+    }
 }
 
 impl Task {
@@ -70,6 +81,9 @@ impl Task {
 }
 
 /// A run that can be paused anywhere.
+///
+/// These methods are what every run must have, none with a default. What only some runs can do is
+/// reached through the accessors at the end, which a run states one by one; see [`ability`].
 pub trait Training: Send {
     /// Goes on until the budget is used up or the run ends by its own rule.
     fn advance(&mut self, budget: Budget) -> Status;
@@ -86,24 +100,8 @@ pub trait Training: Send {
     /// What is proved about the model as it is now.
     fn certificate(&self) -> Certificate;
 
-    /// What is proved of the rows of the task alone, the positive class against all others: for whoever
-    /// knows which question of the whole data these rows are.
-    fn claims_on_rows(&self) -> Vec<Claim> {
-        self.certificate().claims
-    }
-
-    /// What is proved of other planes in the place of its own, one for each machine, with the bound that
-    /// the run has found.
-    fn certificate_of(&self, planes: &[Plane]) -> Certificate {
-        let _ = planes;
-        Certificate::unproved("this learner does not bound what other planes can reach")
-    }
-
-    /// While a run lasts: no plane of unit length has a larger margin, in the coordinates of the
-    /// run. `None` where nothing is known.
-    fn margin_ceiling(&self) -> Option<f64> {
-        None
-    }
+    /// What the learner found out on its way, for reports.
+    fn remarks(&self) -> Vec<Remark>;
 
     /// Everything needed to go on later with the same bits.
     fn save(&self) -> State;
@@ -111,86 +109,43 @@ pub trait Training: Send {
     /// Goes back to a saved state of the same run.
     fn restore(&mut self, state: &State) -> Result<()>;
 
-    /// Where each machine of the run stands, so that what [`Training::last_updates`] tells from now
-    /// on rebuilds its planes. Empty where planes are not sums of rows.
-    fn beginnings(&self) -> Vec<Beginning> {
-        Vec::new()
-    }
+    /// Its updates can be followed.
+    fn traces(&self) -> Option<&dyn Traces>;
 
-    /// The last update of each machine. Only after slices of one visit is it certain that none was
-    /// missed; one that was told before may be told again.
-    fn last_updates(&self) -> Vec<Update> {
-        Vec::new()
-    }
+    /// It can go on with other data than it began with.
+    fn carries_on(&mut self) -> Option<&mut dyn CarriesOn>;
 
-    /// Takes over what a run of the same learner has learned on other data with the same classes and
-    /// columns (or fewer of them): its planes, the average so far, and the counters on which rates and
-    /// orders depend. [`Training::progress`] counts from here. Only for a run that has just started.
-    fn carry_on(&mut self, state: &State) -> Result<()> {
-        let _ = state;
-        Err(Error::usage("this learner cannot go on with other rows than those it began with"))
-    }
+    /// It can begin near its optimum.
+    fn warm_starts(&mut self) -> Option<&mut dyn WarmStarts>;
 
-    /// The relative gap to the best of all that is known so far, for a run that makes one small.
-    fn gap(&self) -> Option<f64> {
-        None
-    }
+    /// It bounds the largest margin while it lasts.
+    fn bounds_margin(&self) -> Option<&dyn BoundsMargin>;
 
-    /// Begins where a run of the same learner on the same rows has ended, C of this one being `factor`
-    /// times as large. Only for a run that has just started; it may as well begin from nothing.
-    fn warm_start(&mut self, state: &State, factor: f64) -> Result<()> {
-        let _ = (state, factor);
-        Ok(())
-    }
+    /// It bounds the objective of every model from below.
+    fn bounds_objective(&self) -> Option<&dyn BoundsObjective>;
 
-    /// Why a run that has ended has no model to give: the rows rule out what the learner looks for.
-    fn refusal(&self) -> Option<Error> {
-        None
-    }
+    /// It finds how rows come about.
+    fn generates(&self) -> Option<&dyn Generates>;
 
-    /// What the run was to find and has not found although it has ended by its own rule. The model is
-    /// the best there is.
-    fn shortfall(&self) -> Option<String> {
-        None
-    }
-
-    /// What the learner found out on its way, for reports.
-    fn remarks(&self) -> Vec<Remark> {
-        Vec::new()
-    }
-
-    /// How rows come about, if the learner is a generative one and has found it.
-    fn density(&self) -> Option<Density> {
-        None
-    }
-}
-
-/// Something that a learner found out and that belongs to no other part of a report.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Remark {
-    /// What it is about, as at the start of a line of a report.
-    pub name: &'static str,
-    /// The finding in words.
-    pub words: String,
-    /// The finding as data.
-    pub data: serde_json::Value,
-}
-
-impl Remark {
-    /// A finding in words and as data.
-    pub fn new(name: &'static str, words: String, data: serde_json::Value) -> Remark {
-        Remark { name, words, data }
-    }
+    /// It seeks something that need not exist.
+    fn seeks(&self) -> Option<&dyn Seeks>;
 }
 
 /// How much a call of [`Training::advance`] may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Budget {
     /// At most this many visits of a row.
     pub visits: u64,
     /// At most this many updates.
     pub updates: u64,
+}
+
+impl Budget {
+    /// At most so many visits, and so many updates.
+    pub fn new(visits: u64, updates: u64) -> Budget {
+        Budget { visits, updates }
+    }
 }
 
 impl Budget {
@@ -214,8 +169,9 @@ pub enum Status {
     Diverged,
 }
 
-/// Counters of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Counters of a run, and how near the optimum it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Progress {
     /// Full passes over the rows.
     pub epochs: u64,
@@ -225,16 +181,47 @@ pub struct Progress {
     pub updates: u64,
     /// Mistakes in the last full pass, if there was one.
     pub last_mistakes: Option<u64>,
+    /// The objective as it was measured last, for a run that makes one small; the sum over all binary
+    /// classifiers.
+    pub objective: Option<f64>,
+    /// The relative gap to the optimum as it was measured last; the largest of all binary classifiers.
+    pub gap: Option<f64>,
+}
+
+linsep_proof::setters! {
+    Progress {
+        with_epochs => epochs: u64,
+        with_visits => visits: u64,
+        with_updates => updates: u64,
+        with_last_mistakes => last_mistakes: Option<u64>,
+        with_objective => objective: Option<f64>,
+        with_gap => gap: Option<f64>,
+    }
 }
 
 /// What ends a run that has not ended by its own rule. `None` is no limit; a run on data that no
 /// plane separates then never ends. The default is 100 epochs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Full passes over the rows.
     pub epochs: Option<u64>,
     /// Corrections of the weights.
     pub updates: Option<u64>,
+}
+
+impl Limits {
+    /// At most so many full passes, and so many corrections.
+    pub const fn new(epochs: Option<u64>, updates: Option<u64>) -> Limits {
+        Limits { epochs, updates }
+    }
+}
+
+linsep_proof::setters! {
+    Limits {
+        with_epochs => epochs: Option<u64>,
+        with_updates => updates: Option<u64>,
+    }
 }
 
 impl Default for Limits {
@@ -316,6 +303,7 @@ impl<F: FnMut(&dyn Training) -> ControlFlow<Stop>> Observer for F {
 
 /// A finished run.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Fit {
     /// What was learned.
     pub model: LinearModel,
@@ -336,7 +324,8 @@ pub struct Fit {
 impl Fit {
     /// What a run on the rows of a task came to when it ended; its refusal, if there is no model.
     pub fn of(training: &dyn Training, task: &Task, stop: Stop) -> Result<Fit> {
-        if let Some(refusal) = training.refusal() {
+        let seeks = training.seeks();
+        if let Some(refusal) = seeks.and_then(|run| run.refusal()) {
             return Err(refusal);
         }
         let certificate = match task.data.unprovable() {
@@ -349,8 +338,8 @@ impl Fit {
             stop,
             progress: training.progress(),
             remarks: training.remarks(),
-            density: training.density(),
-            shortfall: training.shortfall(),
+            density: training.generates().and_then(|run| run.density()),
+            shortfall: seeks.and_then(|run| run.shortfall()),
         })
     }
 }

@@ -18,6 +18,7 @@
 use crate::claim::planes::{float_plane, problem_of};
 use crate::model::rule::duels;
 use crate::model::{Ballot, LinearModel, Link, Plane, Rule};
+use crate::run::ability::{BoundsObjective, CarriesOn, Seeks, Traces, WarmStarts};
 use crate::run::update::{Beginning, Update};
 use crate::run::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
@@ -38,8 +39,8 @@ use std::sync::{Arc, Mutex};
 /// let data = Dataset::from_rows(&rows, &["a", "a", "b", "b", "c", "c"])?;
 /// let machines = OneVsRest(Perceptron::default());
 /// let fit = machines.fit(&Task::new(data), &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[0.0, 4.0]), "a");
-/// assert!(!fit.model.is_ambiguous(&fit.model.scores(&[0.0, 4.0])));
+/// assert_eq!(fit.model.predict(&[0.0, 4.0])?, "a");
+/// assert!(!fit.model.is_ambiguous(&fit.model.scores(&[0.0, 4.0])?));
 /// # Ok::<(), linsep::Error>(())
 /// ```
 pub struct OneVsRest<L>(pub L);
@@ -71,7 +72,7 @@ impl<L: BinaryLearner> Learner for OneVsRestLast<L> {
 /// let duels = OneVsOne(Perceptron::default());
 /// let fit = duels.fit(&Task::new(data), &Limits::default(), &mut ())?;
 /// assert_eq!(fit.model.planes.len(), 3);
-/// assert_eq!(fit.model.predict(&[4.5]), "middle");
+/// assert_eq!(fit.model.predict(&[4.5])?, "middle");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 pub struct OneVsOne<L>(pub L);
@@ -89,7 +90,7 @@ impl<L: BinaryLearner> Learner for OneVsOne<L> {
             let planes = Rule::Vote.n_scores(classes);
             return Err(Error::usage(format!(
                 "one-versus-one of {classes} classes would need {planes} planes; it takes at most \
-                 {MOST_CLASSES} classes, --multiclass ovr takes more"
+                 {MOST_CLASSES} classes, `multiclass=ovr` takes more"
             )));
         }
         let by_class = rows_by_class(task)?;
@@ -175,7 +176,7 @@ impl Training for Duel {
     /// them is claimed of the pair and checked on all rows of both classes.
     fn certificate(&self) -> Certificate {
         let (data, problem) = (self.task.data.as_ref(), self.problem());
-        let found = self.run.claims_on_rows();
+        let found = self.claims_on_rows();
         let margin = found.iter().find_map(|claim| match claim {
             Claim::GeometricMargin { support, gamma2, .. } => {
                 let (problem, support) = (problem.clone(), support.clone());
@@ -212,32 +213,7 @@ impl Training for Duel {
             }));
         }
         claims.extend(self.shortfall().map(|reason| Claim::Unproved { reason }));
-        Certificate { claims }
-    }
-
-    fn refusal(&self) -> Option<Error> {
-        match self.run.refusal()? {
-            Error::Inseparable { claim, .. } => match *claim {
-                Claim::Inseparable { witness, .. } => {
-                    let problem = self.problem();
-                    Some(Error::inseparable(Claim::Inseparable { problem, witness }))
-                }
-                claim => Some(Error::inseparable(claim)),
-            },
-            other => Some(other),
-        }
-    }
-
-    fn shortfall(&self) -> Option<String> {
-        self.run.shortfall()
-    }
-
-    fn margin_ceiling(&self) -> Option<f64> {
-        self.run.margin_ceiling()
-    }
-
-    fn gap(&self) -> Option<f64> {
-        self.run.gap()
+        Certificate::new(claims)
     }
 
     fn remarks(&self) -> Vec<Remark> {
@@ -252,8 +228,35 @@ impl Training for Duel {
         self.run.restore(state)
     }
 
-    fn carry_on(&mut self, state: &State) -> Result<()> {
-        self.run.carry_on(state)
+    crate::training_has!(seeks);
+    crate::training_forwards!(run: carries_on, warm_starts, bounds_margin);
+    // A trace and a bound of the objective speak of one class against all others.
+    crate::training_lacks!(traces, bounds_objective, generates);
+}
+
+impl Seeks for Duel {
+    fn refusal(&self) -> Option<Error> {
+        match self.run.seeks()?.refusal()? {
+            Error::Inseparable { claim, .. } => match *claim {
+                Claim::Inseparable { witness, .. } => {
+                    let problem = self.problem();
+                    Some(Error::inseparable(Claim::Inseparable { problem, witness }))
+                }
+                claim => Some(Error::inseparable(claim)),
+            },
+            other => Some(other),
+        }
+    }
+
+    fn shortfall(&self) -> Option<String> {
+        self.run.seeks()?.shortfall()
+    }
+
+    fn claims_on_rows(&self) -> Vec<Claim> {
+        match self.run.seeks() {
+            Some(run) => run.claims_on_rows(),
+            None => self.run.certificate().claims,
+        }
     }
 }
 
@@ -395,6 +398,8 @@ impl Training for Many {
             last_mistakes: each().try_fold(0u64, |sum, p| {
                 p.last_mistakes.map(|mistakes| sum.saturating_add(mistakes))
             }),
+            objective: each().try_fold(0.0, |sum, p| Some(sum + p.objective?)),
+            gap: each().try_fold(0.0, |most: f64, p| Some(most.max(p.gap?))),
         }
     }
 
@@ -415,20 +420,6 @@ impl Training for Many {
         LinearModel { planes, rule, link: Link::None, ..self.children[0].model() }
     }
 
-    /// The largest of all machines.
-    fn gap(&self) -> Option<f64> {
-        let mut gaps = self.children.iter().map(|child| child.gap());
-        gaps.try_fold(0.0, |most: f64, gap| Some(most.max(gap?)))
-    }
-
-    fn refusal(&self) -> Option<Error> {
-        self.children.iter().find_map(|child| child.refusal())
-    }
-
-    fn shortfall(&self) -> Option<String> {
-        self.children.iter().find_map(|child| child.shortfall())
-    }
-
     /// What all machines say.
     fn remarks(&self) -> Vec<Remark> {
         let others: Vec<_> = self.children[1..].iter().map(|child| child.remarks()).collect();
@@ -437,33 +428,10 @@ impl Training for Many {
         all
     }
 
-    fn beginnings(&self) -> Vec<Beginning> {
-        let each: Vec<_> = self.children.iter().map(|child| child.beginnings()).collect();
-        match each.iter().all(|beginnings| beginnings.len() == 1) {
-            true => each.into_iter().flatten().collect(),
-            false => Vec::new(),
-        }
-    }
-
-    fn last_updates(&self) -> Vec<Update> {
-        let mut all = Vec::new();
-        for (machine, child) in self.children.iter().enumerate() {
-            let own = child.last_updates().into_iter();
-            all.extend(own.map(|update| Update { machine, ..update }));
-        }
-        all
-    }
-
     fn certificate(&self) -> Certificate {
-        Certificate {
-            claims: self.children.iter().flat_map(|child| child.certificate().claims).collect(),
-        }
-    }
-
-    fn certificate_of(&self, planes: &[Plane]) -> Certificate {
-        let pairs = self.children.iter().zip(planes);
-        let each = pairs.map(|(child, plane)| child.certificate_of(std::slice::from_ref(plane)));
-        Certificate { claims: each.flat_map(|certificate| certificate.claims).collect() }
+        Certificate::new(
+            self.children.iter().flat_map(|child| child.certificate().claims).collect(),
+        )
     }
 
     fn save(&self) -> State {
@@ -481,13 +449,100 @@ impl Training for Many {
         Ok(())
     }
 
-    fn carry_on(&mut self, state: &State) -> Result<()> {
-        self.for_each_child(state, |child, state| child.carry_on(state))?;
-        Ok(())
+    // What every binary classifier can, all of them can.
+    fn traces(&self) -> Option<&dyn Traces> {
+        self.children.iter().all(|child| child.traces().is_some()).then_some(self)
     }
 
-    fn warm_start(&mut self, state: &State, factor: f64) -> Result<()> {
-        self.for_each_child(state, |child, state| child.warm_start(state, factor))?;
+    fn carries_on(&mut self) -> Option<&mut dyn CarriesOn> {
+        self.children.iter_mut().all(|child| child.carries_on().is_some()).then_some(self)
+    }
+
+    fn warm_starts(&mut self) -> Option<&mut dyn WarmStarts> {
+        self.children.iter_mut().all(|child| child.warm_starts().is_some()).then_some(self)
+    }
+
+    fn bounds_objective(&self) -> Option<&dyn BoundsObjective> {
+        self.children.iter().all(|child| child.bounds_objective().is_some()).then_some(self)
+    }
+
+    crate::training_has!(seeks);
+    // A bound for one of them is none for the model.
+    crate::training_lacks!(bounds_margin, generates);
+}
+
+impl Traces for Many {
+    fn beginnings(&self) -> Vec<Beginning> {
+        let each = self.children.iter().filter_map(|child| child.traces());
+        each.flat_map(|child| child.beginnings()).collect()
+    }
+
+    fn last_updates(&self) -> Vec<Update> {
+        let mut all = Vec::new();
+        let each = self.children.iter().filter_map(|child| child.traces());
+        for (machine, child) in each.enumerate() {
+            let own = child.last_updates().into_iter();
+            all.extend(own.map(|update| Update { machine, ..update }));
+        }
+        all
+    }
+}
+
+impl CarriesOn for Many {
+    fn carry_on(&mut self, state: &State) -> Result<()> {
+        self.for_each_child(state, |child, state| match child.carries_on() {
+            Some(child) => child.carry_on(state),
+            None => Err(cannot("go on with other data")),
+        })?;
         Ok(())
     }
+}
+
+impl WarmStarts for Many {
+    fn warm_start(&mut self, state: &State, factor: f64) -> bool {
+        let warm = self.for_each_child(state, |child, state| {
+            match child.warm_starts().is_some_and(|child| child.warm_start(state, factor)) {
+                true => Ok(()),
+                false => Err(Error::usage("the state is that of another solver")),
+            }
+        });
+        warm.is_ok()
+    }
+}
+
+impl BoundsObjective for Many {
+    fn certificate_of(&self, planes: &[Plane]) -> Certificate {
+        let each: Vec<_> =
+            self.children.iter().filter_map(|child| child.bounds_objective()).collect();
+        if each.len() != planes.len() {
+            return Certificate::unproved("the planes are not those of this problem");
+        }
+        let each = each.into_iter().zip(planes);
+        let each = each.map(|(child, plane)| child.certificate_of(std::slice::from_ref(plane)));
+        Certificate::new(each.flat_map(|certificate| certificate.claims).collect())
+    }
+
+    fn gap(&self) -> Option<f64> {
+        let mut gaps = self.children.iter().map(|child| child.bounds_objective()?.gap());
+        gaps.try_fold(0.0, |most: f64, gap| Some(most.max(gap?)))
+    }
+}
+
+impl Seeks for Many {
+    fn refusal(&self) -> Option<Error> {
+        self.children.iter().find_map(|child| child.seeks()?.refusal())
+    }
+
+    fn shortfall(&self) -> Option<String> {
+        self.children.iter().find_map(|child| child.seeks()?.shortfall())
+    }
+
+    fn claims_on_rows(&self) -> Vec<Claim> {
+        self.certificate().claims
+    }
+}
+
+/// Never met through an accessor, which asks every child first.
+fn cannot(what: &str) -> Error {
+    Error::usage(format!("some binary classifier of this run cannot {what}"))
 }

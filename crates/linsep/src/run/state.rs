@@ -42,8 +42,11 @@ impl State {
 
     #[doc(hidden)]
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T> {
-        let refuse =
-            |e: String| Error::usage(format!("the saved state does not belong to this run: {e}"));
+        // The parser's backticks mark fields of the state, not parameters.
+        let refuse = |e: String| {
+            let words = e.replace('`', "\"");
+            Error::usage(format!("the saved state does not belong to this run: {words}"))
+        };
         let value = self.value().map_err(refuse)?;
         T::deserialize(value).map_err(|e| refuse(e.to_string()))
     }

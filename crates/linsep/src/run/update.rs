@@ -44,6 +44,7 @@ impl Beginning {
 /// columns. Only runs with centred columns have a shift, and none of them at its start.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct StartPlane {
     /// The weights.
     pub weights: Vec<f64>,

@@ -87,7 +87,7 @@ pub fn final_rows(
         _ => {
             return refuse(
                 "which rows are final is known for two classes, or for one machine for each class \
-                 against the rest (--multiclass ovr)",
+                 against the rest (`multiclass=ovr`)",
             );
         }
     };

@@ -24,9 +24,17 @@ use linsep_data::parallel::parallel_map;
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Neighbours {
     /// How many rows vote.
     pub k: usize,
+}
+
+impl Neighbours {
+    /// The k nearest rows vote.
+    pub fn new(k: usize) -> Neighbours {
+        Neighbours { k }
+    }
 }
 
 /// Products that a prediction may take, and numbers that it may hold.

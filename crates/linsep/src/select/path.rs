@@ -56,7 +56,10 @@ pub fn cost_path(
         for c in costs() {
             let mut run = learner(c)?.start(&part)?;
             if let Some((before, last)) = &before {
-                run.warm_start(&before.save(), c / last)?;
+                // A run that cannot begins from nothing.
+                if let Some(run) = run.warm_starts() {
+                    run.warm_start(&before.save(), c / last);
+                }
             }
             let end = drive(run.as_mut(), limits, &mut watch);
             if end == Stop::Interrupted {

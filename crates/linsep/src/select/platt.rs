@@ -81,7 +81,7 @@ pub fn calibrate(
 
 /// What is said of learners whose scores have no machine for each class.
 pub const NEEDS_MACHINES: &str = "probabilities by calibration of K classes need a machine for each \
-    class; use --multiclass ovr, or choose one class with --positive";
+    class; use `multiclass=ovr`, or choose one class with `positive`";
 
 /// A row that its machines have not learned from.
 struct HeldOut {

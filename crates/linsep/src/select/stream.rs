@@ -10,7 +10,7 @@
 //! are those of the first part.
 
 use crate::model::LinearModel;
-use crate::run::{Fit, Learner, Limits, Observer, Progress, State, Stop, Task, drive};
+use crate::run::{Fit, Learner, Limits, Observer, Progress, State, Stop, Task, Training, drive};
 use linsep_data::error::{Code, Error, Problem, Result};
 use linsep_data::{Dataset, DatasetBuilder, Reading};
 use linsep_proof::Certificate;
@@ -33,7 +33,7 @@ use std::ops::ControlFlow;
 /// }
 /// let passed = pass.finish(Stop::Epochs)?;
 /// assert_eq!(passed.fit.progress.visits, 3);
-/// assert_eq!(passed.fit.model.predict(&[5.0]), "warm");
+/// assert_eq!(passed.fit.model.predict(&[5.0])?, "warm");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 pub struct OnePass {
@@ -119,12 +119,12 @@ impl OnePass {
         let task = Task { threads: self.threads, ..Task::new(part) };
         let mut training = self.learner.start(&task)?;
         if let Some(state) = &self.state {
-            training.carry_on(state)?;
+            carry_on(training.as_mut(), state)?;
         }
         let mut broken = None;
         let limits = Limits { epochs: Some(1), updates: None };
         let before = self.progress;
-        let mut pass_on = |now: &dyn crate::run::Training| {
+        let mut pass_on = |now: &dyn Training| {
             let flow = watch.on_step(now);
             if let ControlFlow::Break(stop) = flow {
                 broken = Some(stop);
@@ -139,6 +139,8 @@ impl OnePass {
             visits: before.visits + now.visits,
             updates: before.updates + now.updates,
             last_mistakes: Some(mistakes),
+            objective: None,
+            gap: None,
         };
         self.state = Some(training.save());
         self.model = Some(training.model());
@@ -158,15 +160,22 @@ impl OnePass {
         let nothing = DatasetBuilder::new(model.n_features()).finish()?;
         let nothing = nothing.with_classes(&model.classes, model.input.rest)?;
         let mut after = self.learner.start(&Task::new(nothing))?;
-        after.carry_on(&state)?;
+        carry_on(after.as_mut(), &state)?;
         let state = after.save();
         self.progress.epochs = u64::from(stop == Stop::Epochs);
         let certificate =
             Certificate::unproved("every row was seen once and is gone, so nothing was checked");
         let (progress, remarks, density) = (self.progress, Vec::new(), None);
         let fit = Fit { model, certificate, stop, progress, remarks, density, shortfall: None };
-        let reading = self.reading.unwrap_or(Reading { decimal: false, binary64: Vec::new() });
+        let reading = self.reading.unwrap_or(Reading::new(false, Vec::new()));
         Ok(Passed { fit, state, reading, data: self.digester.finish() })
+    }
+}
+
+fn carry_on(training: &mut dyn Training, state: &State) -> Result<()> {
+    match training.carries_on() {
+        Some(run) => run.carry_on(state),
+        None => Err(Error::usage("the learner of a stream has to go on with other data")),
     }
 }
 
@@ -187,7 +196,7 @@ fn name_the_classes(error: Error) -> Error {
 
 fn say_how(problem: &mut Problem) {
     problem.help = Some(
-        "a stream learns from the first row on, so name every class that may come with --classes"
+        "a stream learns from the first row on, so name every class that may come with `classes`"
             .into(),
     );
 }

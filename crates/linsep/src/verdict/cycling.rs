@@ -107,7 +107,7 @@ fn integer_plane(weights: &[i64], bias: Option<i64>) -> ExactPlane {
     }
     let number = |x: &i64| ExactNumber::Ratio(x.to_string());
     let weights = Some(weights.iter().map(number).collect());
-    ExactPlane { weights, sparse: None, bias: bias.as_ref().map(number) }
+    ExactPlane::default().with_weights(weights).with_bias(bias.as_ref().map(number))
 }
 
 /// The end of a run.

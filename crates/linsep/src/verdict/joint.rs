@@ -79,12 +79,14 @@ fn from_pairs(judge: &Judge, pairs: &[Decision]) -> Option<Claim> {
 /// The rows that refute a pair of classes, each against the other class: they refute all classes.
 pub(crate) fn against_each_other(data: &Dataset, pair: &Problem, witness: &[Weighted]) -> Claim {
     let (a, b) = (&pair.positive[0], &pair.negative[0]);
-    let entry = |entry: &Weighted| Against {
-        row: entry.row,
-        line: entry.line,
-        file: entry.file.clone(),
-        against: if data.label_text(entry.row as usize) == *a { b.clone() } else { a.clone() },
-        lambda: entry.lambda.clone(),
+    let entry = |entry: &Weighted| {
+        Against::new(
+            entry.row,
+            if data.label_text(entry.row as usize) == *a { b.clone() } else { a.clone() },
+            entry.lambda.clone(),
+        )
+        .with_line(entry.line)
+        .with_file(entry.file.clone())
     };
     Claim::JointInseparable { witness: witness.iter().map(entry).collect() }
 }
@@ -127,7 +129,7 @@ fn by_perceptron(judge: &Judge, stop: &dyn Fn() -> bool, passes: &mut u64) -> Op
 fn exactly(judge: &Judge, stop: &dyn Fn() -> bool, exact: &mut u64) -> Option<Claim> {
     let data = judge.data.as_ref();
     let names = data.label_names();
-    let problem = Problem { scheme: Scheme::Rest, positive: names.to_vec(), negative: Vec::new() };
+    let problem = Problem::new(Scheme::Rest, names.to_vec(), Vec::new());
     let view = Signed::new(Arc::clone(&judge.data), problem, judge.bias);
     let dimension = view.dimension();
     if (names.len() - 1) * dimension > MAX_EXACT / 10 || view.len() * names.len() > 1_000_000 {
@@ -170,13 +172,11 @@ fn exactly(judge: &Judge, stop: &dyn Fn() -> bool, exact: &mut u64) -> Option<Cl
                 let witness = lambda.into_iter().map(|(j, l)| {
                     let (k, against) = candidates[active[j]];
                     let row = u64::from(view.rows[k]);
-                    Against {
-                        row,
-                        line: data.origin().line(row),
-                        file: several.then(|| data.origin().file(row).map(str::to_owned)).flatten(),
-                        against: names[against].clone(),
-                        lambda: l.to_string(),
-                    }
+                    Against::new(row, names[against].clone(), l.to_string())
+                        .with_line(data.origin().line(row))
+                        .with_file(
+                            several.then(|| data.origin().file(row).map(str::to_owned)).flatten(),
+                        )
                 });
                 return Some(Claim::JointInseparable { witness: witness.collect() });
             }
@@ -192,12 +192,9 @@ fn exactly(judge: &Judge, stop: &dyn Fn() -> bool, exact: &mut u64) -> Option<Cl
                         let block =
                             if k < blocks { &w[k * width..(k + 1) * width] } else { &zero[..] };
                         let exact = super::proposal::exact_plane(&whole, block);
-                        ClassPlane {
-                            class: names[k].clone(),
-                            weights: None,
-                            sparse: exact.sparse,
-                            bias: exact.bias.or(judge.bias.then(|| ExactNumber::Ratio("0".into()))),
-                        }
+                        ClassPlane::new(names[k].clone()).with_sparse(exact.sparse).with_bias(
+                            exact.bias.or(judge.bias.then(|| ExactNumber::Ratio("0".into()))),
+                        )
                     };
                     return Some(Claim::JointSeparable {
                         planes: (0..names.len()).map(plane).collect(),

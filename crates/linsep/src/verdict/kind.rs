@@ -346,11 +346,9 @@ impl<'b> Reduction<'b> {
         let numbers = weights.iter().map(|(_, w)| w).chain([&bias]);
         let divisor = numbers.fold(IBig::ZERO, |g, x| gcd(g, x.clone())).max(IBig::ONE);
         let number = |x: &IBig| ExactNumber::Ratio((x / &divisor).to_string());
-        let plane = ExactPlane {
-            weights: None,
-            sparse: Some(weights.iter().map(|(j, w)| (*j, number(w))).collect()),
-            bias: self.view.bias.then(|| number(&bias)),
-        };
+        let plane = ExactPlane::default()
+            .with_sparse(Some(weights.iter().map(|(j, w)| (*j, number(w))).collect()))
+            .with_bias(self.view.bias.then(|| number(&bias)));
         let (problem, witness) = (self.view.problem.clone(), self.first_witness.clone());
         Claim::Touching { problem, witness, plane }
     }

@@ -164,11 +164,19 @@ impl Limit {
 
 /// Numbers that a quantity is proved to lie between. `None` where nothing is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Interval {
     /// It is at least this.
     pub lower: Option<f64>,
     /// It is at most this.
     pub upper: Option<f64>,
+}
+
+linsep_proof::setters! {
+    Interval {
+        with_lower => lower: Option<f64>,
+        with_upper => upper: Option<f64>,
+    }
 }
 
 /// Where a maximum-likelihood fit of touching rows has no finite answer.
@@ -221,6 +229,17 @@ pub struct Judge {
     pub threads: usize,
     /// Tells the time in seconds; only used to say how long proving took.
     pub clock: fn() -> f64,
+}
+
+linsep_proof::setters! {
+    Judge {
+        with_data => data: Arc<Dataset>,
+        with_bias => bias: bool,
+        with_kind => kind: bool,
+        with_by => by: Method,
+        with_threads => threads: usize,
+        with_clock => clock: fn() -> f64,
+    }
 }
 
 impl Judge {
@@ -419,7 +438,7 @@ impl Judge {
 
 /// The claims of some decisions as one certificate.
 pub fn certificate(decisions: &[Decision]) -> Certificate {
-    Certificate { claims: decisions.iter().map(|decision| decision.claim.clone()).collect() }
+    Certificate::new(decisions.iter().map(|decision| decision.claim.clone()).collect())
 }
 
 /// Whether a question is about all classes at once.

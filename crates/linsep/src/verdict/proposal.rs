@@ -21,7 +21,7 @@ pub(crate) fn weighted(view: &Signed, lambda: &[(usize, IBig)]) -> Vec<Weighted>
     let entry = |(k, l): &(usize, IBig)| {
         let row = u64::from(view.rows[*k]);
         let file = origin.file(row).filter(|_| several).map(str::to_owned);
-        Weighted { row, line: origin.line(row), file, lambda: (l / &divisor).to_string() }
+        Weighted::new(row, (l / &divisor).to_string()).with_line(origin.line(row)).with_file(file)
     };
     let mut witness: Vec<Weighted> = lambda.iter().map(entry).collect();
     witness.sort_by_key(|entry| entry.row);
@@ -45,11 +45,9 @@ pub(crate) fn raw_whole(whole: &WholeRows, w: &[IBig]) -> (Vec<(u32, IBig)>, IBi
 pub(crate) fn exact_plane(whole: &WholeRows, w: &[IBig]) -> ExactPlane {
     let (weights, bias) = raw_whole(whole, w);
     let number = |x: &IBig| ExactNumber::Ratio(x.to_string());
-    ExactPlane {
-        weights: None,
-        sparse: Some(weights.iter().map(|(j, w)| (*j, number(w))).collect()),
-        bias: whole.bias.then(|| number(&bias)),
-    }
+    ExactPlane::default()
+        .with_sparse(Some(weights.iter().map(|(j, w)| (*j, number(w))).collect()))
+        .with_bias(whole.bias.then(|| number(&bias)))
 }
 
 /// The plane in binary64, scaled so that the largest number is near 1.

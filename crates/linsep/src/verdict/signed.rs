@@ -316,6 +316,7 @@ pub(crate) struct WholeRows {
 
 /// Some rows as vectors of whole numbers: the constant first if there is one, then `columns`. The
 /// vectors times 2^two · 5^five are the rows.
+#[non_exhaustive]
 pub struct AlikeRows {
     pub rows: Vec<Vec<IBig>>,
     pub columns: Vec<u32>,

@@ -12,6 +12,7 @@ use std::ops::Range;
 const BLOCK: usize = 4096;
 
 /// Some rows of a question, of which at most `most` are wanted.
+#[non_exhaustive]
 pub struct Violators<'a> {
     pub view: &'a Signed,
     pub rows: Range<usize>,
@@ -20,6 +21,7 @@ pub struct Violators<'a> {
 
 /// The rows that a plane gets wrong.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Wrong {
     /// How many there are.
     pub count: u64,

@@ -3,7 +3,7 @@
 
 use crate::files::read_text;
 use linsep::data::basis::{Basis, BasisSpec, Degree};
-use linsep::file::{DataIdentity, ModelFile};
+use linsep::file::ModelFile;
 use linsep::learn::perceptron::Deciding;
 use linsep::learn::perceptron::Perceptron;
 use linsep::proof::{
@@ -37,7 +37,7 @@ impl Case {
             let margin = judge.geometric_margin(&decision, &|| false).unwrap();
             claims.claims.push(margin.claim.clone());
         }
-        let identity = DataIdentity { sha256: raw.digest(1), rows: raw.n_rows() as u64 };
+        let identity = raw.identity(1);
         let mut file = CertificateFile::new(identity, raw.reading_field(), true, claims);
         file.basis = data.input().basis.as_ref().map(Basis::claimed);
         Case { raw, file }
@@ -122,7 +122,7 @@ fn a_multiplier_or_a_weight_that_is_changed_is_refused() {
                 }
                 other => panic!("{other:?}"),
             }
-            let file = CertificateFile { claims: vec![claim], ..case.file.clone() };
+            let file = case.file.clone().with_claims(vec![claim]);
             Case { raw: case.raw.clone(), file }.refused("a changed number");
         }
     }
@@ -145,7 +145,7 @@ fn data_that_is_changed_is_refused_even_with_a_new_digest() {
 fn model() -> ModelFile {
     let spec: BasisSpec = "x1*x2".parse().unwrap();
     let data = read_text(XOR).data.with_basis(&spec, None, 0, None).unwrap();
-    let identity = DataIdentity { sha256: data.digest(1), rows: data.n_rows() as u64 };
+    let identity = data.identity(1);
     let reading = data.reading_field();
     let learner = Deciding(Perceptron::default());
     let fit = learner.fit(&Task::new(data), &Limits::default(), &mut ()).unwrap();

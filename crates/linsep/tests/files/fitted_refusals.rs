@@ -3,8 +3,8 @@
 
 use crate::support::{Table, Variant, fit, table, variants_of};
 use linsep::proof::{
-    CertificateFile, Claim, ClassWeight, DataIdentity, Equations, Finding, FloatPlane, Offset,
-    Planes, Priors, Statistics, check_claim, check_file,
+    CertificateFile, Claim, ClassWeight, Equations, Finding, FloatPlane, Offset, Planes, Priors,
+    Statistics, check_claim, check_file,
 };
 use linsep::{Dataset, Task};
 
@@ -250,8 +250,8 @@ fn turned(priors: Priors) -> Priors {
 fn claims_stand_in_files_and_another_digest_is_refused() {
     for case in cases() {
         let data = case.table.data();
-        let identity = DataIdentity { sha256: data.digest(1), rows: data.n_rows() as u64 };
-        let claims = linsep::Certificate { claims: vec![case.claim.clone()] };
+        let identity = data.identity(1);
+        let claims = linsep::Certificate::new(vec![case.claim.clone()]);
         let file = CertificateFile::new(identity, data.reading_field(), true, claims);
         let text = file.to_json();
         let back = CertificateFile::from_json(text.as_bytes()).unwrap();

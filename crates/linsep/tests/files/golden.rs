@@ -6,8 +6,9 @@ use crate::files::{Files, options};
 use linsep::data::input::{InputColumn, InputMap, SourceColumn};
 use linsep::data::read::stream;
 use linsep::file::{DataIdentity, ModelFile};
+use linsep::proof::digest::Version;
 use linsep::proof::{FORMAT, Reading, ReadingField};
-use linsep::{Ballot, Certificate, Code, LinearModel, Link, Plane, Progress, Rule, Stop};
+use linsep::{Ballot, Certificate, Code, LinearModel, Plane, Progress, Rule, Stop};
 use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
 
@@ -33,7 +34,7 @@ fn read(bytes: &[u8]) -> linsep::Result<ModelFile> {
 }
 
 fn plane(weights: &[f64], bias: f64) -> Plane {
-    Plane { weights: weights.to_vec(), bias }
+    Plane::new(weights.to_vec(), bias)
 }
 
 fn model(planes: Vec<Plane>, classes: &[&str], input: InputMap) -> LinearModel {
@@ -43,15 +44,19 @@ fn model(planes: Vec<Plane>, classes: &[&str], input: InputMap) -> LinearModel {
 
 fn by_rule(rule: Rule, planes: Vec<Plane>, classes: &[&str], input: InputMap) -> LinearModel {
     let classes = classes.iter().map(|class| (*class).to_owned()).collect();
-    LinearModel { planes, rule, link: Link::None, classes, input }
+    LinearModel::new(planes, rule, classes, input)
 }
 
 fn file(model: LinearModel, stop: Stop, binary64: Vec<u32>) -> ModelFile {
     let parameters = [("eta", "1"), ("order", "shuffle"), ("scale", "pow2")];
     let parameters = parameters.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-    let progress = Progress { epochs: 12, visits: 1800, updates: 77, last_mistakes: Some(0) };
-    let data = DataIdentity { sha256: "0123456789abcdef".repeat(4), rows: 150 };
-    let reading = ReadingField { default: Reading::Decimal, binary64 };
+    let progress = Progress::default()
+        .with_epochs(12)
+        .with_visits(1800)
+        .with_updates(77)
+        .with_last_mistakes(Some(0));
+    let data = DataIdentity::new("0123456789abcdef".repeat(4), 150).with_digest(Version::One);
+    let reading = ReadingField::new(Reading::Decimal, binary64);
     let proof = Certificate::unproved("a \"golden\" file proves nothing");
     let seed = u64::MAX - 1;
     let about = (data, reading);
@@ -79,15 +84,17 @@ fn models() -> [(&'static str, ModelFile); 8] {
     (weights[3], weights[64], weights[99]) = (1.5, -0.1, 1e300);
     let mut sparse = model(vec![plane(&weights, 2.0)], &["ham", "spam"], InputMap::plain(100));
     sparse.input.index_base = Some(1);
-    let column = |name: &str, position, missing, levels: Option<&[&str]>| InputColumn {
-        name: Some(name.to_owned()),
-        position,
-        missing,
-        levels: levels.map(|levels| levels.iter().map(|level| (*level).to_owned()).collect()),
-        unknown_as_zeros: levels.is_some(),
+    let column = |name: &str, position, missing, levels: Option<&[&str]>| {
+        InputColumn::new(position)
+            .with_name(Some(name.to_owned()))
+            .with_missing(missing)
+            .with_levels(
+                levels.map(|levels| levels.iter().map(|level| (*level).to_owned()).collect()),
+            )
+            .with_unknown_as_zeros(levels.is_some())
     };
     let mut columns = InputMap::plain(4);
-    columns.label = Some(SourceColumn { name: Some("kind".into()), position: 0 });
+    columns.label = Some(SourceColumn::new(Some("kind".into()), 0));
     columns.source_columns = Some(4);
     columns.columns = vec![
         column("size", 1, Some(2.5), None),
@@ -184,7 +191,11 @@ fn predictions_of_golden_models_never_change() {
         ([0.0, 1e8, 1.0], -0.75, "-1"),
         ([10.0, 0.0, 0.5], 1.25, "1"),
     ] {
-        assert_eq!((binary.scores(&row), binary.predict(&row)), (vec![score], class), "{row:?}");
+        assert_eq!(
+            (binary.scores(&row).unwrap(), binary.predict(&row).unwrap()),
+            (vec![score], class),
+            "{row:?}"
+        );
     }
     let three = load("three_classes").model;
     for (row, scores, class) in [
@@ -193,7 +204,11 @@ fn predictions_of_golden_models_never_change() {
         ([-0.25, -1.0], [0.25, -0.050000000000000044, 0.25], "setosa"),
         ([-0.5, -3.0], [0.0, -0.40000000000000013, 0.25], "λ"),
     ] {
-        assert_eq!((&three.scores(&row)[..], three.predict(&row)), (&scores[..], class), "{row:?}");
+        assert_eq!(
+            (&three.scores(&row).unwrap()[..], three.predict(&row).unwrap()),
+            (&scores[..], class),
+            "{row:?}"
+        );
     }
 }
 

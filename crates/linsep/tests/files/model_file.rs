@@ -4,8 +4,9 @@
 use linsep::data::input::InputMap;
 use linsep::file::checkpoint::SavedRun;
 use linsep::file::{DataIdentity, ModelFile, Subject};
+use linsep::proof::digest::Version;
 use linsep::proof::{Claim, ExactNumber, ExactPlane, Problem, Reading, ReadingField, Scheme};
-use linsep::{Certificate, Code, LinearModel, Link, Plane, Progress, Rule, State, Stop};
+use linsep::{Certificate, Code, LinearModel, Plane, Progress, Rule, State, Stop};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::path::Path;
@@ -118,22 +119,19 @@ fn refused(what: &str, bytes: &[u8], code: Code) {
 
 /// Three classes, a run on its way, and a claim about each plane.
 fn file() -> ModelFile {
-    let plane = |bias| Plane { weights: vec![0.1, -2.5e-8], bias };
-    let model = LinearModel {
-        planes: vec![plane(1.0), plane(2.0), plane(-0.5)],
-        rule: Rule::Rest,
-        link: Link::None,
-        classes: vec!["a".into(), "b \"q\"".into(), "c".into()],
-        input: InputMap::numeric(Some(&["len".into(), "width".into()]), 2),
-    };
+    let plane = |bias| Plane::new(vec![0.1, -2.5e-8], bias);
+    let planes = vec![plane(1.0), plane(2.0), plane(-0.5)];
+    let classes = vec!["a".into(), "b \"q\"".into(), "c".into()];
+    let input = InputMap::numeric(Some(&["len".into(), "width".into()]), 2);
+    let model = LinearModel::new(planes, Rule::Rest, classes, input);
     let claims = (0..3).map(|k| separable(&model, k, k)).collect();
-    let progress = Progress { epochs: 3, updates: 7, ..Progress::default() };
-    let data = DataIdentity { sha256: "0".repeat(64), rows: 9 };
-    let reading = ReadingField { default: Reading::Decimal, binary64: vec![1] };
+    let progress = Progress::default().with_epochs(3).with_updates(7);
+    let data = DataIdentity::new("0".repeat(64), 9).with_digest(Version::One);
+    let reading = ReadingField::new(Reading::Decimal, vec![1]);
     let parameters = [("eta".to_owned(), "1".to_owned())].into();
     let end = (Stop::Epochs, progress);
     let about = (data, reading);
-    let certificate = Certificate { claims };
+    let certificate = Certificate::new(claims);
     let mut file = ModelFile::new(model, certificate, "perceptron", parameters, 5, end, about);
     let mut run = SavedRun::new(27, State::encode(&(vec![7u64; 9], "run")));
     run.rates = Some(vec![1.0, 0.5]);
@@ -146,15 +144,13 @@ fn file() -> ModelFile {
 /// That the numbers of one plane separate one class from the others.
 fn separable(model: &LinearModel, class: usize, plane: usize) -> Claim {
     let others = model.classes.iter().filter(|name| **name != model.classes[class]);
-    let problem = Problem {
-        scheme: Scheme::Rest,
-        positive: vec![model.classes[class].clone()],
-        negative: others.cloned().collect(),
-    };
-    let Plane { weights, bias } = &model.planes[plane];
+    let positive = vec![model.classes[class].clone()];
+    let problem = Problem::new(Scheme::Rest, positive, others.cloned().collect());
+    let Plane { weights, bias, .. } = &model.planes[plane];
     let weights = weights.iter().map(|&w| ExactNumber::Binary64(w)).collect();
     let bias = Some(ExactNumber::Binary64(*bias));
-    Claim::Separable { problem, plane: ExactPlane { weights: Some(weights), sparse: None, bias } }
+    let plane = ExactPlane::default().with_weights(Some(weights)).with_bias(bias);
+    Claim::Separable { problem, plane }
 }
 
 #[test]
@@ -443,7 +439,7 @@ fn sparse_planes_are_refused_where_their_lists_do_not_fit() {
     let mut file = file();
     let mut weights = vec![0.0; 100];
     (weights[7], weights[8]) = (f64::MIN_POSITIVE, -0.0);
-    file.model.planes = vec![Plane { weights, bias: 0.0 }; 3];
+    file.model.planes = vec![Plane::new(weights, 0.0); 3];
     file.model.input = InputMap::plain(100);
     file.certificate.claims = Certificate::unproved("a test").claims;
     let whole = Parts::of(&file);
@@ -592,7 +588,7 @@ fn a_claim_about_other_planes_is_written_as_unproved() {
     assert_eq!(unproved(&joint), [true; 3]);
     let ModelFile { model, certificate, data, .. } = swapped;
     let (end, reading) = ((Stop::Finished, Progress::default()), certificate.reading.clone());
-    let proof = Certificate { claims: certificate.claims };
+    let proof = Certificate::new(certificate.claims);
     let new = ModelFile::new(model, proof, "any", Default::default(), 0, end, (data, reading));
     assert!(matches!(new.certificate.claims[0], Claim::Unproved { .. }));
 }

@@ -110,23 +110,22 @@ fn case(loss: Loss, intercept: Intercept, (l1, l2): (f64, f64), k: usize) -> Cas
         columns += 1;
     }
     let scale = |j: usize| [1.0, 0.7, 1.9, 3.0, 0.2][(j + k) % 5];
-    let limit = |column| WeightLimit {
-        column,
-        least: [Some(-0.1), None, Some(0.05)][k % 3],
-        most: [Some(0.3), Some(0.2), None][k % 3],
+    let limit = |column| {
+        WeightLimit::new(
+            column,
+            [Some(-0.1), None, Some(0.05)][k % 3],
+            [Some(0.3), Some(0.2), None][k % 3],
+        )
     };
-    let objective = Objective {
-        loss,
-        c: [1.0, 0.3, 2.5][k % 3],
-        l2,
-        l1,
-        intercept,
-        class_weights: if k % 4 == 3 { vec![(names[1].to_owned(), 1.75)] } else { vec![] },
-        scale: if k % 2 == 1 { (0..columns).map(scale).collect() } else { vec![] },
-        limits: if k % 7 < 3 && !joint { vec![limit(0)] } else { vec![] },
-    };
+    let objective = Objective::new(loss, [1.0, 0.3, 2.5][k % 3])
+        .with_l2(l2)
+        .with_l1(l1)
+        .with_intercept(intercept)
+        .with_class_weights(if k % 4 == 3 { vec![(names[1].to_owned(), 1.75)] } else { vec![] })
+        .with_scale(if k % 2 == 1 { (0..columns).map(scale).collect() } else { vec![] })
+        .with_limits(if k % 7 < 3 && !joint { vec![limit(0)] } else { vec![] });
     let default = if k.is_multiple_of(2) { Reading::Decimal } else { Reading::Binary64 };
-    let reading = ReadingField { default, binary64: vec![] };
+    let reading = ReadingField::new(default, vec![]);
     let numbers = Numbers::new(&trial, &names, &objective);
     let mu = if matches!(loss, Loss::Hinge | Loss::CrammerSinger) { 0.02 } else { 0.0 };
     let planes = numbers.solve(mu, 6000);
@@ -397,7 +396,7 @@ fn what_no_correct_writer_makes_is_refused() {
 }
 
 fn interval(least: f64, most: f64) -> BiasInterval {
-    BiasInterval { least, most, tilt: [0.01, 0.01] }
+    BiasInterval::new(least, most, [0.01, 0.01])
 }
 
 #[test]
@@ -422,7 +421,7 @@ fn the_bias_is_where_the_interval_says() {
         assert!(least <= best && best <= most, "{}: {least} {best} {most}", case.words);
         let doubt = 1e-6 * (1.0 + least.abs() + most.abs());
         let claim = |least: f64, most: f64| {
-            let bias = Some(BiasInterval { least, most, tilt: [tilt; 2] });
+            let bias = Some(BiasInterval::new(least, most, [tilt; 2]));
             case.with(|claimed| claimed.bias = bias)
         };
         let found = case.finding(&claim(least - doubt, most + doubt), &case.trial);
@@ -431,7 +430,7 @@ fn the_bias_is_where_the_interval_says() {
         case.refused(&claim(least - doubt, most - doubt), "most");
         case.refused(&claim(f64::NAN, most + doubt), "no number");
         for bad in [0.0, -0.1, 1.1, f64::NAN] {
-            let bias = Some(BiasInterval { least: -1e9, most: 1e9, tilt: [bad, 0.5] });
+            let bias = Some(BiasInterval::new(-1e9, 1e9, [bad, 0.5]));
             case.refused(&case.with(|claimed| claimed.bias = bias), "tilt");
         }
         count += 1;
@@ -484,20 +483,12 @@ fn many_rows_are_judged_alike_by_any_number_of_threads() {
             trial.labels.push(names[dice.below(names.len() as u64) as usize].to_owned());
             trial.weights.push([1.0, 0.25, 0.0][dice.below(3) as usize]);
         }
-        let objective = Objective {
-            loss,
-            c: 0.01,
-            l2: 1.0,
-            l1: 0.0,
-            intercept: Intercept::Free,
-            class_weights: vec![],
-            scale: vec![],
-            limits: vec![],
-        };
+        let objective =
+            Objective::new(loss, 0.01).with_l2(1.0).with_l1(0.0).with_intercept(Intercept::Free);
         let numbers = Numbers::new(&trial, &names, &objective);
         let mu = if matches!(loss, Loss::Hinge | Loss::CrammerSinger) { 0.5 } else { 0.0 };
         let claim = numbers.claim(&numbers.solve(mu, 300), mu, 1e-7);
-        let reading = ReadingField { default: Reading::Decimal, binary64: vec![] };
+        let reading = ReadingField::new(Reading::Decimal, vec![]);
         let whole = Whole(&trial);
         // Words that tell what was shown tell every digit of it.
         let mut false_one = claim.clone();

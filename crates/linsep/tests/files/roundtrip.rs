@@ -6,9 +6,10 @@ use linsep::data::input::{InputColumn, InputMap};
 use linsep::data::read::{Format, ReadOptions, ReadResult, read};
 use linsep::data::write::{OutputFormat, Packing, losses, write};
 use linsep::file::{DataIdentity, ModelFile};
+use linsep::proof::digest::{Version, digest_of};
 use linsep::proof::{Reading, ReadingField};
 use linsep::{
-    Ballot, Certificate, Dataset, DatasetBuilder, LinearModel, Link, Plane, Progress, Rule, Stop,
+    Ballot, Certificate, Dataset, DatasetBuilder, LinearModel, Plane, Progress, Rule, Stop,
 };
 use linsep::{Result, Task};
 use proptest::prelude::*;
@@ -247,6 +248,41 @@ proptest! {
     }
 }
 
+/// The table of docs/reference/digest.md.
+#[test]
+fn both_versions_of_the_digest_have_their_documented_values() {
+    let data = Dataset::from_rows(&[[0.5, 0.0], [1.0, -2.0]], &["no", "yes"]).unwrap();
+    let first = "91ea72fa97c2a9a8427ca4c162034f5a3b42e355b1a4c30a0f222dcb6c157529";
+    let second = "37df3ff04f90885b0b20e53b23f929258dc35e1321399a1649f7ea85f4ec1a26";
+    assert_eq!(data.digest_of(Version::One, 1), first);
+    assert_eq!(data.digest_of(Version::Two, 1), second);
+    assert_eq!(data.identity(1), DataIdentity::new(second.into(), 2));
+}
+
+#[test]
+fn blocks_threads_and_storage_do_not_change_the_digest() {
+    let value = |k: usize| match k % 7 {
+        0..3 => 0.0,
+        3 => k as f64,
+        4 => k as f64 / 1000.0,
+        5 => -f64::from(1.0f32 / k as f32),
+        _ => (k as f64).sqrt(),
+    };
+    let rows: Vec<[f64; 5]> =
+        (0..9000).map(|i| std::array::from_fn(|j| value(31 * i + 11 * j))).collect();
+    let labels: Vec<String> = (0..9000).map(|i| format!("class {}", i % 3)).collect();
+    let data = Dataset::from_rows(&rows, &labels).unwrap();
+    let other = data.with_other_storage();
+    for version in [Version::One, Version::Two] {
+        let alone = digest_of(version, &data);
+        for threads in [1, 2, 5] {
+            assert_eq!(data.digest_of(version, threads), alone);
+            assert_eq!(other.digest_of(version, threads), alone);
+        }
+    }
+    assert_ne!(data.digest_of(Version::One, 1), data.digest(1));
+}
+
 fn weight() -> impl Strategy<Value = f64> {
     prop_oneof![3 => Just(0.0), 2 => nasty_number()]
 }
@@ -277,29 +313,25 @@ fn model_file() -> impl Strategy<Value = ModelFile> {
             (any::<u64>(), any::<u32>(), "[a-z\"\\\\\n]{0,9}", "[0-9a-f]{64}", any::<bool>());
         (prop::collection::vec(plane, planes), names, file).prop_map(
             move |(planes, names, (seed, count, words, sha256, named))| {
-                let column = |position| InputColumn {
-                    name: (position % 2 == 0).then(|| format!("{words}{position}")),
-                    position,
-                    missing: (position % 3 == 0).then_some(planes[0].1),
-                    levels: None,
-                    unknown_as_zeros: false,
+                let column = |position| {
+                    InputColumn::new(position)
+                        .with_name((position % 2 == 0).then(|| format!("{words}{position}")))
+                        .with_missing((position % 3 == 0).then_some(planes[0].1))
                 };
                 let columns = if named { (0..width).map(column).collect() } else { Vec::new() };
                 let planes = planes.iter();
-                let model = LinearModel {
-                    planes: planes.map(|(w, b)| Plane { weights: w.clone(), bias: *b }).collect(),
-                    rule: rule.clone(),
-                    link: Link::None,
-                    classes: names.into_iter().collect(),
-                    input: InputMap { columns, ..InputMap::plain(width) },
-                };
-                let counts =
-                    Progress { epochs: seed, updates: count.into(), ..Progress::default() };
+                let model = LinearModel::new(
+                    planes.map(|(w, b)| Plane::new(w.clone(), *b)).collect(),
+                    rule.clone(),
+                    names.into_iter().collect(),
+                    InputMap::plain(width).with_columns(columns),
+                );
+                let counts = Progress::default().with_epochs(seed).with_updates(count.into());
                 let parameters = [("eta".to_owned(), words.clone())].into();
-                let identity = DataIdentity { sha256, rows: seed / 3 };
+                let identity = DataIdentity::new(sha256, seed / 3);
                 let (end, proof) = ((Stop::Updates, counts), Certificate::unproved(&words));
                 let default = if named { Reading::Decimal } else { Reading::Binary64 };
-                let reading = ReadingField { default, binary64: vec![0; named.into()] };
+                let reading = ReadingField::new(default, vec![0; named.into()]);
                 let about = (identity, reading);
                 ModelFile::new(model, proof, &words, parameters, seed, end, about)
             },

@@ -5,7 +5,7 @@ use crate::files::{Files, options, read_text, read_with};
 use crate::support::{Variant, bits, variants_of};
 use linsep::data::basis::BasisSpec;
 use linsep::data::read::{ReadingChoice, stream};
-use linsep::file::{DataIdentity, ModelFile};
+use linsep::file::ModelFile;
 use linsep::proof::{CertificateFile, Claim, Finding, check_file};
 use linsep::rng::{Purpose, Stream};
 use linsep::verdict::{Decision, Judge, Verdict, certificate};
@@ -26,7 +26,7 @@ fn decide(data: &Dataset) -> Decision {
 
 /// A certificate as the program writes it, read back from its text.
 fn file_of(data: &Dataset, decision: &Decision) -> CertificateFile {
-    let identity = DataIdentity { sha256: data.digest(1), rows: data.n_rows() as u64 };
+    let identity = data.identity(1);
     let claims = certificate(std::slice::from_ref(decision));
     let mut file = CertificateFile::new(identity, data.reading_field(), true, claims);
     file.basis = data.input().basis.as_ref().map(|basis| basis.claimed());
@@ -243,7 +243,7 @@ fn models_answer_raw_rows_alike_in_every_way() {
             let streamed = streamed(model, &text);
             assert_eq!(streamed.len(), raw.n_rows());
             for (row, streamed) in streamed.iter().enumerate() {
-                let scores = model.scores(&raw.row(row));
+                let scores = model.scores(&raw.row(row)).unwrap();
                 let same = scores.iter().zip(streamed).all(|(a, b)| a.to_bits() == b.to_bits());
                 assert!(same, "{spec} {} row {row}", variant.words());
             }
@@ -261,7 +261,7 @@ fn the_certificates_of_fitted_models_hold_on_raw_rows() {
     for variant in variants_of(&[]).into_iter().filter(|v| v.recipe.name != "multinomial-nb") {
         let task = Task::new(data.clone());
         let fit = variant.learner().fit(&task, &Limits::default(), &mut ()).unwrap();
-        let identity = DataIdentity { sha256: raw.digest(1), rows: raw.n_rows() as u64 };
+        let identity = raw.identity(1);
         let file = ModelFile::new(
             fit.model.clone(),
             fit.certificate.clone(),

@@ -86,7 +86,11 @@ fn separators_solve_what_can_be_solved() {
             }
             assert_eq!(found.model.evaluate(data, None, 1).errors, 0, "{words}");
             for row in 0..data.n_rows() {
-                assert_eq!(found.model.predict(&data.row(row)), data.label_text(row), "{words}");
+                assert_eq!(
+                    found.model.predict(&data.row(row)).unwrap(),
+                    data.label_text(row),
+                    "{words}"
+                );
             }
         }
     }

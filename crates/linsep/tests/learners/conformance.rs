@@ -5,7 +5,7 @@ use crate::support::{
     Table, Variant, bits, every_variant, fit, numbers, overlapping, same_best, table, tables,
     variants_of,
 };
-use linsep::file::{DataIdentity, ModelFile};
+use linsep::file::ModelFile;
 use linsep::proof::{Finding, check_claim};
 use linsep::{Code, Dataset, DatasetBuilder, Fit, Learner, LinearModel, Plane, Stop, Task};
 
@@ -109,7 +109,8 @@ fn the_number_of_threads_changes_nothing() {
             if !variant.accepts(&task) {
                 continue;
             }
-            let run = |threads| fit(variant.learner().as_ref(), &Task { threads, ..task.clone() });
+            let run =
+                |threads| fit(variant.learner().as_ref(), &task.clone().with_threads(threads));
             let (one, words) = (run(1), format!("{}, {}", table.name, variant.words()));
             for many in [run(2), run(5)] {
                 assert_eq!(bits(&one.model), bits(&many.model), "{words}");
@@ -217,7 +218,7 @@ fn weight_two_on_every_row_is_twice_the_rate() {
 fn apart(one: &LinearModel, other: &LinearModel, table: &Table) -> f64 {
     let (mut difference, mut norm) = (0.0, 1e-300);
     for row in &table.rows {
-        for (a, b) in one.scores(row).iter().zip(other.scores(row)) {
+        for (a, b) in one.scores(row).unwrap().iter().zip(other.scores(row).unwrap()) {
             difference += (a - b) * (a - b);
             norm += a * a;
         }
@@ -301,13 +302,13 @@ fn rows_that_are_not_chosen_are_absent() {
     compare(Table::clone, without, |case, task, without| {
         let all = 0..task.data.n_rows() as u32;
         let chosen: Vec<u32> = all.filter(|&i| !is_absent(i as usize)).collect();
-        let chosen = Task { rows: Some(chosen.into()), ..task.clone() };
+        let chosen = task.clone().with_rows(Some(chosen.into()));
         let (a, b) = (case.fit(&chosen), case.fit(without));
         if case.variant.is_certified() {
             // Of some of the rows nothing is claimed; the objective that was reached is told.
             let reached = |fit: &Fit| {
                 let told = fit.remarks.iter().find(|remark| remark.name == "objective");
-                told.and_then(|remark| remark.data["primal"].as_f64()).unwrap_or(0.0)
+                told.and_then(|remark| remark.data.get("primal")?.as_f64()).unwrap_or(0.0)
             };
             let (one, two) = (reached(&a), reached(&b));
             assert!((one - two).abs() <= 2e-3 * one.abs().max(two.abs()), "{}", case.words);
@@ -425,7 +426,7 @@ fn every_claim_holds_or_says_that_nothing_is_proved_and_why() {
 }
 
 fn file_of(model: LinearModel, data: &Dataset) -> ModelFile {
-    let identity = DataIdentity { sha256: data.digest(1), rows: data.n_rows() as u64 };
+    let identity = data.identity(1);
     let end = (Stop::Epochs, linsep::Progress::default());
     let certificate = linsep::Certificate::unproved("a test of files");
     let about = (identity, data.reading_field());
@@ -448,7 +449,8 @@ fn a_model_is_the_same_after_saving_and_loading() {
             assert_eq!(bits(&loaded.model), bits(&model), "{}", variant.words());
             assert_eq!(loaded, file_of(model.clone(), &task.data));
             for row in &table.rows {
-                let scores = |m: &LinearModel| m.scores(row).iter().map(|s| s.to_bits()).collect();
+                let scores =
+                    |m: &LinearModel| m.scores(row).unwrap().iter().map(|s| s.to_bits()).collect();
                 let [before, after]: [Vec<u64>; 2] = [scores(&model), scores(&loaded.model)];
                 assert_eq!(before, after);
             }
@@ -473,7 +475,7 @@ fn a_model_that_could_not_be_read_back_is_not_written() {
 
 fn errors_one_by_one(model: &LinearModel, table: &Table) -> u64 {
     let pairs = table.rows.iter().zip(&table.labels);
-    pairs.filter(|(row, label)| model.predict(row) != label.as_str()).count() as u64
+    pairs.filter(|(row, label)| model.predict(row).unwrap() != label.as_str()).count() as u64
 }
 
 #[test]
@@ -499,7 +501,7 @@ fn predictions_agree_where_rounding_decides() {
     for (big, small) in [(0, 1), (8, 3), (2, 10)] {
         (weights[big], weights[small]) = (1e16, 1.0);
         weights[5] = -1e16;
-        model.planes[0] = Plane { weights: weights.clone(), bias: -0.5 };
+        model.planes[0] = Plane::new(weights.clone(), -0.5);
         let expected = errors_one_by_one(&model, &table);
         assert_eq!(model.evaluate(&table.data(), None, 1).errors, expected, "{weights:?}");
         weights.fill(0.0);

@@ -39,7 +39,7 @@ fn narrow(rows: usize, width: usize) -> Dataset {
 fn a_clean_and_checked_epoch_ends_with_the_planes_of_the_perceptron() {
     let rows = [[-3., 1.], [-2., 2.], [2., 0.], [3., 1.]];
     let task = Task::new(Dataset::from_rows(&rows, &["0", "0", "1", "1"]).unwrap());
-    let limits = Limits { epochs: Some(50), updates: None };
+    let limits = Limits::default().with_epochs(Some(50));
     let plain = Perceptron::default().fit(&task, &limits, &mut ()).unwrap();
     let fit = decide(&task);
     assert!(plain.progress.epochs <= 4, "the verdict has no turn before that");
@@ -51,7 +51,7 @@ fn a_clean_and_checked_epoch_ends_with_the_planes_of_the_perceptron() {
 fn the_plane_of_the_verdict_is_taken_where_the_perceptron_is_slow() {
     let data = narrow(4000, 12);
     let task = Task::new(data.clone());
-    let limits = Limits { epochs: Some(60), updates: None };
+    let limits = Limits::default().with_epochs(Some(60));
     let plain = Perceptron::default().fit(&task, &limits, &mut ()).unwrap();
     assert_eq!(plain.stop, Stop::Epochs, "the set is meant to be slow");
     let fit = decide(&task);
@@ -107,7 +107,7 @@ fn the_average_is_the_mean_of_all_planes() {
 fn rows_that_are_left_out_do_not_count_but_a_refutation_holds_for_all() {
     let rows = [[0., 0.], [0., 1.], [1., 0.], [1., 1.], [7., 7.]];
     let data = Dataset::from_rows(&rows, &["0", "1", "1", "0", "1"]).unwrap();
-    let on = |rows: Vec<u32>| Task { rows: Some(rows.into()), ..Task::new(data.clone()) };
+    let on = |rows: Vec<u32>| Task::new(data.clone()).with_rows(Some(rows.into()));
     let refuted = decide(&on(vec![0, 1, 2, 3]));
     assert!(holds(&refuted.certificate.claims[0], &data));
     // Without the row (1, 1) the others are separable, but not all rows are.
@@ -134,10 +134,14 @@ fn the_ceiling_is_never_below_the_margin() {
             perceptron.order = order;
             perceptron.scale = linsep::data::scale::Scaling::None;
             let mut run = perceptron.start(&Task::new(data.clone())).unwrap();
-            assert_eq!(run.margin_ceiling(), None, "nothing is known before the first step");
+            assert_eq!(
+                run.bounds_margin().unwrap().margin_ceiling(),
+                None,
+                "nothing is known before the first step"
+            );
             let mut last = f64::INFINITY;
             while run.progress().epochs < 40 && run.advance(Budget::visits(7)) == Status::Running {
-                let ceiling = run.margin_ceiling().unwrap();
+                let ceiling = run.bounds_margin().unwrap().margin_ceiling().unwrap();
                 assert!(ceiling >= lower, "{ceiling} < {lower}");
                 (last, seen) = (ceiling, seen + 1);
             }
@@ -154,5 +158,5 @@ fn the_ceiling_of_xor_sinks() {
     let task = Task::new(Dataset::from_rows(&rows, &["0", "1", "1", "0"]).unwrap());
     let mut run = Perceptron::default().start(&task).unwrap();
     run.advance(Budget::visits(4000));
-    assert!(run.margin_ceiling().unwrap() < 0.01);
+    assert!(run.bounds_margin().unwrap().margin_ceiling().unwrap() < 0.01);
 }

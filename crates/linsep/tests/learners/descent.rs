@@ -75,7 +75,7 @@ fn the_batch_perceptron_adds_the_rows_on_the_wrong_side() {
 fn it_ends_with_an_empty_error_set_below_a_value_or_at_rest() {
     let rows = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
     let and = Task::new(Dataset::from_rows(&rows, &["0", "0", "0", "1"]).unwrap());
-    let limits = Limits { epochs: Some(20_000), updates: None };
+    let limits = Limits::default().with_epochs(Some(20_000));
     for criterion in [Criterion::Perceptron, Criterion::Distance] {
         let fit = Descent::on(criterion).fit(&and, &limits, &mut ()).unwrap();
         assert_eq!(fit.stop, Stop::Finished, "{criterion:?}");
@@ -131,7 +131,7 @@ fn a_row_of_weight_two_counts_twice() {
     };
     for criterion in Criterion::ALL.into_iter().filter(|c| *c != Criterion::Mistakes) {
         let plane = |task: &Task| {
-            let limits = Limits { epochs: Some(25), updates: None };
+            let limits = Limits::default().with_epochs(Some(25));
             descent(criterion, 0.05).fit(task, &limits, &mut ()).unwrap().model.planes.remove(0)
         };
         let (a, b) = (plane(&twice(true)), plane(&twice(false)));
@@ -146,7 +146,7 @@ fn the_hinge_ends_at_its_minimum() {
     for gate in [["0", "0", "0", "1"], ["0", "1", "1", "1"]] {
         let rows = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
         let task = Task::new(Dataset::from_rows(&rows, &gate).unwrap());
-        let limits = Limits { epochs: Some(20_000), updates: None };
+        let limits = Limits::default().with_epochs(Some(20_000));
         let fit = Descent::on(Criterion::Hinge).fit(&task, &limits, &mut ()).unwrap();
         assert_eq!(fit.stop, Stop::Finished);
         assert_eq!(fit.model.evaluate(&task.data, None, 1).errors, 0);
@@ -160,8 +160,8 @@ fn logistic_scores_are_log_odds() {
         let mut descent = Descent::on(Criterion::Logistic);
         descent.pace = pace;
         let fit = descent.fit(&Task::new(data()), &Limits::default(), &mut ()).unwrap();
-        let scores = fit.model.scores(&[1.0, 2.0]);
-        let odds = fit.model.probabilities(&scores).unwrap();
+        let scores = fit.model.scores(&[1.0, 2.0]).unwrap();
+        let odds = fit.model.probabilities_of_scores(&scores).unwrap();
         assert!((odds[1] - 1.0 / (1.0 + (-scores[0]).exp())).abs() < 1e-15, "{pace:?}");
         assert!((odds[0] + odds[1] - 1.0).abs() < 1e-15, "{pace:?}");
     }

@@ -4,7 +4,7 @@ use crate::support::{Table, overlapping, table};
 use linsep::learn::discriminant::{Fisher, Lda, Shrinkage, Threshold};
 use linsep::learn::least_squares::{LeastSquares, blame};
 use linsep::recipe::{Recipe, Settings};
-use linsep::{Dataset, Fit, Learner, Limits, LinearModel, Task};
+use linsep::{Dataset, Datum, Fit, Learner, Limits, LinearModel, Task};
 
 fn run(learner: &dyn Learner, table: &Table) -> Fit {
     learner.fit(&table.task(), &Limits::default(), &mut ()).unwrap()
@@ -25,7 +25,7 @@ fn cosine(a: &LinearModel, b: &LinearModel) -> f64 {
     dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
 }
 
-fn remark(fit: &Fit, name: &str) -> serde_json::Value {
+fn remark(fit: &Fit, name: &str) -> Datum {
     fit.remarks.iter().find(|remark| remark.name == name).unwrap().data.clone()
 }
 
@@ -96,11 +96,11 @@ fn errors_of_rows_left_out_are_those_of_fits_without_them() {
             let all = table.data();
             let others: Vec<u32> =
                 (0..all.n_rows() as u32).filter(|&i| i as usize != row).collect();
-            let task = Task { rows: Some(others.into()), ..Task::new(all) };
+            let task = Task::new(all).with_rows(Some(others.into()));
             let model = learner.fit(&task, &Limits::default(), &mut ()).unwrap().model;
-            errors += u64::from(model.predict(&table.rows[row]) != table.labels[row]);
+            errors += u64::from(model.predict(&table.rows[row]).unwrap() != table.labels[row]);
             let class = ["ant", "bee", "cat"].iter().position(|c| *c == table.labels[row]).unwrap();
-            for (plane, score) in model.scores(&table.rows[row]).into_iter().enumerate() {
+            for (plane, score) in model.scores(&table.rows[row]).unwrap().into_iter().enumerate() {
                 let target = match model.planes.len() {
                     1 => 2.0 * class as f64 - 1.0,
                     _ => f64::from(u8::from(plane == class)),
@@ -108,8 +108,8 @@ fn errors_of_rows_left_out_are_those_of_fits_without_them() {
                 squares += (score - target) * (score - target);
             }
         }
-        assert_eq!(found["errors"].as_u64(), Some(errors));
-        let left_out = found["squared_error"].as_f64().unwrap();
+        assert_eq!(found.get("errors").unwrap().as_u64(), Some(errors));
+        let left_out = found.get("squared_error").unwrap().as_f64().unwrap();
         assert!((left_out - squares).abs() < 1e-9 * squares, "{left_out} {squares}");
     }
 }
@@ -124,8 +124,9 @@ fn rows_that_are_too_correct_are_blamed() {
         .unwrap()
         .model;
     let found = blame(&model, &data, None);
-    let errors: Vec<f64> =
-        (0..5).map(|i| model.scores(&rows[i])[0] - if i < 2 { -1.0 } else { 1.0 }).collect();
+    let errors: Vec<f64> = (0..5)
+        .map(|i| model.scores(&rows[i]).unwrap()[0] - if i < 2 { -1.0 } else { 1.0 })
+        .collect();
     assert!(errors[4] > 0.0 && found.too_correct_rows == 1);
     let total = dot(&errors, &errors);
     assert!((found.squared_error - total).abs() < 1e-12);
@@ -192,7 +193,7 @@ fn classes_that_are_points_in_a_direction_are_told_apart_by_it() {
     assert_eq!(points.model.planes[0].weights[0], 0.0);
     assert_eq!(points.model.evaluate(&data, None, 1).errors, 0);
     assert!(!points.certificate.proves_something());
-    assert_eq!(remark(&points, "J"), "infinite");
+    assert_eq!(remark(&points, "J"), Datum::from("infinite"));
     let mut shrunk = Lda::default();
     shrunk.shrinkage = Shrinkage::Share(0.1);
     assert!(fit(&shrunk).certificate.proves_something());
@@ -204,15 +205,15 @@ fn posteriors_are_probabilities_and_the_largest_is_the_class() {
     for name in ["lda", "shared-variance-nb", "multinomial-nb", "bernoulli-nb"] {
         let model = run(built(name, &[]).as_ref(), &table).model;
         for row in &table.rows {
-            let scores = model.scores(row);
-            let all = model.probabilities(&scores).unwrap();
+            let scores = model.scores(row).unwrap();
+            let all = model.probabilities_of_scores(&scores).unwrap();
             assert!((all.iter().sum::<f64>() - 1.0).abs() < 1e-14);
             let class = model.class_of(&scores) as usize;
             assert!(all.iter().all(|p| (0.0..=1.0).contains(p) && *p <= all[class]));
         }
     }
     let model = run(&Fisher::default(), &table).model;
-    assert_eq!(model.probabilities(&[1.0, 2.0, 3.0]), None);
+    assert_eq!(model.probabilities_of_scores(&[1.0, 2.0, 3.0]), None);
 }
 
 /// Posteriors of the smallest example: one column, one value in each class.
@@ -225,11 +226,11 @@ fn counts_give_the_posteriors_that_paper_gives() {
         .model;
     // a: (3+1)/(4+2), (1+1)/(4+2); b: (0+1)/(2+2), (2+1)/(2+2).
     let odds = (0.25 / (4.0 / 6.0)) * (0.75 / (2.0 / 6.0));
-    let found = model.probabilities(&model.scores(&[1.0, 1.0])).unwrap();
+    let found = model.probabilities_of_scores(&model.scores(&[1.0, 1.0]).unwrap()).unwrap();
     assert!((found[1] - odds / (1.0 + odds)).abs() < 1e-15);
     let on = built("bernoulli-nb", &[]).fit(&Task::new(data), &Limits::default(), &mut ()).unwrap();
     // Column 1 is on in a only: 2/3 and 1/3; column 2 in both: 2/3 and 2/3.
-    let found = on.model.probabilities(&on.model.scores(&[1.0, 9.0])).unwrap();
+    let found = on.model.probabilities_of_scores(&on.model.scores(&[1.0, 9.0]).unwrap()).unwrap();
     assert!((found[1] - 1.0 / 3.0).abs() < 1e-15);
 }
 
@@ -258,7 +259,7 @@ fn threads_change_no_bit_where_rows_fill_many_blocks() {
     let data = std::sync::Arc::new(many_rows(0.0));
     for name in ["least-squares", "lda", "fisher", "multinomial-nb", "shared-variance-nb"] {
         let bits = |threads: usize, data: &std::sync::Arc<Dataset>| {
-            let task = Task { threads, ..Task::new(data.clone()) };
+            let task = Task::new(data.clone()).with_threads(threads);
             let fit = built(name, &[]).fit(&task, &Limits::default(), &mut ()).unwrap();
             assert_ne!(fit.certificate.claims[0].name(), "unproved", "{name}");
             let planes = fit.model.planes.iter();
@@ -279,7 +280,7 @@ fn columns_far_from_zero_are_solved_and_proved() {
     let (near, far) = (many_rows(0.0), many_rows((1u64 << 24) as f64));
     for name in ["least-squares", "lda"] {
         let fit = |data: &Dataset| {
-            let task = Task { threads: 2, ..Task::new(data.clone()) };
+            let task = Task::new(data.clone()).with_threads(2);
             built(name, &[]).fit(&task, &Limits::default(), &mut ()).unwrap()
         };
         let (near, far) = (fit(&near), fit(&far));

@@ -144,7 +144,7 @@ fn a_claim_about_mistakes_is_refused_when_anything_is_changed() {
 /// It separates what can be separated and refutes the rest, on sets whose truth is known.
 #[test]
 fn ho_and_kashyap_separate_or_refute() {
-    let limits = Limits { epochs: Some(3000), updates: None };
+    let limits = Limits::default().with_epochs(Some(3000));
     let (mut open, mut refuted, mut separated) = (0, 0, 0);
     for seed in 100..180 {
         let data = grid(seed, 6, 2);
@@ -174,7 +174,7 @@ fn ho_and_kashyap_begin_with_least_squares() {
     let data = example("banknote.csv");
     let task = Task::new(data.clone());
     let mut run = HoKashyap::default().start(&task).unwrap();
-    run.advance(Budget { visits: u64::MAX, updates: 1 });
+    run.advance(Budget::new(u64::MAX, 1));
     let first = run.model().planes.remove(0);
     let least = linsep::learn::least_squares::LeastSquares::default();
     let squares = least.fit(&task, &Limits::default(), &mut ()).unwrap().model.planes.remove(0);
@@ -187,7 +187,7 @@ fn ho_and_kashyap_begin_with_least_squares() {
 /// Real sets of both kinds: breast cancer can be separated, heart cannot.
 #[test]
 fn ho_and_kashyap_on_real_data() {
-    let limits = Limits { epochs: Some(20_000), updates: None };
+    let limits = Limits::default().with_epochs(Some(20_000));
     for (name, claimed) in [("iris.csv", "separable"), ("heart_scale.svm", "inseparable")] {
         let data = example(name);
         let fit = HoKashyap::default().fit(&Task::new(data), &limits, &mut ()).unwrap();
@@ -204,7 +204,7 @@ fn descent_on_the_perceptron_criterion_row_by_row_is_the_perceptron() {
         (descent.pace, descent.order, descent.seed) = (Pace::Row, order, 3);
         let mut perceptron = Perceptron::default();
         (perceptron.order, perceptron.seed) = (order, 3);
-        let limits = Limits { epochs: Some(20), updates: None };
+        let limits = Limits::default().with_epochs(Some(20));
         let task = Task::new(data.clone());
         let a = descent.fit(&task, &limits, &mut ()).unwrap();
         let b = perceptron.fit(&task, &limits, &mut ()).unwrap();
@@ -221,7 +221,7 @@ fn points() -> Dataset {
 /// One visit moves the plane by −η times the gradient of the row's part of J, by differences.
 #[test]
 fn a_visit_goes_down_the_gradient_of_its_row() {
-    let start = Plane { weights: vec![0.3, -0.7], bias: 0.25 };
+    let start = Plane::new(vec![0.3, -0.7], 0.25);
     let data = points();
     for criterion in Criterion::ALL.into_iter().filter(|c| *c != Criterion::Mistakes) {
         let mut descent = Descent::on(criterion);
@@ -231,7 +231,7 @@ fn a_visit_goes_down_the_gradient_of_its_row() {
         descent.rate = Some(Rate::Constant(1e-3));
         for row in 0..data.n_rows() {
             // A task of this row alone, after a step that brings the plane off 0.
-            let one = Task { rows: Some([row as u32].into()), ..Task::new(data.clone()) };
+            let one = Task::new(data.clone()).with_rows(Some([row as u32].into()));
             let mut run = descent.start(&one).unwrap();
             let state = String::from_utf8(run.save().as_bytes().to_vec()).unwrap();
             run.restore(&with_plane(&state, &start)).unwrap();
@@ -282,7 +282,7 @@ fn row_by_row_comes_to_where_the_batch_comes() {
     let rows = [[-2.0], [-1.0], [0.5], [1.0], [2.0], [-0.5]];
     let overlapping = Dataset::from_rows(&rows, &["a", "b", "a", "b", "b", "a"]).unwrap();
     let task = Task::new(overlapping);
-    let limits = Limits { epochs: Some(40_000), updates: None };
+    let limits = Limits::default().with_epochs(Some(40_000));
     for criterion in [Criterion::Squared, Criterion::Logistic] {
         let mut batch = Descent::on(criterion);
         batch.rest = 1e-9;
@@ -327,18 +327,18 @@ fn batch_lms_follows_its_formula_and_rests_at_least_squares() {
     lms.scale = Scaling::None;
     lms.rate = Some(Rate::Constant(0.125));
     let mut run = lms.start(&task).unwrap();
-    run.advance(Budget { visits: u64::MAX, updates: 1 });
+    run.advance(Budget::new(u64::MAX, 1));
     // From 0 the first step adds η Σ y x.
     let plane = run.model().planes.remove(0);
     assert_eq!((plane.weights, plane.bias), (vec![0.125 * 1.5, 0.125 * 5.0], 0.0));
     let remark = &run.remarks()[0];
     assert_eq!(remark.name, "rate");
-    let bound = remark.data["bound"].as_f64().unwrap();
+    let bound = remark.data.get("bound").unwrap().as_f64().unwrap();
     // The largest eigenvalue of Σ z zᵀ of these rows is 15.88524; twelve steps come close to it.
     assert!((bound / (2.0 / 15.88524) - 1.0).abs() < 1e-3, "{bound}");
     let mut lms = Descent::lms();
     lms.rest = 1e-12;
-    let limits = Limits { epochs: Some(100_000), updates: None };
+    let limits = Limits::default().with_epochs(Some(100_000));
     let fit = lms.fit(&task, &limits, &mut ()).unwrap();
     let least = linsep::learn::least_squares::LeastSquares::default();
     let squares = least.fit(&task, &Limits::default(), &mut ()).unwrap();

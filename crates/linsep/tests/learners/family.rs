@@ -12,7 +12,7 @@ use linsep::verdict::{Judge, Verdict};
 use linsep::{Budget, Dataset, Learner, Limits, Plane, Status, Stop, Task};
 
 fn epochs(epochs: u64) -> Limits {
-    Limits { epochs: Some(epochs), updates: None }
+    Limits::default().with_epochs(Some(epochs))
 }
 
 /// Raw columns, rows in the order of the file.
@@ -125,7 +125,7 @@ fn relaxation_never_leads_away_from_a_solution() {
             };
             let mut before = away(&run.model().planes[0]);
             for _ in 0..200 {
-                if run.advance(Budget { visits: u64::MAX, updates: 1 }) != Status::Running {
+                if run.advance(Budget::new(u64::MAX, 1)) != Status::Running {
                     break;
                 }
                 let after = away(&run.model().planes[0]);

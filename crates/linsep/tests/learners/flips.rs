@@ -53,7 +53,7 @@ fn svm(number: u64, gap: f64, loss: HingeLoss) -> Svm {
 }
 
 fn fit(learner: &dyn Learner, task: &Task) -> Fit {
-    let limits = Limits { epochs: Some(50_000), updates: None };
+    let limits = Limits::default().with_epochs(Some(50_000));
     learner.fit(task, &limits, &mut ()).unwrap()
 }
 
@@ -168,7 +168,7 @@ fn machines_side_by_side_are_final_where_the_winner_leads_everywhere() {
     assert_eq!(dual, 0);
     assert!(ball > 100, "{ball}");
     let early = Logistic::default();
-    let early = early.fit(&task, &Limits { epochs: Some(0), updates: None }, &mut ()).unwrap();
+    let early = early.fit(&task, &Limits::default().with_epochs(Some(0)), &mut ()).unwrap();
     let error = final_rows(&early.certificate.claims, &early.model, &task).unwrap_err();
     assert!(error.to_string().contains("proved"), "{error}");
 }

@@ -70,7 +70,7 @@ fn the_plane_is_the_one_of_the_exact_margin() {
         let plane = &fit.model.planes[0];
         let score = |row: usize| {
             let sign = if task.data.class_of(row) == 1 { 1.0 } else { -1.0 };
-            sign * fit.model.scores(&task.data.row(row))[0]
+            sign * fit.model.scores(&task.data.row(row)).unwrap()[0]
         };
         let scores: Vec<f64> = (0..task.data.n_rows()).map(score).collect();
         assert!(scores.iter().all(|score| *score >= 1.0 - 1e-9), "{scores:?}");
@@ -88,9 +88,11 @@ fn the_plane_is_the_one_of_the_exact_margin() {
         assert!(apart.fold(0.0, f64::max) < 1e-9 * length, "w is no sum of rows");
         // 1/|w| is the margin, and the proved interval of the distance holds it.
         assert!((1.0 / length / margin.gamma.lower.unwrap() - 1.0).abs() < 1e-12);
-        let distance = &fit.remarks[0].data["distance"];
-        let (low, high) =
-            (distance["lower"].as_f64().unwrap(), distance["upper"].as_f64().unwrap());
+        let distance = fit.remarks[0].data.get("distance").unwrap();
+        let (low, high) = (
+            distance.get("lower").unwrap().as_f64().unwrap(),
+            distance.get("upper").unwrap().as_f64().unwrap(),
+        );
         let nearest = scores.iter().copied().fold(f64::INFINITY, f64::min) / length;
         assert!(0.99 * high < low && low <= nearest * (1.0 + 1e-12) && low <= high);
     }
@@ -107,7 +109,7 @@ fn a_soft_margin_tends_to_it() {
     let hard = fit(&task);
     let mut svm = Svm::default();
     (svm.loss, svm.c, svm.gap) = (HingeLoss::Plain, 1e4, 1e-9);
-    let limits = Limits { epochs: Some(1000), updates: None };
+    let limits = Limits::default().with_epochs(Some(1000));
     let soft = svm.fit(&task, &limits, &mut ()).unwrap();
     let (hard, soft) = (&hard.model.planes[0], &soft.model.planes[0]);
     let length: f64 = hard.weights.iter().map(|w| w * w).sum::<f64>().sqrt();
@@ -288,8 +290,11 @@ fn beyond_the_limits_the_best_plane_is_given_with_its_interval() {
     };
     assert_eq!(reason, stated);
     assert!(separable.name() == "separable" && holds(separable, &task.data));
-    let distance = &fit.remarks[0].data["distance"];
-    let (low, high) = (distance["lower"].as_f64().unwrap(), distance["upper"].as_f64().unwrap());
+    let distance = fit.remarks[0].data.get("distance").unwrap();
+    let (low, high) = (
+        distance.get("lower").unwrap().as_f64().unwrap(),
+        distance.get("upper").unwrap().as_f64().unwrap(),
+    );
     // Columns 1 and on carry nothing: the rows are at ±1 of column 0, or a little more.
     assert!(0.0 < low && low <= 1.2 && high >= 1.0 && low <= high, "{low} {high}");
     assert!(support_rows(&fit.certificate.claims, &task).is_err());
@@ -300,6 +305,6 @@ fn what_cannot_be_proved_or_has_one_side_is_refused_at_once() {
     let data = example("iris.csv").with_classes(&["0".into(), "1".into(), "2".into()], false);
     let data = data.unwrap();
     let only: Vec<u32> = (0..50).collect();
-    let part = Task { rows: Some(only.into()), ..Task::new(data) };
+    let part = Task::new(data).with_rows(Some(only.into()));
     assert_eq!(HardMargin.start(&part).err().unwrap().code(), Code::FOLD);
 }

@@ -33,7 +33,7 @@ impl Setting {
     }
 
     fn fit(&self, task: &Task) -> Fit {
-        let limits = Limits { epochs: Some(20_000), updates: None };
+        let limits = Limits::default().with_epochs(Some(20_000));
         self.learner().fit(task, &limits, &mut ()).unwrap()
     }
 
@@ -143,7 +143,7 @@ fn the_certificate_says_what_plain_sums_say() {
 
 /// A slow way to small objectives: subgradients with falling steps, the best of all seen.
 fn slow_best(setting: &Setting, table: &Table, model: &LinearModel) -> f64 {
-    let zero = Plane { weights: vec![0.0; table.rows[0].len()], bias: 0.0 };
+    let zero = Plane::new(vec![0.0; table.rows[0].len()], 0.0);
     let mut planes = vec![zero; model.classes.len()];
     let mut best = f64::INFINITY;
     for step in 0..4000 {
@@ -198,10 +198,10 @@ fn storage_and_threads_change_no_bit() {
         let few = |setting: &Setting| table.rows.len() < 9000 || setting.gap > 1e-5;
         for setting in settings().into_iter().filter(few) {
             let words = format!("{}, {setting:?}", table.name);
-            let limits = Limits { epochs: Some(8), updates: None };
+            let limits = Limits::default().with_epochs(Some(8));
             let run = |task: &Task| setting.learner().fit(task, &limits, &mut ()).unwrap();
             let one = run(&task);
-            let threads = run(&Task { threads: 2, ..task.clone() });
+            let threads = run(&task.clone().with_threads(2));
             let storage = run(&Task::new(task.data.with_other_storage()));
             assert_eq!(bits(&one.model), bits(&threads.model), "{words}");
             assert_eq!(bits(&one.model), bits(&storage.model), "{words}");
@@ -251,7 +251,7 @@ fn two_classes_are_one_plane() {
             let half = |sign: f64| {
                 let plane = &fit.model.planes[0];
                 let weights = plane.weights.iter().map(|w| 0.5 * sign * w).collect();
-                Plane { weights, bias: 0.5 * sign * plane.bias }
+                Plane::new(weights, 0.5 * sign * plane.bias)
             };
             let (primal, _) = setting.primal(&table, &names, &[half(-1.0), half(1.0)]);
             assert!((primal - claimed.primal).abs() <= 1e-9 * primal, "{primal}");
@@ -265,7 +265,7 @@ fn what_a_machine_of_k_classes_cannot_do_is_said() {
     let mut logistic = Logistic::default();
     logistic.solver = "dual".parse().unwrap();
     let words = |learner: &dyn Learner| learner.start(&task).err().unwrap().to_string();
-    assert!(words(&logistic).contains("--solver dual"));
+    assert!(words(&logistic).contains("`solver=dual`"));
     logistic = Logistic::default();
     logistic.l1 = 1.0;
     assert!(words(&logistic).contains("l2"));

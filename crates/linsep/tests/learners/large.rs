@@ -57,7 +57,7 @@ fn learner(name: &str, settings: &[(&str, &str)]) -> Box<dyn Learner> {
 }
 
 fn fit(learner: &dyn Learner, data: &Arc<Dataset>, threads: usize) -> Fit {
-    let task = Task { threads, ..Task::new(data.clone()) };
+    let task = Task::new(data.clone()).with_threads(threads);
     learner.fit(&task, &Limits::default(), &mut ()).unwrap()
 }
 

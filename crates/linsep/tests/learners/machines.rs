@@ -8,20 +8,19 @@ use linsep::proof::{Scheme, check_claim};
 use linsep::rng::{Purpose, Stream};
 use linsep::run::reduction::{OneVsOne, OneVsRest, OneVsRestLast};
 use linsep::{
-    Ballot, Budget, Claim, Dataset, Learner, Limits, LinearModel, Link, Plane, Rule, State, Status,
-    Stop, Task, Training, drive,
+    Ballot, Budget, Claim, Dataset, Learner, Limits, LinearModel, Plane, Rule, State, Status, Stop,
+    Task, Training, drive,
 };
 use std::collections::BTreeMap;
 
 fn model(rule: Rule, planes: &[(&[f64], f64)], classes: &[&str]) -> LinearModel {
     let width = planes[0].0.len();
-    LinearModel {
-        planes: planes.iter().map(|(w, b)| Plane { weights: w.to_vec(), bias: *b }).collect(),
+    LinearModel::new(
+        planes.iter().map(|(w, b)| Plane::new(w.to_vec(), *b)).collect(),
         rule,
-        link: Link::None,
-        classes: classes.iter().map(|class| (*class).to_owned()).collect(),
-        input: linsep::data::input::InputMap::plain(width),
-    }
+        classes.iter().map(|class| (*class).to_owned()).collect(),
+        linsep::data::input::InputMap::plain(width),
+    )
 }
 
 /// A model whose scores are given directly: only its rule is used.
@@ -116,7 +115,7 @@ fn ambiguous_rows_are_counted_and_resolved() {
     let ambiguous = found.ambiguous.unwrap();
     assert_eq!((found.errors, ambiguous.rows, ambiguous.errors), (3, 4, 3));
     assert_eq!(machines.evaluate(&data, None, 3), found);
-    let joint = LinearModel { rule: Rule::ArgMax, ..machines.clone() };
+    let joint = machines.clone().with_rule(Rule::ArgMax);
     let same = joint.evaluate(&data, None, 1);
     assert_eq!((same.errors, same.ambiguous), (3, None));
     let fewer = model(Rule::RestLast, &[(&[1.0], -4.0), (&[-1.0], -4.0)], &["a", "b", "c"]);
@@ -162,7 +161,7 @@ fn a_duel_is_the_learner_on_its_two_classes() {
                     planes.extend(fit(variant.learner().as_ref(), &part).model.planes);
                 }
             }
-            let expected = LinearModel { planes, ..found.clone() };
+            let expected = found.clone().with_planes(planes);
             assert_eq!(
                 crate::support::numbers(&found, |x| x),
                 crate::support::numbers(&expected, |x| x),
@@ -227,7 +226,7 @@ fn machines_of_different_size_keep_step() {
             }
         }
         for limit in [0, 1, 2, 7, 19] {
-            let limits = Limits { epochs: Some(1000), updates: Some(limit) };
+            let limits = Limits::default().with_epochs(Some(1000)).with_updates(Some(limit));
             let found = learner.fit(&task, &limits, &mut ()).unwrap();
             if found.stop == Stop::Updates {
                 assert_eq!(found.progress.updates, limit, "{words}");
@@ -273,7 +272,7 @@ fn a_duel_that_cannot_be_won_is_refuted_as_a_pair() {
         assert_eq!(claim.problem().unwrap().scheme, Scheme::Pair);
         assert!(check_claim(claim, &data, &data.reading_field(), true, 1).holds());
     }
-    let part = Task { rows: Some([0u32, 2, 4, 5].into()), ..Task::new(data.clone()) };
+    let part = Task::new(data.clone()).with_rows(Some([0u32, 2, 4, 5].into()));
     let fit = learner.fit(&part, &Limits::default(), &mut ()).unwrap();
     // Of rows that were not learned from nothing is claimed, unless it holds for them too.
     for claim in &fit.certificate.claims {
@@ -288,14 +287,14 @@ fn a_duel_that_cannot_be_won_is_refuted_as_a_pair() {
 fn a_duel_without_rows_is_harmless() {
     let rows = [[0.], [1.], [5.], [6.], [9.], [12.]];
     let data = Dataset::from_rows(&rows, &["a", "a", "b", "b", "c", "d"]).unwrap();
-    let task = Task { rows: Some([0u32, 1, 2, 3].into()), ..Task::new(data) };
+    let task = Task::new(data).with_rows(Some([0u32, 1, 2, 3].into()));
     for variant in variants_of(&["multiclass", "order", "scale", "verdict", "class-weight"]) {
         if variant.value("multiclass").is_some() && variant.accepts(&task) {
             let found = fit(variant.learner().as_ref(), &task);
             let planes = found.model.planes.iter();
             let mut numbers = planes.flat_map(|plane| plane.weights.iter().chain([&plane.bias]));
             assert!(numbers.all(|x| x.is_finite()), "{}", variant.words());
-            assert_eq!(found.model.predict(&[0.5]), found.model.predict(&[0.25]));
+            assert_eq!(found.model.predict(&[0.5]).unwrap(), found.model.predict(&[0.25]).unwrap());
             let ends = variant.is("multiclass", &["ovo"]) && variant.recipe.name == "perceptron";
             if ends {
                 let found = variant.learner().fit(&task, &epochs(2000), &mut ()).unwrap();
@@ -331,19 +330,24 @@ fn the_label_is_constant_between_two_points_of_a_region() {
             (0..classes).map(|_| (small(width), small(1)[0])).collect();
         let planes: Vec<(&[f64], f64)> = planes.iter().map(|(w, b)| (&w[..], *b)).collect();
         let argmax = model(Rule::ArgMax, &planes, &names[..classes]);
-        let rest = LinearModel { rule: Rule::Rest, ..argmax.clone() };
+        let rest = argmax.clone().with_rule(Rule::Rest);
         let ends: Vec<Vec<f64>> = (0..20).map(|_| small(width)).collect();
-        let open = |model: &LinearModel, x: &[f64]| model.is_ambiguous(&model.scores(x));
+        let open = |model: &LinearModel, x: &[f64]| model.is_ambiguous(&model.scores(x).unwrap());
         for (p, q) in ends.iter().zip(&ends[1..]) {
             let way = |k: u32| -> Vec<f64> {
                 let part = f64::from(k) / 16.0;
                 p.iter().zip(q).map(|(a, b)| a + part * (b - a)).collect()
             };
-            if argmax.predict(p) == argmax.predict(q) {
+            if argmax.predict(p).unwrap() == argmax.predict(q).unwrap() {
                 walks += 1;
-                assert!((0..=16).all(|k| argmax.predict(&way(k)) == argmax.predict(p)));
+                assert!(
+                    (0..=16)
+                        .all(|k| argmax.predict(&way(k)).unwrap() == argmax.predict(p).unwrap())
+                );
             }
-            let clear = !open(&rest, p) && !open(&rest, q) && rest.predict(p) == rest.predict(q);
+            let clear = !open(&rest, p)
+                && !open(&rest, q)
+                && rest.predict(p).unwrap() == rest.predict(q).unwrap();
             bent += u32::from(clear && (0..=16).any(|k| open(&rest, &way(k))));
         }
     }
@@ -358,9 +362,9 @@ fn a_boundary_is_where_two_scores_are_equal() {
     let planes: [(&[f64], f64); 3] = [(&[1.0, 0.0], 0.0), (&[0.0, 2.0], 1.0), (&[-1.0, -1.0], 5.0)];
     let argmax = model(Rule::ArgMax, &planes, &names);
     let boundary = argmax.boundary((0, 2)).unwrap();
-    assert_eq!(boundary, Plane { weights: vec![-2.0, -1.0], bias: 5.0 });
+    assert_eq!(boundary, Plane::new(vec![-2.0, -1.0], 5.0));
     let fewer = model(Rule::RestLast, &planes[..2], &names);
-    assert_eq!(fewer.boundary((1, 2)), Some(Plane { weights: vec![0.0, -2.0], bias: -1.0 }));
+    assert_eq!(fewer.boundary((1, 2)), Some(Plane::new(vec![0.0, -2.0], -1.0)));
     let duels = model(Rule::Vote, &planes, &names);
     assert_eq!(duels.boundary((1, 2)), Some(duels.planes[2].clone()));
     let ballot = Rule::Ballot(Ballot::new(vec![vec![1]; 3], Rule::Rest));
@@ -381,10 +385,10 @@ fn a_lead_is_a_distance_within_which_nothing_changes() {
             let planes: Vec<(&[f64], f64)> = planes.iter().map(|(w, b)| (&w[..], *b)).collect();
             let model = model(rule.clone(), &planes, &names[..classes]);
             let (leads, x) = (model.leads().unwrap(), [number(), number()]);
-            let lead = leads.of(&model.scores(&x));
+            let lead = leads.of(&model.scores(&x).unwrap());
             assert!(lead.is_finite());
             if lead <= 0.0 {
-                assert!(rule == Rule::Vote && model.is_ambiguous(&model.scores(&x)));
+                assert!(rule == Rule::Vote && model.is_ambiguous(&model.scores(&x).unwrap()));
                 continue;
             }
             let around = |distance: f64| {
@@ -392,15 +396,21 @@ fn a_lead_is_a_distance_within_which_nothing_changes() {
                     .map(move |k| (f64::from(k) * std::f64::consts::PI / 360.0).sin_cos())
                     .map(move |(s, c)| [x[0] + distance * c, x[1] + distance * s])
             };
-            assert!(around(0.999 * lead).all(|y| model.predict(&y) == model.predict(&x)));
+            assert!(
+                around(0.999 * lead)
+                    .all(|y| model.predict(&y).unwrap() == model.predict(&x).unwrap())
+            );
             if rule != Rule::Vote {
-                assert!(around(1.02 * lead).any(|y| model.predict(&y) != model.predict(&x)));
+                assert!(
+                    around(1.02 * lead)
+                        .any(|y| model.predict(&y).unwrap() != model.predict(&x).unwrap())
+                );
             }
         }
     }
     let one = model(Rule::Sign, &[(&[3.0, 4.0], 5.0)], &["no", "yes"]);
     let leads = one.leads().unwrap();
-    assert_eq!(leads.of(&one.scores(&[1.0, 1.0])), 12.0 / 5.0);
+    assert_eq!(leads.of(&one.scores(&[1.0, 1.0]).unwrap()), 12.0 / 5.0);
     assert_eq!(leads.of(&[-10.0]), 2.0);
     let flat = model(Rule::Sign, &[(&[0.0, 0.0], 5.0)], &["no", "yes"]);
     assert_eq!(flat.leads().unwrap().of(&[5.0]), f64::INFINITY);
@@ -431,9 +441,10 @@ fn the_ballot_is_the_vote_of_all_planes_that_there_were() {
         }
         let model = ballot.model();
         for row in &table.rows {
-            let sign = |plane: &LinearModel| if plane.scores(row)[0] >= 0.0 { 1.0 } else { -1.0 };
+            let sign =
+                |plane: &LinearModel| if plane.scores(row).unwrap()[0] >= 0.0 { 1.0 } else { -1.0 };
             let lead: f64 = planes.iter().map(sign).sum();
-            assert_eq!(model.scores(row), [lead / planes.len() as f64], "{}", table.name);
+            assert_eq!(model.scores(row).unwrap(), [lead / planes.len() as f64], "{}", table.name);
         }
     }
 }
@@ -495,7 +506,7 @@ fn a_ballot_is_proved_only_through_the_plane_that_decides_it() {
     let decided = model(votes, &planes, &["a", "b"]);
     assert_eq!(decided.deciding_plane(), Some(&decided.planes[0]));
     let votes = Rule::Ballot(Ballot::new(vec![vec![2, 1, 1]], Rule::Sign));
-    assert_eq!(LinearModel { rule: votes, ..decided }.deciding_plane(), None);
+    assert_eq!(decided.with_rule(votes).deciding_plane(), None);
 }
 
 /// Ballots under every scheme: what a machine says is what its planes say.
@@ -514,20 +525,19 @@ fn ballots_of_several_classes_score_machine_by_machine() {
         assert_eq!(votes.len(), rule.n_scores(3), "{name}");
         for row in &uneven().rows {
             let mut from = 0;
-            let scores = model.scores(row);
+            let scores = model.scores(row).unwrap();
             for (votes, score) in votes.iter().zip(&scores) {
                 let planes = model.planes[from..from + votes.len()].to_vec();
                 let one = vec![votes.clone()];
-                let part = LinearModel {
-                    planes,
-                    rule: Rule::Ballot(Ballot::new(one, Rule::Sign)),
-                    ..model.clone()
-                };
-                assert_eq!(part.scores(row)[0], *score, "{name}");
+                let part = model
+                    .clone()
+                    .with_planes(planes)
+                    .with_rule(Rule::Ballot(Ballot::new(one, Rule::Sign)));
+                assert_eq!(part.scores(row).unwrap()[0], *score, "{name}");
                 assert!(score.abs() <= 1.0);
                 from += votes.len();
             }
-            let plain = LinearModel { rule: (**rule).clone(), ..model.clone() };
+            let plain = model.clone().with_rule((**rule).clone());
             assert_eq!(model.class_of(&scores), plain.class_of(&scores), "{name}");
         }
     }

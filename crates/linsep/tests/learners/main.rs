@@ -1,5 +1,7 @@
 //! Learners: laws, agreement with peers, pausing, proofs of optimality.
 
+mod abilities;
+mod ability_table;
 mod basis;
 mod cases;
 mod conformance;
@@ -7,6 +9,7 @@ mod deciding;
 mod descent;
 mod direct;
 mod discrete;
+mod examples;
 mod family;
 mod flips;
 mod hard_margin;
@@ -25,6 +28,7 @@ mod sampling;
 
 #[path = "../support/brute.rs"]
 mod brute;
+mod bulk;
 #[path = "../support/files.rs"]
 mod files;
 #[path = "../support/proofs.rs"]

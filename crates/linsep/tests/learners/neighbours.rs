@@ -54,11 +54,11 @@ fn neighbours_are_those_of_a_plain_search_and_threads_change_nothing() {
         let train: Vec<u32> = (0..40).collect();
         let test: Vec<u32> = (40..60).collect();
         for k in [1, 2, 3, 5, 40, 100] {
-            let found = Neighbours { k }.predict(&data, &train, &test, 1).unwrap();
+            let found = Neighbours::new(k).predict(&data, &train, &test, 1).unwrap();
             let expected: Vec<u32> =
                 test.iter().map(|row| plainly(&data, &train, *row, k)).collect();
             assert_eq!(found, expected, "k {k}, seed {seed}");
-            assert_eq!(found, Neighbours { k }.predict(&data, &train, &test, 7).unwrap());
+            assert_eq!(found, Neighbours::new(k).predict(&data, &train, &test, 7).unwrap());
         }
     }
 }
@@ -68,7 +68,7 @@ fn ties_go_to_the_earlier_row_and_the_closer_class() {
     let rows = [[0.0], [2.0], [1.0], [1.0], [5.0]];
     let data = Dataset::from_rows(&rows, &["a", "b", "c", "a", "b"]).unwrap();
     let predict =
-        |k, train: &[u32], test| Neighbours { k }.predict(&data, train, &[test], 1).unwrap()[0];
+        |k, train: &[u32], test| Neighbours::new(k).predict(&data, train, &[test], 1).unwrap()[0];
     // Rows 0 and 1 are equally far from row 2: the earlier one counts.
     assert_eq!(predict(1, &[0, 1], 2), 0);
     assert_eq!(predict(1, &[1, 0], 2), 1);
@@ -81,7 +81,7 @@ fn ties_go_to_the_earlier_row_and_the_closer_class() {
 fn columns_are_scaled_constants_do_not_count_and_weights_vote() {
     let rows = [[0.0, 0.0, 7.0], [1.0, 1000.0, 7.0], [0.9, 0.0, 7.0], [0.0, 900.0, 7.0]];
     let data = Dataset::from_rows(&rows, &["a", "b", "a", "b"]).unwrap();
-    let found = Neighbours { k: 1 }.predict(&data, &[0, 1], &[2, 3], 1).unwrap();
+    let found = Neighbours::new(1).predict(&data, &[0, 1], &[2, 3], 1).unwrap();
     assert_eq!(found.len(), 2);
     let mut builder = DatasetBuilder::new(1);
     for (x, label, weight) in
@@ -92,7 +92,7 @@ fn columns_are_scaled_constants_do_not_count_and_weights_vote() {
     }
     let data = builder.finish().unwrap();
     // Two votes of 1 against one of 3; the row of weight 0 is not there.
-    assert_eq!(Neighbours { k: 3 }.predict(&data, &[0, 1, 2, 3], &[4], 1).unwrap(), [1]);
+    assert_eq!(Neighbours::new(3).predict(&data, &[0, 1, 2, 3], &[4], 1).unwrap(), [1]);
     assert_eq!(majority(&data, &[0, 1, 2]), 1);
     assert_eq!(majority(&data, &[0, 2, 3]), 0);
 }
@@ -101,8 +101,8 @@ fn columns_are_scaled_constants_do_not_count_and_weights_vote() {
 fn too_much_work_is_refused_before_it_begins() {
     let data = grid(10, 1, 3, 0);
     let rows: Vec<u32> = (0..10).cycle().take(200_000).collect();
-    let error = Neighbours { k: 1 }.predict(&data, &rows, &rows, 1).unwrap_err().to_string();
+    let error = Neighbours::new(1).predict(&data, &rows, &rows, 1).unwrap_err().to_string();
     assert!(error.contains("too many pairs"), "{error}");
-    assert!(Neighbours { k: 0 }.predict(&data, &[0], &[1], 1).is_err());
-    assert!(Neighbours { k: 1 }.predict(&data, &[], &[1], 1).is_err());
+    assert!(Neighbours::new(0).predict(&data, &[0], &[1], 1).is_err());
+    assert!(Neighbours::new(1).predict(&data, &[], &[1], 1).is_err());
 }

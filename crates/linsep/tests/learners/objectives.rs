@@ -132,7 +132,7 @@ fn forty_problems_are_solved_as_well_as_by_any_peer() {
         let name = format!("{} {} {} {}", case.seed, case.shape, case.loss, case.penalty);
         let learner = Recipe::find(learner).unwrap().build(&settings).unwrap();
         let data = case.data();
-        let limits = Limits { epochs: Some(20_000), ..Limits::default() };
+        let limits = Limits::default().with_epochs(Some(20_000));
         let fit = learner.fit(&Task::new(data.clone()), &limits, &mut ()).unwrap();
         let own: Vec<PeerPlane> = fit
             .model

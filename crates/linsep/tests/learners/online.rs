@@ -45,7 +45,7 @@ fn carrying_on_is_one_epoch_over_all_rows() {
                     let part = Task::new(part(&table, rows, &classes));
                     let mut training = variant.learner().start(&part).unwrap();
                     if let Some(state) = &state {
-                        training.carry_on(state).unwrap();
+                        training.carries_on().unwrap().carry_on(state).unwrap();
                     }
                     drive(training.as_mut(), &epochs(1), &mut ());
                     updates += training.progress().updates;
@@ -115,10 +115,11 @@ fn every_online_learner_carries_on_and_no_other_does() {
         let mut after = variant.learner().start(&other).unwrap();
         let words = variant.words();
         if !variant.is_online() || variant.recipe.name == "ho-kashyap" {
-            assert!(after.carry_on(&before.save()).is_err(), "{words}");
+            assert!(after.carries_on().is_none(), "{words}");
             continue;
         }
-        after.carry_on(&before.save()).unwrap_or_else(|e| panic!("{words}: {e}"));
+        let run = after.carries_on().unwrap_or_else(|| panic!("{words}"));
+        run.carry_on(&before.save()).unwrap_or_else(|e| panic!("{words}: {e}"));
         assert_eq!(after.progress().visits, 0, "{words}");
         // What moved in the first run is where the second begins; centring changes the last digits.
         if variant.recipe.name != "pocket" {
@@ -127,7 +128,8 @@ fn every_online_learner_carries_on_and_no_other_does() {
                 assert!((a - b).abs() <= 1e-12 * a.abs().max(1.0), "{words}: {a} {b}");
             }
         }
-        assert_eq!(after.margin_ceiling(), None, "{words}: nothing is known about other data");
+        let ceiling = after.bounds_margin().and_then(|run| run.margin_ceiling());
+        assert_eq!(ceiling, None, "{words}: nothing is known about other data");
         drive(after.as_mut(), &epochs(2), &mut ());
         assert!(after.progress().epochs <= 2, "{words}");
         // It can be saved and restored like any other run.
@@ -172,7 +174,7 @@ fn wild_numbers_in_a_state_are_refused_or_harmless() {
                         Err(_) => refused += 1,
                     }
                     let mut run = variant.learner().start(&task).unwrap();
-                    if run.carry_on(&state).is_ok() {
+                    if run.carries_on().is_some_and(|run| run.carry_on(&state).is_ok()) {
                         run.advance(Budget::visits(200));
                         taken += 1;
                     }
@@ -233,7 +235,7 @@ fn stop_rules_are_met_when_they_say_so_and_not_before() {
         assert_eq!(wrong(training.as_ref()), 0, "{stop}");
         assert!(training.certificate().proves_something(), "{stop}");
     }
-    let limits = Limits { epochs: Some(400), updates: None };
+    let limits = Limits::default().with_epochs(Some(400));
     let fit = stopping(StopRule::Limit).fit(&task, &limits, &mut ()).unwrap();
     assert_eq!((fit.stop, fit.progress.last_mistakes), (Stop::Epochs, Some(0)));
     assert!(fit.certificate.proves_something(), "what it found is checked all the same");

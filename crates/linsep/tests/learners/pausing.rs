@@ -185,7 +185,7 @@ fn the_update_limit_is_kept_exactly() {
         let task = table.task();
         for variant in online_movers() {
             for limit in [0, 1, 2, 7, 30] {
-                let limits = Limits { epochs: Some(1000), updates: Some(limit) };
+                let limits = Limits::default().with_epochs(Some(1000)).with_updates(Some(limit));
                 let found = variant.learner().fit(&task, &limits, &mut ()).unwrap();
                 let words = format!("{limit} updates, {}, {}", table.name, variant.words());
                 if variant.may_rest() && found.stop == Stop::Finished {
@@ -206,7 +206,7 @@ fn a_budget_of_updates_is_kept_exactly() {
             let mut training = variant.learner().start(&task).unwrap();
             for updates in [0, 1, 3, 2] {
                 let before = training.progress();
-                let status = training.advance(Budget { visits: 500, updates });
+                let status = training.advance(Budget::new(500, updates));
                 let now = training.progress();
                 let words = format!("{}, {}", table.name, variant.words());
                 assert!(now.updates - before.updates <= updates, "{words}");

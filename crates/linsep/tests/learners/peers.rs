@@ -12,7 +12,7 @@ use serde_json::Value;
 fn scores(model: &LinearModel, data: &Dataset, centred: bool) -> Vec<f64> {
     let mut all = Vec::new();
     for row in 0..data.n_rows() {
-        let mut scores = model.scores(&data.row(row));
+        let mut scores = model.scores(&data.row(row)).unwrap();
         if centred && scores.len() > 1 {
             let mean = scores.iter().sum::<f64>() / scores.len() as f64;
             scores.iter_mut().for_each(|score| *score -= mean);
@@ -43,12 +43,14 @@ fn scores_agree_with_the_peers_to_nine_digits() {
             let fit = recipe.build(&settings).unwrap();
             let fit = fit.fit(&task, &Limits::default(), &mut ()).unwrap();
             assert!(fit.certificate.proves_something(), "{name} {case}");
-            let plane = |value: &Value| Plane {
-                weights: serde_json::from_value(value["weights"].clone()).unwrap(),
-                bias: value["bias"].as_f64().unwrap(),
+            let plane = |value: &Value| {
+                Plane::new(
+                    serde_json::from_value(value["weights"].clone()).unwrap(),
+                    value["bias"].as_f64().unwrap(),
+                )
             };
             let planes = case["planes"].as_array().unwrap().iter().map(plane).collect();
-            let peer = LinearModel { planes, ..fit.model.clone() };
+            let peer = fit.model.clone().with_planes(planes);
             let centred = recipe.name != "least-squares";
             let ours = scores(&fit.model, &data, centred);
             let theirs = scores(&peer, &data, centred);

@@ -23,7 +23,7 @@ struct Trial {
     gap: f64,
 }
 
-const LIMITS: Limits = Limits { epochs: Some(500), updates: None };
+const LIMITS: Limits = Limits::new(Some(500), None);
 
 impl Trial {
     fn draw(stream: &mut Stream, number: usize) -> Trial {
@@ -127,7 +127,7 @@ impl Trial {
 
     /// The derivatives of the losses.
     fn slopes(&self, signs: &[f64], plane: &Plane) -> Plane {
-        let mut slopes = Plane { weights: vec![0.0; plane.weights.len()], bias: 0.0 };
+        let mut slopes = Plane::new(vec![0.0; plane.weights.len()], 0.0);
         for (i, row) in self.rows.iter().enumerate() {
             let slope = self.loss(signs[i] * score(row, plane)).1;
             let a = self.c * self.weights[i] * signs[i] * slope;
@@ -146,7 +146,7 @@ impl Trial {
             .map(|(row, w)| w * (1.0 + row.iter().map(|x| x * x).sum::<f64>()))
             .sum();
         let step = 1.0 / (self.c * square * if self.squared { 2.0 } else { 0.25 } + self.l2);
-        let mut plane = Plane { weights: vec![0.0; self.rows[0].len()], bias: 0.0 };
+        let mut plane = Plane::new(vec![0.0; self.rows[0].len()], 0.0);
         let (mut ahead, mut pace) = (plane.clone(), 1.0f64);
         let mut last = f64::INFINITY;
         for _ in 0..20_000 {
@@ -157,28 +157,27 @@ impl Trial {
                 (w.abs() - step * self.l1).max(0.0).copysign(w) / (1.0 + step * self.l2)
             };
             let weights = ahead.weights.iter().zip(&slopes.weights);
-            let next = Plane {
-                weights: weights.map(|(w, s)| prox(*w, *s).max(least).min(most)).collect(),
-                bias: match self.intercept {
+            let next = Plane::new(
+                weights.map(|(w, s)| prox(*w, *s).max(least).min(most)).collect(),
+                match self.intercept {
                     Intercept::Free => ahead.bias - step * slopes.bias,
                     Intercept::Penalised => prox(ahead.bias, slopes.bias),
                     Intercept::None => 0.0,
                 },
-            };
+            );
             let value = self.objective(signs, &next);
             // Momentum that starts anew whenever it went too far.
             pace = if value > last { 1.0 } else { 0.5 + (0.25 + pace * pace).sqrt() };
             let more = if value > last { 0.0 } else { (pace - 1.5) / pace }.max(0.0);
             last = value;
-            ahead = Plane {
-                weights: next
-                    .weights
+            ahead = Plane::new(
+                next.weights
                     .iter()
                     .zip(&plane.weights)
                     .map(|(n, w)| (n + more * (n - w)).max(least).min(most))
                     .collect(),
-                bias: next.bias + more * (next.bias - plane.bias),
-            };
+                next.bias + more * (next.bias - plane.bias),
+            );
             plane = next;
         }
         plane
@@ -377,9 +376,9 @@ fn what_cannot_be_solved_is_refused_with_what_to_use() {
     let mut svm = Svm::default();
     svm.loss = "hinge".parse().unwrap();
     (svm.l1, svm.l2) = (1.0, 0.0);
-    assert!(refused(&svm).contains("use --loss squared-hinge"));
+    assert!(refused(&svm).contains("use `loss=squared-hinge`"));
     (svm.l1, svm.l2) = (0.0, 0.0);
-    assert!(refused(&svm).contains("use --loss squared-hinge or --penalty l2"));
+    assert!(refused(&svm).contains("use `loss=squared-hinge` or `penalty=l2`"));
     let mut logistic = Logistic::default();
     logistic.solver = "newton".parse().unwrap();
     logistic.l1 = 1.0;

@@ -220,7 +220,7 @@ fn both_storages_and_any_threads_give_the_same_density() {
         let first = fit(learner, data.clone()).density;
         assert!(first.is_some());
         assert_eq!(first, fit(learner, data.with_other_storage()).density);
-        let task = Task { threads: 3, ..Task::new(data.clone()) };
+        let task = Task::new(data.clone()).with_threads(3);
         assert_eq!(first, learner.fit(&task, &Limits::default(), &mut ()).unwrap().density);
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn with_rows(claim: &Claim, new_row: impl Fn(u64) -> u64) -> Claim {
         }
         let plain = |(row, lambda): (u64, IBig)| {
             let lambda = lambda.to_string();
-            Weighted { row, line: None, file: None, lambda }
+            Weighted::new(row, lambda)
         };
         *witness = sums.into_iter().map(plain).collect();
     });
@@ -35,7 +35,7 @@ pub(crate) fn with_rows(claim: &Claim, new_row: impl Fn(u64) -> u64) -> Claim {
         }
         let plain = |(row, against, lambda): (u64, String, IBig)| {
             let lambda = lambda.to_string();
-            Against { row, line: None, file: None, against, lambda }
+            Against::new(row, against, lambda)
         };
         *witness = sums.into_iter().map(plain).collect();
     }
@@ -65,12 +65,11 @@ pub(crate) fn for_planes(claim: &mut Claim, mut change: impl FnMut(Option<&str>,
         Claim::Separable { plane, .. } | Claim::Touching { plane, .. } => change(None, plane),
         Claim::JointSeparable { planes } => {
             for plane in planes {
-                let ClassPlane { class, weights, sparse, bias } = plane;
-                let mut exact = ExactPlane {
-                    weights: weights.take(),
-                    sparse: sparse.take(),
-                    bias: bias.take(),
-                };
+                let ClassPlane { class, weights, sparse, bias, .. } = plane;
+                let mut exact = ExactPlane::default()
+                    .with_weights(weights.take())
+                    .with_sparse(sparse.take())
+                    .with_bias(bias.take());
                 change(Some(class), &mut exact);
                 (*weights, *sparse, *bias) = (exact.weights, exact.sparse, exact.bias);
             }

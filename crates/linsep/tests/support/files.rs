@@ -14,15 +14,14 @@ pub(crate) fn mirror(map: &InputMap) -> LinearModel {
     let unit = |j: usize| {
         let mut weights = vec![0.0; map.features];
         weights[j] = 1.0;
-        Plane { weights, bias: 0.0 }
+        Plane::new(weights, 0.0)
     };
-    LinearModel {
-        planes: (0..map.features).map(unit).collect(),
-        rule: Rule::ArgMax,
-        link: Link::None,
-        classes: (0..map.features).map(|j| format!("c{j}")).collect(),
-        input: map.clone(),
-    }
+    LinearModel::new(
+        (0..map.features).map(unit).collect(),
+        Rule::ArgMax,
+        (0..map.features).map(|j| format!("c{j}")).collect(),
+        map.clone(),
+    )
 }
 
 /// What the rows of some files are to a model with this map: features and labels.

@@ -133,7 +133,7 @@ impl Variant {
 
     pub(crate) fn words(&self) -> String {
         let values = self.recipe.effective(&self.settings);
-        let pairs: Vec<String> = values.iter().map(|(k, v)| format!("--{k} {v}")).collect();
+        let pairs: Vec<String> = values.iter().map(|(k, v)| format!("`{k}={v}`")).collect();
         format!("{} {}", self.recipe.name, pairs.join(" "))
     }
 }
@@ -280,7 +280,7 @@ pub(crate) fn fit(learner: &dyn Learner, task: &Task) -> Fit {
 }
 
 pub(crate) fn epochs(epochs: u64) -> Limits {
-    Limits { epochs: Some(epochs), updates: None }
+    Limits::default().with_epochs(Some(epochs))
 }
 
 /// Every number of a model, bit for bit, and the votes of its planes.

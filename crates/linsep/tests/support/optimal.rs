@@ -407,40 +407,30 @@ impl<'a> Numbers<'a> {
         let primal = shown.primal + slack * shown.size;
         let bound = (shown.bound - slack * shown.size).max(-1e300);
         let l2 = self.objective.l2;
-        let optimality = Optimality {
-            objective: self.objective.clone(),
-            dual,
-            primal,
-            bound,
-            gap: (primal - bound) / primal,
-            radius: (l2 > 0.0).then(|| (2.0 * (primal - bound) / l2).sqrt()),
-            bias: None,
-        };
+        let optimality =
+            Optimality::new(self.objective.clone(), dual, primal, bound, (primal - bound) / primal)
+                .with_radius((l2 > 0.0).then(|| (2.0 * (primal - bound) / l2).sqrt()));
         Claim::Optimal { planes: self.planes_of(w), optimality }
     }
 
     fn planes_of(&self, w: &[Vec<f64>]) -> Planes {
         let plane = |w: &[f64]| {
             let (bias, weights) = w.split_last().unwrap();
-            FloatPlane {
-                weights: Some(weights.to_vec()),
-                bias: Some(*bias),
-                ..FloatPlane::default()
-            }
+            FloatPlane::default().with_weights(Some(weights.to_vec())).with_bias(Some(*bias))
         };
         match w {
             [w] => Planes::Two {
-                problem: Problem {
-                    scheme: Scheme::Binary,
-                    positive: vec![self.names[1].clone()],
-                    negative: vec![self.names[0].clone()],
-                },
+                problem: Problem::new(
+                    Scheme::Binary,
+                    vec![self.names[1].clone()],
+                    vec![self.names[0].clone()],
+                ),
                 plane: plane(w),
             },
             _ => Planes::Each(
                 w.iter()
                     .zip(&self.names)
-                    .map(|(w, name)| FloatPlane { class: Some(name.clone()), ..plane(w) })
+                    .map(|(w, name)| plane(w).with_class(Some(name.clone())))
                     .collect(),
             ),
         }

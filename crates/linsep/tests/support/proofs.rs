@@ -2,7 +2,7 @@
 #![allow(dead_code)] // Each test file uses its own part of this one.
 
 use linsep::data::read::{ReadOptions, read};
-use linsep::proof::{CertificateFile, Claim, DataIdentity, Finding, check_claim, check_file};
+use linsep::proof::{CertificateFile, Claim, Finding, check_claim, check_file};
 use linsep::verdict::{Decision, Judge, Verdict, certificate};
 use linsep::{Dataset, Result};
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ pub(crate) fn finding(judge: &Judge, claim: &Claim) -> Finding {
 
 /// Decisions as the content of a certificate file.
 pub(crate) fn file_of(judge: &Judge, decisions: &[Decision]) -> CertificateFile {
-    let identity = DataIdentity { sha256: judge.data.digest(1), rows: judge.data.n_rows() as u64 };
+    let identity = judge.data.identity(1);
     CertificateFile::new(identity, judge.reading(), judge.bias, certificate(decisions))
 }
 

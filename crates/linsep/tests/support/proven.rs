@@ -6,10 +6,9 @@ use crate::proofs::{never, repository};
 use linsep::Dataset;
 use linsep::data::input::InputMap;
 use linsep::data::read::{ReadOptions, ReadingChoice, read_with_map};
-use linsep::proof::digest::digest;
+use linsep::proof::digest::digest_of;
 use linsep::proof::{
-    CertificateFile, Claim, DataIdentity, Finding, Problem, Reading, Rows, Scheme, Weighted,
-    check_file,
+    CertificateFile, Claim, Finding, Problem, Reading, Rows, Scheme, Weighted, check_file,
 };
 use linsep::verdict::{Decision, Judge, Verdict};
 
@@ -87,20 +86,21 @@ impl Proven {
             Ok(file) => file,
             Err(error) => return Finding::Fails(error.to_string()),
         };
-        let mut findings = check_file(&file, &self.table, &digest(&self.table), 1);
+        let mut findings =
+            check_file(&file, &self.table, &digest_of(file.data.digest, &self.table), 1);
         assert_eq!(findings.len(), 1);
         findings.remove(0)
     }
 
     /// Forges the digest of the file, so that the claim speaks of the altered data.
     pub(crate) fn forge(&mut self) {
-        self.file.data.sha256 = digest(&self.table);
+        self.file.data.sha256 = digest_of(self.file.data.digest, &self.table);
     }
 }
 
 fn proven(name: &str, judge: &Judge, claim: Claim) -> Proven {
-    let data = DataIdentity { sha256: judge.data.digest(1), rows: judge.data.n_rows() as u64 };
-    let certificate = linsep::Certificate { claims: vec![claim] };
+    let data = judge.data.identity(1);
+    let certificate = linsep::Certificate::new(vec![claim]);
     Proven {
         name: name.to_owned(),
         by_judge: true,
@@ -183,14 +183,9 @@ pub(crate) fn by_reading() -> Vec<Proven> {
     let joint = |name, judge: &Judge| proven(name, judge, judge.joint(&[], &never).unwrap().claim);
     // Half a unit apart as decimals, a little more in binary64.
     let gap = from_text("x,label\n0.8,p\n0.3,n\n", ReadingChoice::Decimal);
-    let problem = || Problem {
-        scheme: Scheme::Binary,
-        positive: vec!["p".into()],
-        negative: vec!["n".into()],
-    };
+    let problem = || Problem::new(Scheme::Binary, vec!["p".into()], vec!["n".into()]);
     let rows = |lambda: [&str; 2]| -> Vec<Weighted> {
-        let entry =
-            |(row, l): (u64, &str)| Weighted { row, line: None, file: None, lambda: l.into() };
+        let entry = |(row, l): (u64, &str)| Weighted::new(row, l.into());
         (0..).zip(lambda).map(entry).collect()
     };
     let (constant, gamma2) = ("1".to_owned(), "25/521".to_owned());
@@ -231,7 +226,7 @@ pub(crate) fn hand_made() -> Vec<Proven> {
     for name in names {
         let text = std::fs::read(folder.join(format!("{name}.json"))).unwrap();
         let whole = CertificateFile::from_json(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
-        let map = whole.input.as_ref().map(|value| InputMap::from_value(value).unwrap());
+        let map = whole.input.as_ref().map(|value| InputMap::of_certificate(value).unwrap());
         let places = ["csv", "svm"].map(|extension| folder.join(format!("{name}.{extension}")));
         let iris = repository("examples/iris.csv");
         let data = match places.into_iter().find(|path| path.exists()) {
@@ -249,7 +244,7 @@ pub(crate) fn hand_made() -> Vec<Proven> {
                 name: format!("{name} {k}"),
                 by_judge: false,
                 hangs_on_reading: name.starts_with("tie-"),
-                file: CertificateFile { claims: vec![claim.clone()], ..whole.clone() },
+                file: whole.clone().with_claims(vec![claim.clone()]),
                 table: Table::of(&data),
             });
         }

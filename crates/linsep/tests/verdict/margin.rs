@@ -206,11 +206,11 @@ fn the_bound_from_any_start_holds_and_is_that_from_zero_at_zero() {
         let margin = augmented(judge, decision, 1);
         let bounds = judge.mistake_bounds(decision, &margin, &never).unwrap();
         let width = judge.data.n_features();
-        let zero = Plane { weights: vec![0.0; width], bias: 0.0 };
+        let zero = Plane::new(vec![0.0; width], 0.0);
         let from_zero = judge.bound_from(decision, &margin, &bounds, &zero).unwrap();
         assert_eq!(from_zero, bounds.from_zero);
         let mut number = || stream.below(41) as f64 - 20.0;
-        let start = Plane { weights: (0..width).map(|_| number()).collect(), bias: number() };
+        let start = Plane::new((0..width).map(|_| number()).collect(), number());
         let most: u64 =
             judge.bound_from(decision, &margin, &bounds, &start).unwrap().floor().parse().unwrap();
         let mut learner = Perceptron::default();
@@ -218,7 +218,7 @@ fn the_bound_from_any_start_holds_and_is_that_from_zero_at_zero() {
         learner.scale = Scaling::None;
         // The positive side of the question is the later class.
         learner.init = Init::Given(vec![start]);
-        let limits = Limits { epochs: None, updates: None };
+        let limits = Limits::default().with_epochs(None);
         let fit = learner.fit(&Task::new(judge.data.clone()), &limits, &mut ()).unwrap();
         assert!(fit.progress.updates <= most, "{} {most}", fit.progress.updates);
     }

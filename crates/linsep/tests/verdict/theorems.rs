@@ -74,7 +74,7 @@ fn perceptron(start: Option<Vec<f64>>, order: Order) -> Perceptron {
     perceptron.scale = Scaling::None;
     perceptron.order = order;
     if let Some(start) = start {
-        perceptron.init = Init::Given(vec![Plane { bias: start[0], weights: start[1..].to_vec() }]);
+        perceptron.init = Init::Given(vec![Plane::new(start[1..].to_vec(), start[0])]);
     }
     perceptron
 }
@@ -101,7 +101,7 @@ fn every_correction_keeps_what_the_two_proofs_say_of_it() {
                 };
                 let (mut k, mut before) = (0, first.clone());
                 loop {
-                    let status = run.advance(Budget { visits: u64::MAX, updates: 1 });
+                    let status = run.advance(Budget::new(u64::MAX, 1));
                     let now = whole(&run.model().planes[0]);
                     if now == before {
                         assert_eq!(status, Status::Finished);

@@ -7,7 +7,7 @@ use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, counted, grouped};
 use clap::ArgMatches;
-use linsep::data::read::{Chunk, stream};
+use linsep::data::read::Chunk;
 use linsep::{Code, Error, LinearModel, Place, Problem, Result, printable};
 use linsep_teach::geometry::{Distances, Shape, angle, boundary, score_rounding};
 use serde_json::{Value, json};
@@ -73,7 +73,7 @@ pub(super) fn measure(
         let look = Look::new(view);
         let mut row = 0;
         let mut scorer = view.model.chunk_scorer();
-        stream(inputs, &options, &view.model.input, true, |_, chunk| {
+        input::source_of(inputs, &options).blocks(&view.model.input, true, |_, chunk| {
             let mut found = Ok(());
             scorer.for_each(&chunk, |at, scores| {
                 if found.is_ok() {

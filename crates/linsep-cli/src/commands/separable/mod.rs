@@ -15,7 +15,7 @@ use crate::output::{Facts, print, print_json};
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
 use linsep::data::basis::Basis;
-use linsep::proof::{Certificate, CertificateFile, DataIdentity};
+use linsep::proof::{Certificate, CertificateFile, DataIdentity, InputField};
 use linsep::verdict::{Decision, Judge, Method, Verdict, certificate};
 use linsep::{Error, Result as LinsepResult};
 use std::path::PathBuf;
@@ -106,10 +106,10 @@ fn seconds() -> f64 {
 
 /// The certificate with everything that a checker needs.
 fn file_of(judge: &Judge, certificate: Certificate, digest: &str) -> CertificateFile {
-    let identity = DataIdentity { sha256: digest.to_owned(), rows: judge.data.n_rows() as u64 };
+    let identity = DataIdentity::new(digest.to_owned(), judge.data.n_rows() as u64);
     let mut file = CertificateFile::new(identity, judge.reading(), judge.bias, certificate);
     file.basis = judge.data.input().basis.as_ref().map(Basis::claimed);
-    file.input = serde_json::to_value(judge.data.input()).ok();
+    file.input = InputField::of(judge.data.input());
     file
 }
 

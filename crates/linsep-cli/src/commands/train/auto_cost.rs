@@ -5,8 +5,9 @@ use super::plan::Plan;
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::output::{Facts, counted, grouped};
+use clap::ArgMatches;
 use linsep::data::split::folds;
-use linsep::recipe::{Kind, Recipe, Settings};
+use linsep::recipe::{Ability, Recipe, Settings};
 use linsep::select::path::{PathPoint, best, cost_path};
 use linsep::{Error, Limits};
 use serde_json::{Value, json};
@@ -18,13 +19,20 @@ const FOLDS: usize = 5;
 const WORD: &str = "auto";
 
 /// Whether the settings ask for it; what they say then is a C to begin with.
-pub(super) fn asked(recipe: &Recipe, settings: &mut Settings) -> bool {
-    let cost = recipe.parameters.iter().find(|parameter| parameter.name == "c");
-    let auto = recipe.kind == Kind::Optimising && cost.is_some_and(|c| settings.get(c) == WORD);
+pub(super) fn asked(
+    matches: &ArgMatches,
+    recipe: &Recipe,
+    settings: &mut Settings,
+) -> Result<bool, Failure> {
+    let auto = matches.get_one::<String>("c").is_some_and(|c| c == WORD);
+    if auto && !recipe.has(Ability::WarmStart) {
+        let words = recipe.cannot(Ability::WarmStart);
+        return Err(Error::usage(format!("--c {WORD}: {words}")).into());
+    }
     if auto {
         settings.set("c", "1");
     }
-    auto
+    Ok(auto)
 }
 
 /// The path and what was chosen.
@@ -53,8 +61,7 @@ impl AutoCost {
             settings.set("c", &c.to_string());
             recipe.build(&settings)
         };
-        let limits =
-            Limits { epochs: plan.limits.epochs.or(Limits::default().epochs), updates: None };
+        let limits = Limits::default().with_epochs(plan.limits.epochs.or(Limits::default().epochs));
         let stop = || context.stopped();
         let path = cost_path(&learner, task, &splits, &limits, &stop)?;
         let Some(chosen) = best(&path) else {

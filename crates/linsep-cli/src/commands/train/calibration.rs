@@ -8,7 +8,7 @@ use crate::output::Facts;
 use clap::ArgMatches;
 use linsep::data::split::folds;
 use linsep::model::Sigmoid;
-use linsep::recipe::Recipe;
+use linsep::recipe::{Ability, Recipe};
 use linsep::select::platt::{NEEDS_MACHINES, calibrate};
 use linsep::{Error, Fit, Link};
 use serde_json::{Value, json};
@@ -19,12 +19,9 @@ const FOLDS: usize = 5;
 /// Whether the flags ask for it.
 pub(super) fn asked(matches: &ArgMatches, recipe: &Recipe) -> Result<bool, Failure> {
     let platt = matches.get_one::<String>("probabilities").is_some_and(|how| how == "platt");
-    if platt && recipe.name != "svm" {
-        let words = format!(
-            "--probabilities platt is for svm; {} either has probabilities of its own or no run to hold rows out of",
-            recipe.name
-        );
-        return Err(Error::usage(words).into());
+    if platt && !recipe.has(Ability::Calibrate) {
+        let words = recipe.cannot(Ability::Calibrate);
+        return Err(Error::usage(format!("--probabilities platt: {words}")).into());
     }
     Ok(platt)
 }
@@ -54,12 +51,10 @@ pub(super) fn link(
 
 /// Refuses, before any work, K classes without a machine for each.
 pub(super) fn check(plan: &Plan, classes: usize) -> Result<(), Failure> {
-    let scheme = plan.recipe.parameters.iter().find(|p| p.name == "multiclass");
-    let apart = scheme.is_some_and(|scheme| plan.settings.get(scheme) == "ovr");
-    if plan.platt && classes > 2 && !apart {
-        return Err(Error::usage(format!("--probabilities platt: {NEEDS_MACHINES}")).into());
+    match plan.recipe.can(Ability::Calibrate, &plan.settings, classes) || !plan.platt {
+        true => Ok(()),
+        false => Err(Error::usage(format!("--probabilities platt: {NEEDS_MACHINES}")).into()),
     }
-    Ok(())
 }
 
 pub(super) fn add_to(facts: &mut Facts, fit: &Fit) {

@@ -69,11 +69,10 @@ impl<'a> Keeper<'a> {
         let data = &task.data;
         let base = Checkpoint::new(
             (plan.recipe.name, plan.recipe.effective(&plan.settings), plan.settings.seed),
-            SavedLimits {
-                epochs: plan.limits.epochs,
-                updates: plan.limits.updates,
-                given: plan.epochs_given,
-            },
+            SavedLimits::default()
+                .with_epochs(plan.limits.epochs)
+                .with_updates(plan.limits.updates)
+                .with_given(plan.epochs_given),
             (identity.clone(), data.reading_field()),
             (data.classes().to_vec(), data.input().clone()),
             run,
@@ -85,7 +84,7 @@ impl<'a> Keeper<'a> {
 
     /// The state of the run, as model files and checkpoints hold it.
     pub(super) fn saved(&self, now: &dyn Training) -> SavedRun {
-        SavedRun { visits: now.progress().visits, state: now.save(), ..self.base.run.clone() }
+        self.base.run.clone().with_visits(now.progress().visits).with_state(now.save())
     }
 
     /// Saves the run at once, so that a place that cannot be written to is found before the work.

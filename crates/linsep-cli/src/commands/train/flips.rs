@@ -8,7 +8,7 @@ use super::row_table::RowTable;
 use crate::exit::Failure;
 use crate::output::{Facts, grouped};
 use clap::ArgMatches;
-use linsep::recipe::{Kind, Recipe};
+use linsep::recipe::{Ability, Recipe};
 use linsep::select::flips::{Bound, final_rows};
 use linsep::{Claim, Error, Fit, Observer, Stop, Task, Training};
 use serde_json::{Value, json};
@@ -26,11 +26,8 @@ pub(super) fn asked(
 ) -> Result<Option<RowTable>, Failure> {
     let Some(path) = matches.get_one::<PathBuf>("flips") else { return Ok(None) };
     let refuse = |words: String| Err(Error::usage(format!("--flips: {words}")).into());
-    if recipe.kind != Kind::Optimising {
-        return refuse(format!(
-            "{} does not say how far the best model can be; logistic and svm do",
-            recipe.name
-        ));
+    if !recipe.has(Ability::Flips) {
+        return refuse(recipe.cannot(Ability::Flips).to_string());
     }
     if matches.get_one::<String>("test").is_some_and(|test| test.parse::<f64>().is_ok()) {
         return refuse(

@@ -13,11 +13,12 @@ mod stream;
 mod support;
 mod trace;
 
-use super::{check_width, describe_input, evaluate, read_data, tell_about};
+use super::{check_width, describe_input, read_data, tell_about};
 use crate::context::{Context, timed_out};
 use crate::exit::{Failure, eprint_all};
 use crate::input;
 use crate::output::{note, print, print_json};
+use crate::spelling::spelled;
 use auto_cost::AutoCost;
 use checkpoint::Keeper;
 use clap::ArgMatches;
@@ -51,7 +52,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let mut training = input.begin(&plan)?;
     if plan.dry_run {
         // Starting a run checks the settings against the data.
-        trace::check(&plan, training.as_ref())?;
+        trace::check(&plan, training.as_ref(), input.task.data.n_classes())?;
         let (file, line) = (&input.file, &input.line);
         print(&format!("{file}  {line}\nnothing was learned or written (--dry-run)\n"))?;
         return Ok(ExitCode::SUCCESS);
@@ -74,15 +75,18 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         flips.write(table, &fit, task)?;
     }
     let support = Support::write(plan.support.as_ref(), &fit, task)?;
+    let evaluating = Instant::now();
     let evaluation = fit.model.evaluate(&task.data, task.rows.as_deref(), context.threads);
     let test = match (&plan.test, test_rows) {
         (Some(TestOn::File(path)), _) => {
             let options = input::options(matches, context)?;
-            Some(evaluate::on_files(&fit.model, std::slice::from_ref(path), &options)?)
+            let source = input::source_of(std::slice::from_ref(path), &options);
+            Some(fit.model.evaluate_source(source)?)
         }
         (_, Some(rows)) => Some(fit.model.evaluate(&task.data, Some(rows), context.threads)),
         _ => None,
     };
+    let evaluate_seconds = evaluating.elapsed().as_secs_f64();
     let stopped = || context.stopped();
     let validation =
         match cross_validate(plan.learner.as_ref(), task, splits, &plan.limits, &stopped) {
@@ -99,7 +103,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let parameters = plan.recipe.effective(&plan.settings);
     let ended_early = ended_by(&fit, &plan).is_some();
     // Models and certificates may be larger than the data; these are lent to the file.
-    let certificate = Certificate { claims: std::mem::take(&mut fit.certificate.claims) };
+    let certificate = Certificate::new(std::mem::take(&mut fit.certificate.claims));
     let mut model_file = ModelFile::new(
         fit.model,
         certificate,
@@ -137,8 +141,10 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         digest: identity.sha256.clone(),
         seconds: Seconds {
             read: input.seconds,
+            digest: input.digest_seconds,
             train: train_seconds,
             prove: prove_seconds,
+            evaluate: evaluate_seconds,
             write: writing.elapsed().as_secs_f64(),
         },
         features: task.data.n_features(),
@@ -154,7 +160,13 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     } else {
         print(&report.text(context))?;
     }
-    finish(&fit, &plan, context, saved.as_deref(), training.gap())
+    finish(
+        &fit,
+        &plan,
+        context,
+        saved.as_deref(),
+        training.bounds_objective().and_then(|run| run.gap()),
+    )
 }
 
 /// The data of a run, and which rows of it are for what.
@@ -171,6 +183,7 @@ struct Input {
     line: String,
     label: String,
     seconds: f64,
+    digest_seconds: f64,
 }
 
 impl Input {
@@ -190,8 +203,9 @@ impl Input {
         let seconds = clock.elapsed().as_secs_f64();
         let (file, line) = describe_input(&plan.inputs, &read);
         let ReadResult { data, choices, .. } = read;
-        let identity =
-            DataIdentity { sha256: data.digest(context.threads), rows: data.n_rows() as u64 };
+        let clock = Instant::now();
+        let identity = data.identity(context.threads);
+        let digest_seconds = clock.elapsed().as_secs_f64();
         let seed = plan.settings.seed;
         let mut held_out = match plan.test {
             Some(TestOn::Share(share)) => Some(share),
@@ -199,7 +213,7 @@ impl Input {
         };
         let (mut same, mut earlier) = (false, Earlier::default());
         if let Some(resume) = &plan.resume {
-            same = resume.is_same(&identity)?;
+            same = resume.is_same(&data, &identity, context.threads)?;
             earlier = resume.earlier(same);
             held_out = resume.held_out(same, held_out)?;
             if !same && plan.folds.is_some() {
@@ -214,7 +228,7 @@ impl Input {
         };
         let (mut rows, mut test_rows) = (None, None);
         if let Some(share) = held_out {
-            let Split { train, test } = holdout(&data, share, seed)?;
+            let Split { train, test, .. } = holdout(&data, share, seed)?;
             rows = Some(train);
             test_rows = Some(test);
         }
@@ -224,8 +238,8 @@ impl Input {
         let more = plan.recipe.bytes_per_feature(data.n_features() as u64);
         check_width(&data, planes.saturating_mul(16).saturating_add(16 + more), context)?;
         let rows = rows.map(Into::into);
-        let task = Task { data: Arc::new(data), rows, threads: context.threads };
-        let label = choices.label.to_string();
+        let task = Task::new(Arc::new(data)).with_rows(rows).with_threads(context.threads);
+        let label = spelled(&choices.label.to_string());
         Ok(Input {
             task,
             test_rows,
@@ -238,6 +252,7 @@ impl Input {
             line,
             label,
             seconds,
+            digest_seconds,
         })
     }
 
@@ -256,7 +271,7 @@ impl Input {
     fn begin(&self, plan: &Plan) -> Result<Box<dyn Training>, Failure> {
         match &plan.resume {
             None => Ok(plan.learner.start(&self.task)?),
-            Some(resume) => resume.begin(plan.learner.as_ref(), &self.task, self.same),
+            Some(resume) => resume.begin(plan, &self.task, self.same),
         }
     }
 }

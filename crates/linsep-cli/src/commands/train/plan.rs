@@ -17,7 +17,7 @@ use crate::input;
 use clap::ArgMatches;
 use linsep::data::basis::BasisSpec;
 use linsep::file::ModelFile;
-use linsep::recipe::{Kind, Recipe, Settings};
+use linsep::recipe::{self, Kind, Recipe, Settings};
 use linsep::{Error, Learner, Limits, LinearModel};
 use std::path::{Path, PathBuf};
 
@@ -78,7 +78,7 @@ impl Plan {
             stream::settle(matches, recipe, &mut settings, resume.as_ref())?;
         }
         let whole = |name: &str| text(name).map(|n| input::whole(name, n)).transpose();
-        let mut limits = Limits { updates: whole("updates")?, ..Limits::default() };
+        let mut limits = Limits::default().with_updates(whole("updates")?);
         if let Some(epochs) = whole("epochs")? {
             limits.epochs = Some(epochs);
         } else if limits.updates.is_some() || context.time_limited {
@@ -121,7 +121,7 @@ impl Plan {
         if runs.is_some() && checkpoints.wanted {
             return Err(Error::usage("--runs makes runs that are not saved on their way").into());
         }
-        let auto_cost = auto_cost::asked(recipe, &mut settings);
+        let auto_cost = auto_cost::asked(matches, recipe, &mut settings)?;
         let built = match &algorithm_box {
             Some(chosen) => chosen.algorithm_box.build(&settings, chosen.literal),
             None => recipe.build(&settings),
@@ -177,7 +177,7 @@ fn settings(
     context: &Context,
 ) -> Result<(&'static Recipe, Settings), Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
-    let recipe = Recipe::find(text("learner").unwrap_or("perceptron"))?;
+    let recipe = text("learner").map_or(Ok(recipe::DEFAULT), Recipe::find)?;
     let mut settings = Settings::default();
     settings.seed = context.seed;
     for parameter in learner_parameters() {

@@ -12,6 +12,7 @@ use crate::commands::margin::shortened;
 use crate::commands::{json_number, rules};
 use crate::context::Context;
 use crate::output::{Facts, counted, grouped, percent};
+use crate::spelling::{json_of, spelled};
 use linsep::file::checkpoint::Earlier;
 use linsep::metrics::{CrossValidation, Evaluation};
 use linsep::recipe::Kind;
@@ -49,17 +50,33 @@ pub(super) struct Report<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Seconds {
     pub(super) read: f64,
+    /// The name of the data.
+    pub(super) digest: f64,
     /// From the start of a run to its end.
     pub(super) train: f64,
     /// What is proved of the planes after it.
     pub(super) prove: f64,
+    /// Predictions of the rows that were learned from and of those for testing.
+    pub(super) evaluate: f64,
     pub(super) write: f64,
 }
 
 impl Seconds {
+    /// Every part by its name, in the order of the work.
+    fn parts(self) -> [(&'static str, f64); 6] {
+        let Seconds { read, digest, train, prove, evaluate, write } = self;
+        [
+            ("read", read),
+            ("digest", digest),
+            ("train", train),
+            ("prove", prove),
+            ("evaluate", evaluate),
+            ("write", write),
+        ]
+    }
+
     fn json(self) -> serde_json::Value {
-        let Seconds { read, train, prove, write } = self;
-        json!({ "read": read, "train": train, "prove": prove, "write": write })
+        self.parts().into_iter().map(|(name, seconds)| (name.to_owned(), json!(seconds))).collect()
     }
 }
 
@@ -95,7 +112,7 @@ impl Report<'_> {
         facts.add("stopped", self.stop());
         facts.add("proved", self.proved());
         for remark in self.fit.remarks.iter().filter(|remark| remark.name != "stop") {
-            facts.add(remark.name, &remark.words);
+            facts.add(remark.name, spelled(&remark.words));
         }
         facts.add("training", errors(&self.evaluation));
         if let Some(test) = &self.test {
@@ -134,10 +151,8 @@ impl Report<'_> {
             trace::report(&mut facts, to, traced);
         }
         if context.verbose {
-            let Seconds { read, train, prove, write } = self.seconds;
-            let words =
-                format!("read {read:.3}, train {train:.3}, prove {prove:.3}, write {write:.3}");
-            facts.add("seconds", words);
+            let parts = self.seconds.parts().map(|(name, seconds)| format!("{name} {seconds:.3}"));
+            facts.add("seconds", parts.join(", "));
             facts.add("digest", &self.digest);
             if let Some(pairs) = rules::boundaries_count(&self.fit.model) {
                 let (model, pairs) = (self.plan.model.display(), counted(pairs, "pair"));
@@ -153,9 +168,9 @@ impl Report<'_> {
 
     fn stop(&self) -> String {
         if self.fit.stop == Stop::Finished && self.plan.recipe.kind == Kind::Direct {
-            return match (self.plan.recipe.name, &self.fit.shortfall) {
-                ("hard-margin", None) => "the largest margin was found and checked".to_owned(),
-                ("hard-margin", Some(_)) => "the largest margin was not found".to_owned(),
+            return match (self.seeks_margin(), &self.fit.shortfall) {
+                (true, None) => "the largest margin was found and checked".to_owned(),
+                (true, Some(_)) => "the largest margin was not found".to_owned(),
                 _ => "solved directly (one look at the rows)".to_owned(),
             };
         }
@@ -181,7 +196,7 @@ impl Report<'_> {
         let by_rule = self.fit.remarks.iter().find(|remark| remark.name == "stop");
         let why = match self.fit.stop {
             Stop::Finished if by_rule.is_some() => {
-                by_rule.map(|r| r.words.clone()).unwrap_or_default()
+                by_rule.map(|r| spelled(&r.words)).unwrap_or_default()
             }
             Stop::Finished if self.rests() => match self.plan.settings.has("below") {
                 true => "at rest, or below the value asked for".to_owned(),
@@ -199,9 +214,9 @@ impl Report<'_> {
             Stop::Finished if self.refuted().is_some() => {
                 "proved that no planes separate".to_owned()
             }
-            Stop::Finished => match self.plan.recipe.name {
-                "perceptron" => "the verdict found a plane".to_owned(),
-                "descent" if self.is_search() => match self.fit.certificate.claims[..] {
+            Stop::Finished => match () {
+                () if self.setting("verdict").is_some() => "the verdict found a plane".to_owned(),
+                () if self.is_search() => match self.fit.certificate.claims[..] {
                     [Claim::Mistakes { mistakes, ref conflicts, .. }]
                         if mistakes == conflicts.len() as u64 =>
                     {
@@ -209,11 +224,11 @@ impl Report<'_> {
                     }
                     _ => "no move that was tried leads to fewer mistakes".to_owned(),
                 },
-                "descent" => "below the value asked for".to_owned(),
-                _ if self.plan.recipe.kind == Kind::Optimising => {
+                () if self.setting("below").is_some() => "below the value asked for".to_owned(),
+                () if self.plan.recipe.kind == Kind::Optimising => {
                     "at the gap asked for, or where rounding is all that is left".to_owned()
                 }
-                _ => "planes without mistakes were found".to_owned(),
+                () => "planes without mistakes were found".to_owned(),
             },
             Stop::Epochs if self.plan.epochs_given => "the epoch limit".to_owned(),
             Stop::Epochs if self.plan.recipe.parameters.iter().any(|p| p.name == "rest") => {
@@ -232,6 +247,11 @@ impl Report<'_> {
             _ => self.fit.stop.word().to_owned(),
         };
         format!("{why} ({effort})")
+    }
+
+    /// Whether the learner is to prove a largest margin.
+    fn seeks_margin(&self) -> bool {
+        self.plan.recipe.abilities.claims.contains(&"geometric-margin")
     }
 
     /// Whether mistakes were searched, not descended.
@@ -310,23 +330,23 @@ impl Report<'_> {
             });
             if let Some(reason) = open {
                 let left = all - separate - cannot - erring;
-                words.push_str(&format!(", of {left} nothing is proved: {reason}"));
+                words.push_str(&format!(", of {left} nothing is proved: {}", spelled(reason)));
             }
             return words;
         }
         let mut lines: Vec<String> = Vec::new();
         for claim in &self.fit.certificate.claims {
             let line = match claim {
-                Claim::Unproved { reason } => format!("nothing: {reason}"),
+                Claim::Unproved { reason } => format!("nothing: {}", spelled(reason)),
                 Claim::Separable { .. } | Claim::JointSeparable { .. } => {
                     "separable: every row is strictly on its side, checked in exact arithmetic"
                         .to_owned()
                 }
                 Claim::Inseparable { .. } | Claim::JointInseparable { .. } => {
                     let rows = counted(self.refuted().unwrap_or(0) as u64, "row");
-                    let weights = match self.plan.recipe.name {
-                        "perceptron" => "; the weights are the average of all visits",
-                        _ => "",
+                    let weights = match self.setting("verdict") {
+                        Some(_) => "; the weights are the average of all visits",
+                        None => "",
                     };
                     format!("not separable: {rows} prove it{weights}")
                 }
@@ -355,7 +375,7 @@ impl Report<'_> {
         }
         // Of several planes the one that falls short decides what can be said.
         lines.sort_by_key(|line| !line.contains("before a pass"));
-        let shown = if self.plan.recipe.name == "hard-margin" { lines.len() } else { 1 };
+        let shown = if self.seeks_margin() { lines.len() } else { 1 };
         lines.truncate(shown);
         if lines.is_empty() { "nothing".to_owned() } else { lines.join("\n") }
     }
@@ -413,7 +433,7 @@ impl Report<'_> {
             value["test"] = short_json(test);
         }
         for remark in &self.fit.remarks {
-            value["remarks"][remark.name] = remark.data.clone();
+            value["remarks"][remark.name] = json_of(&remark.data);
         }
         if let Some(chosen) = &self.plan.algorithm_box {
             value["box"] = chosen.json();

@@ -5,18 +5,20 @@
 //! also go on with other data: its planes are the start, rates and orders count on, and limits count
 //! from there.
 
+use super::plan::Plan;
 use crate::args::learner_parameters;
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
+use crate::spelling::spelled;
 use clap::ArgMatches;
 use linsep::data::input::InputMap;
-use linsep::data::read::{ReadOptions, ReadResult, ReadingChoice, read_with_map};
+use linsep::data::read::{ReadOptions, ReadResult, ReadingChoice};
 use linsep::file::checkpoint::{Checkpoint, Earlier, SavedLimits, SavedRun};
 use linsep::file::{DataIdentity, ModelFile};
 use linsep::proof::{Reading, ReadingField};
-use linsep::recipe::{Recipe, Settings};
-use linsep::{Code, Error, Learner, Task, Training};
+use linsep::recipe::{Ability, Recipe, Settings};
+use linsep::{Code, Dataset, Error, Task, Training};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -72,13 +74,22 @@ impl Resume {
         }
         let file = ModelFile::from_bytes(&bytes, path, limit)?;
         let Some(run) = file.run else {
+            let why = match Recipe::find(&file.learner) {
+                Ok(recipe) if !recipe.has(Ability::CarryOn) => {
+                    recipe.cannot(Ability::CarryOn).to_string()
+                }
+                _ => "--init starts from the planes of a model".to_owned(),
+            };
             return Err(Error::usage(format!(
-                "--resume: {} holds no run to go on with; --init starts from the planes of a model",
+                "--resume: {} holds no run to go on with; {why}",
                 path.display()
             ))
             .into());
         };
-        let done = Earlier { epochs: file.epochs, visits: run.visits, updates: file.updates };
+        let done = Earlier::default()
+            .with_epochs(file.epochs)
+            .with_visits(run.visits)
+            .with_updates(file.updates);
         Ok(Resume {
             path: path.to_path_buf(),
             limits: None,
@@ -165,7 +176,7 @@ impl Resume {
 
     /// What is wrong with the file, in the words of an error about its content.
     pub(super) fn wrong(&self, error: &Error) -> Failure {
-        let reason = format!("the run cannot be gone on with: {error}");
+        let reason = spelled(&format!("the run cannot be gone on with: {error}"));
         Error::Model { code: Code::MODEL_CONTENT, path: self.path.clone(), reason }.into()
     }
 
@@ -185,14 +196,26 @@ impl Resume {
         inputs: &[PathBuf],
         options: ReadOptions,
     ) -> Result<ReadResult, Failure> {
-        let mut result = read_with_map(inputs, &self.options(options), Some(&self.input))?;
+        let source = input::source_of(inputs, &self.options(options));
+        let mut result = source.read(Some(&self.input))?;
         result.data = result.data.with_classes(&self.classes, self.input.rest)?;
         Ok(result)
     }
 
     /// Whether this is the data that the run has learned from so far. A checkpoint accepts no other.
-    pub(super) fn is_same(&self, found: &DataIdentity) -> Result<bool, Failure> {
-        if *found == self.data {
+    pub(super) fn is_same(
+        &self,
+        data: &Dataset,
+        found: &DataIdentity,
+        threads: usize,
+    ) -> Result<bool, Failure> {
+        let mut found = found.clone();
+        if found.digest != self.data.digest {
+            // A file with an older version of the digest.
+            found.digest = self.data.digest;
+            found.sha256 = data.digest_of(found.digest, threads);
+        }
+        if found == self.data {
             return Ok(!self.run.stream);
         }
         if !self.is_checkpoint() {
@@ -204,7 +227,7 @@ impl Resume {
         let reason = format!(
             "the checkpoint belongs to other data ({}) than this ({})",
             name(&self.data),
-            name(found)
+            name(&found)
         );
         Err(Error::Model { code: Code::MODEL_CONTENT, path: self.path.clone(), reason }.into())
     }
@@ -212,27 +235,30 @@ impl Resume {
     /// A training that goes on where the file left off.
     pub(super) fn begin(
         &self,
-        learner: &dyn Learner,
+        plan: &Plan,
         task: &Task,
         same: bool,
     ) -> Result<Box<dyn Training>, Failure> {
-        let mut training = learner.start(task)?;
+        let mut training = plan.learner.start(task)?;
         let state = &self.run.state;
-        let taken = if same { training.restore(state) } else { training.carry_on(state) };
+        let taken = match (same, training.carries_on()) {
+            (true, _) => training.restore(state),
+            (false, Some(run)) => run.carry_on(state),
+            (false, None) => Err(plan.recipe.cannot(Ability::CarryOn)),
+        };
         taken.map_err(|error| self.wrong(&error))?;
         Ok(training)
     }
 
     /// What was done on other data before, once the run goes on.
     pub(super) fn earlier(&self, same: bool) -> Earlier {
-        let Earlier { epochs, visits, updates } = self.run.earlier;
+        let Earlier { epochs, visits, updates, .. } = self.run.earlier;
         match same {
             true => self.run.earlier,
-            false => Earlier {
-                epochs: epochs.saturating_add(self.done.epochs),
-                visits: visits.saturating_add(self.done.visits),
-                updates: updates.saturating_add(self.done.updates),
-            },
+            false => Earlier::default()
+                .with_epochs(epochs.saturating_add(self.done.epochs))
+                .with_visits(visits.saturating_add(self.done.visits))
+                .with_updates(updates.saturating_add(self.done.updates)),
         }
     }
 

@@ -4,7 +4,7 @@
 //! written. The others have the next seeds and, unless `--init` is given, random starts.
 
 use super::plan::{Plan, TestOn};
-use crate::commands::{evaluate, json_number};
+use crate::commands::json_number;
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
@@ -219,7 +219,7 @@ impl Grounds<'_> {
             (Some(TestOn::File(path)), _) => {
                 let options = input::options(self.matches, self.context)?;
                 let paths = std::slice::from_ref(path);
-                Some(evaluate::on_files(model, paths, &options)?.errors)
+                Some(model.evaluate_source(input::source_of(paths, &options))?.errors)
             }
             (_, Some(rows)) => {
                 Some(model.evaluate(&self.task.data, Some(rows), self.context.threads).errors)

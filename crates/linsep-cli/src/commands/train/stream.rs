@@ -5,27 +5,24 @@
 
 use super::plan::{Plan, TestOn};
 use super::resume::Resume;
-use crate::commands::{check_width, evaluate, json_number};
+use crate::commands::{check_width, json_number};
 use crate::context::{Context, timed_out};
 use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, counted, grouped, note, print, print_json};
+use crate::spelling::spelled;
 use clap::ArgMatches;
-use linsep::data::read::{Choices, check_for_parts, normal_label, read_parts};
+use linsep::data::read::{Choices, check_for_parts, normal_label};
 use linsep::file::checkpoint::SavedRun;
 use linsep::file::{DataIdentity, ModelFile};
 use linsep::metrics::Evaluation;
-use linsep::recipe::{Recipe, Settings};
+use linsep::recipe::{Ability, Recipe, Settings};
 use linsep::select::stream::{OnePass, Passed};
 use linsep::{Error, Stop, Training};
 use serde_json::json;
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::time::Instant;
-
-/// The learners that need a row only while they visit it.
-const LEARNERS: [&str; 6] =
-    ["perceptron", "margin-perceptron", "relaxation", "passive-aggressive", "averaged", "adaline"];
 
 /// Settings of a stream: what needs a look at all rows is refused where it was asked for, and left
 /// where it was not.
@@ -52,12 +49,8 @@ pub(super) fn settle(
     if resume.is_some_and(Resume::is_checkpoint) {
         return refuse("--stream: a checkpoint belongs to data that is held as a whole".to_owned());
     }
-    if !LEARNERS.contains(&recipe.name) {
-        return refuse(format!(
-            "--stream: {} needs all rows at once; learners of a stream are {}",
-            recipe.name,
-            LEARNERS.join(", ")
-        ));
+    if !recipe.has(Ability::Stream) {
+        return refuse(format!("--stream: {}", recipe.cannot(Ability::Stream)));
     }
     for (name, value, also) in [
         ("verdict", "off", ""),
@@ -89,7 +82,10 @@ pub(super) fn settle(
         && settings.get(normalised) == "off"
         && !settings.has("eta")
     {
-        return refuse("--stream: the rate of adaline comes from all rows; give --eta".to_owned());
+        return refuse(format!(
+            "--stream: the rate of {} comes from all rows; give --eta",
+            recipe.name
+        ));
     }
     let text = |name: &str| matches.get_one::<String>(name);
     for flag in ["epochs", "updates", "cv", "runs", "checkpoint-every"] {
@@ -139,7 +135,7 @@ pub(super) fn run(
         true => ControlFlow::Break(if timed_out() { Stop::Time } else { Stop::Interrupted }),
     };
     let map = plan.resume.as_ref().map(|resume| &resume.input);
-    let choices = read_parts(&plan.inputs, &options, map, |_, part| {
+    let choices = input::source_of(&plan.inputs, &options).parts(map, |_, part| {
         // Weights, their average and their text on the way from part to part.
         check_width(&part, 128, context).map_err(|failure| match failure {
             Failure::Error(error) => error,
@@ -161,7 +157,8 @@ pub(super) fn run(
     let test = match &plan.test {
         Some(TestOn::File(path)) => {
             let options = input::options(matches, context)?;
-            Some(evaluate::on_files(&passed.fit.model, std::slice::from_ref(path), &options)?)
+            let source = input::source_of(std::slice::from_ref(path), &options);
+            Some(passed.fit.model.evaluate_source(source)?)
         }
         _ => None,
     };
@@ -187,7 +184,7 @@ fn save(plan: &Plan, passed: &Passed) -> Result<(), Failure> {
         plan.recipe.effective(&plan.settings),
         plan.settings.seed,
         (fit.stop, fit.progress),
-        (DataIdentity { sha256, rows }, passed.reading.field()),
+        (DataIdentity::new(sha256, rows), passed.reading.field()),
     );
     let mut run = SavedRun::new(fit.progress.visits, passed.state.clone());
     run.stream = true;
@@ -222,7 +219,7 @@ impl Report<'_> {
                 "{} x {}, {}, {}",
                 counted(self.passed.data.0, "row"),
                 counted(model.n_features() as u64, "feature"),
-                self.choices.label,
+                spelled(&self.choices.label.to_string()),
                 counted(model.classes.len() as u64, "class"),
             ),
         );
@@ -251,13 +248,10 @@ impl Report<'_> {
         facts.text(context)
     }
 
-    /// Mistakes of the pass, where a correction means one.
+    /// Mistakes of the pass, where they are counted.
     fn mistakes(&self) -> Option<u64> {
-        let counts = ["perceptron", "relaxation", "passive-aggressive", "averaged"];
-        counts
-            .contains(&self.plan.recipe.name)
-            .then_some(self.passed.fit.progress.last_mistakes)
-            .flatten()
+        let mistakes = self.passed.fit.progress.last_mistakes;
+        mistakes.filter(|_| self.plan.recipe.has(Ability::CountMistakes))
     }
 
     fn json(&self, seconds: f64) -> serde_json::Value {
@@ -269,7 +263,7 @@ impl Report<'_> {
             "rows": self.passed.data.0,
             "features": model.n_features(),
             "classes": model.classes,
-            "label": self.choices.label.to_string(),
+            "label": spelled(&self.choices.label.to_string()),
             "learner": self.plan.recipe.name,
             "parameters": self.plan.recipe.effective(&self.plan.settings),
             "stop": fit.stop.word(),

@@ -4,7 +4,7 @@ use super::row_table::RowTable;
 use crate::exit::Failure;
 use crate::output::{Facts, counted};
 use clap::ArgMatches;
-use linsep::recipe::Recipe;
+use linsep::recipe::{Ability, Recipe};
 use linsep::select::support::{SupportRow, support_rows};
 use linsep::{Error, Fit, Task};
 use serde_json::{Value, json};
@@ -13,12 +13,8 @@ use std::path::PathBuf;
 /// The table that the flags ask for.
 pub(super) fn asked(matches: &ArgMatches, recipe: &Recipe) -> Result<Option<RowTable>, Failure> {
     let Some(path) = matches.get_one::<PathBuf>("support") else { return Ok(None) };
-    if !["svm", "hard-margin"].contains(&recipe.name) {
-        let words = format!(
-            "--support: the planes of {} are held by no rows; svm and hard-margin have them",
-            recipe.name
-        );
-        return Err(Error::usage(words).into());
+    if !recipe.has(Ability::Support) {
+        return Err(Error::usage(format!("--support: {}", recipe.cannot(Ability::Support))).into());
     }
     RowTable::asked("support", path).map(Some)
 }

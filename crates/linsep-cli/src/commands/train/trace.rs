@@ -9,10 +9,10 @@ use crate::output::{Facts, counted, grouped};
 use clap::ArgMatches;
 use linsep::atomic::write_atomic;
 use linsep::loss::Criterion;
-use linsep::recipe::Settings;
+use linsep::recipe::{Ability, Settings};
 use linsep::{Error, Observer, Stop, Task, Training};
 use linsep_teach::boxes::AlgorithmBox;
-use linsep_teach::trace::{Summary, Tracer, margin_of_run, traceable};
+use linsep_teach::trace::{Summary, Tracer, margin_of_run};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -110,14 +110,16 @@ pub(super) fn asked(
 }
 
 /// Refuses a trace of a run that cannot be traced.
-pub(super) fn check(plan: &Plan, run: &dyn Training) -> Result<(), Failure> {
+pub(super) fn check(plan: &Plan, run: &dyn Training, classes: usize) -> Result<(), Failure> {
     if plan.trace.is_none() {
         return Ok(());
     }
-    traceable(run).map_err(|error| {
-        Error::usage(format!("--trace with --learner {}: {error}", plan.recipe.name))
-    })?;
-    if run.beginnings().len() > 1 && plan.limits.updates.is_some() {
+    let Some(traces) = run.traces() else {
+        let error = plan.recipe.require(Ability::Trace, &plan.settings, classes).err();
+        let error = error.unwrap_or_else(|| plan.recipe.cannot(Ability::Trace));
+        return Err(Error::usage(format!("--trace: {error}")).into());
+    };
+    if traces.beginnings().len() > 1 && plan.limits.updates.is_some() {
         // The limit is shared out plane after plane, in slices that a trace would change.
         let words = "--trace does not go with --updates where several machines learn side by side; \
                      use --epochs";
@@ -138,7 +140,7 @@ pub(super) fn drive(
     let Some(to) = &plan.trace else {
         return Ok((linsep::drive(training, &plan.limits, watch), None));
     };
-    check(plan, training)?;
+    check(plan, training, task.data.n_classes())?;
     let mut outcome = None;
     let written = write_atomic(&to.path, |out| {
         let mut tracer = Tracer::new(&task.data, plan.recipe.name, out, watch);

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// What it takes to go on with a run, beside its learner and its data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct SavedRun {
     /// Visits of the rows of its data.
     pub visits: u64,
@@ -30,9 +31,22 @@ pub struct SavedRun {
     pub state: State,
 }
 
+linsep_proof::setters! {
+    SavedRun {
+        with_visits => visits: u64,
+        with_earlier => earlier: Earlier,
+        with_held_out => held_out: Option<f64>,
+        with_stream => stream: bool,
+        with_rates => rates: Option<Vec<f64>>,
+        with_start => start: Option<Vec<(Vec<f64>, f64)>>,
+        with_state => state: State,
+    }
+}
+
 /// Counters of what a run did on other data before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Earlier {
     /// Full passes.
     pub epochs: u64,
@@ -40,6 +54,14 @@ pub struct Earlier {
     pub visits: u64,
     /// Corrections of the weights.
     pub updates: u64,
+}
+
+linsep_proof::setters! {
+    Earlier {
+        with_epochs => epochs: u64,
+        with_visits => visits: u64,
+        with_updates => updates: u64,
+    }
 }
 
 impl Earlier {

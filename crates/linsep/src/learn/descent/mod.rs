@@ -28,6 +28,7 @@ use crate::engine::resting::Resting;
 use crate::loss::Criterion;
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::objective::box_constraints::{Bound, Ranges};
+use crate::run::ability::{CarriesOn, Traces};
 use crate::run::update::{Beginning, Move, StartPlane, Update};
 use crate::run::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
@@ -37,6 +38,9 @@ use linsep_data::read::words;
 use linsep_data::scale::{Scaler, Scaling};
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
+
+/// The name of the learner that descends on J_p with all rows at a time.
+pub const BATCH_PERCEPTRON: &str = "batch-perceptron";
 
 /// The settings of the descent.
 ///
@@ -48,7 +52,7 @@ use std::sync::OnceLock;
 /// let or = Task::new(Dataset::from_rows(&rows, &["0", "1", "1", "1"])?);
 /// let batch_perceptron = Descent::on(Criterion::Perceptron);
 /// let fit = batch_perceptron.fit(&or, &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[0., 0.]), "0");
+/// assert_eq!(fit.model.predict(&[0., 0.])?, "0");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -78,6 +82,22 @@ pub struct Descent {
     pub upper: Bound,
     /// What rates are multiplied with: ½ where the formula of a step leaves out the 2 of the gradient.
     share: f64,
+}
+
+linsep_proof::setters! {
+    Descent {
+        with_criterion => criterion: Criterion,
+        with_pace => pace: Pace,
+        with_rate => rate: Option<Rate>,
+        with_order => order: Order,
+        with_seed => seed: u64,
+        with_scale => scale: Scaling,
+        with_balanced => balanced: bool,
+        with_below => below: Option<f64>,
+        with_rest => rest: f64,
+        with_lower => lower: Bound,
+        with_upper => upper: Bound,
+    }
 }
 
 words! {
@@ -122,7 +142,7 @@ impl Descent {
             ));
         }
         if !matches!(self.scale, Scaling::None | Scaling::Pow2 | Scaling::MaxAbs) {
-            return Err(Error::usage("descent takes --scale none, pow2 or maxabs"));
+            return Err(Error::usage("descent takes `scale=none`, pow2 or maxabs"));
         }
         if !fine(self.rest) || self.below.is_some_and(|below| !fine(below)) {
             return Err(Error::usage("the limits of a descent are numbers of at least 0"));
@@ -389,6 +409,8 @@ impl Training for Run {
             visits: self.now.epoch * self.epoch_rows() + self.now.visits,
             updates: self.now.epoch - u64::from(self.now.ended && self.now.epoch > 0),
             last_mistakes: self.now.mistakes,
+            objective: None,
+            gap: None,
         }
     }
 
@@ -419,31 +441,7 @@ impl Training for Run {
                 format!("{rate:.3e} is above about {bound:.3e}: steps overshoot and may diverge")
             }
         };
-        let data = serde_json::json!({ "rate": rate, "bound": bound });
-        vec![Remark { name: "rate", words, data }]
-    }
-
-    fn beginnings(&self) -> Vec<Beginning> {
-        if !self.settings.adds_up_rows() {
-            return Vec::new();
-        }
-        vec![Beginning {
-            positive: Some(self.positive),
-            planes: vec![StartPlane::of(&self.now.plane)],
-            scaling: self.settings.scale,
-            rows: self.rows.clone(),
-            batch: true,
-            // The step that found nothing to do is none.
-            updates: self.progress().updates,
-        }]
-    }
-
-    fn last_updates(&self) -> Vec<Update> {
-        let Some((before, rate)) = &self.last else { return Vec::new() };
-        let pulls = self.batch().pulls(self.settings.criterion, before);
-        let step = |(row, pull): (u32, f64)| Move { row, plane: 0, rival: None, step: -pull };
-        let (epoch, moves) = (self.now.epoch, pulls.into_iter().map(step).collect());
-        vec![Update { machine: 0, number: epoch, epoch, rate: Some(*rate), moves }]
+        vec![Remark::new("rate", words, [("rate", rate.into()), ("bound", bound.into())])]
     }
 
     fn save(&self) -> State {
@@ -464,6 +462,37 @@ impl Training for Run {
         Ok(())
     }
 
+    fn traces(&self) -> Option<&dyn Traces> {
+        self.settings.adds_up_rows().then_some(self)
+    }
+
+    crate::training_has!(carries_on);
+    crate::training_lacks!(warm_starts, bounds_margin, bounds_objective, generates, seeks);
+}
+
+impl Traces for Run {
+    fn beginnings(&self) -> Vec<Beginning> {
+        vec![Beginning {
+            positive: Some(self.positive),
+            planes: vec![StartPlane::of(&self.now.plane)],
+            scaling: self.settings.scale,
+            rows: self.rows.clone(),
+            batch: true,
+            // The step that found nothing to do is none.
+            updates: self.progress().updates,
+        }]
+    }
+
+    fn last_updates(&self) -> Vec<Update> {
+        let Some((before, rate)) = &self.last else { return Vec::new() };
+        let pulls = self.batch().pulls(self.settings.criterion, before);
+        let step = |(row, pull): (u32, f64)| Move { row, plane: 0, rival: None, step: -pull };
+        let (epoch, moves) = (self.now.epoch, pulls.into_iter().map(step).collect());
+        vec![Update { machine: 0, number: epoch, epoch, rate: Some(*rate), moves }]
+    }
+}
+
+impl CarriesOn for Run {
     fn carry_on(&mut self, state: &State) -> Result<()> {
         let mut before: Now = state.decode()?;
         let width = self.now.plane.weights.len();

@@ -57,6 +57,13 @@ pub struct FewMistakes {
     pub pocket_epochs: u64,
 }
 
+linsep_proof::setters! {
+    FewMistakes {
+        with_run => run: Perceptron,
+        with_pocket_epochs => pocket_epochs: u64,
+    }
+}
+
 impl Default for FewMistakes {
     fn default() -> Self {
         FewMistakes { run: Perceptron::default(), pocket_epochs: 4 }
@@ -342,6 +349,7 @@ impl Training for Run {
                 visits: pocket.visits + moves.passes * self.epoch_rows() + moves.visits,
                 updates: pocket.updates + moves.made,
                 last_mistakes: Some(moves.mistakes),
+                ..pocket
             },
         }
     }
@@ -367,7 +375,7 @@ impl Training for Run {
             conflicts: self.conflicts().0.clone(),
         };
         match check_claim(&claim, data, &data.reading_field(), true, self.task.threads) {
-            Finding::Holds(_) => Certificate { claims: vec![claim] },
+            Finding::Holds(_) => Certificate::new(vec![claim]),
             Finding::Nothing(words) | Finding::Fails(words) => {
                 Certificate::unproved(format!("the checker does not confirm it: {words}"))
             }
@@ -383,8 +391,8 @@ impl Training for Run {
             moves.mistakes,
             self.rows.len()
         );
-        let data = serde_json::json!({ "rows": moves.mistakes, "at_least": least });
-        vec![Remark { name: "mistakes", words, data }]
+        let data = [("rows", moves.mistakes.into()), ("at_least", least.into())];
+        vec![Remark::new("mistakes", words, data)]
     }
 
     fn save(&self) -> State {
@@ -405,6 +413,16 @@ impl Training for Run {
         self.moves = saved.moves;
         Ok(())
     }
+
+    crate::training_lacks!(
+        traces,
+        carries_on,
+        warm_starts,
+        bounds_margin,
+        bounds_objective,
+        generates,
+        seeks
+    );
 }
 
 impl Run {

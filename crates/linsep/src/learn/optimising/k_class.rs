@@ -29,12 +29,15 @@ use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::objective::Gap;
 use crate::run::{State, Task, Training};
 use linsep_data::error::{Error, Result};
-use linsep_proof::{DualPoint, FloatPlane, Planes};
+use linsep_proof::{DualPoint, Planes};
 use serde::{Deserialize, Serialize};
 
 /// Columns up to which a smoothed hinge is better minimised by Newton's method: its matrices have as many
 /// rows as all planes have weights, while dual descent takes thousands of epochs on few columns.
 const FEW_COLUMNS: usize = 128;
+
+/// A warm start begins with so many times the temperature at which the run before has ended.
+const WARMER: f64 = 16.0;
 
 /// Starts a machine for all classes of a task.
 pub(crate) fn start(problem: Problem, loss: JointLoss, task: &Task) -> Result<Box<dyn Training>> {
@@ -44,17 +47,17 @@ pub(crate) fn start(problem: Problem, loss: JointLoss, task: &Task) -> Result<Bo
     };
     if problem.l1 != 0.0 || problem.l2.is_nan() || problem.l2 <= 0.0 {
         return Err(Error::usage(format!(
-            "--multiclass {name} takes an l2 penalty alone; --multiclass ovr takes others"
+            "`multiclass={name}` takes an l2 penalty alone; `multiclass=ovr` takes others"
         )));
     }
     if problem.has_limits() || problem.solver == Solver::Coordinates {
         return Err(Error::usage(format!(
-            "--multiclass {name} takes no limits of weights and no coordinates; --multiclass ovr does"
+            "`multiclass={name}` takes no limits of weights and no coordinates; `multiclass=ovr` does"
         )));
     }
     if loss == JointLoss::Softmax && problem.solver == Solver::Dual {
         return Err(Error::usage(
-            "--solver dual: softmax regression is solved by Newton's method; leave it to auto or use --multiclass ovr",
+            "`solver=dual`: softmax regression is solved by Newton's method; leave it to auto or use `multiclass=ovr`",
         ));
     }
     let Terms { rows, costs, penalty } = problem.terms(task)?;
@@ -139,7 +142,7 @@ impl Run {
         );
         let mut shares: Vec<_> = parts.into_iter().flat_map(|(told, _)| told).collect();
         shares.sort_by_key(|(row, _)| *row);
-        DualPoint { shares, ..DualPoint::default() }
+        DualPoint::default().with_shares(shares)
     }
 }
 
@@ -250,7 +253,7 @@ impl Machine for Run {
         let planes = joint.planes(&measured.lines);
         let planes = data.classes().iter().zip(&planes).map(|(class, plane)| {
             let plane = float_plane(&plane.weights, Some(plane.bias));
-            FloatPlane { class: Some(class.clone()), ..plane }
+            plane.with_class(Some(class.clone()))
         });
         Evidence {
             planes: Planes::Each(planes.collect()),
@@ -307,6 +310,26 @@ impl Machine for Run {
             _ => return Err(foreign()),
         }
         Ok(())
+    }
+
+    /// Planes are near those of a nearby C; the shares of a dual descent do not depend on C at all.
+    fn warm_start(&mut self, state: &State, _: f64) -> bool {
+        let joint = &self.joint;
+        match (&mut self.work, state.decode()) {
+            (Work::Dual(run), Ok(Saved::Dual(saved))) => run.warm_start(joint, &saved),
+            (Work::Newton(run), Ok(Saved::Newton(saved))) => {
+                let mut lines = joint.zero();
+                let fits = saved.lines.len() == lines.numbers.len();
+                if fits {
+                    lines.numbers = saved.lines.iter().map(|x| f64::from_bits(*x)).collect();
+                    *run = Softmax::new(lines);
+                    // Not from the start, where the planes would be led away.
+                    run.temperature = (WARMER * f64::from_bits(saved.temperature)).min(1.0);
+                }
+                fits
+            }
+            _ => false,
+        }
     }
 
     fn solver(&self) -> &str {

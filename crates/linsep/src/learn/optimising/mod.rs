@@ -29,7 +29,8 @@ pub use crate::objective::box_constraints::Bound;
 use crate::objective::box_constraints::Ranges;
 use crate::objective::intercept::Tilts;
 use crate::objective::{Gap, Intercept, Look, Objective, Penalty, Sides, worthwhile};
-use crate::run::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
+use crate::run::ability::{BoundsObjective, WarmStarts};
+use crate::run::{Budget, Certificate, Datum, Progress, Remark, State, Status, Task, Training};
 use crate::verdict::existence::{Existence, logistic_optimum};
 use linsep_data::Dataset;
 use linsep_data::error::{Code, Error, Place, Result};
@@ -91,22 +92,22 @@ impl Problem {
         let limited = !(self.lower.is_none() && self.upper.is_none());
         let words = match self.solver {
             _ if self.loss == Loss::Hinge && (self.l1 > 0.0 || limited) => {
-                "--loss hinge: a penalty with corners, or limits, needs a smooth loss; use --loss squared-hinge"
+                "`loss=hinge`: a penalty with corners, or limits, needs a smooth loss; use `loss=squared-hinge`"
             }
             _ if self.loss == Loss::Hinge && self.l2 == 0.0 => {
-                "--penalty none: the plain hinge needs a penalty; use --loss squared-hinge or --penalty l2"
+                "`penalty=none`: the plain hinge needs a penalty; use `loss=squared-hinge` or `penalty=l2`"
             }
             Solver::Newton | Solver::Coordinates if self.loss == Loss::Hinge => {
-                "--solver: the hinge has no second derivative; use dual"
+                "`solver`: the hinge has no second derivative; use dual"
             }
             Solver::Newton | Solver::Dual if self.l1 > 0.0 => {
-                "--solver: the penalty has corners; use coordinates or auto"
+                "`solver`: the penalty has corners; use coordinates or auto"
             }
             Solver::Newton | Solver::Dual if limited => {
-                "--solver: weights with limits are for coordinates; use that or auto"
+                "`solver`: weights with limits are for coordinates; use that or auto"
             }
             Solver::Dual | Solver::Coordinates if self.l2 == 0.0 && self.l1 == 0.0 && !limited => {
-                "--solver: without a penalty there is only newton; use that or auto"
+                "`solver`: without a penalty there is only newton; use that or auto"
             }
             _ => return Ok(()),
         };
@@ -132,7 +133,7 @@ impl Problem {
             && let Some(column) = (0..data.n_features()).find(open)
         {
             return Err(Error::usage(format!(
-                "--penalty none: the weight of {} has no limit on one side, and nothing else bounds it; give --lower and --upper for all columns, or a penalty",
+                "`penalty=none`: the weight of {} has no limit on one side, and nothing else bounds it; give `lower` and `upper` for all columns, or a penalty",
                 data.input().feature_name(column)
             )));
         }
@@ -180,7 +181,7 @@ impl Problem {
         let costs: Vec<f64> = rows.iter().map(cost).collect();
         if let Some(at) = costs.iter().position(|cost| !(cost.is_finite() && *cost > 0.0)) {
             return Err(Error::usage(format!(
-                "--c {}: row {} of the data would cost {}; choose another C or other weights",
+                "`c={}`: row {} of the data would cost {}; choose another C or other weights",
                 self.c, rows[at], costs[at]
             )));
         }
@@ -210,16 +211,12 @@ impl Problem {
             }
             false => Vec::new(),
         };
-        linsep_proof::Objective {
-            loss,
-            c: self.c,
-            l2: self.l2,
-            l1: self.l1,
-            intercept: self.intercept,
-            class_weights,
-            scale: penalty.scale.clone().unwrap_or_default(),
-            limits: Vec::new(),
-        }
+        linsep_proof::Objective::new(loss, self.c)
+            .with_l2(self.l2)
+            .with_l1(self.l1)
+            .with_intercept(self.intercept)
+            .with_class_weights(class_weights)
+            .with_scale(penalty.scale.clone().unwrap_or_default())
     }
 }
 
@@ -248,7 +245,7 @@ fn refuse_extremes(data: &Dataset) -> Result<()> {
             return Err(Error::data(
                 Code::OUT_OF_RANGE,
                 format!(
-                    "{name} is {x:e}, and the squares of numbers above {MOST:e} leave the range of binary64; divide the column by its size, or leave it out with --drop"
+                    "{name} is {x:e}, and the squares of numbers above {MOST:e} leave the range of binary64; divide the column by its size, or leave it out with `drop`"
                 ),
                 data.place_of(row),
             ));
@@ -283,7 +280,7 @@ impl Run {
                 Existence::Unknown(words) => doubt = Some(words),
                 Existence::Missing(words) => {
                     return Err(Error::usage(format!(
-                        "--penalty none: there is no best plane, {words}; use --penalty l2 or l1"
+                        "`penalty=none`: there is no best plane, {words}; use `penalty=l2` or l1"
                     )));
                 }
             }
@@ -412,10 +409,8 @@ impl Run {
     fn dual_point(&self) -> DualPoint {
         let Work::Dual(run) = &self.work else { return DualPoint::default() };
         let rows = self.objective.rows.iter().zip(run.multipliers());
-        DualPoint {
-            alpha: rows.map(|(row, alpha)| (u64::from(*row), *alpha)).collect(),
-            ..DualPoint::default()
-        }
+        DualPoint::default()
+            .with_alpha(rows.map(|(row, alpha)| (u64::from(*row), *alpha)).collect())
     }
 }
 
@@ -449,11 +444,15 @@ impl Training for Run {
     }
 
     fn progress(&self) -> Progress {
+        let (objective, gap) = self.work.gap().known();
         Progress {
             epochs: self.visits / self.epoch_rows(),
             visits: self.visits,
             updates: 0,
             last_mistakes: None,
+            objective,
+            // Without a penalty it is estimated, and proves nothing.
+            gap: gap.filter(|_| !self.problem.is_unbounded()),
         }
     }
 
@@ -481,16 +480,6 @@ impl Training for Run {
         }
     }
 
-    fn certificate_of(&self, planes: &[Plane]) -> Certificate {
-        match (self.unprovable(), planes) {
-            (Some(reason), _) => Certificate::unproved(reason),
-            (None, [plane]) if plane.weights.len() == self.objective.width() => {
-                self.proved_of(plane)
-            }
-            _ => Certificate::unproved("the planes are not those of this problem"),
-        }
-    }
-
     fn save(&self) -> State {
         let (rows, visits) = (self.objective.len(), self.visits);
         State::encode(&Saved { rows, visits, work: self.work.save() })
@@ -505,42 +494,30 @@ impl Training for Run {
         Ok(())
     }
 
-    fn gap(&self) -> Option<f64> {
-        Some(self.now().relative())
-    }
-
-    fn warm_start(&mut self, state: &State, factor: f64) -> Result<()> {
-        let saved: Saved = state.decode()?;
-        if saved.rows == self.objective.len() {
-            self.work.warm_start(&self.objective, saved.work, factor);
-        }
-        Ok(())
-    }
-
     fn remarks(&self) -> Vec<Remark> {
         let gap = self.now();
-        let solver = Remark {
-            name: "solver",
-            words: self.why.clone(),
-            data: serde_json::json!({ "solver": self.why, "passes": self.work.passes() }),
-        };
+        let solver = Remark::new(
+            "solver",
+            self.why.as_str(),
+            [("solver", self.why.as_str().into()), ("passes", self.work.passes().into())],
+        );
         let estimated = self.problem.is_unbounded();
         let kind = if estimated { "estimated gap" } else { "gap" };
-        let found = Remark {
-            name: "objective",
-            words: format!(
+        let found = Remark::new(
+            "objective",
+            format!(
                 "{:.6e}, {kind} {:.1e} (wanted {:e})",
                 gap.primal,
                 gap.relative(),
                 self.problem.gap
             ),
-            data: serde_json::json!({
-                "primal": gap.primal,
-                "dual": (!estimated).then_some(gap.dual),
-                "gap": gap.relative(),
-                "wanted": self.problem.gap,
-            }),
-        };
+            [
+                ("primal", gap.primal.into()),
+                ("dual", (!estimated).then_some(gap.dual).into()),
+                ("gap", gap.relative().into()),
+                ("wanted", self.problem.gap.into()),
+            ],
+        );
         let mut remarks = vec![solver, found];
         if self.is_done() {
             let words = match gap.relative() <= self.problem.gap {
@@ -549,24 +526,53 @@ impl Training for Run {
             };
             let words =
                 if matches!(self.work, Work::Constant(..)) { "nothing to do" } else { words };
-            let data = serde_json::json!(words);
-            remarks.push(Remark { name: "stop", words: words.to_owned(), data });
+            remarks.push(Remark::new("stop", words, words));
         }
         if let Some(words) = &self.doubt {
-            remarks.push(Remark {
-                name: "existence",
-                words: format!("nobody knows whether there is a best plane: {words}"),
-                data: serde_json::json!({ "exists": null, "reason": words }),
-            });
+            remarks.push(Remark::new(
+                "existence",
+                format!("nobody knows whether there is a best plane: {words}"),
+                [("exists", Datum::Unknown), ("reason", words.as_str().into())],
+            ));
         }
         let weights = self.plane().weights;
         if self.problem.l1 > 0.0 && weights.iter().all(|w| *w == 0.0) {
-            remarks.push(Remark {
-                name: "weights",
-                words: "the penalty leaves no weight: all are 0, and the bias alone decides; a larger --c leaves more".into(),
-                data: serde_json::json!({ "nonzero": 0 }),
-            });
+            remarks.push(Remark::new(
+                "weights",
+                "the penalty leaves no weight: all are 0, and the bias alone decides; a larger `c` leaves more",
+                [("nonzero", Datum::Count(0))],
+            ));
         }
         remarks
+    }
+
+    crate::training_has!(warm_starts, bounds_objective);
+    crate::training_lacks!(traces, carries_on, bounds_margin, generates, seeks);
+}
+
+impl WarmStarts for Run {
+    fn warm_start(&mut self, state: &State, factor: f64) -> bool {
+        match state.decode::<Saved>() {
+            Ok(saved) if saved.rows == self.objective.len() => {
+                self.work.warm_start(&self.objective, saved.work, factor)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl BoundsObjective for Run {
+    fn certificate_of(&self, planes: &[Plane]) -> Certificate {
+        match (self.unprovable(), planes) {
+            (Some(reason), _) => Certificate::unproved(reason),
+            (None, [plane]) if plane.weights.len() == self.objective.width() => {
+                self.proved_of(plane)
+            }
+            _ => Certificate::unproved("the planes are not those of this problem"),
+        }
+    }
+
+    fn gap(&self) -> Option<f64> {
+        self.now().known().1
     }
 }

@@ -10,8 +10,9 @@ use crate::engine::permuted::Ground;
 use crate::engine::sweep::{self, Found, LEAST_GAP, Machines};
 use crate::learn::optimising::Problem;
 use crate::loss::Loss;
-use crate::model::{LinearModel, Link, Rule};
+use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::objective::{Gap, Penalty};
+use crate::run::ability::{BoundsObjective, WarmStarts};
 use crate::run::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
 use linsep_data::error::{Error, Result};
 use linsep_data::parallel::parallel_map;
@@ -72,7 +73,7 @@ impl Sweeps {
         unreachable!("there is a machine for each class")
     }
 
-    fn gap(&self, class: usize) -> Gap {
+    fn gap_of(&self, class: usize) -> Gap {
         let (sweep, lane) = self.machine(class);
         sweep.gaps()[lane]
     }
@@ -86,37 +87,65 @@ impl Sweeps {
         })
     }
 
-    /// What is claimed of a machine, its numbers still to be set.
-    fn claim(&self, class: usize, found: &Found, untold: &[u32]) -> Claim {
+    /// Why nothing is claimed, whatever was found.
+    fn unprovable(&self) -> Option<&'static str> {
+        let data = self.task.data.as_ref();
+        if self.sweeps.iter().any(|sweep| sweep.gaps()[0].primal.is_infinite()) {
+            return Some("the run ended before its gap was measured");
+        }
+        let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
+        (self.rows.len() < all)
+            .then_some("learned from some of the rows; of the whole data nothing is claimed")
+    }
+
+    /// The gaps as they are now: machines that are stopped have moved since they were measured.
+    fn gaps_now(&self) -> Vec<Gap> {
+        match self.status() {
+            Status::Finished => (0..self.task.data.n_classes()).map(|k| self.gap_of(k)).collect(),
+            _ => self.sweeps.iter().flat_map(|sweep| sweep.measured(self.task.threads)).collect(),
+        }
+    }
+
+    /// The objective of another plane for a class.
+    fn primal_of(&self, class: usize, plane: &Plane) -> Result<f64> {
+        let objective = self.problem.objective(&self.task, class as u32)?;
+        Ok(objective.primal(plane, &objective.margins(plane)))
+    }
+
+    /// What is claimed of a plane for a class, its numbers still to be set.
+    fn claim(&self, class: usize, plane: &Plane, untold: &[u32]) -> Claim {
         let data = self.task.data.as_ref();
         let loss = self.problem.loss.in_claims();
         let penalty = Penalty { l1: 0.0, l2: self.problem.l2, scale: None, limits: None };
         Claim::Optimal {
             planes: Planes::Two {
                 problem: problem_of(data, &data.classes()[class], None),
-                plane: float_plane(&found.plane.weights, Some(found.plane.bias)),
+                plane: float_plane(&plane.weights, Some(plane.bias)),
             },
-            optimality: Optimality {
-                objective: self.problem.claimed(loss, data, &self.rows, &penalty),
-                dual: self.dual_point(found, untold),
-                primal: 0.0,
-                bound: 0.0,
-                gap: 0.0,
-                radius: None,
-                bias: None,
-            },
+            optimality: Optimality::new(
+                self.problem.claimed(loss, data, &self.rows, &penalty),
+                self.dual_point(&self.found()[class], untold),
+                0.0,
+                0.0,
+                0.0,
+            ),
         }
     }
 
     /// The multipliers, without those that the plane tells: rows beyond their margin have none.
     fn dual_point(&self, found: &Found, untold: &[u32]) -> DualPoint {
         let pair = |&i: &u32| (u64::from(self.rows[i as usize]), found.alpha[i as usize]);
-        DualPoint { alpha: untold.iter().map(pair).collect(), ..DualPoint::default() }
+        DualPoint::default().with_alpha(untold.iter().map(pair).collect())
     }
 
     /// The claim of one machine, if the checker confirms it.
-    fn proved(&self, class: usize, untold: &[u32], Gap { primal, dual }: Gap) -> Claim {
-        let found = &self.found()[class];
+    fn proved(
+        &self,
+        class: usize,
+        plane: &Plane,
+        untold: &[u32],
+        Gap { primal, dual }: Gap,
+    ) -> Claim {
         let data = self.task.data.as_ref();
         let loosen = |optimality: &mut Optimality, slack: f64| {
             let (primal, bound) = (primal * (1.0 + slack), dual - slack * primal);
@@ -125,7 +154,7 @@ impl Sweeps {
             optimality.gap = (primal - bound) / primal * (1.0 + 1e-12);
             optimality.radius = Some(radius * (1.0 + 1e-12));
         };
-        let claim = self.claim(class, found, untold);
+        let claim = self.claim(class, plane, untold);
         confirmed([1e-5, 1e-4, 1e-3, 1e-2], data, 1, claim, loosen)
     }
 }
@@ -170,11 +199,14 @@ impl Training for Sweeps {
     }
 
     fn progress(&self) -> Progress {
+        let known = || self.sweeps.iter().flat_map(|sweep| sweep.gaps()).map(|gap| gap.known());
         Progress {
             epochs: self.visits / self.epoch_rows(),
             visits: self.visits,
             updates: 0,
             last_mistakes: None,
+            objective: known().try_fold(0.0, |sum, (objective, _)| Some(sum + objective?)),
+            gap: known().try_fold(0.0, |most: f64, (_, gap)| Some(most.max(gap?))),
         }
     }
 
@@ -190,29 +222,16 @@ impl Training for Sweeps {
     }
 
     fn certificate(&self) -> Certificate {
-        let data = self.task.data.as_ref();
-        if self.sweeps.iter().any(|sweep| sweep.gaps()[0].primal.is_infinite()) {
-            return Certificate::unproved("the run ended before its gap was measured");
+        if let Some(reason) = self.unprovable() {
+            return Certificate::unproved(reason);
         }
-        let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
-        if self.rows.len() < all {
-            return Certificate::unproved(
-                "learned from some of the rows; of the whole data nothing is claimed",
-            );
-        }
-
-        let found = self.found();
-
-        // Machines that are stopped have moved since they were looked at.
-        let gaps: Vec<Gap> = match self.status() {
-            Status::Finished => (0..found.len()).map(|class| self.gap(class)).collect(),
-            _ => self.sweeps.iter().flat_map(|sweep| sweep.measured(self.task.threads)).collect(),
-        };
+        let (found, gaps) = (self.found(), self.gaps_now());
         let untold = |k: usize| self.sweeps[k].untold();
         let untold = parallel_map(self.sweeps.len(), self.task.threads, untold);
         let untold: Vec<Vec<u32>> = untold.into_iter().flatten().collect();
-        let prove = |class: usize| self.proved(class, &untold[class], gaps[class]);
-        Certificate { claims: parallel_map(found.len(), self.task.threads, prove) }
+        let prove =
+            |class: usize| self.proved(class, &found[class].plane, &untold[class], gaps[class]);
+        Certificate::new(parallel_map(found.len(), self.task.threads, prove))
     }
 
     fn save(&self) -> State {
@@ -238,26 +257,78 @@ impl Training for Sweeps {
 
     fn remarks(&self) -> Vec<Remark> {
         let count = self.task.data.n_classes();
-        let primal: f64 = (0..count).map(|class| self.gap(class).primal).sum();
-        let worst = (0..count).map(|class| self.gap(class).relative()).fold(0.0, f64::max);
+        let primal: f64 = (0..count).map(|class| self.gap_of(class).primal).sum();
+        let worst = (0..count).map(|class| self.gap_of(class).relative()).fold(0.0, f64::max);
         let words = format!("dual coordinates, {count} machines in {} sweeps", self.sweeps.len());
         vec![
-            Remark {
-                name: "solver",
-                data: serde_json::json!({ "solver": words, "passes": self.visits / self.epoch_rows() }),
-                words,
-            },
-            Remark {
-                name: "objective",
-                words: format!(
+            Remark::new(
+                "solver",
+                words.as_str(),
+                [
+                    ("solver", words.as_str().into()),
+                    ("passes", (self.visits / self.epoch_rows()).into()),
+                ],
+            ),
+            Remark::new(
+                "objective",
+                format!(
                     "{primal:.6e} of all machines, largest gap {worst:.1e} (wanted {:e})",
                     self.problem.gap
                 ),
-                data: serde_json::json!({
-                    "primal": primal, "gap": worst, "wanted": self.problem.gap,
-                }),
-            },
+                [
+                    ("primal", primal.into()),
+                    ("gap", worst.into()),
+                    ("wanted", self.problem.gap.into()),
+                ],
+            ),
         ]
+    }
+
+    crate::training_has!(warm_starts, bounds_objective);
+    crate::training_lacks!(traces, carries_on, bounds_margin, generates, seeks);
+}
+
+impl WarmStarts for Sweeps {
+    fn warm_start(&mut self, state: &State, factor: f64) -> bool {
+        let saved = state.decode::<Saved>().ok().filter(|saved| {
+            saved.rows == self.rows.len() && saved.sweeps.len() == self.sweeps.len()
+        });
+        let Some(saved) = saved else { return false };
+        self.found = OnceLock::new();
+        let mut pairs = self.sweeps.iter_mut().zip(&saved.sweeps);
+        pairs.all(|(sweep, saved)| sweep.warm_start(saved, factor))
+    }
+}
+
+impl BoundsObjective for Sweeps {
+    /// The dual points are those of the own planes; the objectives are those of the others.
+    fn certificate_of(&self, planes: &[Plane]) -> Certificate {
+        if let Some(reason) = self.unprovable() {
+            return Certificate::unproved(reason);
+        }
+        let width = self.task.data.n_features();
+        let fits = planes.len() == self.task.data.n_classes()
+            && planes.iter().all(|plane| plane.weights.len() == width);
+        if !fits {
+            return Certificate::unproved("the planes are not those of this problem");
+        }
+        let gaps = self.gaps_now();
+        let prove = |class: usize| {
+            let plane = &planes[class];
+            match self.primal_of(class, plane) {
+                Ok(primal) => {
+                    let every: Vec<u32> = (0..self.rows.len() as u32).collect();
+                    self.proved(class, plane, &every, Gap { primal, ..gaps[class] })
+                }
+                Err(error) => Claim::Unproved { reason: error.to_string() },
+            }
+        };
+        Certificate::new(parallel_map(planes.len(), self.task.threads, prove))
+    }
+
+    fn gap(&self) -> Option<f64> {
+        let gaps = self.gaps_now().into_iter();
+        gaps.map(|gap| gap.known().1).try_fold(0.0, |most: f64, gap| Some(most.max(gap?)))
     }
 }
 

@@ -155,24 +155,35 @@ impl Work {
     }
 
     /// Begins where another run has ended, C being `factor` times as large; from nothing where that was
-    /// another solver.
-    pub(crate) fn warm_start(&mut self, objective: &Objective, saved: SavedWork, factor: f64) {
+    /// another solver, which is told by false.
+    pub(crate) fn warm_start(
+        &mut self,
+        objective: &Objective,
+        saved: SavedWork,
+        factor: f64,
+    ) -> bool {
         let fitting = |plane: &Plane| plane.weights.len() == objective.width();
         match (self, saved) {
             (Work::Newton(run), SavedWork::Newton(saved)) => {
                 let plane = saved.plane.plane();
-                if fitting(&plane) {
+                let fits = fitting(&plane);
+                if fits {
                     *run = Newton::new(plane);
                 }
+                fits
             }
             (Work::Coordinates(run), SavedWork::Coordinates(saved)) => {
                 let plane = saved.plane();
-                if fitting(&plane) {
+                let fits = fitting(&plane);
+                if fits {
                     *run = Coordinates::new(objective, plane);
                 }
+                fits
             }
             (Work::Dual(run), SavedWork::Dual(saved)) => run.warm_start(objective, &saved, factor),
-            _ => {}
+            // All rows are of one class: there is nowhere to begin.
+            (Work::Constant(..), SavedWork::Constant) => true,
+            _ => false,
         }
     }
 }
