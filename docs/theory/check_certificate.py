@@ -87,35 +87,142 @@ GAUSSIANS = fields({"sigma": real, "centres": each(each(real))})
 INPUT = fields({"features": whole}, {"label": SOURCE, "source_columns": whole, "weight": SOURCE,
                "index_base": lambda x: whole(x, 2), "rest": flag, "columns": each(COLUMN),
                "binarize": real, "basis": lambda x: basis(x) or GAUSSIANS(x)})
-FILE = fields({"format": word("linsep.certificate/1"), "bias": flag, "reading": READING,
+FILE = fields({"format": word("linsep.certificate/1", "linsep.certificate/2"), "bias": flag, "reading": READING,
                "data": data, "claims": each(claim_kind)},
               {"input": INPUT, "basis": basis})
 
-def put_back(planes, claims):
-    """The planes of a model stand once in its file: claims about them leave their numbers out."""
-    planes = planes if each(PLANE)(planes) else []
+def parse_json(raw):
+    """Strict JSON: no field twice, no NaN, no half of a character."""
+    once = lambda pairs: require(len(dict(pairs)) == len(pairs), "a field stands twice", 4) or dict(pairs)
+    value = json.loads(raw.decode(), object_pairs_hook=once, parse_constant=json.loads,
+                       parse_int=lambda n: -0.0 if n == "-0" else int(n))
+    json.dumps(value, ensure_ascii=False).encode()  # fails where half a character stands alone
+    return value
+
+# --- A model: version 1 is one JSON object, version 2 a safetensors file with its checksum inside.
+CODES = {"F64": ("d", 8), "I64": ("q", 8), "U8": ("s", 1)}
+TENSOR = fields({"dtype": word(*CODES), "shape": each(whole), "data_offsets": two(whole, whole)})
+
+def take_apart(raw):
+    """A model of version 2 as the object that version 1 is."""
+    size, = struct.unpack_from("<Q", raw)
+    require(size % 8 == 0 and 0 < size <= min(2**24, len(raw) - 8), "the header is cut off or too long", 4)
+    header, data, tensors, end = parse_json(raw[8:8 + size]), raw[8 + size:], {}, 0
+    metadata = header.pop("__metadata__")
+    require(list(metadata) == ["linsep"] and all(map(TENSOR, header.values())), "the header is malformed", 4)
+    model = parse_json(metadata["linsep"].encode())
+    require(model.get("format") == "linsep.model/2", f"the format {model.get('format')!r:.40} is unknown", 4)
+    for name, tensor in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
+        (start, stop), (code, bytes_each) = tensor["data_offsets"], CODES[tensor["dtype"]]
+        count = math.prod(tensor["shape"])
+        require(start == end <= stop <= len(data) and stop - start == count * bytes_each,
+                "tensors overlap, leave holes, or have another shape", 4)
+        numbers = struct.unpack(f"<{count}{code}", data[start:stop])
+        tensors[name], end = numbers[0] if code == "s" else list(numbers), stop
+    require(end == len(data), "there are bytes behind the last tensor", 4)
+    at = 8 + size + header["sha256"]["data_offsets"][0]
+    right = hashlib.sha256(raw[:at] + bytes(32) + raw[at + 32:]).digest() == tensors["sha256"]
+    require(right, "the checksum does not fit the content", 4)
+    model |= {name: parse_json(tensors[name]) for name in ("classes", "input", "certificate")}
+    bias, planes = tensors["bias"], []
+    if "weights" in tensors:
+        count, width = header["weights"]["shape"]
+        planes = [{"weights": tensors["weights"][k * width:(k + 1) * width]} for k in range(count)]
+    else:
+        entries = list(zip(tensors["indices"], tensors["values"], strict=True))
+        starts = tensors["indptr"]
+        right = starts[0] == 0 and starts[-1] == len(entries) and all(a <= b for a, b in zip(starts, starts[1:]))
+        require(right, "the sparse weights do not fit together", 4)
+        planes = [{"sparse": [list(pair) for pair in entries[a:b]]} for a, b in zip(starts, starts[1:])]
+    model["planes"] = [{**plane, "bias": b} for plane, b in zip(planes, bias, strict=True)]
+    require(each(PLANE)(model["planes"]), "a weight is not finite, or its column is out of range", 4)
+    if "votes" in tensors:
+        starts = tensors["ballots"]
+        votes = [tensors["votes"][a:b] for a, b in zip(starts, starts[1:])]
+        model["rule"] = {"ballot": {"votes": votes, "rule": model["rule"]}}
+    return model
+
+def place(model, claim):
+    """The number of the plane that tells apart what the claim does, by the rule of the model."""
+    classes, rule, votes = model["classes"], model["rule"], None
+    if isinstance(rule, dict):
+        rule, votes = rule["ballot"]["rule"], rule["ballot"]["votes"]
+    positive, negative = claim.get("positive"), claim.get("negative")
+    if not (each(text)(positive) and each(text)(negative) and len(positive) == 1 and positive[0] in classes):
+        return None
+    k, others = classes.index(positive[0]), all(name in classes and name not in positive for name in negative)
+    score = None
+    if rule == "sign" and k == 1 and (others or model["input"].get("rest") and positive[0] not in negative):
+        score = 0
+    elif rule in ("rest", "rest-last") and others:
+        score = k
+    elif rule == "vote" and others and len(negative) == 1 and classes.index(negative[0]) < k:
+        score = list(itertools.combinations(range(len(classes)), 2)).index((classes.index(negative[0]), k))
+    if score is not None and votes:  # the plane with more than half of the votes decides alone
+        deciding = [j for j, held in enumerate(votes[score]) if 2 * held > sum(votes[score])]
+        score = sum(map(len, votes[:score])) + deciding[0] if deciding else None
+    return score if score is not None and score < len(model["planes"]) else None
+
+def dense(plane):
+    """The numbers of a plane by column, without zeros; None where it has fractions or is none."""
+    pairs = plane.get("sparse") if plane.get("weights") is None else list(enumerate(plane["weights"]))
+    right = pairs is not None and all(real(w) for _, w in pairs) and real(plane.get("bias"))
+    return {j: w for j, w in pairs if w} | {-1: plane["bias"]} if right else None
+def has_fractions(plane):
+    numbers = [*(plane.get("weights") or []), *(w for _, w in plane.get("sparse") or []), plane.get("bias")]
+    return any(map(text, numbers))
+
+def bind(model, claims, version):
+    """Puts in the planes that claims refer to. A claim about other planes is none about the model."""
+    planes, classes = model["planes"], model["classes"]
+    joint = [{**plane, "class": name} for name, plane in zip(classes, planes)]
     for number, claim in enumerate(claims):
-        if claim["claim"] == "optimal":
-            own = planes if "planes" in claim or len(planes) == 1 else planes[number:]
-            for plane, numbers in zip(claim.get("planes") or [claim["plane"]], own):
-                if plane.get("weights") is None and plane.get("sparse") is None and plane.get("bias") is None:
-                    plane.update(numbers)
+        plane, several = claim.get("plane"), claim.get("planes")
+        if claim.get("claim") not in ("separable", "mistakes", "optimal", "stationary", "counts"):
+            require(not whole(plane) and not text(several), "a claim refers to planes that it has not", 4)
+            continue
+        if version == 2 and (whole(plane) or several == "model"):
+            right = whole(plane) and plane == place(model, claim) or several == "model" and (
+                model["rule"] in ("arg-max", "rest") and len(planes) == len(classes))
+            require(right, "a claim refers to a plane that it is not about", 4)
+            claim |= {"plane": dict(planes[plane])} if whole(plane) else {"planes": joint}
+            continue
+        require(plane is None or PLANE(plane), "a claim has no plane", 4)
+        require(several is None or PLANES(several), "a claim has no planes", 4)
+        every = several if several is not None else [{} if plane is None else plane]
+        left_out = lambda p: p.get("weights") is None and p.get("sparse") is None and p.get("bias") is None
+        if version == 1 and claim["claim"] in ("optimal", *NOT_HERE):  # version 1 leaves out the numbers
+            own = planes if several is not None or len(planes) == 1 else planes[number:]
+            for its, numbers in zip(every, own):
+                its |= numbers if left_out(its) else {}
+        if claim["claim"] == "separable" and any(map(has_fractions, every)):
+            continue
+        if several is not None:
+            right = model["rule"] in ("arg-max", "rest") and [p["class"] for p in several] == classes and (
+                list(map(dense, several)) == list(map(dense, planes)))
+        else:
+            k = place(model, claim)
+            right = plane is not None and k is not None and dense(plane) == dense(planes[k])
+        require(right or version == 1, "a claim is about other planes than those of the model", 4)
+        if not right:
+            reason = f"the claim {claim['claim']} is about other planes than those of the model"
+            claims[number] = {"claim": "unproved", "reason": reason}
 
 def load(path):
     """The certificate and the input map of a file."""
-    once = lambda pairs: require(len(dict(pairs)) == len(pairs), "a field stands twice", 4) or dict(pairs)
+    raw = pathlib.Path(path).read_bytes()
     try:
-        file = json.loads(pathlib.Path(path).read_bytes().decode(), object_pairs_hook=once,
-                          parse_constant=json.loads, parse_int=lambda n: -0.0 if n == "-0" else int(n))
-        json.dumps(file, ensure_ascii=False).encode()  # fails where half a character stands alone
-        source = file.get("input") or {}
-    except (ValueError, RecursionError, AttributeError) as error:
-        raise Refusal(4, f"no JSON of this format ({error})")
-    top, file = file, file.get("certificate") if file.get("format") == "linsep.model/1" else file
+        top = take_apart(raw) if raw[4:9] == bytes(4) + b"{" else parse_json(raw)
+        source, version = top.get("input") or {}, {"linsep.model/1": 1, "linsep.model/2": 2}.get(top.get("format"))
+        file = top.get("certificate") if version else top
+        require(isinstance(file, dict) and (version != 2) == (raw[4:8] != bytes(4)), "another format", 4)
+        claims = file.get("claims")
+        if version and isinstance(claims, list) and all(isinstance(claim, dict) for claim in claims):
+            bind({"classes": [], "planes": [], "rule": None, "input": {}} | top, claims, version)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, struct.error) as error:
+        raise Refusal(4, f"no file of this format ({error})")
     right = FILE(file) and (not source or INPUT(source)) and top.get("data") == file["data"]
     require(right, "another format, or a field is missing, unknown or of the wrong kind", 4)
-    if top is not file:
-        put_back(top.get("planes"), file["claims"])
     stated, meant = source.get("basis"), file.get("basis")
     stated = meant if isinstance(stated, dict) and text(meant) and meant.startswith("rbf:") else stated
     require(not source or stated == meant, "the basis of the claims is not that of the input", 4)

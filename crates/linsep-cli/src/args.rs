@@ -308,9 +308,9 @@ fn verify() -> Command {
 
 fn convert() -> Command {
     Command::new("convert")
-        .about("Writes data in another format; values, labels and order are kept or it refuses")
-        .after_help("Examples:\n  linsep convert flowers.csv flowers.svm\n  linsep convert parts/ all.csv.zst")
-        .arg(path("data", "DATA", "What to read").required(true))
+        .about("Writes data in another format; values, labels and order are kept or it refuses. A model is written in the newest version of its format")
+        .after_help("Examples:\n  linsep convert flowers.csv flowers.svm\n  linsep convert parts/ all.csv.zst\n  linsep convert old.linsep new.linsep")
+        .arg(path("data", "DATA|MODEL", "What to read").required(true))
         .arg(path("to", "OUT", "What to write; the name gives format and compression").required(true))
         .arg(
             flag("to-format", "FORMAT", "Format to write [default: by the name]")

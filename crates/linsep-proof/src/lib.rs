@@ -28,6 +28,8 @@ mod double;
 mod exact;
 mod file;
 mod fitted;
+#[doc(hidden)]
+pub mod form;
 mod optimal;
 mod parts;
 mod rank;
@@ -39,7 +41,9 @@ pub use check::{Finding, check_claim, check_file};
 pub use claim::{
     Against, Certificate, Claim, ClassPlane, ExactNumber, ExactPlane, Problem, Scheme, Weighted,
 };
-pub use file::{CertificateFile, DataIdentity, FORMAT, FileError, InputField, ReadingField};
+pub use file::{
+    CertificateFile, DataIdentity, FORMAT, FORMAT_2, FileError, InputField, ReadingField,
+};
 pub use fitted::{ClassWeight, Equations, FloatPlane, Offset, Planes, Priors, Statistics};
 pub use optimal::{BiasInterval, DualPoint, Intercept, Loss, Objective, Optimality, WeightLimit};
 pub use rows::{Entries, Reading, RowBuffer, Rows};

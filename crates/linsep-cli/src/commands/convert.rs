@@ -1,19 +1,29 @@
-//! `linsep convert DATA OUT`: the same table in another format.
+//! `linsep convert DATA OUT`: the same table in another format. A model is written in the newest version of
+//! its format.
 
 use super::{check_width, read_data};
 use crate::context::Context;
 use crate::exit::Failure;
+use crate::input;
 use crate::output::{counted, note, print, print_json, stdout};
 use clap::ArgMatches;
+use clap::parser::ValueSource;
 use linsep::Error;
 use linsep::atomic::write_atomic;
 use linsep::data::write::{OutputFormat, Packer, Packing, losses, refuse_losses, write};
+use linsep::file::ModelFile;
 use serde_json::json;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     let Some(to) = matches.get_one::<PathBuf>("to") else { return Ok(ExitCode::from(2)) };
+    if let [from] = &input::paths(matches)[..]
+        && is_model(from)
+    {
+        return upgrade(from, to, matches, context);
+    }
     let (format, packing) = target(matches.get_one::<String>("to-format"), to)?;
     let read = read_data(matches, context)?;
     check_width(&read.data, 64, context)?;
@@ -52,6 +62,47 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         }))?;
     } else {
         print(&format!("{}  {}\n", to.display(), counted(rows, "row")))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whether a file says of itself that it is a model. Pipes are not asked: what is read is gone.
+fn is_model(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let file = std::fs::File::open(path).ok().filter(|_| path.is_file());
+    let read = file.map(|file| file.take(200).read_to_end(&mut start));
+    read.is_some_and(|read| read.is_ok()) && ModelFile::is_one(&start)
+}
+
+/// Writes a model as this version does.
+fn upgrade(
+    from: &Path,
+    to: &Path,
+    matches: &ArgMatches,
+    context: &Context,
+) -> Result<ExitCode, Failure> {
+    let flags = input::flags();
+    let flags = flags.iter().map(|flag| flag.get_id().as_str()).chain(["to-format"]);
+    let given = |id: &&str| matches.value_source(id) == Some(ValueSource::CommandLine);
+    if let Some(flag) = flags.into_iter().find(given) {
+        let words = format!("--{flag} is for data; {} is a model", from.display());
+        return Err(Error::usage(words).into());
+    }
+    let file = ModelFile::load(from, context.max_memory)?;
+    if matches.get_flag("dry-run") {
+        note(context, "nothing was written (--dry-run)");
+        return Ok(ExitCode::SUCCESS);
+    }
+    file.save(to)?;
+    if context.json {
+        print_json(&json!({
+            "schema": "linsep.result/1",
+            "command": "convert",
+            "format": linsep::file::FORMAT,
+            "output": to.display().to_string(),
+        }))?;
+    } else {
+        print(&format!("{}  {}\n", to.display(), linsep::file::FORMAT))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     crate::context::end_at_once();
     let Some(path) = matches.get_one::<PathBuf>("model") else { return Ok(ExitCode::from(2)) };
-    let model = ModelFile::load(path, context.max_memory)?.model;
+    let model = ModelFile::load_model(path, context.max_memory)?;
     // The last of K - 1 machines has no plane to measure.
     let machines = model.planes.len();
     let model = model.with_plane_for_each_class()?;

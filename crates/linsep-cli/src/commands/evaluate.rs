@@ -15,7 +15,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     crate::context::end_at_once();
     let bar = matches.get_one::<String>("fail-under").map(|text| Bar::parse(text)).transpose()?;
     let Some(path) = matches.get_one::<PathBuf>("model") else { return Ok(ExitCode::from(2)) };
-    let model = ModelFile::load(path, context.max_memory)?.model;
+    let model = ModelFile::load_model(path, context.max_memory)?;
     let evaluation = model.evaluate_source(input::source(matches, context)?)?;
     if context.json {
         let mut value = serde_json::to_value(&evaluation).unwrap_or_default();

@@ -36,7 +36,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         Some(text) => input::whole("top", text)? as usize,
         None => 20,
     };
-    let model = ModelFile::load(path, context.max_memory)?.model.with_plane_for_each_class()?;
+    let model = ModelFile::load_model(path, context.max_memory)?.with_plane_for_each_class()?;
     let rival = text("why-not").map(|class| position(&model, "why-not", class)).transpose()?;
     let row = find(&model, wanted, matches, context)?;
     let rival = rival.map(|class| class as u32);

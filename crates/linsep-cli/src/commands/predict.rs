@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     let Some(path) = matches.get_one::<PathBuf>("model") else { return Ok(ExitCode::from(2)) };
-    let model = ModelFile::load(path, context.max_memory)?.model;
+    let model = ModelFile::load_model(path, context.max_memory)?;
     let what = matches.get_one::<String>("output").map_or("label", String::as_str);
     if what == "proba" && model.link == Link::None {
         return Err(Error::usage(

@@ -55,8 +55,11 @@ fn as_json(file: &ModelFile) -> serde_json::Value {
     json!({
         "schema": "linsep.result/1",
         "command": "show",
+        "format": linsep::file::FORMAT,
         "classes": model.classes,
         "rule": model.rule,
+        "link": model.link,
+        "input": model.input,
         "basis": model.input.basis.as_ref().map(|basis| basis.claimed()),
         "features": model.input.feature_names(),
         "planes": planes,
@@ -69,8 +72,9 @@ fn as_json(file: &ModelFile) -> serde_json::Value {
         "data": file.data,
         "certificate": file.certificate,
         "density": file.density.as_ref().map(|density| {
-            json!({ "family": density.name(), "parameters": density.parameters() })
+            json!({ "family": density.name(), "parameters": density.parameters(), "numbers": density })
         }),
+        "run": file.run,
     })
 }
 

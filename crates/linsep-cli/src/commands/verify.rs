@@ -9,7 +9,7 @@ use crate::output::{Facts, counted, print, print_json};
 use clap::ArgMatches;
 use linsep::data::basis::Basis;
 use linsep::data::input::{InputMap, SourceColumn};
-use linsep::file::ModelFile;
+use linsep::file::{ModelFile, Subject};
 use linsep::proof::{self, CertificateFile, Claim, FileError, Finding, check_file};
 use linsep::{Code, Dataset, Error};
 use serde_json::json;
@@ -21,7 +21,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let Some(path) = matches.get_one::<PathBuf>("certificate") else {
         return Ok(ExitCode::from(2));
     };
-    let (certificate, mut map) = load(path, context)?;
+    let Loaded { certificate, mut map, subjects } = load(path, context)?;
     // The checker multiplies out the basis itself, from raw rows.
     if let Some(map) = &mut map {
         map.basis = None;
@@ -32,9 +32,9 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let digest = data.digest_of(certificate.data.digest, context.threads);
     let findings = check_file(&certificate, &data, &digest, context.threads);
     if context.json {
-        print_json(&as_json(&certificate, &findings, &data, &digest))?;
+        print_json(&as_json(&certificate, &subjects, &findings, &data, &digest))?;
     } else {
-        print(&as_text(&certificate, &findings, &data, context))?;
+        print(&as_text(&certificate, &subjects, &findings, &data, context))?;
     }
     let holds = !findings.is_empty() && findings.iter().all(Finding::holds);
     Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(1) })
@@ -63,14 +63,24 @@ fn refuse_what_is_settled(matches: &ArgMatches, has_map: bool) -> Result<(), Fai
     Ok(())
 }
 
-/// A certificate file, or the certificate inside a model file, with the columns it speaks of.
-fn load(path: &Path, context: &Context) -> Result<(CertificateFile, Option<InputMap>), Failure> {
+/// What is verified, with the columns that it speaks of.
+struct Loaded {
+    certificate: CertificateFile,
+    map: Option<InputMap>,
+    /// What each claim of a model is about; nothing for a certificate that stands alone.
+    subjects: Vec<Subject>,
+}
+
+/// A certificate file, or the certificate inside a model file.
+fn load(path: &Path, context: &Context) -> Result<Loaded, Failure> {
     let bytes = std::fs::read(path).map_err(|e| Error::io("read", path, e))?;
     let refuse = |code, reason| Error::Model { code, path: path.to_path_buf(), reason };
-    if looks_like_model(&bytes) {
+    if ModelFile::is_one(&bytes) {
         let limit = context.max_memory.unwrap_or(u64::MAX);
-        let file = ModelFile::from_json(&bytes, path, limit)?;
-        return Ok((file.certificate, Some(file.model.input)));
+        let file = ModelFile::from_bytes(&bytes, path, limit)?;
+        let subjects = file.subjects();
+        let (certificate, map) = (file.certificate, Some(file.model.input));
+        return Ok(Loaded { certificate, map, subjects });
     }
     let certificate = CertificateFile::from_json(&bytes).map_err(|error| match error {
         FileError::Version(_) => refuse(Code::MODEL_VERSION, error.to_string()),
@@ -87,12 +97,16 @@ fn load(path: &Path, context: &Context) -> Result<(CertificateFile, Option<Input
         let words = "the basis of the claims is not that of the input".to_owned();
         return Err(refuse(Code::MODEL_CONTENT, words).into());
     }
-    Ok((certificate, map))
+    Ok(Loaded { certificate, map, subjects: Vec::new() })
 }
 
-fn looks_like_model(bytes: &[u8]) -> bool {
-    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]).into_owned();
-    head.contains("linsep.model/")
+/// The word for what a claim of a model is about.
+fn subject_word(subject: &Subject) -> &'static str {
+    match subject {
+        Subject::Data => "data",
+        Subject::Plane(_) | Subject::Planes => "model",
+        _ => "exact plane",
+    }
 }
 
 fn words(finding: &Finding) -> (&'static str, &str) {
@@ -120,6 +134,7 @@ pub(super) fn title(claim: &Claim) -> String {
 
 fn as_text(
     file: &CertificateFile,
+    subjects: &[Subject],
     findings: &[Finding],
     data: &Dataset,
     context: &Context,
@@ -144,9 +159,13 @@ fn as_text(
         let words = "rows of weight 0 do not take part";
         facts.add("weights", format!("{}; {words}", linsep::printable(weight.as_bytes(), 40)));
     }
-    for (claim, finding) in file.claims.iter().zip(findings) {
+    for (number, (claim, finding)) in file.claims.iter().zip(findings).enumerate() {
         let (word, words) = words(finding);
-        facts.add(word, format!("{}: {words}", title(claim)));
+        let note = match subjects.get(number) {
+            Some(Subject::Exact) => "; of an exact plane, which the model has rounded",
+            _ => "",
+        };
+        facts.add(word, format!("{}: {words}{note}", title(claim)));
     }
     if findings.is_empty() {
         facts.add("unproved", "the certificate claims nothing");
@@ -203,6 +222,7 @@ fn weight_column(data: &Dataset) -> Option<String> {
 
 fn as_json(
     file: &CertificateFile,
+    subjects: &[Subject],
     findings: &[Finding],
     data: &Dataset,
     digest: &str,
@@ -211,9 +231,14 @@ fn as_json(
         .claims
         .iter()
         .zip(findings)
-        .map(|(claim, finding)| {
+        .enumerate()
+        .map(|(number, (claim, finding))| {
             let (word, words) = words(finding);
-            json!({ "claim": claim.name(), "about": title(claim), "finding": word.to_lowercase(), "words": words })
+            let mut value = json!({ "claim": claim.name(), "about": title(claim), "finding": word.to_lowercase(), "words": words });
+            if let Some(subject) = subjects.get(number) {
+                value["subject"] = subject_word(subject).into();
+            }
+            value
         })
         .collect();
     let holds = !findings.is_empty() && findings.iter().all(Finding::holds);

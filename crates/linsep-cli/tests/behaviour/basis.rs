@@ -84,9 +84,9 @@ fn gaussians_train_predict_and_claim_nothing() {
     let run = room.run("train xor.csv --basis rbf:4,0.5 --seed 3").exits(0);
     assert!(run.out.contains("proved      nothing: Gaussian basis functions"), "{}", run.out);
     assert!(run.out.contains("0 of 4 wrong"), "{}", run.out);
-    let model = room.read("xor.linsep");
+    let model = room.bytes("xor.linsep");
     room.run("train xor.csv --basis rbf:4,0.5 --seed 3 --threads 2").exits(0);
-    assert_eq!(room.read("xor.linsep"), model, "the same centres, the same bits");
+    assert_eq!(room.bytes("xor.linsep"), model, "the same centres, the same bits");
     room.run("verify xor.linsep xor.csv").exits(1);
     assert_eq!(room.run("predict xor.linsep xor.csv").exits(0).out, "prediction\n0\n1\n1\n0\n");
 }

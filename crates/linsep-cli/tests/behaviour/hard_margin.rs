@@ -23,7 +23,7 @@ fn the_model_carries_the_exact_margin_and_its_own_plane() {
     assert_eq!(value["support"]["rows"], 3);
     let held = room.read("held.csv");
     assert!(held.contains("3,and.csv,5,1,1,positive,4.0\n"), "{held}");
-    let model = json(&room.read("and.linsep"));
+    let model = json(&room.run("show and.linsep --json").exits(0).out);
     assert_eq!(model["planes"][0]["weights"], serde_json::json!([2.0, 2.0]));
     assert_eq!(model["planes"][0]["bias"], -3.0);
     let verified = room.run("verify and.linsep and.csv").exits(0).out;
@@ -35,14 +35,15 @@ fn the_model_carries_the_exact_margin_and_its_own_plane() {
 fn a_model_or_data_that_was_changed_is_refused() {
     let room = Room::holding("and.csv", AND);
     room.run("train and.csv --learner hard-margin").exits(0);
-    let text = room.read("and.linsep");
-    for (from, to) in
-        [("\"1/8\"", "\"1/7\""), ("-3.0", "-3.5"), ("\"lambda\":\"1\"", "\"lambda\":\"3\"")]
-    {
-        assert!(text.contains(from), "no {from} in {text}");
-        room.write("m.linsep", text.replacen(from, to, 1));
+    for change in [("\"1/8\"", "\"1/7\""), ("\"lambda\":\"1\"", "\"lambda\":\"3\"")] {
+        room.patch("and.linsep", "m.linsep", change);
         room.run("verify m.linsep and.csv").exits(4).says(&["error[E0403]"]);
     }
+    let (mut model, three) = (room.bytes("and.linsep"), (-3f64).to_le_bytes());
+    let at = model.windows(8).position(|bytes| bytes == three).expect("the bias");
+    model[at..at + 8].copy_from_slice(&(-3.5f64).to_le_bytes());
+    room.write("m.linsep", model);
+    room.run("verify m.linsep and.csv").exits(4).says(&["error[E0403]"]);
     for moved in [AND.replace("1,1,1", "1,1.25,1"), AND.replace("0,1,0", "0,1,1")] {
         room.write("moved.csv", moved);
         let found = room.run("verify and.linsep moved.csv").exits(1).out;

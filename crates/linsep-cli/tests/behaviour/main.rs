@@ -16,6 +16,7 @@ mod geometry;
 mod hard_margin;
 mod machines;
 mod margin;
+mod old_models;
 mod one_pass;
 mod optimal;
 mod plot;

@@ -22,7 +22,7 @@ fn support_rows_make_up_the_plane() {
             sign * row["alpha"].as_f64().expect("a multiplier")
         };
         let sum: f64 = rows.iter().map(signed).sum();
-        let model: Value = serde_json::from_str(&room.read("m.linsep")).expect("a model");
+        let model = room.run("show m.linsep --json").exits(0).json();
         let bias = model["planes"][0]["bias"].as_f64().expect("a bias");
         assert!((sum - bias).abs() < 1e-3, "{loss}: {sum} {bias}");
         if loss == "hinge" {
@@ -52,10 +52,10 @@ fn scores_get_probabilities_from_rows_held_out() {
     // As many as are expected are predicted, about.
     assert!((sum - f64::from(positive)).abs() < 25.0, "{sum} {positive}");
     // Any number of threads gives the same bits.
-    let model = room.read("m.linsep");
+    let model = room.bytes("m.linsep");
     for threads in ["1", "3"] {
         room.run(&format!("{line} --threads {threads}")).exits(0);
-        assert_eq!(room.read("m.linsep"), model);
+        assert_eq!(room.bytes("m.linsep"), model);
     }
 }
 
@@ -67,10 +67,10 @@ fn the_probabilities_of_several_classes_add_up_to_one() {
     let each = report["probability"]["sigmoids"].as_array().expect("one for each class");
     assert_eq!(each.len(), 3, "{report}");
     assert_eq!(each[0]["class"], "0");
-    let model = room.read("m.linsep");
+    let model = room.bytes("m.linsep");
     for threads in ["1", "3"] {
         room.run(&format!("{line} --threads {threads}")).exits(0);
-        assert_eq!(room.read("m.linsep"), model);
+        assert_eq!(room.bytes("m.linsep"), model);
     }
     let out = room.run("predict m.linsep examples/iris.csv --output proba").exits(0).out;
     let mut lines = out.lines();

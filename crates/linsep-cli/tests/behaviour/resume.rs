@@ -27,7 +27,7 @@ fn assert_goes_on(room: &Room, line: &str) {
     train(room, &format!("{line} --epochs 7 -o seven.linsep"));
     let data = line.split_whitespace().next().unwrap_or("");
     train(room, &format!("--resume three.linsep --epochs 7 {data} -o resumed.linsep"));
-    assert_eq!(room.read("resumed.linsep"), room.read("seven.linsep"), "{line}");
+    assert_eq!(room.bytes("resumed.linsep"), room.bytes("seven.linsep"), "{line}");
 }
 
 fn online() -> impl Iterator<Item = &'static Recipe> {
@@ -117,7 +117,7 @@ fn labels_columns_and_weights_of_a_run_go_on_with_it() {
         train(&room, &format!("{line} --epochs 2 -o short.linsep"));
         train(&room, &format!("{line} --epochs 5 -o long.linsep"));
         train(&room, "f.csv --resume short.linsep --epochs 5 -o resumed.linsep");
-        assert_eq!(room.read("resumed.linsep"), room.read("long.linsep"), "{flags}");
+        assert_eq!(room.bytes("resumed.linsep"), room.bytes("long.linsep"), "{flags}");
     }
 }
 
@@ -135,7 +135,7 @@ fn a_checkpoint_goes_on_with_the_same_limits_and_is_gone_when_the_run_is_done() 
         "resume with: linsep train --resume m.linsep.checkpoint examples/digits.csv",
     ]);
     let saved = std::fs::read(room.path("m.linsep.checkpoint")).expect("a checkpoint");
-    let saved = Checkpoint::from_json(&saved, Path::new("c")).expect("a whole checkpoint");
+    let saved = Checkpoint::from_bytes(&saved, Path::new("c")).expect("a whole checkpoint");
     assert_eq!((saved.limits.updates, saved.limits.epochs), (Some(900), None));
     // The limit is part of the run until another is asked for.
     let again = "train --resume m.linsep.checkpoint examples/digits.csv";
@@ -149,10 +149,10 @@ fn a_checkpoint_goes_on_with_the_same_limits_and_is_gone_when_the_run_is_done() 
     room.run("train examples/wine.csv --epochs 5 --checkpoint keep.it -o m.linsep").exits(5);
     assert!(room.exists("keep.it"), "the place that was asked for");
     room.run("train examples/wine.csv --resume keep.it --epochs 100 -o m.linsep").exits(0);
-    assert_eq!(room.read("m.linsep"), room.read("whole.linsep"));
+    assert_eq!(room.bytes("m.linsep"), room.bytes("whole.linsep"));
     assert!(!room.exists("keep.it"), "a run that is done needs no checkpoint");
     room.run("train examples/wine.csv --checkpoint-every 1ms -o m.linsep").exits(0).silent();
-    assert_eq!(room.read("m.linsep"), room.read("whole.linsep"));
+    assert_eq!(room.bytes("m.linsep"), room.bytes("whole.linsep"));
     assert!(!room.names().iter().any(|name| name.contains("checkpoint")), "{:?}", room.names());
 }
 
@@ -184,8 +184,8 @@ fn an_interrupted_run_is_saved_and_goes_on() {
         format!("train f.csv --resume f.linsep.checkpoint --epochs {epochs} -o b.linsep");
     room.run(&from_checkpoint).exits(5);
     room.run(&format!("train f.csv --verdict off --epochs {epochs} -o whole.linsep")).exits(5);
-    assert_eq!(room.read("a.linsep"), room.read("whole.linsep"));
-    assert_eq!(room.read("b.linsep"), room.read("whole.linsep"));
+    assert_eq!(room.bytes("a.linsep"), room.bytes("whole.linsep"));
+    assert_eq!(room.bytes("b.linsep"), room.bytes("whole.linsep"));
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn a_time_limit_saves_the_run() {
     let epochs = done.expect("a number") + 10;
     room.run(&format!("train f.csv --resume f.linsep.checkpoint --epochs {epochs}")).exits(5);
     room.run(&format!("train f.csv --verdict off --epochs {epochs} -o whole.linsep")).exits(5);
-    assert_eq!(room.read("f.linsep"), room.read("whole.linsep"));
+    assert_eq!(room.bytes("f.linsep"), room.bytes("whole.linsep"));
 }
 
 /// The same rows in one file and in two: one pass over both is a pass over the first, carried on with
@@ -281,7 +281,7 @@ fn a_resumed_run_on_new_data_can_be_resumed_itself() {
     room.run("train part.csv --resume m.linsep --epochs 2 -o short.linsep").exits(5);
     room.run("train part.csv --resume short.linsep --epochs 5 -o a.linsep").exits(5);
     room.run("train part.csv --resume m.linsep --epochs 5 -o b.linsep").exits(5);
-    assert_eq!(room.read("a.linsep"), room.read("b.linsep"));
+    assert_eq!(room.bytes("a.linsep"), room.bytes("b.linsep"));
 }
 
 /// A run that is killed again and again, at any moment, ends with the bytes of one that never was.
@@ -294,7 +294,7 @@ fn fifty_kills_change_no_bit_of_the_model() {
     for flags in ["--learner averaged --eta 1/k", "--learner pocket --order random"] {
         let line = format!("train f.csv {flags} --epochs 150 --quiet");
         room.run(&format!("{line} -o whole.linsep")).exits(5);
-        let whole = room.read("whole.linsep");
+        let whole = room.bytes("whole.linsep");
         let aim = kills + 25;
         while kills < aim {
             let saved = room.exists("m.linsep.checkpoint");
@@ -312,13 +312,13 @@ fn fifty_kills_change_no_bit_of_the_model() {
             if status.code().is_some() {
                 // It was faster: its model must be right, and the next run starts anew.
                 assert_eq!(status.code(), Some(5));
-                assert_eq!(room.read("m.linsep"), whole, "{flags}");
+                assert_eq!(room.bytes("m.linsep"), whole, "{flags}");
                 std::fs::remove_file(room.path("m.linsep.checkpoint")).expect("a checkpoint");
                 continue;
             }
             kills += 1;
             if let Ok(bytes) = std::fs::read(room.path("m.linsep.checkpoint")) {
-                torn += u32::from(Checkpoint::from_json(&bytes, Path::new("c")).is_err());
+                torn += u32::from(Checkpoint::from_bytes(&bytes, Path::new("c")).is_err());
             }
         }
         let resume = match room.exists("m.linsep.checkpoint") {
@@ -326,7 +326,7 @@ fn fifty_kills_change_no_bit_of_the_model() {
             false => format!("{line} -o m.linsep"),
         };
         room.run(&format!("{resume} --checkpoint-every 1s")).exits(5);
-        assert_eq!(room.read("m.linsep"), whole, "{flags}");
+        assert_eq!(room.bytes("m.linsep"), whole, "{flags}");
         std::fs::remove_file(room.path("m.linsep.checkpoint")).expect("a checkpoint");
     }
     assert_eq!((kills, torn), (50, 0), "a checkpoint is whole whenever it is there");

@@ -7,7 +7,7 @@ fn the_first_run_is_the_one_without_the_flag_and_its_model_is_written() {
     let room = Room::with_examples();
     room.run("train examples/wine.csv -o plain.linsep").exits(0);
     let result = room.run("train examples/wine.csv --runs 6 --json -o m.linsep").exits(0).json();
-    assert_eq!(room.read("m.linsep"), room.read("plain.linsep"));
+    assert_eq!(room.bytes("m.linsep"), room.bytes("plain.linsep"));
     let spread = &result["spread"];
     let runs = spread["runs"].as_array().expect("a list");
     assert_eq!(runs.len(), 6);

@@ -40,7 +40,7 @@ fn a_trace_changes_no_byte_of_the_model_and_leads_back_to_it() {
         let plain = room.run(&format!("train {flags} -o plain.linsep"));
         let traced = room.run(&format!("train {flags} -o m.linsep --trace t.ndjson"));
         assert_eq!((plain.code, &plain.err.replace("plain", "m")), (traced.code, &traced.err));
-        assert_eq!(room.read("plain.linsep"), room.read("m.linsep"), "{flags}");
+        assert_eq!(room.bytes("plain.linsep"), room.bytes("m.linsep"), "{flags}");
         let data = flags.split(' ').next().expect("a file");
         let run = room.run(&format!("replay t.ndjson {data} --check -o again.linsep")).exits(0);
         let updates = lines(&room, "t.ndjson").len() as u64 - 1;

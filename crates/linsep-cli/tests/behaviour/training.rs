@@ -22,7 +22,7 @@ fn a_file_is_tested_on_and_changes_nothing_in_the_model() {
     let result = room.run("train two.csv --test test.csv --json").exits(0).json();
     assert_eq!(result["test"]["rows"], 3);
     assert_eq!(result["test"]["errors"], 1);
-    assert_eq!(room.read("two.linsep"), room.read("plain.linsep"));
+    assert_eq!(room.bytes("two.linsep"), room.bytes("plain.linsep"));
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn cross_validation_tests_every_row_once_and_changes_nothing_in_the_model() {
     };
     assert_eq!(total("fold_rows"), 178);
     assert_eq!(Some(total("fold_errors")), cv["errors"].as_u64());
-    assert_eq!(room.read("cv.linsep"), room.read("plain.linsep"));
+    assert_eq!(room.bytes("cv.linsep"), room.bytes("plain.linsep"));
 }
 
 #[test]

@@ -61,6 +61,22 @@ impl Room {
         std::fs::read_to_string(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
     }
 
+    /// The content of a file that is no text.
+    pub(crate) fn bytes(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    /// Writes a file with the first occurrence of some bytes replaced by as many others.
+    #[allow(dead_code)] // Not every test program changes files.
+    pub(crate) fn patch(&self, name: &str, to: &str, (before, after): (&str, &str)) {
+        let mut bytes = self.bytes(name);
+        assert_eq!(before.len(), after.len(), "the file would get another length");
+        let at = bytes.windows(before.len()).position(|part| part == before.as_bytes());
+        let at = at.unwrap_or_else(|| panic!("no {before} in {name}"));
+        bytes[at..at + after.len()].copy_from_slice(after.as_bytes());
+        self.write(to, bytes);
+    }
+
     pub(crate) fn exists(&self, name: &str) -> bool {
         self.path(name).exists()
     }

@@ -109,7 +109,7 @@ codes! {
         "A hard margin asks for a plane with every row strictly on its side, and some rows prove that there is none. linsep separable `cert=FILE` writes the proof; svm learns from such rows with a soft margin; for K classes `multiclass=ovo` only asks that every pair be separable.";
 
     MODEL_SYNTAX = 401, "not a model file",
-        "The file is not a linsep model: it is no JSON object of the documented shape, or it was cut short.";
+        "The file is not a linsep model: it is not of the documented shape, or it was cut short.";
     MODEL_VERSION = 402, "model format of an unknown version",
         "The file was written by a newer linsep. Update the program.";
     MODEL_CHECKSUM = 403, "model file was changed",

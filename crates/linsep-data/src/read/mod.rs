@@ -31,6 +31,8 @@ pub use parts::check_for_parts;
 pub use plan::LabelChoice;
 pub use row_source::{Input, RowSource};
 pub(crate) use sniff::LABEL_NAMES;
+#[doc(hidden)]
+pub use source::map_file;
 
 use crate::Dataset;
 use crate::error::{Code, Error, Place, Problem, Result};

@@ -32,6 +32,17 @@ enum Content<'r> {
     Stream { head: Vec<u8>, rest: Box<dyn Read + Send + 'r> },
 }
 
+/// The content of a file that is not empty, mapped into memory.
+pub fn map_file(file: &File) -> io::Result<impl std::ops::Deref<Target = [u8]>> {
+    map(file)
+}
+
+fn map(file: &File) -> io::Result<memmap2::Mmap> {
+    // SAFETY: the mapping is read-only and private to this process. Another program that cuts the file
+    // while it is read could end this process with a signal; the documentation says so.
+    unsafe { memmap2::Mmap::map(file) }
+}
+
 /// The files that a name stands for, in the order of their names within a folder or a glob.
 pub(super) fn expand(input: &Path) -> Result<Vec<PathBuf>> {
     let text = input.to_string_lossy();
@@ -92,9 +103,7 @@ impl<'r> Part<'r> {
             // Pipes and other special files cannot be mapped, nor can empty ones.
             return Part::from_reader(&name, Box::new(file)).map_err(|e| begin_error(&name, e));
         }
-        // SAFETY: the mapping is read-only and private to this process. Another program that cuts
-        // the file while it is read could end this process with a signal; the documentation says so.
-        let map = unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?;
+        let map = map(&file).map_err(failed)?;
         if Packing::of(&map) != Packing::Plain {
             drop(map);
             return Part::from_reader(&name, Box::new(file)).map_err(|e| begin_error(&name, e));

@@ -1,40 +1,18 @@
-//! The planes of a model file: `{"weights": [w, …], "bias": b}`, or where most weights are 0
+//! The planes of a model file of version 1: `{"weights": [w, …], "bias": b}`, or where most weights are 0
 //! `{"sparse": [[column, w], …], "bias": b}`.
 //!
 //! Weights are most of a large file. The JSON reader checks their syntax and leaves the text to
 //! [`Text::read`], which knows that nothing but numbers, commas and brackets is in it.
 
-use crate::claim::planes::is_sparse;
 use crate::model::Plane;
 use linsep_data::matrix::profile::power_of_ten;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::value::RawValue;
-
-/// A plane as it is written.
-#[derive(Serialize)]
-pub(crate) struct Numbers<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    weights: Option<&'a [f64]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sparse: Option<Vec<(u32, f64)>>,
-    bias: f64,
-}
-
-impl Numbers<'_> {
-    pub(crate) fn of(Plane { weights, bias }: &Plane) -> Numbers<'_> {
-        if !is_sparse(weights) {
-            return Numbers { weights: Some(weights), sparse: None, bias: *bias };
-        }
-        let pairs = weights.iter().enumerate().filter(|(_, w)| **w != 0.0);
-        let pairs = pairs.map(|(j, &w)| (j as u32, w)).collect();
-        Numbers { weights: None, sparse: Some(pairs), bias: *bias }
-    }
-}
 
 /// A plane as it is read: valid JSON whose numbers have not been looked at.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Text<'a> {
+pub(super) struct Text<'a> {
     #[serde(default, borrow)]
     weights: Option<&'a RawValue>,
     #[serde(default, borrow)]
@@ -44,7 +22,7 @@ pub(crate) struct Text<'a> {
 
 impl Text<'_> {
     /// The plane on so many features.
-    pub(crate) fn read(&self, features: usize) -> Result<Plane, String> {
+    pub(super) fn read(&self, features: usize) -> Result<Plane, String> {
         let weights = match (self.weights, self.sparse) {
             (Some(text), None) => all_weights(text.get(), features)?,
             (None, Some(text)) => listed_weights(text.get(), features)?,
@@ -231,7 +209,8 @@ mod tests {
         sparse[199] = -7e-310;
         for weights in [odd.to_vec(), Vec::new(), sparse] {
             let plane = Plane { weights, bias: -1.5 };
-            let text = serde_json::to_string(&Numbers::of(&plane)).unwrap();
+            let numbers = crate::claim::planes::float_plane(&plane.weights, Some(plane.bias));
+            let text = serde_json::to_string(&numbers).unwrap();
             let back = read(&text, plane.weights.len()).unwrap();
             let bits =
                 |plane: &Plane| plane.weights.iter().map(|w| w.to_bits()).collect::<Vec<_>>();

@@ -61,6 +61,10 @@ impl ForeignModel {
             path: path.to_path_buf(),
             reason,
         };
+        if memchr::memmem::find(&bytes[..bytes.len().min(200)], b"linsep.model/").is_some() {
+            let words = "this is a model of linsep; linsep verify checks what is proved of it";
+            return Err(refuse(words.to_owned()));
+        }
         let text = std::str::from_utf8(bytes).map_err(|error| {
             let line = 1 + bytes[..error.valid_up_to()].iter().filter(|b| **b == b'\n').count();
             refuse(format!(
@@ -166,10 +170,6 @@ struct Written {
 type Parsed<T> = std::result::Result<T, String>;
 
 fn json(text: &str, path: &Path) -> Parsed<ForeignModel> {
-    let head: String = text.chars().take(200).collect();
-    if head.contains("linsep.model/") {
-        return Err("this is a model of linsep; linsep verify checks what is proved of it".into());
-    }
     const SHAPE: &str =
         "{\"weights\": [...], \"bias\": 0, \"classes\": [\"no\", \"yes\"]} is expected";
     let written: Written =

@@ -8,16 +8,20 @@
 pub mod ability;
 pub mod reduction;
 mod remark;
+mod state;
 pub mod update;
 
 pub use linsep_proof::{Certificate, Claim};
 pub use remark::{Datum, Remark};
+#[doc(hidden)]
+pub use state::SavedPlane;
+pub use state::State;
 
 use crate::density::Density;
-use crate::model::{LinearModel, Plane};
+use crate::model::LinearModel;
 use ability::{BoundsMargin, BoundsObjective, CarriesOn, Generates, Seeks, Traces, WarmStarts};
 use linsep_data::Dataset;
-use linsep_data::error::{Error, Result};
+use linsep_data::error::Result;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -192,100 +196,6 @@ linsep_proof::setters! {
         with_last_mistakes => last_mistakes: Option<u64>,
         with_objective => objective: Option<f64>,
         with_gap => gap: Option<f64>,
-    }
-}
-
-/// A saved run: bytes without types, code or paths.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct State(Vec<u8>);
-
-impl State {
-    /// From bytes written earlier by [`State::as_bytes`].
-    pub fn from_bytes(bytes: Vec<u8>) -> State {
-        State(bytes)
-    }
-
-    /// The bytes to keep.
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.0
-    }
-
-    /// The state as text, which it is.
-    fn text(&self) -> &str {
-        std::str::from_utf8(&self.0).unwrap_or_default()
-    }
-
-    #[doc(hidden)]
-    pub fn encode<T: serde::Serialize>(content: &T) -> State {
-        // Plain structs of numbers always have a JSON form.
-        State(serde_json::to_vec(content).unwrap_or_default())
-    }
-
-    #[doc(hidden)]
-    pub fn decode<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
-        serde_json::from_slice(&self.0)
-            // The parser's backticks mark fields of the state, not parameters.
-            .map_err(|e| e.to_string().replace('`', "\""))
-            .map_err(|e| Error::usage(format!("the saved state does not belong to this run: {e}")))
-    }
-}
-
-/// A state inside a file or another state is a text.
-impl serde::Serialize for State {
-    fn serialize<S: serde::Serializer>(
-        &self,
-        serializer: S,
-    ) -> std::result::Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.text())
-    }
-}
-
-impl<'de> serde::Deserialize<'de> for State {
-    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> std::result::Result<State, D::Error> {
-        String::deserialize(d).map(|text| State(text.into_bytes()))
-    }
-}
-
-/// A plane in a saved state: its numbers by their bits, so that it comes back as it was.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-#[doc(hidden)]
-pub struct SavedPlane(Vec<u64>, u64);
-
-impl SavedPlane {
-    #[doc(hidden)]
-    pub fn of(plane: &Plane) -> SavedPlane {
-        SavedPlane(plane.weights.iter().map(|w| w.to_bits()).collect(), plane.bias.to_bits())
-    }
-
-    /// The saved planes, if they can take the place of the ones that are there.
-    #[doc(hidden)]
-    pub fn all(saved: &[SavedPlane], there: &[Plane]) -> Result<Vec<Plane>> {
-        let fits = saved.len() == there.len()
-            && saved.iter().zip(there).all(|(a, b)| a.0.len() == b.weights.len());
-        if !fits {
-            return Err(Error::usage("the saved state belongs to a run on other data"));
-        }
-        Ok(saved.iter().map(SavedPlane::plane).collect())
-    }
-
-    /// The saved planes on columns that begin with theirs; a new column has the weight 0.
-    pub(crate) fn widened(saved: &[SavedPlane], there: &[Plane]) -> Result<Vec<Plane>> {
-        let fits = saved.len() == there.len()
-            && saved.iter().zip(there).all(|(a, b)| a.0.len() <= b.weights.len());
-        if !fits {
-            return Err(Error::usage("the saved state belongs to planes of other data"));
-        }
-        let widen = |(saved, there): (&SavedPlane, &Plane)| {
-            let mut plane = saved.plane();
-            plane.weights.resize(there.weights.len(), 0.0);
-            plane
-        };
-        Ok(saved.iter().zip(there).map(widen).collect())
-    }
-
-    pub(crate) fn plane(&self) -> Plane {
-        let weights = self.0.iter().map(|w| f64::from_bits(*w)).collect();
-        Plane { weights, bias: f64::from_bits(self.1) }
     }
 }
 

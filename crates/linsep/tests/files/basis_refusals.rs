@@ -156,12 +156,12 @@ fn model() -> ModelFile {
 }
 
 fn read(bytes: &[u8]) -> linsep::Result<ModelFile> {
-    ModelFile::from_json(bytes, Path::new("m.linsep"), u64::MAX)
+    ModelFile::from_bytes(bytes, Path::new("m.linsep"), u64::MAX)
 }
 
 #[test]
 fn every_bit_of_a_model_with_a_basis_counts() {
-    let text = model().to_json().into_bytes();
+    let text = model().to_bytes().unwrap();
     assert_eq!(read(&text).unwrap(), model());
     for at in 0..text.len() {
         let mut changed = text.clone();
@@ -175,7 +175,7 @@ fn a_model_whose_basis_is_not_that_of_its_certificate_is_refused() {
     let other = |basis: Option<Basis>| {
         let mut file = model();
         file.model.input.basis = basis;
-        read(file.to_json().as_bytes()).unwrap_err()
+        read(&file.to_bytes().unwrap()).unwrap_err()
     };
     for basis in [
         None,
@@ -189,8 +189,8 @@ fn a_model_whose_basis_is_not_that_of_its_certificate_is_refused() {
     }
     let mut file = model();
     file.certificate.basis = None;
-    assert_eq!(read(file.to_json().as_bytes()).unwrap_err().code(), Code::MODEL_CONTENT);
+    assert_eq!(read(&file.to_bytes().unwrap()).unwrap_err().code(), Code::MODEL_CONTENT);
     let mut file = model();
     file.model.planes[0].weights.pop();
-    assert_eq!(read(file.to_json().as_bytes()).unwrap_err().code(), Code::MODEL_CONTENT);
+    assert_eq!(read(&file.to_bytes().unwrap()).unwrap_err().code(), Code::MODEL_CONTENT);
 }

@@ -3,6 +3,7 @@
 mod basis_refusals;
 mod fitted_refusals;
 mod golden;
+mod model_file;
 mod optimal_refusals;
 mod reading_columns;
 mod roundtrip;

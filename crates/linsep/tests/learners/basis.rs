@@ -272,7 +272,7 @@ fn the_certificates_of_fitted_models_hold_on_raw_rows() {
             (identity, raw.reading_field()),
         );
         let path = std::path::Path::new("m.linsep");
-        let read = ModelFile::from_json(file.to_json().as_bytes(), path, u64::MAX).unwrap();
+        let read = ModelFile::from_bytes(&file.to_bytes().unwrap(), path, u64::MAX).unwrap();
         assert_eq!(read, file);
         for (claim, finding) in file.certificate.claims.iter().zip(check_file(
             &read.certificate,

@@ -91,8 +91,8 @@ fn they_come_back_from_a_file_and_files_that_contradict_themselves_are_refused()
         ModelFile::new(model.clone(), unproved, "svm", Default::default(), 0, end, about)
     };
     file_of(&model).save(&path).unwrap();
-    let text = std::fs::read_to_string(&path).unwrap();
-    assert!(text.contains("\"link\": {\"sigmoids\":[{\"slope\":"), "{text}");
+    let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+    assert!(text.contains(r#"\"link\":{\"sigmoids\":[{\"slope\":"#), "{text}");
     let loaded = ModelFile::load(&path, None).unwrap().model;
     assert_eq!(loaded, model);
     for &row in &test {

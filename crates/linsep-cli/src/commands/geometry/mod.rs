@@ -34,7 +34,7 @@ const MOST_NUMBERS: usize = 2_000_000;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     let Some(path) = matches.get_one::<PathBuf>("model") else { return Ok(ExitCode::from(2)) };
-    let model = ModelFile::load(path, context.max_memory)?.model.with_plane_for_each_class()?;
+    let model = ModelFile::load_model(path, context.max_memory)?.with_plane_for_each_class()?;
     let view = View::new(&model, matches)?;
     let inputs = input::paths(matches);
     let closest = match matches.get_one::<String>("closest") {

@@ -121,7 +121,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         _ => false,
     };
     model_file.run = goes_on.then(|| keeper.saved(training.as_ref()));
-    model_file.save_on(&plan.model, context.threads)?;
+    model_file.save(&plan.model)?;
     fit.certificate.claims = std::mem::take(&mut model_file.certificate.claims);
     fit.model = model_file.model;
     let resumed = plan.resume.as_ref().filter(|r| r.is_checkpoint()).map(|r| r.path.as_path());

@@ -186,7 +186,7 @@ fn settings(
         }
     }
     if let Some(file) = text("init").filter(|init| !matches!(*init, "zero" | "random")) {
-        settings.start = Some(ModelFile::load(Path::new(file), context.max_memory)?.model.planes);
+        settings.start = Some(ModelFile::load_model(Path::new(file), context.max_memory)?.planes);
     }
     if let Some(file) = text("eta").and_then(|eta| eta.strip_prefix("table:")) {
         settings.rates = Some(rates(Path::new(file))?);

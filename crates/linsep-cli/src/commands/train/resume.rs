@@ -57,7 +57,7 @@ impl Resume {
         }
         let bytes = std::fs::read(path).map_err(failed)?;
         if Checkpoint::is_one(&bytes) {
-            let file = Checkpoint::from_json(&bytes, path)?;
+            let file = Checkpoint::from_bytes(&bytes, path)?;
             return Ok(Resume {
                 path: path.to_path_buf(),
                 limits: Some(file.limits),
@@ -72,7 +72,7 @@ impl Resume {
                 done: Earlier::default(),
             });
         }
-        let file = ModelFile::from_json(&bytes, path, limit)?;
+        let file = ModelFile::from_bytes(&bytes, path, limit)?;
         let Some(run) = file.run else {
             let why = match Recipe::find(&file.learner) {
                 Ok(recipe) if !recipe.has(Ability::CarryOn) => {
