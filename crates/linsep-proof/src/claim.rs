@@ -46,21 +46,21 @@ pub enum Claim {
     /// The plane has every row strictly on its side.
     Separable {
         /// Which rows, with which signs.
-        problem: Problem,
+        problem: Question,
         /// The plane.
         plane: ExactPlane,
     },
     /// No plane has every row strictly on its side: Σ λ z = 0.
     Inseparable {
         /// Which rows, with which signs.
-        problem: Problem,
+        problem: Question,
         /// λ > 0 of some rows.
         witness: Vec<Weighted>,
     },
     /// No strict plane, but one with every row on its side or on the plane, and some off it.
     Touching {
         /// Which rows, with which signs.
-        problem: Problem,
+        problem: Question,
         /// λ > 0 of some rows: no strict plane.
         witness: Vec<Weighted>,
         /// The weak plane.
@@ -69,7 +69,7 @@ pub enum Claim {
     /// Not even a weak plane: rows with Σ λ z = 0 span all rows.
     Overlapping {
         /// Which rows, with which signs.
-        problem: Problem,
+        problem: Question,
         /// λ > 0 of some rows.
         witness: Vec<Weighted>,
         /// Vectors orthogonal to every row that fill up the rank; none when the rank is full.
@@ -78,7 +78,7 @@ pub enum Claim {
     /// The largest margin of a plane of unit length (w, b/c) is √gamma2.
     Margin {
         /// Which rows, with which signs.
-        problem: Problem,
+        problem: Question,
         /// c: rows are read as ±(c, x).
         constant: String,
         /// λ > 0 of the rows that hold the margin up.
@@ -89,7 +89,7 @@ pub enum Claim {
     /// The largest margin of a plane with |w| = 1 and free b is √gamma2.
     GeometricMargin {
         /// Which rows, with which signs.
-        problem: Problem,
+        problem: Question,
         /// λ > 0 of the rows that hold the margin up, on both sides.
         support: Vec<Weighted>,
         /// p/q.
@@ -98,7 +98,7 @@ pub enum Claim {
     /// No plane of unit length has a margin above √bound.
     Bracket {
         /// Which rows, with which signs.
-        problem: Problem,
+        problem: Question,
         /// λ > 0 of some rows.
         weights: Vec<Weighted>,
         /// p/q.
@@ -117,7 +117,7 @@ pub enum Claim {
     /// The plane errs on this many rows, and every plane errs on one row of each conflict at least.
     Mistakes {
         /// Which rows, with which signs.
-        problem: Problem,
+        problem: Question,
         /// The plane.
         plane: ExactPlane,
         /// Rows that it does not have strictly on their side.
@@ -168,7 +168,7 @@ impl Claim {
     }
 
     /// The two-class problem of the claim, if it speaks of one.
-    pub fn problem(&self) -> Option<&Problem> {
+    pub fn problem(&self) -> Option<&Question> {
         match self {
             Claim::Separable { problem, .. }
             | Claim::Inseparable { problem, .. }
@@ -189,7 +189,7 @@ impl Claim {
 /// Which rows take part and with which sign.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub struct Problem {
+pub struct Question {
     /// How the problem came out of the classes.
     pub scheme: Scheme,
     /// Labels of the rows with sign +.
@@ -358,10 +358,10 @@ impl Wire {
         wire
     }
 
-    fn take_problem(&mut self) -> Result<Problem, String> {
+    fn take_problem(&mut self) -> Result<Question, String> {
         match (self.scheme.take(), self.positive.take(), self.negative.take()) {
             (Some(scheme), Some(positive), Some(negative)) if scheme != Scheme::Joint => {
-                Ok(Problem { scheme, positive, negative })
+                Ok(Question { scheme, positive, negative })
             }
             _ => Err("the claim needs scheme (binary, pair or rest), positive and negative".into()),
         }

@@ -1,6 +1,6 @@
 //! Claims about how a model was fitted: which equations its weights solve, or which counts they are.
 
-use crate::claim::{ClassPlane, ExactNumber, ExactPlane, Problem};
+use crate::claim::{ClassPlane, ExactNumber, ExactPlane, Question};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ pub enum Planes {
     /// One plane for two classes: a positive score means the positive side.
     Two {
         /// The two sides.
-        problem: Problem,
+        problem: Question,
         /// The plane.
         plane: FloatPlane,
     },

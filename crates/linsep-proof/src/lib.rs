@@ -39,7 +39,7 @@ mod threads;
 pub use basis::{Basis, MOST_DEGREE, MOST_TERMS};
 pub use check::{Finding, check_claim, check_file};
 pub use claim::{
-    Against, Certificate, Claim, ClassPlane, ExactNumber, ExactPlane, Problem, Scheme, Weighted,
+    Against, Certificate, Claim, ClassPlane, ExactNumber, ExactPlane, Question, Scheme, Weighted,
 };
 pub use file::{
     CertificateFile, DataIdentity, FORMAT, FORMAT_2, FileError, InputField, ReadingField,

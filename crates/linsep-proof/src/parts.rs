@@ -1,11 +1,11 @@
 //! How other crates make the parts of claims, which may get more fields one day.
 
-use crate::claim::{Against, ClassPlane, ExactNumber, ExactPlane, Problem, Scheme, Weighted};
+use crate::claim::{Against, ClassPlane, ExactNumber, ExactPlane, Question, Scheme, Weighted};
 
-impl Problem {
+impl Question {
     /// The classes of the two sides.
-    pub fn new(scheme: Scheme, positive: Vec<String>, negative: Vec<String>) -> Problem {
-        Problem { scheme, positive, negative }
+    pub fn new(scheme: Scheme, positive: Vec<String>, negative: Vec<String>) -> Question {
+        Question { scheme, positive, negative }
     }
 }
 

@@ -310,7 +310,7 @@ struct Now {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct SavedBox {
     now: Now,
     first: Vec<SavedPlane>,
     run: Vec<u8>,
@@ -444,7 +444,7 @@ impl Training for Loop {
     }
 
     fn save(&self) -> State {
-        State::encode(&Saved {
+        State::encode(&SavedBox {
             now: self.now.clone(),
             first: self.first.iter().map(SavedPlane::of).collect(),
             run: self.run.save().as_bytes().to_vec(),
@@ -452,7 +452,7 @@ impl Training for Loop {
     }
 
     fn restore(&mut self, state: &State) -> Result<()> {
-        let saved: Saved = state.decode()?;
+        let saved: SavedBox = state.decode()?;
         let first = SavedPlane::all(&saved.first, &self.first)?;
         self.launch(first)?;
         self.run.restore(&State::from_bytes(saved.run))?;

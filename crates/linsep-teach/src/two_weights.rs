@@ -57,7 +57,7 @@ impl Learner for TwoWeights {
             return Err(Error::usage("the learning rate is no number above 0"));
         }
         let rate = self.rate.unwrap_or_else(|| self.batch.map_or(1.0, |j| natural_rate(j, &z)));
-        Ok(Box::new(Run {
+        Ok(Box::new(TwoWeightRun {
             batch: self.batch,
             rate,
             model: LinearModel::new(
@@ -161,7 +161,7 @@ fn dot(z: [f64; 2], w: [f64; 2]) -> f64 {
     z[0] * w[0] + z[1] * w[1]
 }
 
-struct Run {
+struct TwoWeightRun {
     batch: Option<Criterion>,
     rate: f64,
     model: LinearModel,
@@ -184,7 +184,7 @@ struct Now {
     ended: bool,
 }
 
-impl Run {
+impl TwoWeightRun {
     fn visit(&mut self) -> bool {
         let z = self.z[self.now.cursor as usize];
         let before = self.now.updates;
@@ -235,7 +235,7 @@ impl Run {
     }
 }
 
-impl Training for Run {
+impl Training for TwoWeightRun {
     fn advance(&mut self, budget: Budget) -> Status {
         let mut updates = budget.updates;
         for _ in 0..budget.visits {

@@ -18,7 +18,7 @@ use linsep::loss::Criterion;
 use linsep::recipe::{self, Recipe, Settings};
 use linsep::{Dataset, Error, Fit, Limits, LinearModel, Stop, Task};
 use linsep_teach::plot::{
-    Confusion, CriterionView, Curves, Direction, Histogram, Look, Neuron, Pattern, Weight,
+    Confusion, CriterionView, Curves, Direction, Histogram, Neuron, Pattern, Style, Weight,
     axes_named,
 };
 use linsep_teach::two_weights::TwoWeights;
@@ -185,14 +185,14 @@ impl Plan {
         context: &Context,
     ) -> Result<(String, Option<usize>), Failure> {
         let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
-        let look = self.look();
+        let style = self.style();
         if self.view == "neuron"
             && let Some(path) = self.lone_model()
         {
             let file = ModelFile::load(path, context.max_memory)?;
             let mut neuron = Neuron::of(&file.model);
             neuron.about = format!("{} from {}", file.learner, shown(path));
-            return Ok((neuron.draw(&look)?, None));
+            return Ok((neuron.draw(&style)?, None));
         }
         let (data, model) = self.load(matches, context)?;
         check_width(&data, 64, context)?;
@@ -202,28 +202,28 @@ impl Plan {
                 let mut weight = Weight::of(Arc::clone(&data));
                 weight.run = self.two_weights()?;
                 weight.updates = self.updates.unwrap_or(weight.updates);
-                weight.draw(&look)?
+                weight.draw(&style)?
             }
             "criterion" => {
                 let criterion: Criterion = text("criterion").unwrap_or("jp").parse()?;
                 let mut view = CriterionView::of(Arc::clone(&data), criterion);
                 (view.start, view.rate) = (self.start, self.rate);
                 view.updates = self.updates.unwrap_or(view.updates);
-                view.draw(&look)?
+                view.draw(&style)?
             }
             "curves" => {
                 let mut curves = Curves::of(Arc::clone(&data));
                 curves.order = text("order").unwrap_or("cyclic").parse()?;
                 (curves.seed, curves.threads) = (context.seed, context.threads);
                 curves.updates = self.updates.unwrap_or(curves.updates);
-                curves.draw(&look, &|| context.stopped())?
+                curves.draw(&style, &|| context.stopped())?
             }
             "histogram" => match &model {
-                Some((model, about)) => Histogram::of_model(&data, about, model)?.draw(&look)?,
+                Some((model, about)) => Histogram::of_model(&data, about, model)?.draw(&style)?,
                 None => {
                     let directions =
                         self.directions(&data, text("direction").unwrap_or("both"), context)?;
-                    Histogram::of(&data, directions).draw(&look)?
+                    Histogram::of(&data, directions).draw(&style)?
                 }
             },
             view => {
@@ -242,12 +242,12 @@ impl Plan {
                 match (view, &model) {
                     ("confusion", Some((model, _))) => {
                         let evaluation = self.evaluate(model, &data, matches, context)?;
-                        Confusion::of(&evaluation).draw(&look)?
+                        Confusion::of(&evaluation).draw(&style)?
                     }
                     ("neuron", Some((model, about))) => {
                         let mut neuron = Neuron::of(model);
                         neuron.about.clone_from(about);
-                        neuron.draw(&look)?
+                        neuron.draw(&style)?
                     }
                     _ => {
                         let mut pattern = Pattern::of(&data);
@@ -258,7 +258,7 @@ impl Plan {
                             pattern.model = Some(model);
                             pattern.about.clone_from(about);
                         }
-                        pattern.draw(&look)?
+                        pattern.draw(&style)?
                     }
                 }
             }
@@ -266,7 +266,7 @@ impl Plan {
         Ok((svg, rows))
     }
 
-    fn look(&self) -> Look {
+    fn style(&self) -> Style {
         let words = match self.view.as_str() {
             "pattern" => "pattern space",
             "weight" => "weight space",
@@ -278,9 +278,9 @@ impl Plan {
             view => VIEWS.iter().find(|(name, _)| *name == view).map_or("", |(_, words)| words),
         };
         let title = self.title.clone().unwrap_or_else(|| format!("{}: {words}", shown(&self.data)));
-        let mut look = Look::new(title);
-        look.width = self.width;
-        look
+        let mut style = Style::new(title);
+        style.width = self.width;
+        style
     }
 
     /// The model, where nothing else was given.

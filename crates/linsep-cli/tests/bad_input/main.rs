@@ -6,13 +6,13 @@ mod common;
 
 mod basis;
 mod flags;
-mod machines;
 mod models;
 mod optimal;
 mod optimisers;
 mod output;
 mod packed;
 mod pictures;
+mod reductions;
 mod resume;
 mod svmlight;
 mod table;

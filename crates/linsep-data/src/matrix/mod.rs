@@ -292,7 +292,7 @@ impl Store {
 /// Rows of one-byte codes that are mostly zeros, as sparse rows: small as they are, but slow to go over
 /// again and again.
 impl Store {
-    pub fn sparse_twin(&self, threads: usize) -> Option<Store> {
+    pub fn sparse_copy(&self, threads: usize) -> Option<Store> {
         let Shape::Dense(dense) = &self.shape else { return None };
         let Codes::Table8(codes) = &dense.values.codes else { return None };
         if dense.width == 0 || 3 * self.nonzeros >= self.held_values() {

@@ -1,7 +1,7 @@
 //! Claims about the size of the margin.
 
 use super::{Checked, Checker, Side, Vector, add, difference, plus, square};
-use crate::claim::{Problem, Weighted};
+use crate::claim::{Question, Weighted};
 use crate::exact::{Scaled, approximate, positive, ratio, scaled_sum};
 use dashu_int::IBig;
 use std::cmp::Ordering;
@@ -44,7 +44,7 @@ impl Filter {
 impl Checker<'_> {
     pub(super) fn margin(
         &self,
-        problem: &Problem,
+        problem: &Question,
         constant: &str,
         support: &[Weighted],
         gamma2: &str,
@@ -78,7 +78,7 @@ impl Checker<'_> {
 
     pub(super) fn geometric_margin(
         &self,
-        problem: &Problem,
+        problem: &Question,
         support: &[Weighted],
         gamma2: &str,
     ) -> Checked<String> {
@@ -156,7 +156,7 @@ impl Checker<'_> {
 
     pub(super) fn bracket(
         &self,
-        problem: &Problem,
+        problem: &Question,
         weights: &[Weighted],
         bound: &str,
     ) -> Checked<String> {

@@ -7,7 +7,7 @@
 
 use super::side::Side;
 use super::{Checked, Checker};
-use crate::claim::{ExactPlane, Problem, Weighted};
+use crate::claim::{ExactPlane, Question, Weighted};
 use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering as Memory};
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering as Memory};
 impl Checker<'_> {
     pub(super) fn mistakes(
         &self,
-        problem: &Problem,
+        problem: &Question,
         plane: &ExactPlane,
         claimed: u64,
         conflicts: &[Vec<Weighted>],

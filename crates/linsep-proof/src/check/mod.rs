@@ -27,7 +27,7 @@ mod stationary;
 mod sweep;
 
 use crate::basis::{Products, Stated};
-use crate::claim::{Claim, ExactPlane, Problem, Scheme, Weighted};
+use crate::claim::{Claim, ExactPlane, Question, Scheme, Weighted};
 use crate::exact::{Scaled, has_decimal, positive, scaled_sum, whole};
 use crate::file::{CertificateFile, ReadingField};
 use crate::rank::rank_at_least;
@@ -162,7 +162,7 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    fn separable(&self, problem: &Problem, plane: &ExactPlane) -> Checked<String> {
+    fn separable(&self, problem: &Question, plane: &ExactPlane) -> Checked<String> {
         let signs = self.signs(problem)?;
         let plane = Side::new(plane, self)?;
         let count = self.every_row(&signs, |row, sign| {
@@ -176,7 +176,7 @@ impl Checker<'_> {
         Ok(format!("every one of {count} rows is strictly on its side of the plane"))
     }
 
-    fn inseparable(&self, problem: &Problem, witness: &[Weighted]) -> Checked<String> {
+    fn inseparable(&self, problem: &Question, witness: &[Weighted]) -> Checked<String> {
         let signs = self.signs(problem)?;
         self.zero_sum(&signs, witness, self.dimension() + 1)?;
         Ok(format!(
@@ -187,7 +187,7 @@ impl Checker<'_> {
 
     fn touching(
         &self,
-        problem: &Problem,
+        problem: &Question,
         witness: &[Weighted],
         plane: &ExactPlane,
     ) -> Checked<String> {
@@ -214,7 +214,7 @@ impl Checker<'_> {
 
     fn overlapping(
         &self,
-        problem: &Problem,
+        problem: &Question,
         witness: &[Weighted],
         null: &[Vec<String>],
     ) -> Checked<String> {
@@ -271,7 +271,7 @@ impl Checker<'_> {
         self.products.floats(self.rows, row, each)
     }
 
-    fn signs(&self, problem: &Problem) -> Checked<Signs> {
+    fn signs(&self, problem: &Question) -> Checked<Signs> {
         let mut signs = HashMap::new();
         for (labels, sign) in [(&problem.positive, 1), (&problem.negative, -1)] {
             if labels.is_empty() {

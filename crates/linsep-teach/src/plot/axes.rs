@@ -59,20 +59,20 @@ impl Page {
         for entry in legend {
             entry.sample.draw(&mut self.svg, [x, y]);
             let indent = if entry.sample == Sample::Nothing { 0.0 } else { 30.0 };
-            let look =
+            let style =
                 Type { bold: entry.sample == Sample::Nothing, ..Type::new(12.5, Anchor::Start) };
             let room = SHEET - 8.0 - x - indent;
-            let room = if look.bold { room / 1.08 } else { room };
+            let room = if style.bold { room / 1.08 } else { room };
             match entry.wrapped {
                 true => {
                     for line in entry.broken() {
-                        self.svg.text([x + indent, y + 4.5], look, &line);
+                        self.svg.text([x + indent, y + 4.5], style, &line);
                         y += LINE - 3.0;
                     }
                     y += 3.0;
                 }
                 false => {
-                    self.svg.cut_text([x + indent, y + 4.5], look, &entry.text, room);
+                    self.svg.cut_text([x + indent, y + 4.5], style, &entry.text, room);
                     y += LINE;
                 }
             }
@@ -339,33 +339,33 @@ impl Frame {
             ticks = self.x.ticks(count);
         }
         let bottom = self.area.bottom();
-        let look = Type { fill: GREY, ..Type::new(12.0, Anchor::Middle) };
+        let style = Type { fill: GREY, ..Type::new(12.0, Anchor::Middle) };
         for (value, text) in ticks {
             let x = self.at([value, self.y.low])[0];
             svg.line([x, bottom], [x, bottom + 5.0], &stroke(GREY, 1.0, ""));
-            svg.text([x, bottom + 18.0], look, &text);
+            svg.text([x, bottom + 18.0], style, &text);
         }
     }
 
     /// Texts on the left axis; cut where they are too long.
     pub(crate) fn left_ticks(&self, svg: &mut Svg, ticks: &[(f64, String)]) {
-        let look = Type { fill: GREY, ..Type::new(12.0, Anchor::End) };
+        let style = Type { fill: GREY, ..Type::new(12.0, Anchor::End) };
         for (value, text) in ticks {
             let y = self.at([self.x.low, *value])[1];
             svg.line([self.area.x - 5.0, y], [self.area.x, y], &stroke(GREY, 1.0, ""));
-            svg.cut_text([self.area.x - 8.0, y + 4.2], look, text, LEFT - 26.0);
+            svg.cut_text([self.area.x - 8.0, y + 4.2], style, text, LEFT - 26.0);
         }
     }
 
     /// The edge and the names.
     pub(crate) fn finish_axes(&self, svg: &mut Svg, x_name: &str, y_name: &str) {
         svg.rect(self.area, &stroke(GREY, 1.0, ""));
-        let look = Type::new(13.0, Anchor::Middle);
+        let style = Type::new(13.0, Anchor::Middle);
         let middle = [self.area.x + self.area.width / 2.0, self.area.y + self.area.height / 2.0];
-        svg.cut_text([middle[0], self.area.bottom() + 37.0], look, x_name, self.area.width);
+        svg.cut_text([middle[0], self.area.bottom() + 37.0], style, x_name, self.area.width);
         if !y_name.is_empty() {
             let y_name = fit(y_name, 13.0, self.area.height);
-            svg.upright_text([self.area.x - LEFT + 18.0, middle[1]], look, &y_name);
+            svg.upright_text([self.area.x - LEFT + 18.0, middle[1]], style, &y_name);
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::axes::Page;
 use super::svg::{Anchor, Area, GREY, INK, Type, fit, number};
-use super::{Look, counted};
+use super::{Style, counted};
 use linsep::metrics::Evaluation;
 use linsep_data::error::{Error, Result};
 
@@ -25,7 +25,7 @@ impl<'a> Confusion<'a> {
     }
 
     /// The SVG text.
-    pub fn draw(&self, look: &Look) -> Result<String> {
+    pub fn draw(&self, style: &Style) -> Result<String> {
         let Evaluation { classes, confusion, rows, errors, accuracy, accuracy_interval, .. } =
             self.evaluation;
         let k = classes.len();
@@ -51,7 +51,7 @@ impl<'a> Confusion<'a> {
         let widest = classes.iter().map(|c| super::svg::text_width(c, 12.5)).fold(0.0, f64::max);
         let upright = widest > cell - 6.0;
         let head = if upright { widest.min(110.0) + 12.0 } else { 24.0 };
-        let mut page = Page::new(&look.title, &notes, &[], head + 26.0 + tall * k as f64 + 10.0);
+        let mut page = Page::new(&style.title, &notes, &[], head + 26.0 + tall * k as f64 + 10.0);
         let left = 46.0 + names;
         let top = page.room.y + head + 24.0;
         let svg = &mut page.svg;
@@ -63,15 +63,15 @@ impl<'a> Confusion<'a> {
             let middle = left + cell * (j as f64 + 0.5);
             match upright {
                 true => {
-                    let look = Type::new(12.5, Anchor::Start);
-                    svg.upright_text([middle + 4.0, top - 8.0], look, &fit(class, 12.5, 110.0));
+                    let style = Type::new(12.5, Anchor::Start);
+                    svg.upright_text([middle + 4.0, top - 8.0], style, &fit(class, 12.5, 110.0));
                 }
                 false => svg.text([middle, top - 8.0], Type::new(12.5, Anchor::Middle), class),
             }
-            let look = Type::new(12.5, Anchor::End);
+            let style = Type::new(12.5, Anchor::End);
             svg.cut_text(
                 [left - 8.0, top + tall * (j as f64 + 0.5) + 4.5],
-                look,
+                style,
                 class,
                 names - 12.0,
             );
@@ -104,16 +104,16 @@ impl<'a> Confusion<'a> {
                 while size > 5.0 && super::svg::text_width(&text, size) > room {
                     size -= 0.5;
                 }
-                let look = Type { fill: ink, ..Type::new(size, Anchor::Middle) };
+                let style = Type { fill: ink, ..Type::new(size, Anchor::Middle) };
                 let lift = if both { -3.0 } else { 0.36 * size };
-                svg.text([middle[0], middle[1] + lift], look, &text);
+                svg.text([middle[0], middle[1] + lift], style, &text);
                 if both {
-                    let look = Type { fill: ink, ..Type::new(11.0, Anchor::Middle) };
-                    svg.text([middle[0], middle[1] + 14.0], look, &percent(share));
+                    let style = Type { fill: ink, ..Type::new(11.0, Anchor::Middle) };
+                    svg.text([middle[0], middle[1] + 14.0], style, &percent(share));
                 }
             }
         }
-        Ok(page.finish(look.width))
+        Ok(page.finish(style.width))
     }
 }
 

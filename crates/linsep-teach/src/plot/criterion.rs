@@ -9,7 +9,7 @@ use super::axes::{Axis, Entry, Frame, Page, Sample, stroke};
 use super::contour::Grid;
 use super::cut::{Line, inside};
 use super::svg::{Anchor, Area, Svg, Type, number};
-use super::{Look, counted, require_two, short};
+use super::{Style, counted, require_two, short};
 use crate::two_weights::{Path, Reflected, TwoWeights, criterion_at, path};
 use linsep::loss::Criterion;
 use linsep::run::Task;
@@ -47,7 +47,7 @@ impl CriterionView {
     }
 
     /// The SVG text.
-    pub fn draw(&self, look: &Look) -> Result<String> {
+    pub fn draw(&self, style: &Style) -> Result<String> {
         require_two(&self.data, "criterion")?;
         let z = Reflected::new(&self.data)?.z;
         let start = self.start.unwrap_or_else(|| bad_start(self.criterion, &z));
@@ -59,7 +59,7 @@ impl CriterionView {
         let walk = path(&settings, &task, self.updates)?;
         let (value, slope) = criterion_at(self.criterion, &z, start);
         let notes = self.notes(&walk, &z, value);
-        let mut page = Page::new(&look.title, &notes, &self.legend(&walk), 560.0);
+        let mut page = Page::new(&style.title, &notes, &self.legend(&walk), 560.0);
         let along = |k: usize| walk.points.iter().map(move |w| w[k]).chain([0.0]);
         let (mut x, mut y) = (Axis::around(along(0), 0.3), Axis::around(along(1), 0.3));
         if self.criterion == Criterion::Mistakes {
@@ -101,8 +101,8 @@ impl CriterionView {
                 let at = [0, 1].map(|k| places[0][k] + part * (head[k] - places[0][k]));
                 page.svg.reserve(Area { x: at[0] - 4.0, y: at[1] - 4.0, width: 8.0, height: 8.0 });
             }
-            let look = Type { bold: true, halo: true, ..Type::new(12.5, Anchor::Start) };
-            page.svg.text_near(head, 8.0, look, "∇J", frame.area);
+            let style = Type { bold: true, halo: true, ..Type::new(12.5, Anchor::Start) };
+            page.svg.text_near(head, 8.0, style, "∇J", frame.area);
         }
         let mark = Type { halo: true, bold: true, ..Type::new(12.0, Anchor::Start) };
         page.svg.text_near(places[0], 9.0, mark, "start", frame.area);
@@ -111,8 +111,8 @@ impl CriterionView {
             page.svg.text_near(last, 9.0, mark, &(places.len() - 1).to_string(), frame.area);
         }
         for Label { places, text } in labels {
-            let look = Type { halo: true, ..Type::new(11.0, Anchor::Start) };
-            places.iter().any(|at| page.svg.text_near(*at, 3.0, look, &text, frame.area));
+            let style = Type { halo: true, ..Type::new(11.0, Anchor::Start) };
+            places.iter().any(|at| page.svg.text_near(*at, 3.0, style, &text, frame.area));
         }
         let names = self.data.input();
         let [across, up] = match self.data.n_features() {
@@ -120,7 +120,7 @@ impl CriterionView {
             _ => [0, 1].map(|k| format!("weight of {}", names.feature_name(k))),
         };
         frame.draw(&mut page.svg, &across, &up);
-        Ok(page.finish(look.width))
+        Ok(page.finish(style.width))
     }
 
     /// Level curves; each with its value.

@@ -12,7 +12,7 @@
 
 use super::axes::{Axis, Entry, Frame, Page, Sample, stroke};
 use super::svg::Area;
-use super::{Look, counted, require_two, short};
+use super::{Style, counted, require_two, short};
 use linsep::engine::perceptron::{Order, Perceptron};
 use linsep::learn::descent::Descent;
 use linsep::loss::Criterion;
@@ -56,7 +56,7 @@ impl Curves {
     }
 
     /// The SVG text. `stop` is asked while the margin is looked for; true gives it up.
-    pub fn draw(&self, look: &Look, stop: &dyn Fn() -> bool) -> Result<String> {
+    pub fn draw(&self, style: &Style, stop: &dyn Fn() -> bool) -> Result<String> {
         require_two(&self.data, "curves")?;
         let task = Task::new(Arc::clone(&self.data));
         let mut perceptron = Perceptron::default();
@@ -69,7 +69,7 @@ impl Curves {
         let (radius, margin) = (self.radius(), self.margin(stop)?);
         let gamma = margin.as_ref().map(|(gamma, _)| *gamma);
         let mut page =
-            Page::new(&look.title, &notes(&single, &batch, radius, margin), &legend(gamma), 720.0);
+            Page::new(&style.title, &notes(&single, &batch, radius, margin), &legend(gamma), 720.0);
         let panel =
             |k: usize| Area { y: page.room.y + 240.0 * k as f64, height: 240.0, ..page.room };
         let panels = [panel(0), panel(1), panel(2)];
@@ -114,11 +114,11 @@ impl Curves {
             ["pass over the rows", "mistakes in it"],
         );
         race(svg, panels[2], [&single.wrong, &batch.wrong], ["corrections k", "rows wrong"]);
-        Ok(page.finish(look.width))
+        Ok(page.finish(style.width))
     }
 
-    fn follow(&self, mut training: Box<dyn Training>) -> Result<Run> {
-        let mut run = Run::default();
+    fn follow(&self, mut training: Box<dyn Training>) -> Result<CurveRun> {
+        let mut run = CurveRun::default();
         let work = self.data.n_rows().saturating_mul(self.data.n_features().max(1));
         // Every row is looked at after a correction, so large data are looked at less often.
         let looks = (100_000_000 / work.max(1)).clamp(20, MOST_POINTS) as u64;
@@ -191,7 +191,7 @@ impl Curves {
 
 /// What a run shows.
 #[derive(Default)]
-struct Run {
+struct CurveRun {
     /// (k, ‖(b, w)‖) and (k, rows wrong).
     length: Vec<[f64; 2]>,
     wrong: Vec<[f64; 2]>,
@@ -201,7 +201,7 @@ struct Run {
     ended: bool,
 }
 
-impl Run {
+impl CurveRun {
     fn look(&mut self, data: &Dataset, training: &dyn Training) {
         let k = training.progress().updates as f64;
         if self.length.last().is_some_and(|point| point[0] == k) {
@@ -244,8 +244,13 @@ fn race(svg: &mut super::svg::Svg, room: Area, runs: [&Vec<[f64; 2]>; 2], names:
     frame.draw(svg, names[0], names[1]);
 }
 
-fn notes(single: &Run, batch: &Run, radius: f64, margin: Option<(f64, String)>) -> Vec<String> {
-    let words = |run: &Run| {
+fn notes(
+    single: &CurveRun,
+    batch: &CurveRun,
+    radius: f64,
+    margin: Option<(f64, String)>,
+) -> Vec<String> {
+    let words = |run: &CurveRun| {
         let end = if run.ended { "a clean pass" } else { "no clean pass" };
         format!("{end} after {}", counted(run.updates as usize, "correction"))
     };

@@ -12,7 +12,7 @@
 
 use super::axes::{Axis, Entry, Frame, Page, Sample, stroke};
 use super::svg::{Area, INK, Svg, colour};
-use super::{Look, counted, numbered, short};
+use super::{Style, counted, numbered, short};
 use linsep::model::{LinearModel, Plane, Rule};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
@@ -87,7 +87,7 @@ impl<'a> Histogram<'a> {
     }
 
     /// The SVG text.
-    pub fn draw(&self, look: &Look) -> Result<String> {
+    pub fn draw(&self, style: &Style) -> Result<String> {
         if self.directions.is_empty() || self.classes.len() != 2 {
             return Err(Error::usage("the view histogram needs a direction and two classes"));
         }
@@ -109,12 +109,12 @@ impl<'a> Histogram<'a> {
         legend.push(Entry::words(Sample::Line(INK, "2 3"), "means of the classes"));
         let notes = panels.iter().map(Panel::words).collect::<Vec<_>>();
         let height = if panels.len() == 1 { 460.0 } else { 290.0 };
-        let mut page = Page::new(&look.title, &notes, &legend, height * panels.len() as f64);
+        let mut page = Page::new(&style.title, &notes, &legend, height * panels.len() as f64);
         for (k, panel) in panels.iter().enumerate() {
             let room = Area { y: page.room.y + height * k as f64, height, ..page.room };
             panel.draw(&mut page.svg, room);
         }
-        Ok(page.finish(look.width))
+        Ok(page.finish(style.width))
     }
 
     fn truth(&self) -> Result<Vec<usize>> {

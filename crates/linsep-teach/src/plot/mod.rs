@@ -41,17 +41,17 @@ use linsep_data::error::{Code, Error, Place, Problem, Result};
 /// What every picture has.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Look {
+pub struct Style {
     /// The words above the picture.
     pub title: String,
     /// How wide it is shown, in pixels.
     pub width: u32,
 }
 
-impl Look {
+impl Style {
     /// A picture with this title, 800 pixels wide.
-    pub fn new(title: impl Into<String>) -> Look {
-        Look { title: title.into(), width: 800 }
+    pub fn new(title: impl Into<String>) -> Style {
+        Style { title: title.into(), width: 800 }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::axes::Page;
 use super::svg::{Anchor, Area, GREY, INK, Svg, Type, colour, number};
-use super::{Look, short};
+use super::{Style, short};
 use linsep::model::{LinearModel, Rule};
 use linsep_data::error::{Error, Result};
 
@@ -31,7 +31,7 @@ impl<'a> Neuron<'a> {
     }
 
     /// The SVG text.
-    pub fn draw(&self, look: &Look) -> Result<String> {
+    pub fn draw(&self, style: &Style) -> Result<String> {
         let (inputs, neurons) = (self.model.n_features(), self.model.planes.len());
         if inputs > MOST_INPUTS || neurons > MOST_NEURONS {
             return Err(Error::usage(format!(
@@ -62,7 +62,7 @@ impl<'a> Neuron<'a> {
         let nodes = (inputs + 1) as f64;
         let table = if neurons > 1 { 30.0 + 20.0 * nodes } else { 0.0 };
         let height = (pitch * nodes).max(120.0 * neurons as f64).max(200.0);
-        let mut page = Page::new(&look.title, &notes, &[], height + table + 20.0);
+        let mut page = Page::new(&style.title, &notes, &[], height + table + 20.0);
         let top = page.room.y;
         let svg = &mut page.svg;
         let input_at = |j: usize| [210.0, top + height * (j as f64 + 0.5) / nodes];
@@ -101,8 +101,8 @@ impl<'a> Neuron<'a> {
                     from[0] + share * (to[0] - from[0]),
                     from[1] + share * (to[1] - from[1]) + 4.0,
                 ];
-                let look = Type { halo: true, ..Type::new(12.5, Anchor::Middle) };
-                svg.text(at, look, &short(size(j, &planes[0])));
+                let style = Type { halo: true, ..Type::new(12.5, Anchor::Middle) };
+                svg.text(at, style, &short(size(j, &planes[0])));
             }
         }
         for (k, _) in planes.iter().enumerate() {
@@ -111,7 +111,7 @@ impl<'a> Neuron<'a> {
         if neurons > 1 {
             self.table(svg, top + height + 24.0);
         }
-        Ok(page.finish(look.width))
+        Ok(page.finish(style.width))
     }
 
     /// The sum, the step and the class.
@@ -144,8 +144,8 @@ impl<'a> Neuron<'a> {
                 svg.arrow([at[0] + 22.0, at[1]], [at[0] + 70.0, at[1]], INK, "axon");
                 let name = classes.get(k).map_or("", String::as_str);
                 svg.marker(k, [at[0] + 84.0, at[1]], 5.0, &format!("fill=\"{}\"", colour(k)));
-                let look = Type::new(13.5, Anchor::Start);
-                svg.cut_text([at[0] + 96.0, at[1] + 4.5], look, name, 180.0);
+                let style = Type::new(13.5, Anchor::Start);
+                svg.cut_text([at[0] + 96.0, at[1] + 4.5], style, name, 180.0);
                 if k == 0 {
                     svg.text([at[0] + 96.0, at[1] - 18.0], small, "the highest sum wins");
                 }

@@ -14,7 +14,7 @@ use super::columns::{chosen_axes, moments};
 use super::contour::Grid;
 use super::cut::{Line, inside, keep, keep_segment, middle, pieces};
 use super::svg::{Anchor, Area, INK, Svg, Type, colour, number};
-use super::{Look, counted, drawn_rows, numbered, short, thinning};
+use super::{Style, counted, drawn_rows, numbered, short, thinning};
 use linsep::model::{LinearModel, Rule};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
@@ -22,10 +22,10 @@ use linsep_data::error::{Error, Result};
 /// The picture of pattern space.
 ///
 /// ```
-/// use linsep::plot::{Look, Pattern};
+/// use linsep::plot::{Style, Pattern};
 /// use linsep::Dataset;
 /// let data = Dataset::from_rows(&[[0., 0.], [1., 1.]], &["no", "yes"])?;
-/// let svg = Pattern::of(&data).draw(&Look::new("two points"))?;
+/// let svg = Pattern::of(&data).draw(&Style::new("two points"))?;
 /// assert!(svg.starts_with("<svg"));
 /// # Ok::<(), linsep::Error>(())
 /// ```
@@ -51,9 +51,9 @@ impl<'a> Pattern<'a> {
     }
 
     /// The SVG text.
-    pub fn draw(&self, look: &Look) -> Result<String> {
+    pub fn draw(&self, style: &Style) -> Result<String> {
         let scene = Scene::new(self)?;
-        Ok(scene.draw(look))
+        Ok(scene.draw(style))
     }
 }
 
@@ -205,7 +205,7 @@ impl<'a> Scene<'a> {
         self.axes.len() == self.pattern.data.n_features()
     }
 
-    fn draw(&self, look: &Look) -> String {
+    fn draw(&self, style: &Style) -> String {
         let data = self.pattern.data;
         let framed = |room: Area| {
             let [x, y] = self.frame_axes.clone();
@@ -219,7 +219,7 @@ impl<'a> Scene<'a> {
             }
             (model, _) => model.is_some(),
         };
-        let mut page = Page::new(&look.title, &self.notes(seen), &self.legend(seen), HEIGHT);
+        let mut page = Page::new(&style.title, &self.notes(seen), &self.legend(seen), HEIGHT);
         let frame = framed(page.room);
         let clip = format!(
             "<clipPath id=\"frame\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>",
@@ -258,7 +258,7 @@ impl<'a> Scene<'a> {
         if let (Some(lines), Some(model)) = (&self.lines, self.pattern.model) {
             self.normal(&mut page.svg, &frame, model, lines);
         }
-        page.finish(look.width)
+        page.finish(style.width)
     }
 
     /// Whether units are drawn equally long on both axes.
@@ -548,8 +548,8 @@ impl<'a> Scene<'a> {
         }
         let head = [foot[0] + length * step[0] / size, foot[1] + length * step[1] / size];
         svg.arrow(foot, head, INK, "normal");
-        let look = Type { bold: true, halo: true, ..Type::new(14.0, Anchor::Start) };
-        svg.text_near(head, 8.0, look, "w", frame.area);
+        let style = Type { bold: true, halo: true, ..Type::new(14.0, Anchor::Start) };
+        svg.text_near(head, 8.0, style, "w", frame.area);
     }
 }
 

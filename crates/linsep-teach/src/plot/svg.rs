@@ -215,24 +215,24 @@ impl Svg {
     }
 
     /// A text; its box is kept.
-    pub(crate) fn text(&mut self, at: [f64; 2], look: Type, text: &str) {
-        self.texts.push(text_box(at, look, text));
-        self.write_text(at, look, text, "");
+    pub(crate) fn text(&mut self, at: [f64; 2], style: Type, text: &str) {
+        self.texts.push(text_box(at, style, text));
+        self.write_text(at, style, text, "");
     }
 
     /// A text that is cut to a width; the whole is its tooltip.
-    pub(crate) fn cut_text(&mut self, at: [f64; 2], look: Type, text: &str, width: f64) {
-        let cut = fit(text, look.size, width);
+    pub(crate) fn cut_text(&mut self, at: [f64; 2], style: Type, text: &str, width: f64) {
+        let cut = fit(text, style.size, width);
         if cut == text {
-            return self.text(at, look, text);
+            return self.text(at, style, text);
         }
-        self.texts.push(text_box(at, look, &cut));
-        self.write_text(at, look, &cut, text);
+        self.texts.push(text_box(at, style, &cut));
+        self.write_text(at, style, &cut, text);
     }
 
     /// A text that is read from below to above.
-    pub(crate) fn upright_text(&mut self, at: [f64; 2], look: Type, text: &str) {
-        let flat = text_box([0.0, 0.0], look, text);
+    pub(crate) fn upright_text(&mut self, at: [f64; 2], style: Type, text: &str) {
+        let flat = text_box([0.0, 0.0], style, text);
         // A quarter turn to the left: (x, y) becomes (y, -x).
         self.texts.push(Area {
             x: at[0] + flat.y,
@@ -242,7 +242,7 @@ impl Svg {
         });
         let [x, y] = at.map(number);
         let turn = format!(" transform=\"rotate(-90 {x} {y})\"");
-        let _ = writeln!(self.body, "<text {}{turn}>{}</text>", placed(at, look), escape(text));
+        let _ = writeln!(self.body, "<text {}{turn}>{}</text>", placed(at, style), escape(text));
     }
 
     /// A text at the first of the places around a point where it stands clear of every other one and
@@ -251,27 +251,27 @@ impl Svg {
         &mut self,
         at: [f64; 2],
         away: f64,
-        look: Type,
+        style: Type,
         text: &str,
         room: Area,
     ) -> bool {
-        let lift = 0.35 * look.size;
+        let lift = 0.35 * style.size;
         let places = [
             ([away, lift], Anchor::Start),
             ([-away, lift], Anchor::End),
-            ([0.0, -away - 0.25 * look.size], Anchor::Middle),
-            ([0.0, away + 0.95 * look.size], Anchor::Middle),
+            ([0.0, -away - 0.25 * style.size], Anchor::Middle),
+            ([0.0, away + 0.95 * style.size], Anchor::Middle),
             ([away, -0.6 * away], Anchor::Start),
             ([-away, -0.6 * away], Anchor::End),
-            ([away, 0.6 * away + look.size], Anchor::Start),
-            ([-away, 0.6 * away + look.size], Anchor::End),
+            ([away, 0.6 * away + style.size], Anchor::Start),
+            ([-away, 0.6 * away + style.size], Anchor::End),
         ];
         for (shift, anchor) in places {
             let place = [at[0] + shift[0], at[1] + shift[1]];
-            let look = Type { anchor, ..look };
-            let area = text_box(place, look, text);
+            let style = Type { anchor, ..style };
+            let area = text_box(place, style, text);
             if room.holds(&area) && !self.texts.iter().any(|other| other.meets(&area)) {
-                self.text(place, look, text);
+                self.text(place, style, text);
                 return true;
             }
         }
@@ -283,12 +283,12 @@ impl Svg {
         self.texts.push(area);
     }
 
-    fn write_text(&mut self, at: [f64; 2], look: Type, text: &str, tooltip: &str) {
+    fn write_text(&mut self, at: [f64; 2], style: Type, text: &str, tooltip: &str) {
         let tooltip = match tooltip {
             "" => String::new(),
             tooltip => format!("<title>{}</title>", escape(tooltip)),
         };
-        let _ = writeln!(self.body, "<text {}>{}{tooltip}</text>", placed(at, look), escape(text));
+        let _ = writeln!(self.body, "<text {}>{}{tooltip}</text>", placed(at, style), escape(text));
     }
 }
 
@@ -335,33 +335,33 @@ const STAR: [(f64, f64); 10] = [
     (-0.34, -0.46),
 ];
 
-fn placed(at: [f64; 2], look: Type) -> String {
+fn placed(at: [f64; 2], style: Type) -> String {
     let [x, y] = at.map(number);
-    let anchor = match look.anchor {
+    let anchor = match style.anchor {
         Anchor::Start => "",
         Anchor::Middle => " text-anchor=\"middle\"",
         Anchor::End => " text-anchor=\"end\"",
     };
-    let bold = if look.bold { " font-weight=\"bold\"" } else { "" };
-    let halo = match look.halo {
+    let bold = if style.bold { " font-weight=\"bold\"" } else { "" };
+    let halo = match style.halo {
         true => {
             " stroke=\"#ffffff\" stroke-width=\"3\" stroke-linejoin=\"round\" paint-order=\"stroke\""
         }
         false => "",
     };
-    let size = number(look.size);
-    format!("x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{anchor}{bold} fill=\"{}\"{halo}", look.fill)
+    let size = number(style.size);
+    format!("x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{anchor}{bold} fill=\"{}\"{halo}", style.fill)
 }
 
 /// The box of a text, a little larger than its letters.
-pub(crate) fn text_box(at: [f64; 2], look: Type, text: &str) -> Area {
-    let width = text_width(text, look.size) * if look.bold { 1.08 } else { 1.0 };
-    let x = match look.anchor {
+pub(crate) fn text_box(at: [f64; 2], style: Type, text: &str) -> Area {
+    let width = text_width(text, style.size) * if style.bold { 1.08 } else { 1.0 };
+    let x = match style.anchor {
         Anchor::Start => at[0],
         Anchor::Middle => at[0] - width / 2.0,
         Anchor::End => at[0] - width,
     };
-    Area { x, y: at[1] - 0.82 * look.size, width, height: 1.07 * look.size }
+    Area { x, y: at[1] - 0.82 * style.size, width, height: 1.07 * style.size }
 }
 
 /// About how wide a text is in a common sans-serif face, rather too wide than too narrow.
@@ -494,8 +494,8 @@ mod tests {
     fn a_text_near_a_point_keeps_clear_of_the_others() {
         let mut svg = Svg::new();
         let room = Area { x: 0.0, y: 0.0, width: 200.0, height: 200.0 };
-        let look = Type::new(12.0, Anchor::Start);
-        let placed = (0..9).filter(|_| svg.text_near([100.0, 100.0], 8.0, look, "word", room));
+        let style = Type::new(12.0, Anchor::Start);
+        let placed = (0..9).filter(|_| svg.text_near([100.0, 100.0], 8.0, style, "word", room));
         assert!(placed.count() >= 4);
         for (k, text) in svg.texts.iter().enumerate() {
             assert!(svg.texts[..k].iter().all(|other| !other.meets(text)));

@@ -12,7 +12,7 @@
 use super::axes::{Axis, Entry, Frame, Page, Sample, stroke};
 use super::cut::{Line, inside, keep};
 use super::svg::{Anchor, Area, INK, Svg, Type, colour, number};
-use super::{Look, counted, require_two};
+use super::{Style, counted, require_two};
 use crate::two_weights::{Path, Reflected, TwoWeights, path};
 use dashu_int::IBig;
 use dashu_int::ops::{BitTest, Gcd};
@@ -136,7 +136,7 @@ impl Weight {
     }
 
     /// The SVG text.
-    pub fn draw(&self, look: &Look) -> Result<String> {
+    pub fn draw(&self, style: &Style) -> Result<String> {
         require_two(&self.data, "weight")?;
         let reflected = Reflected::new(&self.data)?;
         let cone = cone(&self.data)?;
@@ -145,7 +145,7 @@ impl Weight {
         let reach = lengths.fold(0.0f64, f64::max);
         let reach = if reach > 0.0 && reach.is_finite() { 1.25 * reach } else { 1.0 };
         let mut page = Page::new(
-            &look.title,
+            &style.title,
             &self.notes(&walk, cone.as_ref(), &reflected.z),
             &self.legend(cone.as_ref(), &walk),
             560.0,
@@ -168,7 +168,7 @@ impl Weight {
                 frame.draw(&mut page.svg, &x, &y);
             }
         }
-        Ok(page.finish(look.width))
+        Ok(page.finish(style.width))
     }
 
     fn notes(&self, walk: &Path, cone: Option<&Cone>, z: &[[f64; 2]]) -> Vec<String> {
@@ -249,11 +249,11 @@ impl Weight {
                 svg.line(foot, tip, &stroke(colour(class), 1.6, ""));
             }
             if names.contains(&row) {
-                let look =
+                let style =
                     Type { fill: colour(class), halo: true, ..Type::new(11.5, Anchor::Start) };
                 let at =
                     [0.12 * ends[1][0] + 0.88 * ends[0][0], 0.12 * ends[1][1] + 0.88 * ends[0][1]];
-                svg.text_near(at, 5.0, look, &format!("row {}", row + 1), frame.area);
+                svg.text_near(at, 5.0, style, &format!("row {}", row + 1), frame.area);
             }
         }
     }
@@ -297,8 +297,8 @@ fn draw_walk(svg: &mut Svg, frame: &Frame, walk: &Path) {
         svg.element("circle", &ring);
     }
     if places.len() > MOST_DOTS {
-        let look = Type { bold: true, halo: true, ..Type::new(12.0, Anchor::Start) };
-        svg.text_near(places[last], 11.0, look, &last.to_string(), frame.area);
+        let style = Type { bold: true, halo: true, ..Type::new(12.0, Anchor::Start) };
+        svg.text_near(places[last], 11.0, style, &last.to_string(), frame.area);
         return;
     }
     for place in &places {
@@ -312,7 +312,7 @@ fn draw_walk(svg: &mut Svg, frame: &Frame, walk: &Path) {
     }
     // The end first: if there is room for few numbers, its number is one of them.
     for step in std::iter::once(last).chain(0..last) {
-        let look = Type { bold: step == last, halo: true, ..Type::new(12.0, Anchor::Start) };
-        svg.text_near(places[step], 9.0, look, &step.to_string(), frame.area);
+        let style = Type { bold: step == last, halo: true, ..Type::new(12.0, Anchor::Start) };
+        svg.text_near(places[step], 9.0, style, &step.to_string(), frame.area);
     }
 }

@@ -1,7 +1,7 @@
 //! One machine of a run, rebuilt from its updates with the additions of the engine, and measured.
 
-use linsep::engine::batch::sum_of_pulls;
-use linsep::engine::machine::{Centring, Moving};
+use linsep::engine::batch::sum_of_gradients;
+use linsep::engine::moving::{Centring, Moving};
 use linsep::loss::Criterion;
 use linsep::model::Plane;
 use linsep::run::update::{Beginning, Move, Update};
@@ -104,16 +104,19 @@ impl Replica {
     pub(super) fn apply(&mut self, update: &Update) -> Measures {
         let before = self.norm;
         // t, |z'|, the margin on both sides.
-        let (pull, length, reach, margins) = match (update.rate, update.moves.as_slice()) {
+        let (gradient, length, reach, margins) = match (update.rate, update.moves.as_slice()) {
             (None, [step]) => self.add_row(*step),
             (rate, moves) => self.add_rows(rate.unwrap_or(1.0), moves),
         };
         self.norm = self.length();
-        self.most2 += pull * pull * reach * reach + 2.0 * (pull * margins[0]).max(0.0);
-        self.pulled =
-            self.pulled.filter(|_| pull >= 0.0).map(|sum| sum + pull * reach / self.r2.sqrt());
-        self.is_fixed_increment &= margins[0] <= 0.0 && self.step.is_none_or(|step| step == pull);
-        self.step = Some(pull);
+        self.most2 += gradient * gradient * reach * reach + 2.0 * (gradient * margins[0]).max(0.0);
+        self.pulled = self
+            .pulled
+            .filter(|_| gradient >= 0.0)
+            .map(|sum| sum + gradient * reach / self.r2.sqrt());
+        self.is_fixed_increment &=
+            margins[0] <= 0.0 && self.step.is_none_or(|step| step == gradient);
+        self.step = Some(gradient);
         // A margin of −0 is one of 0.
         let finite = |x: f64| x.is_finite().then_some(x + 0.0);
         let angle = |margin: f64, norm: f64| {
@@ -151,22 +154,22 @@ impl Replica {
         self.mistakes += u64::from(!right);
         let both = if step.rival.is_some() { 2.0 } else { 1.0 };
         let length = (both * self.scaler.square_of(&self.data, row)).sqrt();
-        let pull = step.step * self.sign(row) / self.row_scale(row);
-        (pull, length, self.r2.sqrt(), [before, self.margin(step)])
+        let gradient = step.step * self.sign(row) / self.row_scale(row);
+        (gradient, length, self.r2.sqrt(), [before, self.margin(step)])
     }
 
     /// Adds the sum of some rows; the sum takes the place of the row.
     fn add_rows(&mut self, rate: f64, moves: &[Move]) -> (f64, f64, f64, [f64; 2]) {
-        let pulls: Vec<(u32, f64)> = moves.iter().map(|step| (step.row, -step.step)).collect();
+        let gradients: Vec<(u32, f64)> = moves.iter().map(|step| (step.row, -step.step)).collect();
         let (mut reach, mut backwards) = (0.0, false);
         for step in moves {
             let right = self.margin(*step) > 0.0;
             self.mistakes += u64::from(!right);
-            let pull = step.step * self.sign(step.row as usize);
-            backwards |= pull < 0.0;
-            reach += pull.abs();
+            let gradient = step.step * self.sign(step.row as usize);
+            backwards |= gradient < 0.0;
+            reach += gradient.abs();
         }
-        let slope = sum_of_pulls(&self.data, &self.rows, &pulls);
+        let slope = sum_of_gradients(&self.data, &self.rows, &gradients);
         let mut plane = self.planes[0].raw(&self.scaler);
         let before = -product(&plane, &slope);
         plane.descend(rate, &self.scaler, &slope);

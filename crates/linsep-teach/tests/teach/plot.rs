@@ -9,7 +9,7 @@ use linsep::learn::perceptron::Perceptron;
 use linsep::loss::Criterion;
 use linsep::{Dataset, DatasetBuilder, Learner, Limits, LinearModel, Task};
 use linsep_teach::plot::{
-    Confusion, CriterionView, Curves, Direction, Histogram, Look, MOST_ROWS, Neuron, Pattern,
+    Confusion, CriterionView, Curves, Direction, Histogram, MOST_ROWS, Neuron, Pattern, Style,
     Weight, axes_named, cone,
 };
 use std::path::Path;
@@ -64,8 +64,8 @@ fn fit(learner: &dyn Learner, data: &Arc<Dataset>) -> LinearModel {
     learner.fit(&Task::new(Arc::clone(data)), &Limits::default(), &mut ()).unwrap().model
 }
 
-fn look() -> Look {
-    Look::new("a title & <more>")
+fn style() -> Style {
+    Style::new("a title & <more>")
 }
 
 /// Every view that this data allows, by name.
@@ -76,7 +76,7 @@ fn views(data: &Arc<Dataset>) -> Vec<(String, String)> {
             all.push((name.to_owned(), svg));
         }
     };
-    add("rows alone", Pattern::of(data).draw(&look()));
+    add("rows alone", Pattern::of(data).draw(&style()));
     if data.n_classes() < 2 {
         return all;
     }
@@ -90,22 +90,22 @@ fn views(data: &Arc<Dataset>) -> Vec<(String, String)> {
         pattern.model = Some(&model);
         pattern.about = format!("{name}, trained on these rows");
         pattern.ambiguous = name == "least-squares";
-        add(&format!("pattern of {name}"), pattern.draw(&look()));
-        add(&format!("neuron of {name}"), Neuron::of(&model).draw(&look()));
+        add(&format!("pattern of {name}"), pattern.draw(&style()));
+        add(&format!("neuron of {name}"), Neuron::of(&model).draw(&style()));
         let evaluation = model.evaluate(data, None, 1);
-        add(&format!("confusion of {name}"), Confusion::of(&evaluation).draw(&look()));
+        add(&format!("confusion of {name}"), Confusion::of(&evaluation).draw(&style()));
         if let Ok(histogram) = Histogram::of_model(data, name, &model) {
-            add(&format!("histogram of {name}"), histogram.draw(&look()));
+            add(&format!("histogram of {name}"), histogram.draw(&style()));
         }
     }
-    add("weight", Weight::of(Arc::clone(data)).draw(&look()));
+    add("weight", Weight::of(Arc::clone(data)).draw(&style()));
     for criterion in Criterion::ALL {
         let view = CriterionView::of(Arc::clone(data), criterion);
-        add(criterion.word(), view.draw(&look()));
+        add(criterion.word(), view.draw(&style()));
     }
-    add("curves", Curves::of(Arc::clone(data)).draw(&look(), &|| false));
+    add("curves", Curves::of(Arc::clone(data)).draw(&style(), &|| false));
     if let Ok(means) = Direction::of_means(data) {
-        add("histogram", Histogram::of(data, vec![means.clone(), means]).draw(&look()));
+        add("histogram", Histogram::of(data, vec![means.clone(), means]).draw(&style()));
     }
     all
 }
@@ -219,7 +219,7 @@ fn every_row_is_a_point_and_every_mistake_has_a_ring() {
     let model = fit(&Lda::default(), &data);
     let mut pattern = Pattern::of(&data);
     pattern.model = Some(&model);
-    let all = elements(&pattern.draw(&look()).unwrap());
+    let all = elements(&pattern.draw(&style()).unwrap());
     assert_eq!(points(&all), 150);
     let rings = all.iter().filter(|e| e.within.last().is_some_and(|class| class == "wrong"));
     assert_eq!(rings.count() as u64, model.evaluate(&data, None, 1).errors);
@@ -231,7 +231,7 @@ fn many_rows_are_thinned_and_the_caption_says_so() {
     let many: Vec<[f64; 2]> = (0..7001).map(|i| [f64::from(i % 83), f64::from(i % 71)]).collect();
     let labels: Vec<&str> = (0..7001).map(|i| if i % 2 == 0 { "a" } else { "b" }).collect();
     let data = rows(&many, &labels);
-    let svg = Pattern::of(&data).draw(&look()).unwrap();
+    let svg = Pattern::of(&data).draw(&style()).unwrap();
     let all = elements(&svg);
     assert_eq!(points(&all), MOST_ROWS);
     assert!(all.iter().any(|e| e.text.contains("5000 of the 7001 rows are drawn")));
@@ -243,7 +243,7 @@ fn the_boundary_lies_on_the_plane_and_the_band_on_the_closest_rows() {
     let model = fit(&Perceptron::default(), &data);
     let mut pattern = Pattern::of(&data);
     pattern.model = Some(&model);
-    let all = elements(&pattern.draw(&look()).unwrap());
+    let all = elements(&pattern.draw(&style()).unwrap());
     let boundary = all.iter().find(|e| e.is("boundary")).expect("a boundary");
     let ends: Vec<f64> =
         boundary.get("data-ends").unwrap().split(' ').map(|x| x.parse().unwrap()).collect();
@@ -282,7 +282,7 @@ fn hatching_covers_exactly_what_is_not_claimed_once() {
     let model = fit(&LeastSquares::default(), &data);
     let mut pattern = Pattern::of(&data);
     (pattern.model, pattern.ambiguous) = (Some(&model), true);
-    let all = elements(&pattern.draw(&look()).unwrap());
+    let all = elements(&pattern.draw(&style()).unwrap());
     assert!(all.iter().any(|e| e.is("ambiguous")));
     assert_eq!(model.claimants(&[1.0, -1.0, -2.0]), 1);
     assert_eq!(model.claimants(&[1.0, 0.0, -2.0]), 2);
@@ -293,7 +293,7 @@ fn hatching_covers_exactly_what_is_not_claimed_once() {
     assert_eq!(model.claimants(&[-3.0]), 1);
     let mut pattern = Pattern::of(&data);
     (pattern.model, pattern.ambiguous) = (Some(&model), true);
-    let all = elements(&pattern.draw(&look()).unwrap());
+    let all = elements(&pattern.draw(&style()).unwrap());
     assert!(!all.iter().any(|e| e.is("ambiguous")));
 }
 
@@ -339,7 +339,7 @@ fn the_cone_is_exactly_the_set_of_solutions() {
         for w in solutions {
             assert!(right[0] * w[1] - right[1] * w[0] > 0 && w[0] * left[1] - w[1] * left[0] > 0);
         }
-        let svg = Weight::of(data).draw(&look()).unwrap();
+        let svg = Weight::of(data).draw(&style()).unwrap();
         let drawn: Vec<Element> = elements(&svg).into_iter().filter(|e| e.is("ray")).collect();
         assert_eq!(drawn.len(), 2);
         assert_eq!(drawn[0].get("data-ray"), Some(cone.text(0).as_str()));
@@ -360,12 +360,12 @@ fn the_cone_of_decimals_is_exact_and_half_a_plane_is_a_cone_too() {
 
 #[test]
 fn the_walk_enters_the_cone_at_its_last_step() {
-    let all = elements(&Weight::of(four()).draw(&look()).unwrap());
+    let all = elements(&Weight::of(four()).draw(&style()).unwrap());
     let steps = all.iter().filter(|e| e.is("step")).count();
     let said = all.iter().find(|e| e.text.contains("entered the cone at step")).expect("a note");
     assert!(said.text.ends_with(&format!("step {}.", steps - 1)), "{}", said.text);
     assert_eq!(all.iter().filter(|e| e.is("enters")).count(), 1);
-    let all = elements(&Weight::of(xor()).draw(&look()).unwrap());
+    let all = elements(&Weight::of(xor()).draw(&style()).unwrap());
     assert!(all.iter().any(|e| e.text.contains("empty")));
     assert!(!all.iter().any(|e| e.is("ray") || e.is("enters") || e.is("cone")));
 }
@@ -374,21 +374,21 @@ fn the_walk_enters_the_cone_at_its_last_step() {
 fn bars_count_every_row_and_cells_every_prediction() {
     let data = example("iris.csv", Some("0"));
     let means = Direction::of_means(&data).unwrap();
-    let all = elements(&Histogram::of(&data, vec![means]).draw(&look()).unwrap());
+    let all = elements(&Histogram::of(&data, vec![means]).draw(&style()).unwrap());
     let count = |e: &Element| e.get("data-count").map_or(0, |n| n.parse::<u64>().unwrap());
     assert_eq!(all.iter().map(count).sum::<u64>(), 150);
     assert_eq!(all.iter().filter(|e| e.is("threshold")).count(), 1);
     let data = example("wine.csv", None);
     let model = fit(&Perceptron::default(), &data);
     let evaluation = model.evaluate(&data, None, 1);
-    let all = elements(&Confusion::of(&evaluation).draw(&look()).unwrap());
+    let all = elements(&Confusion::of(&evaluation).draw(&style()).unwrap());
     let cells: Vec<u64> = all.iter().filter(|e| e.is("cell")).map(count).collect();
     assert_eq!(cells, evaluation.confusion.concat());
 }
 
 #[test]
 fn the_length_of_the_weights_stays_between_its_bounds() {
-    let all = elements(&Curves::of(and()).draw(&look(), &|| false).unwrap());
+    let all = elements(&Curves::of(and()).draw(&style(), &|| false).unwrap());
     let curve = |class: &str| -> Vec<[f64; 2]> {
         let path = all.iter().find(|e| e.is(class)).unwrap_or_else(|| panic!("no {class}"));
         let numbers: Vec<f64> = path
@@ -419,11 +419,11 @@ fn the_length_of_the_weights_stays_between_its_bounds() {
 fn a_neuron_has_a_line_for_every_weight() {
     let data = example("iris.csv", None);
     let model = fit(&Perceptron::default(), &data);
-    let all = elements(&Neuron::of(&model).draw(&look()).unwrap());
+    let all = elements(&Neuron::of(&model).draw(&style()).unwrap());
     assert_eq!(all.iter().filter(|e| e.is("synapse")).count(), 15);
     let digits = example("digits.csv", None);
     let model = fit(&Lda::default(), &digits);
-    let error = Neuron::of(&model).draw(&look()).unwrap_err().to_string();
+    let error = Neuron::of(&model).draw(&style()).unwrap_err().to_string();
     assert!(error.contains("12 features") && error.contains("linsep show"), "{error}");
 }
 
@@ -434,16 +434,16 @@ fn what_cannot_be_drawn_is_refused_in_words() {
         let error = result.unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     };
-    refused(Weight::of(Arc::clone(&three)).draw(&look()), "`positive=");
+    refused(Weight::of(Arc::clone(&three)).draw(&style()), "`positive=");
     let two = example("iris.csv", Some("0"));
-    refused(Weight::of(Arc::clone(&two)).draw(&look()), "4 features");
-    refused(CriterionView::of(two, Criterion::Squared).draw(&look()), "4 features");
-    refused(Curves::of(three).draw(&look(), &|| false), "two classes");
+    refused(Weight::of(Arc::clone(&two)).draw(&style()), "4 features");
+    refused(CriterionView::of(two, Criterion::Squared).draw(&style()), "4 features");
+    refused(Curves::of(three).draw(&style(), &|| false), "two classes");
     let huge = rows(&[[1e308, 0.0], [-1e308, 1.0]], &["a", "b"]);
-    refused(Pattern::of(&huge).draw(&look()), "scale the columns");
+    refused(Pattern::of(&huge).draw(&style()), "scale the columns");
     let mut pattern = Pattern::of(&huge);
     pattern.axes = Some([0, 7]);
-    refused(pattern.draw(&look()), "axes");
+    refused(pattern.draw(&style()), "axes");
 }
 
 #[test]

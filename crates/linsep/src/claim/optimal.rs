@@ -2,7 +2,7 @@
 
 use crate::claim::planes::{float_plane, problem_of};
 use crate::model::Plane;
-use crate::objective::intercept::Tilts;
+use crate::objective::intercept::InterceptBounds;
 use crate::objective::{Gap, Objective};
 use linsep_data::Dataset;
 use linsep_proof::{
@@ -41,7 +41,7 @@ pub(crate) struct Claiming<'a> {
     pub(crate) plane: &'a Plane,
     pub(crate) gap: Gap,
     pub(crate) dual: DualPoint,
-    pub(crate) tilts: Option<Tilts>,
+    pub(crate) intercept_bounds: Option<InterceptBounds>,
     /// How far, as a share of the primal, the gap may be from what it really is.
     pub(crate) doubt: f64,
     pub(crate) threads: usize,
@@ -83,7 +83,10 @@ impl Claiming<'_> {
         (optimality.primal, optimality.bound) = (primal, bound);
         optimality.gap = if distance > 0.0 { distance / primal * (1.0 + 1e-12) } else { 0.0 };
         optimality.radius = (l2 > 0.0).then(|| radius(l2));
-        optimality.bias = self.tilts.as_ref().map(|tilts| tilts.interval(primal, slack));
+        optimality.bias = self
+            .intercept_bounds
+            .as_ref()
+            .map(|intercept_bounds| intercept_bounds.interval(primal, slack));
     }
 
     fn limits(&self) -> Vec<WeightLimit> {

@@ -2,7 +2,7 @@
 
 use crate::model::Plane;
 use linsep_data::Dataset;
-use linsep_proof::{FloatPlane, Problem, Scheme};
+use linsep_proof::{FloatPlane, Question, Scheme};
 
 /// A plane of binary64 numbers, sparse where that is shorter.
 pub fn float_plane(weights: &[f64], bias: Option<f64>) -> FloatPlane {
@@ -28,7 +28,7 @@ pub fn is_sparse(weights: &[f64]) -> bool {
 }
 
 /// The label of one class against another, or against all others.
-pub fn problem_of(data: &Dataset, positive: &str, negative: Option<&str>) -> Problem {
+pub fn problem_of(data: &Dataset, positive: &str, negative: Option<&str>) -> Question {
     let others =
         || data.label_names().iter().filter(|name| *name != positive).cloned().collect::<Vec<_>>();
     let (scheme, negative) = match negative {
@@ -36,5 +36,5 @@ pub fn problem_of(data: &Dataset, positive: &str, negative: Option<&str>) -> Pro
         Some(class) => (Scheme::Pair, vec![class.to_owned()]),
         None => (Scheme::Rest, others()),
     };
-    Problem::new(scheme, vec![positive.to_owned()], negative)
+    Question::new(scheme, vec![positive.to_owned()], negative)
 }

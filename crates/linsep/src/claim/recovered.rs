@@ -6,12 +6,12 @@ use crate::model::Plane;
 use crate::objective::box_constraints::Ranges;
 use crate::objective::{Objective, Penalty};
 use linsep_data::Dataset;
-use linsep_proof::{Claim, FloatPlane, Optimality, Planes, Problem};
+use linsep_proof::{Claim, FloatPlane, Optimality, Planes, Question};
 use std::sync::Arc;
 
 /// A claim `optimal` about one plane.
 pub(crate) struct Claimed<'a> {
-    pub(crate) problem: &'a Problem,
+    pub(crate) problem: &'a Question,
     pub(crate) optimality: &'a Optimality,
     pub(crate) plane: Plane,
     pub(crate) loss: Loss,
@@ -58,7 +58,7 @@ impl<'a> Claimed<'a> {
             Ranges::of_limits(claimed.limits.iter().map(|l| (l.column, l.least, l.most)), data)
         });
         Objective {
-            twin: None,
+            sparse_copy: None,
             data: Arc::clone(data),
             rows,
             signs,
@@ -75,8 +75,8 @@ impl<'a> Claimed<'a> {
         let dual = &self.optimality.dual;
         let of_plane = |plane: &Plane| -> Vec<f64> {
             let margins = objective.margins(plane);
-            let pull = |(m, c): (&f64, &f64)| c * self.loss.negative_gradient(*m);
-            margins.iter().zip(&objective.costs).map(pull).collect()
+            let gradient = |(m, c): (&f64, &f64)| c * self.loss.negative_gradient(*m);
+            margins.iter().zip(&objective.costs).map(gradient).collect()
         };
         let mut alpha = match &dual.plane {
             _ if dual.alpha.len() == objective.len() => vec![0.0; objective.len()],

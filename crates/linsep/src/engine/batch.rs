@@ -64,32 +64,32 @@ impl Batch<'_> {
         total
     }
 
-    /// The rows that pull at a plane, each with the multiple of it that Σ ω f'(m) y z has.
-    pub fn pulls(&self, criterion: Criterion, plane: &Plane) -> Vec<(u32, f64)> {
-        let pull = |&row: &u32| {
+    /// The rows with a gradient at a plane, each with the multiple of it that Σ ω f'(m) y z has.
+    pub fn gradients(&self, criterion: Criterion, plane: &Plane) -> Vec<(u32, f64)> {
+        let gradient = |&row: &u32| {
             let f = |m| (0.0, criterion.slope(m));
-            let look = with_rows!(self.data.store(), rows => self.look(rows, &f, plane, row));
-            (row, look.pull)
+            let look = with_rows!(self.data.store(), rows => self.terms(rows, &f, plane, row));
+            (row, look.gradient)
         };
-        self.rows.iter().map(pull).filter(|(_, pull)| *pull != 0.0).collect()
+        self.rows.iter().map(gradient).filter(|(_, gradient)| *gradient != 0.0).collect()
     }
 
     /// One row at a plane.
     #[inline]
-    fn look<R: Rows>(
+    fn terms<R: Rows>(
         &self,
         rows: &R,
         f: &(dyn Fn(f64) -> (f64, f64) + Sync),
         plane: &Plane,
         row: u32,
-    ) -> Look {
+    ) -> RowTerms {
         let row = row as usize;
         let y = if self.data.class_of(row) == self.positive { 1.0 } else { -1.0 };
         let weight = self.weights.map_or(1.0, |weights| weights[row]);
         let scale = self.scaler.row_factor.as_ref().map_or(1.0, |factor| factor[row]);
         let margin = y * (rows.dot(row, &plane.weights) + plane.bias) * scale;
         let (value, slope) = f(margin);
-        Look { margin, value: weight * value, pull: weight * slope * y * scale }
+        RowTerms { margin, value: weight * value, gradient: weight * slope * y * scale }
     }
 
     fn block_of<R: Rows>(
@@ -102,13 +102,13 @@ impl Batch<'_> {
         let mut sums = Sums::zero(plane.weights.len());
         let mut scratch = Vec::new();
         for &row in block {
-            let Look { margin, value, pull } = self.look(rows, f, plane, row);
+            let RowTerms { margin, value, gradient } = self.terms(rows, f, plane, row);
             sums.value += value;
             // Written so that a margin that is not a number counts as a mistake.
             let right = margin > 0.0;
             sums.mistakes += u64::from(!right);
-            if pull != 0.0 {
-                sums.gradient.pull(rows, row, pull, &mut scratch);
+            if gradient != 0.0 {
+                sums.gradient.gradient(rows, row, gradient, &mut scratch);
             }
         }
         sums
@@ -175,15 +175,15 @@ pub fn margins(
 }
 
 /// What a row is at a plane: ω f(m) and ω f'(m) y.
-struct Look {
+struct RowTerms {
     margin: f64,
     value: f64,
-    pull: f64,
+    gradient: f64,
 }
 
 impl Plane {
     /// Adds a times a row (1, x).
-    fn pull<R: Rows>(&mut self, rows: &R, row: u32, a: f64, scratch: &mut Vec<f64>) {
+    fn gradient<R: Rows>(&mut self, rows: &R, row: u32, a: f64, scratch: &mut Vec<f64>) {
         rows.row(row as usize, scratch).add_to(a, &mut self.weights);
         self.bias += a;
     }
@@ -203,16 +203,16 @@ impl Plane {
     }
 }
 
-/// Σ pull · (1, x) over some rows in the order in which a pass adds them up: block by block of all
+/// Σ gradient · (1, x) over some rows in the order in which a pass adds them up: block by block of all
 /// `rows`, which rise.
-pub fn sum_of_pulls(data: &Dataset, rows: &[u32], pulls: &[(u32, f64)]) -> Plane {
+pub fn sum_of_gradients(data: &Dataset, rows: &[u32], gradients: &[(u32, f64)]) -> Plane {
     let zero = || Plane { weights: vec![0.0; data.n_features()], bias: 0.0 };
     let block = |row: u32| rows.partition_point(|other| *other < row) / BLOCK;
     let (mut total, mut scratch) = (zero(), Vec::new());
-    for pulls in pulls.chunk_by(|a, b| block(a.0) == block(b.0)) {
+    for gradients in gradients.chunk_by(|a, b| block(a.0) == block(b.0)) {
         let mut sum = zero();
-        for &(row, pull) in pulls {
-            with_rows!(data.store(), rows => sum.pull(rows, row, pull, &mut scratch));
+        for &(row, gradient) in gradients {
+            with_rows!(data.store(), rows => sum.gradient(rows, row, gradient, &mut scratch));
         }
         total.add(&sum);
     }

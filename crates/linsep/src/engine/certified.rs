@@ -1,6 +1,6 @@
 //! What runs with a certified gap have in common, whatever they make small.
 //!
-//! A [`Machine`] works in steps and knows its gap; [`Certified`] makes a [`Training`] of it, which ends
+//! A [`Optimiser`] works in steps and knows its gap; [`Certified`] makes a [`Training`] of it, which ends
 //! when the gap is small enough and claims what the checker confirms.
 
 use crate::claim::optimal::confirmed;
@@ -14,7 +14,7 @@ use linsep_proof::{Claim, DualPoint, Objective, Optimality, Planes};
 use serde::{Deserialize, Serialize};
 
 /// Something that makes an objective smaller, step by step.
-pub(crate) trait Machine: Send {
+pub(crate) trait Optimiser: Send {
     fn task(&self) -> &Task;
     /// Rows that take part.
     fn rows(&self) -> usize;
@@ -70,25 +70,25 @@ fn loosen(optimality: &mut Optimality, gap: Gap, slack: f64) {
 
 /// A run of a machine.
 pub(crate) struct Certified<M> {
-    machine: M,
+    optimiser: M,
     visits: u64,
 }
 
-impl<M: Machine> Certified<M> {
+impl<M: Optimiser> Certified<M> {
     /// Why nothing is claimed, whatever was found.
     fn unprovable(&self) -> Option<&'static str> {
-        let data = self.machine.task().data.as_ref();
-        if !self.machine.gap().dual.is_finite() {
+        let data = self.optimiser.task().data.as_ref();
+        if !self.optimiser.gap().dual.is_finite() {
             return Some("the run ended before its gap was measured");
         }
         let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
-        (self.machine.rows() < all)
+        (self.optimiser.rows() < all)
             .then_some("learned from some of the rows; of the whole data nothing is claimed")
     }
 
     /// The claim with the least slack that the checker confirms.
     fn proved(&self, evidence: Evidence) -> Certificate {
-        let task = self.machine.task();
+        let task = self.optimiser.task();
         let data = task.data.as_ref();
         let (planes, optimality, gap) = evidence.optimality();
         let slacks = [1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-7];
@@ -97,12 +97,12 @@ impl<M: Machine> Certified<M> {
         Certificate::new(vec![confirmed(slacks, data, task.threads, claim, loosen)])
     }
 
-    pub(crate) fn new(machine: M) -> Certified<M> {
-        Certified { machine, visits: 0 }
+    pub(crate) fn new(optimiser: M) -> Certified<M> {
+        Certified { optimiser, visits: 0 }
     }
 
     fn status(&self) -> Status {
-        let machine = &self.machine;
+        let machine = &self.optimiser;
         let done = machine.gap().relative() <= machine.wanted() || machine.is_exhausted();
         match (machine.is_finite(), done) {
             (false, _) => Status::Diverged,
@@ -114,13 +114,13 @@ impl<M: Machine> Certified<M> {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct SavedCertified {
     rows: usize,
     visits: u64,
     machine: State,
 }
 
-impl<M: Machine> Training for Certified<M> {
+impl<M: Optimiser> Training for Certified<M> {
     /// The work of an epoch is done at its last visit.
     fn advance(&mut self, budget: Budget) -> Status {
         let epoch = self.epoch_rows();
@@ -131,18 +131,18 @@ impl<M: Machine> Training for Certified<M> {
             self.visits += now;
             left -= now;
             if now == to_end {
-                self.machine.step();
+                self.optimiser.step();
             }
         }
         self.status()
     }
 
     fn epoch_rows(&self) -> u64 {
-        self.machine.rows() as u64
+        self.optimiser.rows() as u64
     }
 
     fn progress(&self) -> Progress {
-        let (objective, gap) = self.machine.gap().known();
+        let (objective, gap) = self.optimiser.gap().known();
         Progress {
             epochs: self.visits / self.epoch_rows(),
             visits: self.visits,
@@ -154,7 +154,7 @@ impl<M: Machine> Training for Certified<M> {
     }
 
     fn model(&self) -> LinearModel {
-        let mut model = self.machine.model();
+        let mut model = self.optimiser.model();
         // A negative zero would tell one storage from the other.
         for plane in &mut model.planes {
             plane.weights.iter_mut().for_each(|w| *w += 0.0);
@@ -165,31 +165,31 @@ impl<M: Machine> Training for Certified<M> {
     fn certificate(&self) -> Certificate {
         match self.unprovable() {
             Some(reason) => Certificate::unproved(reason),
-            None => self.proved(self.machine.evidence()),
+            None => self.proved(self.optimiser.evidence()),
         }
     }
 
     fn save(&self) -> State {
-        State::encode(&Saved {
-            rows: self.machine.rows(),
+        State::encode(&SavedCertified {
+            rows: self.optimiser.rows(),
             visits: self.visits,
-            machine: self.machine.save(),
+            machine: self.optimiser.save(),
         })
     }
 
     fn restore(&mut self, state: &State) -> Result<()> {
-        let saved: Saved = state.decode()?;
-        if saved.rows != self.machine.rows() {
+        let saved: SavedCertified = state.decode()?;
+        if saved.rows != self.optimiser.rows() {
             return Err(foreign());
         }
-        self.machine.restore(&saved.machine)?;
+        self.optimiser.restore(&saved.machine)?;
         self.visits = saved.visits;
         Ok(())
     }
 
     fn remarks(&self) -> Vec<Remark> {
-        let (gap, wanted) = (self.machine.gap(), self.machine.wanted());
-        let why = self.machine.solver();
+        let (gap, wanted) = (self.optimiser.gap(), self.optimiser.wanted());
+        let why = self.optimiser.solver();
         let solver = Remark::new("solver", why, [("solver", why.into())]);
         let found = Remark::new(
             "objective",
@@ -208,29 +208,29 @@ impl<M: Machine> Training for Certified<M> {
     crate::training_lacks!(traces, carries_on, bounds_margin, generates, seeks);
 }
 
-impl<M: Machine> WarmStarts for Certified<M> {
+impl<M: Optimiser> WarmStarts for Certified<M> {
     fn warm_start(&mut self, state: &State, factor: f64) -> bool {
-        match state.decode::<Saved>() {
-            Ok(saved) if saved.rows == self.machine.rows() => {
-                self.machine.warm_start(&saved.machine, factor)
+        match state.decode::<SavedCertified>() {
+            Ok(saved) if saved.rows == self.optimiser.rows() => {
+                self.optimiser.warm_start(&saved.machine, factor)
             }
             _ => false,
         }
     }
 }
 
-impl<M: Machine> BoundsObjective for Certified<M> {
+impl<M: Optimiser> BoundsObjective for Certified<M> {
     /// The dual point is that of the own planes; the objective is that of the others.
     fn certificate_of(&self, planes: &[Plane]) -> Certificate {
         if let Some(reason) = self.unprovable() {
             return Certificate::unproved(reason);
         }
-        let Some(primal) = self.machine.primal_of(planes).filter(|primal| primal.is_finite())
+        let Some(primal) = self.optimiser.primal_of(planes).filter(|primal| primal.is_finite())
         else {
             return Certificate::unproved("the planes are not those of this problem");
         };
-        let mut evidence = self.machine.evidence();
-        let classes = self.machine.task().data.classes();
+        let mut evidence = self.optimiser.evidence();
+        let classes = self.optimiser.task().data.classes();
         let others = Planes::Each(class_planes(classes, planes));
         if let Planes::Each(own) = std::mem::replace(&mut evidence.planes, others) {
             evidence.dual.planes = Some(own);
@@ -240,7 +240,7 @@ impl<M: Machine> BoundsObjective for Certified<M> {
     }
 
     fn gap(&self) -> Option<f64> {
-        self.machine.gap().known().1
+        self.optimiser.gap().known().1
     }
 }
 

@@ -1,6 +1,6 @@
 //! Runs of learners that need no steps: one look at the rows, one solve.
 //!
-//! A [`ClosedForm`] says how planes come out of the rows and what is claimed about them; [`Run`] makes
+//! A [`ClosedForm`] says how planes come out of the rows and what is claimed about them; [`ClosedRun`] makes
 //! a [`Training`] of it. Visits are counted like those of every other run, and the whole work is done
 //! at the last one, so a run can be paused before it and saved after it. A saved state holds the
 //! planes; restoring a finished run solves again and refuses a state with other planes.
@@ -64,7 +64,7 @@ impl Default for Proof {
 }
 
 /// A run that is solved at its last visit.
-pub(crate) struct Run<L> {
+pub(crate) struct ClosedRun<L> {
     learner: L,
     task: Task,
     rows: Vec<u32>,
@@ -72,15 +72,15 @@ pub(crate) struct Run<L> {
     solution: Solution,
 }
 
-impl<L: ClosedForm> Run<L> {
+impl<L: ClosedForm> ClosedRun<L> {
     /// A run on the rows of a task.
-    pub(crate) fn new(learner: L, task: &Task) -> Result<Run<L>> {
+    pub(crate) fn new(learner: L, task: &Task) -> Result<ClosedRun<L>> {
         let rows = task.active_rows()?;
         if rows.is_empty() {
             return Err(Error::data(Code::BAD_WEIGHT, "no row has a weight", Place::default()));
         }
         let task = task.clone();
-        let mut run = Run { learner, task, rows, visits: 0, solution: Solution::default() };
+        let mut run = ClosedRun { learner, task, rows, visits: 0, solution: Solution::default() };
         run.clear();
         Ok(run)
     }
@@ -117,7 +117,7 @@ impl<L: ClosedForm> Run<L> {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct SavedClosedRun {
     rows: usize,
     features: usize,
     classes: usize,
@@ -126,7 +126,7 @@ struct Saved {
     planes: Vec<Vec<u64>>,
 }
 
-impl<L: ClosedForm> Run<L> {
+impl<L: ClosedForm> ClosedRun<L> {
     fn bits(&self) -> Vec<Vec<u64>> {
         let bits = |plane: &Plane| {
             plane.weights.iter().chain([&plane.bias]).map(|x| x.to_bits()).collect()
@@ -138,7 +138,7 @@ impl<L: ClosedForm> Run<L> {
     }
 }
 
-impl<L: ClosedForm> Training for Run<L> {
+impl<L: ClosedForm> Training for ClosedRun<L> {
     fn advance(&mut self, budget: Budget) -> Status {
         if !self.is_done() {
             self.visits += budget.visits.min(self.rows.len() as u64 - self.visits);
@@ -199,7 +199,7 @@ impl<L: ClosedForm> Training for Run<L> {
 
     fn save(&self) -> State {
         let data = &self.task.data;
-        State::encode(&Saved {
+        State::encode(&SavedClosedRun {
             rows: self.rows.len(),
             features: data.n_features(),
             classes: data.n_classes(),
@@ -209,7 +209,7 @@ impl<L: ClosedForm> Training for Run<L> {
     }
 
     fn restore(&mut self, state: &State) -> Result<()> {
-        let saved: Saved = state.decode()?;
+        let saved: SavedClosedRun = state.decode()?;
         let foreign = || Error::usage("the saved state belongs to a run on other data");
         let data = &self.task.data;
         let size = (self.rows.len(), data.n_features(), data.n_classes());
@@ -240,7 +240,7 @@ impl<L: ClosedForm> Training for Run<L> {
     crate::training_lacks!(traces, carries_on, warm_starts, bounds_margin, bounds_objective, seeks);
 }
 
-impl<L: ClosedForm> Generates for Run<L> {
+impl<L: ClosedForm> Generates for ClosedRun<L> {
     fn density(&self) -> Option<Density> {
         self.solution.density.clone()
     }

@@ -42,7 +42,7 @@ const LONGEST: u8 = 4;
 pub struct CrammerSinger {
     pub gap: Gap,
     pub epochs: u64,
-    work: Work,
+    work: Layout,
     /// The planes whose gap was measured, and after which epoch.
     measured: Option<(u64, Lines)>,
     next_look: u64,
@@ -51,7 +51,7 @@ pub struct CrammerSinger {
     seed: u64,
 }
 
-enum Work {
+enum Layout {
     Single(Descent<f32>),
     Double(Descent<f64>),
 }
@@ -60,8 +60,8 @@ enum Work {
 macro_rules! with_work {
     ($work:expr, $descent:ident => $body:expr) => {
         match $work {
-            Work::Single($descent) => $body,
-            Work::Double($descent) => $body,
+            Layout::Single($descent) => $body,
+            Layout::Double($descent) => $body,
         }
     };
 }
@@ -69,7 +69,7 @@ macro_rules! with_work {
 /// What can be saved of a run: numbers by the bits of their binary64.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Saved {
+pub struct SavedCrammerSinger {
     single: bool,
     shares: Vec<u64>,
     lines: Vec<u64>,
@@ -87,8 +87,8 @@ impl CrammerSinger {
     pub fn new(joint: &Joint, seed: u64) -> CrammerSinger {
         let squares = squares(joint);
         let work = match joint.is_calm() {
-            true => Work::Single(Descent::new(joint, &squares)),
-            false => Work::Double(Descent::new(joint, &squares)),
+            true => Layout::Single(Descent::new(joint, &squares)),
+            false => Layout::Double(Descent::new(joint, &squares)),
         };
         CrammerSinger {
             gap: Gap::NONE,
@@ -138,10 +138,10 @@ impl CrammerSinger {
             with_work!(&mut self.work, descent => descent.wake());
         }
         let stuck = settled || (before.is_finite() && gap > 0.98 * before);
-        if let Work::Single(descent) = &self.work
+        if let Layout::Single(descent) = &self.work
             && (gap < SINGLE || (stuck && gap < 0.05))
         {
-            self.work = Work::Double(descent.doubled(joint));
+            self.work = Layout::Double(descent.doubled(joint));
         }
     }
 
@@ -177,7 +177,7 @@ impl CrammerSinger {
         with_work!(&self.work, descent => descent.lines.iter().all(|u| u.value().is_finite()))
     }
 
-    pub fn save(&self) -> Saved {
+    pub fn save(&self) -> SavedCrammerSinger {
         let mut saved = with_work!(&self.work, descent => descent.save());
         saved.gap = [self.gap.primal.to_bits(), self.gap.dual.to_bits()];
         saved.epochs = self.epochs;
@@ -189,11 +189,11 @@ impl CrammerSinger {
     }
 
     /// Goes back to a saved state; false if it does not belong to this objective.
-    pub fn restore(&mut self, joint: &Joint, saved: &Saved) -> bool {
+    pub fn restore(&mut self, joint: &Joint, saved: &SavedCrammerSinger) -> bool {
         let squares = squares(joint);
         let work = match saved.single {
-            true => Descent::restored(joint, &squares, saved).map(Work::Single),
-            false => Descent::restored(joint, &squares, saved).map(Work::Double),
+            true => Descent::restored(joint, &squares, saved).map(Layout::Single),
+            false => Descent::restored(joint, &squares, saved).map(Layout::Double),
         };
         let Some(work) = work else { return false };
         let size = joint.zero().numbers.len();
@@ -477,9 +477,9 @@ impl<T: Real> Descent<T> {
         lines
     }
 
-    fn save(&self) -> Saved {
+    fn save(&self) -> SavedCrammerSinger {
         let bits = |v: &[T]| v.iter().map(|x| x.value().to_bits()).collect();
-        Saved {
+        SavedCrammerSinger {
             single: size_of::<T>() == 4,
             shares: bits(&self.shares),
             lines: bits(&self.lines),
@@ -493,7 +493,7 @@ impl<T: Real> Descent<T> {
         }
     }
 
-    fn restored(joint: &Joint, squares: &[f64], saved: &Saved) -> Option<Descent<T>> {
+    fn restored(joint: &Joint, squares: &[f64], saved: &SavedCrammerSinger) -> Option<Descent<T>> {
         let mut next = Descent::new(joint, squares);
         let fits = saved.shares.len() == next.shares.len()
             && saved.lines.len() == next.lines.len()

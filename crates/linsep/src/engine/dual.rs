@@ -20,8 +20,8 @@
 //! large-scale linear SVM, 2008; Yu, Huang, Lin, Dual coordinate descent methods for logistic
 //! regression, 2011.
 
-use super::sweep::{self, Found, LEAST_GAP, Machines, Sweep};
-use crate::engine::permuted::Ground;
+use super::sweep::{self, Classifiers, Found, LEAST_GAP, Sweep};
+use crate::engine::permuted::PermutedRows;
 use crate::loss::Loss;
 use crate::model::Plane;
 use crate::objective::{Gap, Intercept, Objective, Sides};
@@ -46,7 +46,7 @@ pub struct Dual {
     seed: u64,
     next_look: u64,
     /// The first epochs, while they last.
-    swift: Option<Sweep<1>>,
+    single: Option<Sweep<1>>,
     /// What they have found so far, once it is asked for.
     found: OnceLock<Found>,
 }
@@ -54,12 +54,12 @@ pub struct Dual {
 /// Entries of the rows from which on a copy of them in binary32 pays.
 const SWIFT_ENTRIES: u64 = 1 << 16;
 /// Epochs in binary32 after which it is not believed to get any further.
-const SWIFT_EPOCHS: u64 = 200;
+const SINGLE_EPOCHS: u64 = 200;
 
 /// What can be saved of a run.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Saved {
+pub struct SavedDual {
     alpha: Vec<u64>,
     weights: Vec<u64>,
     numbers: [u64; 6],
@@ -67,7 +67,8 @@ pub struct Saved {
     epochs: u64,
     next_look: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    swift: Option<sweep::Saved>,
+    #[serde(alias = "swift")]
+    single: Option<sweep::SavedSweep>,
 }
 
 impl Dual {
@@ -79,13 +80,13 @@ impl Dual {
         };
         let alpha: Vec<f64> = (0..objective.len()).map(start).collect();
         let large = objective.store().nonzeros() >= SWIFT_ENTRIES;
-        let swift = (large && Ground::serves(objective)).then(|| {
-            let ground = Arc::new(Ground::new(objective, seed));
+        let single = (large && PermutedRows::serves(objective)).then(|| {
+            let permuted = Arc::new(PermutedRows::new(objective, seed));
             let own: Vec<u8> = objective.signs.iter().map(|y| u8::from(*y < 0.0)).collect();
-            Sweep::new(&ground, &own, 1)
+            Sweep::new(&permuted, &own, 1)
         });
         let mut run = Dual {
-            moving: match swift {
+            moving: match single {
                 Some(_) => Moving::none(rho(objective)),
                 None => Moving::new(objective, rho(objective)),
             },
@@ -98,10 +99,10 @@ impl Dual {
             squares: Vec::new(),
             seed,
             next_look: 3,
-            swift,
+            single,
             found: OnceLock::new(),
         };
-        if objective.loss == Loss::Logistic && run.swift.is_none() {
+        if objective.loss == Loss::Logistic && run.single.is_none() {
             run.recompute(objective);
         }
         run
@@ -109,29 +110,29 @@ impl Dual {
 
     /// The plane of the multipliers.
     pub fn plane(&self, objective: &Objective) -> Plane {
-        match &self.swift {
-            Some(swift) => self.found(swift).plane.clone(),
+        match &self.single {
+            Some(single) => self.found(single).plane.clone(),
             None => self.moving.plane(objective),
         }
     }
 
     /// The multipliers as they stand.
     pub fn multipliers(&self) -> &[f64] {
-        match &self.swift {
-            Some(swift) => &self.found(swift).alpha,
+        match &self.single {
+            Some(single) => &self.found(single).alpha,
             None => &self.alpha,
         }
     }
 
-    fn found(&self, swift: &Sweep<1>) -> &Found {
+    fn found(&self, single: &Sweep<1>) -> &Found {
         self.found.get_or_init(|| {
             // A sweep of one lane has one machine.
-            swift.found().swap_remove(0)
+            single.found().swap_remove(0)
         })
     }
 
     /// Begins at the multipliers of another run, times a factor.
-    pub fn warm_start(&mut self, objective: &Objective, saved: &Saved, factor: f64) -> bool {
+    pub fn warm_start(&mut self, objective: &Objective, saved: &SavedDual, factor: f64) -> bool {
         if saved.alpha.len() != self.alpha.len() {
             return false;
         }
@@ -151,8 +152,8 @@ impl Dual {
             0.0
         };
         self.found = OnceLock::new();
-        match &mut self.swift {
-            Some(swift) => swift.begin_at(|i| self.alpha[i]),
+        match &mut self.single {
+            Some(single) => single.begin_at(|i| self.alpha[i]),
             None => self.recompute(objective),
         }
         true
@@ -166,8 +167,8 @@ impl Dual {
 
     /// One epoch, and a look at the gap where one is due.
     pub fn step(&mut self, objective: &Objective, wanted: f64) {
-        if self.swift.is_some() {
-            return self.swift_step(objective, wanted);
+        if self.single.is_some() {
+            return self.single_step(objective, wanted);
         }
         let everything = self.active.len() == objective.len();
         let spread = self.epoch(objective);
@@ -192,41 +193,41 @@ impl Dual {
     }
 
     /// One epoch in binary32. If that is not near enough in the end, its multipliers are handed over.
-    fn swift_step(&mut self, objective: &Objective, wanted: f64) {
-        let Some(swift) = &mut self.swift else { return };
+    fn single_step(&mut self, objective: &Objective, wanted: f64) {
+        let Some(single) = &mut self.single else { return };
         // Aims a little lower, for what binary32 does not see.
         let aim = (0.95 * wanted).max(LEAST_GAP);
-        swift.step(aim, objective.threads);
+        single.step(aim, objective.threads);
         self.found = OnceLock::new();
         self.epochs += 1;
-        self.gap = swift.gaps()[0];
+        self.gap = single.gaps()[0];
         let lost = self.gap.primal.is_nan() || self.gap.dual.is_nan();
-        let goes_on = self.epochs < SWIFT_EPOCHS && !swift.is_done(aim);
+        let goes_on = self.epochs < SINGLE_EPOCHS && !single.is_done(aim);
         if !lost && (goes_on || self.gap.relative() <= wanted) {
             return;
         }
         if !lost {
-            self.alpha = swift.multipliers(0);
+            self.alpha = single.multipliers(0);
             if objective.loss == Loss::Logistic {
                 // Within the open interval, where the entropy has a slope.
                 let costs = self.alpha.iter_mut().zip(&objective.costs);
                 costs.for_each(|(a, c)| *a = a.clamp(1e-12 * c, (1.0 - 1e-12) * c));
             }
         }
-        self.leave_swift(objective);
+        self.leave_single_precision(objective);
         self.next_look = self.epochs + 1;
         self.recompute(objective);
         self.look(objective);
     }
 
-    fn leave_swift(&mut self, objective: &Objective) {
-        self.swift = None;
+    fn leave_single_precision(&mut self, objective: &Objective) {
+        self.single = None;
         self.moving = Moving::new(objective, rho(objective));
     }
 
     /// How far, as a share of the primal, the gap may be from what it really is.
     pub fn doubt(&self) -> f64 {
-        if self.swift.is_some() { 1e-5 } else { 1e-13 }
+        if self.single.is_some() { 1e-5 } else { 1e-13 }
     }
 
     /// The plane of multipliers whose sums are known.
@@ -362,7 +363,7 @@ impl Dual {
         weights.into_iter().for_each(|row| rows.prefetch_weights(row, &self.moving.folded, 1));
     }
 
-    pub fn save(&self) -> Saved {
+    pub fn save(&self) -> SavedDual {
         let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect();
         let numbers = [
             self.moving.bias,
@@ -372,21 +373,21 @@ impl Dual {
             self.gap.primal,
             self.gap.dual,
         ];
-        Saved {
+        SavedDual {
             alpha: bits(self.multipliers()),
             weights: bits(&self.moving.folded),
             numbers: numbers.map(f64::to_bits),
             active: self.active.clone(),
             epochs: self.epochs,
             next_look: self.next_look,
-            swift: self.swift.as_ref().map(|swift| swift.save()),
+            single: self.single.as_ref().map(|single| single.save()),
         }
     }
 
     /// Goes back to a saved state; false if it does not belong to this objective.
-    pub fn restore(&mut self, objective: &Objective, saved: &Saved) -> bool {
-        if self.swift.is_some() && saved.swift.is_none() {
-            self.leave_swift(objective);
+    pub fn restore(&mut self, objective: &Objective, saved: &SavedDual) -> bool {
+        if self.single.is_some() && saved.single.is_none() {
+            self.leave_single_precision(objective);
         }
         let count = self.alpha.len();
         if saved.alpha.len() != count
@@ -396,8 +397,8 @@ impl Dual {
         {
             return false;
         }
-        let taken = match (&mut self.swift, &saved.swift) {
-            (Some(swift), Some(saved)) => swift.restore(saved),
+        let taken = match (&mut self.single, &saved.single) {
+            (Some(single), Some(saved)) => single.restore(saved),
             (None, Some(_)) => false,
             (_, None) => true,
         };

@@ -12,7 +12,7 @@ pub mod direct;
 pub mod dual;
 pub mod gram;
 pub mod joint;
-pub mod machine;
+pub mod moving;
 pub mod newton;
 pub mod online;
 pub mod pass;

@@ -21,9 +21,9 @@
 //! of stochastic Hessian information, 2011.
 
 use super::curvature::{Inverse, Sampled};
-use crate::engine::quantised::Rough;
+use crate::engine::quantised::QuantisedRows;
 use crate::model::Plane;
-use crate::objective::{Gap, Intercept, Look, Objective, add, worthwhile};
+use crate::objective::{Evaluation, Gap, Intercept, Objective, add, worthwhile};
 use linsep_data::matrix::{CodeRows, with_rows};
 use linsep_data::parallel::parallel_map;
 
@@ -47,7 +47,7 @@ pub struct Newton {
     pub exhausted: bool,
     preconditioner: Option<Preconditioner>,
     /// What a pass told of the plane; made again where it is missing.
-    look: Option<Look>,
+    evaluation: Option<Evaluation>,
     products: Products,
     /// Whether the last step left much of the gap.
     was_slow: bool,
@@ -57,7 +57,7 @@ pub struct Newton {
 enum Products {
     /// Nobody has needed one yet.
     Open,
-    Rough(Rough),
+    Quantised(QuantisedRows),
     Exact,
 }
 
@@ -71,15 +71,15 @@ impl Newton {
             passes: 0,
             exhausted: false,
             preconditioner: None,
-            look: None,
+            evaluation: None,
             products: Products::Open,
             was_slow: false,
         }
     }
 
     /// What a pass told of the plane as it is.
-    pub fn seen(&self) -> Option<&Look> {
-        self.look.as_ref()
+    pub fn seen(&self) -> Option<&Evaluation> {
+        self.evaluation.as_ref()
     }
 
     /// Takes a step unless the gap is small enough, and measures the gap.
@@ -88,26 +88,26 @@ impl Newton {
             self.start_on_a_sample(objective);
         }
         self.steps += 1;
-        let look = self.look.take().unwrap_or_else(|| objective.look(&self.plane));
-        let down = objective.downhill(&self.plane, &look.sides);
-        self.gap = objective.gap_at(&look, &down);
+        let evaluation = self.evaluation.take().unwrap_or_else(|| objective.evaluate(&self.plane));
+        let down = objective.downhill(&self.plane, &evaluation.sides);
+        self.gap = objective.gap_at(&evaluation, &down);
         if self.gap.relative() <= wanted || self.exhausted {
-            self.look = Some(look);
+            self.evaluation = Some(evaluation);
             return;
         }
-        let ratio = wanted * look.primal / (look.primal - self.gap.dual);
+        let ratio = wanted * evaluation.primal / (evaluation.primal - self.gap.dual);
         // Far from the end a step is no better than its quadratic model, however exactly it is solved.
         let tolerance = (0.3 * ratio.sqrt()).clamp(0.1, 0.4);
-        let curvatures = objective.curvatures(&look.margins);
+        let curvatures = objective.curvatures(&evaluation.margins);
         let direction = self.direction(objective, &down, &curvatures, tolerance);
         let before = self.gap;
         let falls = 0.5 * inner(&down, &direction);
-        let look = self.search(objective, look, &direction);
-        let down = objective.downhill(&self.plane, &look.sides);
+        let evaluation = self.search(objective, evaluation, &direction);
+        let down = objective.downhill(&self.plane, &evaluation.sides);
         self.gap = match objective.penalty.is_none() {
             // Nothing bounds P from below but the model: half of what it fell along the step.
-            true => Gap { primal: look.primal, dual: look.primal - falls },
-            false => objective.gap_at(&look, &down),
+            true => Gap { primal: evaluation.primal, dual: evaluation.primal - falls },
+            false => objective.gap_at(&evaluation, &down),
         };
         // Far from the end steps may be slow for other reasons, but hardly twice in a row.
         let slow = self.gap.relative() > SLOW * before.relative();
@@ -115,7 +115,7 @@ impl Newton {
             self.products = Products::Exact;
         }
         self.was_slow = slow;
-        self.look = Some(look);
+        self.evaluation = Some(evaluation);
     }
 
     /// An answer of H p = −∇P, up to a share of the length of the gradient.
@@ -143,7 +143,7 @@ impl Newton {
         if matches!(self.products, Products::Open) {
             self.products = match is_cheap {
                 true => Products::Exact,
-                false => Rough::new(objective).map_or(Products::Exact, Products::Rough),
+                false => QuantisedRows::new(objective).map_or(Products::Exact, Products::Quantised),
             };
         }
         let hessian = Hessian { objective, curvatures, products: &self.products };
@@ -157,16 +157,21 @@ impl Newton {
     }
 
     /// Goes along a direction as far as the objective falls, and says what is there.
-    fn search(&mut self, objective: &Objective, before: Look, direction: &Plane) -> Look {
+    fn search(
+        &mut self,
+        objective: &Objective,
+        before: Evaluation,
+        direction: &Plane,
+    ) -> Evaluation {
         let mut length = 1.0;
         for _ in 0..40 {
             let mut plane = self.plane.clone();
             push(length, direction, &mut plane);
-            let look = objective.look(&plane);
+            let evaluation = objective.evaluate(&plane);
             self.passes += 1;
-            if look.primal < before.primal {
+            if evaluation.primal < before.primal {
                 self.plane = plane;
-                return look;
+                return evaluation;
             }
             length *= 0.5;
         }
@@ -232,21 +237,21 @@ impl Newton {
 }
 
 impl Objective {
-    /// P and D of a look. The multipliers are the slopes of the losses, so P − D is half the square of
+    /// P and D of an evaluation. The multipliers are the slopes of the losses, so P − D is half the square of
     /// the gradient; only a free bias asks for more.
-    fn gap_at(&self, look: &Look, down: &Plane) -> Gap {
+    fn gap_at(&self, evaluation: &Evaluation, down: &Plane) -> Gap {
         let dual = match self.intercept {
             _ if self.penalty.is_none() => f64::NEG_INFINITY,
-            Intercept::Free => self.dual(&look.sides, &look.alpha),
+            Intercept::Free => self.dual(&evaluation.sides, &evaluation.alpha),
             _ => {
                 let each = |(j, d): (usize, &f64)| d * d / self.penalty.curvature(j);
                 let weights: f64 = down.weights.iter().enumerate().map(each).sum();
                 let bias =
                     if self.has_bias() { down.bias * down.bias / self.penalty.l2 } else { 0.0 };
-                look.primal - 0.5 * (weights + bias)
+                evaluation.primal - 0.5 * (weights + bias)
             }
         };
-        Gap { primal: look.primal, dual }
+        Gap { primal: evaluation.primal, dual }
     }
 
     /// h of every position.
@@ -266,7 +271,7 @@ impl Objective {
         let places = || (0..self.len()).step_by(n);
         Objective {
             data: std::sync::Arc::clone(&self.data),
-            twin: self.twin.clone(),
+            sparse_copy: self.sparse_copy.clone(),
             rows: places().map(|i| self.rows[i]).collect(),
             signs: places().map(|i| self.signs[i]).collect(),
             costs: places().map(|i| n as f64 * self.costs[i]).collect(),
@@ -315,7 +320,7 @@ impl Hessian<'_> {
     fn times(&self, p: &Plane) -> Plane {
         let Hessian { objective, curvatures, products } = self;
         let mut image = match products {
-            Products::Rough(rough) => rough.product(p, curvatures, objective.threads),
+            Products::Quantised(quantised) => quantised.product(p, curvatures, objective.threads),
             Products::Open | Products::Exact => objective.curved(p, curvatures),
         };
         for (j, (h, p)) in image.weights.iter_mut().zip(&p.weights).enumerate() {

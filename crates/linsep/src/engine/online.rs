@@ -1,10 +1,10 @@
 //! One pass over rows, again and again: the engine of the perceptron family.
 //!
-//! The engine owns the order of the rows, the epochs, the [`StopRule`] and the planes; a [`Rule`] says
+//! The engine owns the order of the rows, the epochs, the [`StopRule`] and the planes; a [`UpdateRule`] says
 //! what happens at a row. Rules are types, compiled once for each storage; nothing that is constant in
 //! a run is tested at a row.
 
-use super::machine::{Arrangement, Centring, Machine, Moved, Moving, Rates, bits};
+use super::moving::{Arrangement, Centring, Moved, Moving, MovingPlanes, Rates, bits};
 use super::pass::{AllRight, Losses, Margins, Moves, Pass, Passed, work};
 use super::skipping::{EveryRow, Pace, Situation, Skips};
 use super::stopping::StopRule;
@@ -41,11 +41,11 @@ words! {
 }
 
 /// What happens when a row is visited.
-pub trait Rule: Send + Sync {
+pub trait UpdateRule: Send + Sync {
     /// Corrects the planes if the row asks for it and tells what it was.
     fn visit<R: Rows, C: Centring>(
         &self,
-        machine: &mut Machine<'_, C>,
+        machine: &mut MovingPlanes<'_, C>,
         rows: &R,
         row: usize,
         class: u32,
@@ -54,7 +54,7 @@ pub trait Rule: Send + Sync {
     /// How far a row is on the right side.
     fn margin<R: Rows, C: Centring>(
         &self,
-        machine: &mut Machine<'_, C>,
+        machine: &mut MovingPlanes<'_, C>,
         rows: &R,
         row: usize,
         class: u32,
@@ -69,7 +69,7 @@ pub trait Rule: Send + Sync {
     /// that a margin that is not a number is wrong.
     fn is_wrong<R: Rows, C: Centring>(
         &self,
-        machine: &mut Machine<'_, C>,
+        machine: &mut MovingPlanes<'_, C>,
         rows: &R,
         row: usize,
         class: u32,
@@ -81,7 +81,7 @@ pub trait Rule: Send + Sync {
     /// The part of a row in the criterion that the rule goes down.
     fn loss<R: Rows, C: Centring>(
         &self,
-        machine: &mut Machine<'_, C>,
+        machine: &mut MovingPlanes<'_, C>,
         rows: &R,
         row: usize,
         class: u32,
@@ -191,7 +191,7 @@ enum Ended {
     Diverged,
 }
 
-impl<U: Rule> Online<U> {
+impl<U: UpdateRule> Online<U> {
     pub fn new(rule: U, setup: Setup) -> Result<Online<U>> {
         setup.scaler.check()?;
         let moving = |v: Vec<f64>, b: f64| Moving::new(v, 0.0, b);

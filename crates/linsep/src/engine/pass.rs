@@ -2,9 +2,9 @@
 //! It asks the memory for rows some visits before they are needed, because in a random order nobody
 //! else can know which will be next.
 
-use super::machine::{Arrangement, Centring, Machine, Moved, Moving, NotCentred, Rates};
-use super::online::{Rule, Visit};
-use super::skipping::Look;
+use super::moving::{Arrangement, Centring, Moved, Moving, MovingPlanes, NotCentred, Rates};
+use super::online::{UpdateRule, Visit};
+use super::skipping::RowFilter;
 use linsep_data::Dataset;
 use linsep_data::matrix::{Rows, with_rows};
 use linsep_data::scale::Scaler;
@@ -12,7 +12,12 @@ use linsep_data::scale::Scaler;
 /// Work that needs the planes and the rows as concrete types.
 pub(super) trait Job<U> {
     type Out;
-    fn run<R: Rows, C: Centring>(self, rule: &U, machine: Machine<'_, C>, rows: &R) -> Self::Out;
+    fn run<R: Rows, C: Centring>(
+        self,
+        rule: &U,
+        machine: MovingPlanes<'_, C>,
+        rows: &R,
+    ) -> Self::Out;
 }
 
 /// Planes that a job may move, and where the run is.
@@ -43,13 +48,13 @@ pub(super) fn work<U, J: Job<U>>(
     with_rows!(data.store(), rows => match &scaler.centre {
         None => {
             let centring = NotCentred;
-            let machine = Machine {
+            let machine = MovingPlanes {
                 planes, late, time, k, square, row_scale, rates, centring, scratch, arrangement, moved,
             };
             job.run(rule, machine, rows)
         }
         Some(centring) => {
-            let machine = Machine {
+            let machine = MovingPlanes {
                 planes, late, time, k, square, row_scale, rates, centring, scratch, arrangement, moved,
             };
             job.run(rule, machine, rows)
@@ -77,13 +82,13 @@ pub(super) struct Passed {
     pub(super) looked: u64,
 }
 
-impl<U: Rule, L: Look> Job<U> for Pass<'_, L> {
+impl<U: UpdateRule, L: RowFilter> Job<U> for Pass<'_, L> {
     type Out = Passed;
 
     fn run<R: Rows, C: Centring>(
         mut self,
         rule: &U,
-        mut machine: Machine<'_, C>,
+        mut machine: MovingPlanes<'_, C>,
         rows: &R,
     ) -> Passed {
         let (mut corrected, mut mistakes, mut broken, mut skipped) = (0, 0, 0, 0);
@@ -124,10 +129,15 @@ pub(super) struct AllRight<'a> {
     pub(super) rows: &'a [u32],
 }
 
-impl<U: Rule> Job<U> for AllRight<'_> {
+impl<U: UpdateRule> Job<U> for AllRight<'_> {
     type Out = bool;
 
-    fn run<R: Rows, C: Centring>(self, rule: &U, mut machine: Machine<'_, C>, rows: &R) -> bool {
+    fn run<R: Rows, C: Centring>(
+        self,
+        rule: &U,
+        mut machine: MovingPlanes<'_, C>,
+        rows: &R,
+    ) -> bool {
         let mut wrong = |&row: &u32| {
             rule.is_wrong(&mut machine, rows, row as usize, self.targets[row as usize])
         };
@@ -141,10 +151,15 @@ pub(super) struct Losses<'a> {
     pub(super) rows: &'a [u32],
 }
 
-impl<U: Rule> Job<U> for Losses<'_> {
+impl<U: UpdateRule> Job<U> for Losses<'_> {
     type Out = f64;
 
-    fn run<R: Rows, C: Centring>(self, rule: &U, mut machine: Machine<'_, C>, rows: &R) -> f64 {
+    fn run<R: Rows, C: Centring>(
+        self,
+        rule: &U,
+        mut machine: MovingPlanes<'_, C>,
+        rows: &R,
+    ) -> f64 {
         let mut sum = 0.0;
         for &row in self.rows {
             let row = row as usize;
@@ -161,13 +176,13 @@ pub(super) struct Margins<'a> {
     pub(super) rows: &'a [u32],
 }
 
-impl<U: Rule> Job<U> for Margins<'_> {
+impl<U: UpdateRule> Job<U> for Margins<'_> {
     type Out = Vec<f64>;
 
     fn run<R: Rows, C: Centring>(
         self,
         rule: &U,
-        mut machine: Machine<'_, C>,
+        mut machine: MovingPlanes<'_, C>,
         rows: &R,
     ) -> Vec<f64> {
         let mut margin =

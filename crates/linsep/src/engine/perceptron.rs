@@ -18,8 +18,8 @@
 //!
 //! Reference: Duda, Hart, Stork, Pattern Classification, 5.5 and 5.12; Haykin, chapter 1.
 
-use crate::engine::machine::{Centring, Machine, Rates};
-use crate::engine::online::{Online, Rule, Setup, Visit};
+use crate::engine::moving::{Centring, MovingPlanes, Rates};
+use crate::engine::online::{Online, Setup, UpdateRule, Visit};
 use crate::engine::rate::Rate;
 use crate::engine::response::{
     Aggressively, Fixed, LeastMeanSquares, Relaxing, Respond, Response, WithMargin,
@@ -171,18 +171,20 @@ impl Perceptron {
         };
         let setup = Setup { average, ..setup? };
         match (self.response, self.ties.zero_is_positive()) {
-            (Response::Fixed, false) => Run::boxed(Fixed::<true>, setup, planes),
-            (Response::Fixed, true) => Run::boxed(Fixed::<false>, setup, planes),
-            (Response::Margin { b }, _) => Run::boxed(WithMargin(b), setup, planes),
-            (Response::Relaxation { rho, b }, _) => Run::boxed(Relaxing { rho, b }, setup, planes),
+            (Response::Fixed, false) => OnlineRun::boxed(Fixed::<true>, setup, planes),
+            (Response::Fixed, true) => OnlineRun::boxed(Fixed::<false>, setup, planes),
+            (Response::Margin { b }, _) => OnlineRun::boxed(WithMargin(b), setup, planes),
+            (Response::Relaxation { rho, b }, _) => {
+                OnlineRun::boxed(Relaxing { rho, b }, setup, planes)
+            }
             (Response::PassiveAggressive { variant, c }, _) => {
-                Run::boxed(Aggressively { variant, c }, setup, planes)
+                OnlineRun::boxed(Aggressively { variant, c }, setup, planes)
             }
             (Response::Lms { normalised: true }, _) => {
-                Run::boxed(LeastMeanSquares::<true>, setup, planes)
+                OnlineRun::boxed(LeastMeanSquares::<true>, setup, planes)
             }
             (Response::Lms { normalised: false }, _) => {
-                Run::boxed(LeastMeanSquares::<false>, setup, planes)
+                OnlineRun::boxed(LeastMeanSquares::<false>, setup, planes)
             }
         }
     }
@@ -301,7 +303,7 @@ struct OnePlane<A> {
     answer: A,
 }
 
-impl<A: Respond> Rule for OnePlane<A> {
+impl<A: Respond> UpdateRule for OnePlane<A> {
     fn rests_above(&self) -> Option<f64> {
         self.answer.rests_above()
     }
@@ -309,7 +311,7 @@ impl<A: Respond> Rule for OnePlane<A> {
     #[inline]
     fn visit<R: Rows, C: Centring>(
         &self,
-        machine: &mut Machine<'_, C>,
+        machine: &mut MovingPlanes<'_, C>,
         rows: &R,
         row: usize,
         class: u32,
@@ -328,7 +330,7 @@ impl<A: Respond> Rule for OnePlane<A> {
 
     fn margin<R: Rows, C: Centring>(
         &self,
-        machine: &mut Machine<'_, C>,
+        machine: &mut MovingPlanes<'_, C>,
         rows: &R,
         row: usize,
         class: u32,
@@ -339,7 +341,7 @@ impl<A: Respond> Rule for OnePlane<A> {
 
     fn is_wrong<R: Rows, C: Centring>(
         &self,
-        machine: &mut Machine<'_, C>,
+        machine: &mut MovingPlanes<'_, C>,
         rows: &R,
         row: usize,
         class: u32,
@@ -350,7 +352,7 @@ impl<A: Respond> Rule for OnePlane<A> {
 
     fn loss<R: Rows, C: Centring>(
         &self,
-        machine: &mut Machine<'_, C>,
+        machine: &mut MovingPlanes<'_, C>,
         rows: &R,
         row: usize,
         class: u32,
@@ -370,7 +372,7 @@ impl<A> Kesler<A> {
     /// How far the row's own score is above that of the strongest other class, and that class.
     #[inline]
     fn lead<R: Rows, C: Centring>(
-        machine: &mut Machine<'_, C>,
+        machine: &mut MovingPlanes<'_, C>,
         rows: &R,
         row: usize,
         class: usize,
@@ -389,7 +391,7 @@ impl<A> Kesler<A> {
     }
 }
 
-impl<A: Respond> Rule for Kesler<A> {
+impl<A: Respond> UpdateRule for Kesler<A> {
     fn rests_above(&self) -> Option<f64> {
         self.answer.rests_above()
     }
@@ -397,7 +399,7 @@ impl<A: Respond> Rule for Kesler<A> {
     #[inline]
     fn visit<R: Rows, C: Centring>(
         &self,
-        machine: &mut Machine<'_, C>,
+        machine: &mut MovingPlanes<'_, C>,
         rows: &R,
         row: usize,
         class: u32,
@@ -418,7 +420,7 @@ impl<A: Respond> Rule for Kesler<A> {
 
     fn margin<R: Rows, C: Centring>(
         &self,
-        machine: &mut Machine<'_, C>,
+        machine: &mut MovingPlanes<'_, C>,
         rows: &R,
         row: usize,
         class: u32,
@@ -428,7 +430,7 @@ impl<A: Respond> Rule for Kesler<A> {
 
     fn is_wrong<R: Rows, C: Centring>(
         &self,
-        machine: &mut Machine<'_, C>,
+        machine: &mut MovingPlanes<'_, C>,
         rows: &R,
         row: usize,
         class: u32,
@@ -439,7 +441,7 @@ impl<A: Respond> Rule for Kesler<A> {
 
     fn loss<R: Rows, C: Centring>(
         &self,
-        machine: &mut Machine<'_, C>,
+        machine: &mut MovingPlanes<'_, C>,
         rows: &R,
         row: usize,
         class: u32,
@@ -450,32 +452,35 @@ impl<A: Respond> Rule for Kesler<A> {
 }
 
 /// A run of the perceptron.
-struct Run<U> {
+struct OnlineRun<U> {
     online: Online<U>,
     rule: Planes,
 }
 
 /// A run of the engine under a rule for one plane.
 pub(crate) fn run_of(
-    rule: impl Rule + 'static,
+    rule: impl UpdateRule + 'static,
     setup: Setup,
     positive: u32,
 ) -> Result<Box<dyn PerceptronRun>> {
-    Ok(Box::new(Run { online: Online::new(rule, setup)?, rule: Planes::One(positive) }))
+    Ok(Box::new(OnlineRun { online: Online::new(rule, setup)?, rule: Planes::One(positive) }))
 }
 
-impl Run<()> {
+impl OnlineRun<()> {
     fn boxed(answer: impl Respond, setup: Setup, rule: Planes) -> Result<Box<dyn PerceptronRun>> {
         Ok(match rule {
-            Planes::One(positive) => {
-                Box::new(Run { online: Online::new(OnePlane { positive, answer }, setup)?, rule })
+            Planes::One(positive) => Box::new(OnlineRun {
+                online: Online::new(OnePlane { positive, answer }, setup)?,
+                rule,
+            }),
+            Planes::Joint => {
+                Box::new(OnlineRun { online: Online::new(Kesler { answer }, setup)?, rule })
             }
-            Planes::Joint => Box::new(Run { online: Online::new(Kesler { answer }, setup)?, rule }),
         })
     }
 }
 
-impl<U: Rule + 'static> Run<U> {
+impl<U: UpdateRule + 'static> OnlineRun<U> {
     fn model_of(&self, planes: Vec<Plane>) -> LinearModel {
         let data = &self.online.data;
         LinearModel {
@@ -491,7 +496,7 @@ impl<U: Rule + 'static> Run<U> {
     }
 }
 
-impl<U: Rule + 'static> PerceptronRun for Run<U> {
+impl<U: UpdateRule + 'static> PerceptronRun for OnlineRun<U> {
     fn is_clean(&self) -> bool {
         self.online.is_clean()
     }
@@ -509,7 +514,7 @@ impl<U: Rule + 'static> PerceptronRun for Run<U> {
     }
 }
 
-impl<U: Rule + 'static> Training for Run<U> {
+impl<U: UpdateRule + 'static> Training for OnlineRun<U> {
     fn advance(&mut self, budget: Budget) -> Status {
         self.online.advance(budget)
     }
@@ -569,7 +574,7 @@ impl<U: Rule + 'static> Training for Run<U> {
     crate::training_lacks!(warm_starts, bounds_objective, generates, seeks);
 }
 
-impl<U: Rule + 'static> Traces for Run<U> {
+impl<U: UpdateRule + 'static> Traces for OnlineRun<U> {
     fn beginnings(&self) -> Vec<Beginning> {
         let positive = match self.rule {
             Planes::One(positive) => Some(positive),
@@ -583,13 +588,13 @@ impl<U: Rule + 'static> Traces for Run<U> {
     }
 }
 
-impl<U: Rule + 'static> CarriesOn for Run<U> {
+impl<U: UpdateRule + 'static> CarriesOn for OnlineRun<U> {
     fn carry_on(&mut self, state: &State) -> Result<()> {
         self.online.carry_on(state)
     }
 }
 
-impl<U: Rule + 'static> BoundsMargin for Run<U> {
+impl<U: UpdateRule + 'static> BoundsMargin for OnlineRun<U> {
     fn margin_ceiling(&self) -> Option<f64> {
         self.online.margin_ceiling()
     }

@@ -12,7 +12,7 @@ use linsep_data::parallel::parallel_map;
 use linsep_data::rng::{Purpose, Stream};
 
 /// Rows of an objective, by places in a random order.
-pub struct Ground {
+pub struct PermutedRows {
     chunks: Vec<Chunk>,
     /// The position in the objective of each place.
     pub(crate) positions: Vec<u32>,
@@ -38,7 +38,7 @@ struct Chunk {
 /// Rows in a chunk: 2 to this power.
 const CHUNK: u32 = 12;
 
-impl Ground {
+impl PermutedRows {
     /// Whether binary32 has the range for an objective.
     pub fn serves(objective: &Objective) -> bool {
         const RANGE: std::ops::Range<f64> = 1e-8..1e8;
@@ -53,7 +53,7 @@ impl Ground {
     }
 
     /// Copies the rows of an objective.
-    pub fn new(objective: &Objective, seed: u64) -> Ground {
+    pub fn new(objective: &Objective, seed: u64) -> PermutedRows {
         let (numbers, columns) = by_frequency(objective);
 
         let mut positions: Vec<u32> = (0..objective.len() as u32).collect();
@@ -63,7 +63,7 @@ impl Ground {
         let chunks = parallel_map(places.len(), objective.threads, chunk);
         let costs = positions.iter().map(|&i| objective.costs[i as usize] as f32).collect();
         let squares = chunks.iter().flat_map(|chunk| chunk.squares.iter().copied()).collect();
-        Ground {
+        PermutedRows {
             chunks,
             positions,
             columns,

@@ -16,7 +16,7 @@ use linsep_proof::Entries;
 use std::ops::Range;
 
 /// All rows of an objective, by positions.
-pub(crate) struct Rough {
+pub(crate) struct QuantisedRows {
     pieces: Vec<(Range<usize>, Vec<u8>)>,
     /// Bytes from one row to the next.
     stride: usize,
@@ -33,9 +33,9 @@ const MOST_ZEROS: u64 = 12;
 /// Bytes that a copy may have.
 const MOST_BYTES: usize = 1 << 31;
 
-impl Rough {
+impl QuantisedRows {
     /// The rows of an objective, if bytes serve them.
-    pub(crate) fn new(objective: &Objective) -> Option<Rough> {
+    pub(crate) fn new(objective: &Objective) -> Option<QuantisedRows> {
         const RANGE: Range<f64> = 1e-10..1e10;
         let store = objective.store();
         let (width, stride) = (objective.width(), objective.width().next_multiple_of(8));
@@ -76,7 +76,7 @@ impl Rough {
             }
             (range, codes)
         });
-        Some(Rough { pieces, stride, units, zero })
+        Some(QuantisedRows { pieces, stride, units, zero })
     }
 
     /// Σ h (x·p + b)(x, 1), with h of each position and b of the plane.

@@ -39,7 +39,7 @@ pub(crate) struct Resting {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct SavedResting {
     run: State,
     before: Vec<SavedPlane>,
     at_rest: bool,
@@ -155,7 +155,7 @@ impl Training for Resting {
     }
 
     fn save(&self) -> State {
-        State::encode(&Saved {
+        State::encode(&SavedResting {
             run: self.run.save(),
             before: self.before.iter().map(SavedPlane::of).collect(),
             at_rest: self.ended,
@@ -163,7 +163,7 @@ impl Training for Resting {
     }
 
     fn restore(&mut self, state: &State) -> Result<()> {
-        let saved: Saved = state.decode()?;
+        let saved: SavedResting = state.decode()?;
         let before = SavedPlane::all(&saved.before, &self.before)?;
         self.run.restore(&saved.run)?;
         self.before = before;
@@ -182,7 +182,7 @@ impl Training for Resting {
 
 impl CarriesOn for Resting {
     fn carry_on(&mut self, state: &State) -> Result<()> {
-        let saved: Saved = state.decode()?;
+        let saved: SavedResting = state.decode()?;
         self.run.carry_on(&saved.run)?;
         self.before = self.run.model().planes;
         Ok(())

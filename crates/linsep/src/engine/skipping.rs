@@ -27,7 +27,7 @@
 //! was spent before; again when too many rows have to be looked at; and after a longer and longer
 //! pause where it saved nothing.
 
-use super::machine::{Moved, Moving};
+use super::moving::{Moved, Moving};
 use linsep_data::Dataset;
 use linsep_data::matrix::{Row, Rows};
 use linsep_data::scale::Scaler;
@@ -71,7 +71,7 @@ pub(super) struct Pace {
 }
 
 /// Which rows of a pass are looked at, as a type.
-pub(super) trait Look {
+pub(super) trait RowFilter {
     /// Whether a row is right without a look.
     fn passes(&self, row: usize, class: u32) -> bool;
 
@@ -88,7 +88,7 @@ pub(super) trait Look {
 /// Every row is looked at.
 pub(super) struct EveryRow;
 
-impl Look for EveryRow {
+impl RowFilter for EveryRow {
     #[inline(always)]
     fn passes(&self, _: usize, _: u32) -> bool {
         false
@@ -98,7 +98,7 @@ impl Look for EveryRow {
     fn follow<R: Rows>(&mut self, _: &R, _: &[Moving], _: Option<&[f64]>, _: &[Moved; 2]) {}
 }
 
-impl Look for &mut Skips {
+impl RowFilter for &mut Skips {
     #[inline(always)]
     fn passes(&self, row: usize, class: u32) -> bool {
         let class = (class as usize).min(self.needed.len() - 1);

@@ -65,7 +65,7 @@ pub struct Softmax {
 }
 
 /// What one pass over the rows tells of planes.
-struct Look {
+struct Evaluation {
     /// Of the objective itself, and of the one with this temperature.
     gap: Gap,
     smooth: Gap,
@@ -99,35 +99,37 @@ impl Softmax {
         if joint.intercept == Intercept::Free && self.class_sums.is_none() {
             self.class_sums = Some(joint.class_sums());
         }
-        let mut look = joint.look(&self.lines, self.temperature, self.class_sums.as_ref());
-        self.gap = look.gap;
+        let mut evaluation =
+            joint.evaluate(&self.lines, self.temperature, self.class_sums.as_ref());
+        self.gap = evaluation.gap;
         if self.gap.relative() <= wanted || self.exhausted {
             return;
         }
         // While most of the gap is due to the temperature, nothing is gained by a step.
-        let mut distance = look.smooth.primal - look.smooth.dual;
+        let mut distance = evaluation.smooth.primal - evaluation.smooth.dual;
         while joint.loss == JointLoss::CrammerSinger
-            && distance < 0.3 * (look.gap.primal - look.gap.dual)
+            && distance < 0.3 * (evaluation.gap.primal - evaluation.gap.dual)
             && self.temperature > 1e-12
         {
             self.temperature *= COOLING;
             self.preconditioner = None;
-            look = joint.look(&self.lines, self.temperature, self.class_sums.as_ref());
-            distance = look.smooth.primal - look.smooth.dual;
+            evaluation = joint.evaluate(&self.lines, self.temperature, self.class_sums.as_ref());
+            distance = evaluation.smooth.primal - evaluation.smooth.dual;
         }
         let aim = match joint.loss {
-            JointLoss::Softmax => wanted * look.gap.primal,
-            JointLoss::CrammerSinger => {
-                (0.1 * (look.gap.primal - look.gap.dual)).max(0.3 * wanted * look.gap.primal)
-            }
+            JointLoss::Softmax => wanted * evaluation.gap.primal,
+            JointLoss::CrammerSinger => (0.1 * (evaluation.gap.primal - evaluation.gap.dual))
+                .max(0.3 * wanted * evaluation.gap.primal),
         };
         let tolerance = (0.3 * (aim / distance).sqrt()).clamp(0.003, 0.1);
         let preconditioner = match self.preconditioner.take() {
             Some(old) if old.still_good => old,
-            _ => Preconditioner::new(joint, &look.shares, self.temperature, self.lines.clone()),
+            _ => {
+                Preconditioner::new(joint, &evaluation.shares, self.temperature, self.lines.clone())
+            }
         };
-        let curved = Curved::new(joint, &look.shares, self.temperature);
-        let residual = joint.downhill(&self.lines, &look.sums);
+        let curved = Curved::new(joint, &evaluation.shares, self.temperature);
+        let residual = joint.downhill(&self.lines, &evaluation.sums);
         let single = self.gap.relative() > SINGLE && joint.is_calm();
         let (direction, iterations) = match single {
             true => {
@@ -142,7 +144,7 @@ impl Softmax {
         };
         let still_good = iterations <= 15;
         self.preconditioner = Some(Preconditioner { still_good, ..preconditioner });
-        let down = self.search(joint, &look, &direction);
+        let down = self.search(joint, &evaluation, &direction);
         match joint.loss {
             JointLoss::CrammerSinger if !down && self.temperature > 1e-12 => {
                 self.temperature *= COOLING;
@@ -155,8 +157,8 @@ impl Softmax {
     /// The planes with a gap of their own.
     pub fn measured(&self, joint: &Joint) -> Measured {
         let sums = (joint.intercept == Intercept::Free).then(|| joint.class_sums());
-        let look = joint.look(&self.lines, self.temperature, sums.as_ref());
-        Measured { lines: self.lines.clone(), gap: look.gap, shares: look.shares }
+        let evaluation = joint.evaluate(&self.lines, self.temperature, sums.as_ref());
+        Measured { lines: self.lines.clone(), gap: evaluation.gap, shares: evaluation.shares }
     }
 
     /// Where the preconditioner was made, at which temperature, and whether it still serves.
@@ -166,7 +168,7 @@ impl Softmax {
 
     /// Makes the preconditioner of an earlier run again.
     pub fn precondition(&mut self, joint: &Joint, at: Lines, mu: f64, still_good: bool) {
-        let shares = joint.look(&at, mu, None).shares;
+        let shares = joint.evaluate(&at, mu, None).shares;
         let made = Preconditioner::new(joint, &shares, mu, at);
         self.preconditioner = Some(Preconditioner { still_good, ..made });
     }
@@ -192,14 +194,14 @@ impl Softmax {
     }
 
     /// Goes along a direction as far as the objective falls; false if it does not.
-    fn search(&mut self, joint: &Joint, look: &Look, direction: &Lines) -> bool {
+    fn search(&mut self, joint: &Joint, evaluation: &Evaluation, direction: &Lines) -> bool {
         let moves = joint.moves(direction);
         let mut length = 1.0;
         for _ in 0..40 {
             let mut lines = self.lines.clone();
             axpy_dense(length, &direction.numbers, &mut lines.numbers);
-            let losses = joint.losses(&look.scores, &moves, length, self.temperature);
-            if losses + joint.penalty_of(&lines) < look.smooth.primal {
+            let losses = joint.losses(&evaluation.scores, &moves, length, self.temperature);
+            if losses + joint.penalty_of(&lines) < evaluation.smooth.primal {
                 self.lines = lines;
                 return true;
             }
@@ -224,7 +226,7 @@ impl Joint {
     }
 
     /// Scores, the shares they ask for and the sums of those, in one pass.
-    fn look(&self, lines: &Lines, mu: f64, class_sums: Option<&Lines>) -> Look {
+    fn evaluate(&self, lines: &Lines, mu: f64, class_sums: Option<&Lines>) -> Evaluation {
         let (classes, lift) = (self.classes, self.lift());
         let parts = self.pass(
             |range| Part::new(self, range.len()),
@@ -277,7 +279,7 @@ impl Joint {
             JointLoss::Softmax => smooth,
             JointLoss::CrammerSinger => Gap { primal: greatest, dual: bound(0.0) },
         };
-        Look { gap, smooth, scores, shares, sums }
+        Evaluation { gap, smooth, scores, shares, sums }
     }
 
     /// lift (1 − p_own) + μ H(p) of mixed shares.

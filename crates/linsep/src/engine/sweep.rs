@@ -11,7 +11,7 @@
 //! multiplier in its domain is a dual point, so short ones prove as much.
 
 use super::dual::logistic_step;
-use crate::engine::permuted::Ground;
+use crate::engine::permuted::PermutedRows;
 use crate::loss::Loss;
 use crate::model::Plane;
 use crate::objective::{Gap, Intercept};
@@ -35,7 +35,7 @@ const LOOK: usize = 1 << 13;
 
 /// A sweep over the machines of consecutive classes.
 pub struct Sweep<const LANES: usize> {
-    ground: Arc<Ground>,
+    permuted: Arc<PermutedRows>,
     /// The number of the positive machine at each place, if there is one here.
     own: Vec<u8>,
     count: usize,
@@ -62,7 +62,7 @@ pub struct Found {
 /// What can be saved of a sweep.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Saved {
+pub struct SavedSweep {
     weights: Vec<u32>,
     alpha: Vec<u32>,
     bias: Vec<u32>,
@@ -75,7 +75,7 @@ pub struct Saved {
 }
 
 /// Sweeps of any number of lanes.
-pub trait Machines: Send + Sync {
+pub trait Classifiers: Send + Sync {
     /// One epoch, and a look at the gaps where one is due.
     fn step(&mut self, wanted: f64, threads: usize);
     /// How near each machine was when it was last looked at.
@@ -86,13 +86,13 @@ pub trait Machines: Send + Sync {
     fn found(&self) -> Vec<Found>;
     /// The positions of each machine, rising, whose multiplier does not follow from a margin well
     /// beyond 1.
-    fn untold(&self) -> Vec<Vec<u32>>;
-    fn save(&self) -> Saved;
+    fn listed(&self) -> Vec<Vec<u32>>;
+    fn save(&self) -> SavedSweep;
     /// Goes back to a saved state; false if it does not belong to this sweep.
-    fn restore(&mut self, saved: &Saved) -> bool;
+    fn restore(&mut self, saved: &SavedSweep) -> bool;
     /// Begins at the multipliers of another run on the same rows, times a factor; false if they are not
     /// of this sweep.
-    fn warm_start(&mut self, saved: &Saved, factor: f64) -> bool;
+    fn warm_start(&mut self, saved: &SavedSweep, factor: f64) -> bool;
 
     /// Whether every machine is near enough.
     fn is_done(&self, wanted: f64) -> bool {
@@ -102,11 +102,15 @@ pub trait Machines: Send + Sync {
 
 /// Sweeps of `count` machines, alike in size and two at least where that keeps two cores busy; `own`
 /// has the number of the positive machine of each position.
-pub fn sweeps(ground: &Arc<Ground>, own: &[u32], count: usize) -> Vec<Box<dyn Machines>> {
+pub fn sweeps(
+    permuted: &Arc<PermutedRows>,
+    own: &[u32],
+    count: usize,
+) -> Vec<Box<dyn Classifiers>> {
     const MOST: usize = 16;
     let parts = count.div_ceil(MOST).max(count.min(2));
     let start = |part: usize| part * count / parts;
-    let sweep = |part: usize| -> Box<dyn Machines> {
+    let sweep = |part: usize| -> Box<dyn Classifiers> {
         let (first, next) = (start(part), start(part + 1));
         let within = |&number: &u32| match (number as usize).checked_sub(first) {
             Some(lane) if lane < next - first => lane as u8,
@@ -114,9 +118,9 @@ pub fn sweeps(ground: &Arc<Ground>, own: &[u32], count: usize) -> Vec<Box<dyn Ma
         };
         let own: Vec<u8> = own.iter().map(within).collect();
         match next - first {
-            1 => Box::new(Sweep::<1>::new(ground, &own, 1)),
-            count @ 2..=8 => Box::new(Sweep::<8>::new(ground, &own, count)),
-            count => Box::new(Sweep::<16>::new(ground, &own, count)),
+            1 => Box::new(Sweep::<1>::new(permuted, &own, 1)),
+            count @ 2..=8 => Box::new(Sweep::<8>::new(permuted, &own, count)),
+            count => Box::new(Sweep::<16>::new(permuted, &own, count)),
         }
     };
     (0..parts).map(sweep).collect()
@@ -127,30 +131,30 @@ where
     [f32; LANES]: Lanes,
 {
     /// A sweep of `count` machines; `own` has the number of the positive one of each position.
-    pub fn new(ground: &Arc<Ground>, own: &[u8], count: usize) -> Sweep<LANES> {
+    pub fn new(permuted: &Arc<PermutedRows>, own: &[u8], count: usize) -> Sweep<LANES> {
         let all = u16::MAX >> (16 - count);
-        let start = |cost: &f32| match ground.loss {
+        let start = |cost: &f32| match permuted.loss {
             // The slope of the entropy is infinite at 0.
             Loss::Logistic => [1e-3 * cost; LANES],
             _ => [0.0; LANES],
         };
         let mut sweep = Sweep {
-            own: ground.positions.iter().map(|&i| own[i as usize]).collect(),
+            own: permuted.positions.iter().map(|&i| own[i as usize]).collect(),
             count,
             // Not zeros of the system, which are mapped by the first reading and copied by the first
             // writing of a page.
-            weights: vec![[-0.0; LANES]; ground.width()],
+            weights: vec![[-0.0; LANES]; permuted.width()],
             bias: [0.0; LANES],
-            alpha: ground.costs.iter().map(start).collect(),
-            active: vec![all; ground.len()],
-            order: (0..ground.len() as u32).collect(),
+            alpha: permuted.costs.iter().map(start).collect(),
+            active: vec![all; permuted.len()],
+            order: (0..permuted.len() as u32).collect(),
             bounds: [(f32::INFINITY, f32::NEG_INFINITY); LANES],
             gaps: [Gap::NONE; LANES],
             epochs: 0,
             next_look: 3,
-            ground: Arc::clone(ground),
+            permuted: Arc::clone(permuted),
         };
-        if ground.loss == Loss::Logistic {
+        if permuted.loss == Loss::Logistic {
             sweep.recompute();
         }
         sweep
@@ -158,8 +162,8 @@ where
 
     /// Begins at other multipliers, by positions.
     pub fn begin_at(&mut self, alpha: impl Fn(usize) -> f64) {
-        let ground = Arc::clone(&self.ground);
-        for (place, position) in ground.positions.iter().enumerate() {
+        let permuted = Arc::clone(&self.permuted);
+        for (place, position) in permuted.positions.iter().enumerate() {
             self.alpha[place] = [alpha(*position as usize) as f32; LANES];
         }
         self.recompute();
@@ -169,8 +173,8 @@ where
     fn recompute(&mut self) {
         self.weights.fill([-0.0; LANES]);
         self.bias = [0.0; LANES];
-        let ground = Arc::clone(&self.ground);
-        for place in 0..ground.len() {
+        let permuted = Arc::clone(&self.permuted);
+        for place in 0..permuted.len() {
             let mut steps = self.alpha[place];
             (0..LANES).for_each(|lane| steps[lane] *= self.sign(place, lane));
             if steps.iter().any(|step| *step != 0.0) {
@@ -186,7 +190,7 @@ where
 
     #[inline]
     fn scores(&self, place: usize) -> [f32; LANES] {
-        let (columns, values) = self.ground.row(place);
+        let (columns, values) = self.permuted.row(place);
         let mut sums = self.bias;
         Lanes::add_dot(columns, values, &self.weights, &mut sums);
         sums
@@ -195,11 +199,11 @@ where
     /// Moves the planes by steps along the row at a place.
     #[inline]
     fn add(&mut self, place: usize, steps: [f32; LANES]) {
-        let inverse = (1.0 / self.ground.l2) as f32;
+        let inverse = (1.0 / self.permuted.l2) as f32;
         let steps = steps.map(|step| step * inverse);
-        let (columns, values) = self.ground.row(place);
+        let (columns, values) = self.permuted.row(place);
         Lanes::add_row(columns, values, steps, &mut self.weights);
-        if self.ground.intercept != Intercept::None {
+        if self.permuted.intercept != Intercept::None {
             self.bias.iter_mut().zip(&steps).for_each(|(bias, step)| *bias += step);
         }
     }
@@ -207,7 +211,7 @@ where
     /// Visits every active place, in runs of neighbours that come in a new order.
     fn epoch(&mut self) {
         let mut runs: Vec<u32> = (0..self.order.len().div_ceil(RUN) as u32).collect();
-        Stream::new(self.ground.seed, Purpose::Epoch(self.epochs)).shuffle(&mut runs);
+        Stream::new(self.permuted.seed, Purpose::Epoch(self.epochs)).shuffle(&mut runs);
         let mut seen = [(f32::NEG_INFINITY, f32::INFINITY); LANES];
         // Weights that no cache of a core holds are asked for some visits ahead.
         let far = size_of_val(&self.weights[..]) > 1 << 20;
@@ -216,7 +220,7 @@ where
             let end = (start + RUN).min(self.order.len());
             for at in start..end {
                 if let Some(&place) = self.order[..end].get(at + AHEAD).filter(|_| far) {
-                    prefetch_at(self.ground.row(place as usize).0, &self.weights, 1);
+                    prefetch_at(self.permuted.row(place as usize).0, &self.weights, 1);
                 }
                 self.visit(self.order[at] as usize, &mut seen);
             }
@@ -232,8 +236,8 @@ where
     /// Makes the multipliers of a row the best they can be, one machine at a time.
     #[inline]
     fn visit(&mut self, place: usize, seen: &mut [(f32, f32); LANES]) {
-        let (cost, square) = (self.ground.costs[place], self.ground.squares[place]);
-        let loss = self.ground.loss;
+        let (cost, square) = (self.permuted.costs[place], self.permuted.squares[place]);
+        let loss = self.permuted.loss;
         let (soft, most) = match loss {
             Loss::SquaredHinge => (0.5 / cost, f32::INFINITY),
             _ => (0.0, cost),
@@ -289,22 +293,22 @@ where
 
     /// The gaps as they are, in the sums that binary32 gives.
     fn look(&self, threads: usize) -> [Gap; LANES] {
-        let ground = &self.ground;
+        let permuted = &self.permuted;
         let part = |block: usize| {
             let (mut losses, mut psi) = ([0f64; LANES], [0f64; LANES]);
-            for place in block * LOOK..((block + 1) * LOOK).min(ground.len()) {
+            for place in block * LOOK..((block + 1) * LOOK).min(permuted.len()) {
                 let scores = self.scores(place);
-                let cost = f64::from(ground.costs[place]);
+                let cost = f64::from(permuted.costs[place]);
                 for lane in 0..self.count {
                     let margin = f64::from(self.sign(place, lane) * scores[lane]);
-                    losses[lane] += cost * ground.loss.value(margin);
+                    losses[lane] += cost * permuted.loss.value(margin);
                     psi[lane] +=
-                        ground.loss.conjugate_term(f64::from(self.alpha[place][lane]), cost);
+                        permuted.loss.conjugate_term(f64::from(self.alpha[place][lane]), cost);
                 }
             }
             (losses, psi)
         };
-        let parts = parallel_map(ground.len().div_ceil(LOOK), threads, part);
+        let parts = parallel_map(permuted.len().div_ceil(LOOK), threads, part);
         let mut squares = [0f64; LANES];
         for weights in self.weights.iter().chain([&self.bias]) {
             for lane in 0..LANES {
@@ -312,7 +316,7 @@ where
             }
         }
         std::array::from_fn(|lane| {
-            let penalty = 0.5 * ground.l2 * squares[lane];
+            let penalty = 0.5 * permuted.l2 * squares[lane];
             let loss: f64 = parts.iter().map(|(losses, _)| losses[lane]).sum();
             let psi: f64 = parts.iter().map(|(_, psi)| psi[lane]).sum();
             Gap { primal: loss + penalty, dual: psi - penalty }
@@ -321,12 +325,12 @@ where
 
     /// The multipliers of a machine with few digits, by positions.
     pub fn multipliers(&self, lane: usize) -> Vec<f64> {
-        let ground = &self.ground;
-        let mut alpha = vec![0.0; ground.len()];
-        for (place, position) in ground.positions.iter().enumerate() {
-            let cap = match ground.loss {
+        let permuted = &self.permuted;
+        let mut alpha = vec![0.0; permuted.len()];
+        for (place, position) in permuted.positions.iter().enumerate() {
+            let cap = match permuted.loss {
                 Loss::SquaredHinge => f64::INFINITY,
-                _ => f64::from(ground.costs[place]),
+                _ => f64::from(permuted.costs[place]),
             };
             alpha[*position as usize] = short(f64::from(self.alpha[place][lane])).clamp(0.0, cap);
         }
@@ -334,7 +338,7 @@ where
     }
 }
 
-impl<const LANES: usize> Machines for Sweep<LANES>
+impl<const LANES: usize> Classifiers for Sweep<LANES>
 where
     [f32; LANES]: Lanes,
 {
@@ -355,7 +359,7 @@ where
         // Before the end is believed, everything is looked at again.
         if near {
             self.active.fill(bits);
-            self.order = (0..self.ground.len() as u32).collect();
+            self.order = (0..self.permuted.len() as u32).collect();
             self.bounds = [(f32::INFINITY, f32::NEG_INFINITY); LANES];
         } else {
             self.active.iter_mut().for_each(|active| *active &= bits);
@@ -372,17 +376,17 @@ where
     }
 
     fn found(&self) -> Vec<Found> {
-        let ground = &self.ground;
+        let permuted = &self.permuted;
         let mut found: Vec<Found> = (0..self.count)
             .map(|lane| Found {
                 plane: Plane {
-                    weights: vec![-0.0; ground.width()],
+                    weights: vec![-0.0; permuted.width()],
                     bias: short(f64::from(self.bias[lane])),
                 },
                 alpha: self.multipliers(lane),
             })
             .collect();
-        for (line, column) in self.weights.iter().zip(&ground.columns) {
+        for (line, column) in self.weights.iter().zip(&permuted.columns) {
             for (found, weight) in found.iter_mut().zip(line) {
                 // 0 for the −0 of a column that no row moved.
                 found.plane.weights[*column as usize] = short(f64::from(*weight)) + 0.0;
@@ -391,25 +395,25 @@ where
         found
     }
 
-    fn untold(&self) -> Vec<Vec<u32>> {
-        let mut untold = vec![Vec::new(); self.count];
-        for (place, position) in self.ground.positions.iter().enumerate() {
+    fn listed(&self) -> Vec<Vec<u32>> {
+        let mut listed = vec![Vec::new(); self.count];
+        for (place, position) in self.permuted.positions.iter().enumerate() {
             let scores = self.scores(place);
-            for (lane, untold) in untold.iter_mut().enumerate() {
+            for (lane, listed) in listed.iter_mut().enumerate() {
                 let margin = self.sign(place, lane) * scores[lane];
-                let is_told = self.alpha[place][lane] == 0.0 && margin >= TOLD;
-                if !is_told {
-                    untold.push(*position);
+                let is_implied = self.alpha[place][lane] == 0.0 && margin >= TOLD;
+                if !is_implied {
+                    listed.push(*position);
                 }
             }
         }
-        untold.iter_mut().for_each(|positions| positions.sort_unstable());
-        untold
+        listed.iter_mut().for_each(|positions| positions.sort_unstable());
+        listed
     }
 
-    fn save(&self) -> Saved {
+    fn save(&self) -> SavedSweep {
         let flat = |lanes: &[[f32; LANES]]| lanes.iter().flatten().map(|x| x.to_bits()).collect();
-        Saved {
+        SavedSweep {
             weights: flat(&self.weights),
             alpha: flat(&self.alpha),
             bias: self.bias.map(f32::to_bits).to_vec(),
@@ -422,8 +426,8 @@ where
         }
     }
 
-    fn restore(&mut self, saved: &Saved) -> bool {
-        let places = self.ground.len();
+    fn restore(&mut self, saved: &SavedSweep) -> bool {
+        let places = self.permuted.len();
         let fits = saved.weights.len() == LANES * self.weights.len()
             && saved.alpha.len() == LANES * places
             && saved.bias.len() == LANES
@@ -455,14 +459,14 @@ where
         true
     }
 
-    fn warm_start(&mut self, saved: &Saved, factor: f64) -> bool {
+    fn warm_start(&mut self, saved: &SavedSweep, factor: f64) -> bool {
         let (chunks, rest) = saved.alpha.as_chunks::<LANES>();
-        if chunks.len() != self.ground.len() || !rest.is_empty() {
+        if chunks.len() != self.permuted.len() || !rest.is_empty() {
             return false;
         }
-        let ground = Arc::clone(&self.ground);
-        for ((alpha, saved), cost) in self.alpha.iter_mut().zip(chunks).zip(&ground.costs) {
-            let (least, most) = match ground.loss {
+        let permuted = Arc::clone(&self.permuted);
+        for ((alpha, saved), cost) in self.alpha.iter_mut().zip(chunks).zip(&permuted.costs) {
+            let (least, most) = match permuted.loss {
                 Loss::SquaredHinge => (0.0, f32::INFINITY),
                 Loss::Hinge => (0.0, *cost),
                 Loss::Logistic => (1e-30, cost * (1.0 - 2.0 * f32::EPSILON)),

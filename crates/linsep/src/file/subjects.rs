@@ -10,7 +10,7 @@ use crate::claim::planes::{class_planes, float_plane};
 use crate::model::{LinearModel, Plane, Rule};
 use linsep_proof::{
     CertificateFile, Claim, ClassPlane, ExactNumber, ExactPlane, FORMAT_2, FloatPlane, Planes,
-    Problem, form,
+    Question, form,
 };
 use serde_json::{Value, json};
 
@@ -61,7 +61,7 @@ impl Subject {
     }
 }
 
-fn one<N: Number>(model: &LinearModel, problem: &Problem, plane: &Numbers<'_, N>) -> Subject {
+fn one<N: Number>(model: &LinearModel, problem: &Question, plane: &Numbers<'_, N>) -> Subject {
     match place(model, problem) {
         Some(k) if plane.are_of(&model.planes[k]) => Subject::Plane(k),
         _ => Subject::Others,
@@ -81,7 +81,7 @@ fn all<'a, N: Number + 'a>(
 }
 
 /// The number of the plane that tells apart what the problem does.
-fn place(model: &LinearModel, problem: &Problem) -> Option<usize> {
+fn place(model: &LinearModel, problem: &Question) -> Option<usize> {
     let number = |name: &String| model.classes.iter().position(|class| class == name);
     let [positive] = &problem.positive[..] else { return None };
     let (positive, negative) = (number(positive)?, &problem.negative);

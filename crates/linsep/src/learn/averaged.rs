@@ -42,17 +42,17 @@ impl BinaryLearner for Averaged {
 impl Averaged {
     fn launch(&self, task: &Task, planes: Planes) -> Result<Box<dyn Training>> {
         let run = self.0.launch(task, planes, true)?;
-        Ok(Box::new(Run { run, task: task.clone(), planes }))
+        Ok(Box::new(AveragedRun { run, task: task.clone(), planes }))
     }
 }
 
-struct Run {
+struct AveragedRun {
     run: Box<dyn PerceptronRun>,
     task: Task,
     planes: Planes,
 }
 
-impl Training for Run {
+impl Training for AveragedRun {
     fn advance(&mut self, budget: Budget) -> Status {
         self.run.advance(budget)
     }

@@ -17,11 +17,11 @@
 //!
 //! Proved: `counts`. The checker counts again and makes the weights of its own counts.
 //!
-//! Reference: McCallum and Nigam 1998; Bishop, Pattern Recognition and Machine Learning, 4.2.
+//! Reference: McCallum and Nigam 1998; Bishop, Pattern Recognition and MovingPlanes Learning, 4.2.
 
 use crate::density::{Density, Family, MOST_NUMBERS};
 use crate::engine::closed_form::{
-    ClosedForm, Proof, Run, Solution, class_factors, require_every_class,
+    ClosedForm, ClosedRun, Proof, Solution, class_factors, require_every_class,
 };
 use crate::engine::direct::{Spec, Want};
 use crate::learn::discriminant::Priors;
@@ -144,7 +144,7 @@ impl Learner for MultinomialBayes {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
         check(task, self.alpha)?;
         refuse_negative(task)?;
-        Ok(Box::new(Run::new(self.clone(), task)?))
+        Ok(Box::new(ClosedRun::new(self.clone(), task)?))
     }
 }
 
@@ -154,7 +154,7 @@ impl Learner for BernoulliBayes {
         if !self.binarize.is_finite() {
             return Err(Error::usage("the threshold is not a finite number"));
         }
-        Ok(Box::new(Run::new(self.clone(), task)?))
+        Ok(Box::new(ClosedRun::new(self.clone(), task)?))
     }
 }
 
@@ -164,7 +164,7 @@ impl Learner for SharedVarianceBayes {
             return Err(Error::usage(format!("the smoothing {} is below 0", self.smoothing)));
         }
         check(task, 1.0)?;
-        Ok(Box::new(Run::new(self.clone(), task)?))
+        Ok(Box::new(ClosedRun::new(self.clone(), task)?))
     }
 }
 

@@ -65,11 +65,11 @@ impl BinaryLearner for HardMargin {
         };
         let fingerprint = fingerprint(&task.data, &rows);
         let (task, rows) = (task.clone(), rows.len() as u64);
-        Ok(Box::new(Run { task, positive, rows, fingerprint, quest, visits: 0, steps: 0 }))
+        Ok(Box::new(MarginRun { task, positive, rows, fingerprint, quest, visits: 0, steps: 0 }))
     }
 }
 
-struct Run {
+struct MarginRun {
     task: Task,
     positive: u32,
     /// Rows that take part.
@@ -84,7 +84,7 @@ struct Run {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct SavedMargin {
     rows: u64,
     features: usize,
     classes: usize,
@@ -93,7 +93,7 @@ struct Saved {
     steps: u64,
 }
 
-impl Run {
+impl MarginRun {
     fn widest(&self) -> Option<&Widest> {
         match self.quest.end() {
             Some(End::Plane(widest)) => Some(widest),
@@ -110,7 +110,7 @@ impl Run {
     }
 }
 
-impl Training for Run {
+impl Training for MarginRun {
     /// Each step of the quest counts as a visit against the budget, so that a driver can look in between,
     /// but the run has made its last visit only when the quest has ended.
     fn advance(&mut self, budget: Budget) -> Status {
@@ -174,7 +174,7 @@ impl Training for Run {
     }
 
     fn save(&self) -> State {
-        State::encode(&Saved {
+        State::encode(&SavedMargin {
             rows: self.fingerprint,
             features: self.task.data.n_features(),
             classes: self.task.data.n_classes(),
@@ -185,7 +185,7 @@ impl Training for Run {
     }
 
     fn restore(&mut self, state: &State) -> Result<()> {
-        let saved: Saved = state.decode()?;
+        let saved: SavedMargin = state.decode()?;
         let data = &self.task.data;
         let own = (self.fingerprint, data.n_features(), data.n_classes(), self.positive);
         let fits = (saved.rows, saved.features, saved.classes, saved.positive) == own
@@ -233,7 +233,7 @@ impl Training for Run {
     );
 }
 
-impl Seeks for Run {
+impl Seeks for MarginRun {
     fn claims_on_rows(&self) -> Vec<Claim> {
         let unproved = |reason: &str| Claim::Unproved { reason: reason.to_owned() };
         let Some((_, separable)) = self.quest.so_far() else {

@@ -94,7 +94,7 @@ impl BinaryLearner for HoKashyap {
         };
         let factors = class_factors(&task.data, &rows, self.balanced);
         let (settings, task) = (*self, task.clone());
-        Ok(Box::new(Run {
+        Ok(Box::new(HoKashyapRun {
             settings,
             task,
             positive,
@@ -111,7 +111,7 @@ impl BinaryLearner for HoKashyap {
 /// it after each time that none was found.
 const FIRST_ASKED: f64 = 1e-3;
 
-struct Run {
+struct HoKashyapRun {
     settings: HoKashyap,
     task: Task,
     positive: u32,
@@ -149,7 +149,7 @@ enum Ended {
     Diverged,
 }
 
-impl Run {
+impl HoKashyapRun {
     fn plane(&self) -> Plane {
         self.now.plane.plane()
     }
@@ -242,7 +242,7 @@ impl Run {
     }
 }
 
-impl Training for Run {
+impl Training for HoKashyapRun {
     fn advance(&mut self, budget: Budget) -> Status {
         let Budget { mut visits, mut updates } = budget;
         let epoch = self.rows.len() as u64;

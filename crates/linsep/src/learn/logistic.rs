@@ -18,7 +18,7 @@
 //! Reference: Bishop 4.3.2; Hastie, Tibshirani, Friedman 4.4.
 
 use crate::engine::joint::JointLoss;
-use crate::learn::optimising::{Problem, Solver};
+use crate::learn::optimising::{ConvexProblem, Solver};
 use crate::loss::Loss;
 use crate::objective::Objective;
 use crate::objective::box_constraints::Bound;
@@ -99,8 +99,8 @@ impl Default for Logistic {
 }
 
 impl Logistic {
-    fn problem(&self) -> Problem {
-        Problem {
+    fn problem(&self) -> ConvexProblem {
+        ConvexProblem {
             loss: Loss::Logistic,
             c: self.c,
             l1: self.l1,

@@ -87,7 +87,15 @@ impl Deciding {
         let run = self.0.launch(task, planes, true)?;
         let inquiry = inquiry_for(task, planes);
         let task = task.clone();
-        Ok(Box::new(Run { task, planes, run, inquiry, rounds: 0, outcome: None, end: None }))
+        Ok(Box::new(DecidingRun {
+            task,
+            planes,
+            run,
+            inquiry,
+            rounds: 0,
+            outcome: None,
+            end: None,
+        }))
     }
 }
 
@@ -111,7 +119,7 @@ enum End {
     Unproved,
 }
 
-struct Run {
+struct DecidingRun {
     task: Task,
     planes: Planes,
     run: Box<dyn PerceptronRun>,
@@ -129,7 +137,7 @@ struct Saved {
     rounds: u64,
 }
 
-impl Run {
+impl DecidingRun {
     /// At the start of an epoch: asks as long as it is the verdict's turn, and sees whether it is
     /// the end.
     fn take_turns(&mut self) {
@@ -180,7 +188,7 @@ impl Run {
     }
 }
 
-impl Training for Run {
+impl Training for DecidingRun {
     fn advance(&mut self, budget: Budget) -> Status {
         let Budget { mut visits, mut updates } = budget;
         loop {
@@ -267,7 +275,7 @@ impl Training for Run {
     crate::training_lacks!(warm_starts, bounds_objective, generates, seeks);
 }
 
-impl CarriesOn for Run {
+impl CarriesOn for DecidingRun {
     /// The verdict is about the rows at hand and starts anew.
     fn carry_on(&mut self, state: &State) -> Result<()> {
         let saved: Saved = state.decode()?;

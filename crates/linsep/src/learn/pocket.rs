@@ -55,13 +55,13 @@ impl Pocket {
         let (rows, best) = (task.active_rows()?, run.model().planes);
         let pocket =
             Pocketed { errors: u64::MAX, longest: 0, since: 0, counted: false, held: true };
-        let mut this = Run { run, task: task.clone(), rows, planes, best, pocket };
+        let mut this = PocketRun { run, task: task.clone(), rows, planes, best, pocket };
         this.pocket.errors = this.count(&this.best);
         Ok(Box::new(this))
     }
 }
 
-struct Run {
+struct PocketRun {
     run: Box<dyn PerceptronRun>,
     task: Task,
     rows: Vec<u32>,
@@ -89,13 +89,13 @@ struct Pocketed {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct SavedPocket {
     run: State,
     best: Vec<SavedPlane>,
     pocket: Pocketed,
 }
 
-impl Run {
+impl PocketRun {
     /// Mistakes of some planes on the rows of the task.
     fn count(&self, planes: &[Plane]) -> u64 {
         let data = &self.task.data;
@@ -125,7 +125,7 @@ impl Run {
     }
 }
 
-impl Training for Run {
+impl Training for PocketRun {
     fn advance(&mut self, budget: Budget) -> Status {
         let Budget { mut visits, mut updates } = budget;
         loop {
@@ -191,7 +191,7 @@ impl Training for Run {
 
     fn save(&self) -> State {
         let run = self.run.save();
-        State::encode(&Saved {
+        State::encode(&SavedPocket {
             run,
             best: self.best.iter().map(SavedPlane::of).collect(),
             pocket: self.pocket,
@@ -199,7 +199,7 @@ impl Training for Run {
     }
 
     fn restore(&mut self, state: &State) -> Result<()> {
-        let saved: Saved = state.decode()?;
+        let saved: SavedPocket = state.decode()?;
         let best = SavedPlane::all(&saved.best, &self.best)?;
         let before = self.run.save();
         self.run.restore(&saved.run)?;
@@ -219,10 +219,10 @@ impl Training for Run {
     crate::training_lacks!(warm_starts, bounds_objective, generates, seeks);
 }
 
-impl CarriesOn for Run {
+impl CarriesOn for PocketRun {
     /// The planes in the pocket and those in motion are both counted on the rows at hand.
     fn carry_on(&mut self, state: &State) -> Result<()> {
-        let saved: Saved = state.decode()?;
+        let saved: SavedPocket = state.decode()?;
         let best = SavedPlane::widened(&saved.best, &self.best)?;
         self.run.carry_on(&saved.run)?;
         let errors = self.count(&best);

@@ -21,8 +21,8 @@
 //!
 //! Reference: Li, Long, The relaxed online maximum margin algorithm, 2002.
 
-use crate::engine::machine::{Centring, Machine};
-use crate::engine::online::{Order, Rule, Visit};
+use crate::engine::moving::{Centring, MovingPlanes};
+use crate::engine::online::{Order, UpdateRule, Visit};
 use crate::engine::perceptron::{Perceptron, Planes, run_of};
 use crate::engine::resting::Resting;
 use crate::engine::stopping::StopRule;
@@ -113,10 +113,10 @@ impl Relaxed {
     }
 }
 
-impl Rule for Relaxed {
+impl UpdateRule for Relaxed {
     fn visit<R: Rows, C: Centring>(
         &self,
-        machine: &mut Machine<'_, C>,
+        machine: &mut MovingPlanes<'_, C>,
         rows: &R,
         row: usize,
         class: u32,
@@ -141,7 +141,7 @@ impl Rule for Relaxed {
 
     fn margin<R: Rows, C: Centring>(
         &self,
-        machine: &mut Machine<'_, C>,
+        machine: &mut MovingPlanes<'_, C>,
         rows: &R,
         row: usize,
         class: u32,
@@ -153,7 +153,7 @@ impl Rule for Relaxed {
     /// J_p.
     fn loss<R: Rows, C: Centring>(
         &self,
-        machine: &mut Machine<'_, C>,
+        machine: &mut MovingPlanes<'_, C>,
         rows: &R,
         row: usize,
         class: u32,

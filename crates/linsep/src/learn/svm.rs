@@ -12,7 +12,7 @@
 
 use crate::engine::joint::JointLoss;
 use crate::learn::optimising::one_versus_rest::{self, Sweeps};
-use crate::learn::optimising::{Problem, Solver};
+use crate::learn::optimising::{ConvexProblem, Solver};
 use crate::loss::Loss;
 use crate::objective::box_constraints::Bound;
 use crate::run::reduction::OneVsRest;
@@ -108,8 +108,8 @@ impl Default for Svm {
 }
 
 impl Svm {
-    fn problem(&self) -> Problem {
-        Problem {
+    fn problem(&self) -> ConvexProblem {
+        ConvexProblem {
             loss: match self.loss {
                 HingeLoss::Squared => Loss::SquaredHinge,
                 HingeLoss::Plain => Loss::Hinge,

@@ -84,11 +84,11 @@ impl BinaryLearner for Voted {
         let now = run.plane();
         let (task, most) = (task.clone(), self.most);
         let count = Counts { made: 1, earlier: 0, left_out: 0, left_out_votes: 0 };
-        Ok(Box::new(Run { run, task, planes, most, now, kept: Vec::new(), count }))
+        Ok(Box::new(VotedRun { run, task, planes, most, now, kept: Vec::new(), count }))
     }
 }
 
-struct Run {
+struct VotedRun {
     run: Box<dyn PerceptronRun>,
     task: Task,
     planes: Planes,
@@ -114,7 +114,7 @@ struct Counts {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct SavedVoted {
     run: State,
     most: usize,
     now: SavedPlane,
@@ -124,7 +124,7 @@ struct Saved {
     count: Counts,
 }
 
-impl Saved {
+impl SavedVoted {
     fn check(&self, most: usize) -> Result<()> {
         let Counts { made, earlier, left_out, left_out_votes } = self.count;
         let counts = [self.votes, made, earlier, left_out, left_out_votes];
@@ -137,7 +137,7 @@ impl Saved {
     }
 }
 
-impl Run {
+impl VotedRun {
     /// Keeps the plane in motion, which the given visit corrected.
     fn retire(&mut self, visit: u64) {
         let votes = visit.saturating_sub(self.count.made) + self.count.earlier;
@@ -184,7 +184,7 @@ fn least(ballot: &[(u64, Plane)]) -> usize {
     places.min_by_key(|(_, (votes, _))| *votes).map_or(0, |(place, _)| place)
 }
 
-impl Training for Run {
+impl Training for VotedRun {
     fn advance(&mut self, budget: Budget) -> Status {
         let Budget { mut visits, mut updates } = budget;
         loop {
@@ -240,7 +240,7 @@ impl Training for Run {
 
     fn save(&self) -> State {
         let kept = self.kept.iter().map(|(votes, plane)| (*votes, SavedPlane::of(plane)));
-        State::encode(&Saved {
+        State::encode(&SavedVoted {
             run: self.run.save(),
             most: self.most,
             now: SavedPlane::of(&self.now),
@@ -251,7 +251,7 @@ impl Training for Run {
     }
 
     fn restore(&mut self, state: &State) -> Result<()> {
-        let saved: Saved = state.decode()?;
+        let saved: SavedVoted = state.decode()?;
         let plane = |plane: &SavedPlane| {
             let there = std::slice::from_ref(&self.now);
             SavedPlane::all(std::slice::from_ref(plane), there).map(|mut planes| planes.remove(0))
@@ -271,10 +271,10 @@ impl Training for Run {
     crate::training_lacks!(warm_starts, bounds_objective, generates, seeks);
 }
 
-impl CarriesOn for Run {
+impl CarriesOn for VotedRun {
     /// Planes keep their votes, also the one in motion.
     fn carry_on(&mut self, state: &State) -> Result<()> {
-        let saved: Saved = state.decode()?;
+        let saved: SavedVoted = state.decode()?;
         saved.check(self.most)?;
         let there = std::slice::from_ref(&self.now);
         let widened = |plane: &SavedPlane| {

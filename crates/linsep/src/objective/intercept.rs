@@ -9,7 +9,7 @@
 //!
 //! because P of the best model is at most P of any. A cut of the positive rows bounds b* from above. A
 //! small τ divides the gap by a small β, a large one bends D: the distance from b* is about
-//! gap/β + κβ/2, least where β = √(2 gap/κ). One look at some τ tells κ, and the next τ follows.
+//! gap/β + κβ/2, least where β = √(2 gap/κ). One evaluation at some τ tells κ, and the next τ follows.
 //!
 //! Reference: Boyd, Vandenberghe, Convex Optimization, 5.6 (the multiplier of a constraint is the slope
 //! of the optimum).
@@ -18,7 +18,7 @@ use crate::objective::{Gap, Objective, Sides};
 use linsep_proof::BiasInterval;
 
 /// Cuts of the two sides, and what they show.
-pub struct Tilts {
+pub struct InterceptBounds {
     /// The share by which the negative rows are cut, and the positive ones.
     tilt: [f64; 2],
     /// D of what is left.
@@ -27,7 +27,7 @@ pub struct Tilts {
     mass: f64,
 }
 
-impl Tilts {
+impl InterceptBounds {
     /// Cuts that bound the best bias closely, near the bias of the plane that the gap belongs to.
     pub fn find(
         objective: &Objective,
@@ -35,7 +35,7 @@ impl Tilts {
         sides: &Sides,
         gap: Gap,
         bias: f64,
-    ) -> Option<Tilts> {
+    ) -> Option<InterceptBounds> {
         let factors = sides.balance(objective);
         let mass = sides.positive.bias * factors[0];
         if !(mass > 0.0 && mass.is_finite() && objective.penalty.l2 > 0.0) {
@@ -72,7 +72,7 @@ impl Tilts {
             best.filter(|(_, _, excess)| excess.is_finite()).map(|(tilt, bound, _)| (tilt, bound))
         };
         let (least, most) = (search(1, -bias)?, search(0, bias)?);
-        Some(Tilts { tilt: [least.0, most.0], bound: [least.1, most.1], mass })
+        Some(InterceptBounds { tilt: [least.0, most.0], bound: [least.1, most.1], mass })
     }
 
     /// The interval that follows from a primal value, `slack` taken off for the rounding of the sums.

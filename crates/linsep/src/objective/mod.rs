@@ -43,7 +43,7 @@ use std::sync::Arc;
 pub struct Objective {
     pub data: Arc<Dataset>,
     /// The rows once more, where the way they are kept is slow to go over.
-    pub twin: Option<Arc<Store>>,
+    pub sparse_copy: Option<Arc<Store>>,
     /// The rows that take part.
     pub rows: Vec<u32>,
     /// ±1 of each of them.
@@ -236,7 +236,7 @@ impl Gap {
 }
 
 /// A plane with what one pass over the rows tells of it.
-pub struct Look {
+pub struct Evaluation {
     /// P.
     pub primal: f64,
     pub margins: Vec<f64>,
@@ -311,7 +311,7 @@ impl Sides {
 impl Objective {
     /// The rows to go over.
     pub fn store(&self) -> &Store {
-        self.twin.as_deref().unwrap_or(self.data.store())
+        self.sparse_copy.as_deref().unwrap_or(self.data.store())
     }
 
     pub fn len(&self) -> usize {
@@ -387,13 +387,13 @@ impl Objective {
     }
 
     /// Margins, the multipliers they ask for and the sums of those, in one pass.
-    pub fn look(&self, plane: &Plane) -> Look {
+    pub fn evaluate(&self, plane: &Plane) -> Evaluation {
         let work = Evaluate::<Kept>::new(self);
         let Evaluated { loss, sides, beside } =
             rounds::collect(&work, plane, self.threads, usize::MAX);
         let primal = loss + self.penalty.value(plane, self.intercept);
         let Kept { margins, alpha } = beside;
-        Look { primal, margins, alpha, sides: self.unfolded(sides) }
+        Evaluation { primal, margins, alpha, sides: self.unfolded(sides) }
     }
 
     /// The sums of both sides out of sums of codes.

@@ -25,7 +25,7 @@ use crate::run::{
 };
 use linsep_data::error::{Error, Result};
 use linsep_data::parallel::parallel_map;
-use linsep_proof::{Claim, Problem, check_claim};
+use linsep_proof::{Claim, Question, check_claim};
 use std::sync::{Arc, Mutex};
 
 /// One-versus-rest: for each class a plane that separates it from all others; the highest score
@@ -148,7 +148,7 @@ struct Duel {
 }
 
 impl Duel {
-    fn problem(&self) -> Problem {
+    fn problem(&self) -> Question {
         let (data, names) = (self.task.data.as_ref(), self.task.data.classes());
         let (negative, positive) = self.pair;
         problem_of(data, &names[positive], Some(&names[negative]))

@@ -78,8 +78,8 @@ impl Spread {
         // Where planes vote there is no boundary to measure from.
         let planes = models.iter().map(|model| model.clone().with_plane_for_each_class());
         let planes: Vec<LinearModel> = planes.collect::<Result<_>>().unwrap_or_default();
-        let look = |k: usize| look_at(models, &planes, task, blocks[k]);
-        let parts = parallel_map(blocks.len(), task.threads, look);
+        let evaluation = |k: usize| look_at(models, &planes, task, blocks[k]);
+        let parts = parallel_map(blocks.len(), task.threads, evaluation);
         let mut margins = vec![f64::INFINITY; planes.len()];
         let mut disputed = Vec::new();
         for part in parts {

@@ -13,7 +13,7 @@ use crate::claim::recovered::Claimed;
 use crate::run::{Claim, Task};
 use crate::verdict::Ratio;
 use linsep_data::error::{Error, Result};
-use linsep_proof::{Problem, Weighted};
+use linsep_proof::{Question, Weighted};
 
 /// A row that holds a plane.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,13 +45,13 @@ pub fn support_rows(claims: &[Claim], task: &Task) -> Result<Vec<SupportRow>> {
     Ok(found)
 }
 
-fn is_margin(claim: &Claim, of: &Problem) -> bool {
+fn is_margin(claim: &Claim, of: &Question) -> bool {
     matches!(claim, Claim::GeometricMargin { problem, .. } if problem == of)
 }
 
 /// The rows that hold an exact margin.
 fn of_margin(
-    problem: &Problem,
+    problem: &Question,
     support: &[Weighted],
     gamma2: &str,
     task: &Task,

@@ -1,7 +1,7 @@
 //! Rounds of an active set: the point of least length in the hull of a few rows, in preconditioned
 //! coordinates, then a look at the other rows for those that its plane gets wrong.
 
-use super::look::Look;
+use super::column_scan::ColumnScan;
 use super::min_norm::MinNorm;
 use super::precondition::Precondition;
 use super::signed::Signed;
@@ -36,8 +36,8 @@ pub(crate) struct ActiveSet {
 
 impl ActiveSet {
     /// Starts with `seeds` and rows spread over the data.
-    pub(crate) fn new(view: &Signed, look: &Look, seeds: &[usize]) -> ActiveSet {
-        let precondition = Precondition::new(view, look);
+    pub(crate) fn new(view: &Signed, scan: &ColumnScan, seeds: &[usize]) -> ActiveSet {
+        let precondition = Precondition::new(view, scan);
         let mut this = ActiveSet {
             search: MinNorm::new(precondition.dimension()),
             precondition,
@@ -68,7 +68,7 @@ impl ActiveSet {
 
     /// Starts with rows spread over the data, measured on a sample.
     pub(crate) fn on_sample(view: &Signed) -> ActiveSet {
-        ActiveSet::new(view, &Look::at_sample(view).0, &[])
+        ActiveSet::new(view, &ColumnScan::at_sample(view).0, &[])
     }
 
     /// Rows that may join the active ones of a question in one round.

@@ -132,7 +132,7 @@ struct Outcome {
 fn run(view: &Signed, epochs: u64, effort: &Effort<'_>) -> Outcome {
     let nothing =
         Cycle { scale: 1, epochs: 0, corrections: 0, length: None, corrections_of_cycle: 0 };
-    let mut run = match Run::new(view) {
+    let mut run = match CyclingRun::new(view) {
         Ok(run) => run,
         Err(limit) => return Outcome { end: End::Open(limit), cycle: nothing, blend: Vec::new() },
     };
@@ -153,7 +153,7 @@ fn run(view: &Signed, epochs: u64, effort: &Effort<'_>) -> Outcome {
 }
 
 /// The state of a run.
-struct Run {
+struct CyclingRun {
     /// The signed whole rows, one behind the other.
     rows: Vec<i64>,
     width: usize,
@@ -167,8 +167,8 @@ struct Run {
     largest: i64,
 }
 
-impl Run {
-    fn new(view: &Signed) -> Result<Run, Limit> {
+impl CyclingRun {
+    fn new(view: &Signed) -> Result<CyclingRun, Limit> {
         let width = view.dimension();
         let numbers = view.len().checked_mul(width).filter(|numbers| *numbers <= MOST_NUMBERS);
         let numbers = numbers.ok_or(Limit::TooLarge)?;
@@ -206,7 +206,7 @@ impl Run {
         let largest = rows.iter().map(|x| x.abs()).max().unwrap_or(0);
         let (w, kept, counts) = (vec![0; width], vec![0; width], vec![0; view.len()]);
         let scale = scale.unsigned_abs();
-        Ok(Run { rows, width, scale, w, kept, counts, largest })
+        Ok(CyclingRun { rows, width, scale, w, kept, counts, largest })
     }
 
     /// True when the weights came back, false after a clean pass.

@@ -8,7 +8,7 @@
 //! a fair margin, and text with more columns than rows, are settled in a few passes; otherwise the
 //! rows with the largest α are those that matter.
 
-use super::look::Look;
+use super::column_scan::ColumnScan;
 use super::signed::Signed;
 use linsep_data::matrix::{Row, Rows, with_rows};
 use linsep_data::rng::{Purpose, Stream};
@@ -41,17 +41,17 @@ pub(crate) struct Descent {
 }
 
 impl Descent {
-    pub(crate) fn new(view: &Signed, look: &Look) -> Descent {
-        let used = || look.largest.iter().copied().filter(|largest| *largest > 0.0);
+    pub(crate) fn new(view: &Signed, scan: &ColumnScan) -> Descent {
+        let used = || scan.largest.iter().copied().filter(|largest| *largest > 0.0);
         let (most, least) = (used().fold(0.0, f64::max), used().fold(f64::INFINITY, f64::min));
         let square = |&largest: &f64| match largest > 0.0 {
             true => 4f64.powi(-(largest.log2().round() as i32).clamp(-400, 400)),
             false => 1.0,
         };
         let scale =
-            (most > ALIKE * least).then(|| look.largest.iter().map(square).collect::<Vec<f64>>());
+            (most > ALIKE * least).then(|| scan.largest.iter().map(square).collect::<Vec<f64>>());
         Descent {
-            weights: vec![0.0; look.largest.len()],
+            weights: vec![0.0; scan.largest.len()],
             bias: 0.0,
             alpha: vec![0.0; view.len()],
             distance: vec![0.0; view.len()],

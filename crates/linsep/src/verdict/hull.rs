@@ -202,8 +202,8 @@ impl Walk {
         }
     }
 
-    /// A slice of Wolfe's method, because with many columns a single run can take long; at its end a look
-    /// at all rows, of which those below join. Whether that was the last step.
+    /// A slice of Wolfe's method, because with many columns a single run can take long; at its end a pass
+    /// over all rows, of which those below join. Whether that was the last step.
     pub(crate) fn step(&mut self, hull: &Hull, threads: usize) -> bool {
         self.slices += 1;
         if !self.search.run(50) && self.slices < hull.dimension() + 20 {

@@ -9,7 +9,7 @@ use super::signed::{self, Signed};
 use crate::claim::planes::problem_of;
 use crate::model::Plane;
 use crate::run::Task;
-use linsep_proof::{Claim, Problem};
+use linsep_proof::{Claim, Question};
 use std::cell::Cell;
 
 /// What an inquiry ends with.
@@ -33,7 +33,7 @@ pub(crate) struct Inquiry {
     task: Task,
     joint: bool,
     /// What is still to be asked, the next one last.
-    questions: Vec<Problem>,
+    questions: Vec<Question>,
     search: Option<Search>,
     /// Visits of a row by all searches.
     pub(crate) visits: u64,
@@ -51,13 +51,13 @@ impl Inquiry {
         let names = task.data.label_names();
         let pairs =
             names.iter().enumerate().flat_map(|(i, a)| names[i + 1..].iter().map(move |b| (a, b)));
-        let mut questions: Vec<Problem> =
+        let mut questions: Vec<Question> =
             pairs.map(|(a, b)| problem_of(&task.data, b, Some(a))).collect();
         questions.reverse();
         Inquiry::new(task, true, questions)
     }
 
-    fn new(task: &Task, joint: bool, questions: Vec<Problem>) -> Inquiry {
+    fn new(task: &Task, joint: bool, questions: Vec<Question>) -> Inquiry {
         Inquiry { task: task.clone(), joint, questions, search: None, visits: 0 }
     }
 

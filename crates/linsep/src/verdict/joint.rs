@@ -14,7 +14,7 @@ use crate::run::{Budget, Learner, Status, Task};
 use dashu_int::IBig;
 use linsep_data::Dataset;
 use linsep_proof::{
-    Against, Claim, ClassPlane, ExactNumber, Problem, Scheme, Weighted, check_claim,
+    Against, Claim, ClassPlane, ExactNumber, Question, Scheme, Weighted, check_claim,
 };
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ fn from_pairs(judge: &Judge, pairs: &[Decision]) -> Option<Claim> {
 }
 
 /// The rows that refute a pair of classes, each against the other class: they refute all classes.
-pub(crate) fn against_each_other(data: &Dataset, pair: &Problem, witness: &[Weighted]) -> Claim {
+pub(crate) fn against_each_other(data: &Dataset, pair: &Question, witness: &[Weighted]) -> Claim {
     let (a, b) = (&pair.positive[0], &pair.negative[0]);
     let entry = |entry: &Weighted| {
         Against::new(
@@ -129,7 +129,7 @@ fn by_perceptron(judge: &Judge, stop: &dyn Fn() -> bool, passes: &mut u64) -> Op
 fn exactly(judge: &Judge, stop: &dyn Fn() -> bool, exact: &mut u64) -> Option<Claim> {
     let data = judge.data.as_ref();
     let names = data.label_names();
-    let problem = Problem::new(Scheme::Rest, names.to_vec(), Vec::new());
+    let problem = Question::new(Scheme::Rest, names.to_vec(), Vec::new());
     let view = Signed::new(Arc::clone(&judge.data), problem, judge.bias);
     let dimension = view.dimension();
     if (names.len() - 1) * dimension > MAX_EXACT / 10 || view.len() * names.len() > 1_000_000 {

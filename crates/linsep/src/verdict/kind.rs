@@ -13,7 +13,7 @@ use super::complement::{free_coordinates, orthogonal_complement};
 use super::conflict::equal_pairs;
 use super::lift::{Combination, combination, eliminate, sums_to_zero};
 use super::proposal::{gcd, raw_whole, weighted};
-use super::search::{Effort, Work};
+use super::search::{Effort, EffortSpent};
 use super::signed::{Signed, WholeRows};
 use super::simplex::{Exactly, decide};
 use super::span::{Outside, Span};
@@ -35,7 +35,7 @@ pub(crate) struct Refined {
     pub(crate) verdict: Verdict,
     pub(crate) claim: Claim,
     pub(crate) escape: Option<Escape>,
-    pub(crate) work: Work,
+    pub(crate) work: EffortSpent,
 }
 
 /// Tells the kind of rows that are proved not separable. What cannot be told stays inseparable.
@@ -45,7 +45,7 @@ pub(crate) fn refine(
     effort: &Effort<'_>,
     claim: Claim,
 ) -> Refined {
-    let mut work = Work::default();
+    let mut work = EffortSpent::default();
     let mut proving = 0.0;
     let mut holds = |claim: &Claim| {
         let started = (effort.clock)();
@@ -69,7 +69,7 @@ fn kind_of(
     view: &Signed,
     witness: &[Weighted],
     effort: &Effort<'_>,
-    work: &mut Work,
+    work: &mut EffortSpent,
     holds: &mut dyn FnMut(&Claim) -> bool,
 ) -> Option<(Verdict, Claim, Option<Escape>)> {
     let numbers = view.len().saturating_mul(view.dimension());
@@ -127,7 +127,7 @@ impl<'b> Reduction<'b> {
     }
 
     /// Whole numbers throughout.
-    fn run(&mut self, effort: &Effort<'_>, work: &mut Work) -> Option<Claim> {
+    fn run(&mut self, effort: &Effort<'_>, work: &mut EffortSpent) -> Option<Claim> {
         loop {
             if (effort.stop)() {
                 return None;
@@ -148,7 +148,7 @@ impl<'b> Reduction<'b> {
     }
 
     /// Floats choose the rows that join and the weak plane; whole numbers make them exact.
-    fn run_with_floats(&mut self, effort: &Effort<'_>, work: &mut Work) -> Option<Claim> {
+    fn run_with_floats(&mut self, effort: &Effort<'_>, work: &mut EffortSpent) -> Option<Claim> {
         let mut span = Span::new(self.view);
         self.balanced.iter().for_each(|(at, _)| {
             span.add(self.view, *at);
@@ -390,7 +390,7 @@ fn decide_growing(
     vectors: &[(usize, Vec<IBig>)],
     dimension: usize,
     effort: &Effort<'_>,
-    work: &mut Work,
+    work: &mut EffortSpent,
 ) -> Option<Exactly> {
     let batch = 2 * dimension + 8;
     let step = (vectors.len() / batch).max(1);

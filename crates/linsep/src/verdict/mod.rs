@@ -7,6 +7,7 @@
 
 pub(crate) mod active;
 mod bounds;
+mod column_scan;
 mod complement;
 mod conflict;
 mod cycling;
@@ -19,7 +20,6 @@ mod joint;
 mod kind;
 mod lift;
 mod logistic;
-mod look;
 mod margin;
 mod meeting;
 mod min_norm;
@@ -50,7 +50,7 @@ pub use crate::claim::separating::separable;
 use dashu_int::IBig;
 use linsep_data::Dataset;
 use linsep_data::error::{Code, Error, Place, Result};
-use linsep_proof::{Certificate, Claim, Problem, ReadingField, Scheme, Weighted, check_claim};
+use linsep_proof::{Certificate, Claim, Question, ReadingField, Scheme, Weighted, check_claim};
 use search::{Answer, Effort, Search};
 #[doc(hidden)]
 pub use signed::Signed;
@@ -89,7 +89,7 @@ impl Verdict {
 #[non_exhaustive]
 pub struct Decision {
     /// What was asked: a two-class question, or all classes at once when `None`.
-    pub problem: Option<Problem>,
+    pub problem: Option<Question>,
     /// The answer.
     pub verdict: Verdict,
     /// The proof, accepted by the checker, or the explicit word that there is none.
@@ -342,7 +342,7 @@ impl Judge {
         )))
     }
 
-    fn decide(&self, problem: Problem, stop: &dyn Fn() -> bool) -> Result<Decision> {
+    fn decide(&self, problem: Question, stop: &dyn Fn() -> bool) -> Result<Decision> {
         let view = Signed::new(Arc::clone(&self.data), problem.clone(), self.bias);
         if !view.signs.contains(&1) || !view.signs.contains(&-1) {
             let words = "one side of the question has no rows with a weight above 0";

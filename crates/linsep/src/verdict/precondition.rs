@@ -5,7 +5,7 @@
 //! (1, x) becomes p = (1, L⁻¹ S (x − μ)), S = diag(1/σ), and a plane q in these coordinates is the
 //! raw plane w = S L⁻ᵀ q, b = q₀ − μ·w.
 
-use super::look::Look;
+use super::column_scan::ColumnScan;
 use super::signed::Signed;
 
 /// Beyond this many columns their correlation costs more than it brings.
@@ -22,11 +22,11 @@ pub(crate) struct Precondition {
 
 impl Precondition {
     /// From the measures of all columns and a closer look at a sample of the rows.
-    pub(crate) fn new(view: &Signed, look: &Look) -> Precondition {
+    pub(crate) fn new(view: &Signed, scan: &ColumnScan) -> Precondition {
         let width = view.data.n_features();
         // Without a bias the columns cannot be centred. A column without spread says nothing.
-        let mean = if view.bias { look.mean.clone() } else { vec![0.0; width] };
-        let spread = if view.bias { &look.spread } else { &look.length };
+        let mean = if view.bias { scan.mean.clone() } else { vec![0.0; width] };
+        let spread = if view.bias { &scan.spread } else { &scan.length };
         let reciprocal = |&s: &f64| if s > 0.0 && (1.0 / s).is_finite() { 1.0 / s } else { 0.0 };
         let scale = spread.iter().map(reciprocal).collect();
         let mut this = Precondition { mean, scale, factor: Vec::new(), bias: view.bias };

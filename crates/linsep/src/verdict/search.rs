@@ -6,7 +6,7 @@
 //!    join ([`ActiveSet`]). It starts from a sample, so rows that no plane separates by far are
 //!    refuted without a single pass.
 //! 2. A look at every row, if that did not settle it, if rows repeat in the sample or if there are
-//!    very many columns: equal rows on both sides are two rows that cancel ([`Look`]).
+//!    very many columns: equal rows on both sides are two rows that cancel ([`ColumnScan`]).
 //! 3. Dual coordinate descent: a plane that gets every row right, soon or not at all ([`Descent`]).
 //! 4. The active set again, with all columns measured and the rows that the descent found heavy.
 //! 5. The exact simplex method on the rows that matter, with rows joining in the same way.
@@ -14,10 +14,10 @@
 //! Nothing leaves this file that the exact checker has not accepted.
 
 use super::active::{ActiveSet, Round};
+use super::column_scan::ColumnScan;
 use super::descent::Descent;
 use super::kind::spanning;
 use super::lift::{Combination, combination};
-use super::look::Look;
 use super::min_norm::MinNorm;
 use super::proposal::{exact_plane, rounded, weighted};
 use super::signed::Signed;
@@ -66,7 +66,7 @@ pub(crate) enum Answer {
 
 /// What a search did.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Work {
+pub(crate) struct EffortSpent {
     /// Visits of a row.
     pub(crate) visits: u64,
     /// Decisions by the exact simplex method.
@@ -81,7 +81,7 @@ pub(crate) struct Search {
     reading: ReadingField,
     /// Whether a witness that spans all rows is to be claimed as overlapping at once.
     kind: bool,
-    pub(crate) work: Work,
+    pub(crate) work: EffortSpent,
     /// (row, share) of a blend of rows: its length bounds the margin.
     pub(crate) blend: Vec<(usize, f64)>,
     stage: Stage,
@@ -89,8 +89,8 @@ pub(crate) struct Search {
 
 enum Stage {
     Start,
-    Look,
-    Descent { look: Box<Look>, descent: Box<Descent>, passes: u64 },
+    Scan,
+    Descent { scan: Box<ColumnScan>, descent: Box<Descent>, passes: u64 },
     ActiveSet { set: Box<ActiveSet>, rounds: u64, sampled: bool },
     Exact { active: Vec<usize> },
     Ended,
@@ -114,7 +114,7 @@ impl Search {
         // The middle between two rows is a blend too, and known before any work.
         let first = |sign: i8| view.signs.iter().position(|s| *s == sign);
         let blend = first(1).into_iter().chain(first(-1)).map(|k| (k, 1.0)).collect();
-        Search { view, reading, kind, work: Work::default(), blend, stage: Stage::Start }
+        Search { view, reading, kind, work: EffortSpent::default(), blend, stage: Stage::Start }
     }
 
     /// Rounds until the end.
@@ -133,8 +133,8 @@ impl Search {
     pub(crate) fn round(&mut self, effort: &Effort<'_>) -> Option<Answer> {
         let next = match std::mem::replace(&mut self.stage, Stage::Ended) {
             Stage::Start => self.start(effort),
-            Stage::Look => self.first_look(effort),
-            Stage::Descent { look, descent, passes } => self.descend(look, descent, passes, effort),
+            Stage::Scan => self.scan_columns(effort),
+            Stage::Descent { scan, descent, passes } => self.descend(scan, descent, passes, effort),
             Stage::ActiveSet { set, rounds, sampled } => {
                 self.active_round(set, rounds, sampled, effort)
             }
@@ -152,22 +152,22 @@ impl Search {
 
     fn start(&mut self, effort: &Effort<'_>) -> Next {
         if !self.is_narrow() {
-            return Next::Go(Stage::Look);
+            return Next::Go(Stage::Scan);
         }
-        let (look, repeats) = Look::at_sample(&self.view);
-        if let Some(claim) = self.by_equal_rows(&look, effort) {
+        let (scan, repeats) = ColumnScan::at_sample(&self.view);
+        if let Some(claim) = self.by_equal_rows(&scan, effort) {
             return Next::End(Answer::Proved(claim));
         }
         if repeats {
             // Where rows repeat, a pair of them may stand on both sides: the shortest proof.
-            return Next::Go(Stage::Look);
+            return Next::Go(Stage::Scan);
         }
-        let set = Box::new(ActiveSet::new(&self.view, &look, &[]));
+        let set = Box::new(ActiveSet::new(&self.view, &scan, &[]));
         Next::Go(Stage::ActiveSet { set, rounds: 0, sampled: true })
     }
 
-    fn by_equal_rows(&mut self, look: &Look, effort: &Effort<'_>) -> Option<Claim> {
-        let &(a, b) = look.equal.first()?;
+    fn by_equal_rows(&mut self, scan: &ColumnScan, effort: &Effort<'_>) -> Option<Claim> {
+        let &(a, b) = scan.equal.first()?;
         self.propose_witness(vec![(a, IBig::ONE), (b, IBig::ONE)], effort)
     }
 
@@ -177,19 +177,19 @@ impl Search {
             || self.view.len().saturating_mul(self.view.dimension()) <= FEW_NUMBERS
     }
 
-    fn first_look(&mut self, effort: &Effort<'_>) -> Next {
-        let look = Look::new(&self.view, effort.threads);
+    fn scan_columns(&mut self, effort: &Effort<'_>) -> Next {
+        let scan = ColumnScan::new(&self.view, effort.threads);
         self.work.visits += self.view.len() as u64;
-        if let Some(claim) = self.by_equal_rows(&look, effort) {
+        if let Some(claim) = self.by_equal_rows(&scan, effort) {
             return Next::End(Answer::Proved(claim));
         }
-        let descent = Box::new(Descent::new(&self.view, &look));
-        Next::Go(Stage::Descent { look: Box::new(look), descent, passes: 0 })
+        let descent = Box::new(Descent::new(&self.view, &scan));
+        Next::Go(Stage::Descent { scan: Box::new(scan), descent, passes: 0 })
     }
 
     fn descend(
         &mut self,
-        look: Box<Look>,
+        scan: Box<ColumnScan>,
         mut descent: Box<Descent>,
         passes: u64,
         effort: &Effort<'_>,
@@ -208,11 +208,11 @@ impl Search {
             return Next::End(Answer::Proved(claim));
         }
         if passes + 1 < limit {
-            return Next::Go(Stage::Descent { look, descent, passes: passes + 1 });
+            return Next::Go(Stage::Descent { scan, descent, passes: passes + 1 });
         }
         if narrow {
             let seeds = descent.heaviest(4 * self.view.dimension());
-            let set = Box::new(ActiveSet::new(&self.view, &look, &seeds));
+            let set = Box::new(ActiveSet::new(&self.view, &scan, &seeds));
             return Next::Go(Stage::ActiveSet { set, rounds: 0, sampled: false });
         }
         self.among_heaviest(&descent, effort).into()
@@ -291,7 +291,7 @@ impl Search {
             Round::Stuck(rows) => Some(rows),
         };
         match active {
-            _ if sampled => Next::Go(Stage::Look),
+            _ if sampled => Next::Go(Stage::Scan),
             Some(active) if self.view.dimension() <= MAX_EXACT => Next::Go(Stage::Exact { active }),
             _ => Next::End(Answer::Open),
         }

@@ -5,13 +5,13 @@ use dashu_int::{IBig, UBig};
 use linsep_data::Dataset;
 use linsep_data::matrix::{Row, Rows, with_rows};
 use linsep_data::parallel::parallel_map;
-use linsep_proof::{Claim, Problem, ReadingField, check_claim};
+use linsep_proof::{Claim, Question, ReadingField, check_claim};
 use std::sync::Arc;
 
 /// One two-class question on some rows of a data set.
 pub struct Signed {
     pub(crate) data: Arc<Dataset>,
-    pub(crate) problem: Problem,
+    pub(crate) problem: Question,
     /// The rows that take part.
     pub(crate) rows: Vec<u32>,
     /// +1 or −1 for each of them.
@@ -32,14 +32,14 @@ pub(crate) struct Exact {
 impl Signed {
     /// The positive classes against the negative ones, by their labels.
     #[doc(hidden)]
-    pub fn new(data: Arc<Dataset>, problem: Problem, bias: bool) -> Signed {
+    pub fn new(data: Arc<Dataset>, problem: Question, bias: bool) -> Signed {
         Signed::on(data, problem, bias, None)
     }
 
     /// The same on some rows of the data only.
     pub(crate) fn on(
         data: Arc<Dataset>,
-        problem: Problem,
+        problem: Question,
         bias: bool,
         part: Option<&[u32]>,
     ) -> Signed {

@@ -5,7 +5,7 @@
 //! none, and the others are points of fewer dimensions the further the reduction has come.
 
 use super::min_norm::MinNorm;
-use super::search::{Effort, Work};
+use super::search::{Effort, EffortSpent};
 use super::signed::Signed;
 use linsep_kernels::dot_f64 as dot;
 
@@ -70,7 +70,7 @@ impl Span {
         &mut self,
         view: &Signed,
         effort: &Effort<'_>,
-        work: &mut Work,
+        work: &mut EffortSpent,
     ) -> Option<Outside> {
         let complement = Complement::new(self);
         let batch = 4 * complement.dimension.max(1) + 8;

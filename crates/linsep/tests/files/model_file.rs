@@ -5,7 +5,7 @@ use linsep::data::input::InputMap;
 use linsep::file::checkpoint::SavedRun;
 use linsep::file::{DataIdentity, ModelFile, Subject};
 use linsep::proof::digest::Version;
-use linsep::proof::{Claim, ExactNumber, ExactPlane, Problem, Reading, ReadingField, Scheme};
+use linsep::proof::{Claim, ExactNumber, ExactPlane, Question, Reading, ReadingField, Scheme};
 use linsep::{Certificate, Code, LinearModel, Plane, Progress, Rule, State, Stop};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -145,7 +145,7 @@ fn file() -> ModelFile {
 fn separable(model: &LinearModel, class: usize, plane: usize) -> Claim {
     let others = model.classes.iter().filter(|name| **name != model.classes[class]);
     let positive = vec![model.classes[class].clone()];
-    let problem = Problem::new(Scheme::Rest, positive, others.cloned().collect());
+    let problem = Question::new(Scheme::Rest, positive, others.cloned().collect());
     let Plane { weights, bias, .. } = &model.planes[plane];
     let weights = weights.iter().map(|&w| ExactNumber::Binary64(w)).collect();
     let bias = Some(ExactNumber::Binary64(*bias));

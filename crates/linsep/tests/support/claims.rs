@@ -3,7 +3,7 @@
 #![allow(dead_code)] // Each test file uses its own part of this one.
 
 use dashu_int::{IBig, UBig};
-use linsep::proof::{Against, Claim, ClassPlane, ExactNumber, ExactPlane, Problem, Weighted};
+use linsep::proof::{Against, Claim, ClassPlane, ExactNumber, ExactPlane, Question, Weighted};
 
 /// The same claim with every row renumbered and without places. Rows that become one row have the sum
 /// of their weights.
@@ -137,7 +137,7 @@ pub(crate) fn with_scale(claim: &Claim, powers: &[i32], bias: bool) -> Claim {
 /// The claim with the classes of its two sides exchanged.
 pub(crate) fn with_names_exchanged(claim: &Claim) -> Claim {
     let mut claim = claim.clone();
-    let exchange = |problem: &mut Problem| {
+    let exchange = |problem: &mut Question| {
         std::mem::swap(&mut problem.positive, &mut problem.negative);
     };
     match &mut claim {

@@ -3,7 +3,7 @@
 #![allow(dead_code)] // Each test file uses its own part of this one.
 
 use linsep::proof::{
-    Basis, Claim, DualPoint, FloatPlane, Intercept, Loss, Objective, Optimality, Planes, Problem,
+    Basis, Claim, DualPoint, FloatPlane, Intercept, Loss, Objective, Optimality, Planes, Question,
     Rows, Scheme,
 };
 
@@ -420,7 +420,7 @@ impl<'a> Numbers<'a> {
         };
         match w {
             [w] => Planes::Two {
-                problem: Problem::new(
+                problem: Question::new(
                     Scheme::Binary,
                     vec![self.names[1].clone()],
                     vec![self.names[0].clone()],

@@ -8,7 +8,7 @@ use linsep::data::input::InputMap;
 use linsep::data::read::{ReadOptions, ReadingChoice, read_with_map};
 use linsep::proof::digest::digest_of;
 use linsep::proof::{
-    CertificateFile, Claim, Finding, Problem, Reading, Rows, Scheme, Weighted, check_file,
+    CertificateFile, Claim, Finding, Question, Reading, Rows, Scheme, Weighted, check_file,
 };
 use linsep::verdict::{Decision, Judge, Verdict};
 
@@ -183,7 +183,7 @@ pub(crate) fn by_reading() -> Vec<Proven> {
     let joint = |name, judge: &Judge| proven(name, judge, judge.joint(&[], &never).unwrap().claim);
     // Half a unit apart as decimals, a little more in binary64.
     let gap = from_text("x,label\n0.8,p\n0.3,n\n", ReadingChoice::Decimal);
-    let problem = || Problem::new(Scheme::Binary, vec!["p".into()], vec!["n".into()]);
+    let problem = || Question::new(Scheme::Binary, vec!["p".into()], vec!["n".into()]);
     let rows = |lambda: [&str; 2]| -> Vec<Weighted> {
         let entry = |(row, l): (u64, &str)| Weighted::new(row, l.into());
         (0..).zip(lambda).map(entry).collect()

@@ -3,7 +3,7 @@
 
 use crate::claims::{dense, for_planes, for_witness};
 use crate::proven::{Proven, by_judge, by_reading, hand_made};
-use linsep::proof::{Claim, ExactNumber, Finding, Problem, Rows};
+use linsep::proof::{Claim, ExactNumber, Finding, Question, Rows};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything proven, from every source.
@@ -82,7 +82,7 @@ pub(crate) fn carrying_rows(case: &Proven) -> Vec<usize> {
     rows
 }
 
-pub(crate) fn sign(problem: &Problem, case: &Proven, row: usize) -> f64 {
+pub(crate) fn sign(problem: &Question, case: &Proven, row: usize) -> f64 {
     let label = &case.table.labels[row];
     let among = |labels: &[String]| f64::from(labels.contains(label));
     among(&problem.positive) - among(&problem.negative)

@@ -70,7 +70,7 @@ pub(super) fn measure(
     let options = input::options(matches, context)?;
     let mut around = Around { sides: sides(view), ..Around::default() };
     into_files(exports, |mut export| {
-        let look = Look::new(view);
+        let look = Pass::new(view);
         let mut row = 0;
         let mut scorer = view.model.chunk_scorer();
         input::source_of(inputs, &options).blocks(&view.model.input, true, |_, chunk| {
@@ -123,17 +123,17 @@ fn sides(view: &View<'_>) -> Vec<Side> {
 }
 
 /// Places rows.
-struct Look<'a> {
+struct Pass<'a> {
     view: &'a View<'a>,
     distances: Option<Distances<'a>>,
     /// ‖w‖ of the one plane.
     norm: f64,
 }
 
-impl<'a> Look<'a> {
-    fn new(view: &'a View<'a>) -> Look<'a> {
+impl<'a> Pass<'a> {
+    fn new(view: &'a View<'a>) -> Pass<'a> {
         let plane = view.one.map(|one| &view.model.planes[one]);
-        Look {
+        Pass {
             view,
             distances: view.one.is_none().then(|| Distances::new(view.model)),
             norm: plane.and_then(Shape::of).map_or(0.0, |shape| shape.norm),

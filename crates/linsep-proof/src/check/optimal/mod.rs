@@ -29,7 +29,7 @@ mod shares;
 mod two;
 
 use super::{Checked, Checker};
-use crate::claim::Problem;
+use crate::claim::Question;
 use crate::fitted::{FloatPlane, Planes};
 use crate::optimal::{DualPoint, Intercept, Loss, Objective, Optimality};
 use joint::Joint;
@@ -69,7 +69,7 @@ impl Checker<'_> {
 
     fn optimal_two(
         &self,
-        problem: &Problem,
+        problem: &Question,
         plane: &FloatPlane,
         setting: &Setting<'_>,
         claimed: &Optimality,

@@ -1,4 +1,4 @@
-//! Coordinates on columns, for penalties with corners and weights with limits.
+//! Coordinates on columns, for non-smooth penalties and weights with box constraints.
 //!
 //! Problem: P of [`crate::objective`] with a smooth loss and l1 > 0, or weights between limits. Most
 //! weights of the answer rest at 0 or at a limit, and a step has to find out which.
@@ -26,7 +26,7 @@ mod model;
 use super::curvature::{MOST_FACTORED, Sampled, second_derivatives};
 use crate::loss::Loss;
 use crate::model::Plane;
-use crate::objective::{Gap, Intercept, Look, Objective};
+use crate::objective::{Evaluation, Gap, Intercept, Objective};
 use columns::Columns;
 use model::{Bias, Matrix, Term, Weighed, descend};
 
@@ -55,7 +55,7 @@ pub struct Coordinates {
 /// What can be saved of a run.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Saved {
+pub struct SavedCoordinates {
     weights: Vec<u64>,
     numbers: [u64; 3],
     exhausted: bool,
@@ -64,7 +64,7 @@ pub struct Saved {
     steps: u64,
 }
 
-impl Saved {
+impl SavedCoordinates {
     /// Where the run stood.
     pub fn plane(&self) -> Plane {
         let weights = self.weights.iter().map(|w| f64::from_bits(*w)).collect();
@@ -100,15 +100,15 @@ impl Coordinates {
             self.start_on_a_sample(objective);
         }
         self.steps += 1;
-        let look = objective.look(&self.plane);
-        let primal = objective.primal(&self.plane, &look.margins);
-        self.gap = Gap { primal, dual: objective.dual(&look.sides, &look.alpha) };
+        let evaluation = objective.evaluate(&self.plane);
+        let primal = objective.primal(&self.plane, &evaluation.margins);
+        self.gap = Gap { primal, dual: objective.dual(&evaluation.sides, &evaluation.alpha) };
         if self.gap.relative() <= wanted || self.exhausted {
             return;
         }
         self.exhausted = !match objective.width() <= MOST_FACTORED {
-            true => self.step_on_matrix(objective, &look),
-            false => self.step_on_columns(objective, &look),
+            true => self.step_on_matrix(objective, &evaluation),
+            false => self.step_on_columns(objective, &evaluation),
         };
     }
 
@@ -128,14 +128,14 @@ impl Coordinates {
     }
 
     /// A step on all columns; false if the objective does not fall.
-    fn step_on_matrix(&mut self, objective: &Objective, look: &Look) -> bool {
-        let curvatures = objective.safe_curvatures(&look.margins);
+    fn step_on_matrix(&mut self, objective: &Objective, evaluation: &Evaluation) -> bool {
+        let curvatures = objective.safe_curvatures(&evaluation.margins);
         let active: Vec<usize> = (0..objective.len()).filter(|&i| curvatures[i] > 0.0).collect();
         let matrix = second_derivatives(&Sampled::of(objective, &curvatures), &active, 1.0);
-        let mut pull = look.sides.total();
-        pull.weights.push(pull.bias);
+        let mut negative_gradient = evaluation.sides.total();
+        negative_gradient.weights.push(negative_gradient.bias);
         let bias = bias_of(objective);
-        let (mut model, free) = Matrix::new(matrix, &pull.weights, bias);
+        let (mut model, free) = Matrix::new(matrix, &negative_gradient.weights, bias);
         let mut terms: Vec<Term> = (0..objective.width()).map(|j| objective.term(j)).collect();
         let mut weights = self.plane.weights.clone();
         if bias == Bias::Coordinate {
@@ -159,33 +159,34 @@ impl Coordinates {
         }
         direction.bias -= self.plane.bias;
         let moves = objective.margins(&direction);
-        let mut margins = look.margins.clone();
+        let mut margins = evaluation.margins.clone();
         self.go(objective, &mut margins, &moves, &target, fell)
     }
 
     /// A step on a working set; false if the objective does not fall.
-    fn step_on_columns(&mut self, objective: &Objective, look: &Look) -> bool {
-        self.screen(objective, look);
+    fn step_on_columns(&mut self, objective: &Objective, evaluation: &Evaluation) -> bool {
+        self.screen(objective, evaluation);
         let used = self.plane.weights.iter().filter(|w| **w != 0.0).count();
-        let chosen = self.choose(objective, look);
+        let chosen = self.choose(objective, evaluation);
         let columns = Columns::of(objective, &chosen);
         let bias = bias_of(objective);
         let mut terms: Vec<Term> = chosen.iter().map(|&j| objective.term(j)).collect();
         if bias == Bias::Coordinate {
             terms.push(objective.bias_term());
         }
-        let mut margins = look.margins.clone();
+        let mut margins = evaluation.margins.clone();
         // A set that will grow is not worth all the digits.
         let enough = if chosen.len() < used + self.room { 1e-3 } else { 0.05 };
         let (mut first, mut any) = (0.0, false);
         for round in 0..MODELS {
             let curvatures = objective.safe_curvatures(&margins);
-            let pull = |(i, m): (usize, &f64)| {
+            let negative_gradient = |(i, m): (usize, &f64)| {
                 objective.signs[i] * objective.costs[i] * objective.loss.negative_gradient(*m)
             };
-            let pulls: Vec<f64> = margins.iter().enumerate().map(pull).collect();
+            let negative_gradients: Vec<f64> =
+                margins.iter().enumerate().map(negative_gradient).collect();
             let (mut model, free) =
-                Weighed::new(&columns, &curvatures, &pulls, bias, objective.threads);
+                Weighed::new(&columns, &curvatures, &negative_gradients, bias, objective.threads);
             let before: Vec<f64> = chosen.iter().map(|&j| self.plane.weights[j]).collect();
             let mut weights = before.clone();
             if bias == Bias::Coordinate {
@@ -256,14 +257,14 @@ impl Coordinates {
     }
 
     /// Columns in use, and those whose slopes ask most to be used.
-    fn choose(&mut self, objective: &Objective, look: &Look) -> Vec<usize> {
-        let pull = look.sides.total();
+    fn choose(&mut self, objective: &Objective, evaluation: &Evaluation) -> Vec<usize> {
+        let negative_gradient = evaluation.sides.total();
         let all = || 0..objective.width();
         let used = |j: usize| self.plane.weights[j] != 0.0;
         let mut chosen: Vec<usize> = all().filter(|&j| used(j)).collect();
         self.room = self.room.max(2 * chosen.len());
         let asks = |j: usize| {
-            let slope = -pull.weights[j];
+            let slope = -negative_gradient.weights[j];
             objective.term(j).violation(self.plane.weights[j], slope) / objective.penalty.scale(j)
         };
         let left: Box<dyn Iterator<Item = usize>> = match &self.left {
@@ -279,7 +280,7 @@ impl Coordinates {
     }
 
     /// Leaves out the columns that the gap proves to have the weight 0.
-    fn screen(&mut self, objective: &Objective, look: &Look) {
+    fn screen(&mut self, objective: &Objective, evaluation: &Evaluation) {
         // No less than what rounding may hide.
         let room = (self.gap.primal - self.gap.dual).max(1e-12 * self.gap.primal);
         let ball = match objective.loss {
@@ -292,10 +293,10 @@ impl Coordinates {
             return;
         }
         let lengths = self.lengths.get_or_insert_with(|| objective.lengths());
-        let pull = objective.feasible(&look.sides);
+        let negative_gradient = objective.feasible(&evaluation.sides);
         let stays = |j: usize| {
             let (least, most) = objective.penalty.limits(j);
-            let reach = pull.weights[j].abs() + ball * lengths[j];
+            let reach = negative_gradient.weights[j].abs() + ball * lengths[j];
             // Some room for rounding.
             least > 0.0 || most < 0.0 || reach * (1.0 + 1e-9) >= l1 * objective.penalty.scale(j)
         };
@@ -308,9 +309,9 @@ impl Coordinates {
         }
     }
 
-    pub fn save(&self) -> Saved {
+    pub fn save(&self) -> SavedCoordinates {
         let numbers = [self.plane.bias, self.gap.primal, self.gap.dual];
-        Saved {
+        SavedCoordinates {
             weights: self.plane.weights.iter().map(|w| w.to_bits()).collect(),
             numbers: numbers.map(f64::to_bits),
             exhausted: self.exhausted,
@@ -321,7 +322,7 @@ impl Coordinates {
     }
 
     /// Goes back to a saved state; false if it does not belong to this objective.
-    pub fn restore(&mut self, saved: &Saved) -> bool {
+    pub fn restore(&mut self, saved: &SavedCoordinates) -> bool {
         let width = self.plane.weights.len();
         let foreign = |left: &Vec<u32>| left.iter().any(|&j| j as usize >= width);
         if saved.weights.len() != width || saved.left.as_ref().is_some_and(foreign) {
@@ -352,7 +353,7 @@ impl Objective {
         let (least, most) = self.penalty.limits(column);
         Term {
             ridge: self.penalty.curvature(column),
-            corner: self.penalty.l1 * self.penalty.scale(column),
+            kink: self.penalty.l1 * self.penalty.scale(column),
             least,
             most,
         }
@@ -360,7 +361,7 @@ impl Objective {
 
     fn bias_term(&self) -> Term {
         let (least, most) = (f64::NEG_INFINITY, f64::INFINITY);
-        Term { ridge: self.penalty.l2, corner: self.penalty.l1, least, most }
+        Term { ridge: self.penalty.l2, kink: self.penalty.l1, least, most }
     }
 
     /// h of every position, and enough of it where a row is far on the wrong side that a step stays

@@ -7,7 +7,7 @@
 //! One coordinate at a time is best in closed form: with κ = H_jj + l2 s², z = κ w − ∂q the answer is
 //! soft(z, l1 s)/κ within its limits. Coordinates that rest at 0 are left out of most sweeps. H comes
 //! as a matrix ([`Matrix`]) or as the columns it is made of ([`Weighed`]); where it is a matrix, the
-//! weights that are not at a corner are now and then solved for together (a step on their face), which
+//! weights that are not at a kink are now and then solved for together (a step on their face), which
 //! does in one go what sweeps over columns that depend on each other would take thousands for.
 //!
 //! A free bias is not a coordinate: the best one for every d is known, and putting it in makes a row x
@@ -21,24 +21,24 @@ use linsep_kernels as kernel;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Term {
     pub(super) ridge: f64,
-    pub(super) corner: f64,
+    pub(super) kink: f64,
     pub(super) least: f64,
     pub(super) most: f64,
 }
 
 impl Term {
-    /// The weight at which ½ κ w² − z w + corner |w| is least.
+    /// The weight at which ½ κ w² − z w + kink |w| is least.
     #[inline]
     fn best(&self, curvature: f64, z: f64) -> f64 {
-        let over = (z.abs() - self.corner).max(0.0).copysign(z);
+        let over = (z.abs() - self.kink).max(0.0).copysign(z);
         (over / curvature).max(self.least).min(self.most)
     }
 
     /// How far the slope of the smooth part is from one at which a weight may rest.
     pub(super) fn violation(&self, weight: f64, slope: f64) -> f64 {
         let slope = slope + self.ridge * weight;
-        let right = if weight >= 0.0 { slope + self.corner } else { slope - self.corner };
-        let left = if weight > 0.0 { slope + self.corner } else { slope - self.corner };
+        let right = if weight >= 0.0 { slope + self.kink } else { slope - self.kink };
+        let left = if weight > 0.0 { slope + self.kink } else { slope - self.kink };
         let up = if weight < self.most { -right } else { 0.0 };
         let down = if weight > self.least { left } else { 0.0 };
         up.max(down).max(0.0)
@@ -50,7 +50,7 @@ impl Term {
     }
 
     fn value(&self, weight: f64) -> f64 {
-        0.5 * self.ridge * weight * weight + self.corner * weight.abs()
+        0.5 * self.ridge * weight * weight + self.kink * weight.abs()
     }
 }
 
@@ -116,8 +116,8 @@ fn sweep<Q: Quadratic>(
                 let slope = model.slope(k) + term.ridge * weight;
                 term.best(curvature, curvature * weight - slope)
             }
-            // Nothing but the corner has a say.
-            false if term.corner > 0.0 => term.rest(),
+            // Nothing but the kink has a say.
+            false if term.kink > 0.0 => term.rest(),
             false => weight,
         };
         let by = next - weight;
@@ -133,7 +133,7 @@ fn sweep<Q: Quadratic>(
     fell
 }
 
-/// Solves for the weights between their corners, keeps corners and limits, and goes there if that is
+/// Solves for the weights between their kinks, keeps to kinks and limits, and goes there if that is
 /// lower; tells by how much.
 fn step_on_face<Q: Quadratic>(
     model: &mut Q,
@@ -156,14 +156,14 @@ fn step_on_face<Q: Quadratic>(
         matrix[i * order + i] += terms[k].ridge;
         slopes.push(model.slope(k) + terms[k].ridge * weights[k]);
     }
-    let down = |i: usize| -(slopes[i] + terms[face[i]].corner.copysign(weights[face[i]]));
+    let down = |i: usize| -(slopes[i] + terms[face[i]].kink.copysign(weights[face[i]]));
     let step = Factor::new(&matrix, order).solve(&(0..order).map(down).collect::<Vec<f64>>());
     let moved: Vec<f64> = face
         .iter()
         .zip(&step)
         .map(|(&k, step)| {
             let (term, next) = (&terms[k], weights[k] + step);
-            let turned = term.corner > 0.0 && (next > 0.0) != (weights[k] > 0.0);
+            let turned = term.kink > 0.0 && (next > 0.0) != (weights[k] > 0.0);
             if turned { term.rest() } else { next.max(term.least).min(term.most) }
         })
         .collect();
@@ -174,8 +174,8 @@ fn step_on_face<Q: Quadratic>(
     let mut change = 0.0;
     for (i, &k) in face.iter().enumerate() {
         let image = kernel::dot_f64(&matrix[i * order..][..order], &by);
-        let corner = terms[k].corner * (moved[i].abs() - weights[k].abs());
-        change += by[i] * (slopes[i] + 0.5 * image) + corner;
+        let kink = terms[k].kink * (moved[i].abs() - weights[k].abs());
+        change += by[i] * (slopes[i] + 0.5 * image) + kink;
     }
     if change.is_nan() || change >= 0.0 {
         return 0.0;
@@ -198,19 +198,27 @@ pub(super) struct Matrix {
 
 impl Matrix {
     /// From H with the bias last, row by row, and g. A free bias is put in; tells how to find it.
-    pub(super) fn new(matrix: Vec<f64>, pull: &[f64], bias: Bias) -> (Matrix, FreeBias) {
-        let order = pull.len();
+    pub(super) fn new(
+        matrix: Vec<f64>,
+        negative_gradient: &[f64],
+        bias: Bias,
+    ) -> (Matrix, FreeBias) {
+        let order = negative_gradient.len();
         let last = order - 1;
-        let slopes: Vec<f64> = pull.iter().map(|g| -g).collect();
+        let slopes: Vec<f64> = negative_gradient.iter().map(|g| -g).collect();
         let mut model = Matrix { order, matrix, slopes };
-        let mut free = FreeBias { pull: 0.0, total: 0.0, means: Vec::new() };
+        let mut free = FreeBias { negative_gradient: 0.0, total: 0.0, means: Vec::new() };
         match bias {
             Bias::Coordinate => return (model, free),
             Bias::None => {}
             Bias::Free => {
                 let total = model.matrix[last * order + last];
                 let sums = model.matrix[last * order..][..last].to_vec();
-                free = FreeBias { pull: pull[last], total, means: Vec::new() };
+                free = FreeBias {
+                    negative_gradient: negative_gradient[last],
+                    total,
+                    means: Vec::new(),
+                };
                 if total > 0.0 {
                     free.means = sums.iter().map(|sum| sum / total).collect();
                     for j in 0..last {
@@ -220,7 +228,7 @@ impl Matrix {
                             &sums,
                             &mut model.matrix[j * order..][..last],
                         );
-                        model.slopes[j] += free.means[j] * pull[last];
+                        model.slopes[j] += free.means[j] * negative_gradient[last];
                         settle(&mut model.matrix[j * order + j], own);
                     }
                 }
@@ -254,7 +262,7 @@ pub(super) enum Bias {
 
 /// How the best free bias follows from d.
 pub(super) struct FreeBias {
-    pull: f64,
+    negative_gradient: f64,
     total: f64,
     means: Vec<f64>,
 }
@@ -266,7 +274,7 @@ impl FreeBias {
             return 0.0;
         }
         let moved: f64 = self.means.iter().zip(by).map(|(mean, by)| mean * by).sum();
-        self.pull / self.total - moved
+        self.negative_gradient / self.total - moved
     }
 }
 
@@ -315,13 +323,13 @@ impl<'a> Weighed<'a> {
     pub(super) fn new(
         columns: &'a Columns,
         curvatures: &[f64],
-        pulls: &[f64],
+        negative_gradients: &[f64],
         bias: Bias,
         threads: usize,
     ) -> (Weighed<'a>, FreeBias) {
-        let sums = columns.sums(curvatures, pulls, threads);
+        let sums = columns.sums(curvatures, negative_gradients, threads);
         let total: f64 = curvatures.iter().sum();
-        let pull: f64 = pulls.iter().sum();
+        let negative_gradient: f64 = negative_gradients.iter().sum();
         let put_in = bias == Bias::Free && total > 0.0;
         let count = columns.len() + usize::from(bias == Bias::Coordinate);
         let mut model = Weighed {
@@ -338,15 +346,15 @@ impl<'a> Weighed<'a> {
             let mut curvature = second - mean * first;
             settle(&mut curvature, second);
             model.curvatures.push(curvature);
-            model.slopes.push(mean * pull - g);
+            model.slopes.push(mean * negative_gradient - g);
             model.means.push(mean);
         }
         if bias == Bias::Coordinate {
             model.curvatures.push(total);
-            model.slopes.push(-pull);
+            model.slopes.push(-negative_gradient);
         }
         let (total, means) = if put_in { (total, model.means.clone()) } else { (0.0, Vec::new()) };
-        (model, FreeBias { pull, total, means })
+        (model, FreeBias { negative_gradient, total, means })
     }
 }
 

@@ -3,16 +3,16 @@
 //! Shares do not depend on C: with costs that are all `factor` times as large and the same shares, the
 //! planes are `factor` times as long, which is where most of the multipliers stay.
 
-use super::{CrammerSinger, Descent, Saved, Work, squares};
+use super::{CrammerSinger, Descent, Layout, SavedCrammerSinger, squares};
 use crate::engine::joint::Joint;
 use linsep_data::matrix::panel::Real;
 
 impl CrammerSinger {
     /// Begins at the shares of another run on the same rows; false if they are not of this problem.
-    pub(crate) fn warm_start(&mut self, joint: &Joint, saved: &Saved) -> bool {
+    pub(crate) fn warm_start(&mut self, joint: &Joint, saved: &SavedCrammerSinger) -> bool {
         let work = match &self.work {
-            Work::Single(_) => Descent::at(joint, saved).map(Work::Single),
-            Work::Double(_) => Descent::at(joint, saved).map(Work::Double),
+            Layout::Single(_) => Descent::at(joint, saved).map(Layout::Single),
+            Layout::Double(_) => Descent::at(joint, saved).map(Layout::Double),
         };
         let Some(work) = work else { return false };
         self.work = work;
@@ -22,7 +22,7 @@ impl CrammerSinger {
 
 impl<T: Real> Descent<T> {
     /// A descent that has moved nothing yet, at saved shares.
-    fn at(joint: &Joint, saved: &Saved) -> Option<Descent<T>> {
+    fn at(joint: &Joint, saved: &SavedCrammerSinger) -> Option<Descent<T>> {
         let mut next = Descent::<T>::new(joint, &squares(joint));
         let fits =
             saved.shares.len() == next.shares.len() && saved.centres.len() == next.centres.len();

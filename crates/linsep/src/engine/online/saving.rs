@@ -1,10 +1,10 @@
 //! Runs that are saved, go on where they were, or go on with other data.
 
-use super::{Arrangement, Earlier, Moving, Now, Online, Order, Pace, Rule};
+use super::{Arrangement, Earlier, Moving, Now, Online, Order, Pace, UpdateRule};
 use crate::run::State;
 use linsep_data::error::{Error, Result};
 
-impl<U: Rule> Online<U> {
+impl<U: UpdateRule> Online<U> {
     pub fn save(&self) -> State {
         State::encode(&self.now)
     }

@@ -1,7 +1,7 @@
 //! Rows that are passed over change no bit of a run.
 
-use crate::engine::machine::{Centring, Machine};
-use crate::engine::online::{Online, Rule, Visit};
+use crate::engine::moving::{Centring, MovingPlanes};
+use crate::engine::online::{Online, UpdateRule, Visit};
 use crate::engine::perceptron::Perceptron;
 use crate::engine::response::{Fixed, Respond, WithMargin};
 use crate::run::{Budget, Status, Task};
@@ -16,14 +16,14 @@ struct Plain<A> {
     rests: bool,
 }
 
-impl<A: Respond> Rule for Plain<A> {
+impl<A: Respond> UpdateRule for Plain<A> {
     fn rests_above(&self) -> Option<f64> {
         self.answer.rests_above().filter(|_| self.rests)
     }
 
     fn visit<R: Rows, C: Centring>(
         &self,
-        machine: &mut Machine<'_, C>,
+        machine: &mut MovingPlanes<'_, C>,
         rows: &R,
         row: usize,
         class: u32,
@@ -50,7 +50,7 @@ impl<A: Respond> Rule for Plain<A> {
 
     fn margin<R: Rows, C: Centring>(
         &self,
-        machine: &mut Machine<'_, C>,
+        machine: &mut MovingPlanes<'_, C>,
         rows: &R,
         row: usize,
         class: u32,
@@ -67,7 +67,13 @@ impl<A: Respond> Rule for Plain<A> {
         (own - other) * machine.row_scale(row)
     }
 
-    fn loss<R: Rows, C: Centring>(&self, _: &mut Machine<'_, C>, _: &R, _: usize, _: u32) -> f64 {
+    fn loss<R: Rows, C: Centring>(
+        &self,
+        _: &mut MovingPlanes<'_, C>,
+        _: &R,
+        _: usize,
+        _: u32,
+    ) -> f64 {
         0.0
     }
 }

@@ -173,7 +173,7 @@ impl BinaryLearner for Descent {
             ranges.bring_in(&mut plane.weights);
         }
         let fingerprint = fingerprint(&task.data, &rows);
-        let mut run = Run {
+        let mut run = DescentRun {
             settings: self.clone(),
             task: task.clone(),
             positive,
@@ -251,7 +251,7 @@ impl Descent {
     }
 }
 
-struct Run {
+struct DescentRun {
     settings: Descent,
     task: Task,
     positive: u32,
@@ -300,7 +300,7 @@ mod plane_bits {
     }
 }
 
-impl Run {
+impl DescentRun {
     fn batch(&self) -> Batch<'_> {
         Batch {
             data: &self.task.data,
@@ -379,7 +379,7 @@ impl Run {
     }
 }
 
-impl Training for Run {
+impl Training for DescentRun {
     fn advance(&mut self, budget: Budget) -> Status {
         let Budget { mut visits, mut updates } = budget;
         let epoch = self.rows.len() as u64;
@@ -470,7 +470,7 @@ impl Training for Run {
     crate::training_lacks!(warm_starts, bounds_margin, bounds_objective, generates, seeks);
 }
 
-impl Traces for Run {
+impl Traces for DescentRun {
     fn beginnings(&self) -> Vec<Beginning> {
         vec![Beginning {
             positive: Some(self.positive),
@@ -485,14 +485,15 @@ impl Traces for Run {
 
     fn last_updates(&self) -> Vec<Update> {
         let Some((before, rate)) = &self.last else { return Vec::new() };
-        let pulls = self.batch().pulls(self.settings.criterion, before);
-        let step = |(row, pull): (u32, f64)| Move { row, plane: 0, rival: None, step: -pull };
-        let (epoch, moves) = (self.now.epoch, pulls.into_iter().map(step).collect());
+        let gradients = self.batch().gradients(self.settings.criterion, before);
+        let step =
+            |(row, gradient): (u32, f64)| Move { row, plane: 0, rival: None, step: -gradient };
+        let (epoch, moves) = (self.now.epoch, gradients.into_iter().map(step).collect());
         vec![Update { machine: 0, number: epoch, epoch, rate: Some(*rate), moves }]
     }
 }
 
-impl CarriesOn for Run {
+impl CarriesOn for DescentRun {
     fn carry_on(&mut self, state: &State) -> Result<()> {
         let mut before: Now = state.decode()?;
         let width = self.now.plane.weights.len();

@@ -86,7 +86,7 @@ impl BinaryLearner for FewMistakes {
         let scaler = Scaler::new(self.run.scale, &task.data, &rows);
         let (pocket_epochs, task) = (self.pocket_epochs, task.clone());
         let conflicts = OnceLock::new();
-        Ok(Box::new(Run {
+        Ok(Box::new(SearchRun {
             task,
             positive,
             rows,
@@ -100,7 +100,7 @@ impl BinaryLearner for FewMistakes {
     }
 }
 
-struct Run {
+struct SearchRun {
     task: Task,
     positive: u32,
     rows: Vec<u32>,
@@ -133,12 +133,12 @@ struct Moves {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct SavedSearch {
     pocket: State,
     moves: Option<Moves>,
 }
 
-impl Run {
+impl SearchRun {
     fn plane(&self) -> Plane {
         match &self.moves {
             Some(moves) => moves.plane.plane(),
@@ -301,7 +301,7 @@ fn is_wrong(m: f64) -> bool {
     !right
 }
 
-impl Training for Run {
+impl Training for SearchRun {
     fn advance(&mut self, budget: Budget) -> Status {
         let Budget { mut visits, mut updates } = budget;
         let epoch = self.rows.len().max(1) as u64;
@@ -397,11 +397,11 @@ impl Training for Run {
 
     fn save(&self) -> State {
         let pocket = self.pocket.save();
-        State::encode(&Saved { pocket, moves: self.moves.clone() })
+        State::encode(&SavedSearch { pocket, moves: self.moves.clone() })
     }
 
     fn restore(&mut self, state: &State) -> Result<()> {
-        let saved: Saved = state.decode()?;
+        let saved: SavedSearch = state.decode()?;
         if let Some(moves) = &saved.moves {
             SavedPlane::all(std::slice::from_ref(&moves.plane), &[self.plane()])?;
             let counts = [moves.passes, moves.made, moves.idle, moves.mistakes];
@@ -425,7 +425,7 @@ impl Training for Run {
     );
 }
 
-impl Run {
+impl SearchRun {
     fn conflicts(&self) -> &(Vec<Vec<Weighted>>, Option<Plane>) {
         let find = || disjoint_conflicts(&self.task, self.positive, &self.rows);
         self.conflicts.get_or_init(find)

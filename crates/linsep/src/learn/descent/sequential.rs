@@ -11,8 +11,8 @@
 //!
 //! has no part along w, so the step also lengthens w.
 
-use crate::engine::machine::{Centring, Machine};
-use crate::engine::online::{Rule, Setup, Visit};
+use crate::engine::moving::{Centring, MovingPlanes};
+use crate::engine::online::{Setup, UpdateRule, Visit};
 use crate::engine::perceptron::{Perceptron, PerceptronRun, run_of};
 use crate::engine::rate::Rate;
 use crate::learn::descent::Descent;
@@ -99,7 +99,7 @@ const LOGISTIC: usize = 6;
 /// What keeps the weights that a step moved within their bounds, as a type.
 trait Keep: Send + Sync + 'static {
     /// After a step that moved the weights of a row's columns.
-    fn keep<R: Rows, C: Centring>(&self, machine: &mut Machine<'_, C>, rows: &R, row: usize);
+    fn keep<R: Rows, C: Centring>(&self, machine: &mut MovingPlanes<'_, C>, rows: &R, row: usize);
 
     /// After a step that moved all weights.
     fn keep_all(&self, weights: &mut [f64]);
@@ -109,13 +109,13 @@ struct Free;
 
 impl Keep for Free {
     #[inline]
-    fn keep<R: Rows, C: Centring>(&self, _: &mut Machine<'_, C>, _: &R, _: usize) {}
+    fn keep<R: Rows, C: Centring>(&self, _: &mut MovingPlanes<'_, C>, _: &R, _: usize) {}
 
     fn keep_all(&self, _: &mut [f64]) {}
 }
 
 impl Keep for Ranges {
-    fn keep<R: Rows, C: Centring>(&self, machine: &mut Machine<'_, C>, rows: &R, row: usize) {
+    fn keep<R: Rows, C: Centring>(&self, machine: &mut MovingPlanes<'_, C>, rows: &R, row: usize) {
         let weights = &mut machine.planes[0].v;
         rows.row(row, &mut machine.scratch).for_each(|j, _| {
             let j = j as usize;
@@ -130,7 +130,7 @@ impl Keep for Ranges {
 
 /// The margin of a row on the one plane, and its sign.
 fn margin_of<R: Rows, C: Centring>(
-    machine: &Machine<'_, C>,
+    machine: &MovingPlanes<'_, C>,
     rows: &R,
     row: usize,
     positive: bool,
@@ -145,11 +145,11 @@ struct Downhill<const J: usize, B> {
     bounds: B,
 }
 
-impl<const J: usize, B: Keep> Rule for Downhill<J, B> {
+impl<const J: usize, B: Keep> UpdateRule for Downhill<J, B> {
     #[inline]
     fn visit<R: Rows, C: Centring>(
         &self,
-        machine: &mut Machine<'_, C>,
+        machine: &mut MovingPlanes<'_, C>,
         rows: &R,
         row: usize,
         class: u32,
@@ -166,7 +166,7 @@ impl<const J: usize, B: Keep> Rule for Downhill<J, B> {
 
     fn margin<R: Rows, C: Centring>(
         &self,
-        machine: &mut Machine<'_, C>,
+        machine: &mut MovingPlanes<'_, C>,
         rows: &R,
         row: usize,
         class: u32,
@@ -176,7 +176,7 @@ impl<const J: usize, B: Keep> Rule for Downhill<J, B> {
 
     fn loss<R: Rows, C: Centring>(
         &self,
-        machine: &mut Machine<'_, C>,
+        machine: &mut MovingPlanes<'_, C>,
         rows: &R,
         row: usize,
         class: u32,
@@ -192,10 +192,10 @@ struct Closer<B> {
     scaler: Scaler,
 }
 
-impl<B: Keep> Rule for Closer<B> {
+impl<B: Keep> UpdateRule for Closer<B> {
     fn visit<R: Rows, C: Centring>(
         &self,
-        machine: &mut Machine<'_, C>,
+        machine: &mut MovingPlanes<'_, C>,
         rows: &R,
         row: usize,
         class: u32,
@@ -223,7 +223,7 @@ impl<B: Keep> Rule for Closer<B> {
 
     fn margin<R: Rows, C: Centring>(
         &self,
-        machine: &mut Machine<'_, C>,
+        machine: &mut MovingPlanes<'_, C>,
         rows: &R,
         row: usize,
         class: u32,
@@ -233,7 +233,7 @@ impl<B: Keep> Rule for Closer<B> {
 
     fn loss<R: Rows, C: Centring>(
         &self,
-        machine: &mut Machine<'_, C>,
+        machine: &mut MovingPlanes<'_, C>,
         rows: &R,
         row: usize,
         class: u32,

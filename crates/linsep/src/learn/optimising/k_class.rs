@@ -20,11 +20,11 @@
 //! kernel-based vector machines, 2001.
 
 use crate::claim::planes::float_plane;
-use crate::engine::certified::{Certified, Evidence, Machine, foreign};
+use crate::engine::certified::{Certified, Evidence, Optimiser, foreign};
 use crate::engine::crammer_singer::{self, CrammerSinger};
 use crate::engine::joint::{Joint, JointLoss, Lines, Measured};
 use crate::engine::softmax::Softmax;
-use crate::learn::optimising::{Problem, Solver, Terms};
+use crate::learn::optimising::{ConvexProblem, Solver, Terms};
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::objective::Gap;
 use crate::run::{State, Task, Training};
@@ -40,7 +40,11 @@ const FEW_COLUMNS: usize = 128;
 const WARMER: f64 = 16.0;
 
 /// Starts a machine for all classes of a task.
-pub(crate) fn start(problem: Problem, loss: JointLoss, task: &Task) -> Result<Box<dyn Training>> {
+pub(crate) fn start(
+    problem: ConvexProblem,
+    loss: JointLoss,
+    task: &Task,
+) -> Result<Box<dyn Training>> {
     let name = match loss {
         JointLoss::Softmax => "softmax",
         JointLoss::CrammerSinger => "crammer-singer",
@@ -83,34 +87,36 @@ pub(crate) fn start(problem: Problem, loss: JointLoss, task: &Task) -> Result<Bo
         (_, _) => (false, format!("{columns} columns for {rows} rows")),
     };
     let (work, why) = match newton {
-        true => (Work::Newton(Softmax::new(joint.zero())), format!("Newton's method: {why}")),
+        true => {
+            (KClassSolver::Newton(Softmax::new(joint.zero())), format!("Newton's method: {why}"))
+        }
         false => {
             let run = CrammerSinger::new(&joint, problem.seed);
-            (Work::Dual(run), format!("dual descent on all shares of a row: {why}"))
+            (KClassSolver::Dual(run), format!("dual descent on all shares of a row: {why}"))
         }
     };
-    Ok(Box::new(Certified::new(Run { problem, task: task.clone(), joint, work, why })))
+    Ok(Box::new(Certified::new(KClassRun { problem, task: task.clone(), joint, work, why })))
 }
 
 /// Who does the work.
-enum Work {
+enum KClassSolver {
     Newton(Softmax),
     Dual(CrammerSinger),
 }
 
-struct Run {
-    problem: Problem,
+struct KClassRun {
+    problem: ConvexProblem,
     task: Task,
     joint: Joint,
-    work: Work,
+    work: KClassSolver,
     why: String,
 }
 
-impl Run {
+impl KClassRun {
     fn lines(&self) -> Lines {
         match &self.work {
-            Work::Newton(run) => run.lines.clone(),
-            Work::Dual(run) => run.lines(&self.joint),
+            KClassSolver::Newton(run) => run.lines.clone(),
+            KClassSolver::Dual(run) => run.lines(&self.joint),
         }
     }
 
@@ -156,9 +162,9 @@ fn is_clear(scores: &[f64], own: usize, class: usize) -> bool {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-enum Saved {
+enum SavedKClass {
     Newton(SavedNewton),
-    Dual(crammer_singer::Saved),
+    Dual(crammer_singer::SavedCrammerSinger),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -173,7 +179,7 @@ struct SavedNewton {
     made: Option<(Vec<u64>, u64, bool)>,
 }
 
-impl Machine for Run {
+impl Optimiser for KClassRun {
     fn task(&self) -> &Task {
         &self.task
     }
@@ -188,26 +194,26 @@ impl Machine for Run {
 
     fn step(&mut self) {
         match &mut self.work {
-            Work::Newton(run) => run.step(&self.joint, self.problem.gap),
-            Work::Dual(run) => run.step(&self.joint, self.problem.gap),
+            KClassSolver::Newton(run) => run.step(&self.joint, self.problem.gap),
+            KClassSolver::Dual(run) => run.step(&self.joint, self.problem.gap),
         }
     }
 
     fn gap(&self) -> Gap {
         match &self.work {
-            Work::Newton(run) => run.gap,
-            Work::Dual(run) => run.gap,
+            KClassSolver::Newton(run) => run.gap,
+            KClassSolver::Dual(run) => run.gap,
         }
     }
 
     fn is_exhausted(&self) -> bool {
-        matches!(&self.work, Work::Newton(run) if run.exhausted)
+        matches!(&self.work, KClassSolver::Newton(run) if run.exhausted)
     }
 
     fn is_finite(&self) -> bool {
         match &self.work {
-            Work::Newton(run) => run.lines.numbers.iter().all(|w| w.is_finite()),
-            Work::Dual(run) => run.is_finite(),
+            KClassSolver::Newton(run) => run.lines.numbers.iter().all(|w| w.is_finite()),
+            KClassSolver::Dual(run) => run.is_finite(),
         }
     }
 
@@ -247,8 +253,8 @@ impl Machine for Run {
             JointLoss::CrammerSinger => linsep_proof::Loss::CrammerSinger,
         };
         let measured = match &self.work {
-            Work::Newton(run) => run.measured(joint),
-            Work::Dual(run) => run.measured(joint),
+            KClassSolver::Newton(run) => run.measured(joint),
+            KClassSolver::Dual(run) => run.measured(joint),
         };
         let planes = joint.planes(&measured.lines);
         let planes = data.classes().iter().zip(&planes).map(|(class, plane)| {
@@ -266,8 +272,8 @@ impl Machine for Run {
     fn save(&self) -> State {
         let bits = |lines: &Lines| lines.numbers.iter().map(|x| x.to_bits()).collect();
         let saved = match &self.work {
-            Work::Dual(run) => Saved::Dual(run.save()),
-            Work::Newton(run) => Saved::Newton(SavedNewton {
+            KClassSolver::Dual(run) => SavedKClass::Dual(run.save()),
+            KClassSolver::Newton(run) => SavedKClass::Newton(SavedNewton {
                 lines: bits(&run.lines),
                 gap: [run.gap.primal.to_bits(), run.gap.dual.to_bits()],
                 steps: run.steps,
@@ -290,12 +296,12 @@ impl Machine for Run {
             Ok(lines)
         };
         match (&mut self.work, state.decode()?) {
-            (Work::Dual(run), Saved::Dual(saved)) => {
+            (KClassSolver::Dual(run), SavedKClass::Dual(saved)) => {
                 if !run.restore(joint, &saved) {
                     return Err(foreign());
                 }
             }
-            (Work::Newton(run), Saved::Newton(saved)) => {
+            (KClassSolver::Newton(run), SavedKClass::Newton(saved)) => {
                 let mut next = Softmax::new(lines(&saved.lines)?);
                 if let Some((at, mu, good)) = &saved.made {
                     next.precondition(joint, lines(at)?, f64::from_bits(*mu), *good);
@@ -316,8 +322,10 @@ impl Machine for Run {
     fn warm_start(&mut self, state: &State, _: f64) -> bool {
         let joint = &self.joint;
         match (&mut self.work, state.decode()) {
-            (Work::Dual(run), Ok(Saved::Dual(saved))) => run.warm_start(joint, &saved),
-            (Work::Newton(run), Ok(Saved::Newton(saved))) => {
+            (KClassSolver::Dual(run), Ok(SavedKClass::Dual(saved))) => {
+                run.warm_start(joint, &saved)
+            }
+            (KClassSolver::Newton(run), Ok(SavedKClass::Newton(saved))) => {
                 let mut lines = joint.zero();
                 let fits = saved.lines.len() == lines.numbers.len();
                 if fits {

@@ -1,6 +1,6 @@
 //! Runs that end when a certified gap is small enough.
 //!
-//! A `Problem` says what two classes are to make small; `Run` makes a [`Training`] of it. The
+//! A `ConvexProblem` says what two classes are to make small; `OptimisingRun` makes a [`Training`] of it. The
 //! solver follows from the shape of the data and is named in a remark with its reason:
 //!
 //! | rows and columns | solver |
@@ -27,8 +27,8 @@ use crate::loss::Loss;
 use crate::model::{LinearModel, Link, Plane, Rule};
 pub use crate::objective::box_constraints::Bound;
 use crate::objective::box_constraints::Ranges;
-use crate::objective::intercept::Tilts;
-use crate::objective::{Gap, Intercept, Look, Objective, Penalty, Sides, worthwhile};
+use crate::objective::intercept::InterceptBounds;
+use crate::objective::{Evaluation, Gap, Intercept, Objective, Penalty, Sides, worthwhile};
 use crate::run::ability::{BoundsObjective, WarmStarts};
 use crate::run::{Budget, Certificate, Datum, Progress, Remark, State, Status, Task, Training};
 use crate::verdict::existence::{Existence, logistic_optimum};
@@ -38,11 +38,11 @@ use linsep_data::scale::{Scaler, Scaling};
 use linsep_proof::DualPoint;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use work::{SavedWork, Work};
+use work::{SavedWork, Solving};
 
 /// What two classes make small, and how near to the best is near enough.
 #[derive(Clone, Debug)]
-pub(crate) struct Problem {
+pub(crate) struct ConvexProblem {
     pub(crate) loss: Loss,
     pub(crate) c: f64,
     pub(crate) l1: f64,
@@ -71,10 +71,10 @@ linsep_data::read::words! {
     }
 }
 
-impl Problem {
+impl ConvexProblem {
     /// A run of the class `positive` against the others.
     pub(crate) fn start(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
-        Ok(Box::new(Run::new(self.clone(), task, positive)?))
+        Ok(Box::new(OptimisingRun::new(self.clone(), task, positive)?))
     }
 
     /// Whether dual coordinates are the right solver for the rows of a task.
@@ -151,7 +151,7 @@ impl Problem {
         let sign = |&row: &u32| if data.class_of(row as usize) == positive { 1.0 } else { -1.0 };
         Ok(Objective {
             data: Arc::clone(data),
-            twin: data.store().sparse_twin(task.threads).map(Arc::new),
+            sparse_copy: data.store().sparse_copy(task.threads).map(Arc::new),
             signs: rows.iter().map(sign).collect(),
             costs,
             loss: self.loss,
@@ -255,26 +255,26 @@ fn refuse_extremes(data: &Dataset) -> Result<()> {
 }
 
 /// A run on one plane.
-pub(crate) struct Run {
-    problem: Problem,
+pub(crate) struct OptimisingRun {
+    problem: ConvexProblem,
     task: Task,
     positive: u32,
     objective: Objective,
-    work: Work,
+    work: Solving,
     why: String,
     /// Why nobody knows whether there is a best plane, where that is so.
     doubt: Option<String>,
     visits: u64,
 }
 
-impl Run {
-    fn new(problem: Problem, task: &Task, positive: u32) -> Result<Run> {
+impl OptimisingRun {
+    fn new(problem: ConvexProblem, task: &Task, positive: u32) -> Result<OptimisingRun> {
         problem.check()?;
         let objective = problem.objective(task, positive)?;
-        let (work, why) = Work::new(&problem, &objective);
+        let (work, why) = Solving::new(&problem, &objective);
         let mut doubt = None;
         let in_question = problem.is_unbounded() && problem.loss == Loss::Logistic;
-        if in_question && !matches!(work, Work::Constant(..)) {
+        if in_question && !matches!(work, Solving::Constant(..)) {
             match logistic_optimum(task, positive, objective.has_bias()) {
                 Existence::Exists => {}
                 Existence::Unknown(words) => doubt = Some(words),
@@ -286,7 +286,7 @@ impl Run {
             }
         }
         let task = task.clone();
-        Ok(Run { problem, task, positive, objective, work, why, doubt, visits: 0 })
+        Ok(OptimisingRun { problem, task, positive, objective, work, why, doubt, visits: 0 })
     }
 
     fn plane(&self) -> Plane {
@@ -321,28 +321,28 @@ impl Run {
     /// shows it with the sums of its multipliers.
     fn measured(&self) -> (Gap, Vec<f64>, Sides) {
         let (objective, plane) = (&self.objective, &self.plane());
-        let fresh = |look: Look| {
-            let dual = objective.dual(&look.sides, &look.alpha);
-            (Gap { primal: look.primal, dual }, look.alpha, look.sides)
+        let fresh = |evaluation: Evaluation| {
+            let dual = objective.dual(&evaluation.sides, &evaluation.alpha);
+            (Gap { primal: evaluation.primal, dual }, evaluation.alpha, evaluation.sides)
         };
         match &self.work {
-            Work::Newton(run) => match run.seen() {
-                Some(look) => (run.gap, look.alpha.clone(), look.sides.clone()),
-                None => fresh(objective.look(plane)),
+            Solving::Newton(run) => match run.seen() {
+                Some(evaluation) => (run.gap, evaluation.alpha.clone(), evaluation.sides.clone()),
+                None => fresh(objective.evaluate(plane)),
             },
-            Work::Dual(run) => {
+            Solving::Dual(run) => {
                 let (margins, alpha) = (objective.margins(plane), run.multipliers().to_vec());
                 let (primal, sides) = (objective.primal(plane, &margins), objective.sides(&alpha));
-                fresh(Look { primal, margins, alpha, sides })
+                fresh(Evaluation { primal, margins, alpha, sides })
             }
-            Work::Coordinates(_) | Work::Constant(..) => fresh(objective.look(plane)),
+            Solving::Coordinates(_) | Solving::Constant(..) => fresh(objective.evaluate(plane)),
         }
     }
 
     /// Why nothing can be proved, if that is so.
     fn unprovable(&self) -> Option<&'static str> {
         let data = self.task.data.as_ref();
-        if matches!(self.work, Work::Constant(..)) {
+        if matches!(self.work, Solving::Constant(..)) {
             return Some("all rows that count are of one class");
         }
         if self.problem.is_unbounded() {
@@ -362,13 +362,13 @@ impl Run {
             return Certificate::unproved("the run ended before it knew of any gap");
         }
         let (objective, plane) = (&self.objective, self.plane());
-        let tilts = (objective.intercept == Intercept::Free)
+        let intercept_bounds = (objective.intercept == Intercept::Free)
             .then(|| {
                 let (gap, alpha, sides) = self.measured();
-                Tilts::find(objective, &alpha, &sides, gap, plane.bias)
+                InterceptBounds::find(objective, &alpha, &sides, gap, plane.bias)
             })
             .flatten();
-        self.claiming(&plane, gap, self.dual_point(), tilts).certificate()
+        self.claiming(&plane, gap, self.dual_point(), intercept_bounds).certificate()
     }
 
     /// What the checker confirms of another plane, with the dual point of this run.
@@ -376,7 +376,7 @@ impl Run {
         let (gap, ..) = self.measured();
         let primal = self.objective.primal(other, &self.objective.margins(other));
         let mut dual = self.dual_point();
-        if !matches!(self.work, Work::Dual(_)) {
+        if !matches!(self.work, Solving::Dual(_)) {
             let plane = self.plane();
             dual.plane = Some(float_plane(&plane.weights, Some(plane.bias)));
         }
@@ -388,9 +388,9 @@ impl Run {
         plane: &'a Plane,
         gap: Gap,
         dual: DualPoint,
-        tilts: Option<Tilts>,
+        intercept_bounds: Option<InterceptBounds>,
     ) -> Claiming<'a> {
-        let Run { problem, objective, positive, task, .. } = self;
+        let OptimisingRun { problem, objective, positive, task, .. } = self;
         let Objective { loss, data, rows, penalty, .. } = objective;
         Claiming {
             claimed: problem.claimed(loss.in_claims(), data, rows, penalty),
@@ -399,7 +399,7 @@ impl Run {
             plane,
             gap,
             dual,
-            tilts,
+            intercept_bounds,
             doubt: self.work.doubt(),
             threads: task.threads,
         }
@@ -407,7 +407,7 @@ impl Run {
 
     /// The multipliers that the plane does not tell.
     fn dual_point(&self) -> DualPoint {
-        let Work::Dual(run) = &self.work else { return DualPoint::default() };
+        let Solving::Dual(run) = &self.work else { return DualPoint::default() };
         let rows = self.objective.rows.iter().zip(run.multipliers());
         DualPoint::default()
             .with_alpha(rows.map(|(row, alpha)| (u64::from(*row), *alpha)).collect())
@@ -416,13 +416,13 @@ impl Run {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct SavedOptimising {
     rows: usize,
     visits: u64,
     work: SavedWork,
 }
 
-impl Training for Run {
+impl Training for OptimisingRun {
     /// The work of an epoch is done at its last visit.
     fn advance(&mut self, budget: Budget) -> Status {
         let epoch = self.epoch_rows();
@@ -482,11 +482,11 @@ impl Training for Run {
 
     fn save(&self) -> State {
         let (rows, visits) = (self.objective.len(), self.visits);
-        State::encode(&Saved { rows, visits, work: self.work.save() })
+        State::encode(&SavedOptimising { rows, visits, work: self.work.save() })
     }
 
     fn restore(&mut self, state: &State) -> Result<()> {
-        let saved: Saved = state.decode()?;
+        let saved: SavedOptimising = state.decode()?;
         if saved.rows != self.objective.len() || !self.work.restore(&self.objective, saved.work) {
             return Err(Error::usage("the saved state belongs to a run on other data"));
         }
@@ -525,7 +525,7 @@ impl Training for Run {
                 false => "rounding leaves nothing to gain",
             };
             let words =
-                if matches!(self.work, Work::Constant(..)) { "nothing to do" } else { words };
+                if matches!(self.work, Solving::Constant(..)) { "nothing to do" } else { words };
             remarks.push(Remark::new("stop", words, words));
         }
         if let Some(words) = &self.doubt {
@@ -550,9 +550,9 @@ impl Training for Run {
     crate::training_lacks!(traces, carries_on, bounds_margin, generates, seeks);
 }
 
-impl WarmStarts for Run {
+impl WarmStarts for OptimisingRun {
     fn warm_start(&mut self, state: &State, factor: f64) -> bool {
-        match state.decode::<Saved>() {
+        match state.decode::<SavedOptimising>() {
             Ok(saved) if saved.rows == self.objective.len() => {
                 self.work.warm_start(&self.objective, saved.work, factor)
             }
@@ -561,7 +561,7 @@ impl WarmStarts for Run {
     }
 }
 
-impl BoundsObjective for Run {
+impl BoundsObjective for OptimisingRun {
     fn certificate_of(&self, planes: &[Plane]) -> Certificate {
         match (self.unprovable(), planes) {
             (Some(reason), _) => Certificate::unproved(reason),

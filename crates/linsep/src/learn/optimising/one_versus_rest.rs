@@ -6,9 +6,9 @@
 
 use crate::claim::optimal::confirmed;
 use crate::claim::planes::{float_plane, problem_of};
-use crate::engine::permuted::Ground;
-use crate::engine::sweep::{self, Found, LEAST_GAP, Machines};
-use crate::learn::optimising::Problem;
+use crate::engine::permuted::PermutedRows;
+use crate::engine::sweep::{self, Classifiers, Found, LEAST_GAP};
+use crate::learn::optimising::ConvexProblem;
 use crate::loss::Loss;
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::objective::{Gap, Penalty};
@@ -22,10 +22,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 /// A run of all machines.
 pub(crate) struct Sweeps {
-    problem: Problem,
+    problem: ConvexProblem,
     task: Task,
     rows: Vec<u32>,
-    sweeps: Vec<Box<dyn Machines>>,
+    sweeps: Vec<Box<dyn Classifiers>>,
     visits: u64,
     /// What [`Sweeps::found`] gave since the last step.
     found: OnceLock<Vec<Found>>,
@@ -33,14 +33,14 @@ pub(crate) struct Sweeps {
 
 impl Sweeps {
     /// A run of one machine for each class.
-    pub(crate) fn new(problem: Problem, task: &Task) -> Result<Sweeps> {
+    pub(crate) fn new(problem: ConvexProblem, task: &Task) -> Result<Sweeps> {
         let objective = problem.objective(task, 0)?;
         let data = &task.data;
         let classes: Vec<u32> =
             objective.rows.iter().map(|&row| data.class_of(row as usize)).collect();
 
-        let ground = Arc::new(Ground::new(&objective, problem.seed));
-        let sweeps = sweep::sweeps(&ground, &classes, data.n_classes());
+        let permuted = Arc::new(PermutedRows::new(&objective, problem.seed));
+        let sweeps = sweep::sweeps(&permuted, &classes, data.n_classes());
 
         let rows = objective.rows;
         let found = OnceLock::new();
@@ -62,7 +62,7 @@ impl Sweeps {
     }
 
     /// The sweep and the lane of a machine.
-    fn machine(&self, class: usize) -> (&dyn Machines, usize) {
+    fn classifier(&self, class: usize) -> (&dyn Classifiers, usize) {
         let mut lane = class;
         for sweep in &self.sweeps {
             match lane.checked_sub(sweep.gaps().len()) {
@@ -74,7 +74,7 @@ impl Sweeps {
     }
 
     fn gap_of(&self, class: usize) -> Gap {
-        let (sweep, lane) = self.machine(class);
+        let (sweep, lane) = self.classifier(class);
         sweep.gaps()[lane]
     }
 
@@ -113,7 +113,7 @@ impl Sweeps {
     }
 
     /// What is claimed of a plane for a class, its numbers still to be set.
-    fn claim(&self, class: usize, plane: &Plane, untold: &[u32]) -> Claim {
+    fn claim(&self, class: usize, plane: &Plane, listed: &[u32]) -> Claim {
         let data = self.task.data.as_ref();
         let loss = self.problem.loss.in_claims();
         let penalty = Penalty { l1: 0.0, l2: self.problem.l2, scale: None, limits: None };
@@ -124,7 +124,7 @@ impl Sweeps {
             },
             optimality: Optimality::new(
                 self.problem.claimed(loss, data, &self.rows, &penalty),
-                self.dual_point(&self.found()[class], untold),
+                self.dual_point(&self.found()[class], listed),
                 0.0,
                 0.0,
                 0.0,
@@ -133,9 +133,9 @@ impl Sweeps {
     }
 
     /// The multipliers, without those that the plane tells: rows beyond their margin have none.
-    fn dual_point(&self, found: &Found, untold: &[u32]) -> DualPoint {
+    fn dual_point(&self, found: &Found, listed: &[u32]) -> DualPoint {
         let pair = |&i: &u32| (u64::from(self.rows[i as usize]), found.alpha[i as usize]);
-        DualPoint::default().with_alpha(untold.iter().map(pair).collect())
+        DualPoint::default().with_alpha(listed.iter().map(pair).collect())
     }
 
     /// The claim of one machine, if the checker confirms it.
@@ -143,7 +143,7 @@ impl Sweeps {
         &self,
         class: usize,
         plane: &Plane,
-        untold: &[u32],
+        listed: &[u32],
         Gap { primal, dual }: Gap,
     ) -> Claim {
         let data = self.task.data.as_ref();
@@ -154,17 +154,17 @@ impl Sweeps {
             optimality.gap = (primal - bound) / primal * (1.0 + 1e-12);
             optimality.radius = Some(radius * (1.0 + 1e-12));
         };
-        let claim = self.claim(class, plane, untold);
+        let claim = self.claim(class, plane, listed);
         confirmed([1e-5, 1e-4, 1e-3, 1e-2], data, 1, claim, loosen)
     }
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct SavedSweeps {
     rows: usize,
     visits: u64,
-    sweeps: Vec<sweep::Saved>,
+    sweeps: Vec<sweep::SavedSweep>,
 }
 
 impl Training for Sweeps {
@@ -180,7 +180,7 @@ impl Training for Sweeps {
             if now == to_end {
                 self.found = OnceLock::new();
                 let wanted = self.wanted();
-                let sweeps: Vec<Mutex<&mut Box<dyn Machines>>> =
+                let sweeps: Vec<Mutex<&mut Box<dyn Classifiers>>> =
                     self.sweeps.iter_mut().map(Mutex::new).collect();
                 parallel_map(sweeps.len(), self.task.threads, |k| {
                     if let Ok(mut sweep) = sweeps[k].lock()
@@ -226,21 +226,21 @@ impl Training for Sweeps {
             return Certificate::unproved(reason);
         }
         let (found, gaps) = (self.found(), self.gaps_now());
-        let untold = |k: usize| self.sweeps[k].untold();
-        let untold = parallel_map(self.sweeps.len(), self.task.threads, untold);
-        let untold: Vec<Vec<u32>> = untold.into_iter().flatten().collect();
+        let listed = |k: usize| self.sweeps[k].listed();
+        let listed = parallel_map(self.sweeps.len(), self.task.threads, listed);
+        let listed: Vec<Vec<u32>> = listed.into_iter().flatten().collect();
         let prove =
-            |class: usize| self.proved(class, &found[class].plane, &untold[class], gaps[class]);
+            |class: usize| self.proved(class, &found[class].plane, &listed[class], gaps[class]);
         Certificate::new(parallel_map(found.len(), self.task.threads, prove))
     }
 
     fn save(&self) -> State {
         let sweeps = self.sweeps.iter().map(|sweep| sweep.save()).collect();
-        State::encode(&Saved { rows: self.rows.len(), visits: self.visits, sweeps })
+        State::encode(&SavedSweeps { rows: self.rows.len(), visits: self.visits, sweeps })
     }
 
     fn restore(&mut self, state: &State) -> Result<()> {
-        let saved: Saved = state.decode()?;
+        let saved: SavedSweeps = state.decode()?;
         let foreign = || Error::usage("the saved state belongs to a run on other data");
         if saved.rows != self.rows.len() || saved.sweeps.len() != self.sweeps.len() {
             return Err(foreign());
@@ -290,7 +290,7 @@ impl Training for Sweeps {
 
 impl WarmStarts for Sweeps {
     fn warm_start(&mut self, state: &State, factor: f64) -> bool {
-        let saved = state.decode::<Saved>().ok().filter(|saved| {
+        let saved = state.decode::<SavedSweeps>().ok().filter(|saved| {
             saved.rows == self.rows.len() && saved.sweeps.len() == self.sweeps.len()
         });
         let Some(saved) = saved else { return false };
@@ -334,12 +334,12 @@ impl BoundsObjective for Sweeps {
 
 /// Whether sweeps serve a problem: enough machines, columns for dual coordinates, and numbers and a gap
 /// that binary32 can hold.
-pub(crate) fn serve(problem: &Problem, task: &Task) -> Result<bool> {
+pub(crate) fn serve(problem: &ConvexProblem, task: &Task) -> Result<bool> {
     Ok(task.data.n_classes() > 2
         && problem.loss != Loss::Logistic
         && problem.gap >= LEAST_GAP
         && problem.prefers_dual(task)
         && problem.l1 == 0.0
         && !problem.has_limits()
-        && Ground::serves(&problem.objective(task, 0)?))
+        && PermutedRows::serves(&problem.objective(task, 0)?))
 }

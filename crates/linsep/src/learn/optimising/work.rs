@@ -3,7 +3,7 @@
 use crate::engine::coordinates::{self, Coordinates};
 use crate::engine::dual::{self, Dual};
 use crate::engine::newton::Newton;
-use crate::learn::optimising::{Problem, Solver};
+use crate::learn::optimising::{ConvexProblem, Solver};
 use crate::loss::Loss;
 use crate::model::Plane;
 use crate::objective::{Gap, Intercept, Objective};
@@ -11,7 +11,7 @@ use crate::run::SavedPlane;
 use serde::{Deserialize, Serialize};
 
 /// Who does the work, and why.
-pub(crate) enum Work {
+pub(crate) enum Solving {
     Newton(Newton),
     Dual(Dual),
     Coordinates(Coordinates),
@@ -19,8 +19,8 @@ pub(crate) enum Work {
     Constant(Plane, Gap),
 }
 
-impl Work {
-    pub(crate) fn new(problem: &Problem, objective: &Objective) -> (Work, String) {
+impl Solving {
+    pub(crate) fn new(problem: &ConvexProblem, objective: &Objective) -> (Solving, String) {
         let (rows, columns) = (objective.len(), objective.width());
         let smooth = objective.loss != Loss::Hinge;
         if let Some(constant) = constant(objective) {
@@ -45,59 +45,60 @@ impl Work {
             asked => (asked, "as asked".to_owned()),
         };
         match solver {
-            Solver::Dual => {
-                (Work::Dual(Dual::new(objective, problem.seed)), format!("dual coordinates: {why}"))
-            }
+            Solver::Dual => (
+                Solving::Dual(Dual::new(objective, problem.seed)),
+                format!("dual coordinates: {why}"),
+            ),
             Solver::Coordinates => {
                 let run = Coordinates::new(objective, objective.zero());
-                (Work::Coordinates(run), format!("coordinates on the columns: {why}"))
+                (Solving::Coordinates(run), format!("coordinates on the columns: {why}"))
             }
             Solver::Newton | Solver::Auto => {
-                (Work::Newton(Newton::new(objective.zero())), format!("Newton's method: {why}"))
+                (Solving::Newton(Newton::new(objective.zero())), format!("Newton's method: {why}"))
             }
         }
     }
 
     pub(crate) fn step(&mut self, objective: &Objective, wanted: f64) {
         match self {
-            Work::Newton(run) => run.step(objective, wanted),
-            Work::Dual(run) => run.step(objective, wanted),
-            Work::Coordinates(run) => run.step(objective, wanted),
-            Work::Constant(..) => {}
+            Solving::Newton(run) => run.step(objective, wanted),
+            Solving::Dual(run) => run.step(objective, wanted),
+            Solving::Coordinates(run) => run.step(objective, wanted),
+            Solving::Constant(..) => {}
         }
     }
 
     pub(crate) fn plane(&self, objective: &Objective) -> Plane {
         match self {
-            Work::Newton(run) => run.plane.clone(),
-            Work::Dual(run) => run.plane(objective),
-            Work::Coordinates(run) => run.plane.clone(),
-            Work::Constant(plane, _) => plane.clone(),
+            Solving::Newton(run) => run.plane.clone(),
+            Solving::Dual(run) => run.plane(objective),
+            Solving::Coordinates(run) => run.plane.clone(),
+            Solving::Constant(plane, _) => plane.clone(),
         }
     }
 
     pub(crate) fn gap(&self) -> Gap {
         match self {
-            Work::Newton(run) => run.gap,
-            Work::Dual(run) => run.gap,
-            Work::Coordinates(run) => run.gap,
-            Work::Constant(_, gap) => *gap,
+            Solving::Newton(run) => run.gap,
+            Solving::Dual(run) => run.gap,
+            Solving::Coordinates(run) => run.gap,
+            Solving::Constant(_, gap) => *gap,
         }
     }
 
     pub(crate) fn steps(&self) -> u64 {
         match self {
-            Work::Newton(run) => run.steps,
-            Work::Dual(run) => run.epochs,
-            Work::Coordinates(run) => run.steps,
-            Work::Constant(..) => 0,
+            Solving::Newton(run) => run.steps,
+            Solving::Dual(run) => run.epochs,
+            Solving::Coordinates(run) => run.steps,
+            Solving::Constant(..) => 0,
         }
     }
 
     /// How often the rows were gone over, or about so.
     pub(crate) fn passes(&self) -> u64 {
         match self {
-            Work::Newton(run) => run.passes,
+            Solving::Newton(run) => run.passes,
             other => other.steps(),
         }
     }
@@ -105,23 +106,23 @@ impl Work {
     /// How far, as a share of the primal, the gap may be from what it really is.
     pub(crate) fn doubt(&self) -> f64 {
         match self {
-            Work::Dual(run) => run.doubt(),
+            Solving::Dual(run) => run.doubt(),
             _ => 1e-13,
         }
     }
 
     pub(crate) fn is_exhausted(&self) -> bool {
         match self {
-            Work::Newton(run) => run.exhausted,
-            Work::Coordinates(run) => run.exhausted,
-            Work::Constant(..) => true,
-            Work::Dual(_) => false,
+            Solving::Newton(run) => run.exhausted,
+            Solving::Coordinates(run) => run.exhausted,
+            Solving::Constant(..) => true,
+            Solving::Dual(_) => false,
         }
     }
 
     pub(crate) fn save(&self) -> SavedWork {
         match self {
-            Work::Newton(run) => SavedWork::Newton(SavedNewton {
+            Solving::Newton(run) => SavedWork::Newton(SavedNewton {
                 plane: SavedPlane::of(&run.plane),
                 gap: [run.gap.primal.to_bits(), run.gap.dual.to_bits()],
                 steps: run.steps,
@@ -130,26 +131,27 @@ impl Work {
                 care: run.care(),
                 made: run.preconditioner().map(|(at, good)| (SavedPlane::of(at), good)),
             }),
-            Work::Dual(run) => SavedWork::Dual(Box::new(run.save())),
-            Work::Coordinates(run) => SavedWork::Coordinates(run.save()),
-            Work::Constant(..) => SavedWork::Constant,
+            Solving::Dual(run) => SavedWork::Dual(Box::new(run.save())),
+            Solving::Coordinates(run) => SavedWork::Coordinates(run.save()),
+            Solving::Constant(..) => SavedWork::Constant,
         }
     }
 
     /// Goes back to a saved state; false if it does not belong to this objective.
     pub(crate) fn restore(&mut self, objective: &Objective, saved: SavedWork) -> bool {
         match (self, saved) {
-            (Work::Newton(run), SavedWork::Newton(saved)) => match saved.run(&run.plane, objective)
-            {
-                Some(saved) => {
-                    *run = saved;
-                    true
+            (Solving::Newton(run), SavedWork::Newton(saved)) => {
+                match saved.run(&run.plane, objective) {
+                    Some(saved) => {
+                        *run = saved;
+                        true
+                    }
+                    None => false,
                 }
-                None => false,
-            },
-            (Work::Dual(run), SavedWork::Dual(saved)) => run.restore(objective, &saved),
-            (Work::Coordinates(run), SavedWork::Coordinates(saved)) => run.restore(&saved),
-            (Work::Constant(..), SavedWork::Constant) => true,
+            }
+            (Solving::Dual(run), SavedWork::Dual(saved)) => run.restore(objective, &saved),
+            (Solving::Coordinates(run), SavedWork::Coordinates(saved)) => run.restore(&saved),
+            (Solving::Constant(..), SavedWork::Constant) => true,
             _ => false,
         }
     }
@@ -164,7 +166,7 @@ impl Work {
     ) -> bool {
         let fitting = |plane: &Plane| plane.weights.len() == objective.width();
         match (self, saved) {
-            (Work::Newton(run), SavedWork::Newton(saved)) => {
+            (Solving::Newton(run), SavedWork::Newton(saved)) => {
                 let plane = saved.plane.plane();
                 let fits = fitting(&plane);
                 if fits {
@@ -172,7 +174,7 @@ impl Work {
                 }
                 fits
             }
-            (Work::Coordinates(run), SavedWork::Coordinates(saved)) => {
+            (Solving::Coordinates(run), SavedWork::Coordinates(saved)) => {
                 let plane = saved.plane();
                 let fits = fitting(&plane);
                 if fits {
@@ -180,9 +182,11 @@ impl Work {
                 }
                 fits
             }
-            (Work::Dual(run), SavedWork::Dual(saved)) => run.warm_start(objective, &saved, factor),
+            (Solving::Dual(run), SavedWork::Dual(saved)) => {
+                run.warm_start(objective, &saved, factor)
+            }
             // All rows are of one class: there is nowhere to begin.
-            (Work::Constant(..), SavedWork::Constant) => true,
+            (Solving::Constant(..), SavedWork::Constant) => true,
             _ => false,
         }
     }
@@ -193,8 +197,8 @@ impl Work {
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum SavedWork {
     Newton(SavedNewton),
-    Dual(Box<dual::Saved>),
-    Coordinates(coordinates::Saved),
+    Dual(Box<dual::SavedDual>),
+    Coordinates(coordinates::SavedCoordinates),
     Constant,
 }
 
@@ -236,7 +240,7 @@ impl SavedNewton {
 
 /// The plane of rows that are all of one class, if they are and the bias is free: no loss for the
 /// hinges, next to none for the logistic loss, which has no least value there.
-fn constant(objective: &Objective) -> Option<Work> {
+fn constant(objective: &Objective) -> Option<Solving> {
     let sign = *objective.signs.first()?;
     if objective.intercept != Intercept::Free || objective.signs.iter().any(|s| *s != sign) {
         return None;
@@ -248,5 +252,5 @@ fn constant(objective: &Objective) -> Option<Work> {
     }
     plane.bias = sign * if objective.loss == Loss::Logistic { 40.0 } else { 1.0 };
     let primal = objective.primal(&plane, &objective.margins(&plane));
-    Some(Work::Constant(plane, Gap { primal, dual: 0.0 }))
+    Some(Solving::Constant(plane, Gap { primal, dual: 0.0 }))
 }

@@ -1,4 +1,4 @@
-//! The first look: one pass over the rows that finds equal rows of both signs and measures the
+//! The column scan: one pass over the rows that finds equal rows of both signs and measures the
 //! columns, so that everything after it starts from good coordinates.
 
 use super::conflict::{entry_hash, pairs_of, row_hash};
@@ -6,7 +6,7 @@ use super::signed::Signed;
 use linsep_data::parallel::parallel_map;
 
 /// What one pass tells.
-pub(crate) struct Look {
+pub(crate) struct ColumnScan {
     /// The largest magnitude in each column.
     pub(crate) largest: Vec<f64>,
     /// The mean of each column.
@@ -28,9 +28,9 @@ const MAX_MEASURED_WIDTH: usize = 4096;
 /// The size of that sample.
 const SAMPLE: usize = 2000;
 
-impl Look {
+impl ColumnScan {
     /// Some rows, spread over all of them, and whether equal ones are among them.
-    pub(crate) fn at_sample(view: &Signed) -> (Look, bool) {
+    pub(crate) fn at_sample(view: &Signed) -> (ColumnScan, bool) {
         let mut sums = Sums::new(view.data.n_features());
         let origin = first_row(view);
         let step = view.len().div_ceil(SAMPLE.max(20 * view.dimension()));
@@ -43,7 +43,7 @@ impl Look {
     }
 
     /// Every row.
-    pub(crate) fn new(view: &Signed, threads: usize) -> Look {
+    pub(crate) fn new(view: &Signed, threads: usize) -> ColumnScan {
         let width = view.data.n_features();
         let origin = first_row(view);
         let blocks = view.len().div_ceil(BLOCK);
@@ -133,24 +133,25 @@ impl Sums {
             a.present += b.present;
         }
     }
-    fn finish(self, count: usize, origin: &[f64], equal: Vec<(usize, usize)>) -> Look {
+    fn finish(self, count: usize, origin: &[f64], equal: Vec<(usize, usize)>) -> ColumnScan {
         let (width, count) = (origin.len(), count as f64);
         let zeros = || vec![0.0; width];
         let largest = self.0.iter().map(|sum| sum.largest).collect();
-        let mut look = Look { largest, mean: zeros(), spread: zeros(), length: zeros(), equal };
+        let mut scan =
+            ColumnScan { largest, mean: zeros(), spread: zeros(), length: zeros(), equal };
         for (j, sum) in self.0.iter().enumerate() {
             // A row without the column has 0 there, which is −origin away.
             let absent = count - sum.present;
             let away = (sum.away - absent * origin[j]) / count;
             let square = (sum.square + absent * origin[j] * origin[j]) / count;
-            look.mean[j] = origin[j] + away;
-            look.spread[j] = (square - away * away).max(0.0).sqrt();
-            look.length[j] = look.spread[j].hypot(look.mean[j]);
+            scan.mean[j] = origin[j] + away;
+            scan.spread[j] = (square - away * away).max(0.0).sqrt();
+            scan.length[j] = scan.spread[j].hypot(scan.mean[j]);
             // What rounding leaves of a constant column is no spread.
-            if look.spread[j] <= 1e-12 * away.abs() {
-                look.spread[j] = 0.0;
+            if scan.spread[j] <= 1e-12 * away.abs() {
+                scan.spread[j] = 0.0;
             }
         }
-        look
+        scan
     }
 }

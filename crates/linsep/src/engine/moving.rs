@@ -8,7 +8,7 @@ use linsep_data::scale::{Centre, Scaler};
 use serde::{Deserialize, Serialize};
 
 /// The planes and everything needed to score a row and to correct them.
-pub struct Machine<'a, C> {
+pub struct MovingPlanes<'a, C> {
     pub planes: &'a mut [Moving],
     pub late: &'a mut [Moving],
     /// Visits before this one.
@@ -48,7 +48,7 @@ pub struct Moved {
     pub step: f64,
 }
 
-impl<C: Centring> Machine<'_, C> {
+impl<C: Centring> MovingPlanes<'_, C> {
     pub fn n_planes(&self) -> usize {
         self.planes.len()
     }
