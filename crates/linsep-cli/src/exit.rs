@@ -4,7 +4,7 @@
 //! 6 reading, writing or memory · 70 a bug · 130 interrupted. A broken pipe ends quietly.
 
 use crate::context::colour_on_stderr;
-use crate::spelling::spelled;
+use crate::spelling::{spelled, spelled_with_values};
 use linsep::{Code, Error, Problem};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -135,9 +135,7 @@ fn render(error: &Error, colour: bool) -> String {
         }
         other => {
             let words = match other {
-                // What is wrong with a file is said in the words of its parser, whose backticks
-                // mark fields of that file.
-                Error::Model { .. } => other.to_string(),
+                Error::Model { .. } => spelled_with_values(&other.to_string()),
                 _ => spelled(&other.to_string()),
             };
             let _ = writeln!(text, "{red}error[{code}]{plain}: {}", clean(&words));

@@ -14,6 +14,16 @@ use std::sync::OnceLock;
 /// Only words that are flags of some command are spelled so. Other text in backticks stays, and so
 /// does what stands in double quotes: there messages repeat names and values of the user's files.
 pub(crate) fn spelled(text: &str) -> String {
+    spell(text, |_| true)
+}
+
+/// The same for parameters with a value only: what is wrong with a file is said in the words of its
+/// parser, whose backticks mark fields of that file.
+pub(crate) fn spelled_with_values(text: &str) -> String {
+    spell(text, |word| word.contains('='))
+}
+
+fn spell(text: &str, wanted: impl Fn(&str) -> bool) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     let mut rest = text;
     while let Some(at) = rest.find(['`', '"']) {
@@ -24,7 +34,8 @@ pub(crate) fn spelled(text: &str) -> String {
             break;
         };
         let (whole, after) = from.split_at(length + 2);
-        match flag(&whole[1..=length]).filter(|_| whole.starts_with('`')) {
+        let word = &whole[1..=length];
+        match flag(word).filter(|_| whole.starts_with('`') && wanted(word)) {
             Some(flag) => out.push_str(&flag),
             None => out.push_str(whole),
         }
@@ -95,6 +106,12 @@ mod tests {
         ] {
             assert_eq!(spelled(text), printed, "{text}");
         }
+    }
+
+    #[test]
+    fn fields_that_a_parser_names_are_no_flags() {
+        let text = "missing field `classes`; give `loss=hinge`";
+        assert_eq!(spelled_with_values(text), "missing field `classes`; give --loss hinge");
     }
 
     #[test]

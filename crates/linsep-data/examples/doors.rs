@@ -1,8 +1,7 @@
 //! How fast arrays become features, beside a copy of the same bytes, and how much memory that takes.
 //!
-//! ```sh
-//! cargo run --release --package linsep-data --example doors -- [MEGABYTES] [THREADS]
-//! ```
+//! It takes the size of an array in megabytes and the number of threads, 256 and 2 if nothing is given;
+//! `docs/reference/arrays.md` has the command.
 //!
 //! Each line is an array of about so many bytes: gigabytes of input a second (the best of three), and
 //! for each second of one processor (of all three); the same two for a copy into fresh memory on as many

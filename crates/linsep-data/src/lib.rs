@@ -7,23 +7,14 @@
 //! Nothing here knows of learners.
 
 pub mod atomic;
-pub mod basis;
 pub mod door;
 pub mod error;
-pub mod generate;
-pub mod input;
-pub mod inspect;
 pub mod read;
-pub mod scale;
-pub mod split;
 pub mod write;
 
-mod digest;
-mod features;
-mod origin;
 mod packing;
 mod table;
-mod view;
+mod words;
 
 // What the learners of the crate `linsep` build on. Not part of the documented interface.
 #[doc(hidden)]
@@ -34,11 +25,10 @@ pub mod parallel;
 pub mod rng;
 
 pub use error::{Code, DataError, Error, Excerpt, Place, Problem, Result, printable};
-pub use features::Features;
 pub use matrix::Kind as Encoding;
-pub use origin::Origin;
-pub(crate) use table::MergedLabels;
-pub use table::{Dataset, DatasetBuilder, Reading};
 #[doc(hidden)]
-pub use view::Held;
-pub use view::RowsView;
+pub use table::Held;
+pub use table::{
+    Dataset, DatasetBuilder, Features, Origin, Reading, RowsView, basis, generate, input, inspect,
+    scale, split,
+};

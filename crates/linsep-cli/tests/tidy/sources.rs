@@ -266,11 +266,11 @@ fn has_flag(line: &str) -> bool {
 #[test]
 fn only_the_program_spells_parameters_as_flags() {
     assert!(has_flag("use --label") && has_flag("---x") && !has_flag("a -- b, --> 1 --1"));
-    // Tests may run programs.
+    // Tests and examples may run programs.
     let wanted = |file: &Source| {
         file.is_under("crates/")
             && !file.is_under("crates/linsep-cli/")
-            && !file.path.contains("/tests/")
+            && file.path.contains("/src/")
     };
     let mut broken = Vec::new();
     for file in rust_files().into_iter().filter(wanted) {

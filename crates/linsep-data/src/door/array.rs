@@ -96,6 +96,8 @@ arrays! {
         U32(u32),
         /// Unsigned, 64 bits.
         U64(u64),
+        /// As wide as the machine addresses.
+        Usize(usize),
     }
     with_indices
 }

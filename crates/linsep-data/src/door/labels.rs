@@ -5,9 +5,9 @@
 
 use super::array::{Array, Element, with_array};
 use crate::error::{Code, Place, Problem, Result};
-use crate::read::Dictionary;
-use crate::read::collect::{MAX_CLASSES, sort_classes, too_many_classes};
-use crate::read::csv::{is_missing, label_name};
+use crate::table::labels::{
+    Dictionary, MAX_CLASSES, is_missing, label_name, sort_classes, too_many_classes,
+};
 use crate::{Dataset, Features};
 use std::collections::HashMap;
 

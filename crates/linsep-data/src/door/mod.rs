@@ -44,6 +44,8 @@
 //! # Ok::<(), linsep_data::Error>(())
 //! ```
 
+#[cfg(any(feature = "ndarray", feature = "sprs"))]
+mod adapters;
 mod array;
 mod encode;
 mod labels;
@@ -56,8 +58,9 @@ pub use labels::Labels;
 
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::input::{InputColumn, InputMap};
-use crate::read::{ReadingChoice, number};
+use crate::table::columns::ReadingChoice;
 use crate::{Features, Origin, Reading};
+use linsep_kernels::number;
 use load::Source;
 
 /// How an array is taken.

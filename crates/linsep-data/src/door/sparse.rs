@@ -171,4 +171,4 @@ macro_rules! indices {
         }
     )*};
 }
-indices!(i32, i64, u32, u64);
+indices!(i32, i64, u32, u64, usize);

@@ -4,7 +4,7 @@
 use super::scan::Marks;
 use crate::error::{Code, Excerpt, Place, Problem, printable};
 use crate::matrix::{Stage, Staging, Store, TableStaging};
-use std::collections::HashMap;
+use crate::table::labels::Dictionary;
 
 /// At most this many problems of a block are kept with their details.
 const MAX_PROBLEMS: usize = 5;
@@ -152,86 +152,6 @@ fn excerpt(piece: &[u8], line_start: usize, span: &std::ops::Range<usize>) -> Ex
     let marked =
         printable(&piece[span.start..span.end.min(line_end).max(span.start)], WIDTH - BEFORE);
     Excerpt { text, start, len: marked.chars().count().max(1) }
-}
-
-/// Texts numbered in the order of their first appearance, and the number of each row.
-#[derive(Default)]
-pub(crate) struct Dictionary {
-    pub(crate) codes: Vec<u32>,
-    pub(crate) names: Vec<String>,
-    by_name: HashMap<Vec<u8>, u32>,
-    /// Short raw texts as words, with their numbers, each at the place that its word gives: most label
-    /// columns have few values.
-    recent: Vec<(u64, u32)>,
-}
-
-impl Dictionary {
-    /// Places for short texts.
-    const RECENT: usize = 256;
-
-    /// A text of one to seven bytes as a word that no other text has.
-    #[inline]
-    fn word(raw: &[u8]) -> Option<u64> {
-        let bytes =
-            |raw: &[u8]| raw.iter().rev().fold(raw.len() as u64, |w, &b| w << 8 | u64::from(b));
-        (1..=7).contains(&raw.len()).then(|| bytes(raw))
-    }
-
-    fn place(word: u64) -> usize {
-        (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
-    }
-
-    /// The number of a raw text; `name` gives its normal form when it is seen for the first time.
-    #[inline]
-    pub(crate) fn number(&mut self, raw: &[u8], name: impl FnOnce(&[u8]) -> String) -> u32 {
-        let word = Self::word(raw);
-        if let (Some(word), Some(recent)) = (word, self.recent.get(word.map_or(0, Self::place)))
-            && recent.0 == word
-        {
-            return recent.1;
-        }
-        let code = self.find_or_enter(raw, name);
-        if let Some(word) = word {
-            self.recent.resize(Self::RECENT, (0, 0));
-            self.recent[Self::place(word)] = (word, code);
-        }
-        code
-    }
-
-    fn find_or_enter(&mut self, raw: &[u8], name: impl FnOnce(&[u8]) -> String) -> u32 {
-        if let Some(&code) = self.by_name.get(raw) {
-            return code;
-        }
-        let name = name(raw);
-        let code = match self.by_name.get(name.as_bytes()) {
-            Some(&code) => code,
-            None => {
-                let code = self.names.len() as u32;
-                self.by_name.insert(name.as_bytes().to_vec(), code);
-                self.names.push(name);
-                code
-            }
-        };
-        self.by_name.insert(raw.to_vec(), code);
-        code
-    }
-
-    /// Adds the rows of `other`, giving its texts the numbers they have here. A text that no row
-    /// uses leaves no trace.
-    pub(crate) fn append(&mut self, other: &Dictionary) {
-        let mut translation = vec![None; other.names.len()];
-        for &code in &other.codes {
-            let translated = match translation.get_mut(code as usize) {
-                // Not a text but the mark of a missing one.
-                None => code,
-                Some(known) => *known.get_or_insert_with(|| {
-                    let name = &other.names[code as usize];
-                    self.number(name.as_bytes(), |_| name.clone())
-                }),
-            };
-            self.codes.push(translated);
-        }
-    }
 }
 
 /// A block under construction.

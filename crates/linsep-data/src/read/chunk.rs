@@ -1,6 +1,5 @@
 //! Rows on their way through a model, block by block in constant memory.
 
-use super::block::Dictionary;
 use super::collect::{self, Facts};
 use super::row_source::Input;
 use super::sniff::Sniffed;
@@ -10,7 +9,8 @@ use crate::error::{Code, Error, Place, Problem, Result};
 use crate::input::InputMap;
 use crate::matrix::{Stage, Staging, Store};
 use crate::table::Dataset;
-use crate::view::{Held, RowsView};
+use crate::table::labels::Dictionary;
+use crate::{Held, RowsView};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
@@ -193,18 +193,21 @@ pub(super) fn from_memory(
         return Err(Error::data(Code::WIDTH, words, Place::default()));
     }
     let choices = Choices::nothing();
-    if let Held::Data(data) = rows.held() {
-        let whence = Whence::Data(data);
+    let whence = match rows.held() {
+        Held::Data(data) => Whence::Data(data),
+        _ if need_label => {
+            return Err(Error::data(Code::NO_LABEL, "these rows have no labels", Place::default()));
+        }
+        _ => Whence::Memory(0),
+    };
+    if let Some(table) = rows.held().features() {
         let store = match &map.basis {
-            basis if *basis == data.input().basis => Cow::Borrowed(data.store()),
-            None => Cow::Borrowed(data.raw_store()),
-            Some(basis) => Cow::Owned(expanded(basis, data.raw_store(), map, &whence)?),
+            basis if *basis == table.input().basis => Cow::Borrowed(table.store()),
+            None => Cow::Borrowed(table.raw_store()),
+            Some(basis) => Cow::Owned(expanded(basis, table.raw_store(), map, &whence)?),
         };
         each(&choices, Chunk { store, whence })?;
         return Ok(choices);
-    }
-    if need_label {
-        return Err(Error::data(Code::NO_LABEL, "these rows have no labels", Place::default()));
     }
     for first in (0..rows.n_rows()).step_by(ROWS) {
         let mut staging = Staging::new(map.features);

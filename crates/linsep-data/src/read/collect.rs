@@ -1,6 +1,6 @@
 //! Blocks become one data set: classes are numbered, categories become columns, gaps are filled.
 
-use super::block::{Block, Dictionary};
+use super::block::Block;
 use super::csv::NO_LEVEL;
 use super::number;
 use super::options::{BadRows, Missing, ReadOptions, ReadingChoice};
@@ -9,11 +9,9 @@ use crate::error::{Code, DataError, Error, Place, Problem, Result};
 use crate::input::{InputMap, Layout};
 use crate::matrix::profile::NO_PLACES;
 use crate::matrix::{Stage, Staging, Store};
-use crate::{Dataset, Features, MergedLabels, Origin, Reading};
+use crate::table::labels::{Dictionary, MAX_CLASSES, Parts, assemble, too_many_classes};
+use crate::{Dataset, Origin, Reading};
 use std::collections::BTreeMap;
-
-/// More distinct labels than this are not classes.
-pub(crate) const MAX_CLASSES: usize = 50_000;
 
 /// More distinct numbers than this in a label that nobody asked for are not classes.
 const MAX_GUESSED_CLASSES: usize = 50;
@@ -301,16 +299,6 @@ fn check_guessed_label(choice: &LabelChoice, labels: &Dictionary, file: &str) ->
     Ok(())
 }
 
-pub(crate) fn too_many_classes(count: usize, file: &str) -> Error {
-    Problem::new(
-        Code::MANY_CLASSES,
-        format!("the label has more than {} distinct values", count - 1),
-        Place::file(file),
-    )
-    .help("choose another label with `label`; linsep does not fit regressions")
-    .into()
-}
-
 fn reading(choice: ReadingChoice, long: &[bool]) -> Reading {
     let decimal = choice != ReadingChoice::Binary64;
     let exceptions = long.iter().enumerate().filter(|(_, long)| decimal && **long);
@@ -391,91 +379,4 @@ pub(crate) fn lay_out(
     }
     result.append(staging.pack());
     Ok(result)
-}
-
-/// What a data set is made of, before its classes are numbered.
-pub(crate) struct Parts {
-    pub(crate) store: Store,
-    pub(crate) labels: Dictionary,
-    pub(crate) weights: Option<Vec<f64>>,
-    pub(crate) input: InputMap,
-    pub(crate) reading: Reading,
-    pub(crate) origin: Origin,
-    pub(crate) positive: Option<String>,
-    pub(crate) file: String,
-    /// A part of a longer table may have no row that counts.
-    pub(crate) is_part: bool,
-}
-
-/// Numbers the classes and makes the last choice of storage.
-pub(crate) fn assemble(mut parts: Parts) -> Result<Dataset> {
-    let no_weight = |weights: &Vec<f64>| weights.iter().all(|&weight| weight == 0.0);
-    if !parts.is_part && parts.weights.as_ref().is_some_and(no_weight) {
-        let place = Place::file(parts.file);
-        return Err(Error::data(Code::BAD_WEIGHT, "every row has weight 0", place));
-    }
-    let (classes, order) = sort_classes(&parts.labels.names);
-    let mut targets: Vec<u32> =
-        parts.labels.codes.iter().map(|&code| order[code as usize]).collect();
-    parts.store.finish();
-    let features = Features {
-        store: parts.store,
-        expansion: None,
-        input: parts.input,
-        reading: parts.reading,
-        origin: parts.origin,
-    };
-    let weights = parts.weights;
-    let mut data = Dataset { features, classes, targets: Vec::new(), merged: None, weights };
-    if let Some(positive) = &parts.positive {
-        choose_positive(&mut data, &mut targets, positive, &parts.file)?;
-    }
-    data.targets = targets;
-    Ok(data)
-}
-
-/// The sorted class names and the place of each given name among them.
-pub(crate) fn sort_classes(names: &[String]) -> (Vec<String>, Vec<u32>) {
-    let mut order: Vec<usize> = (0..names.len()).collect();
-    let numbers: Option<Vec<f64>> =
-        names.iter().map(|name| number::parse(name.as_bytes()).ok().map(|n| n.value)).collect();
-    match numbers {
-        Some(numbers) => order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b])),
-        None => order.sort_by(|&a, &b| names[a].as_bytes().cmp(names[b].as_bytes())),
-    }
-    let mut rank = vec![0; names.len()];
-    order.iter().enumerate().for_each(|(place, &name)| rank[name] = place as u32);
-    (order.iter().map(|&name| names[name].clone()).collect(), rank)
-}
-
-/// Makes one class the positive one; of more than two, the others become the class `rest`.
-pub(crate) fn choose_positive(
-    data: &mut Dataset,
-    targets: &mut [u32],
-    positive: &str,
-    file: &str,
-) -> Result<()> {
-    let name = super::csv::label_name(positive.as_bytes());
-    let Some(chosen) = data.classes.iter().position(|class| *class == name) else {
-        return Err(Problem::new(
-            Code::UNKNOWN_CLASS,
-            format!("no class \"{name}\""),
-            Place::file(file),
-        )
-        .value(positive.as_bytes())
-        .help(format!("the classes are {}", data.classes.join(", ")))
-        .into());
-    };
-    let chosen = chosen as u32;
-    if data.classes.len() > 2 {
-        let rest = if name == "rest" { "other" } else { "rest" };
-        let names = std::mem::replace(&mut data.classes, vec![rest.to_owned(), name]);
-        data.features.input.rest = true;
-        data.merged = Some(MergedLabels { names, codes: targets.to_vec() });
-        targets.iter_mut().for_each(|target| *target = u32::from(*target == chosen));
-    } else if data.classes.len() == 2 && chosen == 0 {
-        data.classes.swap(0, 1);
-        targets.iter_mut().for_each(|target| *target = 1 - *target);
-    }
-    Ok(())
 }

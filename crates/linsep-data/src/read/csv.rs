@@ -7,6 +7,7 @@ use super::number;
 use super::options::Missing;
 use crate::error::Code;
 use crate::matrix::{Stage, TableStaging};
+use crate::table::labels::{is_missing, label_name};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -89,22 +90,6 @@ pub(crate) fn count_fields(bytes: &[u8], delimiter: u8) -> Result<(usize, usize)
         if end.last {
             return Ok((count, at));
         }
-    }
-}
-
-/// Whether a field means that there is no value.
-pub(crate) fn is_missing(text: &[u8]) -> bool {
-    let text = text.trim_ascii();
-    text.is_empty()
-        || text == b"?"
-        || [&b"na"[..], b"n/a", b"null"].iter().any(|word| text.eq_ignore_ascii_case(word))
-}
-
-/// The normal form of a label: shortest form for a number, trimmed text otherwise.
-pub(crate) fn label_name(text: &[u8]) -> String {
-    match number::parse(text) {
-        Ok(number) => number::shortest(number.value),
-        Err(_) => String::from_utf8_lossy(text.trim_ascii()).into_owned(),
     }
 }
 
@@ -463,6 +448,24 @@ pub(crate) fn blank_line(piece: &[u8], start: usize) -> Option<usize> {
 /// Where the record after the one at `start` starts, whatever is wrong with this one.
 fn record_end(piece: &[u8], start: usize, delimiter: u8) -> usize {
     super::source::record_end_after(piece, start, delimiter).unwrap_or(piece.len())
+}
+
+/// Writes a field of a table, in double quotes where it needs them.
+pub fn quote(field: &str, delimiter: u8, text: &mut Vec<u8>) {
+    let plain = !field.bytes().any(|b| b == delimiter || matches!(b, b'"' | b'\n' | b'\r'))
+        && field.trim() == field;
+    if plain {
+        text.extend_from_slice(field.as_bytes());
+        return;
+    }
+    text.push(b'"');
+    for byte in field.bytes() {
+        if byte == b'"' {
+            text.push(b'"');
+        }
+        text.push(byte);
+    }
+    text.push(b'"');
 }
 
 #[cfg(test)]

@@ -20,7 +20,6 @@ mod svmlight;
 
 #[doc(hidden)]
 pub use crate::words;
-pub(crate) use block::Dictionary;
 pub use chunk::Chunk;
 #[doc(hidden)]
 pub use linsep_kernels::number;
@@ -38,6 +37,7 @@ pub use source::map_file;
 use crate::Dataset;
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::input::InputMap;
+use crate::table::labels::label_name;
 use block::{Block, Buffers};
 use collect::{Collector, Facts};
 use plan::{ParserPlan, Plan};
@@ -239,7 +239,7 @@ fn read_once(
             if k > 0 {
                 text.push(delimiter);
             }
-            super::write::quote(name, delimiter, &mut text);
+            csv::quote(name, delimiter, &mut text);
         }
         text.push(b'\n');
         text.append(&mut rejects);
@@ -257,7 +257,7 @@ fn note_facts(choices: &mut Choices, facts: &Facts) {
 
 /// The normal form of a label: numbers in their shortest form, other texts trimmed.
 pub fn normal_label(label: &str) -> String {
-    csv::label_name(label.as_bytes())
+    label_name(label.as_bytes())
 }
 
 /// The files of an input, one after the other, checked against the first.

@@ -289,7 +289,7 @@ fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Result<Plan> 
 
 fn text_column(table: &Table, column: usize, file: &str) -> Error {
     let first = table.sample.iter().position(|record| {
-        record.get(column).is_some_and(|field| !super::csv::is_missing(field.as_bytes()))
+        record.get(column).is_some_and(|field| !crate::table::labels::is_missing(field.as_bytes()))
     });
     let value = first.map(|row| table.sample[row][column].clone()).unwrap_or_default();
     let place = Place {

@@ -9,8 +9,8 @@ use super::source::{self, Part};
 use super::{Choices, Chunk, ReadOptions, ReadResult, chunk, parts, read_once};
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::input::InputMap;
-use crate::table::Dataset;
-use crate::view::{Held, RowsView};
+use crate::table::{Dataset, Features};
+use crate::{Held, RowsView};
 use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -167,6 +167,12 @@ impl<'a> RowSource<'a> {
 impl<'a> From<RowsView<'a>> for RowSource<'a> {
     fn from(rows: RowsView<'a>) -> RowSource<'a> {
         RowSource { rows: Rows::Memory(rows), options: ReadOptions::default() }
+    }
+}
+
+impl<'a> From<&'a Features> for RowSource<'a> {
+    fn from(features: &'a Features) -> RowSource<'a> {
+        RowsView::from(features).into()
     }
 }
 

@@ -5,6 +5,7 @@ use super::number;
 use super::options::{Format, ReadOptions};
 use super::svmlight;
 use crate::error::{Code, Error, Place, Problem, Result};
+use crate::table::labels::is_missing;
 use std::collections::HashSet;
 
 /// Records that are looked at to find types.
@@ -70,7 +71,7 @@ impl Table {
     pub(crate) fn column_type(&self, column: usize) -> ColumnType {
         let (mut numbers, mut reals, mut texts) = (0, 0, 0);
         for field in self.sample.iter().filter_map(|record| record.get(column)) {
-            if csv::is_missing(field.as_bytes()) {
+            if is_missing(field.as_bytes()) {
                 continue;
             }
             match number::parse(field.as_bytes()) {
@@ -315,7 +316,7 @@ fn find_delimiter(text: &[u8]) -> u8 {
 fn looks_like_header(records: &[Vec<String>]) -> bool {
     let first = &records[0];
     let is_number = |field: &String| number::parse(field.as_bytes()).is_ok();
-    let is_word = |field: &String| !is_number(field) && !csv::is_missing(field.as_bytes());
+    let is_word = |field: &String| !is_number(field) && !is_missing(field.as_bytes());
     if first.iter().any(|field| LABEL_NAMES.iter().any(|name| field.eq_ignore_ascii_case(name))) {
         return true;
     }
@@ -325,7 +326,7 @@ fn looks_like_header(records: &[Vec<String>]) -> bool {
     // The first value below that is not missing tells what a column holds.
     let below = |j: usize| {
         let values = records[1..].iter().take(50).filter_map(|record| record.get(j));
-        values.into_iter().find(|field| !csv::is_missing(field.as_bytes()))
+        values.into_iter().find(|field| !is_missing(field.as_bytes()))
     };
     let numeric: Vec<usize> = (0..first.len())
         .filter(|&j| below(j).is_some_and(|field| starts_like_number(field)))

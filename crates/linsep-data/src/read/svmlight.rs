@@ -1,11 +1,12 @@
 //! svmlight text (`label index:value index:value # comment`) to blocks.
 
 use super::block::{Block, BlockBuilder, Buffers, Fault};
-use super::csv::{label_name, number_fault};
+use super::csv::number_fault;
 use super::number;
 use super::scan::Walk;
 use crate::error::Code;
 use crate::matrix::{Stage, Staging};
+use crate::table::labels::label_name;
 
 /// How svmlight lines are to be understood.
 #[derive(Clone, Debug)]

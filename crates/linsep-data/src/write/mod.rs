@@ -2,9 +2,12 @@
 //! text.
 
 use super::Dataset;
-use super::read::{LABEL_NAMES, csv, number};
 use crate::error::{Code, Error, Result};
 pub use crate::packing::{Packer, Packing};
+use crate::read::LABEL_NAMES;
+pub use crate::read::csv::quote;
+use crate::table::labels::is_missing;
+use linsep_kernels::number;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -51,7 +54,7 @@ pub fn losses(data: &Dataset, format: OutputFormat) -> Vec<String> {
 
 /// The first of these labels that a format cannot hold, in words.
 pub fn unfit_label(names: &[String], format: OutputFormat) -> Option<String> {
-    let in_table = |name: &&String| csv::is_missing(name.as_bytes()) || name.contains('\0');
+    let in_table = |name: &&String| is_missing(name.as_bytes()) || name.contains('\0');
     let in_lines = |name: &&String| {
         name.is_empty()
             || name.starts_with('#')
@@ -230,24 +233,6 @@ fn push_digits(mut number: u64, least: usize, text: &mut Vec<u8>) {
         number /= 10;
     }
     text.extend_from_slice(&digits[at.min(digits.len() - least)..]);
-}
-
-/// Writes a field of a table, in double quotes where it needs them.
-pub fn quote(field: &str, delimiter: u8, text: &mut Vec<u8>) {
-    let plain = !field.bytes().any(|b| b == delimiter || matches!(b, b'"' | b'\n' | b'\r'))
-        && field.trim() == field;
-    if plain {
-        text.extend_from_slice(field.as_bytes());
-        return;
-    }
-    text.push(b'"');
-    for byte in field.bytes() {
-        if byte == b'"' {
-            text.push(b'"');
-        }
-        text.push(byte);
-    }
-    text.push(b'"');
 }
 
 /// An error that refuses a conversion that loses something.

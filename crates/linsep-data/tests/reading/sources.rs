@@ -158,7 +158,8 @@ fn blocks_are_the_same_from_texts_and_from_memory() {
             assert_eq!(whole.n_features(), map.width(), "{name}");
             assert_eq!(whole.digest(1), data.digest(1), "{name}");
         }
-        for (name, view) in [("dense", view()), ("sparse", sparse())] {
+        let features = RowsView::from(data.features());
+        for (name, view) in [("dense", view()), ("sparse", sparse()), ("features", features)] {
             let found = rows_of(view.into(), map);
             assert!(found.0.iter().all(Option::is_none), "{name}");
             assert!(found.1 == rows, "{name}");

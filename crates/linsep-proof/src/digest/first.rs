@@ -17,4 +17,6 @@ pub(super) fn write_row(label: &str, columns: &[u32], values: &[f64], bytes: &mu
         room.push(&column(place).to_le_bytes());
         room.push(&value.to_bits().to_le_bytes());
     }
+    let at = room.at;
+    bytes.end(at);
 }

@@ -13,5 +13,6 @@ pub mod logistic;
 pub mod optimising;
 pub mod perceptron;
 pub mod pocket;
+pub mod romma;
 pub mod svm;
 pub mod voted;

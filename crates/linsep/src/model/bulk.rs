@@ -10,7 +10,7 @@ use linsep_data::basis::Expander;
 use linsep_data::error::{Code, Error, Place, Problem, Result};
 use linsep_data::matrix::Store;
 use linsep_data::parallel::parallel_chunks;
-use linsep_data::{Held, RowsView};
+use linsep_data::{Features, Held, RowsView};
 
 /// Rows of one piece of work.
 const ROWS: usize = 1024;
@@ -101,7 +101,7 @@ impl LinearModel {
             let words = format!("{count} rows need room for {each} each, not for {found} in all");
             return Err(Error::usage(words));
         }
-        let source = Source::new(self, rows.held());
+        let source = Source::new(self, rows);
         let start = || (source.clone(), Vec::new());
         let size = ROWS * each.max(1);
         parallel_chunks(out, size, threads, start, |(source, room), number, piece| {
@@ -113,70 +113,75 @@ impl LinearModel {
     }
 }
 
-/// Rows as the planes of a model take them.
+/// Rows as the planes of a model take them, and room for one of them.
 #[derive(Clone)]
 struct Source<'a> {
-    rows: Held<'a>,
-    /// Of a data set: its features, or with a model without basis functions its raw features.
-    store: Option<&'a Store>,
+    rows: Taken<'a>,
     scorer: RowScorer<'a>,
-    /// What the basis of the model makes of raw rows, with room for one row.
-    expander: Option<Expander<'a>>,
     expanded: Vec<f64>,
 }
 
+#[derive(Clone)]
+enum Taken<'a> {
+    /// As they stand in memory.
+    Dense {
+        values: &'a [f64],
+        width: usize,
+    },
+    Sparse {
+        starts: &'a [usize],
+        columns: &'a [u32],
+        values: &'a [f64],
+    },
+    /// As a table holds them.
+    Stored(&'a Store),
+    /// Raw features, of which the basis of the model is still to be made.
+    Raw(RowsView<'a>, Expander<'a>),
+}
+
 impl<'a> Source<'a> {
-    fn new(model: &'a LinearModel, rows: Held<'a>) -> Source<'a> {
-        let mut scorer = RowScorer::new(model);
-        let basis = &model.input.basis;
-        let (store, made) = match rows {
-            Held::Data(data) if data.input().basis == *basis => (Some(data.store()), true),
-            Held::Data(data) => (Some(data.raw_store()), false),
-            _ => (None, false),
+    fn new(model: &'a LinearModel, view: RowsView<'a>) -> Source<'a> {
+        let raw = || {
+            let basis = model.input.basis.as_ref()?;
+            Some(Taken::Raw(view, Expander::new(basis, model.n_features())))
         };
-        let expander = basis.as_ref().filter(|_| !made);
-        let expander = expander.map(|basis| Expander::new(basis, model.n_features()));
-        match (&expander, store, rows) {
-            (None, Some(store), _) => scorer.arrange(store),
-            (None, None, Held::Sparse { .. }) => scorer.arrange_sparse(),
-            _ => {}
+        let table = |table: &'a Features| match table.input().basis == model.input.basis {
+            true => Taken::Stored(table.store()),
+            false => raw().unwrap_or(Taken::Stored(table.raw_store())),
+        };
+        let rows = match view.held() {
+            Held::Data(data) => table(data.features()),
+            Held::Features(features) => table(features),
+            Held::Dense { values, width, .. } => raw().unwrap_or(Taken::Dense { values, width }),
+            Held::Sparse { starts, columns, values, .. } => {
+                raw().unwrap_or(Taken::Sparse { starts, columns, values })
+            }
+        };
+        let mut scorer = RowScorer::new(model);
+        match &rows {
+            Taken::Stored(store) => scorer.arrange(store),
+            Taken::Sparse { .. } => scorer.arrange_sparse(),
+            Taken::Dense { .. } | Taken::Raw(..) => {}
         }
-        Source { rows, store, scorer, expander, expanded: Vec::new() }
+        Source { rows, scorer, expanded: Vec::new() }
     }
 
     fn scores(&mut self, row: usize) -> &[f64] {
-        let Source { rows, store, scorer, expander, expanded } = self;
-        if let Some(expander) = expander {
-            load_dense(rows, row, expander.features(), expanded);
-            expander.expand(expanded);
-            return scorer.dense(expanded);
-        }
-        match (rows, store) {
-            (Held::Dense { values, width, .. }, _) => {
-                scorer.dense(&values[row * *width..][..*width])
-            }
-            (Held::Sparse { starts, columns, values, .. }, _) => {
+        let Source { rows, scorer, expanded } = self;
+        match rows {
+            Taken::Dense { values, width } => scorer.dense(&values[row * *width..][..*width]),
+            Taken::Sparse { starts, columns, values } => {
                 let range = starts[row]..starts[row + 1];
                 scorer.sparse(&columns[range.clone()], &values[range])
             }
-            (Held::Data(data), store) => scorer.stored(store.unwrap_or(data.store()), row),
-        }
-    }
-}
-
-/// All raw features of a row.
-fn load_dense(rows: &Held<'_>, row: usize, width: usize, out: &mut Vec<f64>) {
-    out.clear();
-    out.resize(width, 0.0);
-    match rows {
-        Held::Dense { values, width, .. } => out.copy_from_slice(&values[row * *width..][..*width]),
-        Held::Sparse { starts, columns, values, .. } => {
-            for at in starts[row]..starts[row + 1] {
-                out[columns[at] as usize] = values[at];
+            Taken::Stored(store) => scorer.stored(store, row),
+            Taken::Raw(view, expander) => {
+                expanded.clear();
+                expanded.resize(expander.features(), 0.0);
+                view.for_each(row, |column, value| expanded[column as usize] = value);
+                expander.expand(expanded);
+                scorer.dense(expanded)
             }
-        }
-        Held::Data(data) => {
-            data.raw_store().for_each_entry(row, &mut |j, x| out[j as usize] = x);
         }
     }
 }

@@ -291,7 +291,7 @@ fn liblinear(text: &str, path: &Path) -> Parsed<ForeignModel> {
     }
     if classes == 2 && name == CRAMMER_SINGER {
         return Err(format!(
-            "{name} has two planes of two classes, w and v, which are the one plane w - v with the plain hinge and twice the C; give w - v as a JSON of weights, and certify it as an svm with the plain hinge"
+            "{name} has two planes of two classes, w and v, which are the one plane w - v with the plain hinge and twice the C; give w - v as a JSON of weights, with `learner=svm` `loss=hinge`"
         ));
     }
     if bias >= 0.0 && bias != 1.0 {

@@ -1,12 +1,11 @@
 //! The registry: every learner by name, with its parameters. Command-line flags, help, tables in
 //! the documentation and the conformance tests come from here.
 
-use crate::engine::perceptron::{Init, Perceptron};
+use crate::engine::perceptron::Perceptron;
 use crate::engine::response::Response;
 use crate::learn::adaline::Adaline;
 use crate::learn::averaged::Averaged;
 use crate::learn::bayes::{BernoulliBayes, MultinomialBayes, SharedVarianceBayes};
-use crate::learn::descent::search::FewMistakes;
 use crate::learn::descent::{self, Descent};
 use crate::learn::discriminant::{self, Fisher, Lda};
 use crate::learn::hard_margin::HardMargin;
@@ -14,15 +13,17 @@ use crate::learn::ho_kashyap::HoKashyap;
 use crate::learn::least_squares::LeastSquares;
 use crate::learn::perceptron::{self, Deciding};
 use crate::learn::pocket::Pocket;
+use crate::learn::romma::Romma;
 use crate::learn::voted::Voted;
 use crate::loss::Criterion;
 use crate::model::Plane;
-use crate::run::reduction::{OneVsOne, OneVsRest, OneVsRestLast};
-use crate::run::{BinaryLearner, Learner};
+use crate::run::Learner;
+use crate::run::reduction::OneVsRest;
 use linsep_data::error::{Error, Result};
 use std::collections::BTreeMap;
 
 mod abilities;
+mod building;
 mod groups;
 mod optimisers;
 #[doc(hidden)]
@@ -31,6 +32,9 @@ mod settings;
 
 use Ability::ClassWeights;
 pub use abilities::{Abilities, Ability, Only};
+#[doc(hidden)]
+pub use building::family;
+use building::{descend, machines, schemes, search, start, stopping};
 use parameters::*;
 
 /// The learner that is taken where none is named.
@@ -142,6 +146,27 @@ pub const ALL: &[Recipe] = &[
             let (variant, c) = (settings.word(&AGGRESSIVE)?, settings.positive(&C)?);
             let response = Response::PassiveAggressive { variant, c };
             schemes(settings, Perceptron { response, ..stopping(settings)? })
+        },
+    },
+    Recipe {
+        name: "romma",
+        summary: "the shortest plane that keeps what it has learned and gives a wrong row the margin 1",
+        kind: Kind::Online,
+        assumes: "that a plane separates the rows, or nearly so",
+        abilities: Abilities { only: &[], ..groups::STREAMED }.without(&[
+            Ability::Joint,
+            Ability::ClassWeights,
+            Ability::Trace,
+            Ability::MarginBound,
+        ]),
+        parameters: &[ORDER, STOP, DESCENT_SCALE, MACHINES],
+        build: |settings| {
+            let mut romma = Romma { order: settings.word(&ORDER)?, ..Romma::default() };
+            romma.stop = settings.word(&STOP)?;
+            settings.choice(&DESCENT_SCALE)?;
+            romma.scale = settings.word(&DESCENT_SCALE)?;
+            romma.seed = settings.seed;
+            machines(settings, &MACHINES, romma)
         },
     },
     Recipe {
@@ -507,88 +532,6 @@ impl Recipe {
         let pair = |p: &Parameter| (p.name.to_owned(), settings.get(p).to_owned());
         self.parameters.iter().map(pair).collect()
     }
-}
-
-/// Order, start, seed, class weights: what every online learner has.
-fn start(settings: &Settings) -> Result<Perceptron> {
-    Ok(Perceptron {
-        order: settings.word(&ORDER)?,
-        init: match (settings.get(&INIT), &settings.start) {
-            ("zero", _) => Init::Zero,
-            ("random", _) => Init::Random,
-            (_, Some(planes)) => Init::Given(planes.clone()),
-            (file, None) => {
-                return Err(named(&INIT, &format!("the planes of \"{file}\" were not given")));
-            }
-        },
-        seed: settings.seed,
-        balanced: settings.choice(&CLASS_WEIGHT)? == "balanced",
-        ..Perceptron::default()
-    })
-}
-
-/// The same with rate and scale, as the perceptron family has them.
-#[doc(hidden)]
-pub fn family(settings: &Settings) -> Result<Perceptron> {
-    let (rate, scale) = (settings.rate(&ETA)?, settings.word(&SCALE)?);
-    Ok(Perceptron { rate, scale, ..start(settings)? })
-}
-
-/// The same with a stop rule.
-fn stopping(settings: &Settings) -> Result<Perceptron> {
-    Ok(Perceptron { stop: settings.word(&STOP)?, ..family(settings)? })
-}
-
-/// A descent with its scale and class weights.
-fn descend(settings: &Settings, mut descent: Descent) -> Result<Box<dyn Learner>> {
-    settings.choice(&DESCENT_SCALE)?;
-    descent.scale = settings.word(&DESCENT_SCALE)?;
-    descent.balanced = settings.choice(&CLASS_WEIGHT)? == "balanced";
-    Ok(Box::new(descent))
-}
-
-/// The search for few mistakes, which takes no rate and no bounds.
-fn search(settings: &Settings, descent: Descent) -> Result<Box<dyn Learner>> {
-    for parameter in [&AUTO_ETA, &BELOW, &LOWER, &UPPER] {
-        if settings.get(parameter) != parameter.default {
-            return Err(named(parameter, "the number of mistakes is searched, not descended"));
-        }
-    }
-    settings.choice(&DESCENT_SCALE)?;
-    let run = Perceptron {
-        order: descent.order,
-        seed: descent.seed,
-        scale: settings.word(&DESCENT_SCALE)?,
-        balanced: settings.choice(&CLASS_WEIGHT)? == "balanced",
-        ..Perceptron::default()
-    };
-    Ok(Box::new(FewMistakes { run, ..FewMistakes::default() }))
-}
-
-/// A learner under the scheme for K classes that the settings ask for.
-fn schemes(
-    settings: &Settings,
-    learner: impl Learner + BinaryLearner + 'static,
-) -> Result<Box<dyn Learner>> {
-    let given = !matches!(settings.get(&INIT), "zero" | "random");
-    match settings.choice(&MULTICLASS)? {
-        "joint" => Ok(Box::new(learner)),
-        scheme if given => Err(named(&MULTICLASS, &format!("{scheme} cannot start from a file"))),
-        _ => machines(settings, &MULTICLASS, learner),
-    }
-}
-
-/// A learner of one plane under a scheme of separate machines.
-fn machines(
-    settings: &Settings,
-    scheme: &Parameter,
-    learner: impl BinaryLearner + 'static,
-) -> Result<Box<dyn Learner>> {
-    Ok(match settings.choice(scheme)? {
-        "ovo" => Box::new(OneVsOne(learner)),
-        "ovr-k-1" => Box::new(OneVsRestLast(learner)),
-        _ => Box::new(OneVsRest(learner)),
-    })
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The learners that make an objective small, out of settings.
 
+use super::building::machines;
 use super::parameters::*;
-use super::{Settings, machines, named};
+use super::{Settings, named};
 use crate::learn::logistic::{Intercept, Logistic};
 use crate::learn::svm::{CrammerSinger, Svm};
 use crate::run::Learner;

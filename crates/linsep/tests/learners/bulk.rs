@@ -1,10 +1,10 @@
 //! Predictions in bulk have the bits of single ones: every rule, link and input map, from plain memory and
 //! from data sets, dense and sparse, on several threads.
 
-use linsep::data::RowsView;
 use linsep::data::basis::BasisSpec;
 use linsep::data::input::InputMap;
 use linsep::data::read::{ReadOptions, RowSource, read_from};
+use linsep::data::{Features, RowsView};
 use linsep::model::rule::duels;
 use linsep::model::{Plane, Sigmoid};
 use linsep::rng::{Purpose, Stream};
@@ -147,12 +147,14 @@ fn many_rows_have_the_bits_of_single_rows() {
     let other = data.with_other_storage();
     assert_ne!(data.is_dense(), other.is_dense());
     let foreign = with_basis(&data, "poly:2");
+    let features = Features::dense(&values, ROWS, WIDTH).unwrap();
     for (input, own) in inputs(&data) {
         let mut views = vec![
             ("dense memory", RowsView::dense(&values, ROWS, WIDTH).unwrap()),
             ("sparse memory", RowsView::csr(&starts, &columns, &kept, WIDTH).unwrap()),
             ("data", RowsView::from(&data)),
             ("data, other storage", RowsView::from(&other)),
+            ("features", RowsView::from(&features)),
             ("data with another basis", RowsView::from(&foreign)),
         ];
         views.extend(own.as_ref().map(|own| ("data with the basis", RowsView::from(own))));

@@ -23,6 +23,7 @@ mod pausing;
 mod peers;
 mod penalties;
 mod platt;
+mod romma;
 mod rounds;
 mod sampling;
 

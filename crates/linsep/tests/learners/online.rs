@@ -22,7 +22,9 @@ fn row_by_row() -> Vec<Variant> {
             variant.settings.set("pace", "row");
         }
         let eta = if variant.recipe.name == "adaline" { "0.01" } else { "3/(3+k)" };
-        variant.settings.set("eta", eta);
+        if variant.value("eta").is_some() {
+            variant.settings.set("eta", eta);
+        }
     }
     all
 }

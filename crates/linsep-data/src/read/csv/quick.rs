@@ -2,9 +2,10 @@
 //! unusual ends the quick way, and the record is then read with care from its start, so that there is
 //! one place that judges faults. What the quick way accepts, the careful one reads in the same way.
 
-use super::{Action, Parser, RowFacts, is_missing, label_name};
+use super::{Action, Parser, RowFacts};
 use crate::matrix::{OpenRow, Stage};
 use crate::read::scan::{Marks, Walk};
+use crate::table::labels::{is_missing, label_name};
 use linsep_kernels::number;
 
 /// Where the quick way stands in a piece.

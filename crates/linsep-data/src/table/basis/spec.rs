@@ -4,8 +4,8 @@ use super::{Basis, Degree, Gaussians, count_powers, term_name};
 use crate::Dataset;
 use crate::error::{Code, Error, Result};
 use crate::input::no_column;
-use crate::read::ColumnRef;
 use crate::rng::{Purpose, Stream};
+use crate::table::columns::ColumnRef;
 use linsep_proof::{MOST_DEGREE, MOST_TERMS};
 use std::collections::HashSet;
 

@@ -1,9 +1,29 @@
 //! Data: rows, classes, names, weights, where they came from and how they were read.
 
+pub mod basis;
+pub(crate) mod columns;
+mod digest;
+mod features;
+pub mod generate;
+pub mod input;
+pub mod inspect;
+pub(crate) mod labels;
+mod origin;
+pub mod scale;
+pub mod split;
+mod view;
+
+pub use features::Features;
+pub use origin::Origin;
+#[doc(hidden)]
+pub use view::Held;
+pub use view::RowsView;
+
 use crate::error::{Code, Error, Place, Problem, Result};
-use crate::input::InputMap;
 use crate::matrix::{Stage, Staging, Store};
-use crate::{Features, Origin, digest, read};
+use input::InputMap;
+use labels::{Dictionary, Parts, assemble, choose_positive, label_name};
+use linsep_kernels::number;
 use linsep_proof::digest::Version;
 use linsep_proof::{DataIdentity, ReadingField};
 
@@ -228,7 +248,7 @@ impl Dataset {
     pub fn with_positive(mut self, positive: &str) -> Result<Dataset> {
         let mut targets = std::mem::take(&mut self.targets);
         let file = self.origin.files().next().unwrap_or("").to_owned();
-        read::collect::choose_positive(&mut self, &mut targets, positive, &file)?;
+        choose_positive(&mut self, &mut targets, positive, &file)?;
         self.targets = targets;
         Ok(self)
     }
@@ -258,7 +278,7 @@ impl Dataset {
 pub struct DatasetBuilder {
     staging: Staging,
     store: Store,
-    labels: read::Dictionary,
+    labels: Dictionary,
     weights: Vec<f64>,
     weighted: bool,
     width: usize,
@@ -271,7 +291,7 @@ impl DatasetBuilder {
         DatasetBuilder {
             staging: Staging::new(width),
             store: Store::empty(),
-            labels: read::Dictionary::default(),
+            labels: Dictionary::default(),
             weights: Vec::new(),
             weighted: false,
             width,
@@ -345,7 +365,7 @@ impl DatasetBuilder {
                 names.len()
             )));
         }
-        read::collect::assemble(read::collect::Parts {
+        assemble(Parts {
             store: self.store,
             labels: self.labels,
             weights: self.weighted.then_some(self.weights),
@@ -369,13 +389,13 @@ impl DatasetBuilder {
             return Err(Error::data(Code::NOT_FINITE, Code::NOT_FINITE.title(), place));
         }
         if value != 0.0 {
-            self.staging.push(column, value, read::number::places_of(value));
+            self.staging.push(column, value, number::places_of(value));
         }
         Ok(())
     }
 
     fn end_row(&mut self, label: &str, weight: f64) -> Result<()> {
-        let code = self.labels.number(label.as_bytes(), read::csv::label_name);
+        let code = self.labels.number(label.as_bytes(), label_name);
         self.labels.codes.push(code);
         self.weights.push(weight);
         self.staging.end_row();

@@ -23,10 +23,10 @@ pub use expander::Expander;
 pub use spec::BasisSpec;
 
 use super::input::InputMap;
-use super::read::number;
 use super::{Dataset, Features};
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::matrix::{Stage, Staging, Store};
+use linsep_kernels::number;
 use linsep_proof::{MOST_DEGREE, MOST_TERMS};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::HashSet;

@@ -4,7 +4,7 @@
 //! row rise and stay below the width. So whoever goes over it checks nothing but the width.
 
 use crate::error::{Code, Error, Place, Problem, Result};
-use crate::table::Dataset;
+use crate::table::{Dataset, Features};
 
 /// Rows of raw features without labels.
 ///
@@ -29,6 +29,19 @@ pub enum Held<'a> {
     Sparse { starts: &'a [usize], columns: &'a [u32], values: &'a [f64], width: usize },
     /// The raw features of a data set.
     Data(&'a Dataset),
+    /// Those of a table without labels.
+    Features(&'a Features),
+}
+
+impl<'a> Held<'a> {
+    /// The features of a table, with labels or without.
+    pub fn features(self) -> Option<&'a Features> {
+        match self {
+            Held::Data(data) => Some(data.features()),
+            Held::Features(features) => Some(features),
+            _ => None,
+        }
+    }
 }
 
 impl<'a> RowsView<'a> {
@@ -93,6 +106,7 @@ impl<'a> RowsView<'a> {
             Held::Dense { rows, .. } => rows,
             Held::Sparse { starts, .. } => starts.len() - 1,
             Held::Data(data) => data.n_rows(),
+            Held::Features(features) => features.n_rows(),
         }
     }
 
@@ -101,6 +115,7 @@ impl<'a> RowsView<'a> {
         match self.0 {
             Held::Dense { width, .. } | Held::Sparse { width, .. } => width,
             Held::Data(data) => data.raw_store().width(),
+            Held::Features(features) => features.raw_store().width(),
         }
     }
 
@@ -121,6 +136,7 @@ impl<'a> RowsView<'a> {
                 entries.for_each(|at| one(columns[at], values[at]));
             }
             Held::Data(data) => data.raw_store().for_each_entry(row, &mut one),
+            Held::Features(features) => features.raw_store().for_each_entry(row, &mut one),
         }
     }
 
@@ -144,6 +160,12 @@ fn check_size(rows: usize, columns: usize) -> Result<()> {
     match rows.max(columns) > most {
         true => Err(Error::usage(format!("{rows} rows of {columns} columns: {most} are the most"))),
         false => Ok(()),
+    }
+}
+
+impl<'a> From<&'a Features> for RowsView<'a> {
+    fn from(features: &'a Features) -> RowsView<'a> {
+        RowsView(Held::Features(features))
     }
 }
 

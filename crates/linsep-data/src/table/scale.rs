@@ -15,10 +15,10 @@
 //! step of a row and leaves signs alone.
 
 use super::Dataset;
-use super::read::words;
 use crate::error::{Error, Result};
 use crate::matrix::with_rows;
 use crate::matrix::{Row, Rows};
+use crate::words;
 
 words! {
     /// How columns are scaled while learning. The model speaks of raw features in every case.
