@@ -16,14 +16,19 @@ pub fn strict<T: Serialize + DeserializeOwned>(bytes: &[u8]) -> Result<T, String
 }
 
 /// A value from parsed JSON.
-pub fn typed<T: Serialize + DeserializeOwned>(value: Value) -> Result<T, String> {
+pub fn typed<T: Serialize + DeserializeOwned>(parsed: &impl Serialize) -> Result<T, String> {
+    let value = serde_json::to_value(parsed).map_err(|e| e.to_string())?;
     let typed = T::deserialize(&value).map_err(|e| e.to_string())?;
     has_form(&value, &typed)?;
     Ok(typed)
 }
 
-/// JSON text in which no object has a key twice.
-pub fn parse(bytes: &[u8]) -> Result<Value, String> {
+/// Parsed JSON, for those who have to change it before it has its form. No object has a key twice.
+pub fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    T::deserialize(parse(bytes)?).map_err(|e| e.to_string())
+}
+
+fn parse(bytes: &[u8]) -> Result<Value, String> {
     serde_json::from_slice::<Strict>(bytes).map(|strict| strict.0).map_err(|e| e.to_string())
 }
 

@@ -61,11 +61,11 @@ fn models_with_the_first_version_of_the_digest_go_on() {
     room.run("verify three.linsep examples/iris.csv").exits(1).silent();
     let resume = "--resume three.linsep --epochs 7 -o resumed.linsep";
     train(&room, &format!("{resume} examples/iris.csv"));
-    assert_eq!(room.read("resumed.linsep"), room.read("seven.linsep"));
+    assert_eq!(room.bytes("resumed.linsep"), room.bytes("seven.linsep"));
     let changed = room.read("examples/iris.csv").replacen("5.1", "5.2", 1);
     room.write("changed.csv", &changed);
     train(&room, &format!("{resume} changed.csv"));
-    assert_ne!(room.read("resumed.linsep"), room.read("seven.linsep"));
+    assert_ne!(room.bytes("resumed.linsep"), room.bytes("seven.linsep"));
 }
 
 #[test]

@@ -280,7 +280,8 @@ fn header_of(bytes: &[u8]) -> Refused<(Header, &[u8])> {
     if header.first() != Some(&b'{') || length % 8 != 0 {
         return Err("the header is no JSON object that is padded to a multiple of 8 bytes".into());
     }
-    let Value::Object(fields) = form::parse(header).map_err(|e| format!("the header: {e}"))? else {
+    let Value::Object(fields) = form::parsed(header).map_err(|e| format!("the header: {e}"))?
+    else {
         return Err("the header is no JSON object".into());
     };
     let mut header = Header::default();
@@ -288,9 +289,9 @@ fn header_of(bytes: &[u8]) -> Refused<(Header, &[u8])> {
         let shown = linsep_data::error::printable(name.as_bytes(), 40);
         let wrong = |e| format!("the header says of \"{shown}\": {e}");
         if name == METADATA {
-            header.metadata = form::typed(value).map_err(wrong)?;
+            header.metadata = form::typed(&value).map_err(wrong)?;
         } else {
-            let entry = form::typed(value).map_err(wrong)?;
+            let entry = form::typed(&value).map_err(wrong)?;
             header.entries.insert(name, entry);
         }
     }

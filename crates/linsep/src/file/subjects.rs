@@ -243,11 +243,11 @@ fn put(claim: &mut Claim, one: FloatPlane, each: Vec<FloatPlane>) {
 
 /// The certificate of a file of version 2, with the planes that its claims refer to.
 pub(super) fn resolve(model: &LinearModel, bytes: &[u8]) -> Result<CertificateFile, String> {
-    let mut value = form::parse(bytes)?;
+    let mut value: Value = form::parsed(bytes)?;
     let claims = value.get_mut("claims").and_then(Value::as_array_mut);
     let references: Vec<Option<Subject>> =
         claims.into_iter().flatten().map(take_reference).collect();
-    let mut file: CertificateFile = form::typed(value)?;
+    let mut file: CertificateFile = form::typed(&value)?;
     if file.format != FORMAT_2 || !file.bias {
         return Err(format!("the certificate is not a {FORMAT_2} with biases"));
     }

@@ -88,7 +88,7 @@ impl Parts {
 /// A file of this header and data with the right checksum, wherever the header says that it stands.
 fn sealed(header: &str, data: Vec<u8>) -> Vec<u8> {
     let mut header = header.to_owned();
-    while header.len() % 8 != 0 {
+    while !header.len().is_multiple_of(8) {
         header.push(' ');
     }
     let start = header.len() + 8;

@@ -233,7 +233,7 @@ fn a_visit_goes_down_the_gradient_of_its_row() {
             // A task of this row alone, after a step that brings the plane off 0.
             let one = Task::new(data.clone()).with_rows(Some([row as u32].into()));
             let mut run = descent.start(&one).unwrap();
-            let state = String::from_utf8(run.save().as_bytes().to_vec()).unwrap();
+            let state = run.save();
             run.restore(&with_plane(&state, &start)).unwrap();
             run.advance(Budget::visits(1));
             let after = run.model().planes.remove(0);
@@ -266,13 +266,12 @@ fn a_visit_goes_down_the_gradient_of_its_row() {
 }
 
 /// The saved state of a run with another plane in it.
-fn with_plane(state: &str, plane: &Plane) -> linsep::State {
-    let mut value: serde_json::Value = serde_json::from_str(state).unwrap();
-    let mut run: serde_json::Value = serde_json::from_str(value["run"].as_str().unwrap()).unwrap();
+fn with_plane(state: &linsep::State, plane: &Plane) -> linsep::State {
+    let mut value = serde_json::to_value(state).unwrap();
     let bits: Vec<u64> = plane.weights.iter().map(|w| w.to_bits()).collect();
+    let run = &mut value["run"];
     run["planes"][0]["v"] = bits.into();
     run["planes"][0]["b"] = plane.bias.to_bits().into();
-    value["run"] = run.to_string().into();
     linsep::State::from_bytes(serde_json::to_vec(&value).unwrap())
 }
 
