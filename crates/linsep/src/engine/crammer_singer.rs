@@ -122,7 +122,7 @@ impl CrammerSinger {
     fn see(&mut self, joint: &Joint, wanted: f64, settled: bool) {
         let before = self.gap.relative();
         // Only what may be near enough is worth a look in binary64.
-        match with_work!(&self.work, descent => descent.glance(joint)) {
+        match with_work!(&self.work, descent => descent.cheap_gap(joint)) {
             Some(gap) if gap.relative() > wanted.max(SINGLE) => self.gap = gap,
             _ => {
                 let look = self.look(joint);
@@ -415,7 +415,7 @@ impl<T: Real> Descent<T> {
     }
 
     /// The gap in the sums that binary32 gives, with the planes in motion.
-    fn glance(&self, joint: &Joint) -> Option<Gap> {
+    fn cheap_gap(&self, joint: &Joint) -> Option<Gap> {
         if size_of::<T>() > 4 || joint.intercept == Intercept::Free {
             return None;
         }
