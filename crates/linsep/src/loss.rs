@@ -307,17 +307,12 @@ impl RowLoss {
     pub(crate) fn is(&self, criterion: Criterion) -> bool {
         self.criterion() == Some(criterion)
     }
-}
 
-impl From<Criterion> for RowLoss {
-    fn from(criterion: Criterion) -> RowLoss {
-        RowLoss::Criterion(criterion)
-    }
-}
-
-impl From<Arc<dyn MarginLoss>> for RowLoss {
-    fn from(loss: Arc<dyn MarginLoss>) -> RowLoss {
-        RowLoss::Custom(loss)
+    fn inner(&self) -> &dyn MarginLoss {
+        match self {
+            RowLoss::Criterion(criterion) => criterion,
+            RowLoss::Custom(loss) => loss.as_ref(),
+        }
     }
 }
 
@@ -351,15 +346,6 @@ impl MarginLoss for RowLoss {
             for (_, slope) in terms.iter_mut().filter(|(value, _)| !value.is_finite()) {
                 *slope = f64::NAN;
             }
-        }
-    }
-}
-
-impl RowLoss {
-    fn inner(&self) -> &dyn MarginLoss {
-        match self {
-            RowLoss::Criterion(criterion) => criterion,
-            RowLoss::Custom(loss) => loss.as_ref(),
         }
     }
 }
