@@ -49,13 +49,12 @@ impl Bound {
 /// The prediction of each row, and what shows that it is final.
 ///
 /// ```
-/// use linsep::learn::finality::final_rows;
+/// use linsep::select::flips::final_rows;
 /// use linsep::learn::logistic::Logistic;
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let rows = [[0.], [1.], [2.], [3.], [4.], [5.]];
 /// let data = Dataset::from_rows(&rows, &["low", "low", "up", "low", "up", "up"])?;
-/// let mut logistic = Logistic::default();
-/// logistic.settings.gap = 1e-9;
+/// let logistic = Logistic::default().with_gap(1e-9);
 /// let task = Task::new(data);
 /// let fit = logistic.fit(&task, &Limits::default(), &mut ())?;
 /// let found = final_rows(&fit.certificate.claims, &fit.model, &task)?;

@@ -21,7 +21,7 @@ use std::ops::ControlFlow;
 ///
 /// ```
 /// use linsep::learn::perceptron::{Order, Perceptron};
-/// use linsep::learn::stream::OnePass;
+/// use linsep::select::stream::OnePass;
 /// use linsep::{Dataset, Stop};
 /// let mut learner = Perceptron::default();
 /// learner.order = Order::Cyclic;

@@ -171,7 +171,7 @@ impl Descent {
         let fine = |x: f64| x.is_finite() && x >= 0.0;
         if self.loss.is(Criterion::Mistakes) {
             return Err(Error::usage(
-                "the number of mistakes has no slope to descend; it is searched (learn::search)",
+                "the number of mistakes has no slope to descend; it is searched (learn::descent::search)",
             ));
         }
         if let Some(bound) = self.loss.curvature_bound()
