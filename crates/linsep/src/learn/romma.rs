@@ -40,7 +40,7 @@ use linsep_data::scale::{Scaler, Scaling};
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let and = Dataset::from_rows(&[[0., 0.], [0., 1.], [1., 0.], [1., 1.]], &["0", "0", "0", "1"])?;
 /// let fit = Romma::default().fit(&Task::new(and), &Limits::default(), &mut ())?;
-/// assert_eq!(fit.model.predict(&[1., 1.]), "1");
+/// assert_eq!(fit.model.predict(&[1., 1.])?, "1");
 /// # Ok::<(), linsep::Error>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use std::str::FromStr;
 /// A lower or an upper bound on weights: one for all columns, and others for some.
 ///
 /// ```
-/// use linsep::learn::bounds::Bound;
+/// use linsep::learn::optimising::Bound;
 /// let bound: Bound = "0,age=-1".parse()?;
 /// assert_eq!(bound.all, Some(0.0));
 /// assert_eq!(bound.columns, [("age".to_owned(), -1.0)]);

@@ -32,7 +32,7 @@ use std::sync::{Arc, Mutex};
 /// wins. With two classes there is one plane.
 ///
 /// ```
-/// use linsep::learn::multiclass::OneVsRest;
+/// use linsep::run::reduction::OneVsRest;
 /// use linsep::learn::perceptron::Perceptron;
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let rows = [[0.0, 3.0], [1.0, 3.0], [3.0, 0.0], [3.0, 1.0], [-3.0, -3.0], [-3.0, -2.0]];
@@ -63,7 +63,7 @@ impl<L: BinaryLearner> Learner for OneVsRestLast<L> {
 /// One-versus-one: a plane for each pair of classes, learned from their rows; the most duels won win.
 ///
 /// ```
-/// use linsep::learn::multiclass::OneVsOne;
+/// use linsep::run::reduction::OneVsOne;
 /// use linsep::learn::perceptron::Perceptron;
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// // On a line the middle class is not separable from the rest, but every pair is.

@@ -49,7 +49,7 @@ impl Bound {
 /// The prediction of each row, and what shows that it is final.
 ///
 /// ```
-/// use linsep::learn::finality::final_rows;
+/// use linsep::select::flips::final_rows;
 /// use linsep::learn::logistic::Logistic;
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let rows = [[0.], [1.], [2.], [3.], [4.], [5.]];

@@ -38,7 +38,7 @@ use std::sync::OnceLock;
 /// The search for few mistakes: a pocket run, then moves of single weights.
 ///
 /// ```
-/// use linsep::learn::search::FewMistakes;
+/// use linsep::learn::descent::search::FewMistakes;
 /// use linsep::{Claim, Dataset, Learner, Limits, Task};
 /// let rows = [[0., 0.], [0., 1.], [1., 0.], [1., 1.]];
 /// let xor = Task::new(Dataset::from_rows(&rows, &["0", "1", "1", "0"])?);
