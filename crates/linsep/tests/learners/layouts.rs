@@ -28,7 +28,7 @@ fn data(rows: usize, columns: usize, share: f64, levels: u64) -> Arc<Dataset> {
     Arc::new(builder.finish().unwrap())
 }
 
-/// Bytes of one value in each of so many rows: few enough for a sparse copy of dense rows.
+/// Dense rows with so few values that are not 0 that a sparse copy pays.
 fn mostly_zeros() -> Arc<Dataset> {
     let data = data(1200, 40, 0.2, 200);
     assert!(data.is_dense() && data.layouts().held().is_empty());
@@ -36,7 +36,12 @@ fn mostly_zeros() -> Arc<Dataset> {
 }
 
 fn logistic(settings: &[(&str, &str)]) -> Box<dyn Learner> {
+    seeded(settings, 0)
+}
+
+fn seeded(settings: &[(&str, &str)], seed: u64) -> Box<dyn Learner> {
     let mut all = Settings::default();
+    all.seed = seed;
     settings.iter().for_each(|(flag, value)| all.set(flag, value));
     Recipe::find("logistic").unwrap().build(&all).unwrap()
 }
@@ -99,7 +104,7 @@ fn together(make: impl Fn() -> Arc<Dataset>, learner: &dyn Learner, threads: usi
 
 #[test]
 fn shared_copies_change_no_bit() {
-    let dense = || data(6000, 40, 0.9, 180);
+    let dense = || data(19_000, 56, 0.9, 180);
     let wide = || data(400, 1200, 0.16, 150);
     for threads in [1, 2] {
         for settings in [&[OVR][..], &[OVR, ("intercept", "none"), ("solver", "dual")]] {
@@ -117,7 +122,8 @@ fn shared_copies_change_no_bit() {
 fn five_binary_problems_share_one_permuted_copy() {
     let data = data(600, 1500, 0.1, 150);
     assert!(data.nonzeros() > 1 << 16 && !data.is_dense(), "too small for a copy");
-    let learner = logistic(&[OVR, ("intercept", "none"), ("solver", "dual")]);
+    let settings = [OVR, ("intercept", "none"), ("solver", "dual")];
+    let learner = logistic(&settings);
     let run = learner.start(&Task::new(data.clone())).unwrap();
     let held = data.layouts().held();
     assert_eq!(names(&data), ["permuted rows"]);
@@ -132,8 +138,7 @@ fn five_binary_problems_share_one_permuted_copy() {
     let half: Arc<[u32]> = (0..300).collect();
     let fold = learner.start(&Task::new(data.clone()).with_rows(Some(half))).unwrap();
     assert_eq!(names(&data), ["permuted rows"; 2]);
-    let seed = [OVR, ("intercept", "none"), ("solver", "dual"), ("seed", "9")];
-    let other = logistic(&seed).start(&Task::new(data.clone())).unwrap();
+    let other = seeded(&settings, 9).start(&Task::new(data.clone())).unwrap();
     assert_eq!(names(&data), ["permuted rows"; 3]);
     // Each is freed with the last of its runs.
     drop((fold, other, run));
