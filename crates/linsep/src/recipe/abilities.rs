@@ -298,7 +298,7 @@ mod tests {
                 let setting = named(only.setting).unwrap_or_else(|| panic!("{name} {only:?}"));
                 let known =
                     |value: &&str| *value == setting.default || setting.words.contains(value);
-                assert!(only.values.iter().all(|value| known(value)), "{name} {only:?}");
+                assert!(only.values.iter().all(known), "{name} {only:?}");
                 assert!(recipe.has(only.ability), "{name} {only:?}");
             }
             assert_eq!(recipe.has(Ability::Certify), !recipe.abilities.losses.is_empty(), "{name}");

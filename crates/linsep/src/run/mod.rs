@@ -21,7 +21,7 @@ use crate::density::Density;
 use crate::model::LinearModel;
 use ability::{BoundsMargin, BoundsObjective, CarriesOn, Generates, Seeks, Traces, WarmStarts};
 use linsep_data::Dataset;
-use linsep_data::error::Result;
+use linsep_data::error::{Error, Result};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -73,9 +73,16 @@ impl Task {
     #[doc(hidden)]
     pub fn active_rows(&self) -> Result<Vec<u32>> {
         self.data.require_two_classes()?;
-        let all = 0..self.data.n_rows() as u32;
-        let given: Vec<u32> =
-            self.rows.as_ref().map_or_else(|| all.collect(), |rows| rows.to_vec());
+        let n_rows = self.data.n_rows();
+        let given: Vec<u32> = match &self.rows {
+            None => (0..n_rows as u32).collect(),
+            Some(rows) => rows.to_vec(),
+        };
+        if let Some(row) = given.iter().find(|&&row| row as usize >= n_rows) {
+            return Err(Error::usage(format!(
+                "a task asks for row {row} of data that has {n_rows} rows, counted from 0"
+            )));
+        }
         Ok(given.into_iter().filter(|&row| self.data.weight(row as usize) > 0.0).collect())
     }
 }

@@ -135,7 +135,8 @@ impl Driver for GramNewton {
         let Evaluated { loss, sides, beside: Curvature(below) } = merged;
         let (penalty, intercept) = (&self.objective.penalty, self.objective.intercept);
         let primal = loss + penalty.value(&self.candidate, intercept);
-        if let Some(direction) = self.direction.take_if(|_| !(primal < self.primal)) {
+        let fell = primal < self.primal;
+        if let Some(direction) = self.direction.take_if(|_| !fell) {
             self.halvings += 1;
             self.try_along(&direction);
             self.direction = Some(direction);

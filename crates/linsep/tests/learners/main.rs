@@ -27,6 +27,7 @@ mod reductions;
 mod romma;
 mod rounds;
 mod sampling;
+mod task_rows;
 
 #[path = "../support/brute.rs"]
 mod brute;

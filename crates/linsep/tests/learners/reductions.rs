@@ -140,8 +140,8 @@ fn a_duel_is_the_learner_on_its_two_classes() {
             // The machine of Crammer and Singer has a loss of its own, also for two classes.
             let own = ["joint", "crammer-singer"];
             if classes.len() == 2 && scheme.is_some_and(|scheme| !own.contains(&scheme)) {
-                let joint =
-                    !["voted", "logistic", "svm", "hard-margin"].contains(&variant.recipe.name);
+                let joint = !["voted", "romma", "logistic", "svm", "hard-margin"]
+                    .contains(&variant.recipe.name);
                 let alone = if joint { "joint" } else { "ovr" };
                 let plain = fit(variant.learner_with("multiclass", alone).as_ref(), &task);
                 let found = fit(variant.learner().as_ref(), &task);

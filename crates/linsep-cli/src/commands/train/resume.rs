@@ -74,17 +74,13 @@ impl Resume {
         }
         let file = ModelFile::from_bytes(&bytes, path, limit)?;
         let Some(run) = file.run else {
-            let why = match Recipe::find(&file.learner) {
-                Ok(recipe) if !recipe.has(Ability::CarryOn) => {
-                    recipe.cannot(Ability::CarryOn).to_string()
-                }
-                _ => "--init starts from the planes of a model".to_owned(),
-            };
-            return Err(Error::usage(format!(
-                "--resume: {} holds no run to go on with; {why}",
-                path.display()
-            ))
-            .into());
+            let mut words = format!("--resume: {} holds no run to go on with; ", path.display());
+            let recipe = Recipe::find(&file.learner).ok();
+            if let Some(recipe) = recipe.filter(|recipe| !recipe.has(Ability::CarryOn)) {
+                words += &format!("{}; ", recipe.cannot(Ability::CarryOn));
+            }
+            words += "--init starts another run from the planes of a model";
+            return Err(Error::usage(words).into());
         };
         let done = Earlier::default()
             .with_epochs(file.epochs)
