@@ -411,8 +411,10 @@ mod tests {
 
     /// Rows of one-byte codes, one value in five not 0.
     fn mostly_zeros() -> Dataset {
-        let value =
-            |i: usize, j: usize| if (i + j) % 5 == 0 { (1 + (i * j) % 90) as f64 } else { 0.0 };
+        let value = |i: usize, j: usize| match (i + j) % 5 {
+            0 => (1 + (i * j) % 90) as f64,
+            _ => 0.0,
+        };
         let rows: Vec<Vec<f64>> =
             (0..5000).map(|i| (0..19).map(|j| value(i, j)).collect()).collect();
         let labels: Vec<&str> = (0..rows.len()).map(|i| ["a", "b"][i % 2]).collect();
