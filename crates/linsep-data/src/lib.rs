@@ -2,7 +2,7 @@
 //!
 //! [`Features`] are rows of numbers, a [`Dataset`] adds labels and weights. They are made from files
 //! ([`read`]), from arrays ([`door`]), row by row ([`DatasetBuilder`]) or at random ([`generate`]); data sets
-//! are written by [`write`]. Values are held in the narrowest encoding that
+//! are written by [`mod@write`]. Values are held in the narrowest encoding that
 //! loses none of them, so memory and time follow from the values alone, not from where they came from.
 //! Nothing here knows of learners.
 

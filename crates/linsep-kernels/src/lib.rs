@@ -336,14 +336,14 @@ kernels! {
         });
     }
 
-    /// w[index] += a · value.
+    /// `w[index] += a · value`.
     fn axpy_sparse(a: f64, indices: &[u32], values: &[f64], w: &mut [f64]) {
         for (&index, value) in indices.iter().zip(values) {
             w[index as usize] += a * value;
         }
     }
 
-    /// w[index] += (a · scale[index]) · value.
+    /// `w[index] += (a · scale[index]) · value`.
     fn axpy_sparse_scaled(a: f64, scale: &[f64], indices: &[u32], values: &[f64], w: &mut [f64]) {
         for (&index, value) in indices.iter().zip(values) {
             let j = index as usize;

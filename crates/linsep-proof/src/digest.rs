@@ -2,8 +2,8 @@
 //!
 //! Rows are taken in blocks of 4,096. Each block is written as bytes and hashed with SHA-256; the digest
 //! is the SHA-256 of the hashes of all blocks. So it is computed on all cores, and by workers that hold
-//! only some blocks. What the bytes of a row are depends on the [`Version`]: [`second`] has those of
-//! new files, [`first`] those of files of version 0.1. Either way labels and values that are not 0 enter,
+//! only some blocks. What the bytes of a row are depends on the [`Version`]: `second` has those of
+//! new files, `first` those of files of version 0.1. Either way labels and values that are not 0 enter,
 //! with their columns; names, width, weights, file format and storage do not.
 
 mod first;

@@ -7,7 +7,7 @@ macro_rules! setters {
     ($name:ident { $($setter:ident => $field:ident: $type:ty),* $(,)? }) => {
         impl $name {
             $(
-                #[doc = concat!("The same with another [`", stringify!($field), "`](Self::", stringify!($field), ").")]
+                #[doc = concat!("The same with another `", stringify!($field), "`.")]
                 #[must_use]
                 pub fn $setter(mut self, $field: $type) -> Self {
                     self.$field = $field;

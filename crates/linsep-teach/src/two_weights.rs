@@ -9,7 +9,7 @@
 //! batch     after each pass over all rows:      w −= η ∇J(w)
 //! ```
 //!
-//! With one feature the single-sample run is that of [`super::perceptron::Perceptron`] in cyclic order
+//! With one feature the single-sample run is that of `linsep::learn::perceptron::Perceptron` in cyclic order
 //! on columns as they are, to the last bit; tests say so. What is here beside it is the run without a
 //! bias, and the steps of any criterion.
 //!

@@ -58,6 +58,7 @@ pub use labels::Labels;
 
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::input::{InputColumn, InputMap};
+use crate::matrix::RowCopies;
 use crate::table::columns::ReadingChoice;
 use crate::{Features, Origin, Reading};
 use linsep_kernels::number;
@@ -201,7 +202,7 @@ impl Features {
             encode::store(&source, decimal, options.threads, options.max_memory)
                 .map_err(|error| named(error, options.names.as_deref()))?;
         Ok(Features {
-            store,
+            store: RowCopies::new(store),
             expansion: None,
             input: options.input_map(&source),
             reading: Reading { decimal, binary64 },

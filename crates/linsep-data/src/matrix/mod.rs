@@ -7,6 +7,7 @@
 
 pub mod bundle;
 mod gather;
+pub mod layouts;
 pub mod panel;
 pub mod profile;
 pub mod rows;
@@ -16,6 +17,7 @@ pub mod values;
 
 pub use bundle::{Bundle, Products};
 pub use gather::CodeRows;
+pub use layouts::{Layout, LayoutKey, Layouts, RowCopies};
 pub use linsep_kernels as kernel;
 pub use rows::{Dense, Offsets, Row, Rows, Sparse};
 pub use staging::{Stage, Staging};
@@ -23,7 +25,7 @@ pub use table::{OpenRow, TableStaging};
 pub use values::Kind;
 
 use profile::Profile;
-use values::{Codes, Values};
+use values::Values;
 
 /// All rows of a data set, or of a block of one.
 #[derive(Clone, Debug)]
@@ -286,65 +288,6 @@ impl Store {
             Shape::Dense(dense) => Shape::Sparse(to_sparse(&dense, profile)),
             Shape::Sparse(sparse) => Shape::Dense(to_dense(sparse, self.width, profile)),
         };
-    }
-}
-
-/// Rows of one-byte codes that are mostly zeros, as sparse rows: small as they are, but slow to go over
-/// again and again.
-impl Store {
-    pub fn sparse_copy(&self, threads: usize) -> Option<Store> {
-        let Shape::Dense(dense) = &self.shape else { return None };
-        let Codes::Table8(codes) = &dense.values.codes else { return None };
-        if dense.width == 0 || 3 * self.nonzeros >= self.held_values() {
-            return None;
-        }
-        const ROWS: usize = 4096;
-        let blocks = crate::parallel::parallel_map(self.rows.div_ceil(ROWS), threads, |block| {
-            let rows = block * ROWS..((block + 1) * ROWS).min(self.rows);
-            let likely = (self.nonzeros as usize / self.rows + 8) * rows.len();
-            let (mut ends, mut indices, mut kept) = (
-                Vec::with_capacity(rows.len()),
-                Vec::with_capacity(likely),
-                Vec::with_capacity(likely),
-            );
-            for row in
-                codes[rows.start * dense.width..rows.end * dense.width].chunks_exact(dense.width)
-            {
-                let before = indices.len();
-                let (eights, rest) = row.as_chunks::<8>();
-                for (k, eight) in eights.iter().enumerate() {
-                    let mut word = u64::from_le_bytes(*eight);
-                    // The codes that are not 0, from the lowest byte on.
-                    while word != 0 {
-                        let byte = word.trailing_zeros() / 8;
-                        indices.push((8 * k) as u32 + byte);
-                        kept.push(eight[byte as usize]);
-                        word &= !(0xff << (8 * byte));
-                    }
-                }
-                for (j, &code) in rest.iter().enumerate().filter(|(_, code)| **code != 0) {
-                    indices.push((8 * eights.len() + j) as u32);
-                    kept.push(code);
-                }
-                ends.push(indices.len() - before);
-            }
-            (ends, indices, kept)
-        });
-        let mut offsets = Offsets::new();
-        let (mut indices, mut kept) = (Vec::new(), Vec::new());
-        indices.reserve_exact(self.nonzeros as usize);
-        kept.reserve_exact(self.nonzeros as usize);
-        for (ends, part, codes) in blocks {
-            ends.into_iter().for_each(|len| offsets.push(len));
-            indices.extend(part);
-            kept.extend(codes);
-        }
-        let values = Values {
-            codes: Codes::Table8(kept),
-            ..Values::zeros(Kind::Ones, 0, dense.values.table.clone(), vec![1.0])
-        };
-        let shape = Shape::Sparse(Sparse { offsets, indices, values });
-        Some(Store { shape, profile: self.profile.clone(), ..*self })
     }
 }
 

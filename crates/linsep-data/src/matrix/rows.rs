@@ -107,6 +107,15 @@ impl Offsets {
         Offsets { base: vec![0], relative: vec![0] }
     }
 
+    /// No row starts yet, with memory for those of so many rows.
+    pub(crate) fn with_capacity(rows: usize) -> Offsets {
+        let mut base = Vec::with_capacity(rows / OFFSET_BLOCK + 1);
+        let mut relative = Vec::with_capacity(rows + 1);
+        base.push(0);
+        relative.push(0);
+        Offsets { base, relative }
+    }
+
     #[inline]
     pub fn rows(&self) -> usize {
         self.relative.len() - 1

@@ -25,7 +25,7 @@ pub use spec::BasisSpec;
 use super::input::InputMap;
 use super::{Dataset, Features};
 use crate::error::{Code, Error, Place, Problem, Result};
-use crate::matrix::{Stage, Staging, Store};
+use crate::matrix::{RowCopies, Stage, Staging, Store};
 use linsep_kernels::number;
 use linsep_proof::{MOST_DEGREE, MOST_TERMS};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -391,7 +391,8 @@ impl Features {
             _ => Ok(()),
         };
         let store = basis.expand(&self.store, &self.input, |row| self.place_of(row), check)?;
-        let raw = Arc::new(std::mem::replace(&mut self.store, store));
+        let raw = std::mem::replace(&mut self.store, RowCopies::new(store));
+        let raw = Arc::new(raw.into_store());
         self.expansion = Some(Expansion { raw, claimed: basis.claimed() });
         Ok(())
     }
@@ -399,7 +400,7 @@ impl Features {
     /// Goes back to the values before basis functions.
     pub(crate) fn contract(&mut self) {
         if let Some(Expansion { raw, .. }) = self.expansion.take() {
-            self.store = Arc::unwrap_or_clone(raw);
+            self.store = RowCopies::new(Arc::unwrap_or_clone(raw));
             self.input.basis = None;
         }
     }

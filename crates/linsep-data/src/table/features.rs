@@ -4,9 +4,10 @@
 use crate::basis::Expansion;
 use crate::error::Place;
 use crate::input::InputMap;
-use crate::matrix::{Kind, Store};
+use crate::matrix::{Kind, Layouts, RowCopies, Store};
 use crate::{Origin, Reading};
 use linsep_proof::ReadingField;
+use std::sync::Arc;
 
 /// Rows of numbers without labels.
 ///
@@ -20,7 +21,7 @@ use linsep_proof::ReadingField;
 #[derive(Clone, Debug)]
 pub struct Features {
     /// The values: with basis functions φ(x), else x.
-    pub(crate) store: Store,
+    pub(crate) store: RowCopies,
     /// What they were made of, with basis functions.
     pub(crate) expansion: Option<Expansion>,
     pub(crate) input: InputMap,
@@ -104,7 +105,9 @@ impl Features {
     /// Columns that are zero everywhere are added on the right up to `width`.
     #[doc(hidden)]
     pub fn widen_to(&mut self, width: usize) {
-        self.store.widen_to(width);
+        if width > self.store.width() {
+            self.store.change().widen_to(width);
+        }
         self.input.features = self.input.features.max(width);
     }
 
@@ -125,6 +128,18 @@ impl Features {
     #[inline]
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// The rows as sparse ones, where the way they are held is slow to go over; made once and kept.
+    #[doc(hidden)]
+    pub fn sparse_copy(&self, threads: usize) -> Option<Arc<Store>> {
+        self.store.sparse_copy(threads)
+    }
+
+    /// The copies of the rows that runs on this data share.
+    #[doc(hidden)]
+    pub fn layouts(&self) -> &Layouts {
+        self.store.layouts()
     }
 
     /// The rows before basis functions.

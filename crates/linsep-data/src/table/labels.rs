@@ -3,7 +3,7 @@
 
 use super::{Dataset, Features, InputMap, MergedLabels, Origin, Reading};
 use crate::error::{Code, Error, Place, Problem, Result};
-use crate::matrix::Store;
+use crate::matrix::{RowCopies, Store};
 use linsep_kernels::number;
 use std::collections::HashMap;
 
@@ -142,7 +142,7 @@ pub(crate) fn assemble(mut parts: Parts) -> Result<Dataset> {
         parts.labels.codes.iter().map(|&code| order[code as usize]).collect();
     parts.store.finish();
     let features = Features {
-        store: parts.store,
+        store: RowCopies::new(parts.store),
         expansion: None,
         input: parts.input,
         reading: parts.reading,

@@ -269,7 +269,7 @@ impl Dataset {
     /// last bit; this exists so that tests and benchmarks can say so.
     pub fn with_other_storage(&self) -> Dataset {
         let mut other = self.clone();
-        other.features.store.change_shape();
+        other.features.store.change().change_shape();
         other
     }
 }

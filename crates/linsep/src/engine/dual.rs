@@ -21,7 +21,7 @@
 //! regression, 2011.
 
 use super::sweep::{self, Classifiers, Found, LEAST_GAP, Sweep};
-use crate::engine::permuted::PermutedRows;
+use crate::engine::permuted::PermutedObjective;
 use crate::loss::Loss;
 use crate::model::Plane;
 use crate::objective::{Gap, Intercept, Objective, Sides};
@@ -80,8 +80,8 @@ impl Dual {
         };
         let alpha: Vec<f64> = (0..objective.len()).map(start).collect();
         let large = objective.store().nonzeros() >= SWIFT_ENTRIES;
-        let single = (large && PermutedRows::serves(objective)).then(|| {
-            let permuted = Arc::new(PermutedRows::new(objective, seed));
+        let single = (large && PermutedObjective::serves(objective)).then(|| {
+            let permuted = Arc::new(PermutedObjective::new(objective, seed));
             let own: Vec<u8> = objective.signs.iter().map(|y| u8::from(*y < 0.0)).collect();
             Sweep::new(&permuted, &own, 1)
         });

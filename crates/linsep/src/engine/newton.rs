@@ -26,6 +26,7 @@ use crate::model::Plane;
 use crate::objective::{Evaluation, Gap, Intercept, Objective, add, worthwhile};
 use linsep_data::matrix::{CodeRows, with_rows};
 use linsep_data::parallel::parallel_map;
+use std::sync::Arc;
 
 /// A run on every eighth row comes first where that leaves so many rows for each column.
 pub(super) const TALL: usize = 30;
@@ -57,7 +58,7 @@ pub struct Newton {
 enum Products {
     /// Nobody has needed one yet.
     Open,
-    Quantised(QuantisedRows),
+    Quantised(Arc<QuantisedRows>),
     Exact,
 }
 
@@ -143,7 +144,7 @@ impl Newton {
         if matches!(self.products, Products::Open) {
             self.products = match is_cheap {
                 true => Products::Exact,
-                false => QuantisedRows::new(objective).map_or(Products::Exact, Products::Quantised),
+                false => QuantisedRows::of(objective).map_or(Products::Exact, Products::Quantised),
             };
         }
         let hessian = Hessian { objective, curvatures, products: &self.products };
@@ -270,7 +271,7 @@ impl Objective {
     fn every(&self, n: usize) -> Objective {
         let places = || (0..self.len()).step_by(n);
         Objective {
-            data: std::sync::Arc::clone(&self.data),
+            data: Arc::clone(&self.data),
             sparse_copy: self.sparse_copy.clone(),
             rows: places().map(|i| self.rows[i]).collect(),
             signs: places().map(|i| self.signs[i]).collect(),

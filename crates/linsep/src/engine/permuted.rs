@@ -7,17 +7,14 @@
 
 use crate::loss::Loss;
 use crate::objective::{Intercept, Objective};
-use linsep_data::matrix::{CodeRows, Rows, with_rows};
+use linsep_data::matrix::{CodeRows, Layout, Rows, with_rows};
 use linsep_data::parallel::parallel_map;
 use linsep_data::rng::{Purpose, Stream};
+use std::sync::Arc;
 
-/// Rows of an objective, by places in a random order.
-pub struct PermutedRows {
-    chunks: Vec<Chunk>,
-    /// The position in the objective of each place.
-    pub(crate) positions: Vec<u32>,
-    /// The column of each new number.
-    pub(crate) columns: Vec<u32>,
+/// An objective by places: its rows, and what it adds to them.
+pub struct PermutedObjective {
+    rows: Arc<PermutedRows>,
     pub(crate) costs: Vec<f32>,
     /// xᵀx/l2 + ρ of each place.
     pub(crate) squares: Vec<f32>,
@@ -27,18 +24,28 @@ pub struct PermutedRows {
     pub(crate) seed: u64,
 }
 
+/// Rows by places in a random order: one copy for all objectives on the same rows.
+struct PermutedRows {
+    chunks: Vec<Chunk>,
+    /// The position in the objective of each place.
+    positions: Vec<u32>,
+    /// The column of each new number.
+    columns: Vec<u32>,
+}
+
 /// Rows one after the other.
 struct Chunk {
     starts: Vec<u32>,
     columns: Vec<u32>,
     values: Vec<f32>,
-    squares: Vec<f32>,
+    /// xᵀx of each row.
+    squares: Vec<f64>,
 }
 
 /// Rows in a chunk: 2 to this power.
 const CHUNK: u32 = 12;
 
-impl PermutedRows {
+impl PermutedObjective {
     /// Whether binary32 has the range for an objective.
     pub fn serves(objective: &Objective) -> bool {
         const RANGE: std::ops::Range<f64> = 1e-8..1e8;
@@ -52,45 +59,76 @@ impl PermutedRows {
             && objective.store().nonzeros() < u64::from(u32::MAX)
     }
 
-    /// Copies the rows of an objective.
-    pub fn new(objective: &Objective, seed: u64) -> PermutedRows {
-        let (numbers, columns) = by_frequency(objective);
-
-        let mut positions: Vec<u32> = (0..objective.len() as u32).collect();
-        Stream::new(seed, Purpose::Start(0)).shuffle(&mut positions);
-        let places: Vec<&[u32]> = positions.chunks(1 << CHUNK).collect();
-        let chunk = |k: usize| Chunk::new(objective, places[k], &numbers);
-        let chunks = parallel_map(places.len(), objective.threads, chunk);
-        let costs = positions.iter().map(|&i| objective.costs[i as usize] as f32).collect();
-        let squares = chunks.iter().flat_map(|chunk| chunk.squares.iter().copied()).collect();
-        PermutedRows {
-            chunks,
-            positions,
-            columns,
-            costs,
-            squares,
+    /// An objective with its rows in the order of a seed.
+    pub fn new(objective: &Objective, seed: u64) -> PermutedObjective {
+        let make = || PermutedRows::new(objective, seed);
+        let rows = objective.data.layouts().shared(objective.layout_key().seed(seed), make);
+        let rho = if objective.intercept == Intercept::None { 0.0 } else { 1.0 };
+        let l2 = objective.penalty.l2;
+        PermutedObjective {
+            costs: rows.positions.iter().map(|&i| objective.costs[i as usize] as f32).collect(),
+            squares: rows.squares().map(|square| ((square + rho) / l2) as f32).collect(),
+            rows,
             loss: objective.loss,
             intercept: objective.intercept,
-            l2: objective.penalty.l2,
+            l2,
             seed,
         }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.positions.len()
+        self.rows.positions.len()
     }
 
     pub(crate) fn width(&self) -> usize {
-        self.columns.len()
+        self.rows.columns.len()
+    }
+
+    /// The position in the objective of each place.
+    pub(crate) fn positions(&self) -> &[u32] {
+        &self.rows.positions
+    }
+
+    /// The column of each new number.
+    pub(crate) fn columns(&self) -> &[u32] {
+        &self.rows.columns
     }
 
     /// The new numbers of the columns and the values at a place.
     #[inline]
     pub(crate) fn row(&self, place: usize) -> (&[u32], &[f32]) {
-        let chunk = &self.chunks[place >> CHUNK];
+        let chunk = &self.rows.chunks[place >> CHUNK];
         let at = place & ((1 << CHUNK) - 1);
         let range = chunk.starts[at] as usize..chunk.starts[at + 1] as usize;
         (&chunk.columns[range.clone()], &chunk.values[range])
+    }
+}
+
+impl PermutedRows {
+    /// Copies the rows of an objective.
+    fn new(objective: &Objective, seed: u64) -> PermutedRows {
+        let (numbers, columns) = by_frequency(objective);
+        let mut positions: Vec<u32> = (0..objective.len() as u32).collect();
+        Stream::new(seed, Purpose::Start(0)).shuffle(&mut positions);
+        let places: Vec<&[u32]> = positions.chunks(1 << CHUNK).collect();
+        let chunk = |k: usize| Chunk::new(objective, places[k], &numbers);
+        let chunks = parallel_map(places.len(), objective.threads, chunk);
+        PermutedRows { chunks, positions, columns }
+    }
+
+    /// xᵀx of each place.
+    fn squares(&self) -> impl Iterator<Item = f64> {
+        self.chunks.iter().flat_map(|chunk| chunk.squares.iter().copied())
+    }
+}
+
+impl Layout for PermutedRows {
+    const NAME: &'static str = "permuted rows";
+
+    fn bytes(&self) -> u64 {
+        let numbers = self.positions.capacity() + self.columns.capacity();
+        let chunks: usize = self.chunks.iter().map(Chunk::bytes).sum();
+        (size_of::<u32>() * numbers + size_of::<Chunk>() * self.chunks.capacity() + chunks) as u64
     }
 }
 
@@ -104,7 +142,6 @@ impl Chunk {
             values: Vec::with_capacity(about),
             squares: Vec::with_capacity(places.len()),
         };
-        let rho = if objective.intercept == Intercept::None { 0.0 } else { 1.0 };
         let (mut columns, mut values) = (Vec::new(), Vec::new());
         let row = |position: &u32| objective.rows[*position as usize] as usize;
         with_rows!(objective.store(), rows => for (at, position) in places.iter().enumerate() {
@@ -114,10 +151,14 @@ impl Chunk {
             chunk.columns.extend(columns.iter().map(|j| numbers[*j as usize]));
             chunk.values.extend(values.iter().map(|x| *x as f32));
             chunk.starts.push(chunk.columns.len() as u32);
-            let square: f64 = values.iter().map(|x| x * x).sum();
-            chunk.squares.push(((square + rho) / objective.penalty.l2) as f32);
+            chunk.squares.push(values.iter().map(|x| x * x).sum());
         });
         chunk
+    }
+
+    fn bytes(&self) -> usize {
+        let entries = self.starts.capacity() + self.columns.capacity() + self.values.capacity();
+        size_of::<u32>() * entries + size_of::<f64>() * self.squares.capacity()
     }
 }
 

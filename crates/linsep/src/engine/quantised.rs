@@ -10,12 +10,14 @@
 
 use crate::model::Plane;
 use crate::objective::Objective;
+use linsep_data::matrix::Layout;
 use linsep_data::parallel::parallel_map;
 use linsep_kernels::quantised::{add_bytes, dot_bytes};
 use linsep_proof::Entries;
 use std::ops::Range;
+use std::sync::Arc;
 
-/// All rows of an objective, by positions.
+/// All rows of an objective, by positions; signs and costs are no part of it.
 pub(crate) struct QuantisedRows {
     pieces: Vec<(Range<usize>, Vec<u8>)>,
     /// Bytes from one row to the next.
@@ -34,22 +36,29 @@ const MOST_ZEROS: u64 = 12;
 const MOST_BYTES: usize = 1 << 31;
 
 impl QuantisedRows {
-    /// The rows of an objective, if bytes serve them.
-    pub(crate) fn new(objective: &Objective) -> Option<QuantisedRows> {
+    /// The rows of an objective, if bytes serve them; one copy for all objectives on the same rows.
+    pub(crate) fn of(objective: &Objective) -> Option<Arc<QuantisedRows>> {
         const RANGE: Range<f64> = 1e-10..1e10;
         let store = objective.store();
-        let (width, stride) = (objective.width(), objective.width().next_multiple_of(8));
-        let held = objective.len().checked_mul(stride)?;
+        let width = objective.width();
+        let held = objective.len().checked_mul(stride(width))?;
         let full = store.nonzeros() * MOST_ZEROS >= store.rows() as u64 * width as u64;
         if !full || !(LEAST_VALUES..MOST_BYTES).contains(&held) {
             return None;
         }
         let largest = store.largest_by_column()?;
-        let (zero, levels) = if store.has_negative() { (128, 127.0) } else { (0, 255.0) };
         let in_range = |x: &f64| *x == 0.0 || RANGE.contains(x);
         if !largest.iter().all(in_range) || !objective.costs.iter().all(in_range) {
             return None;
         }
+        let make = || QuantisedRows::new(objective, &largest);
+        Some(objective.data.layouts().shared(objective.layout_key(), make))
+    }
+
+    /// A copy of the rows, given the largest magnitude in each column.
+    fn new(objective: &Objective, largest: &[f64]) -> QuantisedRows {
+        let (store, stride) = (objective.store(), stride(objective.width()));
+        let (zero, levels) = if store.has_negative() { (128, 127.0) } else { (0, 255.0) };
         let units: Vec<f64> = largest.iter().map(|most| most / levels).collect();
         let inverses: Vec<f64> =
             units.iter().map(|unit| if *unit > 0.0 { 1.0 / unit } else { 0.0 }).collect();
@@ -76,7 +85,7 @@ impl QuantisedRows {
             }
             (range, codes)
         });
-        Some(QuantisedRows { pieces, stride, units, zero })
+        QuantisedRows { pieces, stride, units, zero }
     }
 
     /// Σ h (x·p + b)(x, 1), with h of each position and b of the plane.
@@ -124,6 +133,21 @@ impl QuantisedRows {
         }
         image.weights.iter_mut().zip(&self.units).for_each(|(w, unit)| *w *= unit);
         image
+    }
+}
+
+/// Bytes from one row of so many columns to the next.
+fn stride(width: usize) -> usize {
+    width.next_multiple_of(8)
+}
+
+impl Layout for QuantisedRows {
+    const NAME: &'static str = "quantised rows";
+
+    fn bytes(&self) -> u64 {
+        let codes: usize = self.pieces.iter().map(|(_, codes)| codes.capacity()).sum();
+        let pieces = self.pieces.capacity() * size_of::<(Range<usize>, Vec<u8>)>();
+        (codes + pieces + size_of::<f64>() * self.units.capacity()) as u64
     }
 }
 

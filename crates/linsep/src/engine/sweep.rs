@@ -11,7 +11,7 @@
 //! multiplier in its domain is a dual point, so short ones prove as much.
 
 use super::dual::logistic_step;
-use crate::engine::permuted::PermutedRows;
+use crate::engine::permuted::PermutedObjective;
 use crate::loss::Loss;
 use crate::model::Plane;
 use crate::objective::{Gap, Intercept};
@@ -35,7 +35,7 @@ const LOOK: usize = 1 << 13;
 
 /// A sweep over the machines of consecutive classes.
 pub struct Sweep<const LANES: usize> {
-    permuted: Arc<PermutedRows>,
+    permuted: Arc<PermutedObjective>,
     /// The number of the positive machine at each place, if there is one here.
     own: Vec<u8>,
     count: usize,
@@ -103,7 +103,7 @@ pub trait Classifiers: Send + Sync {
 /// Sweeps of `count` machines, alike in size and two at least where that keeps two cores busy; `own`
 /// has the number of the positive machine of each position.
 pub fn sweeps(
-    permuted: &Arc<PermutedRows>,
+    permuted: &Arc<PermutedObjective>,
     own: &[u32],
     count: usize,
 ) -> Vec<Box<dyn Classifiers>> {
@@ -131,7 +131,7 @@ where
     [f32; LANES]: Lanes,
 {
     /// A sweep of `count` machines; `own` has the number of the positive one of each position.
-    pub fn new(permuted: &Arc<PermutedRows>, own: &[u8], count: usize) -> Sweep<LANES> {
+    pub fn new(permuted: &Arc<PermutedObjective>, own: &[u8], count: usize) -> Sweep<LANES> {
         let all = u16::MAX >> (16 - count);
         let start = |cost: &f32| match permuted.loss {
             // The slope of the entropy is infinite at 0.
@@ -139,7 +139,7 @@ where
             _ => [0.0; LANES],
         };
         let mut sweep = Sweep {
-            own: permuted.positions.iter().map(|&i| own[i as usize]).collect(),
+            own: permuted.positions().iter().map(|&i| own[i as usize]).collect(),
             count,
             // Not zeros of the system, which are mapped by the first reading and copied by the first
             // writing of a page.
@@ -163,7 +163,7 @@ where
     /// Begins at other multipliers, by positions.
     pub fn begin_at(&mut self, alpha: impl Fn(usize) -> f64) {
         let permuted = Arc::clone(&self.permuted);
-        for (place, position) in permuted.positions.iter().enumerate() {
+        for (place, position) in permuted.positions().iter().enumerate() {
             self.alpha[place] = [alpha(*position as usize) as f32; LANES];
         }
         self.recompute();
@@ -327,7 +327,7 @@ where
     pub fn multipliers(&self, lane: usize) -> Vec<f64> {
         let permuted = &self.permuted;
         let mut alpha = vec![0.0; permuted.len()];
-        for (place, position) in permuted.positions.iter().enumerate() {
+        for (place, position) in permuted.positions().iter().enumerate() {
             let cap = match permuted.loss {
                 Loss::SquaredHinge => f64::INFINITY,
                 _ => f64::from(permuted.costs[place]),
@@ -386,7 +386,7 @@ where
                 alpha: self.multipliers(lane),
             })
             .collect();
-        for (line, column) in self.weights.iter().zip(&permuted.columns) {
+        for (line, column) in self.weights.iter().zip(permuted.columns()) {
             for (found, weight) in found.iter_mut().zip(line) {
                 // 0 for the −0 of a column that no row moved.
                 found.plane.weights[*column as usize] = short(f64::from(*weight)) + 0.0;
@@ -397,7 +397,7 @@ where
 
     fn listed(&self) -> Vec<Vec<u32>> {
         let mut listed = vec![Vec::new(); self.count];
-        for (place, position) in self.permuted.positions.iter().enumerate() {
+        for (place, position) in self.permuted.positions().iter().enumerate() {
             let scores = self.scores(place);
             for (lane, listed) in listed.iter_mut().enumerate() {
                 let margin = self.sign(place, lane) * scores[lane];

@@ -4,12 +4,12 @@
 //! | tensor | type | what |
 //! |---|---|---|
 //! | `weights` | F64 [K, d] | the weights of K planes |
-//! | `indptr`, `indices`, `values` | I64 [K + 1], I64 [n], F64 [n] | instead of `weights`: compressed sparse rows |
-//! | `bias` | F64 [K] | the biases |
+//! | `indptr`, `indices`, `values` | I64 `[K + 1]`, I64 `[n]`, F64 `[n]` | instead of `weights`: compressed sparse rows |
+//! | `bias` | F64 `[K]` | the biases |
 //! | `votes`, `ballots` | I64 | the votes of each plane, and where the planes of each score begin |
 //! | `classes`, `input`, `certificate`, `density` | U8 | JSON texts |
 //! | `state`, `rates`, `start_weights`, `start_bias` | U8, F64 | what it takes to go on with a run |
-//! | `sha256` | U8 [32] | the checksum |
+//! | `sha256` | U8 `[32]` | the checksum |
 //!
 //! The metadata has the rest as one JSON text. Planes stand once: claims about them refer to them.
 //!

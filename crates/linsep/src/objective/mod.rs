@@ -34,7 +34,7 @@ use crate::objective::box_constraints::Ranges;
 use crate::rounds;
 use evaluate::{Evaluate, Evaluated, Kept};
 use linsep_data::Dataset;
-use linsep_data::matrix::{CodeRows, Store, with_rows};
+use linsep_data::matrix::{CodeRows, LayoutKey, Store, with_rows};
 use linsep_data::parallel::parallel_map;
 use std::ops::Range;
 use std::sync::Arc;
@@ -312,6 +312,11 @@ impl Objective {
     /// The rows to go over.
     pub fn store(&self) -> &Store {
         self.sparse_copy.as_deref().unwrap_or(self.data.store())
+    }
+
+    /// What layouts of these rows depend on: not signs, costs or penalty.
+    pub(crate) fn layout_key(&self) -> LayoutKey {
+        LayoutKey::new(&self.rows, self.data.n_rows()).of_sparse_copy(self.sparse_copy.is_some())
     }
 
     pub fn len(&self) -> usize {

@@ -1,7 +1,7 @@
 //! What some runs can do and others cannot.
 //!
-//! Every run is a [`Training`]. What only some of them can do is a trait of its own, reached through
-//! one accessor of [`Training`] each: `run.traces()` is `Some` for a run whose updates can be followed
+//! Every run is a [`Training`](super::Training). What only some of them can do is a trait of its own, reached through
+//! one accessor of `Training` each: `run.traces()` is `Some` for a run whose updates can be followed
 //! and `None` for any other. No accessor has a default, so a run, and a wrapper around a run, states
 //! each of them; [`training_has!`](crate::training_has), [`training_lacks!`](crate::training_lacks) and
 //! [`training_forwards!`](crate::training_forwards) are short for the three things to state. What the

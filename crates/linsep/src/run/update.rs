@@ -2,7 +2,7 @@
 //! update added.
 //!
 //! The planes of the perceptron family are sums of rows: w = w₀ + Σ step · row. Start and steps are
-//! therefore all there is to know of a run, and [`crate::trace`] writes nothing else that a replay
+//! therefore all there is to know of a run, and the crate `linsep-teach` writes nothing else that a replay
 //! relies on. Nobody watching costs nothing: a run only answers when it is asked.
 
 use crate::model::Plane;

@@ -53,7 +53,7 @@ pub struct OnePass {
 pub struct Passed {
     /// Model, counters and the reason for the end; the certificate says that nothing is proved.
     pub fit: Fit,
-    /// The state of the run, for [`crate::run::Training::carry_on`].
+    /// The state of the run, for `carry_on` of another one.
     pub state: State,
     /// How exact proofs would understand the numbers.
     pub reading: Reading,

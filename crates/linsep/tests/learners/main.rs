@@ -16,6 +16,7 @@ mod flips;
 mod hard_margin;
 mod k_class_optimal;
 mod large;
+mod layouts;
 mod neighbours;
 mod objectives;
 mod online;

@@ -122,7 +122,7 @@ impl ConvexProblem {
         let sign = |&row: &u32| if data.class_of(row as usize) == positive { 1.0 } else { -1.0 };
         Ok(Objective {
             data: Arc::clone(data),
-            sparse_copy: data.store().sparse_copy(task.threads).map(Arc::new),
+            sparse_copy: data.sparse_copy(task.threads),
             signs: rows.iter().map(sign).collect(),
             costs,
             loss: self.loss,

@@ -6,7 +6,7 @@
 
 use crate::claim::optimal::confirmed;
 use crate::claim::planes::{float_plane, problem_of};
-use crate::engine::permuted::PermutedRows;
+use crate::engine::permuted::PermutedObjective;
 use crate::engine::sweep::{self, Classifiers, Found, LEAST_GAP};
 use crate::learn::optimising::ConvexProblem;
 use crate::loss::Loss;
@@ -39,7 +39,7 @@ impl Sweeps {
         let classes: Vec<u32> =
             objective.rows.iter().map(|&row| data.class_of(row as usize)).collect();
 
-        let permuted = Arc::new(PermutedRows::new(&objective, problem.settings.seed));
+        let permuted = Arc::new(PermutedObjective::new(&objective, problem.settings.seed));
         let sweeps = sweep::sweeps(&permuted, &classes, data.n_classes());
 
         let rows = objective.rows;
@@ -341,5 +341,5 @@ pub(crate) fn serve(problem: &ConvexProblem, task: &Task) -> Result<bool> {
         && problem.prefers_dual(task)
         && problem.settings.l1 == 0.0
         && !problem.settings.has_limits()
-        && PermutedRows::serves(&problem.objective(task, 0)?))
+        && PermutedObjective::serves(&problem.objective(task, 0)?))
 }
