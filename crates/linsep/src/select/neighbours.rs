@@ -19,7 +19,7 @@ use linsep_data::parallel::parallel_map;
 /// use linsep::Dataset;
 /// use linsep::select::neighbours::Neighbours;
 /// let data = Dataset::from_rows(&[[0.], [1.], [9.], [10.], [2.]], &["a", "a", "b", "b", "b"])?;
-/// let classes = Neighbours { k: 2 }.predict(&data, &[0, 1, 2, 3], &[4], 1)?;
+/// let classes = Neighbours::new(2).predict(&data, &[0, 1, 2, 3], &[4], 1)?;
 /// assert_eq!(data.classes()[classes[0] as usize], "a");
 /// # Ok::<(), linsep::Error>(())
 /// ```
