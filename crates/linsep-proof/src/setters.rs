@@ -16,4 +16,16 @@ macro_rules! setters {
             )*
         }
     };
+    ($name:ident.$holder:ident { $($setter:ident => $field:ident: $type:ty),* $(,)? }) => {
+        impl $name {
+            $(
+                #[doc = concat!("The same with another `", stringify!($field), "` in [`", stringify!($holder), "`](Self::", stringify!($holder), ").")]
+                #[must_use]
+                pub fn $setter(mut self, $field: $type) -> Self {
+                    self.$holder.$field = $field;
+                    self
+                }
+            )*
+        }
+    };
 }

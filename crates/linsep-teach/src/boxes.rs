@@ -328,7 +328,7 @@ impl Loop {
             threads: self.task.threads,
         };
         let planes = self.run.model().planes;
-        planes.first().map_or(0.0, |plane| batch.sums(Criterion::Perceptron, plane).value)
+        planes.first().map_or(0.0, |plane| batch.sums(&Criterion::Perceptron, plane).value)
     }
 
     /// Whether the test at the head of the loop lets it go on; true inside a pass of box 003.

@@ -91,7 +91,7 @@ pub fn measure(
     let weights = data.weights();
     let batch = Batch { data, rows: &rows, positive, scaler: &scaler, weights, threads };
     let one = |criterion: Criterion| {
-        let sums = batch.sums(criterion, plane);
+        let sums = batch.sums(&criterion, plane);
         let (mut value, mut gradient) = (Some(sums.value), Some(sums.gradient));
         if criterion == Criterion::Distance {
             let shape = Shape::of(plane);

@@ -16,10 +16,69 @@
 //! mistake. `jd` is `jp` divided by ‖w‖, so its slope is that of `jp` over ‖w‖, and its gradient has
 //! the further part −J_p w/‖w‖³.
 //!
+//! A [`MarginLoss`] is a loss of the caller's own, for [`crate::learn::descent`].
+//!
 //! References: Duda, Hart, Stork 5.4 to 5.8; Bishop 4.1.7 and 7.1.2.
 
 use linsep_data::error::{Error, Result};
 use linsep_data::read::words;
+use std::fmt;
+use std::sync::Arc;
+
+/// A loss f of the margin m = y(w·x + b) of a row, y = ±1. What is minimised is the sum of f(m) over the
+/// rows, each with its weight.
+///
+/// Required: `value` and `slope` are finite for every finite m and depend on m alone. A run that meets a
+/// NaN or an infinity ends as diverged. That `slope` is the derivative of `value` is not checked; at a kink
+/// it is a subgradient.
+///
+/// ```
+/// use linsep::learn::descent::Descent;
+/// use linsep::loss::MarginLoss;
+/// use linsep::{Dataset, Learner, Limits, Task};
+/// use std::sync::Arc;
+/// struct Exponential;
+/// impl MarginLoss for Exponential {
+///     fn value(&self, m: f64) -> f64 {
+///         (-m).exp()
+///     }
+///     fn slope(&self, m: f64) -> f64 {
+///         -(-m).exp()
+///     }
+/// }
+/// let data = Dataset::from_rows(&[[0.], [1.], [2.], [3.]], &["low", "up", "low", "up"])?;
+/// let learner = Descent::on_loss(Arc::new(Exponential));
+/// let fit = learner.fit(&Task::new(data), &Limits::default(), &mut ())?;
+/// assert_eq!(fit.model.predict(&[9.])?, "up");
+/// # Ok::<(), linsep::Error>(())
+/// ```
+pub trait MarginLoss: Send + Sync {
+    /// f(m).
+    fn value(&self, m: f64) -> f64;
+
+    /// f'(m), or a subgradient.
+    fn slope(&self, m: f64) -> f64;
+
+    /// A finite bound above 0 of f'', if there is one: the slopes at two margins differ by no more than it
+    /// times the difference of the margins. The rate of a descent follows from it; without it steps shrink
+    /// like 1/√k.
+    fn curvature_bound(&self) -> Option<f64> {
+        None
+    }
+
+    /// Whether f is convex, so that a gradient of 0 is a minimum.
+    fn is_convex(&self) -> bool {
+        false
+    }
+
+    /// (f(m), f'(m)) of many margins into as many places: one call for a block of rows.
+    #[doc(hidden)]
+    fn evaluate(&self, margins: &[f64], terms: &mut [(f64, f64)]) {
+        for (term, &m) in terms.iter_mut().zip(margins) {
+            *term = (self.value(m), self.slope(m));
+        }
+    }
+}
 
 words! {
     /// A criterion, by its word.
@@ -171,6 +230,126 @@ impl Criterion {
     }
 }
 
+/// Before the division by ‖w‖ where there is one.
+impl MarginLoss for Criterion {
+    fn value(&self, m: f64) -> f64 {
+        Criterion::value(*self, m)
+    }
+
+    fn slope(&self, m: f64) -> f64 {
+        Criterion::slope(*self, m)
+    }
+
+    fn curvature_bound(&self) -> Option<f64> {
+        self.curvature()
+    }
+
+    fn is_convex(&self) -> bool {
+        Criterion::is_convex(*self)
+    }
+
+    /// The criterion is looked up once for a block, and each has its own loop.
+    fn evaluate(&self, margins: &[f64], terms: &mut [(f64, f64)]) {
+        const fn at(criterion: Criterion) -> usize {
+            criterion as usize
+        }
+        match self {
+            Criterion::Mistakes => Fixed::<{ at(Criterion::Mistakes) }>.evaluate(margins, terms),
+            Criterion::Distance => Fixed::<{ at(Criterion::Distance) }>.evaluate(margins, terms),
+            Criterion::Perceptron => {
+                Fixed::<{ at(Criterion::Perceptron) }>.evaluate(margins, terms)
+            }
+            Criterion::Squared => Fixed::<{ at(Criterion::Squared) }>.evaluate(margins, terms),
+            Criterion::Hinge => Fixed::<{ at(Criterion::Hinge) }>.evaluate(margins, terms),
+            Criterion::SquaredHinge => {
+                Fixed::<{ at(Criterion::SquaredHinge) }>.evaluate(margins, terms)
+            }
+            Criterion::Logistic => Fixed::<{ at(Criterion::Logistic) }>.evaluate(margins, terms),
+        }
+    }
+}
+
+/// The criterion at this place of `Criterion::ALL`, as a type.
+struct Fixed<const J: usize>;
+
+impl<const J: usize> MarginLoss for Fixed<J> {
+    #[inline]
+    fn value(&self, m: f64) -> f64 {
+        Criterion::ALL[J].value(m)
+    }
+
+    #[inline]
+    fn slope(&self, m: f64) -> f64 {
+        Criterion::ALL[J].slope(m)
+    }
+}
+
+/// What a descent minimises.
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum RowLoss {
+    /// A criterion of the table.
+    Criterion(Criterion),
+    /// A loss of the caller's own.
+    Custom(Arc<dyn MarginLoss>),
+}
+
+impl RowLoss {
+    /// The criterion, if it is one.
+    pub fn criterion(&self) -> Option<Criterion> {
+        match self {
+            RowLoss::Criterion(criterion) => Some(*criterion),
+            RowLoss::Custom(_) => None,
+        }
+    }
+
+    /// Whether it is this criterion.
+    pub(crate) fn is(&self, criterion: Criterion) -> bool {
+        self.criterion() == Some(criterion)
+    }
+
+    fn inner(&self) -> &dyn MarginLoss {
+        match self {
+            RowLoss::Criterion(criterion) => criterion,
+            RowLoss::Custom(loss) => loss.as_ref(),
+        }
+    }
+}
+
+impl fmt::Debug for RowLoss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.criterion().map_or("custom loss", Criterion::word))
+    }
+}
+
+impl MarginLoss for RowLoss {
+    fn value(&self, m: f64) -> f64 {
+        self.inner().value(m)
+    }
+
+    fn slope(&self, m: f64) -> f64 {
+        self.inner().slope(m)
+    }
+
+    fn curvature_bound(&self) -> Option<f64> {
+        self.inner().curvature_bound()
+    }
+
+    fn is_convex(&self) -> bool {
+        self.inner().is_convex()
+    }
+
+    /// A custom value that is not finite makes the slope one too, so that the weights show it.
+    fn evaluate(&self, margins: &[f64], terms: &mut [(f64, f64)]) {
+        self.inner().evaluate(margins, terms);
+        if let RowLoss::Custom(_) = self {
+            for (_, slope) in terms.iter_mut().filter(|(value, _)| !value.is_finite()) {
+                *slope = f64::NAN;
+            }
+        }
+    }
+}
+
 /// A convex loss of two classes that the optimisers make small: value, negative gradient, curvature and
 /// what the conjugate gives the dual bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -248,6 +427,7 @@ impl Loss {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     /// Against differences of the value, away from the kinks.
     #[test]
@@ -274,6 +454,63 @@ mod tests {
                 }
             }
             assert_eq!(below, criterion.is_convex(), "{criterion:?}");
+        }
+    }
+
+    #[test]
+    fn a_block_of_margins_has_the_terms_of_each() {
+        let margins: Vec<f64> = (-40..40).map(|k| f64::from(k) / 7.0).collect();
+        for (place, criterion) in Criterion::ALL.into_iter().enumerate() {
+            assert_eq!(criterion as usize, place);
+            let mut terms = vec![(0.0, 0.0); margins.len()];
+            criterion.evaluate(&margins, &mut terms);
+            for (term, &m) in terms.iter().zip(&margins) {
+                assert_eq!(*term, (criterion.value(m), criterion.slope(m)), "{criterion:?} at {m}");
+            }
+        }
+    }
+
+    const LOSSES: [Loss; 3] = [Loss::Logistic, Loss::Hinge, Loss::SquaredHinge];
+
+    /// A margin that is away from the kink at 1 by more than the differences below reach.
+    fn smooth_margin() -> impl Strategy<Value = f64> {
+        (-30.0..30.0).prop_filter("a kink", |m: &f64| (m - 1.0).abs() > 1e-3)
+    }
+
+    proptest! {
+        /// −f' and f'' are differences of f and of −f'.
+        #[test]
+        fn gradients_and_curvatures_are_differences(m in smooth_margin()) {
+            let h = 1e-5;
+            for loss in LOSSES {
+                let slope = (loss.value(m + h) - loss.value(m - h)) / (2.0 * h);
+                let gradient = loss.negative_gradient(m);
+                prop_assert!((slope + gradient).abs() < 1e-8 * (1.0 + gradient), "{loss:?}");
+                let bend = loss.negative_gradient(m - h) - loss.negative_gradient(m + h);
+                let curvature = loss.curvature(m);
+                prop_assert!((bend / (2.0 * h) - curvature).abs() < 1e-8, "{loss:?}");
+            }
+        }
+
+        /// Fenchel-Young: c f(m) + α m ≥ ψ(α) for every multiplier α that is allowed, with equality at
+        /// α = −c f'(m).
+        #[test]
+        fn conjugates_bound_losses_and_touch_them(
+            m in -30.0..30.0f64,
+            share in 0.0..=1.0f64,
+            cost in 1e-3..1e3f64,
+        ) {
+            for loss in LOSSES {
+                // The squared hinge takes every α from 0 on, the others none above the cost.
+                let most = if loss == Loss::SquaredHinge { 70.0 * cost } else { cost };
+                let excess = |alpha: f64| {
+                    cost * loss.value(m) + alpha * m - loss.conjugate_term(alpha, cost)
+                };
+                let rounding = 1e-11 * cost * (1.0 + m * m);
+                prop_assert!(excess(share * most) >= -rounding, "{loss:?}");
+                let touching = excess(cost * loss.negative_gradient(m));
+                prop_assert!(touching.abs() <= rounding, "{loss:?}: {touching}");
+            }
         }
     }
 

@@ -1,9 +1,9 @@
-//! One look at all rows, then one step: the engine of batch learning.
+//! One pass over all rows, then one step: the engine of batch learning.
 //!
 //! A pass adds up Σ ω f(m) and Σ ω f'(m) y z over blocks of rows, several blocks at a time on as many
 //! threads as there are, and adds the sums of the blocks in their order: threads change no bit.
 
-use crate::loss::Criterion;
+use crate::loss::{Criterion, MarginLoss};
 use crate::model::Plane;
 use linsep_data::Dataset;
 use linsep_data::matrix::{Row, Rows, with_rows};
@@ -36,81 +36,99 @@ pub struct Sums {
 const BLOCK: usize = 4096;
 const TOGETHER: usize = 8;
 
+/// Rows between two calls of a loss: few, so that they are still in the cache when gradients are added.
+const AT_A_TIME: usize = 64;
+
 impl Batch<'_> {
-    /// The sums of a criterion at a plane.
-    pub fn sums(&self, criterion: Criterion, plane: &Plane) -> Sums {
-        self.sums_of(&|m| (criterion.value(m), criterion.slope(m)), plane)
-    }
-
-    /// The value of a criterion at a plane; that of J_d is divided by the length of the plane.
-    pub fn value(&self, criterion: Criterion, plane: &Plane) -> f64 {
-        let value = self.sums_of(&|m| (criterion.value(m), 0.0), plane).value;
-        let length = self.length(plane);
-        if criterion == Criterion::Distance && length > 0.0 { value / length } else { value }
-    }
-
-    /// The sums of a function of the margin, given with its slope.
-    fn sums_of(&self, f: &(dyn Fn(f64) -> (f64, f64) + Sync), plane: &Plane) -> Sums {
+    /// The sums of a loss at a plane.
+    pub fn sums(&self, loss: &dyn MarginLoss, plane: &Plane) -> Sums {
         let blocks: Vec<&[u32]> = self.rows.chunks(BLOCK).collect();
         let mut total = Sums::zero(plane.weights.len());
         for group in blocks.chunks(TOGETHER) {
             let parts = parallel_map(
                 group.len(),
                 self.threads,
-                |k| with_rows!(self.data.store(), rows => self.block_of(rows, f, plane, group[k])),
+                |k| with_rows!(self.data.store(), rows => self.block_of(rows, loss, plane, group[k])),
             );
             parts.iter().for_each(|part| total.add(part));
         }
         total
     }
 
-    /// The rows with a gradient at a plane, each with the multiple of it that Σ ω f'(m) y z has.
-    pub fn gradients(&self, criterion: Criterion, plane: &Plane) -> Vec<(u32, f64)> {
-        let gradient = |&row: &u32| {
-            let f = |m| (0.0, criterion.slope(m));
-            let look = with_rows!(self.data.store(), rows => self.terms(rows, &f, plane, row));
-            (row, look.gradient)
-        };
-        self.rows.iter().map(gradient).filter(|(_, gradient)| *gradient != 0.0).collect()
+    /// The value of a criterion at a plane; that of J_d is divided by the length of the plane.
+    pub fn value(&self, criterion: Criterion, plane: &Plane) -> f64 {
+        let value = self.sums(&Flat(&criterion), plane).value;
+        let length = self.length(plane);
+        if criterion == Criterion::Distance && length > 0.0 { value / length } else { value }
     }
 
-    /// One row at a plane.
+    /// The rows with a gradient at a plane, each with the multiple of it that Σ ω f'(m) y z has.
+    pub fn gradients(&self, loss: &dyn MarginLoss, plane: &Plane) -> Vec<(u32, f64)> {
+        let mut gradients = Vec::new();
+        let mut keep = |terms: RowTerms| {
+            if terms.gradient != 0.0 {
+                gradients.push((terms.row, terms.gradient));
+            }
+        };
+        with_rows!(self.data.store(), rows => self.each_row(rows, loss, plane, self.rows, &mut keep));
+        gradients
+    }
+
+    /// What each of the rows adds, in their order. Loss and slope are found for some rows at a time, so
+    /// that the loss is not looked up at a row.
     #[inline]
-    fn terms<R: Rows>(
+    fn each_row<R: Rows>(
         &self,
         rows: &R,
-        f: &(dyn Fn(f64) -> (f64, f64) + Sync),
+        loss: &dyn MarginLoss,
         plane: &Plane,
-        row: u32,
-    ) -> RowTerms {
-        let row = row as usize;
+        which: &[u32],
+        mut take: impl FnMut(RowTerms),
+    ) {
+        let mut margins = [0.0; AT_A_TIME];
+        let mut terms = [(0.0, 0.0); AT_A_TIME];
+        for some in which.chunks(AT_A_TIME) {
+            let (margins, terms) = (&mut margins[..some.len()], &mut terms[..some.len()]);
+            for (margin, &row) in margins.iter_mut().zip(some) {
+                let (y, scale) = self.side_and_scale(row as usize);
+                let score = rows.dot(row as usize, &plane.weights) + plane.bias;
+                *margin = y * score * scale;
+            }
+            loss.evaluate(margins, terms);
+            for ((&row, &margin), &(value, slope)) in some.iter().zip(&*margins).zip(&*terms) {
+                let (y, scale) = self.side_and_scale(row as usize);
+                let weight = self.weights.map_or(1.0, |weights| weights[row as usize]);
+                let gradient = weight * slope * y * scale;
+                take(RowTerms { row, margin, value: weight * value, gradient });
+            }
+        }
+    }
+
+    /// ±1 and the factor of the row.
+    #[inline]
+    fn side_and_scale(&self, row: usize) -> (f64, f64) {
         let y = if self.data.class_of(row) == self.positive { 1.0 } else { -1.0 };
-        let weight = self.weights.map_or(1.0, |weights| weights[row]);
-        let scale = self.scaler.row_factor.as_ref().map_or(1.0, |factor| factor[row]);
-        let margin = y * (rows.dot(row, &plane.weights) + plane.bias) * scale;
-        let (value, slope) = f(margin);
-        RowTerms { margin, value: weight * value, gradient: weight * slope * y * scale }
+        (y, self.scaler.row_factor.as_ref().map_or(1.0, |factor| factor[row]))
     }
 
     fn block_of<R: Rows>(
         &self,
         rows: &R,
-        f: &(dyn Fn(f64) -> (f64, f64) + Sync),
+        loss: &dyn MarginLoss,
         plane: &Plane,
         block: &[u32],
     ) -> Sums {
         let mut sums = Sums::zero(plane.weights.len());
         let mut scratch = Vec::new();
-        for &row in block {
-            let RowTerms { margin, value, gradient } = self.terms(rows, f, plane, row);
-            sums.value += value;
+        self.each_row(rows, loss, plane, block, |terms| {
+            sums.value += terms.value;
             // Written so that a margin that is not a number counts as a mistake.
-            let right = margin > 0.0;
+            let right = terms.margin > 0.0;
             sums.mistakes += u64::from(!right);
-            if gradient != 0.0 {
-                sums.gradient.gradient(rows, row, gradient, &mut scratch);
+            if terms.gradient != 0.0 {
+                sums.gradient.gradient(rows, terms.row, terms.gradient, &mut scratch);
             }
-        }
+        });
         sums
     }
 
@@ -122,7 +140,7 @@ impl Batch<'_> {
         let mut value = 0.0;
         for _ in 0..12 {
             // The slope m of ½ m² makes the sum Σ ω (z·d) z: the matrix times the direction.
-            let mut next = self.sums_of(&|m| (0.0, m), &direction).gradient;
+            let mut next = self.sums(&HalfSquare, &direction).gradient;
             for (j, w) in next.weights.iter_mut().enumerate() {
                 *w *= self.scaler.scale(j) * self.scaler.scale(j);
             }
@@ -174,8 +192,40 @@ pub fn margins(
     parallel_map(blocks.len(), threads, block).concat()
 }
 
+/// ½ m².
+struct HalfSquare;
+
+impl MarginLoss for HalfSquare {
+    fn value(&self, m: f64) -> f64 {
+        0.5 * m * m
+    }
+
+    fn slope(&self, m: f64) -> f64 {
+        m
+    }
+}
+
+/// A loss whose value alone is asked for: without a slope no gradient is added up.
+struct Flat<'a>(&'a dyn MarginLoss);
+
+impl MarginLoss for Flat<'_> {
+    fn value(&self, m: f64) -> f64 {
+        self.0.value(m)
+    }
+
+    fn slope(&self, _: f64) -> f64 {
+        0.0
+    }
+
+    fn evaluate(&self, margins: &[f64], terms: &mut [(f64, f64)]) {
+        self.0.evaluate(margins, terms);
+        terms.iter_mut().for_each(|(_, slope)| *slope = 0.0);
+    }
+}
+
 /// What a row is at a plane: ω f(m) and ω f'(m) y.
 struct RowTerms {
+    row: u32,
     margin: f64,
     value: f64,
     gradient: f64,

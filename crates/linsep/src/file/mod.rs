@@ -28,11 +28,10 @@ use crate::file::checkpoint::SavedRun;
 use linsep_data::atomic::write_atomic;
 
 use crate::density::Density;
-use crate::model::{LinearModel, Link, Plane, Rule};
+use crate::model::LinearModel;
 use crate::run::{Certificate, Progress, Stop};
 use linsep_data::basis::Basis;
 use linsep_data::error::{Code, Error, Result};
-use linsep_data::input::InputMap;
 use linsep_data::read::map_file;
 pub use linsep_proof::DataIdentity;
 use linsep_proof::{CertificateFile, FORMAT_2, ReadingField};
@@ -206,33 +205,6 @@ fn refusal(path: &Path, reason: String) -> Error {
     Error::Model { code: Code::MODEL_CONTENT, path: path.to_path_buf(), reason }
 }
 
-/// The number of planes that a model with these parts has, if they fit together.
-fn check_parts(
-    classes: &[String],
-    rule: &Rule,
-    link: &Link,
-    input: &InputMap,
-) -> std::result::Result<usize, String> {
-    input.check()?;
-    let planes = rule.check(classes.len())?;
-    let mut sorted: Vec<&String> = classes.iter().collect();
-    sorted.sort_unstable();
-    sorted.dedup();
-    if sorted.len() != classes.len() || sorted.len() < 2 {
-        return Err("the classes are fewer than two, or one stands twice".into());
-    }
-    match link {
-        Link::Sigmoid { .. } if *rule != Rule::Sign => {
-            Err("a sigmoid link is for the one plane of two classes".into())
-        }
-        Link::Sigmoids(each) if *rule != Rule::Rest || each.len() != classes.len() => {
-            Err("a link of sigmoids needs one for each class, and a binary classifier for each"
-                .into())
-        }
-        _ => Ok(planes),
-    }
-}
-
 /// Refuses planes of more memory than is allowed.
 fn check_memory(planes: usize, width: usize, max_memory: u64) -> Result<()> {
     let needed = (width as u64).saturating_mul(planes as u64).saturating_mul(8);
@@ -240,9 +212,4 @@ fn check_memory(planes: usize, width: usize, max_memory: u64) -> Result<()> {
         true => Err(Error::Memory { purpose: "the model".into(), needed, limit: max_memory }),
         false => Ok(()),
     }
-}
-
-/// Whether all numbers of a plane are finite.
-fn is_finite(plane: &Plane) -> bool {
-    plane.bias.is_finite() && plane.weights.iter().all(|w| w.is_finite())
 }

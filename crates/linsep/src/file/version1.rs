@@ -1,9 +1,10 @@
 //! Version 1 of the model file: one JSON object with a line for each field. It is read and never written.
 
-use super::{ModelFile, check_memory, check_parts, planes, refusal, subjects};
+use super::{ModelFile, check_memory, planes, refusal, subjects};
 use crate::density::Density;
 use crate::file::checkpoint::SavedRun;
 use crate::file::container::{check_format, has_checksum, without_repeats};
+use crate::model::parts::check_parts;
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::run::Stop;
 use linsep_data::error::{Code, Error, Result};

@@ -1,10 +1,9 @@
 //! Version 2 of the model file: which tensors there are, and what they have to be.
 
-use super::{
-    FORMAT, ModelFile, check_memory, check_parts, is_finite, refusal, subjects, subjects::resolve,
-};
+use super::{FORMAT, ModelFile, check_memory, refusal, subjects, subjects::resolve};
 use crate::file::checkpoint::{RunFields, SavedRun};
 use crate::file::container::{Builder, Container, Refused, Tensor};
+use crate::model::parts::{check_parts, is_finite, link_is_finite};
 use crate::model::{Ballot, LinearModel, Link, Plane, Rule};
 use crate::run::Stop;
 use linsep_data::error::{Code, Error, Result};
@@ -36,12 +35,7 @@ struct Metadata {
 /// The content of a file.
 pub(super) fn write(file: &ModelFile) -> Refused<Vec<u8>> {
     let model = &file.model;
-    let link = match &model.link {
-        Link::Sigmoid { slope, offset } => vec![*slope, *offset],
-        Link::Sigmoids(each) => each.iter().flat_map(|s| [s.slope, s.offset]).collect(),
-        _ => Vec::new(),
-    };
-    if !model.planes.iter().all(is_finite) || !link.iter().all(|x| x.is_finite()) {
+    if !model.planes.iter().all(is_finite) || !link_is_finite(&model.link) {
         return Err("a weight is not finite, so the model is not written".into());
     }
     let mut parts = Builder::default();

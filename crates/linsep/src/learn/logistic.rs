@@ -18,13 +18,12 @@
 //! Reference: Bishop 4.3.2; Hastie, Tibshirani, Friedman 4.4.
 
 use crate::engine::joint::JointLoss;
-use crate::learn::optimising::{ConvexProblem, Solver};
+use crate::learn::optimising::settings::convex_setters;
+use crate::learn::optimising::{ConvexProblem, ConvexSettings, Solver};
 use crate::loss::Loss;
 use crate::objective::Objective;
-use crate::objective::box_constraints::Bound;
 use crate::run::{BinaryLearner, Learner, Task, Training};
 use linsep_data::error::Result;
-use linsep_data::scale::Scaling;
 pub use linsep_proof::Intercept;
 
 /// The settings of logistic regression.
@@ -37,87 +36,25 @@ pub use linsep_proof::Intercept;
 /// assert_eq!(fit.certificate.claims[0].name(), "optimal");
 /// # Ok::<(), linsep::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Logistic {
-    /// What the losses count beside the penalty.
-    pub c: f64,
-    /// The factor of |v|²/2.
-    pub l2: f64,
-    /// The factor of |v|₁.
-    pub l1: f64,
-    /// What becomes of the bias.
-    pub intercept: Intercept,
-    /// No weight is smaller.
-    pub lower: Bound,
-    /// No weight is larger.
-    pub upper: Bound,
-    /// The scale in which weights are penalised.
-    pub scale: Scaling,
-    /// Weight each class by n / (K · rows of the class).
-    pub balanced: bool,
-    /// The relative gap at which a run ends.
-    pub gap: f64,
-    /// Who does the work.
-    pub solver: Solver,
-    /// The seed of the order of the rows.
-    pub seed: u64,
+    /// The penalty, the bias, the gap and what else is common.
+    pub settings: ConvexSettings,
 }
 
 linsep_proof::setters! {
     Logistic {
-        with_c => c: f64,
-        with_l2 => l2: f64,
-        with_l1 => l1: f64,
-        with_intercept => intercept: Intercept,
-        with_lower => lower: Bound,
-        with_upper => upper: Bound,
-        with_scale => scale: Scaling,
-        with_balanced => balanced: bool,
-        with_gap => gap: f64,
-        with_solver => solver: Solver,
-        with_seed => seed: u64,
+        with_settings => settings: ConvexSettings,
     }
 }
-
-impl Default for Logistic {
-    fn default() -> Self {
-        Logistic {
-            c: 1.0,
-            l2: 1.0,
-            l1: 0.0,
-            intercept: Intercept::Free,
-            lower: Bound::default(),
-            upper: Bound::default(),
-            scale: Scaling::None,
-            balanced: false,
-            gap: 1e-3,
-            solver: Solver::Auto,
-            seed: 0,
-        }
-    }
-}
+convex_setters! { Logistic.settings }
 
 impl Logistic {
     fn problem(&self) -> ConvexProblem {
-        ConvexProblem {
-            loss: Loss::Logistic,
-            c: self.c,
-            l1: self.l1,
-            l2: self.l2,
-            intercept: self.intercept,
-            lower: self.lower.clone(),
-            upper: self.upper.clone(),
-            scale: self.scale,
-            balanced: self.balanced,
-            gap: self.gap,
-            solver: self.solver,
-            seed: self.seed,
-        }
+        ConvexProblem { loss: Loss::Logistic, settings: self.settings.clone() }
     }
-}
 
-impl Logistic {
     /// What is made small for one class against the others.
     pub(crate) fn objective(&self, task: &Task, positive: u32) -> Result<Objective> {
         self.problem().objective(task, positive)
@@ -125,9 +62,9 @@ impl Logistic {
 
     /// Whether one machine for all classes takes these settings.
     pub(crate) fn is_plain(&self) -> bool {
-        let limited = !(self.lower.is_none() && self.upper.is_none());
-        let solver = matches!(self.solver, Solver::Auto | Solver::Newton);
-        self.l1 == 0.0 && self.l2 > 0.0 && !limited && solver
+        let settings = &self.settings;
+        let solver = matches!(settings.solver, Solver::Auto | Solver::Newton);
+        settings.l1 == 0.0 && settings.l2 > 0.0 && !settings.has_limits() && solver
     }
 }
 

@@ -12,14 +12,13 @@
 
 use crate::engine::joint::JointLoss;
 use crate::learn::optimising::one_versus_rest::{self, Sweeps};
-use crate::learn::optimising::{ConvexProblem, Solver};
+use crate::learn::optimising::settings::convex_setters;
+use crate::learn::optimising::{ConvexProblem, ConvexSettings};
 use crate::loss::Loss;
-use crate::objective::box_constraints::Bound;
 use crate::run::reduction::OneVsRest;
 use crate::run::{BinaryLearner, Learner, Task, Training};
 use linsep_data::error::{Error, Result};
 use linsep_data::read::words;
-use linsep_data::scale::Scaling;
 pub use linsep_proof::Intercept;
 
 /// The settings of a support vector machine.
@@ -37,46 +36,17 @@ pub use linsep_proof::Intercept;
 pub struct Svm {
     /// What a lack of margin costs.
     pub loss: HingeLoss,
-    /// What the losses count beside the penalty.
-    pub c: f64,
-    /// The factor of |v|²/2.
-    pub l2: f64,
-    /// The factor of |v|₁.
-    pub l1: f64,
-    /// What becomes of the bias.
-    pub intercept: Intercept,
-    /// No weight is smaller.
-    pub lower: Bound,
-    /// No weight is larger.
-    pub upper: Bound,
-    /// The scale in which weights are penalised.
-    pub scale: Scaling,
-    /// Weight each class by n / (K · rows of the class).
-    pub balanced: bool,
-    /// The relative gap at which a run ends.
-    pub gap: f64,
-    /// Who does the work.
-    pub solver: Solver,
-    /// The seed of the order of the rows.
-    pub seed: u64,
+    /// The penalty, the bias, the gap and what else is common.
+    pub settings: ConvexSettings,
 }
 
 linsep_proof::setters! {
     Svm {
         with_loss => loss: HingeLoss,
-        with_c => c: f64,
-        with_l2 => l2: f64,
-        with_l1 => l1: f64,
-        with_intercept => intercept: Intercept,
-        with_lower => lower: Bound,
-        with_upper => upper: Bound,
-        with_scale => scale: Scaling,
-        with_balanced => balanced: bool,
-        with_gap => gap: f64,
-        with_solver => solver: Solver,
-        with_seed => seed: u64,
+        with_settings => settings: ConvexSettings,
     }
 }
+convex_setters! { Svm.settings }
 
 words! {
     /// What a lack of margin costs.
@@ -90,42 +60,17 @@ words! {
 
 impl Default for Svm {
     fn default() -> Self {
-        Svm {
-            loss: HingeLoss::Squared,
-            c: 1.0,
-            l2: 1.0,
-            l1: 0.0,
-            intercept: Intercept::Free,
-            lower: Bound::default(),
-            upper: Bound::default(),
-            scale: Scaling::None,
-            balanced: false,
-            gap: 1e-3,
-            solver: Solver::Auto,
-            seed: 0,
-        }
+        Svm { loss: HingeLoss::Squared, settings: ConvexSettings::default() }
     }
 }
 
 impl Svm {
     fn problem(&self) -> ConvexProblem {
-        ConvexProblem {
-            loss: match self.loss {
-                HingeLoss::Squared => Loss::SquaredHinge,
-                HingeLoss::Plain => Loss::Hinge,
-            },
-            c: self.c,
-            l1: self.l1,
-            l2: self.l2,
-            intercept: self.intercept,
-            lower: self.lower.clone(),
-            upper: self.upper.clone(),
-            scale: self.scale,
-            balanced: self.balanced,
-            gap: self.gap,
-            solver: self.solver,
-            seed: self.seed,
-        }
+        let loss = match self.loss {
+            HingeLoss::Squared => Loss::SquaredHinge,
+            HingeLoss::Plain => Loss::Hinge,
+        };
+        ConvexProblem { loss, settings: self.settings.clone() }
     }
 }
 
@@ -168,7 +113,7 @@ impl Learner for CrammerSinger {
                 task,
             );
         }
-        let halved = Svm { loss: HingeLoss::Plain, l2: 0.5 * self.0.l2, ..self.0.clone() };
-        halved.start(task)
+        let halved = 0.5 * self.0.settings.l2;
+        self.0.clone().with_loss(HingeLoss::Plain).with_l2(halved).start(task)
     }
 }

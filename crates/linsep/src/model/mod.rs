@@ -7,8 +7,11 @@
 mod bulk;
 pub mod foreign;
 mod lead;
+pub(crate) mod parts;
 pub mod rule;
 mod scorer;
+#[cfg(feature = "serde")]
+mod serialised;
 
 pub use lead::Leads;
 pub use rule::{Ballot, Rule};
@@ -128,7 +131,8 @@ fn two_sided(z: f64) -> [f64; 2] {
     [1.0 / (1.0 + z.exp()), 1.0 / (1.0 + (-z).exp())]
 }
 
-/// A fitted linear classifier.
+/// A fitted linear classifier. With the feature `serde` it has `Serialize` and `Deserialize`, which refuse
+/// parts that do not fit together and numbers that are not finite.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LinearModel {

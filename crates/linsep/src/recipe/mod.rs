@@ -101,7 +101,7 @@ pub const ALL: &[Recipe] = &[
             descent.rest = settings.number(&STEP_REST, 0.0)?;
             descent.lower = settings.word(&LOWER)?;
             descent.upper = settings.word(&UPPER)?;
-            if descent.criterion == Criterion::Mistakes {
+            if descent.loss.criterion() == Some(Criterion::Mistakes) {
                 return search(settings, descent);
             }
             descend(settings, descent)

@@ -4,38 +4,44 @@ use super::building::machines;
 use super::parameters::*;
 use super::{Settings, named};
 use crate::learn::logistic::{Intercept, Logistic};
+use crate::learn::optimising::ConvexSettings;
 use crate::learn::svm::{CrammerSinger, Svm};
 use crate::run::Learner;
 use crate::run::reduction::OneVsRestLast;
 use linsep_data::error::Result;
 
 pub(super) fn logistic(settings: &Settings) -> Result<Box<dyn Learner>> {
-    let logistic = settled(settings)?;
+    let logistic = Logistic { settings: common(settings)? };
     match settings.choice(&SOFTMAX)? {
         _ if scheme(settings) == "softmax" => Ok(Box::new(logistic)),
         _ => machines(settings, &SOFTMAX, logistic),
     }
 }
 
-/// Logistic regression whatever the number of classes.
-fn settled(settings: &Settings) -> Result<Logistic> {
+/// What both learners have in common.
+fn common(settings: &Settings) -> Result<ConvexSettings> {
     let (c, gap) = (settings.positive(&COST)?, settings.positive(&GAP)?);
-    let mut logistic = Logistic { c, gap, seed: settings.seed, ..Logistic::default() };
-    (logistic.l1, logistic.l2) = penalty(settings)?;
-    logistic.intercept = intercept(settings)?;
-    logistic.lower = settings.word(&LOWER)?;
-    logistic.upper = settings.word(&UPPER)?;
-    logistic.solver = settings.word(&SOLVER)?;
+    let (l1, l2) = penalty(settings)?;
     settings.choice(&PENALTY_SCALE)?;
-    logistic.scale = settings.word(&PENALTY_SCALE)?;
-    logistic.balanced = settings.choice(&CLASS_WEIGHT)? == "balanced";
-    Ok(logistic)
+    Ok(ConvexSettings {
+        c,
+        l2,
+        l1,
+        intercept: intercept(settings)?,
+        lower: settings.word(&LOWER)?,
+        upper: settings.word(&UPPER)?,
+        scale: settings.word(&PENALTY_SCALE)?,
+        balanced: settings.choice(&CLASS_WEIGHT)? == "balanced",
+        gap,
+        solver: settings.word(&SOLVER)?,
+        seed: settings.seed,
+    })
 }
 
 /// The scheme for K classes of logistic regression: what softmax cannot have, one-versus-rest can,
 /// unless softmax is asked for.
 pub(super) fn scheme(settings: &Settings) -> &str {
-    let is_plain = settled(settings).is_ok_and(|logistic| logistic.is_plain());
+    let is_plain = common(settings).is_ok_and(|settings| Logistic { settings }.is_plain());
     match settings.get(&SOFTMAX) {
         "softmax" if !settings.has(SOFTMAX.name) && !is_plain => "ovr",
         word => word,
@@ -43,17 +49,8 @@ pub(super) fn scheme(settings: &Settings) -> &str {
 }
 
 pub(super) fn svm(settings: &Settings) -> Result<Box<dyn Learner>> {
-    let (loss, c) = (settings.word(&HINGE)?, settings.positive(&COST)?);
-    let gap = settings.positive(&GAP)?;
-    let mut svm = Svm { loss, c, gap, seed: settings.seed, ..Svm::default() };
-    (svm.l1, svm.l2) = penalty(settings)?;
-    svm.intercept = intercept(settings)?;
-    svm.lower = settings.word(&LOWER)?;
-    svm.upper = settings.word(&UPPER)?;
-    svm.solver = settings.word(&SOLVER)?;
-    settings.choice(&PENALTY_SCALE)?;
-    svm.scale = settings.word(&PENALTY_SCALE)?;
-    svm.balanced = settings.choice(&CLASS_WEIGHT)? == "balanced";
+    let loss = settings.word(&HINGE)?;
+    let svm = Svm { loss, settings: common(settings)? };
     match settings.choice(&RESTS)? {
         "crammer-singer" => Ok(Box::new(CrammerSinger(svm))),
         "ovr-k-1" => Ok(Box::new(OneVsRestLast(svm))),

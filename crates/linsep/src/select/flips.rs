@@ -55,7 +55,7 @@ impl Bound {
 /// let rows = [[0.], [1.], [2.], [3.], [4.], [5.]];
 /// let data = Dataset::from_rows(&rows, &["low", "low", "up", "low", "up", "up"])?;
 /// let mut logistic = Logistic::default();
-/// logistic.gap = 1e-9;
+/// logistic.settings.gap = 1e-9;
 /// let task = Task::new(data);
 /// let fit = logistic.fit(&task, &Limits::default(), &mut ())?;
 /// let found = final_rows(&fit.certificate.claims, &fit.model, &task)?;

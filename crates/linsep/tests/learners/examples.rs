@@ -1,5 +1,7 @@
 //! The programs of `examples/` run to their end. They assert what they show.
 
+#[path = "../../examples/custom_loss.rs"]
+mod custom_loss;
 #[path = "../../examples/own_data.rs"]
 mod own_data;
 #[path = "../../examples/progress_and_cancel.rs"]
@@ -13,7 +15,8 @@ mod verify_certificate;
 
 /// Every example by its name.
 type Example = fn() -> Result<(), Box<dyn std::error::Error>>;
-const EXAMPLES: [(&str, Example); 5] = [
+const EXAMPLES: [(&str, Example); 6] = [
+    ("custom_loss", || Ok(custom_loss::main()?)),
     ("own_data", || Ok(own_data::main()?)),
     ("progress_and_cancel", || Ok(progress_and_cancel::main()?)),
     ("train_and_predict", || Ok(train_and_predict::main()?)),

@@ -35,20 +35,20 @@ const INTERCEPTS: [Intercept; 3] = [Intercept::Free, Intercept::Penalised, Inter
 
 fn logistic(number: u64, gap: f64) -> Logistic {
     let mut logistic = Logistic::default();
-    logistic.c = [0.1, 1.0, 10.0][number as usize % 3];
-    logistic.intercept = INTERCEPTS[number as usize / 2 % 3];
-    logistic.balanced = number.is_multiple_of(5);
-    logistic.gap = gap;
+    logistic.settings.c = [0.1, 1.0, 10.0][number as usize % 3];
+    logistic.settings.intercept = INTERCEPTS[number as usize / 2 % 3];
+    logistic.settings.balanced = number.is_multiple_of(5);
+    logistic.settings.gap = gap;
     logistic
 }
 
 fn svm(number: u64, gap: f64, loss: HingeLoss) -> Svm {
     let mut svm = Svm::default();
     svm.loss = loss;
-    svm.c = [0.1, 1.0, 10.0][number as usize % 3];
-    svm.intercept = INTERCEPTS[number as usize / 2 % 3];
-    svm.balanced = number.is_multiple_of(5);
-    svm.gap = gap;
+    svm.settings.c = [0.1, 1.0, 10.0][number as usize % 3];
+    svm.settings.intercept = INTERCEPTS[number as usize / 2 % 3];
+    svm.settings.balanced = number.is_multiple_of(5);
+    svm.settings.gap = gap;
     svm
 }
 
@@ -119,7 +119,7 @@ fn a_free_bias_has_an_interval_that_narrows_around_the_best_one() {
         let task = problem(number);
         let run = |gap| {
             let mut logistic = logistic(number, gap);
-            logistic.intercept = Intercept::Free;
+            logistic.settings.intercept = Intercept::Free;
             fit(&logistic, &task)
         };
         let best = run(1e-13).model.planes[0].bias;
@@ -159,7 +159,7 @@ fn machines_side_by_side_are_final_where_the_winner_leads_everywhere() {
     let task = Task::new(Dataset::from_rows(&rows, &labels).unwrap());
     let run = |gap| {
         let mut svm = Svm::default();
-        svm.gap = gap;
+        svm.settings.gap = gap;
         let machines = linsep::run::reduction::OneVsRest(svm);
         fit(&machines, &task)
     };

@@ -108,7 +108,7 @@ fn a_soft_margin_tends_to_it() {
     let task = Task::new(Dataset::from_rows(&rows, &labels).unwrap());
     let hard = fit(&task);
     let mut svm = Svm::default();
-    (svm.loss, svm.c, svm.gap) = (HingeLoss::Plain, 1e4, 1e-9);
+    (svm.loss, svm.settings.c, svm.settings.gap) = (HingeLoss::Plain, 1e4, 1e-9);
     let limits = Limits::default().with_epochs(Some(1000));
     let soft = svm.fit(&task, &limits, &mut ()).unwrap();
     let (hard, soft) = (&hard.model.planes[0], &soft.model.planes[0]);

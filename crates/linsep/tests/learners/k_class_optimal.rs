@@ -22,13 +22,13 @@ impl Setting {
         let Setting { softmax, c, intercept, balanced, gap } = *self;
         if softmax {
             let mut logistic = Logistic::default();
-            (logistic.c, logistic.intercept) = (c, intercept);
-            (logistic.balanced, logistic.gap) = (balanced, gap);
+            (logistic.settings.c, logistic.settings.intercept) = (c, intercept);
+            (logistic.settings.balanced, logistic.settings.gap) = (balanced, gap);
             return Box::new(logistic);
         }
         let mut svm = Svm::default();
-        (svm.c, svm.intercept) = (c, intercept);
-        (svm.balanced, svm.gap) = (balanced, gap);
+        (svm.settings.c, svm.settings.intercept) = (c, intercept);
+        (svm.settings.balanced, svm.settings.gap) = (balanced, gap);
         Box::new(CrammerSinger(svm))
     }
 
@@ -263,14 +263,14 @@ fn two_classes_are_one_plane() {
 fn what_a_machine_of_k_classes_cannot_do_is_said() {
     let task = samples()[0].task();
     let mut logistic = Logistic::default();
-    logistic.solver = "dual".parse().unwrap();
+    logistic.settings.solver = "dual".parse().unwrap();
     let words = |learner: &dyn Learner| learner.start(&task).err().unwrap().to_string();
     assert!(words(&logistic).contains("`solver=dual`"));
     logistic = Logistic::default();
-    logistic.l1 = 1.0;
+    logistic.settings.l1 = 1.0;
     assert!(words(&logistic).contains("l2"));
     let mut svm = Svm::default();
-    svm.l1 = 1.0;
+    svm.settings.l1 = 1.0;
     assert!(words(&CrammerSinger(svm)).contains("l2"));
 }
 

@@ -5,6 +5,7 @@ mod ability_table;
 mod basis;
 mod cases;
 mod conformance;
+mod custom_loss;
 mod deciding;
 mod descent;
 mod direct;

@@ -83,13 +83,17 @@ impl Trial {
         };
         if self.squared {
             let mut svm = Svm::default();
-            (svm.c, svm.l1, svm.l2, svm.gap) = (self.c, self.l1, self.l2, self.gap);
-            (svm.intercept, svm.lower, svm.upper) = (self.intercept, lower, upper);
+            (svm.settings.c, svm.settings.l1, svm.settings.l2, svm.settings.gap) =
+                (self.c, self.l1, self.l2, self.gap);
+            (svm.settings.intercept, svm.settings.lower, svm.settings.upper) =
+                (self.intercept, lower, upper);
             return Box::new(svm);
         }
         let mut logistic = Logistic::default();
-        (logistic.c, logistic.l1, logistic.l2, logistic.gap) = (self.c, self.l1, self.l2, self.gap);
-        (logistic.intercept, logistic.lower, logistic.upper) = (self.intercept, lower, upper);
+        (logistic.settings.c, logistic.settings.l1, logistic.settings.l2, logistic.settings.gap) =
+            (self.c, self.l1, self.l2, self.gap);
+        (logistic.settings.intercept, logistic.settings.lower, logistic.settings.upper) =
+            (self.intercept, lower, upper);
         Box::new(logistic)
     }
 
@@ -333,7 +337,7 @@ fn a_strong_penalty_leaves_no_weight_and_the_best_constant() {
 
 fn without_a_penalty(rows: &[[f64; 2]], labels: &[&str]) -> linsep::Result<Fit> {
     let mut logistic = Logistic::default();
-    (logistic.l1, logistic.l2, logistic.gap) = (0.0, 0.0, 1e-10);
+    (logistic.settings.l1, logistic.settings.l2, logistic.settings.gap) = (0.0, 0.0, 1e-10);
     let data = Dataset::from_rows(rows, labels)?;
     logistic.fit(&Task::new(data), &LIMITS, &mut ())
 }
@@ -375,17 +379,17 @@ fn what_cannot_be_solved_is_refused_with_what_to_use() {
     };
     let mut svm = Svm::default();
     svm.loss = "hinge".parse().unwrap();
-    (svm.l1, svm.l2) = (1.0, 0.0);
+    (svm.settings.l1, svm.settings.l2) = (1.0, 0.0);
     assert!(refused(&svm).contains("use `loss=squared-hinge`"));
-    (svm.l1, svm.l2) = (0.0, 0.0);
+    (svm.settings.l1, svm.settings.l2) = (0.0, 0.0);
     assert!(refused(&svm).contains("use `loss=squared-hinge` or `penalty=l2`"));
     let mut logistic = Logistic::default();
-    logistic.solver = "newton".parse().unwrap();
-    logistic.l1 = 1.0;
+    logistic.settings.solver = "newton".parse().unwrap();
+    logistic.settings.l1 = 1.0;
     assert!(refused(&logistic).contains("use coordinates or auto"));
     let mut logistic = Logistic::default();
-    (logistic.l2, logistic.lower) = (0.0, Bound::on_all(0.0));
+    (logistic.settings.l2, logistic.settings.lower) = (0.0, Bound::on_all(0.0));
     assert!(refused(&logistic).contains("has no limit on one side"));
-    logistic.upper = Bound::on_all(-1.0);
+    logistic.settings.upper = Bound::on_all(-1.0);
     assert!(refused(&logistic).contains("no weight of"));
 }

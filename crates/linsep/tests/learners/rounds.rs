@@ -140,7 +140,7 @@ fn processes_and_threads_give_the_same_bits() {
     let mut newton = NewtonStep::new(&Logistic::default(), &task, 1).unwrap().driver(1e-12);
     drive("newton", &table, worker.as_ref(), &mut newton);
     let mut exact = Logistic::default();
-    exact.gap = 1e-9;
+    exact.settings.gap = 1e-9;
     let fit = exact.fit(&task, &Limits::default(), &mut ()).unwrap();
     let (found, expected) = (newton.plane(), &fit.model.planes[0]);
     for (a, b) in found.weights.iter().zip(&expected.weights) {

@@ -8,10 +8,17 @@
 //!
 //! Without a rate, criteria with a curvature c use 1/(c λ) with λ the largest eigenvalue of Σ z zᵀ
 //! (estimated from below, so with some room), the hinge a rate that falls like 1/√k, and the
-//! criteria of mistakes the rate 1, because their planes only grow with it.
+//! criteria of mistakes the rate 1, because their planes only grow with it. A custom loss without a bound
+//! of its curvature is treated like the hinge.
 //!
 //! With the squared error and half the rate this is batch LMS, w ← w + η Σ (y − w·x − b) x, which is
 //! stable for η below 2/λ. Row by row ([`Pace::Row`]) is the business of `learn/sequential.rs`.
+//!
+//! A loss of the caller's own ([`MarginLoss`]) is minimised in the same way, all rows at a time.
+//!
+//! Proved: `separable` where the planes separate the rows, else nothing. There is no dual bound here, and
+//! of a custom loss nothing is known that could give one. [`crate::learn::logistic`] and
+//! [`crate::learn::svm`] prove how near the optimum is.
 //!
 //! K classes by one-versus-rest. Columns are scaled, not centred.
 //!
@@ -25,7 +32,7 @@ use crate::engine::online::{fingerprint, is_count};
 use crate::engine::perceptron::{Order, Planes, certificate_of};
 use crate::engine::rate::Rate;
 use crate::engine::resting::Resting;
-use crate::loss::Criterion;
+use crate::loss::{Criterion, MarginLoss, RowLoss};
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::objective::box_constraints::{Bound, Ranges};
 use crate::run::ability::{CarriesOn, Traces};
@@ -37,7 +44,7 @@ use linsep_data::error::{Error, Result};
 use linsep_data::read::words;
 use linsep_data::scale::{Scaler, Scaling};
 use serde::{Deserialize, Serialize};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// The name of the learner that descends on J_p with all rows at a time.
 pub const BATCH_PERCEPTRON: &str = "batch-perceptron";
@@ -58,8 +65,8 @@ pub const BATCH_PERCEPTRON: &str = "batch-perceptron";
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Descent {
-    /// What is made small.
-    pub criterion: Criterion,
+    /// What is minimised.
+    pub loss: RowLoss,
     /// How many rows there are to a step.
     pub pace: Pace,
     /// The rate of each step; chosen from the criterion and the data when `None`.
@@ -86,7 +93,6 @@ pub struct Descent {
 
 linsep_proof::setters! {
     Descent {
-        with_criterion => criterion: Criterion,
         with_pace => pace: Pace,
         with_rate => rate: Option<Rate>,
         with_order => order: Order,
@@ -118,8 +124,35 @@ impl Descent {
 
     /// Descent on a criterion.
     pub fn on(criterion: Criterion) -> Descent {
+        Descent::on_row_loss(RowLoss::Criterion(criterion))
+    }
+
+    /// Descent on a loss of the caller's own, with [`Pace::Batch`].
+    ///
+    /// The loss is no part of a saved state: give it again to the learner whose run restores one. A state
+    /// of a run with a custom loss is refused by a run on a criterion, and the other way round; that it is
+    /// the same loss is up to the caller.
+    pub fn on_loss(loss: Arc<dyn MarginLoss>) -> Descent {
+        Descent::on_row_loss(RowLoss::Custom(loss))
+    }
+
+    /// The same on another criterion.
+    #[must_use]
+    pub fn with_criterion(mut self, criterion: Criterion) -> Self {
+        self.loss = RowLoss::Criterion(criterion);
+        self
+    }
+
+    /// The same on a loss of the caller's own, see [`Descent::on_loss`].
+    #[must_use]
+    pub fn with_loss(mut self, loss: Arc<dyn MarginLoss>) -> Self {
+        self.loss = RowLoss::Custom(loss);
+        self
+    }
+
+    fn on_row_loss(loss: RowLoss) -> Descent {
         Descent {
-            criterion,
+            loss,
             pace: Pace::Batch,
             rate: None,
             order: Order::Shuffle,
@@ -136,10 +169,17 @@ impl Descent {
 
     fn check(&self) -> Result<()> {
         let fine = |x: f64| x.is_finite() && x >= 0.0;
-        if self.criterion == Criterion::Mistakes {
+        if self.loss.is(Criterion::Mistakes) {
             return Err(Error::usage(
                 "the number of mistakes has no slope to descend; it is searched (learn::search)",
             ));
+        }
+        if let Some(bound) = self.loss.curvature_bound()
+            && !(bound.is_finite() && bound > 0.0)
+        {
+            return Err(Error::usage(format!(
+                "the curvature bound {bound} of the loss is not a finite number above 0; return `None` where there is no bound"
+            )));
         }
         if !matches!(self.scale, Scaling::None | Scaling::Pow2 | Scaling::MaxAbs) {
             return Err(Error::usage("descent takes `scale=none`, pow2 or maxabs"));
@@ -191,6 +231,7 @@ impl BinaryLearner for Descent {
                 visits: 0,
                 mistakes: None,
                 ended: false,
+                custom_loss: self.is_custom(),
             },
             last: None,
         };
@@ -218,9 +259,11 @@ impl Descent {
         if !self.adds_up_rows() {
             resting = resting.untraced();
         }
-        let Some(below) = self.below else { return Ok(Box::new(resting)) };
+        let (Some(below), Some(criterion)) = (self.below, self.loss.criterion()) else {
+            return Ok(Box::new(resting));
+        };
         let weights = crate::engine::row_weights::row_weights(&task.data, &rows, self.balanced);
-        let (task, criterion) = (task.clone(), self.criterion);
+        let task = task.clone();
         let good_enough = move |planes: &[Plane]| {
             let batch = Batch {
                 data: &task.data,
@@ -237,17 +280,27 @@ impl Descent {
 
     /// Whether the plane is a sum of rows. A step on `jd` scales it too, and bounds cut it off.
     fn adds_up_rows(&self) -> bool {
-        self.criterion != Criterion::Distance && self.lower.is_none() && self.upper.is_none()
+        !self.loss.is(Criterion::Distance) && self.lower.is_none() && self.upper.is_none()
     }
 
     /// The logistic criterion is minus a log-likelihood, so its scores are log-odds.
     fn link(&self) -> Link {
-        if self.criterion == Criterion::Logistic { Link::Softmax } else { Link::None }
+        if self.loss.is(Criterion::Logistic) { Link::Softmax } else { Link::None }
     }
 
     /// Whether rows on their side ask for nothing, so that an empty error set is the end.
     fn knows_only_mistakes(&self) -> bool {
-        matches!(self.criterion, Criterion::Perceptron | Criterion::Distance)
+        matches!(self.loss.criterion(), Some(Criterion::Perceptron | Criterion::Distance))
+    }
+
+    fn is_custom(&self) -> bool {
+        self.loss.criterion().is_none()
+    }
+
+    /// Whether steps shrink: a subgradient does not towards the minimum, so the rate has to.
+    fn shrinks_steps(&self) -> bool {
+        let subgradients = self.is_custom() && self.loss.curvature_bound().is_none();
+        self.rate.is_none() && (subgradients || self.loss.is(Criterion::Hinge))
     }
 }
 
@@ -282,6 +335,9 @@ struct Now {
     visits: u64,
     mistakes: Option<u64>,
     ended: bool,
+    /// Whether the loss is the caller's own, which no state can hold.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    custom_loss: bool,
 }
 
 mod plane_bits {
@@ -313,7 +369,7 @@ impl DescentRun {
     }
 
     fn own_rate(&self) -> Rate {
-        match self.settings.criterion.curvature() {
+        match self.settings.loss.curvature_bound() {
             Some(curvature) => {
                 let rate = 1.0 / (1.1 * curvature * self.eigenvalue() * self.settings.share);
                 Rate::Constant(if rate.is_finite() && rate > 0.0 { rate } else { 1.0 })
@@ -328,11 +384,11 @@ impl DescentRun {
 
     /// One step, and whether it was the last.
     fn step(&mut self) {
-        let (criterion, epoch) = (self.settings.criterion, self.now.epoch + 1);
+        let epoch = self.now.epoch + 1;
         let Sums { mut value, mistakes, mut gradient } =
-            self.batch().sums(criterion, &self.now.plane);
+            self.batch().sums(&self.settings.loss, &self.now.plane);
         let length = self.batch().length(&self.now.plane);
-        if criterion == Criterion::Distance && length > 0.0 {
+        if self.settings.loss.is(Criterion::Distance) && length > 0.0 {
             // J_d = J_p/‖w‖: the gradient of a quotient, in the coordinates of the run.
             for (j, g) in gradient.weights.iter_mut().enumerate() {
                 let s = self.scaler.scale(j);
@@ -346,16 +402,15 @@ impl DescentRun {
         self.last = None;
         let only_mistakes = self.settings.knows_only_mistakes();
         let below = self.settings.below.is_some_and(|below| value < below);
-        // Where the slope is 0 a convex criterion has its minimum.
-        let flat = criterion.is_convex() && self.batch().slope_length(&gradient) == 0.0;
+        // Where the gradient is 0 a convex loss has its minimum.
+        let flat = self.settings.loss.is_convex() && self.batch().slope_length(&gradient) == 0.0;
         if flat || below || (only_mistakes && mistakes == 0) {
             self.now.ended = true;
             return;
         }
         let k = self.now.earlier + epoch;
         let mut rate = self.settings.share * self.rate.at(k);
-        if self.settings.rate.is_none() && criterion == Criterion::Hinge {
-            // A subgradient does not shrink towards the minimum, so the step has to: with the root of k.
+        if self.settings.shrinks_steps() {
             let size = self.batch().slope_length(&gradient).max(f64::MIN_POSITIVE);
             rate = length.max(1.0) / size / (k as f64).sqrt();
         }
@@ -371,6 +426,19 @@ impl DescentRun {
         let rests = self.batch().length(&moved) <= self.settings.rest * length;
         self.now.ended = rests && !only_mistakes;
         self.last = Some((before, rate));
+    }
+
+    /// Refuses a state whose loss has to be given again, or of which there was none.
+    fn check_loss_of(&self, state: &Now) -> Result<()> {
+        match (state.custom_loss, self.now.custom_loss) {
+            (true, false) => Err(Error::usage(
+                "the saved state belongs to a run with a custom loss, which a state cannot hold; give the loss again with `Descent::on_loss`",
+            )),
+            (false, true) => Err(Error::usage(
+                "the saved state belongs to a run on a criterion; name it with `Descent::on`",
+            )),
+            _ => Ok(()),
+        }
     }
 
     fn is_finite(&self) -> bool {
@@ -426,13 +494,19 @@ impl Training for DescentRun {
 
     fn certificate(&self) -> Certificate {
         let planes = std::slice::from_ref(&self.now.plane);
-        certificate_of(&self.task, Planes::One(self.positive), planes)
+        let found = certificate_of(&self.task, Planes::One(self.positive), planes);
+        match self.settings.is_custom() && !found.proves_something() {
+            true => Certificate::unproved(
+                "the planes do not separate all rows, and of a custom loss no bound is known",
+            ),
+            false => found,
+        }
     }
 
     /// The rate against the bound beyond which steps overshoot, where the criterion has a curvature. The
     /// eigenvalue is an estimate from below, so the bound is one from above.
     fn remarks(&self) -> Vec<Remark> {
-        let Some(curvature) = self.settings.criterion.curvature() else { return Vec::new() };
+        let Some(curvature) = self.settings.loss.curvature_bound() else { return Vec::new() };
         let rate = self.rate.at(1);
         let bound = 2.0 / (curvature * self.eigenvalue() * self.settings.share);
         let words = match rate < bound {
@@ -458,6 +532,7 @@ impl Training for DescentRun {
         if !fits {
             return Err(Error::usage("the saved state belongs to a run on other data"));
         }
+        self.check_loss_of(&now)?;
         (self.now, self.last) = (now, None);
         Ok(())
     }
@@ -485,7 +560,7 @@ impl Traces for DescentRun {
 
     fn last_updates(&self) -> Vec<Update> {
         let Some((before, rate)) = &self.last else { return Vec::new() };
-        let gradients = self.batch().gradients(self.settings.criterion, before);
+        let gradients = self.batch().gradients(&self.settings.loss, before);
         let step =
             |(row, gradient): (u32, f64)| Move { row, plane: 0, rival: None, step: -gradient };
         let (epoch, moves) = (self.now.epoch, gradients.into_iter().map(step).collect());
@@ -501,6 +576,7 @@ impl CarriesOn for DescentRun {
         if before.plane.weights.len() > width || !counts {
             return Err(Error::usage("the saved state belongs to planes of other data"));
         }
+        self.check_loss_of(&before)?;
         before.plane.weights.resize(width, 0.0);
         self.now.plane = before.plane;
         self.now.earlier = before.earlier + before.epoch;

@@ -16,10 +16,10 @@ use crate::engine::online::{Setup, UpdateRule, Visit};
 use crate::engine::perceptron::{Perceptron, PerceptronRun, run_of};
 use crate::engine::rate::Rate;
 use crate::learn::descent::Descent;
-use crate::loss::Criterion;
+use crate::loss::{Criterion, RowLoss};
 use crate::objective::box_constraints::Ranges;
 use crate::run::Task;
-use linsep_data::error::Result;
+use linsep_data::error::{Error, Result};
 use linsep_data::matrix::{Row, Rows};
 use linsep_data::rng::Purpose;
 use linsep_data::scale::Scaler;
@@ -39,17 +39,21 @@ pub(crate) fn launch(
         balanced: descent.balanced,
         ..Perceptron::default()
     };
+    let RowLoss::Criterion(criterion) = descent.loss else {
+        let words = "`pace=row` takes a criterion; a custom loss is for `pace=batch`";
+        return Err(Error::usage(words));
+    };
     let mut setup = perceptron.setup(task, 1, |_| Purpose::Start(u64::from(positive)))?;
     setup.rates.rate = match &descent.rate {
         Some(rate) => rate.clone(),
-        None => own_rate(descent.criterion, &setup),
+        None => own_rate(criterion, &setup),
     };
     if let Some(ranges) = &ranges {
         ranges.bring_in(&mut setup.start[0].weights);
     }
     match ranges {
-        None => with_bounds(descent.criterion, Free, setup, positive),
-        Some(ranges) => with_bounds(descent.criterion, ranges, setup, positive),
+        None => with_bounds(criterion, Free, setup, positive),
+        Some(ranges) => with_bounds(criterion, ranges, setup, positive),
     }
 }
 

@@ -49,17 +49,17 @@ pub(crate) fn start(
         JointLoss::Softmax => "softmax",
         JointLoss::CrammerSinger => "crammer-singer",
     };
-    if problem.l1 != 0.0 || problem.l2.is_nan() || problem.l2 <= 0.0 {
+    if problem.settings.l1 != 0.0 || problem.settings.l2.is_nan() || problem.settings.l2 <= 0.0 {
         return Err(Error::usage(format!(
             "`multiclass={name}` takes an l2 penalty alone; `multiclass=ovr` takes others"
         )));
     }
-    if problem.has_limits() || problem.solver == Solver::Coordinates {
+    if problem.settings.has_limits() || problem.settings.solver == Solver::Coordinates {
         return Err(Error::usage(format!(
             "`multiclass={name}` takes no limits of weights and no coordinates; `multiclass=ovr` does"
         )));
     }
-    if loss == JointLoss::Softmax && problem.solver == Solver::Dual {
+    if loss == JointLoss::Softmax && problem.settings.solver == Solver::Dual {
         return Err(Error::usage(
             "`solver=dual`: softmax regression is solved by Newton's method; leave it to auto or use `multiclass=ovr`",
         ));
@@ -74,12 +74,12 @@ pub(crate) fn start(
         classes: data.n_classes(),
         loss,
         penalty,
-        intercept: problem.intercept,
+        intercept: problem.settings.intercept,
         threads: task.threads,
     };
     let (rows, columns) = (joint.len(), joint.width());
     let tall = columns <= rows / 8 && columns <= FEW_COLUMNS;
-    let (newton, why) = match (loss, problem.solver) {
+    let (newton, why) = match (loss, problem.settings.solver) {
         (_, Solver::Newton) => (true, "as asked".to_owned()),
         (_, Solver::Dual) => (false, "as asked".to_owned()),
         (JointLoss::Softmax, _) => (true, "on all planes at once".to_owned()),
@@ -91,7 +91,7 @@ pub(crate) fn start(
             (KClassSolver::Newton(Softmax::new(joint.zero())), format!("Newton's method: {why}"))
         }
         false => {
-            let run = CrammerSinger::new(&joint, problem.seed);
+            let run = CrammerSinger::new(&joint, problem.settings.seed);
             (KClassSolver::Dual(run), format!("dual descent on all shares of a row: {why}"))
         }
     };
@@ -189,13 +189,13 @@ impl Optimiser for KClassRun {
     }
 
     fn wanted(&self) -> f64 {
-        self.problem.gap
+        self.problem.settings.gap
     }
 
     fn step(&mut self) {
         match &mut self.work {
-            KClassSolver::Newton(run) => run.step(&self.joint, self.problem.gap),
-            KClassSolver::Dual(run) => run.step(&self.joint, self.problem.gap),
+            KClassSolver::Newton(run) => run.step(&self.joint, self.problem.settings.gap),
+            KClassSolver::Dual(run) => run.step(&self.joint, self.problem.settings.gap),
         }
     }
 

@@ -18,6 +18,7 @@
 
 pub(crate) mod k_class;
 pub(crate) mod one_versus_rest;
+pub(crate) mod settings;
 mod work;
 
 use crate::claim::optimal::Claiming;
@@ -37,6 +38,7 @@ use linsep_data::error::{Code, Error, Place, Result};
 use linsep_data::scale::{Scaler, Scaling};
 use linsep_proof::DualPoint;
 use serde::{Deserialize, Serialize};
+pub use settings::{ConvexSettings, Solver};
 use std::sync::Arc;
 use work::{SavedWork, Solving};
 
@@ -44,31 +46,7 @@ use work::{SavedWork, Solving};
 #[derive(Clone, Debug)]
 pub(crate) struct ConvexProblem {
     pub(crate) loss: Loss,
-    pub(crate) c: f64,
-    pub(crate) l1: f64,
-    pub(crate) l2: f64,
-    pub(crate) intercept: Intercept,
-    pub(crate) lower: Bound,
-    pub(crate) upper: Bound,
-    pub(crate) scale: Scaling,
-    pub(crate) balanced: bool,
-    pub(crate) gap: f64,
-    pub(crate) solver: Solver,
-    pub(crate) seed: u64,
-}
-
-linsep_data::read::words! {
-    /// Who does the work.
-    Solver: "solver" {
-        /// Chosen from the shape of the data.
-        Auto = "auto",
-        /// Newton's method.
-        Newton = "newton",
-        /// Dual coordinate descent.
-        Dual = "dual",
-        /// Coordinates on the columns.
-        Coordinates = "coordinates",
-    }
+    pub(crate) settings: ConvexSettings,
 }
 
 impl ConvexProblem {
@@ -80,7 +58,7 @@ impl ConvexProblem {
     /// Whether dual coordinates are the right solver for the rows of a task.
     pub(crate) fn prefers_dual(&self, task: &Task) -> bool {
         let rows = task.rows.as_ref().map_or(task.data.n_rows(), |rows| rows.len());
-        match self.solver {
+        match self.settings.solver {
             Solver::Newton => false,
             Solver::Dual => true,
             _ => self.loss == Loss::Hinge || task.data.n_features() > rows / 2,
@@ -89,24 +67,26 @@ impl ConvexProblem {
 
     /// Refuses what no solver can do.
     fn check(&self) -> Result<()> {
-        let limited = !(self.lower.is_none() && self.upper.is_none());
-        let words = match self.solver {
-            _ if self.loss == Loss::Hinge && (self.l1 > 0.0 || limited) => {
+        let limited = self.settings.has_limits();
+        let words = match self.settings.solver {
+            _ if self.loss == Loss::Hinge && (self.settings.l1 > 0.0 || limited) => {
                 "`loss=hinge`: a penalty with corners, or limits, needs a smooth loss; use `loss=squared-hinge`"
             }
-            _ if self.loss == Loss::Hinge && self.l2 == 0.0 => {
+            _ if self.loss == Loss::Hinge && self.settings.l2 == 0.0 => {
                 "`penalty=none`: the plain hinge needs a penalty; use `loss=squared-hinge` or `penalty=l2`"
             }
             Solver::Newton | Solver::Coordinates if self.loss == Loss::Hinge => {
                 "`solver`: the hinge has no second derivative; use dual"
             }
-            Solver::Newton | Solver::Dual if self.l1 > 0.0 => {
+            Solver::Newton | Solver::Dual if self.settings.l1 > 0.0 => {
                 "`solver`: the penalty has corners; use coordinates or auto"
             }
             Solver::Newton | Solver::Dual if limited => {
                 "`solver`: weights with limits are for coordinates; use that or auto"
             }
-            Solver::Dual | Solver::Coordinates if self.l2 == 0.0 && self.l1 == 0.0 && !limited => {
+            Solver::Dual | Solver::Coordinates
+                if self.settings.l2 == 0.0 && self.settings.l1 == 0.0 && !limited =>
+            {
                 "`solver`: without a penalty there is only newton; use that or auto"
             }
             _ => return Ok(()),
@@ -114,22 +94,18 @@ impl ConvexProblem {
         Err(Error::usage(words))
     }
 
-    /// Whether nothing bounds the weights.
-    fn is_unbounded(&self) -> bool {
-        self.l1 == 0.0 && self.l2 == 0.0 && self.lower.is_none() && self.upper.is_none()
-    }
-
     fn limits(&self, task: &Task) -> Result<Option<Ranges>> {
         let data = task.data.as_ref();
-        let Some(limits) = Ranges::between(&self.lower, &self.upper, data)? else {
+        let Some(limits) = Ranges::between(&self.settings.lower, &self.settings.upper, data)?
+        else {
             return Ok(None);
         };
         let open = |j: &usize| {
             let (least, most) = limits.of(*j);
             least == f64::NEG_INFINITY || most == f64::INFINITY
         };
-        if self.l1 == 0.0
-            && self.l2 == 0.0
+        if self.settings.l1 == 0.0
+            && self.settings.l2 == 0.0
             && let Some(column) = (0..data.n_features()).find(open)
         {
             return Err(Error::usage(format!(
@@ -138,11 +114,6 @@ impl ConvexProblem {
             )));
         }
         Ok(Some(limits))
-    }
-
-    /// Whether weights have limits.
-    pub(crate) fn has_limits(&self) -> bool {
-        !(self.lower.is_none() && self.upper.is_none())
     }
 
     pub(crate) fn objective(&self, task: &Task, positive: u32) -> Result<Objective> {
@@ -157,8 +128,10 @@ impl ConvexProblem {
             loss: self.loss,
             penalty,
             // Where nothing is penalised, a penalised bias is a free one.
-            intercept: match self.intercept {
-                Intercept::Penalised if self.l1 == 0.0 && self.l2 == 0.0 => Intercept::Free,
+            intercept: match self.settings.intercept {
+                Intercept::Penalised if self.settings.l1 == 0.0 && self.settings.l2 == 0.0 => {
+                    Intercept::Free
+                }
                 intercept => intercept,
             },
             threads: worthwhile(task.threads, data.store().nonzeros()),
@@ -175,17 +148,19 @@ impl ConvexProblem {
         if rows.is_empty() {
             return Err(Error::data(Code::BAD_WEIGHT, "no row has a weight", Place::default()));
         }
-        let factors = class_factors(data, &rows, self.balanced);
+        let factors = class_factors(data, &rows, self.settings.balanced);
         let class = |row: u32| data.class_of(row as usize);
-        let cost = |&row: &u32| (self.c * data.weight(row as usize)) * factors[class(row) as usize];
+        let cost = |&row: &u32| {
+            (self.settings.c * data.weight(row as usize)) * factors[class(row) as usize]
+        };
         let costs: Vec<f64> = rows.iter().map(cost).collect();
         if let Some(at) = costs.iter().position(|cost| !(cost.is_finite() && *cost > 0.0)) {
             return Err(Error::usage(format!(
                 "`c={}`: row {} of the data would cost {}; choose another C or other weights",
-                self.c, rows[at], costs[at]
+                self.settings.c, rows[at], costs[at]
             )));
         }
-        let scale = match self.scale {
+        let scale = match self.settings.scale {
             Scaling::None => None,
             scaling => {
                 let scaler = Scaler::new(scaling, data, &rows);
@@ -193,7 +168,11 @@ impl ConvexProblem {
                 Some((0..data.n_features()).map(|j| 1.0 / scaler.scale(j)).collect())
             }
         };
-        Ok(Terms { rows, costs, penalty: Penalty { l1: self.l1, l2: self.l2, scale, limits } })
+        Ok(Terms {
+            rows,
+            costs,
+            penalty: Penalty { l1: self.settings.l1, l2: self.settings.l2, scale, limits },
+        })
     }
 
     /// The objective as it is claimed.
@@ -204,17 +183,17 @@ impl ConvexProblem {
         rows: &[u32],
         penalty: &Penalty,
     ) -> linsep_proof::Objective {
-        let class_weights = match self.balanced {
+        let class_weights = match self.settings.balanced {
             true => {
                 let factors = class_factors(data, rows, true);
                 data.classes().iter().cloned().zip(factors).collect()
             }
             false => Vec::new(),
         };
-        linsep_proof::Objective::new(loss, self.c)
-            .with_l2(self.l2)
-            .with_l1(self.l1)
-            .with_intercept(self.intercept)
+        linsep_proof::Objective::new(loss, self.settings.c)
+            .with_l2(self.settings.l2)
+            .with_l1(self.settings.l1)
+            .with_intercept(self.settings.intercept)
             .with_class_weights(class_weights)
             .with_scale(penalty.scale.clone().unwrap_or_default())
     }
@@ -273,7 +252,7 @@ impl OptimisingRun {
         let objective = problem.objective(task, positive)?;
         let (work, why) = Solving::new(&problem, &objective);
         let mut doubt = None;
-        let in_question = problem.is_unbounded() && problem.loss == Loss::Logistic;
+        let in_question = problem.settings.is_unbounded() && problem.loss == Loss::Logistic;
         if in_question && !matches!(work, Solving::Constant(..)) {
             match logistic_optimum(task, positive, objective.has_bias()) {
                 Existence::Exists => {}
@@ -294,12 +273,12 @@ impl OptimisingRun {
     }
 
     fn is_done(&self) -> bool {
-        self.work.gap().relative() <= self.problem.gap || self.work.is_exhausted()
+        self.work.gap().relative() <= self.problem.settings.gap || self.work.is_exhausted()
     }
 
     /// How near to the best the plane is as it stands; a run that goes on has moved since it knew.
     fn now(&self) -> Gap {
-        match self.is_done() || self.problem.is_unbounded() {
+        match self.is_done() || self.problem.settings.is_unbounded() {
             true => self.work.gap(),
             false => self.measured().0,
         }
@@ -345,7 +324,7 @@ impl OptimisingRun {
         if matches!(self.work, Solving::Constant(..)) {
             return Some("all rows that count are of one class");
         }
-        if self.problem.is_unbounded() {
+        if self.problem.settings.is_unbounded() {
             return Some("without a penalty nothing bounds the objective from below here");
         }
         let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
@@ -433,7 +412,7 @@ impl Training for OptimisingRun {
             self.visits += now;
             left -= now;
             if now == to_end {
-                self.work.step(&self.objective, self.problem.gap);
+                self.work.step(&self.objective, self.problem.settings.gap);
             }
         }
         self.status()
@@ -452,7 +431,7 @@ impl Training for OptimisingRun {
             last_mistakes: None,
             objective,
             // Without a penalty it is estimated, and proves nothing.
-            gap: gap.filter(|_| !self.problem.is_unbounded()),
+            gap: gap.filter(|_| !self.problem.settings.is_unbounded()),
         }
     }
 
@@ -501,7 +480,7 @@ impl Training for OptimisingRun {
             self.why.as_str(),
             [("solver", self.why.as_str().into()), ("passes", self.work.passes().into())],
         );
-        let estimated = self.problem.is_unbounded();
+        let estimated = self.problem.settings.is_unbounded();
         let kind = if estimated { "estimated gap" } else { "gap" };
         let found = Remark::new(
             "objective",
@@ -509,18 +488,18 @@ impl Training for OptimisingRun {
                 "{:.6e}, {kind} {:.1e} (wanted {:e})",
                 gap.primal,
                 gap.relative(),
-                self.problem.gap
+                self.problem.settings.gap
             ),
             [
                 ("primal", gap.primal.into()),
                 ("dual", (!estimated).then_some(gap.dual).into()),
                 ("gap", gap.relative().into()),
-                ("wanted", self.problem.gap.into()),
+                ("wanted", self.problem.settings.gap.into()),
             ],
         );
         let mut remarks = vec![solver, found];
         if self.is_done() {
-            let words = match gap.relative() <= self.problem.gap {
+            let words = match gap.relative() <= self.problem.settings.gap {
                 true => "the gap is small enough",
                 false => "rounding leaves nothing to gain",
             };
@@ -536,7 +515,7 @@ impl Training for OptimisingRun {
             ));
         }
         let weights = self.plane().weights;
-        if self.problem.l1 > 0.0 && weights.iter().all(|w| *w == 0.0) {
+        if self.problem.settings.l1 > 0.0 && weights.iter().all(|w| *w == 0.0) {
             remarks.push(Remark::new(
                 "weights",
                 "the penalty leaves no weight: all are 0, and the bias alone decides; a larger `c` leaves more",

@@ -39,7 +39,11 @@ impl Sweeps {
         let classes: Vec<u32> =
             objective.rows.iter().map(|&row| data.class_of(row as usize)).collect();
 
+<<<<<<< HEAD
         let permuted = Arc::new(PermutedObjective::new(&objective, problem.seed));
+=======
+        let permuted = Arc::new(PermutedRows::new(&objective, problem.settings.seed));
+>>>>>>> part-loss
         let sweeps = sweep::sweeps(&permuted, &classes, data.n_classes());
 
         let rows = objective.rows;
@@ -49,7 +53,7 @@ impl Sweeps {
 
     /// Aims a little lower, for what binary32 does not see.
     fn wanted(&self) -> f64 {
-        0.95 * self.problem.gap
+        0.95 * self.problem.settings.gap
     }
 
     fn status(&self) -> Status {
@@ -116,7 +120,7 @@ impl Sweeps {
     fn claim(&self, class: usize, plane: &Plane, listed: &[u32]) -> Claim {
         let data = self.task.data.as_ref();
         let loss = self.problem.loss.in_claims();
-        let penalty = Penalty { l1: 0.0, l2: self.problem.l2, scale: None, limits: None };
+        let penalty = Penalty { l1: 0.0, l2: self.problem.settings.l2, scale: None, limits: None };
         Claim::Optimal {
             planes: Planes::Two {
                 problem: problem_of(data, &data.classes()[class], None),
@@ -149,7 +153,7 @@ impl Sweeps {
         let data = self.task.data.as_ref();
         let loosen = |optimality: &mut Optimality, slack: f64| {
             let (primal, bound) = (primal * (1.0 + slack), dual - slack * primal);
-            let radius = (2.0 * (primal - bound) / self.problem.l2).sqrt();
+            let radius = (2.0 * (primal - bound) / self.problem.settings.l2).sqrt();
             (optimality.primal, optimality.bound) = (primal, bound);
             optimality.gap = (primal - bound) / primal * (1.0 + 1e-12);
             optimality.radius = Some(radius * (1.0 + 1e-12));
@@ -273,12 +277,12 @@ impl Training for Sweeps {
                 "objective",
                 format!(
                     "{primal:.6e} of all machines, largest gap {worst:.1e} (wanted {:e})",
-                    self.problem.gap
+                    self.problem.settings.gap
                 ),
                 [
                     ("primal", primal.into()),
                     ("gap", worst.into()),
-                    ("wanted", self.problem.gap.into()),
+                    ("wanted", self.problem.settings.gap.into()),
                 ],
             ),
         ]
@@ -337,9 +341,15 @@ impl BoundsObjective for Sweeps {
 pub(crate) fn serve(problem: &ConvexProblem, task: &Task) -> Result<bool> {
     Ok(task.data.n_classes() > 2
         && problem.loss != Loss::Logistic
-        && problem.gap >= LEAST_GAP
+        && problem.settings.gap >= LEAST_GAP
         && problem.prefers_dual(task)
+<<<<<<< HEAD
         && problem.l1 == 0.0
         && !problem.has_limits()
         && PermutedObjective::serves(&problem.objective(task, 0)?))
+=======
+        && problem.settings.l1 == 0.0
+        && !problem.settings.has_limits()
+        && PermutedRows::serves(&problem.objective(task, 0)?))
+>>>>>>> part-loss
 }

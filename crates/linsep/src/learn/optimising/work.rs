@@ -26,14 +26,16 @@ impl Solving {
         if let Some(constant) = constant(objective) {
             return (constant, "none: all rows that count are of one class".to_owned());
         }
-        let (solver, why) = match problem.solver {
+        let (solver, why) = match problem.settings.solver {
             Solver::Auto if objective.penalty.limits.is_some() => {
                 (Solver::Coordinates, "weights have limits".to_owned())
             }
-            Solver::Auto if problem.l1 > 0.0 => {
+            Solver::Auto if problem.settings.l1 > 0.0 => {
                 (Solver::Coordinates, "the penalty has corners".to_owned())
             }
-            Solver::Auto if problem.l2 == 0.0 => (Solver::Newton, "there is no penalty".to_owned()),
+            Solver::Auto if problem.settings.l2 == 0.0 => {
+                (Solver::Newton, "there is no penalty".to_owned())
+            }
             Solver::Auto if !smooth => (Solver::Dual, "the hinge has a kink".to_owned()),
             Solver::Auto if columns <= rows / 2 => {
                 (Solver::Newton, format!("{rows} rows for {columns} columns"))
@@ -46,7 +48,7 @@ impl Solving {
         };
         match solver {
             Solver::Dual => (
-                Solving::Dual(Dual::new(objective, problem.seed)),
+                Solving::Dual(Dual::new(objective, problem.settings.seed)),
                 format!("dual coordinates: {why}"),
             ),
             Solver::Coordinates => {
