@@ -39,11 +39,7 @@ impl Sweeps {
         let classes: Vec<u32> =
             objective.rows.iter().map(|&row| data.class_of(row as usize)).collect();
 
-<<<<<<< HEAD
-        let permuted = Arc::new(PermutedObjective::new(&objective, problem.seed));
-=======
-        let permuted = Arc::new(PermutedRows::new(&objective, problem.settings.seed));
->>>>>>> part-loss
+        let permuted = Arc::new(PermutedObjective::new(&objective, problem.settings.seed));
         let sweeps = sweep::sweeps(&permuted, &classes, data.n_classes());
 
         let rows = objective.rows;
@@ -343,13 +339,7 @@ pub(crate) fn serve(problem: &ConvexProblem, task: &Task) -> Result<bool> {
         && problem.loss != Loss::Logistic
         && problem.settings.gap >= LEAST_GAP
         && problem.prefers_dual(task)
-<<<<<<< HEAD
-        && problem.l1 == 0.0
-        && !problem.has_limits()
-        && PermutedObjective::serves(&problem.objective(task, 0)?))
-=======
         && problem.settings.l1 == 0.0
         && !problem.settings.has_limits()
-        && PermutedRows::serves(&problem.objective(task, 0)?))
->>>>>>> part-loss
+        && PermutedObjective::serves(&problem.objective(task, 0)?))
 }
