@@ -33,7 +33,6 @@ use crate::run::{
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
 use linsep_data::matrix::Rows;
-use linsep_data::read::words;
 use linsep_data::rng::{Purpose, Stream};
 use linsep_data::scale::{Scaler, Scaling};
 use linsep_proof::{Claim, Finding, check_claim};
@@ -42,6 +41,7 @@ use linsep_proof::{Claim, Finding, check_claim};
 pub use crate::claim::separating::{Planes, certificate_of, claim_of};
 pub use crate::engine::online::Order;
 pub use crate::engine::stopping::StopRule;
+pub use ties::Ties;
 
 /// The settings of the perceptron.
 ///
@@ -86,30 +86,6 @@ pub enum Init {
     Random,
     /// Given planes in terms of raw features: one for two classes, else one for each class.
     Given(Vec<Plane>),
-}
-
-words! {
-    /// Which rows on the plane are mistakes in training. The lectures disagree; each rule is there.
-    Ties: "rule for ties" {
-        /// Every row with score 0 is a mistake.
-        Strict = "strict",
-        /// Lecture 000: y(a·z) ≤ 0 is a mistake.
-        Lecture000 = "000",
-        /// Lecture 001: 0 is a mistake of the negative class only.
-        Lecture001 = "001",
-        /// Lecture 002: w·x ≤ 0 for positive and ≥ 0 for negative rows.
-        Lecture002 = "002",
-        /// Lecture 003: 0 is a mistake of the negative class only.
-        Lecture003 = "003",
-        /// Lecture 004: every row with score 0 is a mistake.
-        Lecture004 = "004",
-    }
-}
-
-impl Ties {
-    fn zero_is_positive(self) -> bool {
-        matches!(self, Ties::Lecture001 | Ties::Lecture003)
-    }
 }
 
 impl Default for Perceptron {
@@ -602,3 +578,4 @@ impl<U: UpdateRule + 'static> BoundsMargin for OnlineRun<U> {
 
 #[cfg(test)]
 mod skipping;
+mod ties;
