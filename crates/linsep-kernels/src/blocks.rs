@@ -1,5 +1,6 @@
 //! Kernels of the closed forms: rows times several planes, sums of rows, tiles of a Gram matrix.
 
+#[cfg_attr(linsep_portable, allow(unused_imports))]
 use crate::{Divided, Fused, Quotient};
 
 /// Rows that the sums of a Gram matrix take up at once.

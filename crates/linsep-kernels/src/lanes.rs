@@ -1,5 +1,6 @@
 //! Kernels of sweeps: a sparse row of binary32 and the planes that stand side by side in each column.
 
+#[cfg_attr(linsep_portable, allow(unused_imports))]
 use crate::{Divided, Fused, Quotient};
 
 /// The weights of a column on all planes.
