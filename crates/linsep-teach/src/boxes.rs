@@ -227,8 +227,8 @@ impl Learner for TwoClasses {
 /// A box with its errors: the perceptron in a loop that is wrong.
 ///
 /// ```
-/// use linsep::run::boxes::{AsPrinted, Printed};
-/// use linsep::engine::perceptron::Perceptron;
+/// use linsep_teach::boxes::{AsPrinted, Printed};
+/// use linsep::learn::perceptron::Perceptron;
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let rows = [[0., 0.], [0., 1.], [1., 0.], [1., 1.]];
 /// let and = Task::new(Dataset::from_rows(&rows, &["0", "0", "0", "1"])?);

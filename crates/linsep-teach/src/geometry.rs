@@ -39,8 +39,8 @@ impl Shape {
     ///
     /// ```
     /// use linsep::Plane;
-    /// use linsep::geometry::Shape;
-    /// let shape = Shape::of(&Plane { weights: vec![3.0, 4.0], bias: -10.0 }).unwrap();
+    /// use linsep_teach::geometry::Shape;
+    /// let shape = Shape::of(&Plane::new(vec![3.0, 4.0], -10.0)).unwrap();
     /// assert_eq!((shape.norm, shape.offset), (5.0, 2.0));
     /// assert_eq!(shape.unit, [0.6, 0.8]);
     /// ```

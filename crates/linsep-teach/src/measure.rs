@@ -69,10 +69,10 @@ pub struct ModelCriteria {
 /// Every criterion at one plane, the rows of `positive` against all others; `None` has no rows.
 ///
 /// ```
-/// use linsep::loss::{Criterion, measure};
+/// use linsep_teach::measure::measure;
 /// use linsep::{Dataset, Plane};
 /// let data = Dataset::from_rows(&[[0.0], [1.0], [3.0]], &["no", "yes", "yes"])?;
-/// let plane = Plane { weights: vec![1.0], bias: -2.0 };
+/// let plane = Plane::new(vec![1.0], -2.0);
 /// let all = measure(&data, &plane, Some(1), 1);
 /// assert_eq!(all[0].value, Some(1.0)); // one mistake
 /// assert_eq!(all[3].value, Some(5.0)); // (1 - 2)² + (1 + 1)² + (1 - 1)²

@@ -48,7 +48,7 @@ impl Activation {
     /// The signal of a score.
     ///
     /// ```
-    /// use linsep::neuron::Activation;
+    /// use linsep_teach::neuron::Activation;
     /// assert_eq!(Activation::Step.signal(0.0), 1.0);
     /// assert_eq!(Activation::Sign.signal(-2.0), -1.0);
     /// assert_eq!(Activation::Logistic.signal(0.0), 0.5);
@@ -67,7 +67,7 @@ impl Activation {
 /// A neuron with weights that fires when w·x ≥ θ.
 ///
 /// ```
-/// use linsep::neuron::{Gate, TruthTable};
+/// use linsep_teach::neuron::{Gate, TruthTable};
 /// let and = TruthTable::of_gate(Gate::And, 2)?.realise()?.neuron.unwrap();
 /// assert_eq!((&and.weights[..], and.theta), (&[1.0, 1.0][..], 1.5));
 /// assert_eq!(and.plane().bias, -1.5);
@@ -283,7 +283,7 @@ impl TruthTable {
     /// A neuron with weights, or the proof that there is none.
     ///
     /// ```
-    /// use linsep::neuron::{Gate, TruthTable};
+    /// use linsep_teach::neuron::{Gate, TruthTable};
     /// let xor = TruthTable::of_gate(Gate::Xor, 2)?.realise()?;
     /// assert!(xor.neuron.is_none());
     /// assert_eq!(xor.claim.unwrap().name(), "overlapping");

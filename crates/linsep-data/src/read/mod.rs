@@ -134,7 +134,7 @@ pub fn read(inputs: &[PathBuf], options: &ReadOptions) -> Result<ReadResult> {
 ///
 /// ```
 /// use linsep_data::read::{ReadOptions, read_from};
-/// let text = "x,y,label\n1,2,a\n3,4,b\n";
+/// let text = "length,width,label\n1,2,a\n3,4,b\n";
 /// let data = read_from(text.as_bytes(), "my table", &ReadOptions::default())?.data;
 /// assert_eq!((data.n_rows(), data.n_features()), (2, 2));
 /// # Ok::<(), linsep_data::Error>(())

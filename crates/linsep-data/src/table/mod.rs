@@ -30,11 +30,11 @@ use linsep_proof::{DataIdentity, ReadingField};
 /// A labelled table: what every learner learns from.
 ///
 /// ```
-/// use linsep::Dataset;
+/// use linsep_data::Dataset;
 /// let rows = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
 /// let data = Dataset::from_rows(&rows, &["no", "no", "no", "yes"])?;
 /// assert_eq!((data.n_rows(), data.n_features(), data.n_classes()), (4, 2, 2));
-/// # Ok::<(), linsep::Error>(())
+/// # Ok::<(), linsep_data::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Dataset {

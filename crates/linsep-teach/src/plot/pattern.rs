@@ -22,7 +22,7 @@ use linsep_data::error::{Error, Result};
 /// The picture of pattern space.
 ///
 /// ```
-/// use linsep::plot::{Style, Pattern};
+/// use linsep_teach::plot::{Style, Pattern};
 /// use linsep::Dataset;
 /// let data = Dataset::from_rows(&[[0., 0.], [1., 1.]], &["no", "yes"])?;
 /// let svg = Pattern::of(&data).draw(&Style::new("two points"))?;

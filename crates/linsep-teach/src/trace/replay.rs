@@ -23,7 +23,7 @@ use std::sync::Arc;
 ///
 /// ```
 /// use linsep::engine::perceptron::Perceptron;
-/// use linsep::trace::{Replay, Tracer};
+/// use linsep_teach::trace::{Replay, Tracer};
 /// use linsep::{Dataset, Learner, Limits, Task};
 /// let rows = [[0., 0.], [0., 1.], [1., 0.], [1., 1.]];
 /// let task = Task::new(Dataset::from_rows(&rows, &["0", "1", "1", "1"])?);

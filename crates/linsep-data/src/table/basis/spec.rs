@@ -12,15 +12,15 @@ use std::collections::HashSet;
 /// Basis functions as people write them: `poly:2`, `x1*x2,x1^2` or `rbf:10,0.5`.
 ///
 /// ```
-/// use linsep::data::basis::BasisSpec;
-/// use linsep::{Dataset, verdict::{Judge, Verdict}};
+/// use linsep_data::basis::BasisSpec;
+/// use linsep_data::Dataset;
 /// let rows = [[0., 0.], [0., 1.], [1., 0.], [1., 1.]];
 /// let xor = Dataset::from_rows(&rows, &["0", "1", "1", "0"])?;
 /// let product: BasisSpec = "x1*x2".parse()?;
 /// let curved = xor.with_basis(&product, None, 0, None)?;
 /// assert_eq!(curved.n_features(), 3);
-/// assert_eq!(Judge::new(curved).class("1", &|| false)?.verdict, Verdict::Separable);
-/// # Ok::<(), linsep::Error>(())
+/// assert_eq!(curved.row(3), [1., 1., 1.]);
+/// # Ok::<(), linsep_data::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum BasisSpec {
