@@ -8,6 +8,7 @@ use crate::claim::planes::class_planes;
 use crate::model::{LinearModel, Plane};
 use crate::objective::Gap;
 use crate::run::ability::{BoundsObjective, WarmStarts};
+use crate::run::epochs::{self, ByEpochs};
 use crate::run::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
 use linsep_data::error::{Error, Result};
 use linsep_proof::{Claim, DualPoint, Objective, Optimality, Planes};
@@ -101,7 +102,7 @@ impl<M: Optimiser> Certified<M> {
         Certified { optimiser, visits: 0 }
     }
 
-    fn status(&self) -> Status {
+    fn state(&self) -> Status {
         let machine = &self.optimiser;
         let done = machine.gap().relative() <= machine.wanted() || machine.is_exhausted();
         match (machine.is_finite(), done) {
@@ -120,21 +121,24 @@ struct SavedCertified {
     machine: State,
 }
 
+impl<M: Optimiser> ByEpochs for Certified<M> {
+    fn visits(&mut self) -> &mut u64 {
+        &mut self.visits
+    }
+
+    fn status(&self) -> Status {
+        self.state()
+    }
+
+    fn work(&mut self) {
+        self.optimiser.step();
+    }
+}
+
 impl<M: Optimiser> Training for Certified<M> {
     /// The work of an epoch is done at its last visit.
     fn advance(&mut self, budget: Budget) -> Status {
-        let epoch = self.epoch_rows();
-        let mut left = budget.visits;
-        while left > 0 && self.status() == Status::Running {
-            let to_end = epoch - self.visits % epoch;
-            let now = left.min(to_end);
-            self.visits += now;
-            left -= now;
-            if now == to_end {
-                self.optimiser.step();
-            }
-        }
-        self.status()
+        epochs::advance(self, budget)
     }
 
     fn epoch_rows(&self) -> u64 {

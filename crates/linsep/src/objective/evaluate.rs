@@ -29,6 +29,12 @@ impl<'a, B: Beside> Evaluate<'a, B> {
     pub fn new(objective: &'a Objective) -> Evaluate<'a, B> {
         Evaluate { objective, beside: PhantomData }
     }
+
+    fn with_room(&self, rows: usize) -> Evaluated<B> {
+        let objective = self.objective;
+        let sides = [objective.zero(), objective.zero()];
+        Evaluated { loss: 0.0, sides, beside: B::empty(objective, rows) }
+    }
 }
 
 /// What some rows answer. Sums are of codes; [`Objective::unfolded`] makes sums of rows of them.
@@ -40,8 +46,8 @@ pub struct Evaluated<B> {
 
 /// What is collected beside losses and sums.
 pub trait Beside: Wire + Send {
-    /// Of no rows.
-    fn empty(objective: &Objective) -> Self;
+    /// Of no rows, with room for so many.
+    fn empty(objective: &Objective, rows: usize) -> Self;
     /// Takes in the row at a place, with its margin and its multiplier.
     fn see<R: CodeRows>(
         &mut self,
@@ -77,9 +83,7 @@ impl<B: Beside> Rounds for Evaluate<'_, B> {
     }
 
     fn empty(&self) -> Evaluated<B> {
-        let objective = self.objective;
-        let sides = [objective.zero(), objective.zero()];
-        Evaluated { loss: 0.0, sides, beside: B::empty(objective) }
+        self.with_room(self.objective.len())
     }
 
     fn open(&self, plane: &Plane) -> (Vec<f64>, f64) {
@@ -90,7 +94,7 @@ impl<B: Beside> Rounds for Evaluate<'_, B> {
     fn partial(&self, block: usize, (folded, bias): &(Vec<f64>, f64)) -> Evaluated<B> {
         let objective = self.objective;
         let places = objective.pieces().swap_remove(block);
-        let mut found = self.empty();
+        let mut found = self.with_room(places.len());
         let mut losses = LossSum::new(objective.loss);
         with_rows!(objective.store(), rows => for place in places {
             let row = objective.rows[place] as usize;
@@ -133,15 +137,14 @@ impl<B: Beside> Wire for Evaluated<B> {
 }
 
 /// Margins and multipliers of all rows.
-#[derive(Default)]
 pub struct Kept {
     pub margins: Vec<f64>,
     pub alpha: Vec<f64>,
 }
 
 impl Beside for Kept {
-    fn empty(_: &Objective) -> Kept {
-        Kept::default()
+    fn empty(_: &Objective, rows: usize) -> Kept {
+        Kept { margins: Vec::with_capacity(rows), alpha: Vec::with_capacity(rows) }
     }
 
     #[inline]
@@ -151,13 +154,8 @@ impl Beside for Kept {
     }
 
     fn merge(&mut self, next: Kept) {
-        match self.margins.is_empty() {
-            true => *self = next,
-            false => {
-                self.margins.extend(next.margins);
-                self.alpha.extend(next.alpha);
-            }
-        }
+        self.margins.extend(next.margins);
+        self.alpha.extend(next.alpha);
     }
 
     fn fits(&self, objective: &Objective) -> bool {
@@ -177,12 +175,23 @@ impl Wire for Kept {
 }
 
 /// Σ h (x, 1)(x, 1)ᵀ below the diagonal, with h = c loss″(m).
-pub struct Curvature(pub Vec<f64>);
+pub struct Curvature {
+    pub below: Vec<f64>,
+    /// The row in hand, so that no row asks for memory.
+    columns: Vec<u32>,
+    entries: Vec<f64>,
+}
+
+impl Curvature {
+    fn of(below: Vec<f64>) -> Curvature {
+        Curvature { below, columns: Vec::new(), entries: Vec::new() }
+    }
+}
 
 impl Beside for Curvature {
-    fn empty(objective: &Objective) -> Curvature {
+    fn empty(objective: &Objective, _: usize) -> Curvature {
         let order = objective.width() + 1;
-        Curvature(vec![0.0; order * order])
+        Curvature::of(vec![0.0; order * order])
     }
 
     #[inline]
@@ -196,27 +205,27 @@ impl Beside for Curvature {
     ) {
         let h = objective.costs[place] * objective.loss.curvature(margin);
         if h != 0.0 {
-            let (mut columns, mut entries) = (Vec::new(), Vec::new());
-            rows.entries(objective.rows[place] as usize, &mut columns, &mut entries);
-            add_square(h, &columns, &entries, &mut self.0, objective.width() + 1);
+            let Curvature { below, columns, entries } = self;
+            rows.entries(objective.rows[place] as usize, columns, entries);
+            add_square(h, columns, entries, below, objective.width() + 1);
         }
     }
 
     fn merge(&mut self, next: Curvature) {
-        self.0.iter_mut().zip(&next.0).for_each(|(all, part)| *all += part);
+        self.below.iter_mut().zip(&next.below).for_each(|(all, part)| *all += part);
     }
 
     fn fits(&self, objective: &Objective) -> bool {
-        self.0.len() == (objective.width() + 1).pow(2)
+        self.below.len() == (objective.width() + 1).pow(2)
     }
 }
 
 impl Wire for Curvature {
     fn write(&self, out: &mut Vec<u8>) {
-        self.0.write(out);
+        self.below.write(out);
     }
 
     fn read(bytes: &mut &[u8]) -> Result<Curvature> {
-        Vec::read(bytes).map(Curvature)
+        Vec::read(bytes).map(Curvature::of)
     }
 }

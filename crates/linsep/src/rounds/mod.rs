@@ -8,8 +8,8 @@
 //!
 //! [`Rounds`] is the workers' side. It says into how many blocks the rows are cut, which depends on the
 //! data alone; what one block answers to a small broadcast; and how the answer of a block is added to that
-//! of all blocks before it. [`Driver`] is the other side: it turns the merged answer into the next
-//! broadcast. Answers are merged in the order of the blocks and never in another, so neither threads nor
+//! of all blocks before it. `step`, which turns the merged answer into the next broadcast, belongs to the
+//! engine that asks; [`crate::worker::Coordinator`] is its form over bytes. Answers are merged in the order of the blocks and never in another, so neither threads nor
 //! workers change a bit. [`collect`] is the loop of the engines on one machine; [`Wire`] turns broadcasts
 //! and answers into bytes for those who are elsewhere, and back, bit for bit.
 //!
@@ -51,20 +51,6 @@ pub trait Rounds: Sync {
 
     /// Adds the answer of the next block to that of all blocks before it.
     fn merge(&self, all: &mut Self::Partial, next: Self::Partial);
-}
-
-/// Whoever decides what the next round asks.
-pub trait Driver {
-    /// What it asks.
-    type Broadcast: Wire;
-    /// What it takes.
-    type Partial: Wire;
-
-    /// What the next round asks.
-    fn broadcast(&self) -> Self::Broadcast;
-
-    /// Takes the merged answers of a round. Whether there is another one.
-    fn step(&mut self, merged: Self::Partial) -> bool;
 }
 
 /// One round on this machine: all blocks on some threads, at most `together` answers waiting to be merged.

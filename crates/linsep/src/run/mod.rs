@@ -6,6 +6,7 @@
 //! the result ([`Certificate`]) are two questions with two types.
 
 pub mod ability;
+pub(crate) mod epochs;
 pub mod reduction;
 mod remark;
 mod state;

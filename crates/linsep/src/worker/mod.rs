@@ -40,6 +40,7 @@ pub use statistics::{Collected, Statistics};
 pub use verdict::{ActiveRows, Violators};
 
 use crate::rounds::{Rounds, decode, encode};
+use crate::run::Task;
 use linsep_data::error::{Error, Result};
 
 /// Answers for blocks of rows.
@@ -85,6 +86,16 @@ fn merge<R: Rounds>(work: &R, all: &[u8], next: &[u8]) -> Result<Vec<u8>> {
     }
     work.merge(&mut all, next);
     Ok(encode(&all))
+}
+
+/// Refuses a class that the data does not have.
+fn require_class(task: &Task, positive: u32) -> Result<()> {
+    match task.data.n_classes() {
+        classes if (positive as usize) < classes => Ok(()),
+        classes => Err(Error::usage(format!(
+            "there is no class number {positive}: the data has {classes}, counted from 0"
+        ))),
+    }
 }
 
 /// A message of other rounds or of other data.

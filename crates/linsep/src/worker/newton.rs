@@ -7,13 +7,13 @@
 //!
 //! Reference: Boyd, Vandenberghe, Convex Optimization, 9.5.
 
-use super::{Coordinator, Worker, foreign, merge, partial};
+use super::{Coordinator, Worker, foreign, merge, partial, require_class};
 use crate::algebra::Factor;
 use crate::learn::logistic::Logistic;
 use crate::model::Plane;
 use crate::objective::Objective;
 use crate::objective::evaluate::{Curvature, Evaluate, Evaluated};
-use crate::rounds::{Driver, Rounds, decode, encode};
+use crate::rounds::{Rounds, decode, encode};
 use crate::run::Task;
 use linsep_data::error::{Error, Result};
 use std::sync::Arc;
@@ -27,6 +27,7 @@ pub struct NewtonStep(Arc<Objective>);
 impl NewtonStep {
     /// `positive` against the other classes, on the rows of a task.
     pub fn new(learner: &Logistic, task: &Task, positive: u32) -> Result<NewtonStep> {
+        require_class(task, positive)?;
         if !learner.is_plain() {
             return Err(Error::usage(
                 "Newton's method in rounds is for an l2 penalty and weights without bounds",
@@ -46,7 +47,6 @@ impl NewtonStep {
             primal: f64::INFINITY,
             halvings: 0,
             rounds: 0,
-            promised: f64::INFINITY,
             wanted,
         }
     }
@@ -75,8 +75,6 @@ pub struct GramNewton {
     primal: f64,
     halvings: u32,
     rounds: u64,
-    /// How far the last quadratic model would fall, as a share of the objective.
-    promised: f64,
     wanted: f64,
 }
 
@@ -120,19 +118,11 @@ impl GramNewton {
         let pairs = self.candidate.weights.iter_mut().zip(&direction.weights);
         pairs.for_each(|(w, d)| *w += length * d);
     }
-}
 
-impl Driver for GramNewton {
-    type Broadcast = Plane;
-    type Partial = Evaluated<Curvature>;
-
-    fn broadcast(&self) -> Plane {
-        self.candidate.clone()
-    }
-
-    fn step(&mut self, merged: Evaluated<Curvature>) -> bool {
+    /// Takes the answers at the candidate. Whether there is another round.
+    fn take(&mut self, merged: Evaluated<Curvature>) -> bool {
         self.rounds += 1;
-        let Evaluated { loss, sides, beside: Curvature(below) } = merged;
+        let Evaluated { loss, sides, beside } = merged;
         let (penalty, intercept) = (&self.objective.penalty, self.objective.intercept);
         let primal = loss + penalty.value(&self.candidate, intercept);
         let fell = primal < self.primal;
@@ -145,25 +135,26 @@ impl Driver for GramNewton {
         self.plane = self.candidate.clone();
         self.primal = primal;
         let down = self.objective.downhill(&self.plane, &self.objective.unfolded(sides));
-        let direction = self.newton_direction(&down, &below);
+        let direction = self.newton_direction(&down, &beside.below);
         let falls = down.weights.iter().zip(&direction.weights).map(|(d, p)| d * p).sum::<f64>();
-        self.promised = 0.5 * (falls + down.bias * direction.bias) / primal;
+        // How far the quadratic model falls, as a share of the objective.
+        let promised = 0.5 * (falls + down.bias * direction.bias) / primal;
         self.halvings = 0;
         self.try_along(&direction);
         self.direction = Some(direction);
-        self.promised > self.wanted
+        promised > self.wanted
     }
 }
 
 impl Coordinator for GramNewton {
     fn broadcast(&self) -> Vec<u8> {
-        encode(&Driver::broadcast(self))
+        encode(&self.candidate)
     }
 
     fn step(&mut self, merged: &[u8]) -> Result<bool> {
         let merged = decode(merged)?;
         match Evaluate::<Curvature>::new(&self.objective).fits(&merged) {
-            true => Ok(Driver::step(self, merged)),
+            true => Ok(self.take(merged)),
             false => Err(foreign()),
         }
     }

@@ -2,7 +2,7 @@
 //! worst of them join the active rows. A plane without wrong rows, or active rows that balance, goes to the
 //! exact check.
 
-use super::{Coordinator, Worker, merge, partial};
+use super::{Coordinator, Worker, merge, partial, require_class};
 use crate::claim::planes::problem_of;
 use crate::model::Plane;
 use crate::rounds::{Rounds, decode, encode};
@@ -10,13 +10,18 @@ use crate::run::Task;
 use crate::verdict::Signed;
 use crate::verdict::active::ActiveSet;
 use crate::verdict::violators::{Violators as Blocks, Wrong};
-use linsep_data::error::Result;
+use linsep_data::error::{Error, Result};
 
 fn question(task: &Task, positive: u32) -> Result<Signed> {
+    require_class(task, positive)?;
     task.active_rows()?;
     let class = &task.data.classes()[positive as usize];
     let problem = problem_of(&task.data, class, None);
-    Ok(Signed::on(task.data.clone(), problem, true, task.rows.as_deref()))
+    let view = Signed::on(task.data.clone(), problem, true, task.rows.as_deref());
+    match view.signs.contains(&1) && view.signs.contains(&-1) {
+        true => Ok(view),
+        false => Err(Error::usage("the rows of the task are all on one side of the question")),
+    }
 }
 
 /// The blocks of a question of two classes.

@@ -5,6 +5,7 @@
 use linsep::data::read::{ReadOptions, read};
 use linsep::learn::logistic::Logistic;
 use linsep::rng::{Purpose, Stream};
+use linsep::verdict::{Judge, Verdict};
 use linsep::worker::{
     ActiveRows, Collected, Coordinator, NewtonStep, Statistics, Violators, Worker,
 };
@@ -17,16 +18,21 @@ const KIND: &str = "LINSEP_TEST_KIND";
 const BLOCKS: &str = "LINSEP_TEST_BLOCKS";
 const ANSWERS: &str = "LINSEP_TEST_ANSWERS";
 
-/// 20,000 rows of six columns: decimals, integers and many digits; nearly separable.
-fn write_table(path: &Path) {
+/// 20,000 rows of six columns: decimals, integers and many digits. A plane separates them, or the first two
+/// rows are one point with both labels.
+fn write_table(path: &Path, separable: bool) {
     let mut stream = Stream::new(11, Purpose::Generate(3));
     let mut text = String::from("a,b,c,d,e,f,label\n");
+    if !separable {
+        text += "0.5,0.25,0,1,0,0,up\n0.5,0.25,0,1,0,0,down\n";
+    }
     for _ in 0..20_000 {
         let x: Vec<f64> = (0..6).map(|_| stream.normal()).collect();
-        let score = x[0] - 2.0 * x[1] + 0.5 * x[2] + 0.3;
-        let label = if score > 0.0 { "up" } else { "down" };
         let [a, b, c] = [x[0], x[1], x[2]].map(|x| (100.0 * x).round() / 100.0);
-        text += &format!("{a},{b},{c},{},{},{},{label}\n", (10.0 * x[3]).round(), x[4], x[5]);
+        let score = a - 2.0 * b + 0.5 * c + 0.3;
+        // Rows next to the plane go away from it.
+        let (label, a) = if score > 0.0 { ("up", a + 0.05) } else { ("down", a - 0.05) };
+        text += &format!("{a:.2},{b},{c},{},{},{},{label}\n", (10.0 * x[3]).round(), x[4], x[5]);
     }
     std::fs::write(path, text).unwrap();
 }
@@ -117,7 +123,7 @@ fn processes_and_threads_give_the_same_bits() {
     }
     let folder = tempfile::tempdir().unwrap();
     let table = folder.path().join("table.csv");
-    write_table(&table);
+    write_table(&table, true);
     let task = task_of(&table);
 
     let worker = worker_of("statistics", &task);
@@ -151,18 +157,50 @@ fn processes_and_threads_give_the_same_bits() {
     assert!(worker.blocks() > 1);
     let mut rows = ActiveRows::new(&task, 1).unwrap();
     drive("verdict", &table, worker.as_ref(), &mut rows);
-    // Rounding to two places put some rows on the wrong side of the true plane; either answer is whole.
-    match rows.plane() {
-        Some(plane) => {
-            let score = |row: usize| {
-                let x = task.data.row(row);
-                x.iter().zip(&plane.weights).map(|(x, w)| x * w).sum::<f64>() + plane.bias
-            };
-            let right = |row: usize| (score(row) > 0.0) == (task.data.class_of(row) == 1);
-            assert!((0..task.data.n_rows()).all(right));
+    let plane = rows.plane().expect("a plane of separable rows");
+    let score = |row: usize| {
+        let x = task.data.row(row);
+        x.iter().zip(&plane.weights).map(|(x, w)| x * w).sum::<f64>() + plane.bias
+    };
+    let right = |row: usize| (score(row) > 0.0) == (task.data.class_of(row) == 1);
+    assert!((0..task.data.n_rows()).all(right));
+}
+
+#[test]
+fn rows_that_no_plane_separates_end_in_a_balance() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = folder.path().join("table.csv");
+    write_table(&table, false);
+    let task = task_of(&table);
+    let worker = worker_of("verdict", &task);
+    let mut rows = ActiveRows::new(&task, 1).unwrap();
+    loop {
+        let here = round_here(worker.as_ref(), &rows.broadcast());
+        if !rows.step(&here).unwrap() {
+            break;
         }
-        None => assert!(!rows.balance().is_empty()),
     }
+    assert!(rows.plane().is_none());
+    // The rows of the balance alone are proved to have no plane.
+    let balance: Vec<usize> = rows.balance().into_iter().map(|row| row as usize).collect();
+    let values: Vec<Vec<f64>> = balance.iter().map(|&row| task.data.row(row)).collect();
+    let labels: Vec<&str> = balance.iter().map(|&row| task.data.label_text(row)).collect();
+    let alone = linsep::Dataset::from_rows(&values, &labels).unwrap();
+    let verdict = Judge::new(alone).class("up", &|| false).unwrap().verdict;
+    assert!(!matches!(verdict, Verdict::Separable | Verdict::Undecided), "{verdict:?}");
+}
+
+#[test]
+fn classes_and_sides_that_are_not_there_are_refused() {
+    let data = linsep::Dataset::from_rows(&[[1.0], [2.0], [-1.0]], &["b", "b", "a"]).unwrap();
+    let mut task = Task::new(data);
+    let words = |error: linsep::Error| error.to_string();
+    assert!(words(Violators::new(&task, 2).err().unwrap()).contains("class number 2"));
+    assert!(words(ActiveRows::new(&task, 7).err().unwrap()).contains("class number 7"));
+    let newton = NewtonStep::new(&Logistic::default(), &task, 2);
+    assert!(words(newton.err().unwrap()).contains("class number 2"));
+    task.rows = Some(vec![0, 1].into());
+    assert!(words(ActiveRows::new(&task, 1).err().unwrap()).contains("one side"));
 }
 
 #[test]

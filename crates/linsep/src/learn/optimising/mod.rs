@@ -31,6 +31,7 @@ use crate::objective::box_constraints::Ranges;
 use crate::objective::intercept::InterceptBounds;
 use crate::objective::{Evaluation, Gap, Intercept, Objective, Penalty, Sides, worthwhile};
 use crate::run::ability::{BoundsObjective, WarmStarts};
+use crate::run::epochs::{self, ByEpochs};
 use crate::run::{Budget, Certificate, Datum, Progress, Remark, State, Status, Task, Training};
 use crate::verdict::existence::{Existence, logistic_optimum};
 use linsep_data::Dataset;
@@ -284,7 +285,7 @@ impl OptimisingRun {
         }
     }
 
-    fn status(&self) -> Status {
+    fn state(&self) -> Status {
         let gap = self.work.gap();
         let numbers = !gap.primal.is_nan() && !gap.dual.is_nan();
         // A run that cannot go on and does not know how far it is has numbers out of range.
@@ -401,21 +402,24 @@ struct SavedOptimising {
     work: SavedWork,
 }
 
+impl ByEpochs for OptimisingRun {
+    fn visits(&mut self) -> &mut u64 {
+        &mut self.visits
+    }
+
+    fn status(&self) -> Status {
+        self.state()
+    }
+
+    fn work(&mut self) {
+        self.work.step(&self.objective, self.problem.settings.gap);
+    }
+}
+
 impl Training for OptimisingRun {
     /// The work of an epoch is done at its last visit.
     fn advance(&mut self, budget: Budget) -> Status {
-        let epoch = self.epoch_rows();
-        let mut left = budget.visits;
-        while left > 0 && self.status() == Status::Running {
-            let to_end = epoch - self.visits % epoch;
-            let now = left.min(to_end);
-            self.visits += now;
-            left -= now;
-            if now == to_end {
-                self.work.step(&self.objective, self.problem.settings.gap);
-            }
-        }
-        self.status()
+        epochs::advance(self, budget)
     }
 
     fn epoch_rows(&self) -> u64 {

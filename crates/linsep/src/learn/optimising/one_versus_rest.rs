@@ -13,6 +13,7 @@ use crate::loss::Loss;
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::objective::{Gap, Penalty};
 use crate::run::ability::{BoundsObjective, WarmStarts};
+use crate::run::epochs::{self, ByEpochs};
 use crate::run::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
 use linsep_data::error::{Error, Result};
 use linsep_data::parallel::parallel_map;
@@ -52,7 +53,7 @@ impl Sweeps {
         0.95 * self.problem.settings.gap
     }
 
-    fn status(&self) -> Status {
+    fn state(&self) -> Status {
         let nan = self.sweeps.iter().flat_map(|s| s.gaps()).any(|gap| gap.primal.is_nan());
         match (nan, self.sweeps.iter().all(|sweep| sweep.is_done(self.wanted()))) {
             (true, _) => Status::Diverged,
@@ -61,21 +62,10 @@ impl Sweeps {
         }
     }
 
-    /// The sweep and the lane of a machine.
-    fn classifier(&self, class: usize) -> (&dyn Classifiers, usize) {
-        let mut lane = class;
-        for sweep in &self.sweeps {
-            match lane.checked_sub(sweep.gaps().len()) {
-                None => return (sweep.as_ref(), lane),
-                Some(rest) => lane = rest,
-            }
-        }
-        unreachable!("there is a machine for each class")
-    }
-
+    /// The gap of one class against the others; a class without a classifier has none.
     fn gap_of(&self, class: usize) -> Gap {
-        let (sweep, lane) = self.classifier(class);
-        sweep.gaps()[lane]
+        let mut gaps = self.sweeps.iter().flat_map(|sweep| sweep.gaps());
+        gaps.nth(class).copied().unwrap_or(Gap::NONE)
     }
 
     /// Every machine as it is now.
@@ -100,7 +90,7 @@ impl Sweeps {
 
     /// The gaps as they are now: machines that are stopped have moved since they were measured.
     fn gaps_now(&self) -> Vec<Gap> {
-        match self.status() {
+        match self.state() {
             Status::Finished => (0..self.task.data.n_classes()).map(|k| self.gap_of(k)).collect(),
             _ => self.sweeps.iter().flat_map(|sweep| sweep.measured(self.task.threads)).collect(),
         }
@@ -167,31 +157,34 @@ struct SavedSweeps {
     sweeps: Vec<sweep::SavedSweep>,
 }
 
+impl ByEpochs for Sweeps {
+    fn visits(&mut self) -> &mut u64 {
+        &mut self.visits
+    }
+
+    fn status(&self) -> Status {
+        self.state()
+    }
+
+    fn work(&mut self) {
+        self.found = OnceLock::new();
+        let wanted = self.wanted();
+        let sweeps: Vec<Mutex<&mut Box<dyn Classifiers>>> =
+            self.sweeps.iter_mut().map(Mutex::new).collect();
+        parallel_map(sweeps.len(), self.task.threads, |k| {
+            if let Ok(mut sweep) = sweeps[k].lock()
+                && !sweep.is_done(wanted)
+            {
+                sweep.step(wanted, 1);
+            }
+        });
+    }
+}
+
 impl Training for Sweeps {
     /// The work of an epoch is done at its last visit.
     fn advance(&mut self, budget: Budget) -> Status {
-        let epoch = self.epoch_rows();
-        let mut left = budget.visits;
-        while left > 0 && self.status() == Status::Running {
-            let to_end = epoch - self.visits % epoch;
-            let now = left.min(to_end);
-            self.visits += now;
-            left -= now;
-            if now == to_end {
-                self.found = OnceLock::new();
-                let wanted = self.wanted();
-                let sweeps: Vec<Mutex<&mut Box<dyn Classifiers>>> =
-                    self.sweeps.iter_mut().map(Mutex::new).collect();
-                parallel_map(sweeps.len(), self.task.threads, |k| {
-                    if let Ok(mut sweep) = sweeps[k].lock()
-                        && !sweep.is_done(wanted)
-                    {
-                        sweep.step(wanted, 1);
-                    }
-                });
-            }
-        }
-        self.status()
+        epochs::advance(self, budget)
     }
 
     fn epoch_rows(&self) -> u64 {
