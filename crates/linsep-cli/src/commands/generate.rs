@@ -2,28 +2,29 @@
 
 use crate::context::Context;
 use crate::exit::Failure;
+use crate::files::Output;
 use crate::input::whole;
 use crate::output::{note, print_json, stdout};
 use clap::ArgMatches;
 use linsep::Error;
-use linsep::atomic::write_atomic;
 use linsep::data::generate::{GenerateSpec, Generator, Kind, Values};
 use linsep::data::write::{OutputFormat, Packer, Packing, RowWriter};
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     let mut generator = Generator::new(&spec(matches, context)?)?;
-    let target = matches.get_one::<PathBuf>("output-file").filter(|path| path.as_os_str() != "-");
+    let target = matches.get_one::<Output>("output-file").filter(|output| !output.is_stdout());
     let natural =
         if generator.is_sparse() { OutputFormat::Svmlight } else { OutputFormat::Table(b',') };
     let asked = matches.get_one::<String>("format");
     let (format, packing) = match target {
-        Some(path) => super::convert::target(asked, path).or_else(|error| match asked {
-            None if path.extension().is_none() => Ok((natural, Packing::Plain)),
-            _ => Err(error),
-        })?,
+        Some(output) => {
+            super::convert::target(asked, output.path()).or_else(|error| match asked {
+                None if output.path().extension().is_none() => Ok((natural, Packing::Plain)),
+                _ => Err(error),
+            })?
+        }
         None => match asked.map(String::as_str) {
             Some("csv") => (OutputFormat::Table(b','), Packing::Plain),
             Some("tsv") => (OutputFormat::Table(b'\t'), Packing::Plain),
@@ -50,24 +51,25 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let stop = || context.stopped();
     let written = match target {
         None => write_rows(&mut generator, format, &mut stdout(), &stop).map_err(Failure::from),
-        Some(path) => write_atomic(path, |out| {
-            let mut out = Packer::new(out, packing)?;
-            write_rows(&mut generator, format, &mut out, &stop)?;
-            out.finish()
-        })
-        .map_err(Failure::from),
+        Some(output) => output
+            .write(|out| {
+                let mut out = Packer::new(out, packing)?;
+                write_rows(&mut generator, format, &mut out, &stop)?;
+                out.finish()
+            })
+            .map_err(Failure::from),
     };
     if context.stopped() {
         return Err(Error::Interrupted.into());
     }
     written?;
-    if let (true, Some(path)) = (context.json, target) {
+    if let (true, Some(output)) = (context.json, target) {
         print_json(&serde_json::json!({
             "schema": "linsep.result/1",
             "command": "generate",
             "rows": generator.rows(),
             "features": generator.features(),
-            "output": path.display().to_string(),
+            "output": output.display().to_string(),
         }))?;
     }
     Ok(ExitCode::SUCCESS)

@@ -2,10 +2,10 @@
 
 use crate::context::Context;
 use crate::exit::Failure;
+use crate::files::Output;
 use crate::input::whole;
 use crate::output::{counted, note, print_json, stdout};
 use clap::ArgMatches;
-use linsep::atomic::write_atomic;
 use linsep::data::write::{OutputFormat, Packer, Packing, RowWriter, unfit_label};
 use linsep::density::{MOST_NUMBERS, Sampler};
 use linsep::file::ModelFile;
@@ -33,9 +33,9 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let file = ModelFile::load(path, context.max_memory)?;
     let Some(density) = &file.density else { return Err(no_density(&file.learner).into()) };
     let mut sampler = Sampler::new(&file.model, density, length, context.seed)?;
-    let target = matches.get_one::<PathBuf>("output-file").filter(|path| path.as_os_str() != "-");
+    let target = matches.get_one::<Output>("output-file").filter(|output| !output.is_stdout());
     let (format, packing) = match (target, text("format").map(String::as_str)) {
-        (Some(path), _) => super::convert::target(text("format"), path)?,
+        (Some(output), _) => super::convert::target(text("format"), output.path())?,
         (None, Some("tsv")) => (OutputFormat::Table(b'\t'), Packing::Plain),
         (None, Some("svmlight")) => (OutputFormat::Svmlight, Packing::Plain),
         (None, _) => (OutputFormat::Table(b','), Packing::Plain),
@@ -58,18 +58,19 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let written = match target {
         None => draw(&mut sampler, &file.model, rows, format, &mut stdout(), &stop)
             .map_err(Failure::from),
-        Some(path) => write_atomic(path, |out| {
-            let mut out = Packer::new(out, packing)?;
-            draw(&mut sampler, &file.model, rows, format, &mut out, &stop)?;
-            out.finish()
-        })
-        .map_err(Failure::from),
+        Some(output) => output
+            .write(|out| {
+                let mut out = Packer::new(out, packing)?;
+                draw(&mut sampler, &file.model, rows, format, &mut out, &stop)?;
+                out.finish()
+            })
+            .map_err(Failure::from),
     };
     if context.stopped() {
         return Err(Error::Interrupted.into());
     }
     written?;
-    if let (true, Some(path)) = (context.json, target) {
+    if let (true, Some(output)) = (context.json, target) {
         print_json(&serde_json::json!({
             "schema": "linsep.result/1",
             "command": "sample",
@@ -79,7 +80,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
             "parameters": density.parameters(),
             "lengths": sampler.lengths(),
             "seed": context.seed,
-            "output": path.display().to_string(),
+            "output": output.display().to_string(),
         }))?;
     }
     Ok(ExitCode::SUCCESS)
