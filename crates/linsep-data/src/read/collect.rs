@@ -2,6 +2,7 @@
 
 use super::block::Block;
 use super::csv::NO_LEVEL;
+use super::long::LongColumns;
 use super::number;
 use super::options::{BadRows, Missing, ReadOptions, ReadingChoice};
 use super::plan::{LabelChoice, Plan};
@@ -32,7 +33,7 @@ pub(crate) struct Collector {
     missing: Vec<(u64, u32)>,
     labels: Dictionary,
     weights: Vec<f64>,
-    long_columns: Vec<bool>,
+    long_columns: LongColumns,
     origin: Origin,
     lines: u64,
     facts: Facts,
@@ -62,7 +63,7 @@ impl Collector {
             missing: Vec::new(),
             labels: Dictionary::default(),
             weights: Vec::new(),
-            long_columns: Vec::new(),
+            long_columns: LongColumns::default(),
             origin: Origin::default(),
             lines: 0,
             facts: Facts::default(),
@@ -109,10 +110,7 @@ impl Collector {
         for (mine, theirs) in self.categories.iter_mut().zip(&block.categories) {
             mine.append(theirs);
         }
-        if self.long_columns.len() < block.long_columns.len() {
-            self.long_columns.resize(block.long_columns.len(), false);
-        }
-        self.long_columns.iter_mut().zip(&block.long_columns).for_each(|(a, b)| *a |= b);
+        self.long_columns.append(&block.long_columns);
         self.store.append(block.store);
         if self.store.rows() as u64 > MAX_ROWS {
             let words = format!("there are more than {MAX_ROWS} rows");
@@ -169,18 +167,14 @@ impl Collector {
                 self.fill_map(&mut map, options);
             }
             let layout = map.layout().in_order(&order);
-            long = layout.numeric.iter().zip(&long).filter(|(_, long)| **long).fold(
-                vec![false; map.features],
-                |mut flags, (column, _)| {
-                    flags[column.feature as usize] = true;
-                    flags
-                },
-            );
+            let parsed = std::mem::take(&mut long);
+            let features = parsed.iter().filter_map(|column| layout.numeric.get(column as usize));
+            features.for_each(|column| long.insert(column.feature));
             for &(_, column) in &self.missing {
                 // A mean is seldom a short decimal; its column is then read as binary64.
                 let column = &layout.numeric[column as usize];
                 if number::places_of(column.missing.unwrap_or(0.0)) == NO_PLACES {
-                    long[column.feature as usize] = true;
+                    long.insert(column.feature);
                 }
             }
             let categories = std::mem::take(&mut self.categories);
@@ -307,10 +301,9 @@ fn check_guessed_label(choice: &LabelChoice, labels: &Dictionary, file: &str) ->
     Ok(())
 }
 
-fn reading(choice: ReadingChoice, long: &[bool]) -> Reading {
+fn reading(choice: ReadingChoice, long: &LongColumns) -> Reading {
     let decimal = choice != ReadingChoice::Binary64;
-    let exceptions = long.iter().enumerate().filter(|(_, long)| decimal && **long);
-    Reading { decimal, binary64: exceptions.map(|(column, _)| column as u32).collect() }
+    Reading { decimal, binary64: long.iter().filter(|_| decimal).collect() }
 }
 
 /// A row that the map has no place for.
