@@ -84,21 +84,6 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     }
 }
 
-/// A share in per cent with two digits, rounded up.
-pub(crate) fn percent(share: f64) -> String {
-    let percent = 100.0 * share;
-    if percent <= 0.0 {
-        return "0 %".to_owned();
-    }
-    let exponent = percent.log10().floor() as i32 - 1;
-    let unit = 10f64.powi(exponent);
-    if !(-8..=4).contains(&exponent) {
-        return format!("{:.1}e{} %", (percent / unit).ceil() / 10.0, exponent + 1);
-    }
-    let places = (-exponent).max(0) as usize;
-    format!("{:.places$} %", (percent / unit).ceil() * unit)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,22 +94,5 @@ mod tests {
         assert_eq!(grouped(12), "12");
         assert_eq!(counted(1, "row"), "1 row");
         assert_eq!(counted(3, "class"), "3 classes");
-    }
-
-    #[test]
-    fn shares_are_rounded_up() {
-        for (share, text) in [
-            (0.0, "0 %"),
-            (0.000_531, "0.054 %"),
-            (0.001, "0.10 %"),
-            (0.123, "13 %"),
-            (2.0, "200 %"),
-            (1.0, "100 %"),
-            (3.21e-9, "0.00000033 %"),
-            (8.62e-12, "8.7e-10 %"),
-            (1e9, "1.0e11 %"),
-        ] {
-            assert_eq!(percent(share), text, "{share}");
-        }
     }
 }

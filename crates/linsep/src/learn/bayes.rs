@@ -26,7 +26,7 @@ use crate::engine::closed_form::{
 use crate::engine::direct::{Spec, Want};
 use crate::learn::discriminant::Priors;
 use crate::model::{Link, Plane};
-use crate::run::{Learner, Task, Training};
+use crate::run::{Learner, Solves, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::error::{Code, Error, Place, Problem, Result};
 use linsep_data::parallel::parallel_map;
@@ -146,6 +146,16 @@ impl Learner for MultinomialBayes {
         refuse_negative(task)?;
         Ok(Box::new(ClosedRun::new(self.clone(), task)?))
     }
+
+    fn solves(&self, _: &Task) -> Result<Solves> {
+        Ok(Solves::Statistics(self.claimed()))
+    }
+}
+
+impl MultinomialBayes {
+    fn claimed(&self) -> Statistics {
+        Statistics::Multinomial { alpha: self.alpha, priors: self.priors.claimed() }
+    }
 }
 
 impl Learner for BernoulliBayes {
@@ -156,6 +166,20 @@ impl Learner for BernoulliBayes {
         }
         Ok(Box::new(ClosedRun::new(self.clone(), task)?))
     }
+
+    fn solves(&self, _: &Task) -> Result<Solves> {
+        Ok(Solves::Statistics(self.claimed()))
+    }
+}
+
+impl BernoulliBayes {
+    fn claimed(&self) -> Statistics {
+        Statistics::Bernoulli {
+            alpha: self.alpha,
+            binarize: self.binarize,
+            priors: self.priors.claimed(),
+        }
+    }
 }
 
 impl Learner for SharedVarianceBayes {
@@ -165,6 +189,16 @@ impl Learner for SharedVarianceBayes {
         }
         check(task, 1.0)?;
         Ok(Box::new(ClosedRun::new(self.clone(), task)?))
+    }
+
+    fn solves(&self, _: &Task) -> Result<Solves> {
+        Ok(Solves::Statistics(self.claimed()))
+    }
+}
+
+impl SharedVarianceBayes {
+    fn claimed(&self) -> Statistics {
+        Statistics::Gaussian { smoothing: self.smoothing, priors: self.priors.claimed() }
     }
 }
 
@@ -280,8 +314,7 @@ impl ClosedForm for MultinomialBayes {
                 lengths: (0..classes.len()).map(length).collect(),
             }
         });
-        let priors = self.priors.claimed();
-        solution(classes, Statistics::Multinomial { alpha: self.alpha, priors }, density)
+        solution(classes, self.claimed(), density)
     }
 
     fn link(&self) -> Link {
@@ -348,8 +381,7 @@ impl ClosedForm for BernoulliBayes {
             let row = |k: usize| counts[k].iter().map(|count| chance(k, *count)).collect();
             Family::Bernoulli { chances: (0..classes).map(row).collect() }
         });
-        let (alpha, binarize, priors) = (self.alpha, self.binarize, self.priors.claimed());
-        solution(planes, Statistics::Bernoulli { alpha, binarize, priors }, density)
+        solution(planes, self.claimed(), density)
     }
 
     fn link(&self) -> Link {
@@ -399,8 +431,7 @@ impl ClosedForm for SharedVarianceBayes {
             let means = (0..classes).map(|class| moments.mean(class)).collect();
             Family::NormalColumns { means, variances }
         });
-        let (smoothing, priors) = (self.smoothing, self.priors.claimed());
-        solution(planes, Statistics::Gaussian { smoothing, priors }, density)
+        solution(planes, self.claimed(), density)
     }
 
     fn link(&self) -> Link {

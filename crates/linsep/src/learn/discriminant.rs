@@ -36,7 +36,7 @@ use crate::engine::closed_form::{
 };
 use crate::engine::direct::{Moments, Spec, Want};
 use crate::model::{Link, Plane};
-use crate::run::{Datum, Learner, Remark, Task, Training};
+use crate::run::{Datum, Learner, Remark, Solves, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
 use linsep_data::read::words;
@@ -190,6 +190,10 @@ impl Learner for Fisher {
         }
         Ok(Box::new(ClosedRun::new(self.clone(), task)?))
     }
+
+    fn solves(&self, _: &Task) -> Result<Solves> {
+        Ok(self.form().solves())
+    }
 }
 
 impl Learner for Lda {
@@ -197,17 +201,15 @@ impl Learner for Lda {
         check(task, self.shrinkage, "lda")?;
         Ok(Box::new(ClosedRun::new(self.clone(), task)?))
     }
+
+    fn solves(&self, _: &Task) -> Result<Solves> {
+        Ok(self.form().solves())
+    }
 }
 
 impl ClosedForm for Fisher {
     fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
-        let offset = match self.threshold {
-            Threshold::Midpoint => Offset::Midpoint,
-            Threshold::Prior => Offset::Prior,
-            Threshold::Error => Offset::Free,
-        };
-        let form = Form { priors: Priors::Data, shrinkage: self.shrinkage, offset, points: true };
-        form.solve(data, rows, threads)
+        self.form().solve(data, rows, threads)
     }
 
     fn link(&self) -> Link {
@@ -225,9 +227,7 @@ impl ClosedForm for Fisher {
 
 impl ClosedForm for Lda {
     fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
-        let (priors, shrinkage) = (self.priors, self.shrinkage);
-        let form = Form { priors, shrinkage, offset: Offset::Prior, points: false };
-        form.solve(data, rows, threads)
+        self.form().solve(data, rows, threads)
     }
 
     fn link(&self) -> Link {
@@ -252,7 +252,35 @@ struct Form {
     points: bool,
 }
 
+impl Fisher {
+    fn form(&self) -> Form {
+        let offset = match self.threshold {
+            Threshold::Midpoint => Offset::Midpoint,
+            Threshold::Prior => Offset::Prior,
+            Threshold::Error => Offset::Free,
+        };
+        Form { priors: Priors::Data, shrinkage: self.shrinkage, offset, points: true }
+    }
+}
+
+impl Lda {
+    fn form(&self) -> Form {
+        let (priors, shrinkage) = (self.priors, self.shrinkage);
+        Form { priors, shrinkage, offset: Offset::Prior, points: false }
+    }
+}
+
 impl Form {
+    fn solves(&self) -> Solves {
+        let (priors, bias) = (self.priors.claimed(), self.offset);
+        let with = |shrinkage| Solves::Equations(Claimed::Discriminant { shrinkage, priors, bias });
+        match self.shrinkage {
+            Shrinkage::None => with(0.0),
+            Shrinkage::Share(share) => with(share),
+            Shrinkage::Oas | Shrinkage::LedoitWolf => Solves::Shrunk { priors, bias },
+        }
+    }
+
     fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
         let width = data.n_features();
         let factors = class_factors(data, rows, self.priors == Priors::Uniform);

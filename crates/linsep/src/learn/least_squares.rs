@@ -32,7 +32,7 @@ use crate::engine::closed_form::{
 use crate::engine::direct::{Spec, Want};
 use crate::engine::planes::Planes;
 use crate::model::{LinearModel, Link, Plane, Rule};
-use crate::run::{Datum, Learner, Remark, Task, Training};
+use crate::run::{Datum, Learner, Remark, Solves, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
 use linsep_data::read::words;
@@ -94,6 +94,17 @@ impl Learner for LeastSquares {
         task.data.require_two_classes()?;
         require_matrix(task, "least-squares")?;
         Ok(Box::new(ClosedRun::new(self.clone(), task)?))
+    }
+
+    fn solves(&self, _: &Task) -> Result<Solves> {
+        Ok(Solves::Equations(self.claimed()))
+    }
+}
+
+impl LeastSquares {
+    fn claimed(&self) -> Claimed {
+        let class_weight = if self.balanced { ClassWeight::Balanced } else { ClassWeight::None };
+        Claimed::LeastSquares { l2: self.l2, class_weight }
     }
 }
 
@@ -290,12 +301,8 @@ impl ClosedForm for LeastSquares {
             Err(_) => {}
         }
         remarks.push(blame_remark(&blame));
-        let l2 = self.l2;
-        let class_weight = if self.balanced { ClassWeight::Balanced } else { ClassWeight::None };
-        let claim = move |planes| Claim::Stationary {
-            planes,
-            equations: Claimed::LeastSquares { l2, class_weight },
-        };
+        let equations = self.claimed();
+        let claim = move |planes| Claim::Stationary { planes, equations };
         let proof = match moments.weights.iter().all(|weight| *weight > 0.0) {
             true => Proof::Claim(Box::new(claim)),
             false => Proof::Nothing("a class has no row, so nothing is claimed".into()),

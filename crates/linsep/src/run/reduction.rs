@@ -21,7 +21,8 @@ use crate::model::{Ballot, LinearModel, Link, Plane, Rule};
 use crate::run::ability::{BoundsObjective, CarriesOn, Seeks, Traces, WarmStarts};
 use crate::run::update::{Beginning, Update};
 use crate::run::{
-    BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
+    BinaryLearner, Budget, Certificate, Learner, Progress, Remark, Solves, State, Status, Task,
+    Training,
 };
 use linsep_data::error::{Error, Result};
 use linsep_data::parallel::parallel_map;
@@ -46,6 +47,10 @@ use std::sync::{Arc, Mutex};
 pub struct OneVsRest<L>(pub L);
 
 impl<L: BinaryLearner> Learner for OneVsRest<L> {
+    fn solves(&self, task: &Task) -> Result<Solves> {
+        self.0.solves_binary(task)
+    }
+
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
         against_the_rest(&self.0, task, Rule::Rest)
     }
@@ -55,6 +60,10 @@ impl<L: BinaryLearner> Learner for OneVsRest<L> {
 pub struct OneVsRestLast<L>(pub L);
 
 impl<L: BinaryLearner> Learner for OneVsRestLast<L> {
+    fn solves(&self, task: &Task) -> Result<Solves> {
+        self.0.solves_binary(task)
+    }
+
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
         against_the_rest(&self.0, task, Rule::RestLast)
     }
@@ -81,6 +90,10 @@ pub struct OneVsOne<L>(pub L);
 const MOST_CLASSES: usize = 256;
 
 impl<L: BinaryLearner> Learner for OneVsOne<L> {
+    fn solves(&self, task: &Task) -> Result<Solves> {
+        self.0.solves_binary(task)
+    }
+
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
         let classes = task.data.n_classes();
         if classes <= 2 {
