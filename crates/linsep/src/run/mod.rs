@@ -33,10 +33,18 @@ pub trait Learner: Send + Sync {
 
     /// Runs to the end.
     fn fit(&self, task: &Task, limits: &Limits, watch: &mut dyn Observer) -> Result<Fit> {
-        let mut training = self.start(task)?;
-        let stop = drive(training.as_mut(), limits, watch);
-        Fit::of(training.as_ref(), task, stop)
+        run_to_end(self.start(task)?, task, limits, watch)
     }
+}
+
+fn run_to_end(
+    mut training: Box<dyn Training>,
+    task: &Task,
+    limits: &Limits,
+    watch: &mut dyn Observer,
+) -> Result<Fit> {
+    let stop = drive(training.as_mut(), limits, watch);
+    Fit::of(training.as_ref(), task, stop)
 }
 
 /// A way to learn one plane: the given class against all others.
