@@ -58,6 +58,29 @@ impl Facts {
     }
 }
 
+/// Lines of cells in columns, two blanks between them; `right` says which columns are flush right. A column
+/// without any text is left out.
+pub(crate) fn aligned<R: AsRef<[String]>>(
+    rows: &[R],
+    right: impl Fn(usize) -> bool,
+) -> Vec<String> {
+    let count = rows.iter().map(|row| row.as_ref().len()).max().unwrap_or(0);
+    let mut widths = vec![0; count];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row.as_ref()) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
+    let line = |row: &R| {
+        let cells = row.as_ref().iter().zip(&widths).enumerate();
+        let cells = cells.filter(|(_, (_, width))| **width > 0).map(|(column, (cell, width))| {
+            if right(column) { format!("{cell:>width$}") } else { format!("{cell:width$}") }
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
 /// A number with separators for thousands.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -94,5 +117,14 @@ mod tests {
         assert_eq!(grouped(12), "12");
         assert_eq!(counted(1, "row"), "1 row");
         assert_eq!(counted(3, "class"), "3 classes");
+    }
+
+    #[test]
+    fn cells_stand_in_columns() {
+        let rows =
+            [["name", "", "3"], ["n", "", "12"], ["µ", "", ""]].map(|row| row.map(String::from));
+        assert_eq!(aligned(&rows, |column| column == 2), ["name   3", "n     12", "µ"]);
+        assert_eq!(aligned(&rows, |_| false), ["name  3", "n     12", "µ"]);
+        assert!(aligned::<Vec<String>>(&[], |_| true).is_empty());
     }
 }

@@ -17,6 +17,7 @@ mod overwriting;
 mod plot;
 mod predict;
 mod replay;
+mod rows_made;
 mod rules;
 mod sample;
 mod separable;

@@ -17,7 +17,7 @@
 //!
 //! Proved: `counts`. The checker counts again and makes the weights of its own counts.
 //!
-//! Reference: McCallum and Nigam 1998; Bishop, Pattern Recognition and MovingPlanes Learning, 4.2.
+//! Reference: McCallum and Nigam 1998; Bishop, Pattern Recognition and Machine Learning, 4.2.
 
 use crate::density::{Density, Family, MOST_NUMBERS};
 use crate::engine::closed_form::{
@@ -144,7 +144,7 @@ impl Learner for MultinomialBayes {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
         check(task, self.alpha)?;
         refuse_negative(task)?;
-        Ok(Box::new(ClosedRun::new(self.clone(), task)?))
+        Ok(Box::new(ClosedRun::new(Box::new(self.clone()), task)?))
     }
 
     fn solves(&self, _: &Task) -> Result<Solves> {
@@ -164,7 +164,7 @@ impl Learner for BernoulliBayes {
         if !self.binarize.is_finite() {
             return Err(Error::usage("the threshold is not a finite number"));
         }
-        Ok(Box::new(ClosedRun::new(self.clone(), task)?))
+        Ok(Box::new(ClosedRun::new(Box::new(self.clone()), task)?))
     }
 
     fn solves(&self, _: &Task) -> Result<Solves> {
@@ -188,7 +188,7 @@ impl Learner for SharedVarianceBayes {
             return Err(Error::usage(format!("the smoothing {} is below 0", self.smoothing)));
         }
         check(task, 1.0)?;
-        Ok(Box::new(ClosedRun::new(self.clone(), task)?))
+        Ok(Box::new(ClosedRun::new(Box::new(self.clone()), task)?))
     }
 
     fn solves(&self, _: &Task) -> Result<Solves> {
@@ -324,10 +324,6 @@ impl ClosedForm for MultinomialBayes {
     fn is_generative(&self) -> bool {
         true
     }
-
-    fn binarize(&self) -> Option<f64> {
-        None
-    }
 }
 
 impl ClosedForm for BernoulliBayes {
@@ -440,9 +436,5 @@ impl ClosedForm for SharedVarianceBayes {
 
     fn is_generative(&self) -> bool {
         true
-    }
-
-    fn binarize(&self) -> Option<f64> {
-        None
     }
 }

@@ -25,7 +25,7 @@
 //!
 //! Proved: `stationary`, for the weights and, unless the threshold is `error`, for the bias.
 //!
-//! Reference: Fisher 1936; Bishop, Pattern Recognition and MovingPlanes Learning, 4.1.4 to 4.1.6 and 4.2;
+//! Reference: Fisher 1936; Bishop, Pattern Recognition and Machine Learning, 4.1.4 to 4.1.6 and 4.2;
 //! Ledoit and Wolf 2004; Chen, Wiesel, Eldar, Hero 2010 (OAS).
 
 use crate::algebra::Factor;
@@ -188,7 +188,7 @@ impl Learner for Fisher {
         if self.threshold == Threshold::Error && task.data.n_classes() > 2 {
             return Err(Error::usage("the threshold of fewest errors is for two classes"));
         }
-        Ok(Box::new(ClosedRun::new(self.clone(), task)?))
+        Ok(Box::new(ClosedRun::new(Box::new(self.clone()), task)?))
     }
 
     fn solves(&self, _: &Task) -> Result<Solves> {
@@ -199,7 +199,7 @@ impl Learner for Fisher {
 impl Learner for Lda {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
         check(task, self.shrinkage, "lda")?;
-        Ok(Box::new(ClosedRun::new(self.clone(), task)?))
+        Ok(Box::new(ClosedRun::new(Box::new(self.clone()), task)?))
     }
 
     fn solves(&self, _: &Task) -> Result<Solves> {
@@ -219,10 +219,6 @@ impl ClosedForm for Fisher {
     fn is_generative(&self) -> bool {
         false
     }
-
-    fn binarize(&self) -> Option<f64> {
-        None
-    }
 }
 
 impl ClosedForm for Lda {
@@ -236,10 +232,6 @@ impl ClosedForm for Lda {
 
     fn is_generative(&self) -> bool {
         true
-    }
-
-    fn binarize(&self) -> Option<f64> {
-        None
     }
 }
 

@@ -21,7 +21,7 @@
 //! bounds how far the scores are from the exact answer's. What least squares minimises is not the
 //! number of errors: [`blame`] says how much of E comes from rows that are right by too much.
 //!
-//! Reference: Bishop, Pattern Recognition and MovingPlanes Learning, 4.1.3; Hastie, Tibshirani, Friedman,
+//! Reference: Bishop, Pattern Recognition and Machine Learning, 4.1.3; Hastie, Tibshirani, Friedman,
 //! The Elements of Statistical Learning, 4.2.
 
 use crate::algebra::Factor;
@@ -93,7 +93,7 @@ impl Learner for LeastSquares {
         }
         task.data.require_two_classes()?;
         require_matrix(task, "least-squares")?;
-        Ok(Box::new(ClosedRun::new(self.clone(), task)?))
+        Ok(Box::new(ClosedRun::new(Box::new(self.clone()), task)?))
     }
 
     fn solves(&self, _: &Task) -> Result<Solves> {
@@ -316,10 +316,6 @@ impl ClosedForm for LeastSquares {
 
     fn is_generative(&self) -> bool {
         false
-    }
-
-    fn binarize(&self) -> Option<f64> {
-        None
     }
 }
 

@@ -35,9 +35,7 @@ pub trait Learner: Send + Sync {
 
     /// Runs to the end.
     fn fit(&self, task: &Task, limits: &Limits, watch: &mut dyn Observer) -> Result<Fit> {
-        let mut training = self.start(task)?;
-        let stop = drive(training.as_mut(), limits, watch);
-        Fit::of(training.as_ref(), task, stop)
+        run_to_end(self.start(task)?, task, limits, watch)
     }
 
     /// What the planes of a run solve, as its claims state it. Who says nothing here makes no claim
@@ -45,6 +43,16 @@ pub trait Learner: Send + Sync {
     fn solves(&self, _: &Task) -> Result<Solves> {
         Ok(Solves::Nothing)
     }
+}
+
+fn run_to_end(
+    mut training: Box<dyn Training>,
+    task: &Task,
+    limits: &Limits,
+    watch: &mut dyn Observer,
+) -> Result<Fit> {
+    let stop = drive(training.as_mut(), limits, watch);
+    Fit::of(training.as_ref(), task, stop)
 }
 
 /// A way to learn one plane: the given class against all others.

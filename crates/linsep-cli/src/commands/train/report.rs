@@ -14,6 +14,7 @@ use crate::commands::{json_number, rules};
 use crate::context::Context;
 use crate::output::{Facts, counted, grouped};
 use crate::spelling::{json_of, spelled};
+use linsep::data::sort::sort_by_key;
 use linsep::file::checkpoint::Earlier;
 use linsep::metrics::{CrossValidation, Evaluation};
 use linsep::proof::Optimality;
@@ -395,7 +396,7 @@ impl Report<'_> {
             }
         }
         // Of several planes the one that falls short decides what can be said.
-        lines.sort_by_key(|line| !line.contains("before a pass"));
+        sort_by_key(&mut lines, |line| !line.contains("before a pass"));
         let shown = if self.seeks_margin() { lines.len() } else { 1 };
         lines.truncate(shown);
         if lines.is_empty() { "nothing".to_owned() } else { lines.join("\n") }
