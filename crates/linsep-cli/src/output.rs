@@ -1,26 +1,60 @@
 //! Results on stdout: text, aligned key-value lines, JSON.
 
 use crate::context::Context;
-use crate::exit::{Failure, clean};
+use crate::exit::Failure;
 use crate::spelling::spelled;
-use std::io::{BufWriter, Write};
+use linsep::data::error::{escaped_json, escaped_lines};
+use linsep::escaped;
+use std::io::{BufWriter, IsTerminal, Write};
 
-/// Writes text to stdout.
+/// Writes a report to stdout; nothing in it can steer a terminal.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    print_raw(&escaped_lines(text))
+}
+
+/// Writes text to stdout as it is.
+pub(crate) fn print_raw(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(())
 }
 
-/// A buffered stdout for long results.
-pub(crate) fn stdout() -> BufWriter<std::io::StdoutLock<'static>> {
-    BufWriter::with_capacity(1 << 16, std::io::stdout().lock())
+/// A buffered stdout for rows. They are data and leave as they are, but for a terminal.
+pub(crate) fn stdout() -> BufWriter<Rows> {
+    let out = std::io::stdout();
+    let escape = out.is_terminal();
+    BufWriter::with_capacity(1 << 16, Rows { out: out.lock(), escape })
+}
+
+/// Rows on their way to stdout.
+pub(crate) struct Rows {
+    out: std::io::StdoutLock<'static>,
+    escape: bool,
+}
+
+impl Write for Rows {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match std::str::from_utf8(bytes) {
+            _ if !self.escape => self.out.write(bytes),
+            Ok(text) => self.out.write_all(escaped_lines(text).as_bytes()).map(|()| bytes.len()),
+            // A buffer may end within a character.
+            Err(error) if error.valid_up_to() > 0 => self.write(&bytes[..error.valid_up_to()]),
+            Err(error) => {
+                let len = error.error_len().unwrap_or(bytes.len());
+                self.out.write_all("\u{fffd}".as_bytes()).map(|()| len)
+            }
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// Prints one JSON object.
 pub(crate) fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
-    print(&format!("{value:#}\n"))
+    print_raw(&escaped_json(&format!("{value:#}\n")))
 }
 
 /// A note for people, on stderr, unless they asked for quiet.
@@ -36,7 +70,7 @@ pub(crate) struct Facts(Vec<(String, String)>);
 
 impl Facts {
     pub(crate) fn add(&mut self, name: &str, value: impl Into<String>) {
-        self.0.push((clean(name), clean(&value.into())));
+        self.0.push((escaped(name), escaped(&value.into())));
     }
 
     /// Aligned for people, or tab-separated for programs with `--plain`.

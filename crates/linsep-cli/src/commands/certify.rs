@@ -8,12 +8,12 @@ use super::{check_width, describe_input, read_data};
 use crate::args::certified;
 use crate::context::Context;
 use crate::exit::Failure;
+use crate::files::Output;
 use crate::input;
 use crate::output::{Facts, note, print, print_json};
 use crate::progress::Watch;
 use crate::spelling::spelled;
 use clap::ArgMatches;
-use linsep::atomic::write_atomic;
 use linsep::model::foreign::ForeignModel;
 use linsep::proof::{Certificate, CertificateFile, Claim, InputField, Optimality};
 use linsep::recipe::{Ability, Recipe, Settings};
@@ -57,9 +57,9 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         None => return Err(recipe.cannot(Ability::Certify).into()),
     };
     let proved = certificate.claims.iter().all(|claim| optimality(claim).is_some());
-    if let Some(to) = matches.get_one::<PathBuf>("cert").filter(|_| proved) {
+    if let Some(to) = matches.get_one::<Output>("cert").filter(|_| proved) {
         let file = certificate_file(&task, certificate.clone());
-        write_atomic(to, |out| out.write_all(file.to_json().as_bytes()))?;
+        to.write(|out| out.write_all(file.to_json().as_bytes()))?;
     }
     let found = Found {
         data: &data,
@@ -74,7 +74,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         let mut facts = Facts::default();
         facts.add(&file, line);
         found.add_to(&mut facts, path);
-        if let Some(to) = matches.get_one::<PathBuf>("cert").filter(|_| proved) {
+        if let Some(to) = matches.get_one::<Output>("cert").filter(|_| proved) {
             facts.add("certificate", to.display().to_string());
         }
         print(&facts.text(context))?;

@@ -2,12 +2,12 @@
 
 use super::{check_width, describe_input, json_number, read_data};
 use crate::context::Context;
-use crate::exit::{Failure, clean};
+use crate::exit::Failure;
+use crate::files::Output;
 use crate::input;
 use crate::output::{Facts, aligned, counted, grouped, print, print_json};
 use crate::spelling::spelled;
 use clap::ArgMatches;
-use linsep::atomic::write_atomic;
 use linsep::data::read::ReadResult;
 use linsep::data::sort::{sort_by, sort_by_key};
 use linsep::data::split::{Split, folds};
@@ -16,9 +16,8 @@ use linsep::metrics::paired::{holm, mcnemar};
 use linsep::recipe::{self, Recipe, Settings};
 use linsep::select::neighbours::{Neighbours, majority};
 use linsep::select::validate::{count, held_out};
-use linsep::{Claim, Error, Fit, Learner, Limits, Observer, Stop, Task, Training};
+use linsep::{Claim, Error, Fit, Learner, Limits, Observer, Stop, Task, Training, escaped};
 use serde_json::json;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -41,7 +40,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     contest.rank();
     let report = Report { contest: &contest, plan: &plan, file, input_line };
     if let Some(path) = &plan.markdown {
-        write_atomic(path, |out| out.write_all(report.markdown(context).as_bytes()))?;
+        path.write(|out| out.write_all(report.markdown(context).as_bytes()))?;
     }
     match context.json {
         true => print_json(&report.json(context))?,
@@ -54,7 +53,7 @@ struct Plan {
     recipes: Vec<&'static Recipe>,
     folds: usize,
     neighbours: usize,
-    markdown: Option<PathBuf>,
+    markdown: Option<Output>,
     assumptions: bool,
     times: bool,
 }
@@ -84,7 +83,7 @@ impl Plan {
             recipes,
             folds: folds.min(usize::MAX as u64) as usize,
             neighbours: whole("knn", 5)?.min(u64::from(u32::MAX)) as usize,
-            markdown: matches.get_one::<PathBuf>("export-markdown").cloned(),
+            markdown: matches.get_one::<Output>("export-markdown").cloned(),
             assumptions: matches.get_flag("assumptions"),
             times: !matches.get_flag("no-time"),
         })
@@ -354,7 +353,7 @@ impl Report<'_> {
             }
             row.push(entry.proved.clone());
             if context.plain {
-                row.iter_mut().for_each(|cell| *cell = clean(cell));
+                row.iter_mut().for_each(|cell| *cell = escaped(cell));
             }
             rows.push(row);
         }
@@ -398,7 +397,7 @@ impl Report<'_> {
     }
 
     fn markdown(&self, context: &Context) -> String {
-        let escape = |cell: &String| clean(cell).replace('\\', "\\\\").replace('|', "\\|");
+        let escape = |cell: &String| escaped(cell).replace('\\', "\\\\").replace('|', "\\|");
         let rows = self.table(context);
         let mut text = format!(
             "# {}\n\n{}; {} folds, seed {}.\n\n",

@@ -43,13 +43,13 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         writer.row(row.label, &entries, None)?;
         Ok(true)
     })?;
-    if let (true, Some(path)) = (context.json, target.path) {
+    if let (true, Some(output)) = (context.json, target.output) {
         print_json(&serde_json::json!({
             "schema": "linsep.result/1",
             "command": "generate",
             "rows": generator.rows(),
             "features": generator.features(),
-            "output": path.display().to_string(),
+            "output": output.display().to_string(),
         }))?;
     }
     Ok(ExitCode::SUCCESS)

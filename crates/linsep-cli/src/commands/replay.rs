@@ -4,6 +4,7 @@ use super::check_width;
 use super::inspect::short;
 use crate::context::Context;
 use crate::exit::Failure;
+use crate::files::Output;
 use crate::input;
 use crate::output::{Facts, aligned, counted, grouped, print, print_json};
 use clap::ArgMatches;
@@ -30,7 +31,7 @@ struct Plan {
     to: u64,
     check: bool,
     broken: bool,
-    model: Option<PathBuf>,
+    model: Option<Output>,
 }
 
 /// An update that is to be shown, with the rows that it made wrong.
@@ -73,7 +74,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         return Err(Error::usage(words).into());
     }
     if let Some(to) = &plan.model {
-        save(to, &replay, &data, epochs, plan.at.is_none(), context)?;
+        save(to.path(), &replay, &data, epochs, plan.at.is_none(), context)?;
     }
     let result = Outcome { replay: &replay, plan: &plan, shown: &shown, made, data: &data, path };
     if context.json {
@@ -92,8 +93,8 @@ fn plan(matches: &ArgMatches) -> Result<Plan, Failure> {
     if to.is_some_and(|to| to < start) {
         return Err(Error::usage(format!("--to is before --from, which is {start}")).into());
     }
-    let model = matches.get_one::<PathBuf>("output-file").cloned();
-    if model.as_ref().is_some_and(|path| path.as_os_str() == "-") {
+    let model = matches.get_one::<Output>("output-file").cloned();
+    if model.as_ref().is_some_and(|path| path.is_stdout()) {
         return Err(Error::usage("a model is a file; -o needs a name, not -").into());
     }
     Ok(Plan {

@@ -2,17 +2,16 @@
 
 use crate::context::Context;
 use crate::exit::Failure;
+use crate::files::Output;
 use crate::output::stdout;
 use clap::ArgMatches;
 use linsep::Error;
-use linsep::atomic::write_atomic;
 use linsep::data::write::{OutputFormat, Packer, Packing, RowWriter};
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 /// Where the rows go and in what form.
 pub(super) struct Target<'a> {
-    pub(super) path: Option<&'a PathBuf>,
+    pub(super) output: Option<&'a Output>,
     pub(super) format: OutputFormat,
     packing: Packing,
 }
@@ -24,8 +23,9 @@ impl<'a> Target<'a> {
         context: &Context,
         natural: OutputFormat,
     ) -> Result<Target<'a>, Failure> {
-        let path = matches.get_one::<PathBuf>("output-file").filter(|path| path.as_os_str() != "-");
+        let output = matches.get_one::<Output>("output-file").filter(|output| !output.is_stdout());
         let asked = matches.get_one::<String>("format");
+        let path = output.map(Output::path);
         let (format, packing) = match (path, asked.map(String::as_str)) {
             (Some(path), None) if path.extension().is_none() => (natural, Packing::Plain),
             (Some(path), _) => super::convert::target(asked, path)?,
@@ -38,7 +38,7 @@ impl<'a> Target<'a> {
             let words = "--json needs -o FILE: the rows themselves go to standard output";
             return Err(Error::usage(words).into());
         }
-        Ok(Target { path, format, packing })
+        Ok(Target { output, format, packing })
     }
 
     /// Whether the rows begin with the names of their columns.
@@ -68,14 +68,15 @@ impl<'a> Target<'a> {
             }
             writer.flush()
         };
-        let written = match self.path {
+        let written = match self.output {
             None => rows(&mut stdout()).map_err(Failure::from),
-            Some(path) => write_atomic(path, |out| {
-                let mut out = Packer::new(out, self.packing)?;
-                rows(&mut out)?;
-                out.finish()
-            })
-            .map_err(Failure::from),
+            Some(output) => output
+                .write(|out| {
+                    let mut out = Packer::new(out, self.packing)?;
+                    rows(&mut out)?;
+                    out.finish()
+                })
+                .map_err(Failure::from),
         };
         if context.stopped() {
             return Err(Error::Interrupted.into());

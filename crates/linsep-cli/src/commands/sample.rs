@@ -57,7 +57,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         }
         Ok(more)
     })?;
-    if let (true, Some(path)) = (context.json, target.path) {
+    if let (true, Some(output)) = (context.json, target.output) {
         print_json(&serde_json::json!({
             "schema": "linsep.result/1",
             "command": "sample",
@@ -67,7 +67,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
             "parameters": density.parameters(),
             "lengths": sampler.lengths(),
             "seed": context.seed,
-            "output": path.display().to_string(),
+            "output": output.display().to_string(),
         }))?;
     }
     Ok(ExitCode::SUCCESS)

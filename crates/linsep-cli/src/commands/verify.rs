@@ -86,7 +86,7 @@ fn refuse_what_is_settled(matches: &ArgMatches, has_map: bool) -> Result<(), Fai
                      the file that is verified holds what fills a gap";
         return Err(Error::usage(words).into());
     }
-    if input::rejects_path(matches).is_some() {
+    if input::rejects(matches).is_some() {
         return Err(Error::usage("--bad-rows rejects=FILE writes nothing here; use skip").into());
     }
     Ok(())

@@ -20,6 +20,9 @@ const MAX_GUESSED_CLASSES: usize = 50;
 /// After this many bad rows nobody needs an exact count.
 const MAX_BAD: u64 = 10_000;
 
+/// Rows are numbered with 32 bits.
+const MAX_ROWS: u64 = u32::MAX as u64 - 1;
+
 /// Rows that are put together in one go when columns are made anew.
 const ROWS_AT_ONCE: usize = 4096;
 
@@ -113,6 +116,11 @@ impl Collector {
         }
         self.long_columns.iter_mut().zip(&block.long_columns).for_each(|(a, b)| *a |= b);
         self.store.append(block.store);
+        if self.store.rows() as u64 > MAX_ROWS {
+            let words = format!("there are more than {MAX_ROWS} rows");
+            let problem = Problem::new(Code::SHAPE, words, Place::file(self.file.clone()));
+            return Err(problem.help("take a part of them with `limit`").into());
+        }
         if self.labels.names.len() > MAX_CLASSES {
             return Err(too_many_classes(self.labels.names.len(), &self.file));
         }

@@ -4,6 +4,7 @@ use super::View;
 use super::export::into_files;
 use crate::context::Context;
 use crate::exit::Failure;
+use crate::files::Output;
 use crate::input;
 use crate::output::{Facts, aligned, counted, grouped};
 use clap::ArgMatches;
@@ -64,7 +65,7 @@ pub(super) fn measure(
     matches: &ArgMatches,
     context: &Context,
 ) -> std::result::Result<Around, Failure> {
-    let path = |name: &str| matches.get_one::<PathBuf>(name);
+    let path = |name: &str| matches.get_one::<Output>(name);
     let exports = [path("distances"), path("reflected")];
     export_flags(view, exports)?;
     let options = input::options(matches, context)?;
@@ -92,14 +93,14 @@ pub(super) fn measure(
     Ok(around)
 }
 
-fn export_flags(view: &View<'_>, [distances, reflected]: [Option<&PathBuf>; 2]) -> Result<()> {
+fn export_flags(view: &View<'_>, [distances, reflected]: [Option<&Output>; 2]) -> Result<()> {
     if reflected.is_some() && view.one.is_none() {
         return Err(Error::usage(
             "--reflected is for two sides: with more than two classes choose one with --class",
         ));
     }
     for path in [distances, reflected].into_iter().flatten() {
-        if path.as_os_str() == "-" {
+        if path.is_stdout() {
             return Err(Error::usage(
                 "the report goes to standard output; give a file for the rows",
             ));
