@@ -25,6 +25,7 @@ pub mod check;
 mod claim;
 pub mod digest;
 mod double;
+mod elimination;
 mod exact;
 mod file;
 mod fitted;
@@ -37,7 +38,10 @@ mod rows;
 mod threads;
 
 pub use basis::{Basis, MOST_DEGREE, MOST_TERMS};
-pub use check::{Finding, check_claim, check_file, measure_optimal, percent_above};
+pub use check::{
+    ExactAnswer, Finding, check_claim, check_file, columns_are_independent, exact_answer,
+    measure_optimal, percent_above,
+};
 pub use claim::{
     Against, Certificate, Claim, ClassPlane, ExactNumber, ExactPlane, Question, Scheme, Weighted,
 };

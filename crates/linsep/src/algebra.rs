@@ -35,7 +35,7 @@ impl Factor {
         let mut rest = vec![1f64; width];
         let mut lower = vec![0.0; width * width];
         let mut taken: Vec<usize> = Vec::new();
-        let smallest = (64 + 4 * width) as f64 * f64::EPSILON;
+        let smallest = Factor::smallest_pivot(width);
         let mut condition = 1.0;
         while !left.is_empty() {
             let mut at = 0;
@@ -67,6 +67,11 @@ impl Factor {
         let mut factor = Factor { width, scales, taken, lower, null: Vec::new(), condition };
         factor.find_null(&left);
         factor
+    }
+
+    /// A pivot of at most this is taken for rounding.
+    pub(crate) fn smallest_pivot(width: usize) -> f64 {
+        (64 + 4 * width) as f64 * f64::EPSILON
     }
 
     /// Whether some columns depend on others.

@@ -14,10 +14,13 @@
 //! the module `basis`), and n + 2k + 2 takes the place of n + 4. A sum beyond that bound has the sign
 //! of s; all others are summed exactly. Overflow makes a infinite, and the test fails.
 
+mod answer;
 mod approach;
 mod columns;
 mod counts;
 mod fitted;
+mod floor;
+mod independent;
 mod joint;
 mod margin;
 mod mistakes;
@@ -25,6 +28,11 @@ mod optimal;
 mod side;
 mod stationary;
 mod sweep;
+mod system;
+mod whole;
+
+pub use answer::{ExactAnswer, exact_answer};
+pub use independent::columns_are_independent;
 
 pub use optimal::percent_above;
 

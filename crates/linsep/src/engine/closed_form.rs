@@ -249,7 +249,7 @@ impl Generates for ClosedRun {
 }
 
 /// The planes as a claim states them.
-fn planes_of(data: &Dataset, planes: &[Plane]) -> ClaimedPlanes {
+pub(crate) fn planes_of(data: &Dataset, planes: &[Plane]) -> ClaimedPlanes {
     if let [plane] = planes {
         let problem = problem_of(data, &data.classes()[1], None);
         let plane = float_plane(&plane.weights, Some(plane.bias));
@@ -389,20 +389,4 @@ impl Equations<'_> {
     pub(crate) fn centre(&self, class: usize) -> &[f64] {
         if self.within { &self.moments.offsets[class] } else { &self.moments.offset }
     }
-}
-
-/// A remark on the columns of a matrix.
-pub(crate) fn columns_remark(factor: &Factor, width: usize) -> Remark {
-    let rank = factor.taken.len();
-    let condition = factor.condition.sqrt();
-    let exponent = condition.log10().floor().max(0.0);
-    Remark::new(
-        "columns",
-        format!("{rank} of {width} independent, condition at least 1e{exponent}"),
-        [
-            ("independent", rank.into()),
-            ("columns", width.into()),
-            ("condition_at_least", condition.into()),
-        ],
-    )
 }

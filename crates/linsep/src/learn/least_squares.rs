@@ -26,11 +26,11 @@
 
 use crate::algebra::Factor;
 use crate::engine::closed_form::{
-    ClosedForm, ClosedRun, Equations, Proof, Right, Solution, class_factors, columns_remark,
-    require_matrix,
+    ClosedForm, ClosedRun, Equations, Proof, Right, Solution, class_factors, require_matrix,
 };
 use crate::engine::direct::{Spec, Want};
 use crate::engine::planes::Planes;
+use crate::engine::settled::Settled;
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::run::{Datum, Learner, Remark, Solves, Task, Training};
 use linsep_data::Dataset;
@@ -280,6 +280,12 @@ impl ClosedForm for LeastSquares {
             Plane { bias: moments.beside_mean(sum, &weights), weights }
         };
         let planes: Vec<Plane> = answers.into_iter().enumerate().map(plane).collect();
+        let l2 = self.l2;
+        let class_weight = if self.balanced { ClassWeight::Balanced } else { ClassWeight::None };
+        let claimed = Claimed::LeastSquares { l2, class_weight };
+        let settled = Settled::new(data, rows, &factor, &planes, (&claimed, false));
+        let is_exact = settled.planes.is_some();
+        let planes = settled.planes.unwrap_or(planes);
         let model = LinearModel {
             rule: if count == 1 { Rule::Sign } else { Rule::ArgMax },
             planes,
@@ -290,19 +296,24 @@ impl ClosedForm for LeastSquares {
         let blame = blame_of_rows(&spec, &model.planes, threads);
         let products = rows.len() as u64 * (factor.taken.len() as u64).pow(2) / 2;
         let left_out = match self.left_out {
+            // The factors have nothing to say about the exact answer.
+            _ if is_exact => Err(0),
             LeftOut::Auto if products > QUICK => Err(products),
             LeftOut::Auto | LeftOut::Always => Ok(left_out(&equations, &model, threads)),
             LeftOut::Never => Err(products),
         };
-        let mut remarks = vec![columns_remark(&factor, width)];
+        let mut remarks = vec![settled.columns];
         match left_out {
             Ok(found) => remarks.push(left_out_remark(&found)),
+            Err(_) if is_exact => {
+                let words = "not counted: columns are nearly dependent, and the equations were solved exactly";
+                remarks.push(Remark::new("left out", words.to_owned(), Datum::Unknown));
+            }
             Err(products) if self.left_out == LeftOut::Auto => remarks.push(not_left_out(products)),
             Err(_) => {}
         }
         remarks.push(blame_remark(&blame));
-        let equations = self.claimed();
-        let claim = move |planes| Claim::Stationary { planes, equations };
+        let claim = move |planes| Claim::Stationary { planes, equations: claimed };
         let proof = match moments.weights.iter().all(|weight| *weight > 0.0) {
             true => Proof::Claim(Box::new(claim)),
             false => Proof::Nothing("a class has no row, so nothing is claimed".into()),
