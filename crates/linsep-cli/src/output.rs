@@ -92,6 +92,29 @@ impl Facts {
     }
 }
 
+/// Lines of cells in columns, two blanks between them; `right` says which columns are flush right. A column
+/// without any text is left out.
+pub(crate) fn aligned<R: AsRef<[String]>>(
+    rows: &[R],
+    right: impl Fn(usize) -> bool,
+) -> Vec<String> {
+    let count = rows.iter().map(|row| row.as_ref().len()).max().unwrap_or(0);
+    let mut widths = vec![0; count];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row.as_ref()) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
+    let line = |row: &R| {
+        let cells = row.as_ref().iter().zip(&widths).enumerate();
+        let cells = cells.filter(|(_, (_, width))| **width > 0).map(|(column, (cell, width))| {
+            if right(column) { format!("{cell:>width$}") } else { format!("{cell:width$}") }
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
 /// A number with separators for thousands.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -118,21 +141,6 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     }
 }
 
-/// A share in per cent with two digits, rounded up.
-pub(crate) fn percent(share: f64) -> String {
-    let percent = 100.0 * share;
-    if percent <= 0.0 {
-        return "0 %".to_owned();
-    }
-    let exponent = percent.log10().floor() as i32 - 1;
-    let unit = 10f64.powi(exponent);
-    if !(-8..=4).contains(&exponent) {
-        return format!("{:.1}e{} %", (percent / unit).ceil() / 10.0, exponent + 1);
-    }
-    let places = (-exponent).max(0) as usize;
-    format!("{:.places$} %", (percent / unit).ceil() * unit)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,19 +154,11 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_rounded_up() {
-        for (share, text) in [
-            (0.0, "0 %"),
-            (0.000_531, "0.054 %"),
-            (0.001, "0.10 %"),
-            (0.123, "13 %"),
-            (2.0, "200 %"),
-            (1.0, "100 %"),
-            (3.21e-9, "0.00000033 %"),
-            (8.62e-12, "8.7e-10 %"),
-            (1e9, "1.0e11 %"),
-        ] {
-            assert_eq!(percent(share), text, "{share}");
-        }
+    fn cells_stand_in_columns() {
+        let rows =
+            [["name", "", "3"], ["n", "", "12"], ["µ", "", ""]].map(|row| row.map(String::from));
+        assert_eq!(aligned(&rows, |column| column == 2), ["name   3", "n     12", "µ"]);
+        assert_eq!(aligned(&rows, |_| false), ["name  3", "n     12", "µ"]);
+        assert!(aligned::<Vec<String>>(&[], |_| true).is_empty());
     }
 }

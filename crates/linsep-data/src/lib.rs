@@ -25,6 +25,8 @@ pub mod matrix;
 pub mod parallel;
 #[doc(hidden)]
 pub mod rng;
+#[doc(hidden)]
+pub mod sort;
 
 pub use error::{Code, DataError, Error, Excerpt, Place, Problem, Result, escaped, printable};
 pub use matrix::Kind as Encoding;

@@ -36,7 +36,7 @@ impl Factor {
         let mut rest = vec![1f64; width];
         let mut lower = vec![0.0; width * width];
         let mut taken: Vec<usize> = Vec::new();
-        let smallest = (64 + 4 * width) as f64 * f64::EPSILON;
+        let smallest = Factor::smallest_pivot(width);
         let mut condition = 1.0;
         while !left.is_empty() {
             cancel::check();
@@ -69,6 +69,11 @@ impl Factor {
         let mut factor = Factor { width, scales, taken, lower, null: Vec::new(), condition };
         factor.find_null(&left);
         factor
+    }
+
+    /// A pivot of at most this is taken for rounding.
+    pub(crate) fn smallest_pivot(width: usize) -> f64 {
+        (64 + 4 * width) as f64 * f64::EPSILON
     }
 
     /// Whether some columns depend on others.

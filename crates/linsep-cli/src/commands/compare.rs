@@ -5,10 +5,11 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::files::Output;
 use crate::input;
-use crate::output::{Facts, counted, grouped, print, print_json};
+use crate::output::{Facts, aligned, counted, grouped, print, print_json};
 use crate::spelling::spelled;
 use clap::ArgMatches;
 use linsep::data::read::ReadResult;
+use linsep::data::sort::{sort_by, sort_by_key};
 use linsep::data::split::{Split, folds};
 use linsep::metrics::CrossValidation;
 use linsep::metrics::paired::{holm, mcnemar};
@@ -71,7 +72,7 @@ impl Plan {
                 .collect::<Result<_, _>>()
                 .map_err(|error| Error::usage(format!("--learners: {error}")))?,
         };
-        recipes.sort_by_key(|recipe| recipe.name);
+        sort_by_key(&mut recipes, |recipe| recipe.name);
         recipes.dedup_by_key(|recipe| recipe.name);
         let folds = whole("cv", 5)?;
         if folds < 2 {
@@ -225,7 +226,7 @@ impl Contest {
 
     /// By accuracy, then by name; and the tests against the first.
     fn rank(&mut self) {
-        self.entries.sort_by(|a, b| {
+        sort_by(&mut self.entries, |a, b| {
             a.validation.errors.cmp(&b.validation.errors).then_with(|| a.name.cmp(&b.name))
         });
         let Some((best, others)) = self.entries.split_first_mut() else { return };
@@ -311,7 +312,7 @@ impl Report<'_> {
             rows.iter().for_each(|row| text.push_str(&format!("{}\n", row.join("\t"))));
         } else {
             text.push('\n');
-            text.push_str(&aligned(&rows));
+            text.push_str(&in_columns(&rows));
             text.push('\n');
         }
         let mut facts = Facts::default();
@@ -471,20 +472,7 @@ fn duration(seconds: f64) -> String {
 }
 
 /// Columns side by side: words flush left, numbers flush right.
-fn aligned(rows: &[Vec<String>]) -> String {
-    let columns = rows.first().map_or(0, Vec::len);
-    let width =
-        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let line = |row: &Vec<String>| {
-        let cell = |column: usize| {
-            let width = width(column);
-            match column {
-                0 => format!("{:width$}", row[column]),
-                c if c + 1 == columns => format!("  {}", row[column]),
-                _ => format!("  {:>width$}", row[column]),
-            }
-        };
-        (0..columns).map(cell).collect::<String>().trim_end().to_owned() + "\n"
-    };
-    rows.iter().map(line).collect()
+fn in_columns(rows: &[Vec<String>]) -> String {
+    let last = rows.first().map_or(0, Vec::len).saturating_sub(1);
+    aligned(rows, |column| column != 0 && column != last).join("\n") + "\n"
 }

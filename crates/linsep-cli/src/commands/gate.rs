@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::files::Output;
 use crate::input::whole;
-use crate::output::{Facts, counted, grouped, print, print_json};
+use crate::output::{Facts, aligned, counted, grouped, print, print_json};
 use clap::ArgMatches;
 use linsep::data::write::{Packer, write};
 use linsep::proof::{Certificate, CertificateFile, Claim};
@@ -192,7 +192,7 @@ impl Report<'_> {
             line.extend(self.signals(row).into_iter().flatten());
             lines.push(line);
         }
-        self.aligned(lines)
+        self.in_columns(lines)
     }
 
     /// The table by the number of inputs that are on, which decides everything.
@@ -208,21 +208,15 @@ impl Report<'_> {
             lines.push(line);
             rows = rows * (inputs - ones) as u64 / (ones as u64 + 1);
         }
-        self.aligned(lines)
+        self.in_columns(lines)
     }
 
     /// Columns with a heading, flush right.
-    fn aligned(&self, mut lines: Vec<Vec<String>>) -> String {
+    fn in_columns(&self, mut lines: Vec<Vec<String>>) -> String {
         if self.realisation.neuron.is_some() {
             lines[0].extend(Self::SIGNALS.map(String::from));
         }
-        let width = |k: usize| lines.iter().map(|line| line[k].len()).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
-        let line = |line: &Vec<String>| {
-            let cells = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}"));
-            cells.collect::<Vec<_>>().join("  ")
-        };
-        lines.iter().map(line).collect::<Vec<_>>().join("\n")
+        aligned(&lines, |_| true).join("\n")
     }
 
     /// A row as `x1 0, x2 1`, or by the number of inputs that are on where there are many.

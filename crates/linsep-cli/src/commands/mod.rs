@@ -16,6 +16,7 @@ mod margin;
 mod plot;
 mod predict;
 mod replay;
+mod rows_made;
 mod rules;
 mod sample;
 mod separable;

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::files::Output;
 use crate::input;
-use crate::output::{Facts, counted, grouped, print, print_json};
+use crate::output::{Facts, aligned, counted, grouped, print, print_json};
 use clap::ArgMatches;
 use linsep::file::ModelFile;
 use linsep::{Claim, Dataset, Error, Plane, Progress, Stop};
@@ -240,20 +240,12 @@ impl Outcome<'_> {
                 number(line.norm),
             ]);
         }
-        let widths: Vec<usize> = (0..8)
-            .map(|j| rows.iter().map(|row| row[j].chars().count()).max().unwrap_or(0))
-            .collect();
+        let lines = match context.plain {
+            true => rows.iter().map(|row| row.join("\t")).collect(),
+            false => aligned(&rows, |_| true),
+        };
         let mut text = String::new();
-        for (i, row) in rows.iter().enumerate() {
-            let mut line = match context.plain {
-                true => row.join("\t"),
-                false => {
-                    let cells = row.iter().zip(&widths).filter(|(_, width)| **width > 0);
-                    let cells: Vec<String> =
-                        cells.map(|(cell, width)| format!("{cell:>width$}")).collect();
-                    cells.join("  ")
-                }
-            };
+        for (i, mut line) in lines.into_iter().enumerate() {
             if let Some(shown) = i.checked_sub(1).and_then(|i| self.shown.get(i))
                 && !shown.broken.is_empty()
             {

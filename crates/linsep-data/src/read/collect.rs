@@ -1,5 +1,6 @@
 //! Blocks become one data set: classes are numbered, categories become columns, gaps are filled.
 
+use super::FilledGaps;
 use super::block::Block;
 use super::csv::NO_LEVEL;
 use super::long::LongColumns;
@@ -53,6 +54,7 @@ pub(crate) struct Facts {
     pub(crate) query_ids: bool,
     /// Entries outside the columns of a given map.
     pub(crate) outside: u64,
+    pub(crate) filled: Vec<FilledGaps>,
 }
 
 impl Collector {
@@ -170,12 +172,20 @@ impl Collector {
             let parsed = std::mem::take(&mut long);
             let features = parsed.iter().filter_map(|column| layout.numeric.get(column as usize));
             features.for_each(|column| long.insert(column.feature));
+            let mut filled: BTreeMap<u32, u64> = BTreeMap::new();
             for &(_, column) in &self.missing {
+                *filled.entry(column).or_default() += 1;
                 // A mean is seldom a short decimal; its column is then read as binary64.
                 let column = &layout.numeric[column as usize];
                 if number::places_of(column.missing.unwrap_or(0.0)) == NO_PLACES {
                     long.insert(column.feature);
                 }
+            }
+            for (column, count) in filled {
+                let column = &layout.numeric[column as usize];
+                let feature = map.feature_name(column.feature as usize);
+                let value = column.missing.unwrap_or(0.0);
+                self.facts.filled.push(FilledGaps { feature, value, count });
             }
             let categories = std::mem::take(&mut self.categories);
             let store = std::mem::replace(&mut self.store, Store::empty());

@@ -81,10 +81,24 @@ pub struct Choices {
     pub bad_rows: u64,
     /// Rows left out because a value was missing.
     pub dropped_rows: u64,
+    /// Columns with gaps that were filled.
+    pub filled: Vec<FilledGaps>,
     /// Whether `qid:` entries were skipped.
     pub query_ids: bool,
     /// Entries of svmlight lines that lie outside the model and were left out.
     pub outside: u64,
+}
+
+/// The gaps of a column, and what stands for them.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FilledGaps {
+    /// The name of the feature.
+    pub feature: String,
+    /// What stands for each gap.
+    pub value: f64,
+    /// How many gaps there are.
+    pub count: u64,
 }
 
 impl Choices {
@@ -256,6 +270,7 @@ fn note_facts(choices: &mut Choices, facts: &Facts) {
     choices.dropped_rows = facts.dropped;
     choices.query_ids = facts.query_ids;
     choices.outside = facts.outside;
+    choices.filled.clone_from(&facts.filled);
 }
 
 /// The normal form of a label: numbers in their shortest form, other texts trimmed.
@@ -430,6 +445,7 @@ impl Choices {
             index_base: None,
             bad_rows: 0,
             dropped_rows: 0,
+            filled: Vec::new(),
             query_ids: false,
             outside: 0,
         }

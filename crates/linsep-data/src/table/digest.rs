@@ -51,6 +51,13 @@ impl Rows for Dataset {
         Dataset::weight(self, row as usize)
     }
 
+    fn column_name(&self, column: u32) -> String {
+        match (column as usize) < self.input().width() {
+            true => self.input().feature_name(column as usize),
+            false => format!("column {column}"),
+        }
+    }
+
     fn basis(&self) -> Option<&linsep_proof::Basis> {
         self.expansion.as_ref().map(|expansion| &expansion.claimed)
     }

@@ -35,7 +35,10 @@ impl Checker<'_> {
             }
             Ok(())
         })?;
-        Ok(format!("every one of {count} rows scores highest on its own class"))
+        match count {
+            0 => Err("no row takes part".into()),
+            _ => Ok(format!("every one of {count} rows scores highest on its own class")),
+        }
     }
 
     pub(super) fn joint_inseparable(&self, witness: &[Against]) -> Checked<String> {

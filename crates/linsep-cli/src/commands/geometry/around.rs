@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::files::Output;
 use crate::input;
-use crate::output::{Facts, counted, grouped};
+use crate::output::{Facts, aligned, counted, grouped};
 use clap::ArgMatches;
 use linsep::data::read::Chunk;
 use linsep::{Code, Error, LinearModel, Place, Problem, Result, printable};
@@ -327,15 +327,7 @@ impl Around {
                 ]
             })
             .collect();
-        let width = |k: usize| cells.iter().map(|c| c[k].chars().count()).max().unwrap_or(0);
-        let widths = [width(0), width(1), width(2)];
-        let lines: Vec<String> = cells
-            .iter()
-            .map(|[a, b, c, d]| {
-                format!("{a:0$}  {b:1$}  {c:2$}  {d}", widths[0], widths[1], widths[2])
-            })
-            .collect();
-        facts.add("closest", lines.join("\n"));
+        facts.add("closest", aligned(&cells, |_| false).join("\n"));
         for path in &self.written {
             facts.add("written", path);
         }

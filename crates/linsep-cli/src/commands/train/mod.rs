@@ -29,9 +29,10 @@ use linsep::data::split::{Split, folds, holdout};
 use linsep::file::checkpoint::Earlier;
 use linsep::file::{DataIdentity, ModelFile};
 use linsep::metrics::{CrossValidation, Evaluation};
+use linsep::proof::{VACUOUS, percent_above};
 use linsep::recipe::Kind;
 use linsep::select::validate::cross_validate;
-use linsep::{Certificate, Code, Error, Fit, Stop, Task, Training};
+use linsep::{Certificate, Claim, Code, Error, Fit, Stop, Task, Training};
 use linsep_teach::trace::Summary;
 use plan::{Plan, TestOn};
 use report::{Report, Seconds};
@@ -355,6 +356,29 @@ fn ended_by(fit: &Fit, plan: &Plan) -> Option<Option<&'static str>> {
     }
 }
 
+/// Why a learner that ends at a gap is not done: what is proved of its planes is less than was asked for.
+fn missed_gap(fit: &Fit, plan: &Plan) -> Option<String> {
+    let parameter = plan.recipe.parameters.iter().find(|parameter| parameter.name == "gap")?;
+    let wanted: f64 = plan.settings.get(parameter).parse().ok()?;
+    let claims = &fit.certificate.claims;
+    let vacuous = claims.iter().find_map(|claim| match claim {
+        Claim::Unproved { reason } if reason.starts_with(VACUOUS) => Some(reason),
+        _ => None,
+    });
+    if let Some(reason) = vacuous {
+        return Some(format!(
+            "not converged: {reason}; columns of like size help (--scale standard, or divide them), and so does a smaller --c"
+        ));
+    }
+    let largest = claims.iter().filter_map(report::optimality).map(|o| o.gap).reduce(f64::max)?;
+    (largest > wanted).then(|| {
+        format!(
+            "not converged: the objective is proved to be at most {} above the optimum (a gap of {largest:.1e}), and a gap of {wanted:e} was asked for",
+            percent_above(largest)
+        )
+    })
+}
+
 /// The exit code: an interrupted run or a limit that the user gave is not a plain success.
 fn finish(
     fit: &Fit,
@@ -367,7 +391,7 @@ fn finish(
         Some(limit) => limit,
         None if context.stopped() && timed_out() => Some("--time-limit"),
         None if context.stopped() => None,
-        None => match &fit.shortfall {
+        None => match fit.shortfall.clone().or_else(|| missed_gap(fit, plan)) {
             Some(words) => {
                 let message = format!("{words}; the model is in {}", plan.model.display());
                 return Err(Error::Limit { code: Code::LIMIT, message }.into());

@@ -164,14 +164,7 @@ impl Resume {
     /// The learner of the file with its settings; those that are as usual are left out.
     pub(super) fn recipe(&self) -> Result<(&'static Recipe, Settings), Failure> {
         let recipe = Recipe::find(&self.learner).map_err(|error| self.wrong(&error))?;
-        let mut settings = Settings::default();
-        settings.seed = self.seed;
-        for (name, value) in &self.parameters {
-            let usual = recipe.parameters.iter().find(|p| p.name == name).map(|p| p.default);
-            if usual != Some(value.as_str()) {
-                settings.set(name, value);
-            }
-        }
+        let mut settings = recipe.settings_of(&self.parameters, self.seed);
         settings.rates = self.run.rates.clone();
         settings.start = self.run.start_planes();
         Ok((recipe, settings))
