@@ -94,7 +94,8 @@ pub(crate) fn verdict(bytes: &[u8]) {
     let expected = has_strict_plane(table.signed());
     assert_eq!(decision.verdict == Verdict::Separable, expected, "{:?}", table.rows);
     assert!(decision.verdict != Verdict::Undecided && decision.verdict != Verdict::Inseparable);
-    let finding = check_claim(&decision.claim, &*judge.data, &judge.data.reading_field(), table.bias, 1);
+    let finding =
+        check_claim(&decision.claim, &*judge.data, &judge.data.reading_field(), table.bias, 1);
     assert!(matches!(finding, Finding::Holds(_)), "{finding:?}");
 }
 
@@ -136,5 +137,9 @@ pub(crate) fn checker(bytes: &[u8]) {
 }
 
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
-    (0..32u8).map(|head| (0..40u8).map(|k| if k == 0 { head } else { k.wrapping_mul(head ^ 37) }).collect()).collect()
+    (0..32u8)
+        .map(|head| {
+            (0..40u8).map(|k| if k == 0 { head } else { k.wrapping_mul(head ^ 37) }).collect()
+        })
+        .collect()
 }
