@@ -82,7 +82,6 @@ fn runs_and_reading_stay_within_the_limit_or_are_refused() {
     for line in [
         "train f.csv --learner svm --epochs 2 -o m.linsep",
         "train f.csv --learner logistic --epochs 2 -o m.linsep",
-        "train f.csv --learner voted --epochs 1 -o m.linsep",
         "inspect f.csv",
         "convert f.csv out.tsv",
     ] {
