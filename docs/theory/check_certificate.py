@@ -48,7 +48,7 @@ LIMIT = fields({"column": index}, {"least": real, "most": real})
 LISTS = {"class-weights": filled(two(text, real)), "scale": filled(real), "limits": filled(LIMIT)}
 OBJECTIVE = fields({"loss": word("logistic", "hinge", "squared-hinge", "softmax", "crammer-singer"), "c": real,
                     "l2": real, "l1": real, "intercept": word("free", "penalised", "none")}, LISTS)
-POINT = {"alpha": filled(two(whole, real)), "shares": filled(two(whole, each(two(index, real))))}
+POINT = {"alpha": filled(two(whole, real)), "shares": filled(two(whole, each(two(index, real)))), "correction": filled(whole)}
 DUAL = fields({}, {"plane": PLANE, "planes": PLANES, **POINT})
 INTERVAL = fields({"least": real, "most": real, "tilt": two(real, real)})
 OPTIMALITY = fields({"objective": lambda x: has(x, LISTS) and OBJECTIVE(x), "primal": real, "bound": real, "gap": real,
@@ -600,7 +600,10 @@ class Optimal:
         weights, limits, scale = dict(o.get("class-weights", [])), o.get("limits", []), o.get("scale", [])
         right = len(weights) == len(o.get("class-weights", [])) and set(weights) <= set(names)
         require(right and len(set(names)) == len(names) > 1, "classes or their weights stand twice or nowhere")
-        right = all(x == 0 or in_range(x) for x in (o["l1"], o["l2"])) and (o["l1"] or o["l2"] or limits)
+        right = all(x == 0 or in_range(x) for x in (o["l1"], o["l2"]))
+        self.correction = self.claimed["dual"].get("correction", [])
+        bare = not (o["l1"] or o["l2"] or limits)
+        right = right and bare == bool(self.correction) and (not bare or o["loss"] == "logistic" and o["intercept"] != "penalised")
         require(right and all(map(in_range, [o["c"], *weights.values(), *scale])), "a factor is out of range")
         width = checker.width
         right = len(scale) in (0, width) and rising([limit["column"] for limit in limits] + [width])
@@ -649,6 +652,24 @@ class Optimal:
                 right = (least is None or w >= least) and (most is None or w <= most)
                 require(right, f"the weight of column {column} is beyond its limits")
         return sum(self.value(j, plane.get(j, Fraction(0))) for plane in planes for j in self.penalised())
+    def corrected(self, alpha):
+        """The point with the sums 0 over all columns: the multipliers of the correction rows solve for them."""
+        columns = [-1] * (self.intercept == "free") + list(range(self.checker.width))
+        rows, g = self.correction, self.sums((i, self.own[i] * a) for i, a in alpha.items())
+        right = rising(rows) and set(rows) <= set(self.rows) and len(rows) == len(columns)
+        require(right, "the correction rows are not rising, not there, or too few")
+        system = [[self.own[i] * self.checker.rows[i].get(j, Fraction(0)) for i in rows] + [-g[j]] for j in columns]
+        for step in range(len(rows)):
+            pivot = next((k for k in range(step, len(rows)) if system[k][step]), None)
+            require(pivot is not None, "the correction rows are not independent")
+            system[step], system[pivot] = system[pivot], system[step]
+            for k in range(len(rows)):
+                if k != step and system[k][step]:
+                    factor = system[k][step] / system[step][step]
+                    system[k] = [x - factor * y for x, y in zip(system[k], system[step])]
+        alpha = alpha | {i: alpha[i] + system[k][-1] / system[k][k] for k, i in enumerate(rows)}
+        require(all(0 <= alpha[i] <= self.c[i] for i in rows), "a corrected multiplier is out of its domain")
+        return alpha
     def listed(self, field):
         rows = [row for row, _ in self.claimed["dual"].get(field, [])]
         require(rising(rows) and set(rows) <= set(self.rows), "rows of the dual point are not rising or not there")
@@ -685,6 +706,7 @@ class Optimal:
         alpha |= {i: binary64(a) for i, a in self.listed("alpha").items()}
         top = lambda i: Fraction(1e100) if self.loss == "squared-hinge" else self.c[i]
         require(all(0 <= a <= top(i) for i, a in alpha.items()), "a multiplier is out of its domain")
+        alpha = self.corrected(alpha) if self.correction else alpha
         weight = {s: sum(a for i, a in alpha.items() if self.own[i] == s) for s in (1, -1)}
         light = min(weight.values())
         def bound(tilt={}):

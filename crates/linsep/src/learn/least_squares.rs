@@ -280,9 +280,7 @@ impl ClosedForm for LeastSquares {
             Plane { bias: moments.beside_mean(sum, &weights), weights }
         };
         let planes: Vec<Plane> = answers.into_iter().enumerate().map(plane).collect();
-        let l2 = self.l2;
-        let class_weight = if self.balanced { ClassWeight::Balanced } else { ClassWeight::None };
-        let claimed = Claimed::LeastSquares { l2, class_weight };
+        let claimed = self.claimed();
         let settled = Settled::new(data, rows, &factor, &planes, (&claimed, false));
         let is_exact = settled.planes.is_some();
         let planes = settled.planes.unwrap_or(planes);
