@@ -92,7 +92,7 @@ def basis(x):
     return terms or text(x) and (x in [f"poly:{d}" for d in range(2, 7)] or x.startswith("rbf:"))
 GAUSSIANS = fields({"sigma": real, "centres": each(each(real))})
 INPUT = fields({"features": whole}, {"label": SOURCE, "source_columns": whole, "weight": SOURCE,
-               "index_base": lambda x: whole(x, 2), "rest": flag, "columns": each(COLUMN),
+               "index_base": lambda x: whole(x, 2), "rest": flag, "drop_missing": flag, "columns": each(COLUMN),
                "binarize": real, "basis": lambda x: basis(x) or GAUSSIANS(x)})
 FILE = fields({"format": word("linsep.certificate/1", "linsep.certificate/2"), "bias": flag, "reading": READING,
                "data": data, "claims": each(claim_kind)},
@@ -181,7 +181,12 @@ def has_fractions(plane):
 
 def bind(model, claims, version):
     """Puts in the planes that claims refer to. A claim about other planes is none about the model."""
-    planes, classes = model["planes"], model["classes"]
+    planes, classes, rule = model["planes"], model["classes"], model["rule"]
+    votes = rule["ballot"]["votes"] if isinstance(rule, dict) else [[1]] * len(planes)
+    rule, count = rule["ballot"]["rule"] if isinstance(rule, dict) else rule, len(classes)
+    scores = {"sign": 1, "rest-last": count - 1, "vote": count * (count - 1) // 2}.get(rule, count)
+    fits = len(votes) == scores and sum(map(len, votes)) == len(planes) and (rule in ("sign", "arg-max") or count > 2)
+    require(fits or not planes, "the rule does not fit the planes", 4)
     joint = [{**plane, "class": name} for name, plane in zip(classes, planes)]
     for number, claim in enumerate(claims):
         plane, several = claim.get("plane"), claim.get("planes")
@@ -215,21 +220,85 @@ def bind(model, claims, version):
             reason = f"the claim {claim['claim']} is about other planes than those of the model"
             claims[number] = {"claim": "unproved", "reason": reason}
 
+def settings(model, claim):
+    """The objective, equations or statistics that the parameters of the model name, as far as they settle them;
+    None where its learner makes no such claim."""
+    given, learner, joint = model["parameters"], model["learner"], claim.get("scheme") == "joint"
+    share = lambda name: {} if given[name] in ("oas", "ledoit-wolf") else {
+        "shrinkage": 0.0 if given[name] == "none" else float(given[name])}
+    if claim["claim"] == "optimal" and learner in ("logistic", "svm"):
+        ratio = float(given["l1-ratio"])
+        l1, l2 = {"l2": (0, 1), "l1": (1, 0), "none": (0, 0), "elastic-net": (ratio, 1 - ratio)}[given["penalty"]]
+        loss = ("softmax" if joint else "logistic") if learner == "logistic" else given["loss"]
+        if given["multiclass"] == "crammer-singer":
+            loss, l2 = ("crammer-singer", l2) if joint else ("hinge", l2 / 2)
+        intercept = "free" if given["intercept"] == "penalised" and not l1 and not l2 else given["intercept"]
+        return {"loss": loss, "c": float(given["c"]), "l1": l1, "l2": l2, "intercept": intercept}
+    if claim["claim"] == "stationary":
+        return {"least-squares": lambda: {"kind": learner, "l2": float(given["l2"]), "class-weight": given["class-weight"]},
+                "fisher": lambda: {"kind": "discriminant", "priors": "data", "bias": given["threshold"].replace("error", "free"),
+                                   **share("shrinkage")},
+                "lda": lambda: {"kind": "discriminant", "priors": given["priors"], "bias": "prior", **share("shrinkage")},
+                }.get(learner, lambda: None)()
+    if claim["claim"] == "counts" and learner in ("multinomial-nb", "bernoulli-nb", "shared-variance-nb"):
+        name = {"multinomial-nb": "multinomial", "bernoulli-nb": "bernoulli"}.get(learner, "gaussian")
+        numbers = {"alpha": "alpha", "binarize": "binarize", "smoothing": "var-smoothing"}
+        return {"model": name, "priors": given["priors"]} | {k: float(given[n]) for k, n in numbers.items() if n in given}
+    return None
+
+def beside(model, claims):
+    """Why claims, by their numbers, are about something else than what the parameters of the model name."""
+    against = {}
+    for number, claim in enumerate(claims):
+        body = {"optimal": "optimality", "stationary": "equations", "counts": "statistics"}.get(claim.get("claim"))
+        own = [c for c in claims if c.get("claim") == "separable" and not has_fractions(c.get("plane") or {})]
+        same = lambda c: [c.get(k) for k in ("scheme", "positive", "negative")] == [claim.get(k) for k in SIDES]
+        if claim.get("claim") == "geometric-margin" and not any(map(same, own)):
+            against[number] = "no claim about the model's own plane goes with this margin"
+        if body is None:
+            continue
+        stated = claim.get(body) or {}
+        stated, named = stated.get("objective", stated), settings(model, claim)
+        given = model["parameters"]
+        right = named is not None and all(stated.get(k) == v for k, v in named.items())
+        if right and body == "optimality":
+            asked = {"class-weights": given["class-weight"] == "balanced", "scale": given["scale"] != "none",
+                     "limits": (given["lower"], given["upper"]) != ("none", "none")}
+            right = all((k in stated) == asked[k] for k in asked)
+        if right and named.get("model") == "bernoulli":
+            right = (model.get("input") or {}).get("binarize") == named["binarize"]
+        if not right:
+            against[number] = f"the parameters of the model name {named}"
+    return against
+
+def upgrade(claims):
+    """Format 1 measures a gap by the primal, format 2 by the bound."""
+    for number, claim in enumerate(claims):
+        if claim["claim"] == "optimal":
+            p, b, gap = (claim["optimality"][k] for k in ("primal", "bound", "gap"))
+            require(p >= b and p > 0 and gap >= (p - b) / p, "a gap does not follow from its primal and bound", 4)
+            claim["optimality"]["gap"] = math.inf if b <= 0 else (p - b) / b * (1 + 2**-50)
+            if p > b and b <= 0:
+                claims[number] = {"claim": "unproved", "reason": "the bound is vacuous"}
+
 def load(path):
-    """The certificate and the input map of a file."""
+    """The certificate and the input map of a file, and what contradicts claims beside a model."""
     raw = pathlib.Path(path).read_bytes()
     try:
         top = take_apart(raw) if raw[4:9] == bytes(4) + b"{" else parse_json(raw)
         source, version = top.get("input") or {}, {"linsep.model/1": 1, "linsep.model/2": 2}.get(top.get("format"))
         file = top.get("certificate") if version else top
         require(isinstance(file, dict) and (version != 2) == (raw[4:8] != bytes(4)), "another format", 4)
-        claims = file.get("claims")
+        claims, against = file.get("claims"), {}
         if version and isinstance(claims, list) and all(isinstance(claim, dict) for claim in claims):
             bind({"classes": [], "planes": [], "rule": None, "input": {}} | top, claims, version)
+            against = beside(top, claims)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, struct.error) as error:
         raise Refusal(4, f"no file of this format ({error})")
     right = FILE(file) and (not source or INPUT(source)) and top.get("data") == file["data"]
     require(right, "another format, or a field is missing, unknown or of the wrong kind", 4)
+    if file["format"].endswith("/1"):
+        upgrade(file["claims"])
     stated, meant = source.get("basis"), file.get("basis")
     stated = meant if isinstance(stated, dict) and text(meant) and meant.startswith("rbf:") else stated
     require(not source or stated == meant, "the basis of the claims is not that of the input", 4)
@@ -239,7 +308,7 @@ def load(path):
     right = count == source["features"] if columns else not places and width is None
     right = right and rising(sorted(places) + [math.inf if width is None else width])
     require(right, "the columns of the input contradict each other", 4)
-    return file, source
+    return file, source, against
 
 # --- The data: labels, weights (0: takes no part), the values that are not 0 as {column: binary64}, width.
 BLANKS, LABELS, GAPS = " \t\n\r\f", ("label", "target", "class", "y"), ("", "?", "na", "n/a", "null")
@@ -314,6 +383,11 @@ def read_table(lines, source):
     for record in table:
         require(len(record) == width, f"row {len(rows)} is cut or too long", 3)
         row, j = {}, 0
+        others = [record[label]] + [record[place(column)] for column in [source.get("weight")] if column]
+        gaps = [cell.lower() in GAPS for cell in others] + [record[at].lower() in GAPS + ("nan",) * ("levels" not in c)
+                                                            for at, c in columns]
+        if source.get("drop_missing") and any(gaps):
+            continue
         for at, column in columns:
             cell, levels, fill = record[at], column.get("levels"), column.get("missing")
             gap = cell.lower() in GAPS or fill is not None and cell.lower() == "nan"
@@ -588,10 +662,11 @@ class Optimal:
         return g
     def check(self, primal, bound):
         p, b, gap, radius = (self.claimed.get(k) for k in ("primal", "bound", "gap", "radius"))
-        require(p >= b and p > 0 and gap >= (p - b) / p, "the gap is larger")
+        require(p >= b and gap >= 0 and (p == b or b > 0 and gap >= (p - b) / b), "the gap is larger, or there is none")
         require((radius is None) == (not self.l2), "the radius goes with l2")
         require(radius is None or radius >= math.sqrt(2 * (p - b) / self.objective["l2"]), "the radius is larger")
         require(primal <= binary64(p), f"the objective is {float(primal)!r}")
+        bound = max(bound, Fraction(0))  # no loss and no penalty is negative
         require(bound >= binary64(b), f"the dual point shows {float(bound)!r}")
     # Two classes: one multiplier α for each row.
     def two(self, claim):
@@ -879,7 +954,7 @@ def main(paths):
     decimal.getcontext().prec = 50
     try:
         require(len(paths) == 2, __doc__, 2)
-        file, source = load(paths[0])
+        file, source, against = load(paths[0])
         labels, parts, rows, width = read_data(paths[1], source)
     except (ValueError, LookupError, EOFError, csv.Error, gzip.BadGzipFile, Refusal, OSError) as error:
         code, words = error.args if isinstance(error, Refusal) else (3, error)
@@ -887,11 +962,12 @@ def main(paths):
         return 6 if isinstance(error, OSError) and error.filename else code
     found = identity(labels, rows, file["data"].get("digest", 1))
     checker, failed = None, not file["claims"]
-    for claim in file["claims"]:
+    for number, claim in enumerate(file["claims"]):
         name, verdict, words = full_name(claim), "true", "shown by its evidence"
         try:
             require(found == file["data"], f"the certificate speaks of other data than {found}")
             require(name != "unproved", claim.get("reason"))
+            require(number not in against, against.get(number))
             checker = checker or Checker(file, labels, parts, rows, width)
             if claim["claim"] in ("stationary", "counts"):
                 model = Fitted(checker, claim, name.startswith("joint"), products(file.get("basis"), width))

@@ -6,11 +6,13 @@ mod commands;
 mod config;
 mod context;
 mod exit;
+mod files;
 mod heap;
 mod input;
 mod output;
 mod progress;
 mod spelling;
+mod system;
 mod units;
 
 use context::Context;
@@ -19,7 +21,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     exit::report_panics();
-    heap::keep_memory();
+    system::refuse_long_files_by_error();
     match run() {
         Ok(code) => code,
         Err(failure) => failure.report(),
@@ -38,6 +40,9 @@ fn run() -> Result<ExitCode, Failure> {
         Err(error) => return exit::usage(&error),
     };
     let context = Context::new(&matches)?;
+    if let Some(path) = config::config_path(&arguments) {
+        context.files.read(&path)?;
+    }
     if matches.get_flag("version") {
         output::print(&args::version(context.verbose))?;
         return Ok(ExitCode::SUCCESS);

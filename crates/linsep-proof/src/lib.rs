@@ -40,6 +40,7 @@ mod threads;
 pub use basis::{Basis, MOST_DEGREE, MOST_TERMS};
 pub use check::{
     ExactAnswer, Finding, check_claim, check_file, columns_are_independent, exact_answer,
+    measure_optimal, percent_above,
 };
 pub use claim::{
     Against, Certificate, Claim, ClassPlane, ExactNumber, ExactPlane, Question, Scheme, Weighted,
@@ -48,7 +49,9 @@ pub use file::{
     CertificateFile, DataIdentity, FORMAT, FORMAT_2, FileError, InputField, ReadingField,
 };
 pub use fitted::{ClassWeight, Equations, FloatPlane, Offset, Planes, Priors, Statistics};
-pub use optimal::{BiasInterval, DualPoint, Intercept, Loss, Objective, Optimality, WeightLimit};
+pub use optimal::{
+    BiasInterval, DualPoint, Intercept, Loss, Objective, Optimality, VACUOUS, WeightLimit,
+};
 pub use rows::{Entries, Reading, RowBuffer, Rows};
 
 /// The examples of the README are run with the others.

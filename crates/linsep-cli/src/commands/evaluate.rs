@@ -64,7 +64,7 @@ fn plain(evaluation: &Evaluation) -> String {
     }
     for (truth, counts) in evaluation.classes.iter().zip(&evaluation.confusion) {
         for (predicted, count) in evaluation.classes.iter().zip(counts) {
-            let (truth, predicted) = (crate::exit::clean(truth), crate::exit::clean(predicted));
+            let (truth, predicted) = (linsep::escaped(truth), linsep::escaped(predicted));
             text.push_str(&format!("confusion\t{truth}\t{predicted}\t{count}\n"));
         }
     }

@@ -13,10 +13,10 @@ mod geometry;
 mod help;
 mod inspect;
 mod margin;
-mod overwriting;
 mod plot;
 mod predict;
 mod replay;
+mod rows_made;
 mod rules;
 mod sample;
 mod separable;
@@ -30,7 +30,6 @@ use crate::input;
 use crate::output::{counted, note};
 use crate::spelling::spelled;
 use clap::ArgMatches;
-use linsep::atomic::write_atomic;
 use linsep::data::read::ReadResult;
 use linsep::{Dataset, Error};
 use std::process::ExitCode;
@@ -41,7 +40,7 @@ pub(crate) fn run(
     matches: &ArgMatches,
     context: &Context,
 ) -> Result<ExitCode, Failure> {
-    overwriting::refuse(name, matches)?;
+    context.files.note(matches)?;
     match name {
         "separable" => separable::run(matches, context),
         "verify" => verify::run(matches, context),
@@ -76,8 +75,8 @@ fn read_data(matches: &ArgMatches, context: &Context) -> Result<ReadResult, Fail
 
 /// Says what happened while data was read, and keeps rejected rows apart if asked to.
 fn tell_about(result: &ReadResult, matches: &ArgMatches, context: &Context) -> Result<(), Failure> {
-    if let Some(path) = input::rejects_path(matches).filter(|_| result.choices.bad_rows > 0) {
-        write_atomic(&path, |out| out.write_all(&result.rejects))?;
+    if let Some(path) = input::rejects(matches).filter(|_| result.choices.bad_rows > 0) {
+        path.write(|out| out.write_all(&result.rejects))?;
         note(
             context,
             &format!("{} went to {}", counted(result.choices.bad_rows, "bad row"), path.display()),

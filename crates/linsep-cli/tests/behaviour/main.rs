@@ -26,6 +26,7 @@ mod resume;
 mod runs;
 mod same_table;
 mod sample;
+mod saved_first;
 mod separable;
 mod settings;
 mod stopping;

@@ -1,5 +1,6 @@
 //! Blocks become one data set: classes are numbered, categories become columns, gaps are filled.
 
+use super::FilledGaps;
 use super::block::Block;
 use super::csv::NO_LEVEL;
 use super::number;
@@ -18,6 +19,9 @@ const MAX_GUESSED_CLASSES: usize = 50;
 
 /// After this many bad rows nobody needs an exact count.
 const MAX_BAD: u64 = 10_000;
+
+/// Rows are numbered with 32 bits.
+const MAX_ROWS: u64 = u32::MAX as u64 - 1;
 
 /// Rows that are put together in one go when columns are made anew.
 const ROWS_AT_ONCE: usize = 4096;
@@ -49,6 +53,7 @@ pub(crate) struct Facts {
     pub(crate) query_ids: bool,
     /// Entries outside the columns of a given map.
     pub(crate) outside: u64,
+    pub(crate) filled: Vec<FilledGaps>,
 }
 
 impl Collector {
@@ -111,6 +116,11 @@ impl Collector {
         }
         self.long_columns.iter_mut().zip(&block.long_columns).for_each(|(a, b)| *a |= b);
         self.store.append(block.store);
+        if self.store.rows() as u64 > MAX_ROWS {
+            let words = format!("there are more than {MAX_ROWS} rows");
+            let problem = Problem::new(Code::SHAPE, words, Place::file(self.file.clone()));
+            return Err(problem.help("take a part of them with `limit`").into());
+        }
         if self.labels.names.len() > MAX_CLASSES {
             return Err(too_many_classes(self.labels.names.len(), &self.file));
         }
@@ -168,12 +178,20 @@ impl Collector {
                     flags
                 },
             );
+            let mut filled: BTreeMap<u32, u64> = BTreeMap::new();
             for &(_, column) in &self.missing {
+                *filled.entry(column).or_default() += 1;
                 // A mean is seldom a short decimal; its column is then read as binary64.
                 let column = &layout.numeric[column as usize];
                 if number::places_of(column.missing.unwrap_or(0.0)) == NO_PLACES {
                     long[column.feature as usize] = true;
                 }
+            }
+            for (column, count) in filled {
+                let column = &layout.numeric[column as usize];
+                let feature = map.feature_name(column.feature as usize);
+                let value = column.missing.unwrap_or(0.0);
+                self.facts.filled.push(FilledGaps { feature, value, count });
             }
             let categories = std::mem::take(&mut self.categories);
             let store = std::mem::replace(&mut self.store, Store::empty());

@@ -37,7 +37,9 @@ pub(crate) trait ClosedForm: Send {
     fn is_generative(&self) -> bool;
 
     /// The threshold above which a value counts as 1, if values are not taken as they are.
-    fn binarize(&self) -> Option<f64>;
+    fn binarize(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// What a solve gave.
@@ -64,17 +66,17 @@ impl Default for Proof {
 }
 
 /// A run that is solved at its last visit.
-pub(crate) struct ClosedRun<L> {
-    learner: L,
+pub(crate) struct ClosedRun {
+    learner: Box<dyn ClosedForm>,
     task: Task,
     rows: Vec<u32>,
     visits: u64,
     solution: Solution,
 }
 
-impl<L: ClosedForm> ClosedRun<L> {
+impl ClosedRun {
     /// A run on the rows of a task.
-    pub(crate) fn new(learner: L, task: &Task) -> Result<ClosedRun<L>> {
+    pub(crate) fn new(learner: Box<dyn ClosedForm>, task: &Task) -> Result<ClosedRun> {
         let rows = task.active_rows()?;
         if rows.is_empty() {
             return Err(Error::data(Code::BAD_WEIGHT, "no row has a weight", Place::default()));
@@ -126,7 +128,7 @@ struct SavedClosedRun {
     planes: Vec<Vec<u64>>,
 }
 
-impl<L: ClosedForm> ClosedRun<L> {
+impl ClosedRun {
     fn bits(&self) -> Vec<Vec<u64>> {
         let bits = |plane: &Plane| {
             plane.weights.iter().chain([&plane.bias]).map(|x| x.to_bits()).collect()
@@ -138,7 +140,7 @@ impl<L: ClosedForm> ClosedRun<L> {
     }
 }
 
-impl<L: ClosedForm> Training for ClosedRun<L> {
+impl Training for ClosedRun {
     fn advance(&mut self, budget: Budget) -> Status {
         if !self.is_done() {
             self.visits += budget.visits.min(self.rows.len() as u64 - self.visits);
@@ -240,7 +242,7 @@ impl<L: ClosedForm> Training for ClosedRun<L> {
     crate::training_lacks!(traces, carries_on, warm_starts, bounds_margin, bounds_objective, seeks);
 }
 
-impl<L: ClosedForm> Generates for ClosedRun<L> {
+impl Generates for ClosedRun {
     fn density(&self) -> Option<Density> {
         self.solution.density.clone()
     }

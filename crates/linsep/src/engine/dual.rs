@@ -182,7 +182,7 @@ impl Dual {
         }
         self.look(objective);
         let gap = self.gap.relative();
-        if gap <= wanted {
+        if self.gap.reaches(wanted) {
             return;
         }
         // The gap falls by a factor an epoch; a look costs up to half an epoch.
@@ -203,7 +203,7 @@ impl Dual {
         self.gap = single.gaps()[0];
         let lost = self.gap.primal.is_nan() || self.gap.dual.is_nan();
         let goes_on = self.epochs < SINGLE_EPOCHS && !single.is_done(aim);
-        if !lost && (goes_on || self.gap.relative() <= wanted) {
+        if !lost && (goes_on || self.gap.reaches(wanted)) {
             return;
         }
         if !lost {
@@ -223,11 +223,6 @@ impl Dual {
     fn leave_single_precision(&mut self, objective: &Objective) {
         self.single = None;
         self.moving = Moving::new(objective, rho(objective));
-    }
-
-    /// How far, as a share of the primal, the gap may be from what it really is.
-    pub fn doubt(&self) -> f64 {
-        if self.single.is_some() { 1e-5 } else { 1e-13 }
     }
 
     /// The plane of multipliers whose sums are known.

@@ -96,7 +96,7 @@ pub trait Classifiers: Send + Sync {
 
     /// Whether every machine is near enough.
     fn is_done(&self, wanted: f64) -> bool {
-        self.gaps().iter().all(|gap| gap.relative() <= wanted)
+        self.gaps().iter().all(|gap| gap.reaches(wanted))
     }
 }
 
@@ -353,7 +353,7 @@ where
 
         self.gaps = self.look(threads);
 
-        let waiting = |lane: usize| self.gaps[lane].relative() > wanted;
+        let waiting = |lane: usize| !self.gaps[lane].reaches(wanted);
         let bits = (0..self.count).filter(|&lane| waiting(lane)).map(|lane| 1u16 << lane).sum();
         let near = self.gaps().iter().all(|gap| gap.relative() < 30.0 * wanted);
         // Before the end is believed, everything is looked at again.

@@ -25,7 +25,7 @@
 //!
 //! Proved: `stationary`, for the weights and, unless the threshold is `error`, for the bias.
 //!
-//! Reference: Fisher 1936; Bishop, Pattern Recognition and MovingPlanes Learning, 4.1.4 to 4.1.6 and 4.2;
+//! Reference: Fisher 1936; Bishop, Pattern Recognition and Machine Learning, 4.1.4 to 4.1.6 and 4.2;
 //! Ledoit and Wolf 2004; Chen, Wiesel, Eldar, Hero 2010 (OAS).
 
 use crate::algebra::Factor;
@@ -37,7 +37,7 @@ use crate::engine::closed_form::{
 use crate::engine::direct::{Moments, Spec, Want};
 use crate::engine::settled::{Settled, TOO_NEAR};
 use crate::model::{Link, Plane};
-use crate::run::{Datum, Learner, Remark, Task, Training};
+use crate::run::{Datum, Learner, Remark, Solves, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
 use linsep_data::read::words;
@@ -189,26 +189,28 @@ impl Learner for Fisher {
         if self.threshold == Threshold::Error && task.data.n_classes() > 2 {
             return Err(Error::usage("the threshold of fewest errors is for two classes"));
         }
-        Ok(Box::new(ClosedRun::new(self.clone(), task)?))
+        Ok(Box::new(ClosedRun::new(Box::new(self.clone()), task)?))
+    }
+
+    fn solves(&self, _: &Task) -> Result<Solves> {
+        Ok(self.form().solves())
     }
 }
 
 impl Learner for Lda {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
         check(task, self.shrinkage, "lda")?;
-        Ok(Box::new(ClosedRun::new(self.clone(), task)?))
+        Ok(Box::new(ClosedRun::new(Box::new(self.clone()), task)?))
+    }
+
+    fn solves(&self, _: &Task) -> Result<Solves> {
+        Ok(self.form().solves())
     }
 }
 
 impl ClosedForm for Fisher {
     fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
-        let offset = match self.threshold {
-            Threshold::Midpoint => Offset::Midpoint,
-            Threshold::Prior => Offset::Prior,
-            Threshold::Error => Offset::Free,
-        };
-        let form = Form { priors: Priors::Data, shrinkage: self.shrinkage, offset, points: true };
-        form.solve(data, rows, threads)
+        self.form().solve(data, rows, threads)
     }
 
     fn link(&self) -> Link {
@@ -218,17 +220,11 @@ impl ClosedForm for Fisher {
     fn is_generative(&self) -> bool {
         false
     }
-
-    fn binarize(&self) -> Option<f64> {
-        None
-    }
 }
 
 impl ClosedForm for Lda {
     fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
-        let (priors, shrinkage) = (self.priors, self.shrinkage);
-        let form = Form { priors, shrinkage, offset: Offset::Prior, points: false };
-        form.solve(data, rows, threads)
+        self.form().solve(data, rows, threads)
     }
 
     fn link(&self) -> Link {
@@ -237,10 +233,6 @@ impl ClosedForm for Lda {
 
     fn is_generative(&self) -> bool {
         true
-    }
-
-    fn binarize(&self) -> Option<f64> {
-        None
     }
 }
 
@@ -253,7 +245,35 @@ struct Form {
     points: bool,
 }
 
+impl Fisher {
+    fn form(&self) -> Form {
+        let offset = match self.threshold {
+            Threshold::Midpoint => Offset::Midpoint,
+            Threshold::Prior => Offset::Prior,
+            Threshold::Error => Offset::Free,
+        };
+        Form { priors: Priors::Data, shrinkage: self.shrinkage, offset, points: true }
+    }
+}
+
+impl Lda {
+    fn form(&self) -> Form {
+        let (priors, shrinkage) = (self.priors, self.shrinkage);
+        Form { priors, shrinkage, offset: Offset::Prior, points: false }
+    }
+}
+
 impl Form {
+    fn solves(&self) -> Solves {
+        let (priors, bias) = (self.priors.claimed(), self.offset);
+        let with = |shrinkage| Solves::Equations(Claimed::Discriminant { shrinkage, priors, bias });
+        match self.shrinkage {
+            Shrinkage::None => with(0.0),
+            Shrinkage::Share(share) => with(share),
+            Shrinkage::Oas | Shrinkage::LedoitWolf => Solves::Shrunk { priors, bias },
+        }
+    }
+
     fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
         let width = data.n_features();
         let factors = class_factors(data, rows, self.priors == Priors::Uniform);

@@ -21,7 +21,7 @@
 //! bounds how far the scores are from the exact answer's. What least squares minimises is not the
 //! number of errors: [`blame`] says how much of E comes from rows that are right by too much.
 //!
-//! Reference: Bishop, Pattern Recognition and MovingPlanes Learning, 4.1.3; Hastie, Tibshirani, Friedman,
+//! Reference: Bishop, Pattern Recognition and Machine Learning, 4.1.3; Hastie, Tibshirani, Friedman,
 //! The Elements of Statistical Learning, 4.2.
 
 use crate::algebra::Factor;
@@ -32,7 +32,7 @@ use crate::engine::direct::{Spec, Want};
 use crate::engine::planes::Planes;
 use crate::engine::settled::{Settled, TOO_NEAR};
 use crate::model::{LinearModel, Link, Plane, Rule};
-use crate::run::{Datum, Learner, Remark, Task, Training};
+use crate::run::{Datum, Learner, Remark, Solves, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
 use linsep_data::read::words;
@@ -93,7 +93,18 @@ impl Learner for LeastSquares {
         }
         task.data.require_two_classes()?;
         require_matrix(task, "least-squares")?;
-        Ok(Box::new(ClosedRun::new(self.clone(), task)?))
+        Ok(Box::new(ClosedRun::new(Box::new(self.clone()), task)?))
+    }
+
+    fn solves(&self, _: &Task) -> Result<Solves> {
+        Ok(Solves::Equations(self.claimed()))
+    }
+}
+
+impl LeastSquares {
+    fn claimed(&self) -> Claimed {
+        let class_weight = if self.balanced { ClassWeight::Balanced } else { ClassWeight::None };
+        Claimed::LeastSquares { l2: self.l2, class_weight }
     }
 }
 
@@ -317,10 +328,6 @@ impl ClosedForm for LeastSquares {
 
     fn is_generative(&self) -> bool {
         false
-    }
-
-    fn binarize(&self) -> Option<f64> {
-        None
     }
 }
 

@@ -10,15 +10,14 @@ use super::margin::{self, Margins};
 use super::{check_width, describe_input, read_data};
 use crate::context::{Context, timed_out};
 use crate::exit::Failure;
+use crate::files::Output;
 use crate::input;
 use crate::output::{Facts, print, print_json};
 use clap::ArgMatches;
-use linsep::atomic::write_atomic;
 use linsep::data::basis::Basis;
 use linsep::proof::{Certificate, CertificateFile, DataIdentity, InputField};
 use linsep::verdict::{Decision, Judge, Method, Verdict, certificate};
 use linsep::{Error, Result as LinsepResult};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -48,14 +47,14 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     }
     let verdict = asked.verdict();
     let digest = data.digest(context.threads);
-    if let Some(path) = matches.get_one::<PathBuf>("cert") {
+    if let Some(path) = matches.get_one::<Output>("cert") {
         let decisions: Vec<Decision> =
             asked.all.iter().map(|timed| timed.decision.clone()).collect();
         let mut certificate = certificate(&decisions);
         let margins = asked.all.iter().filter_map(|timed| timed.margins.as_ref());
         certificate.claims.extend(margins.flat_map(Margins::claims));
         let file = file_of(&judge, certificate, &digest);
-        write_atomic(path, |out| out.write_all(file.to_json().as_bytes()))?;
+        path.write(|out| out.write_all(file.to_json().as_bytes()))?;
     }
     if context.json {
         let seconds = [read_seconds, decide_seconds];
@@ -67,7 +66,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
             facts.add("planes", format!("in {}", data.input().linear_in()));
         }
         report::add(&mut facts, &asked, &judge, matches.get_flag("witness"), context);
-        if let Some(path) = matches.get_one::<PathBuf>("cert") {
+        if let Some(path) = matches.get_one::<Output>("cert") {
             facts.add("proof", format!("{} (check it with linsep verify)", path.display()));
         }
         print(&facts.text(context))?;

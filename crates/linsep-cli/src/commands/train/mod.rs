@@ -27,9 +27,12 @@ use linsep::data::read::ReadResult;
 use linsep::data::split::{Split, folds, holdout};
 use linsep::file::checkpoint::Earlier;
 use linsep::file::{DataIdentity, ModelFile};
+use linsep::metrics::{CrossValidation, Evaluation};
+use linsep::proof::{VACUOUS, percent_above};
 use linsep::recipe::Kind;
 use linsep::select::validate::cross_validate;
-use linsep::{Certificate, Code, Error, Fit, Stop, Task, Training};
+use linsep::{Certificate, Claim, Code, Error, Fit, Stop, Task, Training};
+use linsep_teach::trace::Summary;
 use plan::{Plan, TestOn};
 use report::{Report, Seconds};
 use runs::{Grounds, Runs};
@@ -47,7 +50,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let input = Input::read(&plan, matches, context)?;
     calibration::check(&plan, input.task.data.n_classes())?;
     let auto_cost = AutoCost::choose(&mut plan, &input, context)?;
-    let Input { task, test_rows, splits, identity, .. } = &input;
+    let Input { task, identity, .. } = &input;
     let clock = Instant::now();
     let mut training = input.begin(&plan)?;
     if plan.dry_run {
@@ -71,34 +74,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         return Err(diverged(plan.recipe.kind));
     }
     calibration::link(&plan, &input, &mut fit, context)?;
-    if let (Some(flips), Some(table)) = (&flips, &plan.flips) {
-        flips.write(table, &fit, task)?;
-    }
-    let support = Support::write(plan.support.as_ref(), &fit, task)?;
-    let evaluating = Instant::now();
-    let evaluation = fit.model.evaluate(&task.data, task.rows.as_deref(), context.threads);
-    let test = match (&plan.test, test_rows) {
-        (Some(TestOn::File(path)), _) => {
-            let options = input::options(matches, context)?;
-            let source = input::source_of(std::slice::from_ref(path), &options);
-            Some(fit.model.evaluate_source(source)?)
-        }
-        (_, Some(rows)) => Some(fit.model.evaluate(&task.data, Some(rows), context.threads)),
-        _ => None,
-    };
-    let evaluate_seconds = evaluating.elapsed().as_secs_f64();
-    let stopped = || context.stopped();
-    let validation =
-        match cross_validate(plan.learner.as_ref(), task, splits, &plan.limits, &stopped) {
-            _ if splits.is_empty() => None,
-            Ok(validation) => Some(validation),
-            // The model is there all the same and is written.
-            Err(Error::Interrupted) => None,
-            Err(error) => return Err(error.into()),
-        };
-    let grounds = Grounds { matches, context, task, test_rows: test_rows.as_deref(), splits };
-    let runs = Runs::beside(&fit, &plan, &grounds)?;
-
+    // Before everything else that can fail: a model is not lost to a table that cannot be written.
     let writing = Instant::now();
     let parameters = plan.recipe.effective(&plan.settings);
     let ended_early = ended_by(&fit, &plan).is_some();
@@ -121,21 +97,26 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         _ => false,
     };
     model_file.run = goes_on.then(|| keeper.saved(training.as_ref()));
-    model_file.save(&plan.model)?;
+    model_file.save(plan.model.path())?;
     fit.certificate.claims = std::mem::take(&mut model_file.certificate.claims);
     fit.model = model_file.model;
     let resumed = plan.resume.as_ref().filter(|r| r.is_checkpoint()).map(|r| r.path.as_path());
     let saved = keeper.end(training.as_ref(), !ended_early, resumed)?;
     drop(keeper);
+    let write_seconds = writing.elapsed().as_secs_f64();
+    let beside = Beside::of(&plan, &input, &fit, traced, flips.as_ref(), matches, context);
+    let beside = beside.inspect_err(|_| {
+        note(context, &format!("the model is in {}", plan.model.display()));
+    })?;
     let report = Report {
         file: input.file.clone(),
         input_line: input.line.clone(),
         plan: &plan,
         fit: &fit,
-        evaluation,
-        test,
-        validation,
-        runs,
+        evaluation: beside.evaluation,
+        test: beside.test,
+        validation: beside.validation,
+        runs: beside.runs,
         earlier: input.earlier,
         resumed: plan.resume.as_ref().map(|resume| (resume.path.as_path(), input.same)),
         digest: identity.sha256.clone(),
@@ -144,15 +125,15 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
             digest: input.digest_seconds,
             train: train_seconds,
             prove: prove_seconds,
-            evaluate: evaluate_seconds,
-            write: writing.elapsed().as_secs_f64(),
+            evaluate: beside.evaluate_seconds,
+            write: write_seconds,
         },
         features: task.data.n_features(),
         rows: task.data.n_rows(),
         label: input.label.clone(),
-        traced,
+        traced: beside.traced,
         flips,
-        support,
+        support: beside.support,
         auto_cost,
     };
     if context.json {
@@ -167,6 +148,60 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         saved.as_deref(),
         training.bounds_objective().and_then(|run| run.gap()),
     )
+}
+
+/// What is found out and written beside a model that is there already.
+struct Beside {
+    traced: Option<Summary>,
+    support: Option<Support>,
+    evaluation: Evaluation,
+    test: Option<Evaluation>,
+    validation: Option<CrossValidation>,
+    runs: Option<Runs>,
+    evaluate_seconds: f64,
+}
+
+impl Beside {
+    fn of(
+        plan: &Plan,
+        input: &Input,
+        fit: &Fit,
+        traced: trace::Traced,
+        flips: Option<&Flips>,
+        matches: &ArgMatches,
+        context: &Context,
+    ) -> Result<Beside, Failure> {
+        let Input { task, test_rows, splits, .. } = input;
+        let traced = traced.transpose()?;
+        if let (Some(flips), Some(table)) = (flips, &plan.flips) {
+            flips.write(table, fit, task)?;
+        }
+        let support = Support::write(plan.support.as_ref(), fit, task)?;
+        let evaluating = Instant::now();
+        let evaluation = fit.model.evaluate(&task.data, task.rows.as_deref(), context.threads);
+        let test = match (&plan.test, test_rows) {
+            (Some(TestOn::File(path)), _) => {
+                let options = input::options(matches, context)?;
+                let source = input::source_of(std::slice::from_ref(path), &options);
+                Some(fit.model.evaluate_source(source)?)
+            }
+            (_, Some(rows)) => Some(fit.model.evaluate(&task.data, Some(rows), context.threads)),
+            _ => None,
+        };
+        let evaluate_seconds = evaluating.elapsed().as_secs_f64();
+        let stopped = || context.stopped();
+        let validation =
+            match cross_validate(plan.learner.as_ref(), task, splits, &plan.limits, &stopped) {
+                _ if splits.is_empty() => None,
+                Ok(validation) => Some(validation),
+                // The model is there all the same.
+                Err(Error::Interrupted) => None,
+                Err(error) => return Err(error.into()),
+            };
+        let grounds = Grounds { matches, context, task, test_rows: test_rows.as_deref(), splits };
+        let runs = Runs::beside(fit, plan, &grounds)?;
+        Ok(Beside { traced, support, evaluation, test, validation, runs, evaluate_seconds })
+    }
 }
 
 /// The data of a run, and which rows of it are for what.
@@ -295,6 +330,29 @@ fn ended_by(fit: &Fit, plan: &Plan) -> Option<Option<&'static str>> {
     }
 }
 
+/// Why a learner that ends at a gap is not done: what is proved of its planes is less than was asked for.
+fn missed_gap(fit: &Fit, plan: &Plan) -> Option<String> {
+    let parameter = plan.recipe.parameters.iter().find(|parameter| parameter.name == "gap")?;
+    let wanted: f64 = plan.settings.get(parameter).parse().ok()?;
+    let claims = &fit.certificate.claims;
+    let vacuous = claims.iter().find_map(|claim| match claim {
+        Claim::Unproved { reason } if reason.starts_with(VACUOUS) => Some(reason),
+        _ => None,
+    });
+    if let Some(reason) = vacuous {
+        return Some(format!(
+            "not converged: {reason}; columns of like size help (--scale standard, or divide them), and so does a smaller --c"
+        ));
+    }
+    let largest = claims.iter().filter_map(report::optimality).map(|o| o.gap).reduce(f64::max)?;
+    (largest > wanted).then(|| {
+        format!(
+            "not converged: the objective is proved to be at most {} above the optimum (a gap of {largest:.1e}), and a gap of {wanted:e} was asked for",
+            percent_above(largest)
+        )
+    })
+}
+
 /// The exit code: an interrupted run or a limit that the user gave is not a plain success.
 fn finish(
     fit: &Fit,
@@ -307,7 +365,7 @@ fn finish(
         Some(limit) => limit,
         None if context.stopped() && timed_out() => Some("--time-limit"),
         None if context.stopped() => None,
-        None => match &fit.shortfall {
+        None => match fit.shortfall.clone().or_else(|| missed_gap(fit, plan)) {
             Some(words) => {
                 let message = format!("{words}; the model is in {}", plan.model.display());
                 return Err(Error::Limit { code: Code::LIMIT, message }.into());
@@ -316,7 +374,7 @@ fn finish(
         },
     };
     let path = plan.model.display();
-    let in_model = (plan.recipe.kind == Kind::Optimising).then_some(plan.model.as_path());
+    let in_model = (plan.recipe.kind == Kind::Optimising).then_some(plan.model.path());
     let resume = match saved.or(in_model) {
         Some(saved) => {
             let inputs: Vec<String> = plan.inputs.iter().map(|p| p.display().to_string()).collect();

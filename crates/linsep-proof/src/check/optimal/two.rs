@@ -27,10 +27,10 @@
 use super::functions::{entropy_below, exp, ln_one_plus};
 use super::penalty::{BIAS, UNIT};
 use super::rows::Linear;
-use super::{MOST_HELD, Members, Setting, TINY, above, below};
+use super::{MOST_HELD, Members, Reach, Setting, TINY, above, below};
 use crate::check::{Checked, Checker};
 use crate::double::{Double, two_sum};
-use crate::optimal::{BiasInterval, Intercept, Loss};
+use crate::optimal::{Intercept, Loss};
 use crate::rows::{Entries, RowBuffer};
 use std::ops::Range;
 
@@ -304,28 +304,20 @@ impl<'a> Two<'a> {
         Ok(below(sums.into_iter().fold(Double::ZERO, Double::plus).value()))
     }
 
-    /// Whether no best bias is outside of an interval.
-    pub(super) fn bounds_bias(&self, interval: &BiasInterval, primal: f64) -> Checked<()> {
+    /// How far below and above 0 the best bias can be, by the multipliers of either side cut by a share.
+    pub(super) fn bias_reach(&self, cuts: [f64; 2]) -> Checked<[Reach; 2]> {
         let factors = self.balance();
-        let side = |side: usize, tilt: f64| -> Checked<f64> {
-            if !(tilt > 0.0 && tilt <= 1.0) {
-                return Err(format!("the tilt {tilt:?} is not above 0 and at most 1"));
+        let side = |side: usize| -> Checked<Reach> {
+            let cut = cuts[side];
+            if !(cut > 0.0 && cut <= 1.0) {
+                return Err(format!("the tilt {cut:?} is not above 0 and at most 1"));
             }
-            let mut tilted = factors;
-            tilted[side] *= 1.0 - tilt;
-            let (bound, shrink) = self.dual(tilted)?;
-            let beta = shrink * tilt * self.alpha[0].min(self.alpha[1]);
-            let reach = (primal - bound) / beta;
-            Ok(reach + 64.0 * UNIT * reach.abs())
+            let mut left = factors;
+            left[side] *= 1.0 - cut;
+            let (bound, shrink) = self.dual(left)?;
+            Ok(Reach { bound, beta: shrink * cut * self.alpha[0].min(self.alpha[1]) })
         };
-        let (least, most) = (-side(0, interval.tilt[0])?, side(1, interval.tilt[1])?);
-        match interval.least <= least && most <= interval.most {
-            true => Ok(()),
-            false => Err(format!(
-                "the best bias is shown to be between {least:?} and {most:?}, not between {:?} and {:?}",
-                interval.least, interval.most
-            )),
-        }
+        Ok([side(0)?, side(1)?])
     }
 
     /// What numbers too small for binary64 may add up to.

@@ -28,11 +28,13 @@ use crate::loss::Loss;
 use crate::model::{LinearModel, Link, Plane, Rule};
 pub use crate::objective::box_constraints::Bound;
 use crate::objective::box_constraints::Ranges;
-use crate::objective::intercept::InterceptBounds;
+use crate::objective::intercept;
 use crate::objective::{Evaluation, Gap, Intercept, Objective, Penalty, Sides, worthwhile};
 use crate::run::ability::{BoundsObjective, WarmStarts};
 use crate::run::epochs::{self, ByEpochs};
-use crate::run::{Budget, Certificate, Datum, Progress, Remark, State, Status, Task, Training};
+use crate::run::{
+    Budget, Certificate, Datum, Progress, Remark, Solves, State, Status, Task, Training,
+};
 use crate::verdict::existence::{Existence, logistic_optimum};
 use linsep_data::Dataset;
 use linsep_data::error::{Code, Error, Place, Result};
@@ -128,16 +130,17 @@ impl ConvexProblem {
             costs,
             loss: self.loss,
             penalty,
-            // Where nothing is penalised, a penalised bias is a free one.
-            intercept: match self.settings.intercept {
-                Intercept::Penalised if self.settings.l1 == 0.0 && self.settings.l2 == 0.0 => {
-                    Intercept::Free
-                }
-                intercept => intercept,
-            },
+            intercept: self.intercept(),
             threads: worthwhile(task.threads, data.store().nonzeros()),
             rows,
         })
+    }
+
+    /// What the claims of a run on a task state.
+    pub(crate) fn solves(&self, task: &Task, loss: linsep_proof::Loss) -> Result<Solves> {
+        let Terms { rows, penalty, .. } = self.terms(task)?;
+        let claimed = self.claimed(loss, &task.data, &rows, &penalty);
+        Ok(Solves::Objective(claimed))
     }
 
     /// The rows of a task with their costs, and the penalty.
@@ -194,9 +197,20 @@ impl ConvexProblem {
         linsep_proof::Objective::new(loss, self.settings.c)
             .with_l2(self.settings.l2)
             .with_l1(self.settings.l1)
-            .with_intercept(self.settings.intercept)
+            .with_intercept(self.intercept())
             .with_class_weights(class_weights)
             .with_scale(penalty.scale.clone().unwrap_or_default())
+            .with_limits(penalty.claimed_limits(data.n_features()))
+    }
+
+    /// Where nothing is penalised, a penalised bias is a free one.
+    fn intercept(&self) -> Intercept {
+        match self.settings.intercept {
+            Intercept::Penalised if self.settings.l1 == 0.0 && self.settings.l2 == 0.0 => {
+                Intercept::Free
+            }
+            intercept => intercept,
+        }
     }
 }
 
@@ -274,7 +288,7 @@ impl OptimisingRun {
     }
 
     fn is_done(&self) -> bool {
-        self.work.gap().relative() <= self.problem.settings.gap || self.work.is_exhausted()
+        self.work.gap().reaches(self.problem.settings.gap) || self.work.is_exhausted()
     }
 
     /// How near to the best the plane is as it stands; a run that goes on has moved since it knew.
@@ -342,13 +356,13 @@ impl OptimisingRun {
             return Certificate::unproved("the run ended before it knew of any gap");
         }
         let (objective, plane) = (&self.objective, self.plane());
-        let intercept_bounds = (objective.intercept == Intercept::Free)
+        let cuts = (objective.intercept == Intercept::Free)
             .then(|| {
                 let (gap, alpha, sides) = self.measured();
-                InterceptBounds::find(objective, &alpha, &sides, gap, plane.bias)
+                intercept::cuts(objective, &alpha, &sides, gap, plane.bias)
             })
             .flatten();
-        self.claiming(&plane, gap, self.dual_point(), intercept_bounds).certificate()
+        self.claiming(&plane, gap, self.dual_point(), cuts).certificate()
     }
 
     /// What the checker confirms of another plane, with the dual point of this run.
@@ -368,7 +382,7 @@ impl OptimisingRun {
         plane: &'a Plane,
         gap: Gap,
         dual: DualPoint,
-        intercept_bounds: Option<InterceptBounds>,
+        cuts: Option<[f64; 2]>,
     ) -> Claiming<'a> {
         let OptimisingRun { problem, objective, positive, task, .. } = self;
         let Objective { loss, data, rows, penalty, .. } = objective;
@@ -379,8 +393,7 @@ impl OptimisingRun {
             plane,
             gap,
             dual,
-            intercept_bounds,
-            doubt: self.work.doubt(),
+            cuts,
             threads: task.threads,
         }
     }
@@ -503,7 +516,7 @@ impl Training for OptimisingRun {
         );
         let mut remarks = vec![solver, found];
         if self.is_done() {
-            let words = match gap.relative() <= self.problem.settings.gap {
+            let words = match gap.reaches(self.problem.settings.gap) {
                 true => "the gap is small enough",
                 false => "rounding leaves nothing to gain",
             };
