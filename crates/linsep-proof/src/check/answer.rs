@@ -257,7 +257,7 @@ impl<'a> Answer<'a> {
                 let theta: Vec<Scaled> = [bias].into_iter().chain(u).collect();
                 let scale = |square: Scaled, divisor: &IBig| {
                     let two = square.two + self.sums.weight_two;
-                    approximate(&Scaled { two, ..square }, &(divisor * &self.divisor)).sqrt()
+                    size(&Scaled { two, ..square }, &(divisor * &self.divisor)).sqrt()
                 };
                 let square = self.square_of(&self.off(&theta, &answer));
                 let denominator = &self.solved.denominator;
@@ -297,13 +297,13 @@ impl<'a> Answer<'a> {
             }
         };
         // Σ π (d·m + b)² over the classes, with d and b times `by`, and the spread within the classes.
-        let size = |d: &[Scaled], b: &Scaled, by: &IBig| {
-            let spread = approximate(&self.square_of(d), &(by * by * &self.whole));
+        let norm = |d: &[Scaled], b: &Scaled, by: &IBig| {
+            let spread = size(&self.square_of(d), &(by * by * &self.whole));
             let class = |(class, mean): (usize, &Vec<IBig>)| {
                 let score = plus(&inner(d, mean), b);
                 let prior = &self.multipliers[class] * &self.sums.weights[class];
                 let by = by * &self.whole;
-                approximate(&score.product(&score).times(&prior), &(&by * &by * &self.divisor))
+                size(&score.product(&score).times(&prior), &(&by * &by * &self.divisor))
             };
             let classes = self.means.iter().take(self.sums.weights.len()).enumerate();
             (spread + classes.map(class).sum::<f64>()).sqrt()
@@ -311,8 +311,8 @@ impl<'a> Answer<'a> {
         // A logarithm is off by a unit or two in the last place.
         let rounding = 1e-15 * (1.0 + self.log(plane, offset).abs());
         Distance {
-            change: size(&off, &moved, denominator) + rounding,
-            limit: SCORE_SHARE * size(u, &bias.times(&self.whole), &IBig::ONE) + SCORE_FLOOR,
+            change: norm(&off, &moved, denominator) + rounding,
+            limit: SCORE_SHARE * norm(u, &bias.times(&self.whole), &IBig::ONE) + SCORE_FLOOR,
         }
     }
 
@@ -481,6 +481,16 @@ pub(super) fn elimination_work(columns: usize, bits: f64) -> f64 {
     let columns = columns as f64;
     let words = columns * bits / 64.0 / 2.0 + 1.0;
     columns.powi(3) / 2.0 * (8.0 + words * words)
+}
+
+/// number/divisor, neither below 0; what is too small for binary64 is its smallest number.
+fn size(number: &Scaled, divisor: &IBig) -> f64 {
+    let five = f64::from(number.five) * 5f64.log2();
+    let top = bits(&number.m) as f64 + f64::from(number.two) + five - bits(divisor) as f64;
+    match number.m != IBig::ZERO && top < -800.0 {
+        true => f64::MIN_POSITIVE,
+        false => approximate(number, divisor),
+    }
 }
 
 fn quotient(a: IBig, b: &IBig) -> f64 {
