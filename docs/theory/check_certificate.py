@@ -883,7 +883,7 @@ class Fitted:
         blend = lambda of: sum(x * y for x, y in zip(f, of))
         count = range(len(units))
         squares = [[blend(matrix[j][k] for matrix in second) for k in count] for j in count]
-        ridge = [Fraction(0)] + [binary64(stated["l2"]) / unit ** 2 for unit in units[1:]]
+        ridge = [Fraction(0)] + [binary64(stated["l2"]) * unit ** 2 for unit in units[1:]]
         matrix = [[x + (j == k) * ridge[j] for k, x in enumerate(row)] for j, row in enumerate(squares)]
         for number, plane in enumerate(self.planes):
             target = (-1, 1) if self.size == 2 and len(self.planes) == 1 else [int(k == number) for k in range(self.size)]

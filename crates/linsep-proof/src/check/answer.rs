@@ -34,13 +34,14 @@ pub struct ExactAnswer {
     pub rank: Option<usize>,
     /// Whether there is an answer.
     pub has_answer: bool,
-    /// Whether the scores of the planes are those of the answer, as a claim `stationary` needs it.
-    pub agrees: bool,
+    /// How far the scores of the planes are from those of the answer: at most 1 as a claim `stationary` needs
+    /// it. Infinite if that cannot be told.
+    pub distance: f64,
     /// Weights and bias of each plane of the answer, rounded to binary64, the shortest weights if there are
     /// many answers; none if there is no answer, or no number for it. A bias of which nothing is claimed is 0.
     pub rounded: Option<Vec<(Vec<f64>, f64)>>,
-    /// Whether the scores of the rounded planes are those of the answer.
-    pub rounded_agrees: bool,
+    /// How far the scores of the rounded planes are.
+    pub rounded_distance: f64,
 }
 
 /// Solves the equations of a fitted model in whole numbers; none if that takes too much work, or if the planes
@@ -55,21 +56,22 @@ pub fn exact_answer(
     let checker = Checker { rows, products, reading, bias: true, threads: 1 };
     let fitted = Fitted::new(planes, &checker).ok()?;
     let answer = Answer::new(&checker, &fitted, equations).ok()??;
-    let near = |(k, weights, bias): (usize, &[f64], f64)| {
-        answer.distance(k, weights, bias).is_some_and(|distance| distance.is_near())
+    let count = 0..fitted.planes.len();
+    let far = |k: usize, weights: &[f64], bias: f64| {
+        answer.distance(k, weights, bias).map_or(f64::INFINITY, |distance| distance.share())
     };
-    let given =
-        fitted.planes.iter().enumerate().map(|(k, (weights, bias))| (k, &weights[..], *bias));
-    let agrees = given.into_iter().all(near);
-    let rounded: Option<Vec<(Vec<f64>, f64)>> =
-        (0..fitted.planes.len()).map(|k| answer.rounded(k)).collect();
-    let all_near = |planes: &Vec<(Vec<f64>, f64)>| {
-        let planes = planes.iter().enumerate();
-        planes.map(|(k, (weights, bias))| (k, &weights[..], *bias)).all(near)
+    let given = |k: usize| far(k, &fitted.planes[k].0, fitted.planes[k].1);
+    let rounded: Option<Vec<(Vec<f64>, f64)>> = count.clone().map(|k| answer.rounded(k)).collect();
+    let all_rounded = |planes: &Vec<(Vec<f64>, f64)>| {
+        count.clone().map(|k| far(k, &planes[k].0, planes[k].1)).fold(0.0, f64::max)
     };
-    let rounded_agrees = rounded.as_ref().is_some_and(all_near);
-    let has_answer = (0..fitted.planes.len()).all(|k| answer.solved.answer(k).is_some());
-    Some(ExactAnswer { rank: answer.rank(), has_answer, agrees, rounded, rounded_agrees })
+    Some(ExactAnswer {
+        rank: answer.rank(),
+        has_answer: count.clone().all(|k| answer.solved.answer(k).is_some()),
+        distance: count.clone().map(given).fold(0.0, f64::max),
+        rounded_distance: rounded.as_ref().map_or(f64::INFINITY, all_rounded),
+        rounded,
+    })
 }
 
 /// Products of words of 64 bits that are worth an exact answer: about a second.
@@ -103,9 +105,14 @@ pub(super) struct Distance {
 }
 
 impl Distance {
-    /// Written so that what is not a number is far.
+    /// The change as a share of what it may be; infinite if it is not a number.
+    fn share(&self) -> f64 {
+        let share = 1.001 * self.change / self.limit;
+        if share.is_nan() { f64::INFINITY } else { share }
+    }
+
     pub(super) fn is_near(&self) -> bool {
-        1.001 * self.change <= self.limit
+        self.share() <= 1.0
     }
 }
 
@@ -250,7 +257,7 @@ impl<'a> Answer<'a> {
                 let theta: Vec<Scaled> = [bias].into_iter().chain(u).collect();
                 let scale = |square: Scaled, divisor: &IBig| {
                     let two = square.two + self.sums.weight_two;
-                    approximate(&Scaled { two, ..square }, &(divisor * &self.divisor)).sqrt()
+                    size(&Scaled { two, ..square }, &(divisor * &self.divisor)).sqrt()
                 };
                 let square = self.square_of(&self.off(&theta, &answer));
                 let denominator = &self.solved.denominator;
@@ -290,13 +297,13 @@ impl<'a> Answer<'a> {
             }
         };
         // Σ π (d·m + b)² over the classes, with d and b times `by`, and the spread within the classes.
-        let size = |d: &[Scaled], b: &Scaled, by: &IBig| {
-            let spread = approximate(&self.square_of(d), &(by * by * &self.whole));
+        let norm = |d: &[Scaled], b: &Scaled, by: &IBig| {
+            let spread = size(&self.square_of(d), &(by * by * &self.whole));
             let class = |(class, mean): (usize, &Vec<IBig>)| {
                 let score = plus(&inner(d, mean), b);
                 let prior = &self.multipliers[class] * &self.sums.weights[class];
                 let by = by * &self.whole;
-                approximate(&score.product(&score).times(&prior), &(&by * &by * &self.divisor))
+                size(&score.product(&score).times(&prior), &(&by * &by * &self.divisor))
             };
             let classes = self.means.iter().take(self.sums.weights.len()).enumerate();
             (spread + classes.map(class).sum::<f64>()).sqrt()
@@ -304,8 +311,8 @@ impl<'a> Answer<'a> {
         // A logarithm is off by a unit or two in the last place.
         let rounding = 1e-15 * (1.0 + self.log(plane, offset).abs());
         Distance {
-            change: size(&off, &moved, denominator) + rounding,
-            limit: SCORE_SHARE * size(u, &bias.times(&self.whole), &IBig::ONE) + SCORE_FLOOR,
+            change: norm(&off, &moved, denominator) + rounding,
+            limit: SCORE_SHARE * norm(u, &bias.times(&self.whole), &IBig::ONE) + SCORE_FLOOR,
         }
     }
 
@@ -474,6 +481,16 @@ pub(super) fn elimination_work(columns: usize, bits: f64) -> f64 {
     let columns = columns as f64;
     let words = columns * bits / 64.0 / 2.0 + 1.0;
     columns.powi(3) / 2.0 * (8.0 + words * words)
+}
+
+/// number/divisor, neither below 0; what is too small for binary64 is its smallest number.
+fn size(number: &Scaled, divisor: &IBig) -> f64 {
+    let five = f64::from(number.five) * 5f64.log2();
+    let top = bits(&number.m) as f64 + f64::from(number.two) + five - bits(divisor) as f64;
+    match number.m != IBig::ZERO && top < -800.0 {
+        true => f64::MIN_POSITIVE,
+        false => approximate(number, divisor),
+    }
 }
 
 fn quotient(a: IBig, b: &IBig) -> f64 {

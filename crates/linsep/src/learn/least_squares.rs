@@ -30,7 +30,7 @@ use crate::engine::closed_form::{
 };
 use crate::engine::direct::{Spec, Want};
 use crate::engine::planes::Planes;
-use crate::engine::settled::Settled;
+use crate::engine::settled::{Settled, TOO_NEAR};
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::run::{Datum, Learner, Remark, Solves, Task, Training};
 use linsep_data::Dataset;
@@ -313,6 +313,7 @@ impl ClosedForm for LeastSquares {
         remarks.push(blame_remark(&blame));
         let claim = move |planes| Claim::Stationary { planes, equations: claimed };
         let proof = match moments.weights.iter().all(|weight| *weight > 0.0) {
+            true if settled.is_far => Proof::Nothing(TOO_NEAR.into()),
             true => Proof::Claim(Box::new(claim)),
             false => Proof::Nothing("a class has no row, so nothing is claimed".into()),
         };

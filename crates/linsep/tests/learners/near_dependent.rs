@@ -17,7 +17,7 @@ const READINGS: [ReadingChoice; 2] = [ReadingChoice::Decimal, ReadingChoice::Bin
 const TABLES: [&str; 3] = [
     "a,b,label\n4e15,4000000000000001,1\n-4e15,-4000000000000001,-1\n4e15,3999999999999999,-1\n-4e15,-3999999999999999,1\n",
     "a,b,label\n0.4,0.400000000000001,1\n-0.4,-0.400000000000001,-1\n0.4,0.399999999999999,-1\n-0.4,-0.399999999999999,1\n",
-    "a,b,label\n0.4,0.400000000000001,1\n0.7,0.699999999999999,-1\n0.4,0.399999999999999,-1\n0.1,0.100000000000001,1\n0.3,0.300000000000002,1\n",
+    "a,b,label\n0.4,0.400000001,1\n0.7,0.699999999,-1\n0.4,0.399999999,-1\n0.1,0.100000001,1\n0.3,0.300000002,1\n",
 ];
 
 fn read(text: &str, reading: ReadingChoice) -> Dataset {
@@ -133,10 +133,25 @@ fn the_answer_without_the_last_digits_is_refused() {
     }
 }
 
+/// Weights of 1e15 have steps of an eighth, so their sum, which the common part of the columns needs, is too
+/// coarse: the nearest answer is taken, and nothing is claimed.
+#[test]
+fn where_binary64_has_no_weights_nothing_is_claimed() {
+    let text = "a,b,label\n0.4,0.400000000000001,1\n0.7,0.699999999999999,-1\n0.4,0.399999999999999,-1\n0.1,0.100000000000001,1\n0.3,0.300000000000002,1\n";
+    for reading in READINGS {
+        let data = read(text, reading);
+        let fit = run(&LeastSquares::default(), &data);
+        assert!(!fit.certificate.proves_something());
+        let Claim::Unproved { reason } = &fit.certificate.claims[0] else { panic!() };
+        assert!(reason.contains("nearly dependent"), "{reason}");
+        assert_eq!(fit.model.evaluate(&data, None, 1).errors, 0);
+    }
+}
+
 /// Without the constant part, the classes differ in a direction in which they have hardly any spread.
 #[test]
 fn discriminants_are_exact_too() {
-    let text = "a,b,label\n0.4,0.400000000000001,1\n0.7,0.699999999999999,-1\n0.4,0.399999999999998,-1\n0.1,0.100000000000002,1\n0.3,0.300000000000001,1\n0.9,0.899999999999997,-1\n";
+    let text = "a,b,label\n0.4,0.400000001,1\n0.7,0.699999999,-1\n0.4,0.399999998,-1\n0.1,0.100000002,1\n0.3,0.300000001,1\n0.9,0.899999997,-1\n";
     for reading in READINGS {
         let data = read(text, reading);
         let fisher = Fisher::default();
@@ -189,7 +204,11 @@ fn exact_answers_are_those_of_the_learners() {
                 panic!("{}", variant.words())
             };
             let answer = exact_answer(planes, equations, &data, &data.reading_field()).unwrap();
-            assert!(answer.agrees && answer.has_answer, "{}", variant.words());
+            assert!(
+                answer.distance <= 1.0 && answer.rounded_distance <= 1.0 && answer.has_answer,
+                "{}",
+                variant.words()
+            );
             let rounded = answer.rounded.unwrap();
             for (plane, (weights, _)) in fitted.model.planes.iter().zip(&rounded) {
                 for (found, exact) in plane.weights.iter().zip(weights) {
@@ -206,7 +225,7 @@ fn exact_answers_are_those_of_the_learners() {
 /// Of many exact answers the shortest: columns a, 2a, b and a column of nearly b.
 #[test]
 fn the_shortest_of_many_exact_answers_is_found() {
-    let text = "a,c,b,d,label\n1,2,0.4,0.400000000000001,1\n2,4,0.7,0.699999999999999,-1\n-1,-2,0.4,0.399999999999999,-1\n1,2,0.1,0.100000000000001,1\n0,0,0.3,0.300000000000002,1\n3,6,0.5,0.499999999999999,1\n";
+    let text = "a,c,b,d,label\n1,2,0.4,0.400000001,1\n2,4,0.7,0.699999999,-1\n-1,-2,0.4,0.399999999,-1\n1,2,0.1,0.100000001,1\n0,0,0.3,0.300000002,1\n3,6,0.5,0.499999999,1\n";
     let data = read(text, ReadingChoice::Decimal);
     let fit = run(&LeastSquares::default(), &data);
     assert_eq!(fit.certificate.claims[0].name(), "stationary");
