@@ -2,6 +2,7 @@
 
 use super::proposal::gcd;
 use dashu_int::IBig;
+use linsep_data::cancel;
 
 /// Whole vectors, linearly independent, that span the complement of the given independent rows:
 /// fraction-free elimination to the reduced form, then one vector for each free coordinate.
@@ -21,6 +22,7 @@ pub(crate) fn orthogonal_complement(rows: &[Vec<IBig>], width: usize) -> Vec<Vec
         let pivot_row = matrix[rank].clone();
         let p = &pivot_row[column];
         for (r, row) in matrix.iter_mut().enumerate().filter(|(r, _)| *r != rank) {
+            cancel::check();
             let factor = row[column].clone();
             debug_assert!(r != rank);
             for (x, y) in row.iter_mut().zip(&pivot_row) {

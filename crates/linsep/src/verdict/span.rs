@@ -7,6 +7,7 @@
 use super::min_norm::MinNorm;
 use super::search::{Effort, EffortSpent};
 use super::signed::Signed;
+use linsep_data::cancel;
 use linsep_kernels::dot_f64 as dot;
 
 /// The span, in coordinates scaled to about 1.
@@ -164,6 +165,7 @@ impl Complement {
         let width = span.dimension();
         let mut all = span.basis.clone();
         for j in 0..width {
+            cancel::check();
             if all.len() == width {
                 break;
             }
