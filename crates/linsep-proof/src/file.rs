@@ -128,7 +128,8 @@ impl CertificateFile {
         bias: bool,
         certificate: Certificate,
     ) -> Self {
-        let format = FORMAT.to_owned();
+        let format = if certificate.claims.iter().any(is_of_format_2) { FORMAT_2 } else { FORMAT };
+        let format = format.to_owned();
         CertificateFile {
             format,
             data,
@@ -164,6 +165,10 @@ impl CertificateFile {
         if self.format != FORMAT && self.format != FORMAT_2 {
             return Err(FileError::Version(self.format.clone()));
         }
+        if self.format == FORMAT && self.claims.iter().any(is_of_format_2) {
+            let words = format!("a claim of it needs the format {FORMAT_2}");
+            return Err(FileError::Syntax(words));
+        }
         if let Some(basis) = &self.basis {
             basis.check_form().map_err(FileError::Syntax)?;
         }
@@ -180,6 +185,18 @@ impl CertificateFile {
         text.push('\n');
         text
     }
+}
+
+/// Whether the first format does not know the kind of the claim.
+fn is_of_format_2(claim: &Claim) -> bool {
+    matches!(
+        claim,
+        Claim::Coefficients { .. }
+            | Claim::JointCoefficients { .. }
+            | Claim::JointTouching { .. }
+            | Claim::JointOverlapping { .. }
+            | Claim::Forced { .. }
+    )
 }
 
 /// Why a certificate file cannot be used.

@@ -23,6 +23,7 @@ mod setters;
 mod basis;
 pub mod check;
 mod claim;
+mod coefficients;
 pub mod digest;
 mod double;
 mod exact;
@@ -35,11 +36,15 @@ mod parts;
 mod rank;
 mod rows;
 mod threads;
+mod wire;
 
 pub use basis::{Basis, MOST_DEGREE, MOST_TERMS};
 pub use check::{Finding, check_claim, check_file};
 pub use claim::{
     Against, Certificate, Claim, ClassPlane, ExactNumber, ExactPlane, Question, Scheme, Weighted,
+};
+pub use coefficients::{
+    Coefficient, Estimate, Estimates, ForcedLabel, ForcedSide, Multiple, SparseVector,
 };
 pub use file::{
     CertificateFile, DataIdentity, FORMAT, FORMAT_2, FileError, InputField, ReadingField,

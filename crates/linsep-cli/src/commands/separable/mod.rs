@@ -16,7 +16,7 @@ use clap::ArgMatches;
 use linsep::atomic::write_atomic;
 use linsep::data::basis::Basis;
 use linsep::proof::{Certificate, CertificateFile, DataIdentity, InputField};
-use linsep::verdict::{Decision, Judge, Method, Verdict, certificate};
+use linsep::verdict::{Coefficients, Decision, Judge, Method, Verdict, certificate};
 use linsep::{Error, Result as LinsepResult};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,9 +37,14 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     judge.clock = seconds;
     judge.bias = matches.get_one::<String>("bias").is_none_or(|bias| bias == "on");
     judge.kind |= matches.get_flag("kind");
+    judge.joint_kind |= matches.get_flag("kind");
     judge.by = method(matches)?;
     let deciding = Instant::now();
     let mut asked = ask(matches, &judge, context)?;
+    // The only question, or all classes at once.
+    if let Some(last) = asked.all.last_mut().filter(|_| judge.by == Method::Search) {
+        last.coefficients = judge.coefficients(&last.decision, &|| context.stopped());
+    }
     let decide_seconds = deciding.elapsed().as_secs_f64();
     if let Some(constant) = constant {
         for timed in &mut asked.all {
@@ -54,6 +59,8 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         let mut certificate = certificate(&decisions);
         let margins = asked.all.iter().filter_map(|timed| timed.margins.as_ref());
         certificate.claims.extend(margins.flat_map(Margins::claims));
+        let coefficients = asked.all.iter().filter_map(|timed| timed.coefficients.as_ref());
+        certificate.claims.extend(coefficients.map(|found| found.claim.clone()));
         let file = file_of(&judge, certificate, &digest);
         write_atomic(path, |out| out.write_all(file.to_json().as_bytes()))?;
     }
@@ -119,6 +126,8 @@ struct Timed {
     seconds: f64,
     /// The margins, where they were asked for and it is separable.
     margins: Option<Margins>,
+    /// What becomes of each coefficient of a fit, of the last question.
+    coefficients: Option<Coefficients>,
 }
 
 impl Timed {
@@ -137,7 +146,8 @@ fn ask(matches: &ArgMatches, judge: &Judge, context: &Context) -> Result<Asked, 
     let timed = |decide: &dyn Fn() -> LinsepResult<Decision>| -> LinsepResult<Timed> {
         let started = Instant::now();
         let decision = decide()?;
-        Ok(Timed { decision, seconds: started.elapsed().as_secs_f64(), margins: None })
+        let seconds = started.elapsed().as_secs_f64();
+        Ok(Timed { decision, seconds, margins: None, coefficients: None })
     };
     let mut all = Vec::new();
     if let Some(pair) = matches.get_one::<String>("pair") {
