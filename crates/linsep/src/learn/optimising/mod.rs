@@ -465,20 +465,14 @@ impl Training for OptimisingRun {
     }
 
     fn model(&self) -> LinearModel {
-        let data = &self.task.data;
         let mut plane = self.plane();
         // A negative zero would tell one storage from the other.
         plane.weights.iter_mut().for_each(|w| *w += 0.0);
-        LinearModel {
-            planes: vec![plane],
-            rule: Rule::Sign,
-            link: match self.problem.loss {
-                Loss::Logistic => Link::Softmax,
-                _ => Link::None,
-            },
-            classes: data.classes().to_vec(),
-            input: data.input().clone(),
-        }
+        let link = match self.problem.loss {
+            Loss::Logistic => Link::Softmax,
+            _ => Link::None,
+        };
+        LinearModel::of(&self.task.data, vec![plane], Rule::Sign, link)
     }
 
     fn certificate(&self) -> Certificate {
