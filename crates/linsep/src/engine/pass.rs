@@ -48,8 +48,8 @@ impl<U: UpdateRule> Rule for U {
 
     fn pass(&self, moving: MovingPlanes<'_>, job: Pass<'_>, skips: Option<&mut Skips>) -> Passed {
         with_rows!(job.data.store(), rows => match skips {
-            None => visit_all(self, moving, rows, job, EveryRow),
-            Some(skips) => visit_all(self, moving, rows, job, skips),
+            Some(skips) if U::RESTS => visit_all(self, moving, rows, job, skips),
+            _ => visit_all(self, moving, rows, job, EveryRow),
         })
     }
 }
