@@ -24,6 +24,7 @@ mod independent;
 mod joint;
 mod margin;
 mod mistakes;
+mod normal;
 mod optimal;
 mod side;
 mod stationary;

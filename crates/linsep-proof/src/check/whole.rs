@@ -4,8 +4,8 @@
 //! power of 2. A first pass over the rows finds these powers and how long the numbers are, so that data
 //! which would take too long is left alone before anything is summed.
 
-use super::answer::{MOST_WORK, elimination_work};
 use super::fitted::Fitted;
+use super::normal::{MOST_WORK, elimination_work};
 use super::{Checked, Checker};
 use crate::exact::{Scaled, power_of_five};
 use dashu_int::IBig;
