@@ -48,7 +48,7 @@ LIMIT = fields({"column": index}, {"least": real, "most": real})
 LISTS = {"class-weights": filled(two(text, real)), "scale": filled(real), "limits": filled(LIMIT)}
 OBJECTIVE = fields({"loss": word("logistic", "hinge", "squared-hinge", "softmax", "crammer-singer"), "c": real,
                     "l2": real, "l1": real, "intercept": word("free", "penalised", "none")}, LISTS)
-POINT = {"alpha": filled(two(whole, real)), "shares": filled(two(whole, each(two(index, real))))}
+POINT = {"alpha": filled(two(whole, real)), "shares": filled(two(whole, each(two(index, real)))), "correction": filled(whole)}
 DUAL = fields({}, {"plane": PLANE, "planes": PLANES, **POINT})
 INTERVAL = fields({"least": real, "most": real, "tilt": two(real, real)})
 OPTIMALITY = fields({"objective": lambda x: has(x, LISTS) and OBJECTIVE(x), "primal": real, "bound": real, "gap": real,
@@ -63,10 +63,21 @@ STATISTICS = either(fields({"model": word("multinomial"), "alpha": real, "priors
                     fields({"model": word("bernoulli"), "alpha": real, "binarize": real, "priors": PRIORS}),
                     fields({"model": word("gaussian"), "smoothing": real, "priors": PRIORS}))
 CLAIMS["stationary"], CLAIMS["counts"] = ({"plane": PLANE, "equations": EQUATIONS}, {"plane": PLANE, "statistics": STATISTICS})
+MULTIPLE, VECTOR = fields({"row": whole, "factor": text}, {"against": text}), each(pair)
+WORDS = ("finite", "+inf", "-inf", "undetermined", "aliased", "undecided")
+SUM = {"combination": filled(MULTIPLE)}
+COEFFICIENT = fields({"estimate": word(*WORDS)}, {"class": text, "column": index, **SUM})
+EVIDENCE = {"classes": filled(text), "relations": filled(VECTOR), "tied": filled(MULTIPLE),
+            "complement": filled(VECTOR), "directions": filled(VECTOR)}
+ESTIMATES = fields({"coefficients": each(lambda x: has(x, SUM) and COEFFICIENT(x)), "independent": each(whole)}, EVIDENCE)
+CLAIMS["coefficients"] = {"estimates": lambda x: has(x, EVIDENCE) and ESTIMATES(x)}
 CLAIMS = {name: SIDES | body for name, body in CLAIMS.items()} | {
     "joint optimal": {"scheme": text, "planes": PLANES, "optimality": OPTIMALITY},
     "joint stationary": {"scheme": text, "planes": PLANES, "equations": EQUATIONS},
     "joint counts": {"scheme": text, "planes": PLANES, "statistics": STATISTICS},
+    "joint touching": {"scheme": text, "witness": AGAINST, "planes": PLANES},
+    "joint overlapping": {"scheme": text, "witness": AGAINST},
+    "joint coefficients": {"scheme": text, "estimates": CLAIMS["coefficients"]["estimates"]},
     "joint separable": {"scheme": text, "planes": PLANES}, "unproved": {"reason": text},
     "joint inseparable": {"scheme": text, "witness": AGAINST}}
 OTHERS = dict.fromkeys([field for body in CLAIMS.values() for field in body], word())
@@ -75,7 +86,7 @@ def full_name(claim):
     return "joint " * (claim.get("scheme") == "joint") + str(claim.get("claim"))
 def claim_kind(x):
     body = isinstance(x, dict) and CLAIMS.get(full_name(x))
-    null = each(each(text)) if body and full_name(x) == "overlapping" else word()
+    null = each(each(text)) if body and x["claim"] == "overlapping" else word()
     return bool(body) and " " not in x["claim"] and fields({"claim": text, **body}, {**OTHERS, "null": null})(x)
 
 def data(x): return has(x, ["digest"]) and fields({"sha256": text, "rows": whole}, {"digest": second})(x)
@@ -297,6 +308,8 @@ def load(path):
         raise Refusal(4, f"no file of this format ({error})")
     right = FILE(file) and (not source or INPUT(source)) and top.get("data") == file["data"]
     require(right, "another format, or a field is missing, unknown or of the wrong kind", 4)
+    second_only = {"coefficients", "joint coefficients", "joint touching", "joint overlapping"} & set(map(full_name, file["claims"]))
+    require(not second_only or file["format"].endswith("/2"), "a claim needs linsep.certificate/2", 4)
     if file["format"].endswith("/1"):
         upgrade(file["claims"])
     stated, meant = source.get("basis"), file.get("basis")
@@ -539,11 +552,7 @@ class Checker:
             right = min(on) > 0 or name == "touching" and min(on) == 0 < max(on)
             require(right, "a row is not on its side of the plane")
         if name == "overlapping":
-            null = [[integer(x) for x in vector] for vector in claim.get("null") or []]
-            right = all(len(vector) == size for vector in null) and rank(null) == len(null)
-            require(right, "the null vectors are of the wrong length or not independent")
-            products = [x for vector in null for x in reach(dict(zip(self.columns, vector)), 1, -1)]
-            require(not any(products), "a row is not orthogonal to a null vector")
+            null = self.null(claim, [i for i, sign in enumerate(signs) if sign])
             rows = [[self.rows[e["row"]].get(j, 0) for j in self.columns] for e in claim["witness"]]
             require(rank(rows) + len(null) == size, "the witness rows do not span all rows")
         if name in ("bracket", "margin", "geometric-margin"):
@@ -562,21 +571,137 @@ class Checker:
             v = {j: mean[1][j] + mean[-1][j] for j in range(self.width)}
             require(ratio(claim["gamma2"]) * 4 == dot(v, v) > 0, "gamma2 is another")
             require(min(reach(v, 1)) + min(reach(v, -1)) >= dot(v, v), "a row is nearer than that")
+    def null(self, claim, rows):
+        """Independent vectors that are orthogonal to all rows."""
+        null = [[integer(x) for x in vector] for vector in claim.get("null") or []]
+        right = all(len(vector) == len(self.columns) for vector in null) and rank(null) == len(null)
+        require(right, "the null vectors are of the wrong length or not independent")
+        products = (dot(self.rows[i], dict(zip(self.columns, vector))) for vector in null for i in rows)
+        require(not any(products), "a row is not orthogonal to a null vector")
+        return null
     def joint(self, claim, name):
-        if name == "joint inseparable":
-            def sides(e):
-                own, other = self.labels[e["row"]], e["against"]
-                require(other in self.labels and other != own, f"row {e['row']} is against {other}")
-                return [(own, 1), (other, -1)]
-            most = (len(set(self.labels)) - 1) * len(self.columns) + 1
-            sums, _ = self.blend(claim["witness"], sides, most)
-            return require(not any(any(v.values()) for v in sums.values()), "the rows do not balance")
+        names, taking = sorted(set(self.labels)), [i for i, part in enumerate(self.parts) if part]
+        size = (len(names) - 1) * len(self.columns)
+        def sides(e):
+            own, other = self.labels[e["row"]], e["against"]
+            require(other in self.labels and other != own, f"row {e['row']} is against {other}")
+            return [(own, 1), (other, -1)]
+        if name != "joint separable":
+            sums, _ = self.blend(claim["witness"], sides, 2 * size if name == "joint overlapping" else size + 1)
+            require(not any(any(v.values()) for v in sums.values()), "the rows do not balance")
+        if name == "joint overlapping":
+            null = self.null(claim, taking)
+            def stacked(e):  # one plane may be added to all, so that of the last class counts as 0
+                sign = dict(sides(e))
+                return [sign.get(k, 0) * self.rows[e["row"]].get(j, 0) for k in names[:-1] for j in self.columns]
+            found = rank([stacked(e) for e in claim["witness"]])
+            require(found == size - (len(names) - 1) * len(null), "the witness does not span all rows")
+        if "planes" not in claim:
+            return
         planes = {plane["class"]: self.plane(plane) for plane in claim["planes"]}
         require(len(planes) == len(claim["planes"]) and any(self.parts), "a class has two planes")
-        for i in (i for i, part in enumerate(self.parts) if part):
+        off = 0
+        for i in taking:
             scores = {name: dot(self.rows[i], plane) for name, plane in planes.items()}
-            best = [name for name in scores if scores[name] == max(scores.values())]
-            require(best == [self.labels[i]], f"row {i} does not score highest on its class")
+            require(self.labels[i] in scores, f"class {self.labels[i]} has no plane")
+            over = [scores[self.labels[i]] - score for k, score in scores.items() if k != self.labels[i]]
+            right = all(x > 0 or name == "joint touching" and x == 0 for x in over)
+            require(right, f"row {i} does not score highest on its class")
+            off += any(over)
+        require(name == "joint separable" or off, "every row scores the same on all classes")
+
+class Coefficients:
+    """What becomes of the coefficients of a maximum-likelihood fit: coordinates are the bias, then the columns,
+    block by block for the classes but the last. C is the cone of all w with z·w >= 0 for every row."""
+    def __init__(self, checker, claim, joint):
+        self.checker, self.e, self.joint = checker, claim["estimates"], joint
+        self.classes, self.size = self.e.get("classes", []), len(checker.columns)
+        right = sorted(self.classes) == sorted(set(checker.labels)) and len(self.classes) > 1
+        require(right if joint else not self.classes, "the classes are not those of the data")
+        self.signs = list(map(bool, checker.parts)) if joint else checker.signs(claim)
+        self.blocks = max(len(self.classes) - 1, 1)
+        self.rows = [i for i, sign in enumerate(self.signs) if sign]
+    def block(self, row, block, factor):
+        require(row < len(self.signs) and self.signs[row], f"row {row} does not take part")
+        shift = block * self.size + self.checker.bias
+        values = self.checker.rows[row].items() if block < self.blocks else ()
+        return {shift + j: factor * x for j, x in values}
+    def stacked(self, row, against):
+        """z of a row; for all classes at once, of a row against a class."""
+        if not self.joint:
+            require(against is None, f"row {row} is against a class")
+            return self.block(row, 0, self.signs[row] if row < len(self.signs) else 0)
+        require(row < len(self.signs) and against in self.classes, f"row {row} is against no class")
+        own, other = self.classes.index(self.checker.labels[row]), self.classes.index(against)
+        require(own != other, f"row {row} is against its own class")
+        return self.block(row, own, 1) | self.block(row, other, -1)
+    def vector(self, pairs, size, kept):
+        require(rising([c for c, _ in pairs] + [size]), "a vector is out of order or out of range")
+        vector = {c: ratio(x) for c, x in pairs if ratio(x)}
+        require(set(vector) <= kept, "a vector has a part in an aliased column")
+        return vector
+    def total(self, multiples, negative=()):
+        """Σ factor z, and its rows; factors may be negative only on rows that are listed."""
+        keys, total = [(m["row"], m.get("against")) for m in multiples], {}
+        require(len(set(keys)) == len(keys), "a row stands twice")
+        for key, m in zip(keys, multiples):
+            factor = integer(m["factor"])
+            require(factor > 0 or factor < 0 and key in negative, "a factor has the wrong sign")
+            for c, x in self.stacked(*key).items():
+                total[c] = total.get(c, 0) + factor * x
+        return {c: x for c, x in total.items() if x}, keys
+    def check(self):
+        e, size = self.e, self.size
+        names = self.classes[:-1] or [None]
+        meant = [(name, None if column < 0 else column) for name in names for column in self.checker.columns]
+        listed = [(c.get("class"), c.get("column")) for c in e["coefficients"]]
+        require(listed == meant, "the coefficients are not those of the columns, in order")
+        words = [c["estimate"] for c in e["coefficients"]]
+        aliased = [word == "aliased" for word in words]
+        require(aliased == aliased[:size] * self.blocks, "a column is aliased in one class only")
+        first = [c for c in range(size) if not aliased[c]]
+        kept = {block * size + c for block in range(self.blocks) for c in first}
+        # Aliased columns are sums of those before, and no others are.
+        shown = set()
+        for pairs in e.get("relations", []):
+            n = self.vector(pairs, size, set(range(size)))
+            require(n and aliased[max(n)], "a relation is about no aliased column")
+            shown.add(max(n))
+            require(not any(dot(self.block(i, 0, 1), n) for i in self.rows), "a row does not satisfy a relation")
+        for c in (c for c in range(size) if aliased[c] and c not in shown):
+            require(sum(k < c for k in first) >= len(self.rows), f"coordinate {c} is not shown to be aliased")
+        rows = [self.block(i, 0, 1) for i in dict.fromkeys(e["independent"])]
+        right = len(rows) == len(e["independent"]) == len(first)
+        require(right and rank([[row.get(c, 0) for c in first] for row in rows]) == len(first),
+                "the independent rows are not independent, or too few")
+        # The tied rows, all that is orthogonal to them, and the directions.
+        tied = e.get("tied", [])
+        require(len(tied) <= 2 * self.blocks * size, "there are too many tied rows")
+        total, keys = self.total(tied)
+        require(not total and all(integer(m["factor"]) > 0 for m in tied), "the tied rows do not add up to 0")
+        complement = [self.vector(pairs, size * self.blocks, kept) for pairs in e.get("complement", [])]
+        if complement or "finite" in words:
+            rows, order = [self.stacked(*key) for key in keys], sorted(kept)
+            right = not any(dot(row, n) for row in rows for n in complement)
+            dense = lambda vectors: [[v.get(c, 0) for c in order] for v in vectors]
+            right = right and rank(dense(complement)) == len(complement)
+            require(right and rank(dense(rows)) + len(complement) == len(kept), "the complement is another")
+        directions = [self.vector(pairs, size * self.blocks, kept) for pairs in e.get("directions", [])]
+        others = lambda i: [name for name in self.classes if name != self.checker.labels[i]] or [None]
+        for w in directions:
+            right = all(dot(self.stacked(i, other), w) >= 0 for i in self.rows for other in others(i))
+            require(right, "a row is on the wrong side of a direction")
+        for c, coefficient in enumerate(e["coefficients"]):
+            estimate, evidence = coefficient["estimate"], coefficient.get("combination", [])
+            sign = {"+inf": 1, "-inf": -1}.get(estimate)
+            signs = {(w.get(c, 0) > 0) - (w.get(c, 0) < 0) for w in directions}
+            require(sign or not evidence, f"coefficient {c} has a combination without need")
+            if sign:
+                total, _ = self.total(evidence, keys)
+                right = {k for k in total if k in kept} == {c} and total[c] * sign > 0 and sign in signs
+            else:
+                right = {"finite": not any(c in n for n in complement), "undetermined": {1, -1} <= signs}.get(estimate, True)
+            require(right, f"coefficient {c} is not shown to be {estimate}")
 
 # --- Optimal. Any dual point bounds every model; what is irrational has 50 digits and is rounded outwards.
 SLACK = Fraction(1, 10**40)
@@ -600,7 +725,10 @@ class Optimal:
         weights, limits, scale = dict(o.get("class-weights", [])), o.get("limits", []), o.get("scale", [])
         right = len(weights) == len(o.get("class-weights", [])) and set(weights) <= set(names)
         require(right and len(set(names)) == len(names) > 1, "classes or their weights stand twice or nowhere")
-        right = all(x == 0 or in_range(x) for x in (o["l1"], o["l2"])) and (o["l1"] or o["l2"] or limits)
+        right = all(x == 0 or in_range(x) for x in (o["l1"], o["l2"]))
+        self.correction = self.claimed["dual"].get("correction", [])
+        bare = not (o["l1"] or o["l2"] or limits)
+        right = right and bare == bool(self.correction) and (not bare or o["loss"] == "logistic" and o["intercept"] != "penalised")
         require(right and all(map(in_range, [o["c"], *weights.values(), *scale])), "a factor is out of range")
         width = checker.width
         right = len(scale) in (0, width) and rising([limit["column"] for limit in limits] + [width])
@@ -649,6 +777,24 @@ class Optimal:
                 right = (least is None or w >= least) and (most is None or w <= most)
                 require(right, f"the weight of column {column} is beyond its limits")
         return sum(self.value(j, plane.get(j, Fraction(0))) for plane in planes for j in self.penalised())
+    def corrected(self, alpha):
+        """The point with the sums 0 over all columns: the multipliers of the correction rows solve for them."""
+        columns = [-1] * (self.intercept == "free") + list(range(self.checker.width))
+        rows, g = self.correction, self.sums((i, self.own[i] * a) for i, a in alpha.items())
+        right = rising(rows) and set(rows) <= set(self.rows) and len(rows) == len(columns)
+        require(right, "the correction rows are not rising, not there, or too few")
+        system = [[self.own[i] * self.checker.rows[i].get(j, Fraction(0)) for i in rows] + [-g[j]] for j in columns]
+        for step in range(len(rows)):
+            pivot = next((k for k in range(step, len(rows)) if system[k][step]), None)
+            require(pivot is not None, "the correction rows are not independent")
+            system[step], system[pivot] = system[pivot], system[step]
+            for k in range(len(rows)):
+                if k != step and system[k][step]:
+                    factor = system[k][step] / system[step][step]
+                    system[k] = [x - factor * y for x, y in zip(system[k], system[step])]
+        alpha = alpha | {i: alpha[i] + system[k][-1] / system[k][k] for k, i in enumerate(rows)}
+        require(all(0 <= alpha[i] <= self.c[i] for i in rows), "a corrected multiplier is out of its domain")
+        return alpha
     def listed(self, field):
         rows = [row for row, _ in self.claimed["dual"].get(field, [])]
         require(rising(rows) and set(rows) <= set(self.rows), "rows of the dual point are not rising or not there")
@@ -685,6 +831,7 @@ class Optimal:
         alpha |= {i: binary64(a) for i, a in self.listed("alpha").items()}
         top = lambda i: Fraction(1e100) if self.loss == "squared-hinge" else self.c[i]
         require(all(0 <= a <= top(i) for i, a in alpha.items()), "a multiplier is out of its domain")
+        alpha = self.corrected(alpha) if self.correction else alpha
         weight = {s: sum(a for i, a in alpha.items() if self.own[i] == s) for s in (1, -1)}
         light = min(weight.values())
         def bound(tilt={}):
@@ -975,7 +1122,9 @@ def main(paths):
             require(name != "unproved", claim.get("reason"))
             require(number not in against, against.get(number))
             checker = checker or Checker(file, labels, parts, rows, width)
-            if claim["claim"] in ("stationary", "counts"):
+            if claim["claim"] == "coefficients":
+                Coefficients(checker, claim, name != "coefficients").check()
+            elif claim["claim"] in ("stationary", "counts"):
                 model = Fitted(checker, claim, name.startswith("joint"), products(file.get("basis"), width))
                 (model.stationary if claim["claim"] == "stationary" else model.counts)(claim)
             elif claim["claim"] == "optimal":

@@ -106,7 +106,7 @@ class Test(unittest.TestCase):
                                capture_output=True, check=True)
                 case = Case(f"margins of {name}", json.loads(path.read_text()), data.read_bytes(), ".csv")
             self.assertEqual([claim["claim"] for claim in case.certificate["claims"]],
-                             ["separable", "margin", "geometric-margin"])
+                             ["separable", "margin", "geometric-margin", "coefficients"])
             self.settle(case, True)
             for k in (1, 2):
                 p, q = case.certificate["claims"][k]["gamma2"].split("/")
@@ -129,8 +129,8 @@ class Accepted(Test):
         for case in cases():
             names |= {checker.full_name(claim) for claim in case.certificate["claims"]}
             (self.refuse if case.name == "unproved" else self.accept)(case)
-        names |= {checker.full_name(claim) for folder in ("optimal", "fitted") for case in cases(FOLDER / folder)
-                  for claim in case.certificate["claims"]}
+        for folder in ("optimal", "fitted", "format-2"):
+            names |= {checker.full_name(claim) for case in cases(FOLDER / folder) for claim in case.certificate["claims"]}
         self.assertEqual(names, set(checker.CLAIMS), "every kind of claim has a certificate")
 
     def test_the_form_of_the_data_does_not_matter(self):

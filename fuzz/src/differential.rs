@@ -3,9 +3,9 @@
 //! A table has up to seven rows of one or two whole numbers from −3 to 3 and two classes. Whether a plane
 //! separates it is decided by eliminating one weight after the other (Fourier and Motzkin) in whole numbers.
 
+use linsep::Dataset;
 use linsep::proof::{Claim, Finding, check_claim};
 use linsep::verdict::{Judge, Verdict};
-use linsep::{Dataset, Features};
 
 /// Rows, their sides, and whether planes have a bias.
 struct Table {
@@ -94,7 +94,8 @@ pub(crate) fn verdict(bytes: &[u8]) {
     let expected = has_strict_plane(table.signed());
     assert_eq!(decision.verdict == Verdict::Separable, expected, "{:?}", table.rows);
     assert!(decision.verdict != Verdict::Undecided && decision.verdict != Verdict::Inseparable);
-    let finding = check_claim(&decision.claim, &*judge.data, &judge.data.reading_field(), table.bias, 1);
+    let finding =
+        check_claim(&decision.claim, &*judge.data, &judge.data.reading_field(), table.bias, 1);
     assert!(matches!(finding, Finding::Holds(_)), "{finding:?}");
 }
 
@@ -136,5 +137,9 @@ pub(crate) fn checker(bytes: &[u8]) {
 }
 
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
-    (0..32u8).map(|head| (0..40u8).map(|k| if k == 0 { head } else { k.wrapping_mul(head ^ 37) }).collect()).collect()
+    (0..32u8)
+        .map(|head| {
+            (0..40u8).map(|k| if k == 0 { head } else { k.wrapping_mul(head ^ 37) }).collect()
+        })
+        .collect()
 }

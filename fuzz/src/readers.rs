@@ -23,8 +23,8 @@ fn options(bytes: &[u8], format: Format) -> (ReadOptions, &[u8]) {
     options.format = format;
     options.max_memory = Some(MEMORY);
     options.threads = 1 + usize::from(first & 1);
-    options.missing =
-        [Missing::Error, Missing::DropRow, Missing::Mean, Missing::Zero][usize::from(first >> 1 & 3)];
+    options.missing = [Missing::Error, Missing::DropRow, Missing::Mean, Missing::Zero]
+        [usize::from(first >> 1 & 3)];
     if first & 8 > 0 {
         options.categorical = Categorical::OneHot;
     }
@@ -106,7 +106,8 @@ pub(crate) fn model(bytes: &[u8]) {
 
 pub(crate) fn certificate(bytes: &[u8]) {
     let Ok(file) = CertificateFile::from_json(bytes) else { return };
-    let again = CertificateFile::from_json(file.to_json().as_bytes()).expect("what was read is written");
+    let again =
+        CertificateFile::from_json(file.to_json().as_bytes()).expect("what was read is written");
     assert_eq!(again, file);
     let table = "a,b,label\n0,0,0\n0,1,0\n1,0,0\n1,1,1\n";
     let data = read_from(table.as_bytes(), "table", &ReadOptions::default()).unwrap().data;
@@ -143,9 +144,7 @@ pub(crate) fn foreign(bytes: &[u8]) {
 pub(crate) fn expressions(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let _ = text.parse::<BasisSpec>();
-    if let Ok(rate) = text.parse::<linsep::engine::rate::Rate>() {
-        let _ = rate.to_string();
-    }
+    let _ = text.parse::<linsep::engine::rate::Rate>();
     for recipe in linsep::recipe::ALL {
         for parameter in recipe.parameters {
             let mut settings = linsep::recipe::Settings::default();
@@ -235,8 +234,21 @@ pub(crate) fn foreign_models() -> Vec<Vec<u8>> {
 
 pub(crate) fn words() -> Vec<Vec<u8>> {
     let words = [
-        "poly:2", "rbf:3,0.5", "x1*x2", "x1^2*x3,x2", "1/k", "0.5/sqrt(k)", "inv:0.1", "halve:3", "none", "x1=0.1",
-        "x1=-1,x2=2", "1e-3", "auto", "clean-window:5", "below:0.1",
+        "poly:2",
+        "rbf:3,0.5",
+        "x1*x2",
+        "x1^2*x3,x2",
+        "1/k",
+        "0.5/sqrt(k)",
+        "inv:0.1",
+        "halve:3",
+        "none",
+        "x1=0.1",
+        "x1=-1,x2=2",
+        "1e-3",
+        "auto",
+        "clean-window:5",
+        "below:0.1",
     ];
     words.iter().map(|word| word.as_bytes().to_vec()).collect()
 }

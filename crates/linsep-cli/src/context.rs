@@ -5,6 +5,7 @@ use crate::heap;
 use crate::system;
 use crate::units;
 use clap::ArgMatches;
+use linsep::data::cancel;
 use linsep::{Error, Result};
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -109,10 +110,20 @@ fn catch_signals() -> Arc<AtomicBool> {
         if flag.swap(true, Ordering::Relaxed) || IMMEDIATE.load(Ordering::Relaxed) {
             system::end(130);
         }
+        give_up_soon();
     });
     // Without a handler a signal ends the program at once, as it would anyway.
     drop(caught);
     stop
+}
+
+/// Work that is told to stop has this long to come to an end in good order; then it is given up where it
+/// stands.
+const GRACE: Duration = Duration::from_millis(300);
+
+fn give_up_soon() {
+    std::thread::sleep(GRACE);
+    cancel::request();
 }
 
 /// Whether the first signal ends the program at once, because there is nothing to save.
@@ -136,6 +147,7 @@ fn watch_time(limit: Duration, stop: Arc<AtomicBool>) -> Result<()> {
         if !stop.load(Ordering::Relaxed) {
             TIMED_OUT.store(true, Ordering::Relaxed);
             stop.store(true, Ordering::Relaxed);
+            give_up_soon();
         }
     };
     let started = std::thread::Builder::new().stack_size(1 << 16).spawn(watch);

@@ -17,6 +17,8 @@ mod units;
 
 use context::Context;
 use exit::Failure;
+use linsep::Error;
+use linsep::data::cancel;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -51,5 +53,7 @@ fn run() -> Result<ExitCode, Failure> {
         output::print(args::FIRST_SCREEN)?;
         return Ok(ExitCode::SUCCESS);
     };
-    commands::run(name, matches, &context)
+    // Work that is given up in the middle has no result.
+    let ended = cancel::catch(|| commands::run(name, matches, &context));
+    ended.unwrap_or_else(|| Err(Error::Interrupted.into()))
 }

@@ -7,6 +7,7 @@
 //!
 //! Reference: Higham, Accuracy and Stability of Numerical Algorithms, 10.3.
 
+use linsep_data::cancel;
 use linsep_kernels as kernel;
 
 /// A factorisation A = L Lᵀ of the columns that were taken.
@@ -38,6 +39,7 @@ impl Factor {
         let smallest = Factor::smallest_pivot(width);
         let mut condition = 1.0;
         while !left.is_empty() {
+            cancel::check();
             let mut at = 0;
             for k in 1..left.len() {
                 if rest[left[k]] > rest[left[at]] {

@@ -30,6 +30,7 @@ use crate::input;
 use crate::output::{counted, note};
 use crate::spelling::spelled;
 use clap::ArgMatches;
+use linsep::data::cancel;
 use linsep::data::read::ReadResult;
 use linsep::{Dataset, Error};
 use std::process::ExitCode;
@@ -42,10 +43,11 @@ pub(crate) fn run(
 ) -> Result<ExitCode, Failure> {
     context.files.note(matches)?;
     match name {
-        "separable" => separable::run(matches, context),
+        // These two have something to say or to save however they are stopped.
+        "separable" => cancel::shield(|| separable::run(matches, context)),
         "verify" => verify::run(matches, context),
         "certify" => certify::run(matches, context),
-        "train" => train::run(matches, context),
+        "train" => cancel::shield(|| train::run(matches, context)),
         "predict" => predict::run(matches, context),
         "evaluate" => evaluate::run(matches, context),
         "show" => show::run(matches, context),
@@ -68,7 +70,8 @@ pub(crate) fn run(
 
 /// Reads the data of a command and keeps rejected rows apart if asked to.
 fn read_data(matches: &ArgMatches, context: &Context) -> Result<ReadResult, Failure> {
-    let result = input::source(matches, context)?.read(None)?;
+    let source = input::source(matches, context)?;
+    let result = cancel::catch(|| source.read(None)).unwrap_or(Err(Error::Interrupted))?;
     tell_about(&result, matches, context)?;
     Ok(result)
 }

@@ -14,6 +14,7 @@ mod flips;
 mod gate;
 mod geometry;
 mod hard_margin;
+mod limits;
 mod margin;
 mod old_models;
 mod one_pass;

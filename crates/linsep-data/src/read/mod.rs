@@ -9,6 +9,7 @@ mod chunk;
 pub(crate) mod collect;
 pub(crate) mod csv;
 mod glob;
+mod long;
 mod options;
 mod parts;
 mod pipeline;

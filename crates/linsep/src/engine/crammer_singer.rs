@@ -26,6 +26,7 @@
 use super::compact::Compact;
 use super::joint::{Joint, Lines, Measured, Mixing, merge};
 use crate::objective::{Gap, Intercept};
+use linsep_data::cancel;
 use linsep_data::matrix::panel::{Decoder, PanelRows, Real, Scratch};
 use linsep_data::matrix::with_rows;
 use linsep_data::parallel::parallel_map;
@@ -313,6 +314,7 @@ impl<T: Real> Descent<T> {
         let (mut scores, mut aims) = (vec![T::ZERO; stride], vec![T::ZERO; stride]);
         let mut moved = 0;
         for &i in order {
+            cancel::check();
             let i = i as usize;
             let own = joint.own[i] as usize;
             let (columns, values) = match self.rows.row(i) {

@@ -25,6 +25,7 @@ use crate::engine::permuted::PermutedObjective;
 use crate::loss::Loss;
 use crate::model::Plane;
 use crate::objective::{Gap, Intercept, Objective, Sides};
+use linsep_data::cancel;
 use linsep_data::matrix::{CodeRows, Rows, with_rows};
 use linsep_data::rng::{Purpose, Stream};
 use std::sync::{Arc, OnceLock};
@@ -282,6 +283,7 @@ impl Dual {
         let (above, below) = self.bounds;
         let mut kept = 0;
         for at in 0..self.active.len() {
+            cancel::check();
             self.prefetch(objective, rows, at);
             let i = self.active[at] as usize;
             let (cost, alpha) = (objective.costs[i], self.alpha[i]);

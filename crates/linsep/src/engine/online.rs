@@ -408,16 +408,11 @@ impl Online {
     }
 
     fn model_of(&self, planes: Vec<Plane>) -> LinearModel {
-        LinearModel {
-            planes,
-            rule: match self.which {
-                Planes::One(_) => crate::model::Rule::Sign,
-                Planes::Joint => crate::model::Rule::ArgMax,
-            },
-            link: Link::None,
-            classes: self.task.data.classes().to_vec(),
-            input: self.task.data.input().clone(),
-        }
+        let rule = match self.which {
+            Planes::One(_) => crate::model::Rule::Sign,
+            Planes::Joint => crate::model::Rule::ArgMax,
+        };
+        LinearModel::of(&self.task.data, planes, rule, Link::None)
     }
 
     /// The planes averaged over all visits: a step at visit t is part of the planes after it, so

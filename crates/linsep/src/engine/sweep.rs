@@ -15,6 +15,7 @@ use crate::engine::permuted::PermutedObjective;
 use crate::loss::Loss;
 use crate::model::Plane;
 use crate::objective::{Gap, Intercept};
+use linsep_data::cancel;
 use linsep_data::matrix::profile::power_of_ten;
 use linsep_data::parallel::parallel_map;
 use linsep_data::rng::{Purpose, Stream};
@@ -216,6 +217,7 @@ where
         // Weights that no cache of a core holds are asked for some visits ahead.
         let far = size_of_val(&self.weights[..]) > 1 << 20;
         for run in runs {
+            cancel::check();
             let start = run as usize * RUN;
             let end = (start + RUN).min(self.order.len());
             for at in start..end {

@@ -24,6 +24,7 @@ use crate::density::Density;
 use crate::model::LinearModel;
 use ability::{BoundsMargin, BoundsObjective, CarriesOn, Generates, Seeks, Traces, WarmStarts};
 use linsep_data::Dataset;
+use linsep_data::cancel;
 use linsep_data::error::{Error, Result};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -359,7 +360,9 @@ impl Fit {
         }
         let certificate = match task.data.unprovable() {
             Some(reason) => Certificate::unproved(reason),
-            None => training.certificate(),
+            None => cancel::catch(|| training.certificate()).unwrap_or_else(|| {
+                Certificate::unproved("the run was stopped before there was a proof")
+            }),
         };
         Ok(Fit {
             model: training.model(),

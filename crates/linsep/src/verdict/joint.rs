@@ -7,6 +7,7 @@
 
 use super::signed::Signed;
 use super::simplex::{Exactly, decide as decide_exactly};
+use super::stacked::Stacked;
 use super::{Decision, Judge, Limit, Verdict};
 use crate::engine::perceptron::Perceptron;
 use crate::model::Plane;
@@ -27,17 +28,33 @@ const MAX_EXACT: usize = 4000;
 pub(crate) fn decide(judge: &Judge, pairs: &[Decision], stop: &dyn Fn() -> bool) -> Decision {
     let mut passes = 0;
     let mut exact = 0;
-    let claim = from_pairs(judge, pairs)
-        .or_else(|| by_perceptron(judge, stop, &mut passes))
-        .or_else(|| exactly(judge, stop, &mut exact));
-    let started = (judge.clock)();
-    let checked = claim.filter(|claim| {
-        check_claim(claim, judge.data.as_ref(), &judge.reading(), judge.bias, judge.threads).holds()
-    });
-    let proving = (judge.clock)() - started;
+    let mut proving = 0.0;
+    let mut checked = |claim: &Claim| {
+        let started = (judge.clock)();
+        let data = judge.data.as_ref();
+        let holds = check_claim(claim, data, &judge.reading(), judge.bias, judge.threads).holds();
+        proving += (judge.clock)() - started;
+        holds
+    };
+    let stacked = judge.joint_kind.then(|| Stacked::new(judge)).flatten();
+    let told = stacked.and_then(|stacked| stacked.decide(stop)).filter(|(_, claim)| checked(claim));
+    let (stacked, claim) = match told {
+        Some((decision, claim)) => {
+            (passes, exact) = (decision.passes, decision.exact_decisions);
+            (Some(Box::new(decision)), Some(claim))
+        }
+        None => {
+            let claim = from_pairs(judge, pairs)
+                .or_else(|| by_perceptron(judge, stop, &mut passes))
+                .or_else(|| exactly(judge, stop, &mut exact));
+            (None, claim.filter(&mut checked))
+        }
+    };
     let mut limit = None;
-    let (verdict, claim) = match checked {
+    let (verdict, claim) = match claim {
         Some(claim @ Claim::JointSeparable { .. }) => (Verdict::Separable, claim),
+        Some(claim @ Claim::JointTouching { .. }) => (Verdict::Touching, claim),
+        Some(claim @ Claim::JointOverlapping { .. }) => (Verdict::Overlapping, claim),
         Some(claim) => (Verdict::Inseparable, claim),
         None => {
             let reached = if stop() { Limit::Stopped } else { Limit::Search };
@@ -52,6 +69,8 @@ pub(crate) fn decide(judge: &Judge, pairs: &[Decision], stop: &dyn Fn() -> bool)
         refutation: Vec::new(),
         blend: Vec::new(),
         escape: None,
+        face: Vec::new(),
+        stacked,
         limit,
         cycle: None,
         passes,

@@ -25,7 +25,7 @@ use linsep_proof::{Claim, ExactNumber, ExactPlane, ReadingField, Weighted, check
 const FEW_NUMBERS: usize = 1000;
 
 /// Beyond this many numbers the exact method alone would take too long.
-const MANY_NUMBERS: usize = 200_000;
+pub(crate) const MANY_NUMBERS: usize = 200_000;
 
 /// Beyond this many numbers the whole rows take too much memory.
 const MOST_NUMBERS: usize = 8_000_000;
@@ -35,6 +35,8 @@ pub(crate) struct Refined {
     pub(crate) verdict: Verdict,
     pub(crate) claim: Claim,
     pub(crate) escape: Option<Escape>,
+    /// Tied rows that span all of them, with their weights, where the rows touch.
+    pub(crate) face: Vec<(usize, IBig)>,
     pub(crate) work: EffortSpent,
 }
 
@@ -60,9 +62,22 @@ pub(crate) fn refine(
     };
     work.proving = proving;
     match found {
-        Some((verdict, claim, escape)) => Refined { verdict, claim, escape, work },
-        None => Refined { verdict: Verdict::Inseparable, claim, escape: None, work },
+        Some(Found { verdict, claim, escape, face }) => {
+            Refined { verdict, claim, escape, face, work }
+        }
+        None => {
+            let (verdict, face) = (Verdict::Inseparable, Vec::new());
+            Refined { verdict, claim, escape: None, face, work }
+        }
     }
+}
+
+/// A kind and its proof.
+struct Found {
+    verdict: Verdict,
+    claim: Claim,
+    escape: Option<Escape>,
+    face: Vec<(usize, IBig)>,
 }
 
 fn kind_of(
@@ -71,7 +86,7 @@ fn kind_of(
     effort: &Effort<'_>,
     work: &mut EffortSpent,
     holds: &mut dyn FnMut(&Claim) -> bool,
-) -> Option<(Verdict, Claim, Option<Escape>)> {
+) -> Option<Found> {
     let numbers = view.len().saturating_mul(view.dimension());
     let floats_first = numbers > FEW_NUMBERS;
     for floats in [true, false] {
@@ -87,10 +102,19 @@ fn kind_of(
         let Some(proposal) = proposal else { continue };
         work.visits += view.len() as u64;
         if holds(&proposal) {
-            let touching = matches!(proposal, Claim::Touching { .. });
-            let verdict = if touching { Verdict::Touching } else { Verdict::Overlapping };
-            let escape = touching.then(|| reduction.escape());
-            return Some((verdict, proposal, escape));
+            let claim = proposal;
+            if !matches!(claim, Claim::Touching { .. }) {
+                let (escape, face) = (None, Vec::new());
+                return Some(Found { verdict: Verdict::Overlapping, claim, escape, face });
+            }
+            let escape = Some(reduction.escape());
+            reduction.thin_out();
+            return Some(Found {
+                verdict: Verdict::Touching,
+                claim,
+                escape,
+                face: reduction.balanced,
+            });
         }
     }
     None
@@ -133,7 +157,7 @@ impl<'b> Reduction<'b> {
                 return None;
             }
             let complement = self.complement();
-            let outside = self.outside(&complement);
+            let outside = projected(&self.whole.rows, &complement);
             if outside.is_empty() {
                 return self.overlapping(&complement);
             }
@@ -197,19 +221,6 @@ impl<'b> Reduction<'b> {
     fn complement(&self) -> Vec<Vec<IBig>> {
         let rows = self.rows_of(self.basis().into_iter().map(|k| self.balanced[k].0));
         orthogonal_complement(&rows, self.whole.rows[0].len())
-    }
-
-    /// Rows outside the span, projected on its complement; equal projections once.
-    fn outside(&self, complement: &[Vec<IBig>]) -> Vec<(usize, Vec<IBig>)> {
-        let mut seen = std::collections::HashSet::new();
-        let mut outside = Vec::new();
-        for (at, row) in self.whole.rows.iter().enumerate() {
-            let projected: Vec<IBig> = complement.iter().map(|n| dot(row, n)).collect();
-            if projected.iter().any(|x| *x != IBig::ZERO) && seen.insert(projected.clone()) {
-                outside.push((at, projected));
-            }
-        }
-        outside
     }
 
     /// Adds rows of which a positive combination lies in the span, and balances them all.
@@ -385,8 +396,21 @@ impl<'b> Reduction<'b> {
     }
 }
 
-/// The exact method on a growing set of vectors.
-fn decide_growing(
+/// Rows outside of a span, projected on its complement; equal projections once.
+pub(crate) fn projected(rows: &[Vec<IBig>], complement: &[Vec<IBig>]) -> Vec<(usize, Vec<IBig>)> {
+    let mut seen = std::collections::HashSet::new();
+    let mut outside = Vec::new();
+    for (at, row) in rows.iter().enumerate() {
+        let projected: Vec<IBig> = complement.iter().map(|n| dot(row, n)).collect();
+        if projected.iter().any(|x| *x != IBig::ZERO) && seen.insert(projected.clone()) {
+            outside.push((at, projected));
+        }
+    }
+    outside
+}
+
+/// The exact method on a growing set of vectors; the last is in it from the start.
+pub(crate) fn decide_growing(
     vectors: &[(usize, Vec<IBig>)],
     dimension: usize,
     effort: &Effort<'_>,
@@ -396,6 +420,9 @@ fn decide_growing(
     let step = (vectors.len() / batch).max(1);
     let mut active: Vec<usize> = (0..vectors.len()).step_by(step).take(2 * batch).collect();
     let mut is_active = vec![false; vectors.len()];
+    if let Some(last) = vectors.len().checked_sub(1).filter(|last| !active.contains(last)) {
+        active.push(last);
+    }
     active.iter().for_each(|&j| is_active[j] = true);
     loop {
         work.exact += 1;

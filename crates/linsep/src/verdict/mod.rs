@@ -7,6 +7,7 @@
 
 pub(crate) mod active;
 mod bounds;
+mod coefficients;
 mod column_scan;
 mod complement;
 mod conflict;
@@ -28,14 +29,17 @@ mod precondition;
 mod proposal;
 mod rank;
 mod ratio;
+mod recession;
 mod search;
 mod signed;
 mod simplex;
 mod span;
+mod stacked;
 #[doc(hidden)]
 pub mod violators;
 pub(crate) mod widest;
 
+pub use coefficients::Coefficients;
 pub use cycling::Cycle;
 pub use logistic::Logistic;
 pub use margin::Margin;
@@ -49,6 +53,7 @@ pub use crate::claim::planes::problem_of;
 pub use crate::claim::separating::separable;
 use dashu_int::IBig;
 use linsep_data::Dataset;
+use linsep_data::cancel;
 use linsep_data::error::{Code, Error, Place, Result};
 use linsep_proof::{Certificate, Claim, Question, ReadingField, Scheme, Weighted, check_claim};
 use search::{Answer, Effort, Search};
@@ -100,6 +105,10 @@ pub struct Decision {
     blend: Vec<(usize, f64)>,
     /// What a logistic fit would lose itself in, where the answer is touching.
     pub escape: Option<Escape>,
+    /// (row of the question, weight) of tied rows that span all of them, where the answer is touching.
+    face: Vec<(usize, IBig)>,
+    /// The decision on Kesler's vectors, where all classes at once were told apart further.
+    stacked: Option<Box<Decision>>,
     /// Why there is no answer, where it is undecided.
     pub limit: Option<Limit>,
     /// What the run of the perceptron did, where it was asked ([`Method::Cycling`]).
@@ -110,6 +119,25 @@ pub struct Decision {
     pub exact_decisions: u64,
     /// Seconds in the checker, by the judge's clock.
     pub proving: f64,
+}
+
+impl Decision {
+    /// A question whose search was given up in the middle.
+    fn given_up(problem: Option<Question>) -> Decision {
+        Decision {
+            problem,
+            verdict: Verdict::Undecided,
+            claim: Claim::Unproved { reason: Limit::Stopped.words().to_owned() },
+            refutation: Vec::new(),
+            blend: Vec::new(),
+            escape: None,
+            limit: Some(Limit::Stopped),
+            cycle: None,
+            passes: 0,
+            exact_decisions: 0,
+            proving: 0.0,
+        }
+    }
 }
 
 /// How two-class questions are decided.
@@ -196,7 +224,9 @@ impl Decision {
             Claim::Inseparable { witness, .. }
             | Claim::Touching { witness, .. }
             | Claim::Overlapping { witness, .. } => witness.len(),
-            Claim::JointInseparable { witness } => witness.len(),
+            Claim::JointInseparable { witness }
+            | Claim::JointTouching { witness, .. }
+            | Claim::JointOverlapping { witness, .. } => witness.len(),
             _ => 0,
         }
     }
@@ -223,6 +253,8 @@ pub struct Judge {
     pub bias: bool,
     /// Whether inseparable rows are told apart further; by default with at most 500 columns.
     pub kind: bool,
+    /// The same for all classes at once; by default while (K − 1)·D is at most 500.
+    pub joint_kind: bool,
     /// How two-class questions are decided; `joint` is always searched.
     pub by: Method,
     /// Threads; never changes an answer.
@@ -236,6 +268,7 @@ linsep_proof::setters! {
         with_data => data: Arc<Dataset>,
         with_bias => bias: bool,
         with_kind => kind: bool,
+        with_joint_kind => joint_kind: bool,
         with_by => by: Method,
         with_threads => threads: usize,
         with_clock => clock: fn() -> f64,
@@ -247,7 +280,9 @@ impl Judge {
     pub fn new(data: impl Into<Arc<Dataset>>) -> Judge {
         let data = data.into();
         let kind = data.n_features() <= 500;
-        Judge { data, bias: true, kind, by: Method::Search, threads: 1, clock: || 0.0 }
+        let blocks = data.n_classes().saturating_sub(1);
+        let joint_kind = blocks.saturating_mul(data.n_features() + 1) <= 500;
+        Judge { data, bias: true, kind, joint_kind, by: Method::Search, threads: 1, clock: || 0.0 }
     }
 
     /// One class against all others. `stop` is asked now and then; true ends the search.
@@ -277,11 +312,16 @@ impl Judge {
     /// on pairs of classes that are known already; one that is not separable settles the question.
     pub fn joint(&self, pairs: &[Decision], stop: &dyn Fn() -> bool) -> Result<Decision> {
         self.provable()?;
-        Ok(joint::decide(self, pairs, stop))
+        let decision = cancel::catch(|| joint::decide(self, pairs, stop));
+        Ok(decision.unwrap_or_else(|| Decision::given_up(None)))
     }
 
     /// What is proved of the largest margin of a plane of unit length (w, b): one more pass.
     pub fn margin(&self, decision: &Decision) -> Interval {
+        cancel::catch(|| self.bounded_margin(decision)).unwrap_or_default()
+    }
+
+    fn bounded_margin(&self, decision: &Decision) -> Interval {
         let Some(problem) = &decision.problem else { return Interval::default() };
         let view = Signed::new(Arc::clone(&self.data), problem.clone(), self.bias);
         match decision.verdict {
@@ -299,19 +339,29 @@ impl Judge {
     /// What the answer means for a logistic fit without a penalty: whether one exists, and if not,
     /// what nothing bounds. `None` where the kind of the rows is not known.
     pub fn logistic(&self, decision: &Decision) -> Option<Logistic> {
-        logistic::meaning(self, decision)
+        cancel::catch(|| logistic::meaning(self, decision)).flatten()
+    }
+
+    /// What becomes of each coefficient of a logistic fit without a penalty, with a proof for each. `None`
+    /// where the kind of the rows is not known or there is too much data.
+    pub fn coefficients(
+        &self,
+        decision: &Decision,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<Coefficients> {
+        coefficients::of(self, decision, stop)
     }
 
     /// The point that the hulls of both sides share, where a witness proves that they do: (column,
     /// exact value as a decimal or a fraction) of the coordinates that are not 0.
     pub fn common_point(&self, decision: &Decision) -> Option<Vec<(u32, String)>> {
-        meeting::point(self, decision)
+        cancel::catch(|| meeting::point(self, decision)).flatten()
     }
 
     /// The rank of the rows (1, x) of a question, exact or not at all; `None` for all classes at once
     /// and for data that is too large.
     pub fn rank(&self, decision: &Decision, stop: &dyn Fn() -> bool) -> Option<Rank> {
-        rank::of(self, decision, stop)
+        cancel::catch(|| rank::of(self, decision, stop)).flatten()
     }
 
     /// How exact arithmetic understands the data.
@@ -343,6 +393,11 @@ impl Judge {
     }
 
     fn decide(&self, problem: Question, stop: &dyn Fn() -> bool) -> Result<Decision> {
+        let decision = cancel::catch(|| self.search(problem.clone(), stop));
+        decision.unwrap_or_else(|| Ok(Decision::given_up(Some(problem))))
+    }
+
+    fn search(&self, problem: Question, stop: &dyn Fn() -> bool) -> Result<Decision> {
         let view = Signed::new(Arc::clone(&self.data), problem.clone(), self.bias);
         if !view.signs.contains(&1) || !view.signs.contains(&-1) {
             let words = "one side of the question has no rows with a weight above 0";
@@ -356,7 +411,8 @@ impl Judge {
         let mut search = Search::new(view, self.reading(), self.kind);
         let answer = search.run(&effort);
         let (view, mut work) = (&search.view, search.work);
-        let (mut refutation, mut escape, mut limit) = (Vec::new(), None, None);
+        let (mut refutation, mut face) = (Vec::new(), Vec::new());
+        let (mut escape, mut limit) = (None, None);
         let (verdict, claim) = match answer {
             Answer::Proved(claim @ Claim::Separable { .. }) => (Verdict::Separable, claim),
             Answer::Proved(claim) => {
@@ -369,11 +425,18 @@ impl Judge {
                 match self.kind {
                     true if seen_at_once => (Verdict::Overlapping, claim),
                     true => {
-                        let refined = kind::refine(view, self.reading(), &effort, claim);
+                        let kept = claim.clone();
+                        let refine = || kind::refine(view, self.reading(), &effort, claim);
+                        let Some(refined) = cancel::catch(refine) else {
+                            // What is proved stays proved where the rest is given up.
+                            let (verdict, claim, limit) = (Verdict::Inseparable, kept, None);
+                            let open = Decision::given_up(Some(problem));
+                            return Ok(Decision { verdict, claim, refutation, limit, ..open });
+                        };
                         work.visits += refined.work.visits;
                         work.exact += refined.work.exact;
                         work.proving += refined.work.proving;
-                        escape = refined.escape;
+                        (escape, face) = (refined.escape, refined.face);
                         (refined.verdict, refined.claim)
                     }
                     false => (Verdict::Inseparable, claim),
@@ -395,6 +458,8 @@ impl Judge {
             refutation,
             blend: search.blend,
             escape,
+            face,
+            stacked: None,
             limit,
             cycle: None,
             passes,

@@ -3,6 +3,7 @@
 
 use dashu_int::{IBig, UBig};
 use linsep_data::Dataset;
+use linsep_data::cancel;
 use linsep_data::matrix::{Row, Rows, with_rows};
 use linsep_data::parallel::parallel_map;
 use linsep_proof::{Claim, Question, ReadingField, check_claim};
@@ -105,6 +106,7 @@ impl Signed {
 
     /// Calls `each` with the non-zero features of the k-th row, without its sign.
     pub(crate) fn for_each(&self, k: usize, scratch: &mut Vec<f64>, each: impl FnMut(u32, f64)) {
+        cancel::check();
         let row = self.rows[k] as usize;
         with_rows!(self.data.store(), rows => rows.row(row, scratch).for_each(each));
     }
@@ -117,6 +119,7 @@ impl Signed {
         scratch: &mut Vec<f64>,
         mut each: impl FnMut(u32, Exact),
     ) {
+        cancel::check();
         let row = self.rows[k] as usize;
         let raw = self.data.raw_store();
         let Some(basis) = &self.data.input().basis else {
@@ -202,16 +205,40 @@ impl Signed {
     /// The rows `chosen` as whole vectors over the coordinates in which any of them is not 0. Each
     /// coordinate is scaled by a positive number of its own, which changes no sum that is 0.
     pub(crate) fn whole_rows(&self, chosen: &[usize]) -> WholeRows {
-        let mut scratch = Vec::new();
-        let mut entries: Vec<Vec<(u32, Exact)>> = Vec::new();
-        for &k in chosen {
-            let mut row = Vec::new();
-            self.for_each_exact(k, &mut scratch, |column, exact| row.push((column, exact)));
-            entries.push(row);
-        }
+        let entries = self.exact_rows(chosen, |_| true);
         let mut columns: Vec<u32> = entries.iter().flatten().map(|(column, _)| *column).collect();
         columns.sort_unstable();
         columns.dedup();
+        self.whole_of(chosen, entries, columns)
+    }
+
+    /// The same over given columns, rising.
+    pub(crate) fn whole_rows_over(&self, chosen: &[usize], columns: &[u32]) -> WholeRows {
+        let entries = self.exact_rows(chosen, |column| columns.binary_search(&column).is_ok());
+        self.whole_of(chosen, entries, columns.to_vec())
+    }
+
+    fn exact_rows(&self, chosen: &[usize], wanted: impl Fn(u32) -> bool) -> Vec<Vec<(u32, Exact)>> {
+        let mut scratch = Vec::new();
+        let mut entries = Vec::new();
+        for &k in chosen {
+            let mut row = Vec::new();
+            self.for_each_exact(k, &mut scratch, |column, exact| {
+                if wanted(column) {
+                    row.push((column, exact));
+                }
+            });
+            entries.push(row);
+        }
+        entries
+    }
+
+    fn whole_of(
+        &self,
+        chosen: &[usize],
+        entries: Vec<Vec<(u32, Exact)>>,
+        columns: Vec<u32>,
+    ) -> WholeRows {
         let place = |column: u32| columns.binary_search(&column).unwrap_or(0);
         let mut scale = vec![(i32::MAX, i32::MAX); columns.len()];
         for (column, exact) in entries.iter().flatten() {
@@ -219,6 +246,7 @@ impl Signed {
             *two = (*two).min(exact.two);
             *five = (*five).min(exact.five);
         }
+        scale.iter_mut().filter(|scale| scale.0 == i32::MAX).for_each(|scale| *scale = (0, 0));
         let shift = usize::from(self.bias);
         let rows = entries.iter().zip(chosen).map(|(entries, &k)| {
             let mut row = vec![IBig::ZERO; columns.len() + shift];

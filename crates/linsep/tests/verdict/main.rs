@@ -1,10 +1,13 @@
 //! Verdicts: separable or not, margins, refusals of false claims.
 
 mod answers;
+mod coefficients;
+mod coefficients_refused;
 mod cycling;
 mod exhaustive;
 mod hard;
 mod joint;
+mod joint_kind;
 mod laws;
 mod logistic;
 mod margin;

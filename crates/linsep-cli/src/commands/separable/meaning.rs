@@ -2,11 +2,27 @@
 
 use super::rows::{name, place};
 use crate::output::{counted, grouped};
-use linsep::Dataset;
-use linsep::verdict::{Decision, Judge, Logistic, Rank, Verdict};
+use linsep::proof::Estimate;
+use linsep::verdict::{Coefficients, Decision, Judge, Logistic, Rank, Verdict};
+use linsep::{Dataset, printable};
 
 /// Names and rows that a line lists at most.
 const SHOWN: usize = 6;
+
+/// Coefficients that have a line each.
+const LINES: usize = 40;
+
+/// The line `softmax`, where all classes at once were told apart.
+pub(super) fn softmax(decision: &Decision) -> Option<&'static str> {
+    match decision.verdict {
+        _ if decision.problem.is_some() => None,
+        Verdict::Overlapping => Some("the maximum-likelihood fit of all classes at once exists"),
+        Verdict::Separable | Verdict::Touching => {
+            Some("no maximum-likelihood fit of all classes at once exists")
+        }
+        _ => None,
+    }
+}
 
 /// The line `logistic`, where the kind of the rows is known.
 pub(super) fn logistic(decision: &Decision, judge: &Judge) -> Option<String> {
@@ -37,6 +53,52 @@ pub(super) fn logistic(decision: &Decision, judge: &Judge) -> Option<String> {
         }
         _ => format!("{none}: nothing bounds the {of}; the others are finite"),
     })
+}
+
+/// The lines `coefficients`, where not all of them are finite.
+pub(super) fn coefficients(found: &Coefficients, data: &Dataset) -> Option<String> {
+    if found.list.iter().all(|(_, _, estimate)| *estimate == Estimate::Finite) {
+        return None;
+    }
+    let listed = &found.list[..found.list.len().min(LINES)];
+    let name = |class: &Option<String>, column: Option<u32>| match (class, &found.reference) {
+        (Some(class), Some(reference)) => {
+            let [class, reference] = [class, reference].map(|name| printable(name.as_bytes(), 20));
+            format!("{class} - {reference}  {}", named(data, column))
+        }
+        _ => named(data, column),
+    };
+    let names: Vec<String> = listed.iter().map(|(class, column, _)| name(class, *column)).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let pairs = names.iter().zip(listed);
+    let mut lines: Vec<String> = pairs
+        .map(|(name, (_, _, estimate))| format!("{name:width$}  {}", estimate.word()))
+        .collect();
+    if let more @ 1.. = found.list.len() - listed.len() {
+        lines.push(format!("and {} more, which --json lists", grouped(more as u64)));
+    }
+    for estimate in [Estimate::Undetermined, Estimate::Aliased] {
+        let there = found.list.iter().any(|(_, _, other)| *other == estimate);
+        lines.extend(legend(estimate).filter(|_| there).map(str::to_owned));
+    }
+    Some(lines.join("\n"))
+}
+
+fn named(data: &Dataset, column: Option<u32>) -> String {
+    column.map_or_else(|| "(bias)".to_owned(), |column| name(data, column))
+}
+
+/// What a word under `coefficients` means, where it is not plain.
+fn legend(estimate: Estimate) -> Option<&'static str> {
+    match estimate {
+        Estimate::Undetermined => {
+            Some("undetermined: +inf along some weak planes, -inf along others")
+        }
+        Estimate::Aliased => {
+            Some("aliased: a sum of what stands before it; its weight is fixed at 0")
+        }
+        _ => None,
+    }
 }
 
 fn nouns(count: usize) -> &'static str {

@@ -16,7 +16,7 @@ use crate::output::{Facts, print, print_json};
 use clap::ArgMatches;
 use linsep::data::basis::Basis;
 use linsep::proof::{Certificate, CertificateFile, DataIdentity, InputField};
-use linsep::verdict::{Decision, Judge, Method, Verdict, certificate};
+use linsep::verdict::{Coefficients, Decision, Judge, Method, Verdict, certificate};
 use linsep::{Error, Result as LinsepResult};
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
@@ -36,9 +36,14 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     judge.clock = seconds;
     judge.bias = matches.get_one::<String>("bias").is_none_or(|bias| bias == "on");
     judge.kind |= matches.get_flag("kind");
+    judge.joint_kind |= matches.get_flag("kind");
     judge.by = method(matches)?;
     let deciding = Instant::now();
     let mut asked = ask(matches, &judge, context)?;
+    // The only question, or all classes at once.
+    if let Some(last) = asked.all.last_mut().filter(|_| judge.by == Method::Search) {
+        last.coefficients = judge.coefficients(&last.decision, &|| context.stopped());
+    }
     let decide_seconds = deciding.elapsed().as_secs_f64();
     if let Some(constant) = constant {
         for timed in &mut asked.all {
@@ -53,6 +58,8 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         let mut certificate = certificate(&decisions);
         let margins = asked.all.iter().filter_map(|timed| timed.margins.as_ref());
         certificate.claims.extend(margins.flat_map(Margins::claims));
+        let coefficients = asked.all.iter().filter_map(|timed| timed.coefficients.as_ref());
+        certificate.claims.extend(coefficients.map(|found| found.claim.clone()));
         let file = file_of(&judge, certificate, &digest);
         path.write(|out| out.write_all(file.to_json().as_bytes()))?;
     }
@@ -118,6 +125,8 @@ struct Timed {
     seconds: f64,
     /// The margins, where they were asked for and it is separable.
     margins: Option<Margins>,
+    /// What becomes of each coefficient of a fit, of the last question.
+    coefficients: Option<Coefficients>,
 }
 
 impl Timed {
@@ -136,7 +145,8 @@ fn ask(matches: &ArgMatches, judge: &Judge, context: &Context) -> Result<Asked, 
     let timed = |decide: &dyn Fn() -> LinsepResult<Decision>| -> LinsepResult<Timed> {
         let started = Instant::now();
         let decision = decide()?;
-        Ok(Timed { decision, seconds: started.elapsed().as_secs_f64(), margins: None })
+        let seconds = started.elapsed().as_secs_f64();
+        Ok(Timed { decision, seconds, margins: None, coefficients: None })
     };
     let mut all = Vec::new();
     if let Some(pair) = matches.get_one::<String>("pair") {

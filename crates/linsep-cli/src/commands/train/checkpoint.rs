@@ -116,6 +116,12 @@ impl<'a> Keeper<'a> {
         Ok(None)
     }
 
+    /// Where the last checkpoint is that was written on the way.
+    pub(super) fn last(&self) -> Option<PathBuf> {
+        let to = self.checkpoints.to.as_ref().filter(|_| self.checkpoints.every.is_some());
+        to.map(|output| output.path().to_path_buf())
+    }
+
     fn write(&mut self, now: &dyn Training) -> Result<(), Error> {
         let Some(to) = &self.checkpoints.to else { return Ok(()) };
         self.base.run = self.saved(now);

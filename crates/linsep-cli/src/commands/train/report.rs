@@ -30,7 +30,8 @@ pub(super) struct Report<'a> {
     pub(super) input_line: String,
     pub(super) plan: &'a Plan,
     pub(super) fit: &'a Fit,
-    pub(super) evaluation: Evaluation,
+    /// None of a run that was stopped before its errors were counted.
+    pub(super) evaluation: Option<Evaluation>,
     pub(super) test: Option<Evaluation>,
     pub(super) validation: Option<CrossValidation>,
     pub(super) runs: Option<Runs>,
@@ -87,12 +88,15 @@ impl Report<'_> {
     pub(super) fn text(&self, context: &Context) -> String {
         let mut facts = Facts::default();
         facts.add(&self.file, &self.input_line);
-        let classes: Vec<String> = self
-            .evaluation
-            .per_class
-            .iter()
-            .map(|c| format!("{} ({})", linsep::printable(c.class.as_bytes(), 30), grouped(c.rows)))
-            .collect();
+        let name = |class: &str| linsep::printable(class.as_bytes(), 30);
+        let classes: Vec<String> = match &self.evaluation {
+            Some(evaluation) => evaluation
+                .per_class
+                .iter()
+                .map(|c| format!("{} ({})", name(&c.class), grouped(c.rows)))
+                .collect(),
+            None => self.fit.model.classes.iter().map(|class| name(class)).collect(),
+        };
         let shown = classes.len().min(12);
         let more = if classes.len() > shown {
             format!(", and {} more", classes.len() - shown)
@@ -117,7 +121,8 @@ impl Report<'_> {
         for remark in self.fit.remarks.iter().filter(|remark| remark.name != "stop") {
             facts.add(remark.name, spelled(&remark.words));
         }
-        facts.add("training", errors(&self.evaluation));
+        let not_counted = || "errors were not counted: the program was stopped".to_owned();
+        facts.add("training", self.evaluation.as_ref().map_or_else(not_counted, errors));
         if let Some(test) = &self.test {
             facts.add("test", errors(test));
         }
@@ -457,7 +462,7 @@ impl Report<'_> {
             "stop": self.fit.stop.word(),
             "epochs": self.fit.progress.epochs,
             "updates": self.fit.progress.updates,
-            "training": short_json(&self.evaluation),
+            "training": self.evaluation.as_ref().map(short_json),
             "certificate": self.certificate(),
             "seconds": self.seconds.json(),
             "model": self.plan.model.display().to_string(),

@@ -181,7 +181,7 @@ pub(super) fn run(
         true => print_json(&report.json(started.elapsed().as_secs_f64()))?,
         false => print(&report.text(context))?,
     }
-    super::finish(&passed.fit, plan, context, None, None)
+    super::finish(&passed.fit, plan, context, (None, true), None)
 }
 
 fn save(plan: &Plan, passed: &Passed) -> Result<(), Failure> {
