@@ -131,6 +131,8 @@ impl Decision {
             refutation: Vec::new(),
             blend: Vec::new(),
             escape: None,
+            face: Vec::new(),
+            stacked: None,
             limit: Some(Limit::Stopped),
             cycle: None,
             passes: 0,
