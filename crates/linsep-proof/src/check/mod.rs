@@ -26,6 +26,7 @@ mod independent;
 mod joint;
 mod margin;
 mod mistakes;
+mod normal;
 mod optimal;
 mod side;
 mod stationary;
