@@ -7,6 +7,7 @@ mod criterion;
 mod equation;
 mod evaluate;
 mod explain;
+mod forced;
 mod gate;
 mod generate;
 mod geometry;
@@ -44,6 +45,7 @@ pub(crate) fn run(
     overwriting::refuse(name, matches)?;
     match name {
         "separable" => separable::run(matches, context),
+        "forced" => forced::run(matches, context),
         "verify" => verify::run(matches, context),
         "certify" => certify::run(matches, context),
         "train" => train::run(matches, context),

@@ -21,7 +21,7 @@ const WRITTEN: [&str; 11] = [
 ];
 
 /// The arguments that name a file to read. A run that is resumed goes on in its place.
-const READ: [&str; 4] = ["data", "model", "certificate", "foreign"];
+const READ: [&str; 5] = ["data", "model", "certificate", "foreign", "points"];
 
 /// Refuses an output that is an input of the same command, under whatever name.
 pub(super) fn refuse(command: &str, matches: &ArgMatches) -> Result<(), Failure> {
