@@ -84,7 +84,35 @@ def seconds_of(answer):
 
 def read_model(path):
     """Classes (as numbers, ascending), planes and biases. One plane speaks for the second class."""
-    model = json.loads(path.read_text())
+    raw = path.read_bytes()
+    classes, planes, biases = of_text(json.loads(raw)) if raw[:1] == b"{" else of_tensors(raw)
+    return ascending(np.array([float(name) for name in classes]), planes, biases)
+
+
+def of_tensors(raw):
+    """A model of version 2: a safetensors file, which is read here with numpy alone."""
+    size = int.from_bytes(raw[:8], "little")
+    header, data = json.loads(raw[8 : 8 + size]), raw[8 + size :]
+    types = {"F64": "<f8", "I64": "<i8", "U8": "u1"}
+
+    def tensor(name):
+        start, stop = header[name]["data_offsets"]
+        return np.frombuffer(data[start:stop], types[header[name]["dtype"]]).reshape(header[name]["shape"])
+
+    biases = tensor("bias").copy()
+    if "weights" in header:
+        planes = tensor("weights").copy()
+    else:
+        features = json.loads(tensor("input").tobytes())["features"]
+        planes = np.zeros((len(biases), features))
+        starts, columns, values = tensor("indptr"), tensor("indices"), tensor("values")
+        for row, first, last in zip(planes, starts[:-1], starts[1:], strict=True):
+            row[columns[first:last]] = values[first:last]
+    return json.loads(tensor("classes").tobytes()), planes, biases
+
+
+def of_text(model):
+    """A model of version 1: one JSON object."""
     features = model["input"]["features"] if "features" in model["input"] else len(model["input"]["columns"])
     planes = np.zeros((len(model["planes"]), features))
     for row, plane in zip(planes, model["planes"], strict=True):
@@ -94,8 +122,7 @@ def read_model(path):
         else:
             row[:] = plane["weights"]
     biases = np.array([plane.get("bias", 0.0) for plane in model["planes"]])
-    classes = np.array([float(name) for name in model["classes"]])
-    return ascending(classes, planes, biases)
+    return model["classes"], planes, biases
 
 
 def ascending(classes, planes, biases):

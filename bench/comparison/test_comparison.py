@@ -277,6 +277,28 @@ class Models(unittest.TestCase):
         self.assertEqual(planes.tolist(), [[0.0, 5.0, 0.0], [1.0, 2.0, 3.0]])
         self.assertEqual(biases.tolist(), [6.0, 4.0])
 
+    def test_planes_in_tensors_are_read(self):
+        classes, sparse_map = b'["10","9"]', b'{"features":3}'
+        dense = {"bias": np.array([4.0, 6.0]), "weights": np.array([[1.0, 2.0, 3.0], [0.0, 5.0, 0.0]])}
+        sparse = {"bias": dense["bias"], "indptr": np.array([0, 3, 4]), "indices": np.array([0, 1, 2, 1]),
+                  "values": np.array([1.0, 2.0, 3.0, 5.0])}
+        for tensors in (dense, sparse):
+            header, data = {}, b""
+            texts = {"classes": np.frombuffer(classes, "u1"), "input": np.frombuffer(sparse_map, "u1")}
+            for name, tensor in (tensors | texts).items():
+                kind = {"f": "F64", "i": "I64", "u": "U8"}[tensor.dtype.kind]
+                end = len(data) + tensor.nbytes
+                header[name] = {"dtype": kind, "shape": list(tensor.shape), "data_offsets": [len(data), end]}
+                data += tensor.tobytes()
+            text = json.dumps(header).encode()
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder, "model.linsep")
+                path.write_bytes(len(text).to_bytes(8, "little") + text + data)
+                found, planes, biases = linsep.read_model(path)
+            self.assertEqual(found.tolist(), [9.0, 10.0])
+            self.assertEqual(planes.tolist(), [[0.0, 5.0, 0.0], [1.0, 2.0, 3.0]])
+            self.assertEqual(biases.tolist(), [6.0, 4.0])
+
     def test_the_certificate_is_paid_for_in_the_time_of_training(self):
         parts = linsep.seconds_of({"seconds": {"load": 1.0, "train": 2.0, "prove": 0.5, "write": 3.0}})
         self.assertEqual(parts, {"load": 1.0, "train": 2.5})

@@ -48,12 +48,21 @@ LIMIT = fields({"column": index}, {"least": real, "most": real})
 LISTS = {"class-weights": filled(two(text, real)), "scale": filled(real), "limits": filled(LIMIT)}
 OBJECTIVE = fields({"loss": word("logistic", "hinge", "squared-hinge", "softmax", "crammer-singer"), "c": real,
                     "l2": real, "l1": real, "intercept": word("free", "penalised", "none")}, LISTS)
-POINT = {"alpha": filled(two(whole, real)), "shares": filled(two(whole, each(two(index, real))))}
+POINT = {"alpha": filled(two(whole, real)), "shares": filled(two(whole, each(two(index, real)))), "correction": filled(whole)}
 DUAL = fields({}, {"plane": PLANE, "planes": PLANES, **POINT})
 INTERVAL = fields({"least": real, "most": real, "tilt": two(real, real)})
 OPTIMALITY = fields({"objective": lambda x: has(x, LISTS) and OBJECTIVE(x), "primal": real, "bound": real, "gap": real,
                      "dual": lambda x: has(x, POINT) and DUAL(x)}, {"radius": real, "bias": INTERVAL})
 CLAIMS["optimal"] = {"plane": PLANE, "optimality": OPTIMALITY}
+def either(*kinds): return lambda x: any(kind(x) for kind in kinds)
+PRIORS = word("data", "uniform")
+EQUATIONS = either(
+    fields({"kind": word("least-squares"), "l2": real, "class-weight": word("none", "balanced")}),
+    fields({"kind": word("discriminant"), "shrinkage": real, "priors": PRIORS, "bias": word("midpoint", "prior", "free")}))
+STATISTICS = either(fields({"model": word("multinomial"), "alpha": real, "priors": PRIORS}),
+                    fields({"model": word("bernoulli"), "alpha": real, "binarize": real, "priors": PRIORS}),
+                    fields({"model": word("gaussian"), "smoothing": real, "priors": PRIORS}))
+CLAIMS["stationary"], CLAIMS["counts"] = ({"plane": PLANE, "equations": EQUATIONS}, {"plane": PLANE, "statistics": STATISTICS})
 MULTIPLE, VECTOR = fields({"row": whole, "factor": text}, {"against": text}), each(pair)
 WORDS = ("finite", "+inf", "-inf", "undetermined", "aliased", "undecided")
 SUM = {"combination": filled(MULTIPLE)}
@@ -66,6 +75,8 @@ CLAIMS["forced"] = {"forced": lambda x: has(x, SUM) and FORCED(x)}
 CLAIMS["coefficients"] = {"estimates": lambda x: has(x, EVIDENCE) and ESTIMATES(x)}
 CLAIMS = {name: SIDES | body for name, body in CLAIMS.items()} | {
     "joint optimal": {"scheme": text, "planes": PLANES, "optimality": OPTIMALITY},
+    "joint stationary": {"scheme": text, "planes": PLANES, "equations": EQUATIONS},
+    "joint counts": {"scheme": text, "planes": PLANES, "statistics": STATISTICS},
     "joint touching": {"scheme": text, "witness": AGAINST, "planes": PLANES},
     "joint overlapping": {"scheme": text, "witness": AGAINST},
     "joint coefficients": {"scheme": text, "estimates": CLAIMS["coefficients"]["estimates"]},
@@ -73,13 +84,9 @@ CLAIMS = {name: SIDES | body for name, body in CLAIMS.items()} | {
     "joint inseparable": {"scheme": text, "witness": AGAINST}}
 OTHERS = dict.fromkeys([field for body in CLAIMS.values() for field in body], word())
 
-NOT_HERE = ("stationary", "counts")  # their checks bound rounding errors; linsep verify has them
-
 def full_name(claim):
     return "joint " * (claim.get("scheme") == "joint") + str(claim.get("claim"))
 def claim_kind(x):
-    if isinstance(x, dict) and x.get("claim") in NOT_HERE:
-        return isinstance(x.get("plane", x.get("planes")), (dict, list))
     body = isinstance(x, dict) and CLAIMS.get(full_name(x))
     null = each(each(text)) if body and x["claim"] == "overlapping" else word()
     return bool(body) and " " not in x["claim"] and fields({"claim": text, **body}, {**OTHERS, "null": null})(x)
@@ -98,7 +105,7 @@ def basis(x):
     return terms or text(x) and (x in [f"poly:{d}" for d in range(2, 7)] or x.startswith("rbf:"))
 GAUSSIANS = fields({"sigma": real, "centres": each(each(real))})
 INPUT = fields({"features": whole}, {"label": SOURCE, "source_columns": whole, "weight": SOURCE,
-               "index_base": lambda x: whole(x, 2), "rest": flag, "columns": each(COLUMN),
+               "index_base": lambda x: whole(x, 2), "rest": flag, "drop_missing": flag, "columns": each(COLUMN),
                "binarize": real, "basis": lambda x: basis(x) or GAUSSIANS(x)})
 FILE = fields({"format": word("linsep.certificate/1", "linsep.certificate/2"), "bias": flag, "reading": READING,
                "data": data, "claims": each(claim_kind)},
@@ -187,7 +194,12 @@ def has_fractions(plane):
 
 def bind(model, claims, version):
     """Puts in the planes that claims refer to. A claim about other planes is none about the model."""
-    planes, classes = model["planes"], model["classes"]
+    planes, classes, rule = model["planes"], model["classes"], model["rule"]
+    votes = rule["ballot"]["votes"] if isinstance(rule, dict) else [[1]] * len(planes)
+    rule, count = rule["ballot"]["rule"] if isinstance(rule, dict) else rule, len(classes)
+    scores = {"sign": 1, "rest-last": count - 1, "vote": count * (count - 1) // 2}.get(rule, count)
+    fits = len(votes) == scores and sum(map(len, votes)) == len(planes) and (rule in ("sign", "arg-max") or count > 2)
+    require(fits or not planes, "the rule does not fit the planes", 4)
     joint = [{**plane, "class": name} for name, plane in zip(classes, planes)]
     for number, claim in enumerate(claims):
         plane, several = claim.get("plane"), claim.get("planes")
@@ -204,7 +216,7 @@ def bind(model, claims, version):
         require(several is None or PLANES(several), "a claim has no planes", 4)
         every = several if several is not None else [{} if plane is None else plane]
         left_out = lambda p: p.get("weights") is None and p.get("sparse") is None and p.get("bias") is None
-        if version == 1 and claim["claim"] in ("optimal", *NOT_HERE):  # version 1 leaves out the numbers
+        if version == 1 and claim["claim"] in ("optimal", "stationary", "counts"):  # version 1 leaves out the numbers
             own = planes if several is not None or len(planes) == 1 else planes[number:]
             for its, numbers in zip(every, own):
                 its |= numbers if left_out(its) else {}
@@ -221,23 +233,87 @@ def bind(model, claims, version):
             reason = f"the claim {claim['claim']} is about other planes than those of the model"
             claims[number] = {"claim": "unproved", "reason": reason}
 
+def settings(model, claim):
+    """The objective, equations or statistics that the parameters of the model name, as far as they settle them;
+    None where its learner makes no such claim."""
+    given, learner, joint = model["parameters"], model["learner"], claim.get("scheme") == "joint"
+    share = lambda name: {} if given[name] in ("oas", "ledoit-wolf") else {
+        "shrinkage": 0.0 if given[name] == "none" else float(given[name])}
+    if claim["claim"] == "optimal" and learner in ("logistic", "svm"):
+        ratio = float(given["l1-ratio"])
+        l1, l2 = {"l2": (0, 1), "l1": (1, 0), "none": (0, 0), "elastic-net": (ratio, 1 - ratio)}[given["penalty"]]
+        loss = ("softmax" if joint else "logistic") if learner == "logistic" else given["loss"]
+        if given["multiclass"] == "crammer-singer":
+            loss, l2 = ("crammer-singer", l2) if joint else ("hinge", l2 / 2)
+        intercept = "free" if given["intercept"] == "penalised" and not l1 and not l2 else given["intercept"]
+        return {"loss": loss, "c": float(given["c"]), "l1": l1, "l2": l2, "intercept": intercept}
+    if claim["claim"] == "stationary":
+        return {"least-squares": lambda: {"kind": learner, "l2": float(given["l2"]), "class-weight": given["class-weight"]},
+                "fisher": lambda: {"kind": "discriminant", "priors": "data", "bias": given["threshold"].replace("error", "free"),
+                                   **share("shrinkage")},
+                "lda": lambda: {"kind": "discriminant", "priors": given["priors"], "bias": "prior", **share("shrinkage")},
+                }.get(learner, lambda: None)()
+    if claim["claim"] == "counts" and learner in ("multinomial-nb", "bernoulli-nb", "shared-variance-nb"):
+        name = {"multinomial-nb": "multinomial", "bernoulli-nb": "bernoulli"}.get(learner, "gaussian")
+        numbers = {"alpha": "alpha", "binarize": "binarize", "smoothing": "var-smoothing"}
+        return {"model": name, "priors": given["priors"]} | {k: float(given[n]) for k, n in numbers.items() if n in given}
+    return None
+
+def beside(model, claims):
+    """Why claims, by their numbers, are about something else than what the parameters of the model name."""
+    against = {}
+    for number, claim in enumerate(claims):
+        body = {"optimal": "optimality", "stationary": "equations", "counts": "statistics"}.get(claim.get("claim"))
+        own = [c for c in claims if c.get("claim") == "separable" and not has_fractions(c.get("plane") or {})]
+        same = lambda c: [c.get(k) for k in ("scheme", "positive", "negative")] == [claim.get(k) for k in SIDES]
+        if claim.get("claim") == "geometric-margin" and not any(map(same, own)):
+            against[number] = "no claim about the model's own plane goes with this margin"
+        if body is None:
+            continue
+        stated = claim.get(body) or {}
+        stated, named = stated.get("objective", stated), settings(model, claim)
+        given = model["parameters"]
+        right = named is not None and all(stated.get(k) == v for k, v in named.items())
+        if right and body == "optimality":
+            asked = {"class-weights": given["class-weight"] == "balanced", "scale": given["scale"] != "none",
+                     "limits": (given["lower"], given["upper"]) != ("none", "none")}
+            right = all((k in stated) == asked[k] for k in asked)
+        if right and named.get("model") == "bernoulli":
+            right = (model.get("input") or {}).get("binarize") == named["binarize"]
+        if not right:
+            against[number] = f"the parameters of the model name {named}"
+    return against
+
+def upgrade(claims):
+    """Format 1 measures a gap by the primal, format 2 by the bound."""
+    for number, claim in enumerate(claims):
+        if claim["claim"] == "optimal":
+            p, b, gap = (claim["optimality"][k] for k in ("primal", "bound", "gap"))
+            require(p >= b and p > 0 and gap >= (p - b) / p, "a gap does not follow from its primal and bound", 4)
+            claim["optimality"]["gap"] = math.inf if b <= 0 else (p - b) / b * (1 + 2**-50)
+            if p > b and b <= 0:
+                claims[number] = {"claim": "unproved", "reason": "the bound is vacuous"}
+
 def load(path):
-    """The certificate and the input map of a file."""
+    """The certificate and the input map of a file, and what contradicts claims beside a model."""
     raw = pathlib.Path(path).read_bytes()
     try:
         top = take_apart(raw) if raw[4:9] == bytes(4) + b"{" else parse_json(raw)
         source, version = top.get("input") or {}, {"linsep.model/1": 1, "linsep.model/2": 2}.get(top.get("format"))
         file = top.get("certificate") if version else top
         require(isinstance(file, dict) and (version != 2) == (raw[4:8] != bytes(4)), "another format", 4)
-        claims = file.get("claims")
+        claims, against = file.get("claims"), {}
         if version and isinstance(claims, list) and all(isinstance(claim, dict) for claim in claims):
             bind({"classes": [], "planes": [], "rule": None, "input": {}} | top, claims, version)
+            against = beside(top, claims)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, struct.error) as error:
         raise Refusal(4, f"no file of this format ({error})")
     right = FILE(file) and (not source or INPUT(source)) and top.get("data") == file["data"]
     require(right, "another format, or a field is missing, unknown or of the wrong kind", 4)
     second_only = {"forced", "coefficients", "joint coefficients", "joint touching", "joint overlapping"} & set(map(full_name, file["claims"]))
     require(not second_only or file["format"].endswith("/2"), "a claim needs linsep.certificate/2", 4)
+    if file["format"].endswith("/1"):
+        upgrade(file["claims"])
     stated, meant = source.get("basis"), file.get("basis")
     stated = meant if isinstance(stated, dict) and text(meant) and meant.startswith("rbf:") else stated
     require(not source or stated == meant, "the basis of the claims is not that of the input", 4)
@@ -247,7 +323,7 @@ def load(path):
     right = count == source["features"] if columns else not places and width is None
     right = right and rising(sorted(places) + [math.inf if width is None else width])
     require(right, "the columns of the input contradict each other", 4)
-    return file, source
+    return file, source, against
 
 # --- The data: labels, weights (0: takes no part), the values that are not 0 as {column: binary64}, width.
 BLANKS, LABELS, GAPS = " \t\n\r\f", ("label", "target", "class", "y"), ("", "?", "na", "n/a", "null")
@@ -322,6 +398,11 @@ def read_table(lines, source):
     for record in table:
         require(len(record) == width, f"row {len(rows)} is cut or too long", 3)
         row, j = {}, 0
+        others = [record[label]] + [record[place(column)] for column in [source.get("weight")] if column]
+        gaps = [cell.lower() in GAPS for cell in others] + [record[at].lower() in GAPS + ("nan",) * ("levels" not in c)
+                                                            for at, c in columns]
+        if source.get("drop_missing") and any(gaps):
+            continue
         for at, column in columns:
             cell, levels, fill = record[at], column.get("levels"), column.get("missing")
             gap = cell.lower() in GAPS or fill is not None and cell.lower() == "nan"
@@ -423,6 +504,7 @@ class Checker:
         """+1, -1, or 0 for a row that does not take part."""
         names = claim["positive"] + claim["negative"]
         require(len(set(names)) == len(names), "a class stands twice")
+        require(set(names) <= set(self.labels), "there is no such class")
         sign = dict.fromkeys(claim["positive"], 1) | dict.fromkeys(claim["negative"], -1)
         taking = {label for label, part in zip(self.labels, self.parts) if part}
         require(claim["scheme"] == "pair" or taking <= set(names), "a row belongs to no side")
@@ -669,7 +751,10 @@ class Optimal:
         weights, limits, scale = dict(o.get("class-weights", [])), o.get("limits", []), o.get("scale", [])
         right = len(weights) == len(o.get("class-weights", [])) and set(weights) <= set(names)
         require(right and len(set(names)) == len(names) > 1, "classes or their weights stand twice or nowhere")
-        right = all(x == 0 or in_range(x) for x in (o["l1"], o["l2"])) and (o["l1"] or o["l2"] or limits)
+        right = all(x == 0 or in_range(x) for x in (o["l1"], o["l2"]))
+        self.correction = self.claimed["dual"].get("correction", [])
+        bare = not (o["l1"] or o["l2"] or limits)
+        right = right and bare == bool(self.correction) and (not bare or o["loss"] == "logistic" and o["intercept"] != "penalised")
         require(right and all(map(in_range, [o["c"], *weights.values(), *scale])), "a factor is out of range")
         width = checker.width
         right = len(scale) in (0, width) and rising([limit["column"] for limit in limits] + [width])
@@ -718,6 +803,24 @@ class Optimal:
                 right = (least is None or w >= least) and (most is None or w <= most)
                 require(right, f"the weight of column {column} is beyond its limits")
         return sum(self.value(j, plane.get(j, Fraction(0))) for plane in planes for j in self.penalised())
+    def corrected(self, alpha):
+        """The point with the sums 0 over all columns: the multipliers of the correction rows solve for them."""
+        columns = [-1] * (self.intercept == "free") + list(range(self.checker.width))
+        rows, g = self.correction, self.sums((i, self.own[i] * a) for i, a in alpha.items())
+        right = rising(rows) and set(rows) <= set(self.rows) and len(rows) == len(columns)
+        require(right, "the correction rows are not rising, not there, or too few")
+        system = [[self.own[i] * self.checker.rows[i].get(j, Fraction(0)) for i in rows] + [-g[j]] for j in columns]
+        for step in range(len(rows)):
+            pivot = next((k for k in range(step, len(rows)) if system[k][step]), None)
+            require(pivot is not None, "the correction rows are not independent")
+            system[step], system[pivot] = system[pivot], system[step]
+            for k in range(len(rows)):
+                if k != step and system[k][step]:
+                    factor = system[k][step] / system[step][step]
+                    system[k] = [x - factor * y for x, y in zip(system[k], system[step])]
+        alpha = alpha | {i: alpha[i] + system[k][-1] / system[k][k] for k, i in enumerate(rows)}
+        require(all(0 <= alpha[i] <= self.c[i] for i in rows), "a corrected multiplier is out of its domain")
+        return alpha
     def listed(self, field):
         rows = [row for row, _ in self.claimed["dual"].get(field, [])]
         require(rising(rows) and set(rows) <= set(self.rows), "rows of the dual point are not rising or not there")
@@ -731,10 +834,11 @@ class Optimal:
         return g
     def check(self, primal, bound):
         p, b, gap, radius = (self.claimed.get(k) for k in ("primal", "bound", "gap", "radius"))
-        require(p >= b and p > 0 and gap >= (p - b) / p, "the gap is larger")
+        require(p >= b and gap >= 0 and (p == b or b > 0 and gap >= (p - b) / b), "the gap is larger, or there is none")
         require((radius is None) == (not self.l2), "the radius goes with l2")
         require(radius is None or radius >= math.sqrt(2 * (p - b) / self.objective["l2"]), "the radius is larger")
         require(primal <= binary64(p), f"the objective is {float(primal)!r}")
+        bound = max(bound, Fraction(0))  # no loss and no penalty is negative
         require(bound >= binary64(b), f"the dual point shows {float(bound)!r}")
     # Two classes: one multiplier α for each row.
     def two(self, claim):
@@ -753,6 +857,7 @@ class Optimal:
         alpha |= {i: binary64(a) for i, a in self.listed("alpha").items()}
         top = lambda i: Fraction(1e100) if self.loss == "squared-hinge" else self.c[i]
         require(all(0 <= a <= top(i) for i, a in alpha.items()), "a multiplier is out of its domain")
+        alpha = self.corrected(alpha) if self.correction else alpha
         weight = {s: sum(a for i, a in alpha.items() if self.own[i] == s) for s in (1, -1)}
         light = min(weight.values())
         def bound(tilt={}):
@@ -826,12 +931,203 @@ class Optimal:
             gain += self.c[i] * (entropy_below(p) if softmax else 1 - p[self.own[i]])
         self.check(primal, gain - sum(self.conjugate(j, factor * v[j]) for v in g for j in self.penalised()))
 
+# --- Models fitted without steps. The exact answer is computed and compared; scores are one vector over all rows.
+SHARE, FLOOR = Fraction("4.5e-7"), Fraction(1, 10**12)  # of the norm of the scores; for each row
+MOST_WORK = 4e8  # products of 64-bit words that an exact answer may take
+
+def root(x): return Fraction(decimal_of(x).sqrt())
+def near(change, norm, total):
+    """Whether scores that differ by change, squared, are those of a model; norm and total are squares too."""
+    return root(change) <= SHARE * root(norm) + FLOOR * root(total)
+def times(matrix, vector): return [sum(a * x for a, x in zip(row, vector) if a and x) for row in matrix]
+def along(a, b): return sum(x * y for x, y in zip(a, b))
+def lowest(numbers): return math.lcm(*(x.denominator for x in numbers))
+
+def solve(matrix, right):
+    """An answer of matrix · answer = right, or None if there is none. Elimination without fractions (Bareiss)."""
+    rows = [row + [b] for row, b in zip(matrix, right)]
+    scale = lowest(x for row in rows for x in row)
+    rows = [[int(x * scale) for x in row] for row in rows]
+    bits, size = max((x.bit_length() for row in rows for x in row), default=0), len(rows)
+    require(size ** 3 / 2 * (8 + (size * bits / 128) ** 2) <= MOST_WORK, "not checked here: too many columns")
+    before, pivots = 1, []
+    for column in range(size):
+        top = len(pivots)
+        at = next((i for i in range(top, size) if rows[i][column]), None)
+        if at is None:
+            continue
+        rows[top], rows[at] = rows[at], rows[top]
+        head = rows[top]
+        for row in rows[top + 1:]:
+            first = row[column]
+            row[column:] = [(head[column] * a - first * b) // before for a, b in zip(row[column:], head[column:])]
+        before, pivots = head[column], pivots + [column]
+    if any(row[-1] for row in rows[len(pivots):]):
+        return None
+    answer = [Fraction(0)] * size  # columns that depend on others have no part in it
+    for row, column in reversed(list(zip(rows, pivots))):
+        rest = row[-1] - along(row[column + 1:-1], answer[column + 1:])
+        answer[column] = Fraction(rest) / row[column]
+    return answer
+
+class Fitted:
+    """Planes with the rows and the weight of each class; two classes have one plane, negative before positive."""
+    def __init__(self, checker, claim, joint, terms):
+        require(checker.bias, "a fitted model needs a bias")
+        planes = claim["planes"] if joint else [claim["plane"]]
+        require(not any(map(has_fractions, planes)), "the weights of a fitted model are JSON numbers")
+        if joint:
+            names = [plane["class"] for plane in planes]
+            require(len(set(names)) == len(names) > 1, "a class has two planes, or there is only one")
+            self.size, own = len(names), [names.index(label) if label in names else None for label in checker.labels]
+            require(not any(c is None and part for c, part in zip(own, checker.parts)), "a class has no plane")
+        else:
+            require(claim["scheme"] != "pair", "every row has to belong to a side")
+            self.size, own = 2, [int(sign > 0) for sign in checker.signs(claim)]
+        self.terms, self.columns = terms, range(checker.width)
+        self.planes = [checker.plane(plane) for plane in planes]
+        self.rows = [(c, Fraction(part), row) for c, part, row in zip(own, checker.parts, checker.rows) if part]
+        for _, _, row in self.rows if terms else ():  # binary64 has to hold the products, from left to right
+            for term in terms:
+                made = list(itertools.accumulate((float(row.get(j, 0)) for j in term), lambda a, b: a * b))
+                right = not all(row.get(j) for j in term) or all(2**-1022 <= abs(x) < math.inf for x in made)
+                require(right, "a product of the basis leaves the range of binary64")
+        self.weights = [sum(weight for c, weight, _ in self.rows if c == k) for k in range(self.size)]
+        require(all(self.weights), "a class has no row")
+    def stored(self, row):
+        """The values of a row in binary64; products of the basis are multiplied from left to right."""
+        raw = [float(row.get(j, 0)) for j in self.columns[:len(self.columns) - len(self.terms)]]
+        return raw + [math.prod(raw[j] for j in term) for term in self.terms]
+    def priors(self, word):
+        return [w / sum(self.weights) if word == "data" else Fraction(1, self.size) for w in self.weights]
+    def log(self, k, priors):
+        """What the priors add to a bias."""
+        return ln(priors[k]) if len(self.planes) > 1 else ln(priors[1] / priors[0])
+    def sums(self):
+        """Σ ω z and Σ ω z zᵀ of each class for z = (1, x), columns in units of their own, and these units."""
+        count = len(self.columns) + 1
+        require(len(self.rows) * count ** 2 / 2 <= MOST_WORK, "not checked here: too many rows and columns")
+        units = [1] + [lowest(row.get(j, Fraction(0)) for _, _, row in self.rows) for j in self.columns]
+        share = lowest(weight for _, weight, _ in self.rows)
+        first = [[0] * count for _ in range(self.size)]
+        second = [[[0] * count for _ in range(count)] for _ in range(self.size)]
+        for c, weight, row in self.rows:
+            whole = [(j + 1, int(x * units[j + 1])) for j, x in sorted(row.items()) if x]
+            for at, (j, x) in enumerate(whole):
+                x *= int(weight * share)
+                first[c][j] += x
+                line = second[c][j]
+                for k, y in whole[at:]:
+                    line[k] += x * y
+        for matrix in second:
+            for j, k in itertools.combinations(range(count), 2):
+                matrix[k][j] = matrix[j][k]
+        fraction = lambda row: [Fraction(x, share) for x in row]
+        return list(map(fraction, first)), [list(map(fraction, matrix)) for matrix in second], units
+    def stationary(self, claim):
+        stated = claim["equations"]
+        (self.least_squares if stated["kind"] == "least-squares" else self.discriminant)(stated)
+    def least_squares(self, stated):
+        require(stated["l2"] >= 0, "l2 is below 0")
+        first, second, units = self.sums()
+        f = [sum(self.weights) / (self.size * w) if stated["class-weight"] == "balanced" else 1 for w in self.weights]
+        blend = lambda of: sum(x * y for x, y in zip(f, of))
+        count = range(len(units))
+        squares = [[blend(matrix[j][k] for matrix in second) for k in count] for j in count]
+        ridge = [Fraction(0)] + [binary64(stated["l2"]) * unit ** 2 for unit in units[1:]]
+        matrix = [[x + (j == k) * ridge[j] for k, x in enumerate(row)] for j, row in enumerate(squares)]
+        for number, plane in enumerate(self.planes):
+            target = (-1, 1) if self.size == 2 and len(self.planes) == 1 else [int(k == number) for k in range(self.size)]
+            right = [sum(x * t * s[j] for x, t, s in zip(f, target, first)) for j in count]
+            v = [plane.get(j - 1, Fraction(0)) / units[j] for j in count]
+            off = solve(matrix, [a - b for a, b in zip(times(matrix, v), right)])
+            change, norm = (along(x, times(squares, x)) for x in (off, v))
+            require(near(change, norm, squares[0][0]), "the scores of the exact answer are others")
+    def discriminant(self, stated):
+        require(0 <= stated["shrinkage"] <= 1, "the shrinkage is not between 0 and 1")
+        first, second, units = self.sums()
+        priors, share, units = self.priors(stated["priors"]), binary64(stated["shrinkage"]), units[1:]
+        means = [[x / s[0] for x in s[1:]] for s in first]
+        middle = [along(priors, column) for column in zip(*means)]
+        count = range(len(units))
+        within = [[sum(p * (square[j + 1][k + 1] / w - m[j] * m[k])
+                       for p, square, w, m in zip(priors, second, self.weights, means)) for k in count] for j in count]
+        trace = sum(within[j][j] / units[j] ** 2 for j in count) / max(len(units), 1)
+        matrix = [[(1 - share) * x + (j == k) * share * trace * units[j] ** 2 for k, x in enumerate(row)]
+                  for j, row in enumerate(within)]
+        for number, plane in enumerate(self.planes):
+            own, other = (means[1], means[0]) if len(self.planes) == 1 else (means[number], middle)
+            w, b = [plane.get(j, Fraction(0)) / units[j] for j in count], plane[-1]
+            off = solve(matrix, [a - (x - y) for a, x, y in zip(times(matrix, w), own, other)])
+            require(off is not None, "the equations have no answer")
+            half = -along([x - y for x, y in zip(w, off)], [x + y for x, y in zip(own, other)]) / 2
+            moved = {"free": lambda: -along(off, middle), "midpoint": lambda: b - half,
+                     "prior": lambda: b - half - self.log(number, priors)}[stated["bias"]]()
+            size = lambda w, b: along(w, times(within, w)) + sum(
+                p * (along(w, m) + b) ** 2 for p, m in zip(priors, means))
+            require(near(size(off, moved), size(w, b), 1), "the scores of the exact answer are others")
+    def counts(self, claim):
+        """The plane of each class as (value, size of the terms that it is made of) of the bias, then of each weight."""
+        stated = claim["statistics"]
+        kind, priors, count = stated["model"], self.priors(stated["priors"]), len(self.columns)
+        smooth = binary64(stated["smoothing" if kind == "gaussian" else "alpha"])
+        require(smooth >= 0 if kind == "gaussian" else smooth > 0, "alpha is not above 0, or the smoothing below")
+        values = lambda row: [row.get(j, Fraction(0)) for j in self.columns]
+        if kind == "bernoulli":
+            values = lambda row: [Fraction(x > stated["binarize"]) for x in self.stored(row)]
+        rows = [(c, weight, values(row)) for c, weight, row in self.rows]
+        require(kind != "multinomial" or all(x >= 0 for _, _, row in rows for x in row), "a value is below 0, which is no count")
+        sums = [[sum(weight * row[j] for c, weight, row in rows if c == k) for j in self.columns] for k in range(self.size)]
+        if kind == "gaussian":
+            made = self.gaussian(rows, sums, smooth, priors)
+        else:
+            made = []
+            for total, prior, row in zip(self.weights, map(ln, priors), sums):
+                if kind == "multinomial":
+                    pairs = [(ln(n + smooth), ln(sum(row) + smooth * count)) for n in row]
+                    bias = prior, abs(prior) + 1
+                else:
+                    pairs, every = [(ln(n + smooth), ln(total - n + smooth)) for n in row], ln(total + 2 * smooth)
+                    bias = (prior + sum(off - every for _, off in pairs),
+                            abs(prior) + 1 + sum(abs(off) + abs(every) for _, off in pairs))
+                made.append([bias] + [(a - b, abs(a) + abs(b) + 1) for a, b in pairs])
+        if len(self.planes) == 1:
+            made = [[(a - b, x + y) for (a, x), (b, y) in zip(made[1], made[0])]]
+        for plane, expected in zip(self.planes, made):
+            v = [plane.get(j, Fraction(0)) for j in range(-1, count)]
+            off = [x - a for x, (a, _) in zip(v, expected)]
+            right = all(abs(x) <= (terms + Fraction(2) ** -1022) / 10**10 for x, (_, terms) in zip(off, expected))
+            require(right, "a weight or a bias is not what the counts make it")
+            change, norm = (sum(weight * (x[0] + along(x[1:], row)) ** 2 for _, weight, row in rows) for x in (off, v))
+            require(near(change, norm, sum(self.weights)), "the scores are not those that the counts make")
+    def gaussian(self, rows, sums, smooth, priors):
+        def variance(rows, j):
+            total = sum(weight for _, weight, _ in rows)
+            mean = sum(weight * row[j] for _, weight, row in rows) / total
+            return sum(weight * (row[j] - mean) ** 2 for _, weight, row in rows) / total
+        means = [[x / w for x in row] for row, w in zip(sums, self.weights)]
+        middle = [along(priors, column) for column in zip(*means)]
+        added = smooth * max((variance(rows, j) for j in self.columns), default=0)
+        spread = [added + sum(p * variance([row for row in rows if row[0] == k], j) for k, p in enumerate(priors))
+                  for j in self.columns]
+        made = []
+        for own, prior in zip(means, map(ln, priors)):
+            bias, plane = [prior, abs(prior) + 1], []
+            for m, all_rows, v in zip(own, middle, spread):
+                size = abs(m) + abs(all_rows)
+                weight = (m - all_rows) / v if v else Fraction(0)
+                terms = 10 * abs(weight) + (size / v / 100 if v else 0)
+                plane.append((weight, terms))
+                bias = [bias[0] - weight * (m + all_rows) / 2, bias[1] + terms * size]
+            made.append([tuple(bias)] + plane)
+        return made
+
 def main(paths):
     sys.set_int_max_str_digits(0)
     decimal.getcontext().prec = 50
     try:
         require(len(paths) == 2, __doc__, 2)
-        file, source = load(paths[0])
+        file, source, against = load(paths[0])
         labels, parts, rows, width = read_data(paths[1], source)
     except (ValueError, LookupError, EOFError, csv.Error, gzip.BadGzipFile, Refusal, OSError) as error:
         code, words = error.args if isinstance(error, Refusal) else (3, error)
@@ -839,17 +1135,20 @@ def main(paths):
         return 6 if isinstance(error, OSError) and error.filename else code
     found = identity(labels, rows, file["data"].get("digest", 1))
     checker, failed = None, not file["claims"]
-    for claim in file["claims"]:
+    for number, claim in enumerate(file["claims"]):
         name, verdict, words = full_name(claim), "true", "shown by its evidence"
         try:
             require(found == file["data"], f"the certificate speaks of other data than {found}")
             require(name != "unproved", claim.get("reason"))
+            require(number not in against, against.get(number))
             checker = checker or Checker(file, labels, parts, rows, width)
-            require(claim["claim"] not in NOT_HERE, f"not checked here: kind {claim['claim']}")
             if claim["claim"] == "coefficients":
                 Coefficients(checker, claim, name != "coefficients").check()
             elif claim["claim"] == "forced":
                 checker.forced(claim)
+            elif claim["claim"] in ("stationary", "counts"):
+                model = Fitted(checker, claim, name.startswith("joint"), products(file.get("basis"), width))
+                (model.stationary if claim["claim"] == "stationary" else model.counts)(claim)
             elif claim["claim"] == "optimal":
                 judge = Optimal(checker, claim, name != "optimal")
                 (judge.two if name == "optimal" else judge.joint)(claim)

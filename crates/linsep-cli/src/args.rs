@@ -7,6 +7,7 @@ pub(crate) mod pictures;
 mod teaching;
 pub(crate) mod trace;
 
+use crate::files::Output;
 use crate::input;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, Command, value_parser};
@@ -110,6 +111,11 @@ fn path(name: &'static str, value: &'static str, help: &'static str) -> Arg {
     Arg::new(name).value_name(value).help(help).value_parser(value_parser!(PathBuf))
 }
 
+/// A file to write. Its type is what keeps it from being an input as well.
+fn target(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).value_name(value).help(help).value_parser(Output::parser())
+}
+
 fn data() -> Arg {
     path("data", "DATA", "Files, folders of parts, globs, or - for standard input")
         .num_args(1..)
@@ -117,7 +123,7 @@ fn data() -> Arg {
 }
 
 fn output() -> Arg {
-    path("output-file", "FILE", "Where to write; - is standard output")
+    target("output-file", "FILE", "Where to write; - is standard output")
         .short('o')
         .long("output-file")
 }
@@ -145,7 +151,10 @@ fn global_flags() -> Vec<Arg> {
         )),
         global(flag("time-limit", "TIME", "Stop after this time, such as 60s or 2m")),
         global(flag("seed", "N", "Seed of everything random [default: 0]")),
-        global(flag("config", "FILE", "TOML file with defaults for flags")),
+        global(
+            flag("config", "FILE", "TOML file with defaults for flags")
+                .value_parser(value_parser!(PathBuf)),
+        ),
         switch("version", "Prints the version").short('V').help_heading("Global"),
     ]
 }
@@ -174,7 +183,7 @@ fn words_of(name: &str) -> Vec<&'static str> {
 }
 
 fn train() -> Command {
-    let model_file = path(
+    let model_file = target(
         "output-file",
         "FILE",
         "The model file to write [default: the data's name with .linsep]",
@@ -213,7 +222,10 @@ fn train() -> Command {
         .args(parameters)
         .arg(flag("epochs", "N", "At most N passes over the data [default: 100]").help_heading("Limits"))
         .arg(flag("updates", "N", "At most N corrections").help_heading("Limits"))
-        .arg(flag("test", "FILE|SHARE", "Test on a file, or on a share of the rows such as 0.2"))
+        .arg(
+            flag("test", "FILE|SHARE", "Test on a file, or on a share of the rows such as 0.2")
+                .value_parser(value_parser!(PathBuf)),
+        )
         .arg(flag("cv", "K", "Cross-validate with K folds"))
         .args(online::flags())
         .arg(switch("dry-run", "Read and check everything, learn and write nothing"))
@@ -292,10 +304,14 @@ fn separable() -> Command {
         .arg(flag("epochs", "N", "At most N passes with --by cycling [default: 1000000]"))
         .arg(switch("margin", "The largest margins exactly, and the corrections that they allow the perceptron"))
         .arg(flag("constant", "C", "Rows are (C, x) for --margin: the larger, the cheaper a bias [default: 1]").requires("margin"))
+<<<<<<< HEAD
         .arg(path("cert", "FILE", "Where to write the certificate").long("cert"))
         .arg(flag("without", "ROWS", "What if these rows were not there, such as 3,7-9, counted from 0"))
         .arg(flag("relabel", "ROW=CLASS", "What if this row were of this class; may be repeated").action(ArgAction::Append))
         .arg(switch("removal", "Rows without which a plane separates the others, none of which can stay"))
+=======
+        .arg(target("cert", "FILE", "Where to write the certificate").long("cert"))
+>>>>>>> main
         .arg(switch("witness", "List the rows that prove it, for every question, and where the hulls of the classes meet"))
         .args(input::flags().into_iter().filter(|flag| flag.get_id() != "positive"))
         .arg(input::basis_flag())
@@ -332,7 +348,7 @@ fn convert() -> Command {
         .about("Writes data in another format; values, labels and order are kept or it refuses. A model is written in the newest version of its format")
         .after_help("Examples:\n  linsep convert flowers.csv flowers.svm\n  linsep convert parts/ all.csv.zst\n  linsep convert old.linsep new.linsep")
         .arg(path("data", "DATA|MODEL", "What to read").required(true))
-        .arg(path("to", "OUT", "What to write; the name gives format and compression").required(true))
+        .arg(target("to", "OUT", "What to write; the name gives format and compression").required(true))
         .arg(
             flag("to-format", "FORMAT", "Format to write [default: by the name]")
                 .value_parser(PossibleValuesParser::new(["csv", "tsv", "svmlight"])),

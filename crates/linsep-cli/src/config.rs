@@ -1,9 +1,10 @@
 //! Settings from a file and from the environment: default < `--config FILE` (or `LINSEP_CONFIG`) <
 //! environment (`LINSEP_SEED` for `--seed`) < command line. No file is looked for unasked.
 
+use crate::files::rest_behind;
 use clap::{Arg, Command};
 use linsep::{Error, Result};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// Makes the settings of the configuration file and the environment the defaults of the flags.
@@ -22,8 +23,8 @@ pub(crate) fn apply(mut command: Command, arguments: &[OsString]) -> Result<Comm
                         if !known {
                             return Err(unknown(&path, &format!("{key} has no flag --{flag}")));
                         }
-                        command =
-                            command.mut_subcommand(key, |c| default_to(c, flag, text.clone()));
+                        command = command
+                            .mut_subcommand(key, |c| default_to(c, flag, text.clone().into()));
                     }
                 }
                 value => {
@@ -31,13 +32,16 @@ pub(crate) fn apply(mut command: Command, arguments: &[OsString]) -> Result<Comm
                     if !known_anywhere(&command, key) {
                         return Err(unknown(&path, &format!("there is no flag --{key}")));
                     }
-                    command = set_everywhere(command, key, &text);
+                    command = set_everywhere(command, key, OsStr::new(&text));
                 }
             }
         }
     }
-    for (name, value) in std::env::vars() {
-        let Some(flag) = name.strip_prefix("LINSEP_") else { continue };
+    for (name, value) in std::env::vars_os() {
+        // A name that is no text is none of ours.
+        let Some(flag) = name.to_str().and_then(|name| name.strip_prefix("LINSEP_")) else {
+            continue;
+        };
         let flag = flag.to_ascii_lowercase().replace('_', "-");
         if flag != "config" {
             command = set_everywhere(command, &flag, &value);
@@ -46,14 +50,14 @@ pub(crate) fn apply(mut command: Command, arguments: &[OsString]) -> Result<Comm
     Ok(command)
 }
 
-fn config_path(arguments: &[OsString]) -> Option<PathBuf> {
+/// The configuration file that is asked for.
+pub(crate) fn config_path(arguments: &[OsString]) -> Option<PathBuf> {
     let mut rest = arguments.iter().skip(1);
     while let Some(argument) = rest.next() {
-        let text = argument.to_string_lossy();
-        if text == "--config" {
+        if argument == "--config" {
             return rest.next().map(PathBuf::from);
         }
-        if let Some(path) = text.strip_prefix("--config=") {
+        if let Some(path) = rest_behind(argument, "--config=") {
             return Some(PathBuf::from(path));
         }
     }
@@ -84,15 +88,15 @@ fn has(command: &Command, flag: &str) -> bool {
     command.get_arguments().any(|argument| argument.get_long() == Some(flag))
 }
 
-fn default_to(command: Command, flag: &str, value: String) -> Command {
+fn default_to(command: Command, flag: &str, value: OsString) -> Command {
     command.mut_args(|argument: Arg| {
         if argument.get_long() != Some(flag) {
             return argument;
         }
         let is_switch = matches!(argument.get_action(), clap::ArgAction::SetTrue);
-        argument.default_value(match value.as_str() {
-            "1" if is_switch => "true".to_owned(),
-            "0" | "" if is_switch => "false".to_owned(),
+        argument.default_value(match value.to_str() {
+            Some("1") if is_switch => "true".into(),
+            Some("0" | "") if is_switch => "false".into(),
             _ => value.clone(),
         })
     })
@@ -103,7 +107,7 @@ fn known_anywhere(command: &Command, flag: &str) -> bool {
 }
 
 /// Sets the default of a flag wherever it exists.
-fn set_everywhere(command: Command, flag: &str, value: &str) -> Command {
+fn set_everywhere(command: Command, flag: &str, value: &OsStr) -> Command {
     let command = default_to(command, flag, value.to_owned());
     command.mut_subcommands(|c| default_to(c, flag, value.to_owned()))
 }

@@ -1,7 +1,11 @@
 //! What every command shares: the global flags, the signal, the clock.
 
+use crate::files::Ledger;
+use crate::heap;
+use crate::system;
 use crate::units;
 use clap::ArgMatches;
+use linsep::data::cancel;
 use linsep::{Error, Result};
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -20,6 +24,8 @@ pub(crate) struct Context {
     /// Whether a time limit was given.
     pub(crate) time_limited: bool,
     pub(crate) seed: u64,
+    /// What the command reads and writes.
+    pub(crate) files: Ledger,
     /// Turns true at the first Ctrl-C and at the time limit.
     pub(crate) stop: Arc<AtomicBool>,
 }
@@ -62,7 +68,13 @@ impl Context {
             .transpose()?;
         let stop = catch_signals();
         if let Some(limit) = time_limit {
-            watch_time(limit, Arc::clone(&stop));
+            watch_time(limit, Arc::clone(&stop))?;
+        }
+        let memory_limit =
+            text("max-memory").map(|text| named("max-memory", units::bytes(text))).transpose()?;
+        match memory_limit {
+            Some(limit) => heap::limit_memory(limit),
+            None => heap::keep_memory(),
         }
         Ok(Context {
             json: matches.get_flag("json"),
@@ -71,12 +83,10 @@ impl Context {
             verbose: matches.get_flag("verbose"),
             progress,
             threads,
-            max_memory: text("max-memory")
-                .map(|text| named("max-memory", units::bytes(text)))
-                .transpose()?
-                .or_else(physical_memory),
+            max_memory: memory_limit.or_else(physical_memory),
             time_limited: time_limit.is_some(),
             seed,
+            files: Ledger::default(),
             stop,
         })
     }
@@ -98,12 +108,22 @@ fn catch_signals() -> Arc<AtomicBool> {
     let flag = Arc::clone(&stop);
     let caught = ctrlc::set_handler(move || {
         if flag.swap(true, Ordering::Relaxed) || IMMEDIATE.load(Ordering::Relaxed) {
-            std::process::exit(130);
+            system::end(130);
         }
+        give_up_soon();
     });
     // Without a handler a signal ends the program at once, as it would anyway.
     drop(caught);
     stop
+}
+
+/// Work that is told to stop has this long to come to an end in good order; then it is given up where it
+/// stands.
+const GRACE: Duration = Duration::from_millis(300);
+
+fn give_up_soon() {
+    std::thread::sleep(GRACE);
+    cancel::request();
 }
 
 /// Whether the first signal ends the program at once, because there is nothing to save.
@@ -121,14 +141,19 @@ pub(crate) fn timed_out() -> bool {
     TIMED_OUT.load(Ordering::Relaxed)
 }
 
-fn watch_time(limit: Duration, stop: Arc<AtomicBool>) {
-    std::thread::spawn(move || {
+fn watch_time(limit: Duration, stop: Arc<AtomicBool>) -> Result<()> {
+    let watch = move || {
         std::thread::sleep(limit);
         if !stop.load(Ordering::Relaxed) {
             TIMED_OUT.store(true, Ordering::Relaxed);
             stop.store(true, Ordering::Relaxed);
+            give_up_soon();
         }
-    });
+    };
+    let started = std::thread::Builder::new().stack_size(1 << 16).spawn(watch);
+    let failed =
+        |error| Error::io("start", std::path::Path::new("the clock of --time-limit"), error);
+    started.map(drop).map_err(failed)
 }
 
 /// The machine's memory, where the system tells it.

@@ -5,7 +5,8 @@
 
 use crate::context::colour_on_stderr;
 use crate::spelling::{spelled, spelled_with_values};
-use linsep::{Code, Error, Problem};
+use linsep::data::error::escaped_lines;
+use linsep::{Code, Error, Problem, escaped};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -43,11 +44,11 @@ impl Failure {
             Failure::Error(Error::Interrupted) if crate::context::timed_out() => {
                 let message = "the time limit was reached before there was a result".to_owned();
                 let error = Error::Limit { code: Code::LIMIT, message };
-                eprint_all(&render(&error, colour_on_stderr()));
+                eprint_raw(&render(&error, colour_on_stderr()));
                 ExitCode::from(5)
             }
             Failure::Error(error) => {
-                eprint_all(&render(error, colour_on_stderr()));
+                eprint_raw(&render(error, colour_on_stderr()));
                 ExitCode::from(code_of(error.code()))
             }
         }
@@ -71,18 +72,29 @@ pub(crate) fn code_of(code: Code) -> u8 {
 /// Prints a message of the command-line parser: help to stdout, complaints to stderr.
 pub(crate) fn usage(error: &clap::Error) -> Result<ExitCode, Failure> {
     let text = error.render();
-    let text = if colour_on_stderr() { text.ansi().to_string() } else { text.to_string() };
+    let plain = text.to_string();
+    // What the user wrote may stand in it, and only our own colours are to pass.
+    let is_safe = escaped_lines(&plain) == plain;
+    let text = match colour_on_stderr() && is_safe {
+        true => text.ansi().to_string(),
+        false => escaped_lines(&plain),
+    };
     if error.use_stderr() {
-        eprint_all(&text);
+        eprint_raw(&text);
         Ok(ExitCode::from(2))
     } else {
-        crate::output::print(&text)?;
+        crate::output::print_raw(&text)?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// Writes to stderr; there is nowhere to complain if that fails.
+/// Writes to stderr what can do nothing to a terminal.
 pub(crate) fn eprint_all(text: &str) {
+    eprint_raw(&escaped_lines(text));
+}
+
+/// Writes to stderr as it is; there is nowhere to complain if that fails.
+pub(crate) fn eprint_raw(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
@@ -95,16 +107,8 @@ pub(crate) fn report_panics() {
             Code::INTERNAL,
             place.as_deref().unwrap_or("unknown place")
         ));
-        std::process::exit(70);
+        crate::system::end(70);
     }));
-}
-
-/// Text with names from the user's files, made safe for a terminal.
-pub(crate) fn clean(text: &str) -> String {
-    let safe = |c: char| {
-        if c.is_control() && c != '\n' { c.escape_default().to_string() } else { c.to_string() }
-    };
-    text.chars().map(safe).collect()
 }
 
 fn render(error: &Error, colour: bool) -> String {
@@ -119,16 +123,16 @@ fn render(error: &Error, colour: bool) -> String {
                     text,
                     "{red}error[{}]{plain}: {}",
                     problem.code,
-                    clean(&spelled(&problem.message))
+                    escaped(&spelled(&problem.message))
                 );
-                text.push_str(&render_place(problem));
+                text.push_str(&escaped(&render_place(problem)));
             }
             let mut help: Vec<String> = Vec::new();
             if data.bad_rows > 1 || data.problems.len() > 1 {
                 let more = if data.more { "at least " } else { "" };
                 help.push(format!("{more}{} of {} rows are bad", data.bad_rows, data.rows));
             }
-            help.extend(data.problems[0].help.as_deref().map(|help| clean(&spelled(help))));
+            help.extend(data.problems[0].help.as_deref().map(|help| escaped(&spelled(help))));
             for line in help {
                 let _ = writeln!(text, "  {cyan}help{plain}: {line}");
             }
@@ -138,7 +142,7 @@ fn render(error: &Error, colour: bool) -> String {
                 Error::Model { .. } => spelled_with_values(&other.to_string()),
                 _ => spelled(&other.to_string()),
             };
-            let _ = writeln!(text, "{red}error[{code}]{plain}: {}", clean(&words));
+            let _ = writeln!(text, "{red}error[{code}]{plain}: {}", escaped(&words));
             if let Some(help) = advice(other) {
                 let _ = writeln!(text, "  {cyan}help{plain}: {help}");
             }

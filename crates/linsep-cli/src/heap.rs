@@ -1,20 +1,141 @@
-//! How the program keeps its memory.
+//! How the program keeps and counts its memory.
 //!
-//! A run makes and drops vectors of many megabytes. The allocator of the GNU C library gives each of them
-//! back to the system at once and asks for it again, and the system fills every page with zeros: on wide
-//! data that was a quarter of the time. The program ends soon, so it keeps what it has.
+//! Every allocation is counted, so that `--max-memory` holds for the whole program whatever takes the memory:
+//! what the accountant was not asked for ends the program with the error of a memory limit, exit code 6, and
+//! so does an allocation that the system refuses. Neither is a crash, and no half-written file stays.
 
-/// Keeps dropped memory for later. Without the GNU C library there is nothing to set.
+#![allow(unsafe_code)]
+
+use crate::system;
+use linsep::data::memory;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::Write;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+#[global_allocator]
+static HEAP: Counted = Counted;
+
+/// The system's allocator with an account.
+struct Counted;
+
+/// What all allocations together may come to: the limit, with some room for buffers that nobody counts.
+static MOST: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// The program itself needs so much, whatever the limit.
+const LEAST: u64 = 32 << 20;
+
+/// Holds all allocations to a limit. Dropped memory goes back to the system, so that what the system sees
+/// is what is in use.
+pub(crate) fn limit_memory(limit: u64) {
+    memory::set_limit(limit);
+    MOST.store((limit.saturating_add(limit / 8)).max(LEAST), Ordering::Relaxed);
+}
+
+/// Keeps dropped memory for later, where there is no limit to hold.
+///
+/// A run makes and drops vectors of many megabytes. The allocator of the GNU C library gives each of them
+/// back to the system at once and asks for it again, and the system fills every page with zeros: on wide
+/// data that was a quarter of the time. Without the GNU C library there is nothing to set.
 pub(crate) fn keep_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         /// Vectors up to this size come from memory that is kept.
         const LARGEST: libc::c_int = 1 << 30;
         for setting in [libc::M_MMAP_THRESHOLD, libc::M_TRIM_THRESHOLD] {
-            // SAFETY: mallopt takes two whole numbers, touches no memory of ours, and no other thread
-            // runs yet. A setting that it does not take is left as it was.
-            #[allow(unsafe_code)]
+            // SAFETY: mallopt takes two whole numbers and touches no memory of ours. A setting that it
+            // does not take is left as it was.
             let _ = unsafe { libc::mallopt(setting, LARGEST) };
         }
     }
+}
+
+// SAFETY: every call is handed on to the system's allocator with the same arguments; counting touches
+// nothing but two numbers.
+unsafe impl GlobalAlloc for Counted {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size());
+        // SAFETY: the caller keeps the contract of `alloc`, which is that of the system's.
+        let memory = unsafe { System.alloc(layout) };
+        granted(memory, layout.size())
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(layout.size());
+        // SAFETY: as above.
+        let memory = unsafe { System.alloc_zeroed(layout) };
+        granted(memory, layout.size())
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        memory::given_back(layout.size());
+        // SAFETY: as above.
+        unsafe { System.dealloc(memory, layout) }
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        count(new_size);
+        memory::given_back(layout.size());
+        // SAFETY: as above.
+        let memory = unsafe { System.realloc(memory, layout, new_size) };
+        granted(memory, new_size)
+    }
+}
+
+#[inline]
+fn count(size: usize) {
+    let used = memory::taken(size);
+    if used > MOST.load(Ordering::Relaxed) {
+        refuse(used, true);
+    }
+}
+
+#[inline]
+fn granted(memory: *mut u8, size: usize) -> *mut u8 {
+    if memory.is_null() {
+        refuse(size as u64, false);
+    }
+    memory
+}
+
+/// Ends the program: there is no memory to go on with. What is done here takes hardly any itself.
+#[cold]
+#[inline(never)]
+fn refuse(bytes: u64, by_limit: bool) {
+    /// The thread that ends the program, by the address of something that each thread has of its own.
+    static ENDING: AtomicUsize = AtomicUsize::new(0);
+    thread_local!(static MARK: u8 = const { 0 });
+    let me = MARK.try_with(|mark| std::ptr::from_ref(mark).addr()).unwrap_or(1);
+    match ENDING.compare_exchange(0, me, Ordering::SeqCst, Ordering::SeqCst) {
+        Ok(_) => {}
+        // Even the end needs memory that is not there.
+        Err(thread) if thread == me => system::end(6),
+        Err(_) => loop {
+            std::thread::sleep(std::time::Duration::from_secs(1));
+        },
+    }
+    MOST.store(u64::MAX, Ordering::Relaxed);
+    let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
+    let mut text = [0u8; 400];
+    let mut rest = &mut text[..];
+    let code = linsep::Code::MEMORY;
+    let _ = match (by_limit, memory::limit()) {
+        (true, Some(limit)) => writeln!(
+            rest,
+            "error[{code}]: the work needs at least {} MiB but the memory limit is {} MiB\n  help: raise --max-memory, or use fewer rows with --limit\n  more: linsep help {code}",
+            mebibytes(bytes),
+            mebibytes(limit)
+        ),
+        _ => writeln!(
+            rest,
+            "error[{code}]: the system refuses {} MiB of memory\n  help: end other programs, raise the limit of the system (ulimit -v), or use fewer rows with --limit\n  more: linsep help {code}",
+            mebibytes(bytes)
+        ),
+    };
+    let left = rest.len();
+    let _ = std::io::stderr().write_all(&text[..text.len() - left]);
+    system::end(6);
 }

@@ -1,6 +1,7 @@
 //! The flags that say how data is read, the same on every command that reads data.
 
 use crate::context::Context;
+use crate::files::{OnBadRows, Output};
 use clap::{Arg, ArgAction, ArgMatches};
 use linsep::data::basis::BasisSpec;
 use linsep::data::read::{
@@ -64,7 +65,8 @@ pub(crate) fn flags() -> Vec<Arg> {
             "bad-rows",
             "error|skip|rejects=FILE",
             "What to do with rows that cannot be used [default: error]",
-        ),
+        )
+        .value_parser(OnBadRows::parser()),
         value("allow-bad", "N", "Accept up to N bad rows that are skipped"),
         word("index-base", &["auto", "0", "1"], "Where svmlight indices start [default: auto]"),
         value("limit", "N", "Read at most N rows"),
@@ -117,16 +119,18 @@ pub(crate) fn source(matches: &ArgMatches, context: &Context) -> Result<RowSourc
 /// The rows of files; `-` is standard input.
 pub(crate) fn source_of(paths: &[PathBuf], options: &ReadOptions) -> RowSource<'static> {
     let input = |path: &PathBuf| match path.as_os_str() == "-" {
-        true => Input::reader(std::io::stdin(), "<stdin>"),
+        true => Input::slow_reader(std::io::stdin(), "<stdin>"),
         false => Input::path(path),
     };
     RowSource::new(paths.iter().map(input).collect(), options)
 }
 
 /// Where bad rows go, if they are kept apart.
-pub(crate) fn rejects_path(matches: &ArgMatches) -> Option<PathBuf> {
-    let rule = matches.get_one::<String>("bad-rows")?;
-    rule.strip_prefix("rejects=").map(PathBuf::from)
+pub(crate) fn rejects(matches: &ArgMatches) -> Option<&Output> {
+    match matches.get_one::<OnBadRows>("bad-rows")? {
+        OnBadRows::Reject(output) => Some(output),
+        _ => None,
+    }
 }
 
 /// The options that the flags ask for.
@@ -157,13 +161,12 @@ pub(crate) fn options(matches: &ArgMatches, context: &Context) -> Result<ReadOpt
     if let Some(word) = text("unknown-level") {
         options.unknown_level = word.parse()?;
     }
-    options.bad_rows = match text("bad-rows") {
-        None | Some("error") => BadRows::Error,
-        Some("skip") => BadRows::Skip,
-        Some(rule) if rule.strip_prefix("rejects=").is_some_and(|path| !path.is_empty()) => {
-            BadRows::Reject
-        }
-        Some(rule) => {
+    let on_bad_rows = matches.try_get_one::<OnBadRows>("bad-rows").ok().flatten();
+    options.bad_rows = match on_bad_rows {
+        None | Some(OnBadRows::Error) => BadRows::Error,
+        Some(OnBadRows::Skip) => BadRows::Skip,
+        Some(OnBadRows::Reject(_)) => BadRows::Reject,
+        Some(OnBadRows::Unknown(rule)) => {
             return Err(Error::usage(format!(
                 "--bad-rows: \"{rule}\" is none of error, skip, rejects=FILE"
             )));

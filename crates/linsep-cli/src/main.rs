@@ -6,20 +6,24 @@ mod commands;
 mod config;
 mod context;
 mod exit;
+mod files;
 mod heap;
 mod input;
 mod output;
 mod progress;
 mod spelling;
+mod system;
 mod units;
 
 use context::Context;
 use exit::Failure;
+use linsep::Error;
+use linsep::data::cancel;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     exit::report_panics();
-    heap::keep_memory();
+    system::refuse_long_files_by_error();
     match run() {
         Ok(code) => code,
         Err(failure) => failure.report(),
@@ -38,6 +42,9 @@ fn run() -> Result<ExitCode, Failure> {
         Err(error) => return exit::usage(&error),
     };
     let context = Context::new(&matches)?;
+    if let Some(path) = config::config_path(&arguments) {
+        context.files.read(&path)?;
+    }
     if matches.get_flag("version") {
         output::print(&args::version(context.verbose))?;
         return Ok(ExitCode::SUCCESS);
@@ -46,5 +53,7 @@ fn run() -> Result<ExitCode, Failure> {
         output::print(args::FIRST_SCREEN)?;
         return Ok(ExitCode::SUCCESS);
     };
-    commands::run(name, matches, &context)
+    // Work that is given up in the middle has no result.
+    let ended = cancel::catch(|| commands::run(name, matches, &context));
+    ended.unwrap_or_else(|| Err(Error::Interrupted.into()))
 }

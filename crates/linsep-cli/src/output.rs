@@ -1,26 +1,60 @@
 //! Results on stdout: text, aligned key-value lines, JSON.
 
 use crate::context::Context;
-use crate::exit::{Failure, clean};
+use crate::exit::Failure;
 use crate::spelling::spelled;
-use std::io::{BufWriter, Write};
+use linsep::data::error::{escaped_json, escaped_lines};
+use linsep::escaped;
+use std::io::{BufWriter, IsTerminal, Write};
 
-/// Writes text to stdout.
+/// Writes a report to stdout; nothing in it can steer a terminal.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    print_raw(&escaped_lines(text))
+}
+
+/// Writes text to stdout as it is.
+pub(crate) fn print_raw(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(())
 }
 
-/// A buffered stdout for long results.
-pub(crate) fn stdout() -> BufWriter<std::io::StdoutLock<'static>> {
-    BufWriter::with_capacity(1 << 16, std::io::stdout().lock())
+/// A buffered stdout for rows. They are data and leave as they are, but for a terminal.
+pub(crate) fn stdout() -> BufWriter<Rows> {
+    let out = std::io::stdout();
+    let escape = out.is_terminal();
+    BufWriter::with_capacity(1 << 16, Rows { out: out.lock(), escape })
+}
+
+/// Rows on their way to stdout.
+pub(crate) struct Rows {
+    out: std::io::StdoutLock<'static>,
+    escape: bool,
+}
+
+impl Write for Rows {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match std::str::from_utf8(bytes) {
+            _ if !self.escape => self.out.write(bytes),
+            Ok(text) => self.out.write_all(escaped_lines(text).as_bytes()).map(|()| bytes.len()),
+            // A buffer may end within a character.
+            Err(error) if error.valid_up_to() > 0 => self.write(&bytes[..error.valid_up_to()]),
+            Err(error) => {
+                let len = error.error_len().unwrap_or(bytes.len());
+                self.out.write_all("\u{fffd}".as_bytes()).map(|()| len)
+            }
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// Prints one JSON object.
 pub(crate) fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
-    print(&format!("{value:#}\n"))
+    print_raw(&escaped_json(&format!("{value:#}\n")))
 }
 
 /// A note for people, on stderr, unless they asked for quiet.
@@ -36,7 +70,7 @@ pub(crate) struct Facts(Vec<(String, String)>);
 
 impl Facts {
     pub(crate) fn add(&mut self, name: &str, value: impl Into<String>) {
-        self.0.push((clean(name), clean(&value.into())));
+        self.0.push((escaped(name), escaped(&value.into())));
     }
 
     /// Aligned for people, or tab-separated for programs with `--plain`.
@@ -56,6 +90,29 @@ impl Facts {
         }
         text
     }
+}
+
+/// Lines of cells in columns, two blanks between them; `right` says which columns are flush right. A column
+/// without any text is left out.
+pub(crate) fn aligned<R: AsRef<[String]>>(
+    rows: &[R],
+    right: impl Fn(usize) -> bool,
+) -> Vec<String> {
+    let count = rows.iter().map(|row| row.as_ref().len()).max().unwrap_or(0);
+    let mut widths = vec![0; count];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row.as_ref()) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
+    let line = |row: &R| {
+        let cells = row.as_ref().iter().zip(&widths).enumerate();
+        let cells = cells.filter(|(_, (_, width))| **width > 0).map(|(column, (cell, width))| {
+            if right(column) { format!("{cell:>width$}") } else { format!("{cell:width$}") }
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
 }
 
 /// A number with separators for thousands.
@@ -84,21 +141,6 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     }
 }
 
-/// A share in per cent with two digits, rounded up.
-pub(crate) fn percent(share: f64) -> String {
-    let percent = 100.0 * share;
-    if percent <= 0.0 {
-        return "0 %".to_owned();
-    }
-    let exponent = percent.log10().floor() as i32 - 1;
-    let unit = 10f64.powi(exponent);
-    if !(-8..=4).contains(&exponent) {
-        return format!("{:.1}e{} %", (percent / unit).ceil() / 10.0, exponent + 1);
-    }
-    let places = (-exponent).max(0) as usize;
-    format!("{:.places$} %", (percent / unit).ceil() * unit)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,19 +154,11 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_rounded_up() {
-        for (share, text) in [
-            (0.0, "0 %"),
-            (0.000_531, "0.054 %"),
-            (0.001, "0.10 %"),
-            (0.123, "13 %"),
-            (2.0, "200 %"),
-            (1.0, "100 %"),
-            (3.21e-9, "0.00000033 %"),
-            (8.62e-12, "8.7e-10 %"),
-            (1e9, "1.0e11 %"),
-        ] {
-            assert_eq!(percent(share), text, "{share}");
-        }
+    fn cells_stand_in_columns() {
+        let rows =
+            [["name", "", "3"], ["n", "", "12"], ["µ", "", ""]].map(|row| row.map(String::from));
+        assert_eq!(aligned(&rows, |column| column == 2), ["name   3", "n     12", "µ"]);
+        assert_eq!(aligned(&rows, |_| false), ["name  3", "n     12", "µ"]);
+        assert!(aligned::<Vec<String>>(&[], |_| true).is_empty());
     }
 }

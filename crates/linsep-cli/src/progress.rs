@@ -2,7 +2,7 @@
 //! shown in the first half second.
 
 use crate::context::{Context, ProgressMode, timed_out};
-use crate::exit::eprint_all;
+use crate::exit::eprint_raw;
 use crate::output::grouped;
 use linsep::{Observer, Progress, Stop, Training};
 use std::ops::ControlFlow;
@@ -27,7 +27,7 @@ impl<'a> Watch<'a> {
         match self.context.progress {
             ProgressMode::Never => {}
             ProgressMode::Line => {
-                eprint_all(&format!("\r\x1b[K{}", line(&progress, ceiling)));
+                eprint_raw(&format!("\r\x1b[K{}", line(&progress, ceiling)));
             }
             ProgressMode::Json => {
                 let line = serde_json::json!({
@@ -40,7 +40,7 @@ impl<'a> Watch<'a> {
                     "margin_ceiling": ceiling,
                     "seconds": self.started.elapsed().as_secs_f64(),
                 });
-                eprint_all(&format!("{line}\n"));
+                eprint_raw(&format!("{line}\n"));
             }
         }
         self.shown = true;
@@ -90,7 +90,7 @@ impl Observer for Watch<'_> {
 impl Drop for Watch<'_> {
     fn drop(&mut self) {
         if self.shown && self.context.progress == ProgressMode::Line {
-            eprint_all("\r\x1b[K");
+            eprint_raw("\r\x1b[K");
         }
     }
 }

@@ -14,6 +14,7 @@ use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Writes what `fill` produces to `path`, all of it or nothing.
 ///
@@ -29,6 +30,23 @@ pub fn write_atomic(
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
     write_with(&Disk, path, fill).map_err(|e| Error::io("write", path, e))
+}
+
+/// Removes the files that are being written at this moment, for a process that has to end at once. It does
+/// not wait for anybody, so it can be called from wherever the end comes.
+pub fn remove_temporaries() {
+    if let Ok(paths) = UNDER_WAY.try_lock() {
+        for path in paths.iter() {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// The temporary files of all threads.
+static UNDER_WAY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn under_way() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How much is gathered before the system is asked to write.
@@ -77,7 +95,10 @@ fn create_beside<'a, F: Files>(
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
         let path = folder(target).join(format!(".{name}.{}.{number}.tmp", std::process::id()));
         match files.create(&path, private) {
-            Ok(file) => return Ok((Temporary { files, path, renamed: false }, file)),
+            Ok(file) => {
+                under_way().push(path.clone());
+                return Ok((Temporary { files, path, renamed: false }, file));
+            }
             Err(e) if e.kind() != ErrorKind::AlreadyExists => return Err(e),
             Err(_) => {}
         }
@@ -102,6 +123,7 @@ impl<F: Files> Drop for Temporary<'_, F> {
             // The error that led here is the one to report.
             let _ = self.files.remove(&self.path);
         }
+        under_way().retain(|path| *path != self.path);
     }
 }
 

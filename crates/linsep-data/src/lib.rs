@@ -7,8 +7,10 @@
 //! Nothing here knows of learners.
 
 pub mod atomic;
+pub mod cancel;
 pub mod door;
 pub mod error;
+pub mod memory;
 pub mod read;
 pub mod write;
 
@@ -23,8 +25,10 @@ pub mod matrix;
 pub mod parallel;
 #[doc(hidden)]
 pub mod rng;
+#[doc(hidden)]
+pub mod sort;
 
-pub use error::{Code, DataError, Error, Excerpt, Place, Problem, Result, printable};
+pub use error::{Code, DataError, Error, Excerpt, Place, Problem, Result, escaped, printable};
 pub use matrix::Kind as Encoding;
 #[doc(hidden)]
 pub use table::Held;

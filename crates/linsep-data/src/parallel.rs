@@ -1,5 +1,6 @@
 //! Independent pieces of work on several threads, results in order.
 
+use crate::cancel;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -10,7 +11,11 @@ pub fn parallel_map<T: Send>(
     work: impl Fn(usize) -> T + Sync,
 ) -> Vec<T> {
     if threads.min(count) <= 1 {
-        return (0..count).map(work).collect();
+        let checked = |item| {
+            cancel::check();
+            work(item)
+        };
+        return (0..count).map(checked).collect();
     }
     let slots: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::new(None)).collect();
     for_each_item(count, threads, &|item| {
@@ -30,12 +35,14 @@ fn for_each_item(count: usize, threads: usize, work: &(dyn Fn(usize) + Sync)) {
             if item >= count {
                 return;
             }
+            cancel::check();
             work(item);
         }
     };
     std::thread::scope(|scope| {
-        // The thread that asks works, too.
-        let handles: Vec<_> = (1..threads.min(count)).map(|_| scope.spawn(run)).collect();
+        // The thread that asks works, too; where the system has no more threads, it works alone.
+        let start = |_| std::thread::Builder::new().spawn_scoped(scope, run).ok();
+        let handles: Vec<_> = (1..threads.min(count)).map_while(start).collect();
         run();
         for handle in handles {
             if let Err(panic) = handle.join() {

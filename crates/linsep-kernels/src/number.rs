@@ -120,6 +120,14 @@ pub fn parse_prefix(text: &[u8]) -> Result<(Number, usize), Fault> {
     parse_slow(&text[..at], is_integer && !has_exponent).map(|number| (number, at))
 }
 
+/// The nearest binary64 to a whole number of any length, which is the entire text.
+pub fn rounded(text: &[u8]) -> Option<f64> {
+    let digits = text.strip_prefix(b"-").or(text.strip_prefix(b"+")).unwrap_or(text);
+    let whole = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    let value: f64 = std::str::from_utf8(text).ok().filter(|_| whole)?.parse().ok()?;
+    value.is_finite().then_some(value)
+}
+
 /// The text from the start of a number on, with room for every short form.
 pub type Window = [u8; 24];
 
@@ -450,6 +458,15 @@ mod tests {
         assert_eq!(parse(b"72057594037927940"), Err(Fault::InexactInteger));
         assert!(parse(b"9007199254740994").unwrap().long);
         assert!(parse(b"1000000000000000000000").is_ok());
+    }
+
+    #[test]
+    fn only_whole_numbers_are_rounded() {
+        assert_eq!(rounded(b"9007199254740993"), Some(9007199254740992.0));
+        assert_eq!(rounded(b"-9007199254740993"), Some(-9007199254740992.0));
+        for text in ["9007199254740993abc", "", "-", "1.5", "1e3", "inf", " 1", &"9".repeat(400)] {
+            assert_eq!(rounded(text.as_bytes()), None, "{text}");
+        }
     }
 
     #[test]

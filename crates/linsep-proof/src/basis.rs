@@ -121,6 +121,10 @@ impl Rows for Stated<'_> {
         self.rows.weight(row)
     }
 
+    fn column_name(&self, column: u32) -> String {
+        self.rows.column_name(column)
+    }
+
     fn basis(&self) -> Option<&Basis> {
         self.basis
     }

@@ -10,11 +10,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The format of certificates that stand alone, with planes of their own.
+/// The first format, which is still read. Its gap is (primal − bound)/primal.
 pub const FORMAT: &str = "linsep.certificate/1";
 
-/// The format of certificates inside a model, whose claims refer to the planes of the model. One that
-/// stands alone has planes of its own in this format, too.
+/// The format that is written. Inside a model its claims refer to the planes of the model; one that stands
+/// alone has planes of its own.
 pub const FORMAT_2: &str = "linsep.certificate/2";
 
 /// A certificate as it stands in a file, or inside a model file.
@@ -128,8 +128,7 @@ impl CertificateFile {
         bias: bool,
         certificate: Certificate,
     ) -> Self {
-        let format = if certificate.claims.iter().any(is_of_format_2) { FORMAT_2 } else { FORMAT };
-        let format = format.to_owned();
+        let format = FORMAT_2.to_owned();
         CertificateFile {
             format,
             data,
@@ -152,12 +151,30 @@ impl CertificateFile {
         if head.format != FORMAT && head.format != FORMAT_2 {
             return Err(match head.format.strip_prefix("linsep.certificate/") {
                 Some(_) => FileError::Version(head.format),
-                None => FileError::Syntax(format!("the format is not {FORMAT}")),
+                None => FileError::Syntax(format!("the format is not {FORMAT_2}")),
             });
         }
         let file: CertificateFile = form::strict(bytes).map_err(FileError::Syntax)?;
         file.check_form()?;
-        Ok(file)
+        file.upgraded()
+    }
+
+    /// The same claims in the second format, which measures a gap by the bound.
+    pub fn upgraded(mut self) -> Result<CertificateFile, FileError> {
+        if self.format == FORMAT {
+            for claim in &mut self.claims {
+                let Claim::Optimal { optimality, .. } = claim else { continue };
+                if let Err(reason) = optimality.measure_by_bound() {
+                    return Err(FileError::Syntax(reason));
+                }
+                if optimality.gap.is_infinite() {
+                    let reason = optimality.vacuous();
+                    *claim = Claim::Unproved { reason };
+                }
+            }
+            self.format = FORMAT_2.to_owned();
+        }
+        Ok(self)
     }
 
     /// Refuses what no correct writer makes.

@@ -159,6 +159,33 @@ pub enum Equations {
     },
 }
 
+impl Equations {
+    /// The equations and their settings by name.
+    pub fn words(&self) -> String {
+        match *self {
+            Equations::LeastSquares { l2, class_weight } => {
+                let weight = match class_weight {
+                    ClassWeight::None => "none",
+                    ClassWeight::Balanced => "balanced",
+                };
+                format!("least squares, l2 = {}, class weight {weight}", short(l2))
+            }
+            Equations::Discriminant { shrinkage, priors, bias } => {
+                let bias = match bias {
+                    Offset::Midpoint => "bias at the midpoint of the means",
+                    Offset::Prior => "bias from midpoint and priors",
+                    Offset::Free => "nothing claimed of the bias",
+                };
+                format!(
+                    "discriminant, shrinkage = {}, {}, {bias}",
+                    short(shrinkage),
+                    priors.words()
+                )
+            }
+        }
+    }
+}
+
 /// The counts or sums that weights are made of, in the sense of naive Bayes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
@@ -189,6 +216,31 @@ pub enum Statistics {
     },
 }
 
+impl Statistics {
+    /// The model and its settings by name.
+    pub fn words(&self) -> String {
+        match *self {
+            Statistics::Multinomial { alpha, priors } => {
+                format!("multinomial naive Bayes, alpha = {}, {}", short(alpha), priors.words())
+            }
+            Statistics::Bernoulli { alpha, binarize, priors } => {
+                let (alpha, binarize, priors) = (short(alpha), short(binarize), priors.words());
+                format!("Bernoulli naive Bayes, alpha = {alpha}, on above {binarize}, {priors}")
+            }
+            Statistics::Gaussian { smoothing, priors } => {
+                let (smoothing, priors) = (short(smoothing), priors.words());
+                format!("naive Bayes of shared variances, smoothing = {smoothing}, {priors}")
+            }
+        }
+    }
+}
+
+/// A number in the shorter of its two forms.
+fn short(x: f64) -> String {
+    let (plain, power) = (x.to_string(), format!("{x:e}"));
+    if power.len() < plain.len() { power } else { plain }
+}
+
 /// Weights of classes in a sum of squares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -207,6 +259,15 @@ pub enum Priors {
     Data,
     /// All alike.
     Uniform,
+}
+
+impl Priors {
+    fn words(self) -> &'static str {
+        match self {
+            Priors::Data => "priors of the data",
+            Priors::Uniform => "uniform priors",
+        }
+    }
 }
 
 /// What the bias of a discriminant is.

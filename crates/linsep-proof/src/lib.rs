@@ -26,6 +26,7 @@ mod claim;
 mod coefficients;
 pub mod digest;
 mod double;
+mod elimination;
 mod exact;
 mod file;
 mod fitted;
@@ -39,7 +40,10 @@ mod threads;
 mod wire;
 
 pub use basis::{Basis, MOST_DEGREE, MOST_TERMS};
-pub use check::{Finding, check_claim, check_file};
+pub use check::{
+    ExactAnswer, Finding, check_claim, check_file, columns_are_independent, exact_answer,
+    measure_optimal, percent_above,
+};
 pub use claim::{
     Against, Certificate, Claim, ClassPlane, ExactNumber, ExactPlane, Question, Scheme, Weighted,
 };
@@ -50,7 +54,9 @@ pub use file::{
     CertificateFile, DataIdentity, FORMAT, FORMAT_2, FileError, InputField, ReadingField,
 };
 pub use fitted::{ClassWeight, Equations, FloatPlane, Offset, Planes, Priors, Statistics};
-pub use optimal::{BiasInterval, DualPoint, Intercept, Loss, Objective, Optimality, WeightLimit};
+pub use optimal::{
+    BiasInterval, DualPoint, Intercept, Loss, Objective, Optimality, VACUOUS, WeightLimit,
+};
 pub use rows::{Entries, Reading, RowBuffer, Rows};
 
 /// The examples of the README are run with the others.

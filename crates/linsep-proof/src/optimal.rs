@@ -19,7 +19,8 @@ pub struct Optimality {
     pub primal: f64,
     /// No more than the objective of any planes.
     pub bound: f64,
-    /// No less than (primal − bound) / primal.
+    /// No less than (primal − bound) / bound; 0 where the two are equal. A bound of 0 below the primal has
+    /// no gap.
     pub gap: f64,
     /// No less than √(2 (primal − bound) / l2): how far the best weights can be, all planes
     /// together, in the scale of the penalty. Absent without an l2 term.
@@ -29,6 +30,9 @@ pub struct Optimality {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bias: Option<BiasInterval>,
 }
+
+/// How the reason begins why nothing is claimed of an objective whose bound is 0.
+pub const VACUOUS: &str = "the bound is vacuous";
 
 impl Optimality {
     /// Evidence without a radius and an interval of the bias.
@@ -40,6 +44,31 @@ impl Optimality {
         gap: f64,
     ) -> Optimality {
         Optimality { objective, dual, primal, bound, gap, radius: None, bias: None }
+    }
+
+    /// Turns a gap of the first format, (primal − bound)/primal, into one of the second. It is infinite
+    /// where the bound shows nothing.
+    pub(crate) fn measure_by_bound(&mut self) -> Result<(), String> {
+        let Optimality { primal, bound, gap, .. } = *self;
+        let right = primal >= bound && primal > 0.0 && gap >= (primal - bound) / primal;
+        if !right {
+            return Err(format!(
+                "the gap {gap:?} does not follow from the primal {primal:?} and the bound {bound:?}"
+            ));
+        }
+        self.gap = match primal > bound {
+            // Two roundings of (primal − bound)/bound.
+            true if bound > 0.0 => ((primal - bound) / bound).next_up().next_up(),
+            true => f64::INFINITY,
+            false => 0.0,
+        };
+        Ok(())
+    }
+
+    /// Why there is no gap.
+    pub(crate) fn vacuous(&self) -> String {
+        let Optimality { primal, bound, .. } = self;
+        format!("{VACUOUS}: the objective is at most {primal}, the optimum at least {bound}")
     }
 }
 
@@ -178,6 +207,10 @@ pub struct DualPoint {
     /// own, which has what is left of 1; rows and planes rising.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shares: Vec<(u64, Vec<(u32, f64)>)>,
+    /// Without a penalty: rows whose multipliers are corrected until the sums over all columns are 0, as many as
+    /// there are columns, an intercept counted; rows rising.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub correction: Vec<u64>,
 }
 
 setters! {
@@ -186,6 +219,7 @@ setters! {
         with_planes => planes: Option<Vec<FloatPlane>>,
         with_alpha => alpha: Vec<(u64, f64)>,
         with_shares => shares: Vec<(u64, Vec<(u32, f64)>)>,
+        with_correction => correction: Vec<u64>,
     }
 }
 

@@ -3,19 +3,14 @@
 
 use dashu_int::IBig;
 
-/// A prime below 2^61.
-const P: u64 = 2_305_843_009_213_693_951;
+/// The prime 2^61 − 1.
+pub(crate) const P: u64 = 2_305_843_009_213_693_951;
 
 /// A lower bound of the rank of a matrix of whole numbers, given by its rows.
 pub(crate) fn rank_at_least(rows: &[Vec<IBig>]) -> usize {
     let prime = IBig::from(P);
-    let residue = |x: &IBig| -> u64 {
-        let r = x % &prime;
-        let r = if r < IBig::ZERO { r + &prime } else { r };
-        u64::try_from(r).unwrap_or(0)
-    };
     let mut matrix: Vec<Vec<u64>> =
-        rows.iter().map(|row| row.iter().map(residue).collect()).collect();
+        rows.iter().map(|row| row.iter().map(|x| residue(x, &prime)).collect()).collect();
     let width = matrix.first().map_or(0, Vec::len);
     let mut rank = 0;
     for column in 0..width {
@@ -38,11 +33,21 @@ pub(crate) fn rank_at_least(rows: &[Vec<IBig>]) -> usize {
     rank
 }
 
-fn multiply(a: u64, b: u64) -> u64 {
-    (u128::from(a) * u128::from(b) % u128::from(P)) as u64
+/// A whole number modulo the prime.
+pub(crate) fn residue(x: &IBig, prime: &IBig) -> u64 {
+    let r = x % prime;
+    let r = if r < IBig::ZERO { r + prime } else { r };
+    u64::try_from(r).unwrap_or(0)
 }
 
-fn power(mut base: u64, mut exponent: u64) -> u64 {
+pub(crate) fn multiply(a: u64, b: u64) -> u64 {
+    // 2^61 is 1 modulo the prime.
+    let product = u128::from(a) * u128::from(b);
+    let sum = (product as u64 & P) + (product >> 61) as u64;
+    if sum >= P { sum - P } else { sum }
+}
+
+pub(crate) fn power(mut base: u64, mut exponent: u64) -> u64 {
     let mut result = 1;
     while exponent > 0 {
         if exponent & 1 == 1 {

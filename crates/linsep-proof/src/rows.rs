@@ -44,6 +44,11 @@ pub trait Rows: Sync {
         f64::from(u8::from(self.takes_part(row)))
     }
 
+    /// What people call a column.
+    fn column_name(&self, column: u32) -> String {
+        format!("column {column}")
+    }
+
     /// The basis functions that claims about these rows mean; rows and columns are those before it.
     fn basis(&self) -> Option<&Basis> {
         None

@@ -15,7 +15,7 @@
 //! Items of the lectures: 52 to 54, 59 and 60.
 
 use linsep::engine::batch::Batch;
-use linsep::engine::perceptron::{Init, Order, Perceptron, PerceptronRun, Planes};
+use linsep::engine::perceptron::{Init, Online, Order, Perceptron, Planes};
 use linsep::learn::descent::BATCH_PERCEPTRON;
 use linsep::learn::perceptron;
 use linsep::loss::Criterion;
@@ -288,7 +288,7 @@ struct Loop {
     printed: Printed,
     epsilon: f64,
     /// The perceptron; a new one in each pass of box 003, which may end early.
-    run: Box<dyn PerceptronRun>,
+    run: Online,
     /// The planes from which it started.
     first: Vec<Plane>,
     /// E_p of the planes as they are.

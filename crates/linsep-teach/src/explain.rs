@@ -12,6 +12,7 @@
 use crate::geometry::{Shape, boundary};
 use linsep::model::{LinearModel, Plane, Rule};
 use linsep_data::error::{Error, Result};
+use linsep_data::sort::sort_by;
 
 /// What a feature adds to a score.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -112,7 +113,7 @@ impl Explanation {
             })
             .filter(|part| part.product != 0.0)
             .collect();
-        contributions.sort_by(|a, b| {
+        sort_by(&mut contributions, |a, b| {
             b.product.abs().total_cmp(&a.product.abs()).then(a.feature.cmp(&b.feature))
         });
         let mut values = vec![0.0; model.input.width()];
@@ -125,7 +126,7 @@ impl Explanation {
             true => switched(model, &values, scores, predicted),
             false => moved(model, &values, scores, predicted),
         };
-        flips.sort_by(|a, b| {
+        sort_by(&mut flips, |a, b| {
             let size = |flip: &Flip| (flip.to - flip.from).abs();
             size(a).total_cmp(&size(b)).then(a.feature.cmp(&b.feature))
         });
@@ -209,7 +210,7 @@ fn nearest(
     let wall = walls(model, scores, predicted).find(|(rival, ..)| *rival == class);
     let unit = wall.and_then(|(_, plane, _)| Shape::of(&plane)).map_or(Vec::new(), |s| s.unit);
     let mut moves: Vec<(u32, f64)> = (0..).zip(unit).filter(|(_, u)| *u != 0.0).collect();
-    moves.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
+    sort_by(&mut moves, |a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
     let values = moves.into_iter().map(|(j, u)| (j, values[j as usize] - distance * u)).collect();
     Nearest { distance, class, values }
 }

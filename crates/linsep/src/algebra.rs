@@ -7,6 +7,7 @@
 //!
 //! Reference: Higham, Accuracy and Stability of Numerical Algorithms, 10.3.
 
+use linsep_data::cancel;
 use linsep_kernels as kernel;
 
 /// A factorisation A = L Lᵀ of the columns that were taken.
@@ -35,9 +36,10 @@ impl Factor {
         let mut rest = vec![1f64; width];
         let mut lower = vec![0.0; width * width];
         let mut taken: Vec<usize> = Vec::new();
-        let smallest = (64 + 4 * width) as f64 * f64::EPSILON;
+        let smallest = Factor::smallest_pivot(width);
         let mut condition = 1.0;
         while !left.is_empty() {
+            cancel::check();
             let mut at = 0;
             for k in 1..left.len() {
                 if rest[left[k]] > rest[left[at]] {
@@ -67,6 +69,11 @@ impl Factor {
         let mut factor = Factor { width, scales, taken, lower, null: Vec::new(), condition };
         factor.find_null(&left);
         factor
+    }
+
+    /// A pivot of at most this is taken for rounding.
+    pub(crate) fn smallest_pivot(width: usize) -> f64 {
+        (64 + 4 * width) as f64 * f64::EPSILON
     }
 
     /// Whether some columns depend on others.

@@ -45,7 +45,7 @@ pub use linsep_proof as proof;
 
 pub use linsep_data::{
     Code, DataError, Dataset, DatasetBuilder, Error, Excerpt, Features, Place, Problem, Result,
-    atomic, printable, rng,
+    atomic, escaped, printable, rng,
 };
 pub use model::{Ballot, Leads, LinearModel, Link, Plane, Rule};
 pub use run::ability;

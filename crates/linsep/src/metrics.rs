@@ -12,8 +12,12 @@
 //! Sums over plain rows are sums of integers (losses in units of 2^-80), so they depend neither on
 //! the order of the rows nor on how these were split and merged.
 
+mod confusion;
 pub mod paired;
 
+pub use confusion::Confusion;
+
+use confusion::Cell;
 use linsep_data::error::printable;
 use serde::Serialize;
 use std::iter::once;
@@ -34,8 +38,8 @@ pub struct Evaluation {
     pub weighted_accuracy: Option<f64>,
     /// The names of the classes, in the order of their numbers.
     pub classes: Vec<String>,
-    /// Numbers of rows, line by line for the true classes, in columns for the predicted ones.
-    pub confusion: Vec<Vec<u64>>,
+    /// Numbers of rows by true and by predicted class.
+    pub confusion: Confusion,
     /// The rates of each class.
     pub per_class: Vec<PerClass>,
     /// Area under the ROC curve, if there are two classes, both occur, and every row has a score.
@@ -104,8 +108,9 @@ impl Evaluation {
         let mut rates =
             vec!["class rows precision recall f1".split(' ').map(String::from).collect()];
         let cell = |rate: Option<f64>| rate.map_or("-".into(), |rate| format!("{rate:.4}"));
-        for ((name, row), class) in names.zip(&self.confusion).zip(&self.per_class) {
-            let row = row.iter().take(SHOWN_CLASSES).map(u64::to_string);
+        for ((truth, name), class) in (0..).zip(names).zip(&self.per_class) {
+            let row = self.confusion.line(truth).take(SHOWN_CLASSES);
+            let row = row.map(|rows| rows.to_string());
             counts.push(once(name.clone()).chain(row).collect());
             let cells = [class.precision, class.recall, class.f1].map(cell);
             rates.push([name, class.rows.to_string()].into_iter().chain(cells).collect());
@@ -133,14 +138,13 @@ fn table(rows: &[Vec<String>]) -> String {
 #[derive(Debug, Clone, Default)]
 pub struct Tally {
     classes: Vec<String>,
-    counts: Vec<Vec<u64>>,
+    counts: Confusion,
     /// The scores of the negative and of the positive rows, if there are two classes.
     scores: [Vec<f64>; 2],
     /// How many rows had no (usable) probabilities, and the sum of the losses of the others.
     without_loss: u64,
     loss: u128,
-    /// The same sums by weight, and whether they differ.
-    weights: Vec<Vec<f64>>,
+    /// The same sum by weight, and whether weights differ.
     weighted_loss: f64,
     weighted: bool,
     ambiguous: Option<Ambiguous>,
@@ -149,9 +153,8 @@ pub struct Tally {
 impl Tally {
     /// An empty tally for these classes.
     pub fn new(classes: &[String]) -> Tally {
-        let k = classes.len();
-        let (counts, weights) = (vec![vec![0; k]; k], vec![vec![0.0; k]; k]);
-        Tally { classes: classes.to_vec(), counts, weights, ..Tally::default() }
+        let counts = Confusion::new(classes.len());
+        Tally { classes: classes.to_vec(), counts, ..Tally::default() }
     }
 
     /// Adds one row. Without weights `weight` is 1.
@@ -170,9 +173,8 @@ impl Tally {
         probabilities: Option<&[f64]>,
         weight: f64,
     ) {
-        let (truth, predicted) = (truth as usize, predicted as usize);
-        self.counts[truth][predicted] += 1;
-        self.weights[truth][predicted] += weight;
+        self.counts.add(truth, predicted, Cell { rows: 1, weight });
+        let truth = truth as usize;
         self.weighted |= weight != 1.0;
         let score = if self.classes.len() == 2 { scores.first() } else { None };
         self.scores[truth.min(1)].extend(score.filter(|score| !score.is_nan()));
@@ -197,9 +199,7 @@ impl Tally {
     /// Adds what another tally has collected. Panics if it is not one of the same classes.
     pub fn merge(mut self, mut other: Tally) -> Tally {
         assert_eq!(self.classes, other.classes, "tallies of different classes");
-        let (counts, weights) = (other.counts.iter().flatten(), other.weights.iter().flatten());
-        self.counts.iter_mut().flatten().zip(counts).for_each(|(a, b)| *a += b);
-        self.weights.iter_mut().flatten().zip(weights).for_each(|(a, b)| *a += b);
+        self.counts.merge(&other.counts);
         self.scores.iter_mut().zip(&mut other.scores).for_each(|(a, b)| a.append(b));
         self.without_loss += other.without_loss;
         self.loss += other.loss;
@@ -216,19 +216,29 @@ impl Tally {
     /// Draws the sums.
     pub fn finish(mut self) -> Evaluation {
         let k = self.classes.len();
-        let rows: u64 = self.counts.iter().flatten().sum();
-        let right: u64 = (0..k).map(|c| self.counts[c][c]).sum();
-        let weight: f64 = self.weights.iter().flatten().sum();
-        let right_weight: f64 = (0..k).map(|c| self.weights[c][c]).sum();
+        let (mut rows, mut right, mut weight, mut right_weight) = (0, 0, 0.0, 0.0);
+        // Hits, and sums over the lines and the columns of the table.
+        let (mut of_class, mut hits) = (vec![Cell::default(); k], vec![0.0; k]);
+        let mut predicted_weight = vec![0.0; k];
+        for (truth, predicted, cell) in self.counts.cells() {
+            rows += cell.rows;
+            weight += cell.weight;
+            of_class[truth as usize].rows += cell.rows;
+            of_class[truth as usize].weight += cell.weight;
+            predicted_weight[predicted as usize] += cell.weight;
+            if truth == predicted {
+                right += cell.rows;
+                right_weight += cell.weight;
+                hits[truth as usize] = cell.weight;
+            }
+        }
         let scored = (self.scores[0].len() + self.scores[1].len()) as u64 == rows;
         let loss = if self.weighted { self.weighted_loss } else { self.loss as f64 / LOSS_UNITS };
         let rates = |(c, class): (usize, &String)| {
-            let hits = self.weights[c][c];
-            let truth: f64 = self.weights[c].iter().sum();
-            let predicted: f64 = self.weights.iter().map(|row| row[c]).sum();
+            let (hits, truth, predicted) = (hits[c], of_class[c].weight, predicted_weight[c]);
             PerClass {
                 class: class.clone(),
-                rows: self.counts[c].iter().sum(),
+                rows: of_class[c].rows,
                 precision: ratio(hits, predicted),
                 recall: ratio(hits, truth),
                 f1: ratio(2.0 * hits, truth + predicted),
@@ -352,7 +362,8 @@ mod tests {
     fn counts_rates_and_text_by_hand() {
         let found = tally("no yes ?", &[(0, 0, 99), (1, 1, 48), (1, 0, 2), (2, 0, 1)]).finish();
         assert_eq!((found.rows, found.errors, found.accuracy), (150, 3, 0.98));
-        assert_eq!(found.confusion, [[99, 0, 0], [2, 48, 0], [1, 0, 0]]);
+        let lines: Vec<Vec<u64>> = (0..3).map(|c| found.confusion.line(c).collect()).collect();
+        assert_eq!(lines, [[99, 0, 0], [2, 48, 0], [1, 0, 0]]);
         let [no, yes, rare] = &found.per_class[..] else { panic!() };
         assert_eq!((no.rows, no.precision, no.recall), (99, Some(99.0 / 102.0), Some(1.0)));
         assert_eq!((yes.rows, yes.recall, yes.f1), (50, Some(0.96), Some(96.0 / 98.0)));

@@ -1,6 +1,6 @@
 //! The grammar of `linsep certify`.
 
-use super::{data, flag, path};
+use super::{data, flag, path, target};
 use crate::input;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command};
@@ -56,6 +56,6 @@ pub(super) fn command() -> Command {
                 .help_heading("Objective"),
         )
         .arg(flag("epochs", "N", "At most N passes over the data [default: 1000]"))
-        .arg(path("cert", "FILE", "Where to write the certificate").long("cert"))
+        .arg(target("cert", "FILE", "Where to write the certificate").long("cert"))
         .args(input::flags())
 }

@@ -1,7 +1,7 @@
 //! The flags of `train` for runs that are saved, resumed, repeated or fed by a stream.
 
-use clap::{Arg, ArgAction, value_parser};
-use std::path::PathBuf;
+use crate::files::{Output, Resumed};
+use clap::{Arg, ArgAction};
 
 /// The flags in the order of the help.
 pub(super) fn flags() -> Vec<Arg> {
@@ -14,18 +14,24 @@ pub(super) fn flags() -> Vec<Arg> {
             .help_heading(HEADING)
             .allow_hyphen_values(true)
     };
-    let file = |name, help| value(name, "FILE", help).value_parser(value_parser!(PathBuf));
     vec![
         value(
             "checkpoint-every",
             "TIME|Nvisits",
             "Save the run on its way, such as every 30s, 5m or 100000visits",
         ),
-        file("checkpoint", "Where it is saved [default: the model's name with .checkpoint]"),
-        file(
+        value(
+            "checkpoint",
+            "FILE",
+            "Where it is saved [default: the model's name with .checkpoint]",
+        )
+        .value_parser(Output::parser()),
+        value(
             "resume",
+            "FILE",
             "Go on with the run of a checkpoint, or of a model: the same run on the same data, else with its planes on new data",
-        ),
+        )
+        .value_parser(Resumed::parser()),
         Arg::new("stream")
             .long("stream")
             .action(ArgAction::SetTrue)

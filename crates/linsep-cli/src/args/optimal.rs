@@ -1,6 +1,6 @@
 //! The flags of `train` about models with a proof of how near the best they are.
 
-use super::{flag, path};
+use super::{flag, target};
 use clap::Arg;
 use clap::builder::PossibleValuesParser;
 
@@ -11,10 +11,10 @@ pub(super) fn train_flags() -> Vec<Arg> {
         flag("probabilities", "HOW", "Probabilities for svm: none, or platt (a logistic function of scores of rows held out, 5 folds; of K classes one for each, divided by their sum) [default: none]")
             .value_parser(PossibleValuesParser::new(["none", "platt"]))
             .help_heading("Learner"),
-        path("flips", "FILE", "Write which predictions no better solution can change (.csv, .tsv or .ndjson), with a smaller gap if that takes one; logistic and svm")
+        target("flips", "FILE", "Write which predictions no better solution can change (.csv, .tsv or .ndjson), with a smaller gap if that takes one; logistic and svm")
             .long("flips")
             .help_heading(HEADING),
-        path("support", "FILE", "Write the support rows with their multipliers (.csv, .tsv or .ndjson); svm, hard-margin")
+        target("support", "FILE", "Write the support rows with their multipliers (.csv, .tsv or .ndjson); svm, hard-margin")
             .long("support")
             .help_heading(HEADING),
     ]

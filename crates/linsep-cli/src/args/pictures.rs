@@ -1,6 +1,6 @@
 //! The grammar of `plot` and `compare`.
 
-use super::{flag, path, switch};
+use super::{flag, path, switch, target};
 use crate::input;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command};
@@ -34,7 +34,7 @@ pub(super) fn plot() -> Command {
         .arg(path("data", "DATA", "The data; a model alone will do for --view neuron").required(true))
         .arg(path("model", "MODEL", "The model file to draw"))
         .arg(
-            path("output-file", "FILE", "Where to write; - is standard output [default: the data's name with .svg]")
+            target("output-file", "FILE", "Where to write; - is standard output [default: the data's name with .svg]")
                 .short('o')
                 .long("output-file"),
         )
@@ -87,7 +87,7 @@ pub(super) fn compare() -> Command {
         .arg(flag("learners", "A,B,..", "The learners to compare, by name [default: all]"))
         .arg(flag("cv", "K", "Number of folds, at least 2 [default: 5]"))
         .arg(flag("knn", "K", "Neighbours of the baseline that votes; 0 leaves it out [default: 5]"))
-        .arg(path("export-markdown", "FILE", "Write the table as Markdown too").long("export-markdown"))
+        .arg(target("export-markdown", "FILE", "Write the table as Markdown too").long("export-markdown"))
         .arg(switch("assumptions", "Say what each learner assumes"))
         .arg(switch("no-time", "Leave times out, so that the output repeats to the byte"))
         .args(input::flags())

@@ -1,6 +1,6 @@
 //! The grammar of the commands that show how things work: gate, geometry, explain, criterion, sample.
 
-use super::{data, flag, output, path, switch};
+use super::{data, flag, output, path, switch, target};
 use crate::input;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command};
@@ -28,8 +28,8 @@ fn gate() -> Command {
         .arg(flag("inputs", "N", "Inputs of the gate [default: 2, not 1, majority 3, at-least:K K + 1]").long_help(
             format!("Inputs of the gate, 1 to {MOST_INPUTS} [default: 2, not 1, majority 3, at-least:K K + 1]"),
         ))
-        .arg(path("table", "FILE", "Where to write the truth table as data").long("table"))
-        .arg(path("cert", "FILE", "Where to write the certificate, of the plane or of the refusal").long("cert"))
+        .arg(target("table", "FILE", "Where to write the truth table as data").long("table"))
+        .arg(target("cert", "FILE", "Where to write the certificate, of the plane or of the refusal").long("cert"))
 }
 
 fn geometry() -> Command {
@@ -40,8 +40,8 @@ fn geometry() -> Command {
         .arg(data().required(false))
         .arg(flag("class", "CLASS", "Only the plane of this class, against all others").allow_hyphen_values(true))
         .arg(flag("closest", "N", "Rows to list on each side, the closest first [default: 1]"))
-        .arg(path("distances", "FILE", "Where to write the distance of every row").long("distances"))
-        .arg(path("reflected", "FILE", "Where to write every row as z(1, x), z = +1 or -1, so that all belong on one side").long("reflected"))
+        .arg(target("distances", "FILE", "Where to write the distance of every row").long("distances"))
+        .arg(target("reflected", "FILE", "Where to write every row as z(1, x), z = +1 or -1, so that all belong on one side").long("reflected"))
         .args(input::flags_for_model())
 }
 

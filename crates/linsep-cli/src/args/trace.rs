@@ -1,6 +1,6 @@
 //! The grammar of traces, of their replay and of the algorithm boxes.
 
-use super::{data, flag, path, switch};
+use super::{data, flag, path, switch, target};
 use crate::input;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command};
@@ -16,7 +16,7 @@ pub(crate) fn train_flags() -> Vec<Arg> {
         switch("literal", "The box as it is printed, with its errors (001 and 003)")
             .requires("box")
             .help_heading("Learner"),
-        path("trace", "FILE", "Write one line for every update; linsep replay reads it")
+        target("trace", "FILE", "Write one line for every update; linsep replay reads it")
             .long("trace")
             .help_heading("Trace"),
         flag("trace-criteria", "LIST", "Criteria over all rows in every line: jn, jd, jp, mse, hinge, squared-hinge, logistic")
@@ -56,6 +56,6 @@ pub(crate) fn replay() -> Command {
         .arg(flag("to", "K", "Show updates up to K [default: 20 of them]"))
         .arg(switch("check", "Check angles, bounds and criteria too, and show no updates"))
         .arg(switch("broken", "List the rows that each shown update made wrong"))
-        .arg(path("output-file", "MODEL", "Where to write the model at that point").short('o').long("output-file"))
+        .arg(target("output-file", "MODEL", "Where to write the model at that point").short('o').long("output-file"))
         .args(input::flags().into_iter().filter(wanted))
 }

@@ -8,16 +8,16 @@ use super::{check_width, describe_input, read_data};
 use crate::args::certified;
 use crate::context::Context;
 use crate::exit::Failure;
+use crate::files::Output;
 use crate::input;
-use crate::output::{Facts, note, percent, print, print_json};
+use crate::output::{Facts, note, print, print_json};
 use crate::progress::Watch;
 use crate::spelling::spelled;
 use clap::ArgMatches;
-use linsep::atomic::write_atomic;
 use linsep::model::foreign::ForeignModel;
 use linsep::proof::{Certificate, CertificateFile, Claim, InputField, Optimality};
 use linsep::recipe::{Ability, Recipe, Settings};
-use linsep::{Code, Error, Limits, Stop, Task};
+use linsep::{Code, Dataset, Error, Limits, Stop, Task};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -57,18 +57,24 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         None => return Err(recipe.cannot(Ability::Certify).into()),
     };
     let proved = certificate.claims.iter().all(|claim| optimality(claim).is_some());
-    if let Some(to) = matches.get_one::<PathBuf>("cert").filter(|_| proved) {
+    if let Some(to) = matches.get_one::<Output>("cert").filter(|_| proved) {
         let file = certificate_file(&task, certificate.clone());
-        write_atomic(to, |out| out.write_all(file.to_json().as_bytes()))?;
+        to.write(|out| out.write_all(file.to_json().as_bytes()))?;
     }
-    let found = Found { foreign: &foreign, certificate: &certificate, recipe, settings: &settings };
+    let found = Found {
+        data: &data,
+        foreign: &foreign,
+        certificate: &certificate,
+        recipe,
+        settings: &settings,
+    };
     if context.json {
         print_json(&found.json(path, stop))?;
     } else {
         let mut facts = Facts::default();
         facts.add(&file, line);
         found.add_to(&mut facts, path);
-        if let Some(to) = matches.get_one::<PathBuf>("cert").filter(|_| proved) {
+        if let Some(to) = matches.get_one::<Output>("cert").filter(|_| proved) {
             facts.add("certificate", to.display().to_string());
         }
         print(&facts.text(context))?;
@@ -128,6 +134,7 @@ fn optimality(claim: &Claim) -> Option<&Optimality> {
 
 /// What is said at the end.
 struct Found<'a> {
+    data: &'a Dataset,
     foreign: &'a ForeignModel,
     certificate: &'a Certificate,
     recipe: &'static Recipe,
@@ -135,6 +142,10 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
+    fn names(&self, column: u32) -> String {
+        linsep::printable(self.data.input().feature_name(column as usize).as_bytes(), 30)
+    }
+
     fn add_to(&self, facts: &mut Facts, path: &std::path::Path) {
         facts.add("model", format!("{}: {}", path.display(), self.foreign.form));
         let settings: Vec<String> = self
@@ -148,7 +159,10 @@ impl Found<'_> {
             })
             .map(|p| format!("{} {}", p.name, self.settings.get(p)))
             .collect();
-        facts.add("objective", format!("{} ({})", self.recipe.name, settings.join(", ")));
+        facts.add("learner", format!("{} ({})", self.recipe.name, settings.join(", ")));
+        if let Some(found) = self.certificate.claims.iter().find_map(optimality) {
+            facts.add("objective", found.objective.words(|column| self.names(column)));
+        }
         for claim in &self.certificate.claims {
             match (claim, optimality(claim)) {
                 (_, Some(found)) => {
@@ -159,8 +173,8 @@ impl Found<'_> {
                     facts.add(
                         "proved",
                         format!(
-                            "{about} is within {} of optimal: its objective is at most {}, that of every model at least {}",
-                            percent(found.gap),
+                            "{about} is {}: its objective is at most {}, the optimum at least {}",
+                            found.distance(),
                             found.primal,
                             found.bound
                         ),
@@ -186,6 +200,7 @@ impl Found<'_> {
                 (_, Some(found)) => json!({
                     "proved": true,
                     "positive": claim.problem().map(|problem| &problem.positive),
+                    "objective": found.objective,
                     "primal": found.primal,
                     "bound": found.bound,
                     "gap": found.gap,

@@ -2,22 +2,22 @@
 
 use super::{check_width, describe_input, json_number, read_data};
 use crate::context::Context;
-use crate::exit::{Failure, clean};
+use crate::exit::Failure;
+use crate::files::Output;
 use crate::input;
-use crate::output::{Facts, counted, grouped, print, print_json};
+use crate::output::{Facts, aligned, counted, grouped, print, print_json};
 use crate::spelling::spelled;
 use clap::ArgMatches;
-use linsep::atomic::write_atomic;
 use linsep::data::read::ReadResult;
+use linsep::data::sort::{sort_by, sort_by_key};
 use linsep::data::split::{Split, folds};
 use linsep::metrics::CrossValidation;
 use linsep::metrics::paired::{holm, mcnemar};
 use linsep::recipe::{self, Recipe, Settings};
 use linsep::select::neighbours::{Neighbours, majority};
 use linsep::select::validate::{count, held_out};
-use linsep::{Claim, Error, Fit, Learner, Limits, Observer, Stop, Task, Training};
+use linsep::{Claim, Error, Fit, Learner, Limits, Observer, Stop, Task, Training, escaped};
 use serde_json::json;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -40,7 +40,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     contest.rank();
     let report = Report { contest: &contest, plan: &plan, file, input_line };
     if let Some(path) = &plan.markdown {
-        write_atomic(path, |out| out.write_all(report.markdown(context).as_bytes()))?;
+        path.write(|out| out.write_all(report.markdown(context).as_bytes()))?;
     }
     match context.json {
         true => print_json(&report.json(context))?,
@@ -53,7 +53,7 @@ struct Plan {
     recipes: Vec<&'static Recipe>,
     folds: usize,
     neighbours: usize,
-    markdown: Option<PathBuf>,
+    markdown: Option<Output>,
     assumptions: bool,
     times: bool,
 }
@@ -72,7 +72,7 @@ impl Plan {
                 .collect::<Result<_, _>>()
                 .map_err(|error| Error::usage(format!("--learners: {error}")))?,
         };
-        recipes.sort_by_key(|recipe| recipe.name);
+        sort_by_key(&mut recipes, |recipe| recipe.name);
         recipes.dedup_by_key(|recipe| recipe.name);
         let folds = whole("cv", 5)?;
         if folds < 2 {
@@ -83,7 +83,7 @@ impl Plan {
             recipes,
             folds: folds.min(usize::MAX as u64) as usize,
             neighbours: whole("knn", 5)?.min(u64::from(u32::MAX)) as usize,
-            markdown: matches.get_one::<PathBuf>("export-markdown").cloned(),
+            markdown: matches.get_one::<Output>("export-markdown").cloned(),
             assumptions: matches.get_flag("assumptions"),
             times: !matches.get_flag("no-time"),
         })
@@ -226,7 +226,7 @@ impl Contest {
 
     /// By accuracy, then by name; and the tests against the first.
     fn rank(&mut self) {
-        self.entries.sort_by(|a, b| {
+        sort_by(&mut self.entries, |a, b| {
             a.validation.errors.cmp(&b.validation.errors).then_with(|| a.name.cmp(&b.name))
         });
         let Some((best, others)) = self.entries.split_first_mut() else { return };
@@ -312,7 +312,7 @@ impl Report<'_> {
             rows.iter().for_each(|row| text.push_str(&format!("{}\n", row.join("\t"))));
         } else {
             text.push('\n');
-            text.push_str(&aligned(&rows));
+            text.push_str(&in_columns(&rows));
             text.push('\n');
         }
         let mut facts = Facts::default();
@@ -353,7 +353,7 @@ impl Report<'_> {
             }
             row.push(entry.proved.clone());
             if context.plain {
-                row.iter_mut().for_each(|cell| *cell = clean(cell));
+                row.iter_mut().for_each(|cell| *cell = escaped(cell));
             }
             rows.push(row);
         }
@@ -397,7 +397,7 @@ impl Report<'_> {
     }
 
     fn markdown(&self, context: &Context) -> String {
-        let escape = |cell: &String| clean(cell).replace('\\', "\\\\").replace('|', "\\|");
+        let escape = |cell: &String| escaped(cell).replace('\\', "\\\\").replace('|', "\\|");
         let rows = self.table(context);
         let mut text = format!(
             "# {}\n\n{}; {} folds, seed {}.\n\n",
@@ -472,20 +472,7 @@ fn duration(seconds: f64) -> String {
 }
 
 /// Columns side by side: words flush left, numbers flush right.
-fn aligned(rows: &[Vec<String>]) -> String {
-    let columns = rows.first().map_or(0, Vec::len);
-    let width =
-        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let line = |row: &Vec<String>| {
-        let cell = |column: usize| {
-            let width = width(column);
-            match column {
-                0 => format!("{:width$}", row[column]),
-                c if c + 1 == columns => format!("  {}", row[column]),
-                _ => format!("  {:>width$}", row[column]),
-            }
-        };
-        (0..columns).map(cell).collect::<String>().trim_end().to_owned() + "\n"
-    };
-    rows.iter().map(line).collect()
+fn in_columns(rows: &[Vec<String>]) -> String {
+    let last = rows.first().map_or(0, Vec::len).saturating_sub(1);
+    aligned(rows, |column| column != 0 && column != last).join("\n") + "\n"
 }

@@ -4,27 +4,27 @@
 use super::{check_width, read_data};
 use crate::context::Context;
 use crate::exit::Failure;
+use crate::files::Output;
 use crate::input;
 use crate::output::{counted, note, print, print_json, stdout};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use linsep::Error;
-use linsep::atomic::write_atomic;
 use linsep::data::write::{OutputFormat, Packer, Packing, losses, refuse_losses, write};
 use linsep::file::ModelFile;
 use serde_json::json;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
-    let Some(to) = matches.get_one::<PathBuf>("to") else { return Ok(ExitCode::from(2)) };
+    let Some(to) = matches.get_one::<Output>("to") else { return Ok(ExitCode::from(2)) };
     if let [from] = &input::paths(matches)[..]
         && is_model(from)
     {
         return upgrade(from, to, matches, context);
     }
-    let (format, packing) = target(matches.get_one::<String>("to-format"), to)?;
+    let (format, packing) = target(matches.get_one::<String>("to-format"), to.path())?;
     let read = read_data(matches, context)?;
     check_width(&read.data, 64, context)?;
     let lost = losses(&read.data, format);
@@ -39,13 +39,13 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         note(context, "nothing was written (--dry-run)");
         return Ok(ExitCode::SUCCESS);
     }
-    if to.as_os_str() == "-" {
+    if to.is_stdout() {
         let mut out = Packer::new(stdout(), packing)?;
         write(&read.data, format, &mut out)?;
         out.finish()?;
         return Ok(ExitCode::SUCCESS);
     }
-    write_atomic(to, |out| {
+    to.write(|out| {
         let mut out = Packer::new(out, packing)?;
         write(&read.data, format, &mut out)?;
         out.finish()
@@ -77,7 +77,7 @@ fn is_model(path: &Path) -> bool {
 /// Writes a model as this version does.
 fn upgrade(
     from: &Path,
-    to: &Path,
+    to: &Output,
     matches: &ArgMatches,
     context: &Context,
 ) -> Result<ExitCode, Failure> {
@@ -93,7 +93,7 @@ fn upgrade(
         note(context, "nothing was written (--dry-run)");
         return Ok(ExitCode::SUCCESS);
     }
-    file.save(to)?;
+    file.save(to.path())?;
     if context.json {
         print_json(&json!({
             "schema": "linsep.result/1",

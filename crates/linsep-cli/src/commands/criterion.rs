@@ -4,7 +4,7 @@ use super::json_number;
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
-use crate::output::{Facts, grouped, print, print_json};
+use crate::output::{Facts, aligned, grouped, print, print_json};
 use clap::ArgMatches;
 use linsep::file::ModelFile;
 use linsep::loss::Criterion;
@@ -92,19 +92,11 @@ fn or_none(value: Option<f64>) -> String {
 
 /// Columns with a heading; tab-separated with `--plain`.
 fn table<const N: usize>(lines: &[[String; N]], context: &Context) -> String {
-    let width = |k: usize| lines.iter().map(|line| line[k].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..N).map(width).collect();
-    let mut text = String::new();
-    for line in lines {
-        if context.plain {
-            text.push_str(&line.join("\t"));
-        } else {
-            let cells = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-            text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
-        }
-        text.push('\n');
-    }
-    text
+    let lines = match context.plain {
+        true => lines.iter().map(|line| line.join("\t")).collect(),
+        false => aligned(lines, |_| false),
+    };
+    lines.join("\n") + "\n"
 }
 
 fn as_json(found: &ModelCriteria) -> Value {

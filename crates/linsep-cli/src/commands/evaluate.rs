@@ -48,6 +48,9 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     }
 }
 
+/// Of more classes than this only pairs that occur are listed.
+const SHOWN_PAIRS: usize = 512;
+
 /// Tab-separated lines.
 fn plain(evaluation: &Evaluation) -> String {
     let mut text = format!(
@@ -62,10 +65,20 @@ fn plain(evaluation: &Evaluation) -> String {
     if let Some(Ambiguous { rows, errors, .. }) = evaluation.ambiguous {
         text.push_str(&format!("ambiguous\t{rows}\nambiguous_errors\t{errors}\n"));
     }
-    for (truth, counts) in evaluation.classes.iter().zip(&evaluation.confusion) {
-        for (predicted, count) in evaluation.classes.iter().zip(counts) {
-            let (truth, predicted) = (crate::exit::clean(truth), crate::exit::clean(predicted));
-            text.push_str(&format!("confusion\t{truth}\t{predicted}\t{count}\n"));
+    let name = |class: u32| linsep::escaped(&evaluation.classes[class as usize]);
+    let mut add = |truth: u32, predicted: u32, count: u64| {
+        let (truth, predicted) = (name(truth), name(predicted));
+        text.push_str(&format!("confusion\t{truth}\t{predicted}\t{count}\n"));
+    };
+    let classes = evaluation.classes.len() as u32;
+    match evaluation.classes.len() > SHOWN_PAIRS {
+        true => evaluation.confusion.pairs().for_each(|(t, p, count)| add(t, p, count)),
+        false => {
+            for truth in 0..classes {
+                (0..classes)
+                    .zip(evaluation.confusion.line(truth))
+                    .for_each(|(p, n)| add(truth, p, n));
+            }
         }
     }
     text

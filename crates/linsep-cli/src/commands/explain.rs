@@ -5,7 +5,7 @@ use super::json_number;
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
-use crate::output::{Facts, counted, print, print_json};
+use crate::output::{Facts, aligned, counted, print, print_json};
 use clap::ArgMatches;
 use linsep::file::ModelFile;
 use linsep::{Code, Error, LinearModel, Place, Problem, Rule, printable};
@@ -200,10 +200,10 @@ impl Report<'_> {
                 self.class(nearest.class),
                 nearest.distance
             );
-            let values: Vec<(String, String)> = nearest
+            let values: Vec<[String; 2]> = nearest
                 .values
                 .iter()
-                .map(|(j, to)| (self.name(*j), format!("{} -> {to}", self.value(*j))))
+                .map(|(j, to)| [self.name(*j), format!("{} -> {to}", self.value(*j))])
                 .collect();
             text.push_str(&listed(&values, self.top));
             facts.add("nearest", text);
@@ -220,10 +220,10 @@ impl Report<'_> {
     fn contributions(&self) -> String {
         let mut text =
             format!("{} is {}, weight times value:", self.subject(), self.explanation.score);
-        let mut lines = vec![("(bias)".to_owned(), self.explanation.plane.bias.to_string())];
+        let mut lines = vec![["(bias)".to_owned(), self.explanation.plane.bias.to_string()]];
         for part in &self.explanation.contributions {
             let words = format!("{} = {} x {}", part.product, part.weight, part.value);
-            lines.push((self.name(part.feature), words));
+            lines.push([self.name(part.feature), words]);
         }
         text.push_str(&listed(&lines, self.top.saturating_add(1)));
         text.push_str(&format!("\nsum {}", self.sum()));
@@ -259,7 +259,7 @@ impl Report<'_> {
             true => "switching one of these changes the prediction".to_owned(),
             false => "one feature alone, beyond this value, the smallest change first".to_owned(),
         };
-        let lines: Vec<(String, String)> = self
+        let lines: Vec<[String; 2]> = self
             .explanation
             .flips
             .iter()
@@ -271,7 +271,7 @@ impl Report<'_> {
                     flip.to - flip.from,
                     self.class(flip.class)
                 );
-                (self.name(flip.feature), words)
+                [self.name(flip.feature), words]
             })
             .collect();
         text.push_str(&listed(&lines, self.top));
@@ -354,12 +354,11 @@ impl Report<'_> {
 }
 
 /// Lines of a name and a value below a heading, at most `top` of them.
-fn listed(lines: &[(String, String)], top: usize) -> String {
+fn listed(lines: &[[String; 2]], top: usize) -> String {
     let shown = &lines[..lines.len().min(top)];
-    let width = shown.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
-    for (name, value) in shown {
-        text.push_str(&format!("\n{name:width$}  {value}"));
+    for line in aligned(shown, |_| false) {
+        text.push_str(&format!("\n{line}"));
     }
     if lines.len() > shown.len() {
         text.push_str(&format!("\nand {} more; --top N lists more", lines.len() - shown.len()));

@@ -4,10 +4,10 @@
 use super::equation;
 use crate::context::Context;
 use crate::exit::Failure;
+use crate::files::Output;
 use crate::input::whole;
-use crate::output::{Facts, counted, grouped, print, print_json};
+use crate::output::{Facts, aligned, counted, grouped, print, print_json};
 use clap::ArgMatches;
-use linsep::atomic::write_atomic;
 use linsep::data::write::{Packer, write};
 use linsep::proof::{Certificate, CertificateFile, Claim};
 use linsep::verdict::{Decision, Judge, Method, Verdict};
@@ -16,7 +16,6 @@ use linsep_teach::neuron::{
     Activation, Gate, Obstacle, Realisation, Thresholds, TruthTable, plane_of,
 };
 use serde_json::{Value, json};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -34,21 +33,22 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         None => gate.usual_inputs(),
     };
     let table = TruthTable::of_gate(gate, inputs)?;
-    let target = |name: &str| matches.get_one::<PathBuf>(name);
+    let target = |name: &str| matches.get_one::<Output>(name);
     for name in ["table", "cert"] {
-        if target(name).is_some_and(|path| path.as_os_str() == "-") {
+        if target(name).is_some_and(|path| path.is_stdout()) {
             return Err(Error::usage(format!(
                 "--{name}: the report goes to standard output; give a file"
             ))
             .into());
         }
     }
-    let format = target("table").map(|path| super::convert::target(None, path)).transpose()?;
+    let format =
+        target("table").map(|path| super::convert::target(None, path.path())).transpose()?;
     let data = Arc::new(table.dataset()?);
     let realisation = table.realise()?;
     let learned = learn(&data, context)?;
     if let (Some(path), Some((format, packing))) = (target("table"), format) {
-        write_atomic(path, |out| {
+        path.write(|out| {
             let mut out = Packer::new(out, packing)?;
             write(&data, format, &mut out)?;
             out.finish()
@@ -56,7 +56,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     }
     if let Some(path) = target("cert") {
         let certificate = certificate(&data, &realisation, context);
-        write_atomic(path, |out| out.write_all(certificate.to_json().as_bytes()))?;
+        path.write(|out| out.write_all(certificate.to_json().as_bytes()))?;
     }
     let report = Report { gate, table: &table, realisation: &realisation, learned: &learned };
     if context.json {
@@ -192,7 +192,7 @@ impl Report<'_> {
             line.extend(self.signals(row).into_iter().flatten());
             lines.push(line);
         }
-        self.aligned(lines)
+        self.in_columns(lines)
     }
 
     /// The table by the number of inputs that are on, which decides everything.
@@ -208,21 +208,15 @@ impl Report<'_> {
             lines.push(line);
             rows = rows * (inputs - ones) as u64 / (ones as u64 + 1);
         }
-        self.aligned(lines)
+        self.in_columns(lines)
     }
 
     /// Columns with a heading, flush right.
-    fn aligned(&self, mut lines: Vec<Vec<String>>) -> String {
+    fn in_columns(&self, mut lines: Vec<Vec<String>>) -> String {
         if self.realisation.neuron.is_some() {
             lines[0].extend(Self::SIGNALS.map(String::from));
         }
-        let width = |k: usize| lines.iter().map(|line| line[k].len()).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
-        let line = |line: &Vec<String>| {
-            let cells = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}"));
-            cells.collect::<Vec<_>>().join("  ")
-        };
-        lines.iter().map(line).collect::<Vec<_>>().join("\n")
+        aligned(&lines, |_| true).join("\n")
     }
 
     /// A row as `x1 0, x2 1`, or by the number of inputs that are on where there are many.

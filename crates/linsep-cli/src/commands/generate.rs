@@ -1,41 +1,21 @@
 //! `linsep generate KIND`: synthetic data in constant memory.
 
+use super::rows_made::Target;
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input::whole;
-use crate::output::{note, print_json, stdout};
+use crate::output::{note, print_json};
 use clap::ArgMatches;
 use linsep::Error;
-use linsep::atomic::write_atomic;
 use linsep::data::generate::{GenerateSpec, Generator, Kind, Values};
-use linsep::data::write::{OutputFormat, Packer, Packing, RowWriter};
-use std::io::{self, Write};
-use std::path::PathBuf;
+use linsep::data::write::OutputFormat;
 use std::process::ExitCode;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     let mut generator = Generator::new(&spec(matches, context)?)?;
-    let target = matches.get_one::<PathBuf>("output-file").filter(|path| path.as_os_str() != "-");
     let natural =
         if generator.is_sparse() { OutputFormat::Svmlight } else { OutputFormat::Table(b',') };
-    let asked = matches.get_one::<String>("format");
-    let (format, packing) = match target {
-        Some(path) => super::convert::target(asked, path).or_else(|error| match asked {
-            None if path.extension().is_none() => Ok((natural, Packing::Plain)),
-            _ => Err(error),
-        })?,
-        None => match asked.map(String::as_str) {
-            Some("csv") => (OutputFormat::Table(b','), Packing::Plain),
-            Some("tsv") => (OutputFormat::Table(b'\t'), Packing::Plain),
-            Some(_) => (OutputFormat::Svmlight, Packing::Plain),
-            None => (natural, Packing::Plain),
-        },
-    };
-    if context.json && target.is_none() {
-        return Err(
-            Error::usage("--json needs -o FILE: the data itself goes to standard output").into()
-        );
-    }
+    let target = Target::of(matches, context, natural)?;
     if matches.get_flag("dry-run") {
         note(
             context,
@@ -47,27 +27,29 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         );
         return Ok(ExitCode::SUCCESS);
     }
-    let stop = || context.stopped();
-    let written = match target {
-        None => write_rows(&mut generator, format, &mut stdout(), &stop).map_err(Failure::from),
-        Some(path) => write_atomic(path, |out| {
-            let mut out = Packer::new(out, packing)?;
-            write_rows(&mut generator, format, &mut out, &stop)?;
-            out.finish()
-        })
-        .map_err(Failure::from),
-    };
-    if context.stopped() {
-        return Err(Error::Interrupted.into());
-    }
-    written?;
-    if let (true, Some(path)) = (context.json, target) {
+    let named = if target.has_names() { generator.features() } else { 0 };
+    let names: Vec<String> = (0..named).map(|j| generator.feature_name(j)).collect();
+    let mut entries = Vec::new();
+    target.write(context, "label", &names, &mut |writer| {
+        let Some(row) = generator.next_row() else { return Ok(false) };
+        entries.clear();
+        match row.values {
+            Values::Sparse(values) => entries.extend_from_slice(values),
+            Values::Dense(values) => {
+                let used = values.iter().enumerate().filter(|(_, value)| **value != 0.0);
+                entries.extend(used.map(|(j, &value)| (j as u32, value)));
+            }
+        }
+        writer.row(row.label, &entries, None)?;
+        Ok(true)
+    })?;
+    if let (true, Some(output)) = (context.json, target.output) {
         print_json(&serde_json::json!({
             "schema": "linsep.result/1",
             "command": "generate",
             "rows": generator.rows(),
             "features": generator.features(),
-            "output": path.display().to_string(),
+            "output": output.display().to_string(),
         }))?;
     }
     Ok(ExitCode::SUCCESS)
@@ -95,36 +77,4 @@ fn spec(matches: &ArgMatches, context: &Context) -> Result<GenerateSpec, Failure
     spec.nonzeros = number("nonzeros")?.map(|n| n as usize);
     spec.seed = context.seed;
     Ok(spec)
-}
-
-fn write_rows(
-    generator: &mut Generator,
-    format: OutputFormat,
-    out: &mut dyn Write,
-    stop: &dyn Fn() -> bool,
-) -> io::Result<()> {
-    let mut writer = match format {
-        OutputFormat::Table(delimiter) => {
-            let names: Vec<String> =
-                (0..generator.features()).map(|j| generator.feature_name(j)).collect();
-            RowWriter::table(out, delimiter, "label", &names, None)?
-        }
-        _ => RowWriter::svmlight(out),
-    };
-    let mut entries = Vec::new();
-    while let Some(row) = generator.next_row() {
-        entries.clear();
-        match row.values {
-            Values::Sparse(values) => entries.extend_from_slice(values),
-            Values::Dense(values) => {
-                let used = values.iter().enumerate().filter(|(_, value)| **value != 0.0);
-                entries.extend(used.map(|(j, &value)| (j as u32, value)));
-            }
-        }
-        writer.row(row.label, &entries, None)?;
-        if stop() {
-            return Err(io::Error::from(io::ErrorKind::Interrupted));
-        }
-    }
-    writer.flush()
 }

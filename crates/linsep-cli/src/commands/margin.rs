@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::output::{Facts, counted, grouped};
 use clap::ArgMatches;
+use linsep::data::cancel;
 use linsep::proof::{Claim, Weighted};
 use linsep::verdict::{Corrections, Decision, Interval, Judge, Margin, MistakeBounds, Verdict};
 use linsep::{Dataset, Error};
@@ -56,14 +57,15 @@ pub(super) fn find(
         return None;
     }
     let stop = || context.stopped();
-    let augmented = judge.augmented_margin(decision, constant, &stop);
-    let geometric = judge.geometric_margin(decision, &stop);
-    let bounds =
-        augmented.as_ref().and_then(|margin| judge.mistake_bounds(decision, margin, &stop));
+    let augmented = || judge.augmented_margin(decision, constant, &stop);
+    let augmented = cancel::catch(augmented).flatten();
+    let geometric = cancel::catch(|| judge.geometric_margin(decision, &stop)).flatten();
+    let bounds = |margin| judge.mistake_bounds(decision, margin, &stop);
+    let bounds = cancel::catch(|| augmented.as_ref().and_then(bounds)).flatten();
     // Enough to see an end on small data, and a matter of seconds on large data.
     let epochs = (10_000_000 / judge.data.n_rows().max(1) as u64).clamp(10, 100_000);
     let run = match constant {
-        1 => judge.corrections(decision, epochs, &stop),
+        1 => cancel::catch(|| judge.corrections(decision, epochs, &stop)).flatten(),
         _ => None,
     };
     let bracket = match augmented {

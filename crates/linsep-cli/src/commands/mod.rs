@@ -14,10 +14,10 @@ mod geometry;
 mod help;
 mod inspect;
 mod margin;
-mod overwriting;
 mod plot;
 mod predict;
 mod replay;
+mod rows_made;
 mod rules;
 mod sample;
 mod separable;
@@ -31,7 +31,7 @@ use crate::input;
 use crate::output::{counted, note};
 use crate::spelling::spelled;
 use clap::ArgMatches;
-use linsep::atomic::write_atomic;
+use linsep::data::cancel;
 use linsep::data::read::ReadResult;
 use linsep::{Dataset, Error};
 use std::process::ExitCode;
@@ -42,13 +42,18 @@ pub(crate) fn run(
     matches: &ArgMatches,
     context: &Context,
 ) -> Result<ExitCode, Failure> {
-    overwriting::refuse(name, matches)?;
+    context.files.note(matches)?;
     match name {
+<<<<<<< HEAD
         "separable" => separable::run(matches, context),
         "forced" => forced::run(matches, context),
+=======
+        // These two have something to say or to save however they are stopped.
+        "separable" => cancel::shield(|| separable::run(matches, context)),
+>>>>>>> main
         "verify" => verify::run(matches, context),
         "certify" => certify::run(matches, context),
-        "train" => train::run(matches, context),
+        "train" => cancel::shield(|| train::run(matches, context)),
         "predict" => predict::run(matches, context),
         "evaluate" => evaluate::run(matches, context),
         "show" => show::run(matches, context),
@@ -71,15 +76,16 @@ pub(crate) fn run(
 
 /// Reads the data of a command and keeps rejected rows apart if asked to.
 fn read_data(matches: &ArgMatches, context: &Context) -> Result<ReadResult, Failure> {
-    let result = input::source(matches, context)?.read(None)?;
+    let source = input::source(matches, context)?;
+    let result = cancel::catch(|| source.read(None)).unwrap_or(Err(Error::Interrupted))?;
     tell_about(&result, matches, context)?;
     Ok(result)
 }
 
 /// Says what happened while data was read, and keeps rejected rows apart if asked to.
 fn tell_about(result: &ReadResult, matches: &ArgMatches, context: &Context) -> Result<(), Failure> {
-    if let Some(path) = input::rejects_path(matches).filter(|_| result.choices.bad_rows > 0) {
-        write_atomic(&path, |out| out.write_all(&result.rejects))?;
+    if let Some(path) = input::rejects(matches).filter(|_| result.choices.bad_rows > 0) {
+        path.write(|out| out.write_all(&result.rejects))?;
         note(
             context,
             &format!("{} went to {}", counted(result.choices.bad_rows, "bad row"), path.display()),

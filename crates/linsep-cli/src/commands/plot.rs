@@ -5,11 +5,11 @@ use super::{check_width, read_data};
 use crate::args::pictures::VIEWS;
 use crate::context::Context;
 use crate::exit::Failure;
+use crate::files::Output;
 use crate::input;
 use crate::output::{Facts, counted, print, print_json};
 use crate::progress::Watch;
 use clap::ArgMatches;
-use linsep::atomic::write_atomic;
 use linsep::file::ModelFile;
 use linsep::learn::descent::BATCH_PERCEPTRON;
 use linsep::learn::discriminant::FISHER;
@@ -37,7 +37,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         print(&svg)?;
         return Ok(ExitCode::SUCCESS);
     };
-    write_atomic(target, |out| out.write_all(svg.as_bytes()))?;
+    target.write(|out| out.write_all(svg.as_bytes()))?;
     let output = target.display().to_string();
     if context.json {
         print_json(&serde_json::json!({
@@ -64,7 +64,7 @@ struct Plan {
     model: Option<PathBuf>,
     view: String,
     /// Where the picture goes; `None` is stdout.
-    target: Option<PathBuf>,
+    target: Option<Output>,
     width: u32,
     learner: String,
     learner_given: bool,
@@ -90,12 +90,13 @@ impl Plan {
                 return Err(Error::usage(words).into());
             }
         };
-        let target = match matches.get_one::<PathBuf>("output-file") {
-            Some(path) if path.as_os_str() == "-" => None,
-            Some(path) => Some(path.clone()),
+        let target = match matches.get_one::<Output>("output-file") {
+            Some(output) if output.is_stdout() => None,
+            Some(output) => Some(output.clone()),
             None => {
-                let name = stem(std::slice::from_ref(&data), "picture");
-                Some(PathBuf::from(format!("{name}.svg")))
+                let mut name = stem(std::slice::from_ref(&data), "picture");
+                name.push(".svg");
+                Some(context.files.output("the picture", name.into())?)
             }
         };
         if context.json && target.is_none() {
@@ -401,7 +402,7 @@ fn pair(text: &str) -> Result<[f64; 2], Error> {
 fn shown(path: &Path) -> String {
     match path.file_name() {
         _ if path.as_os_str() == "-" => "standard input".to_owned(),
-        Some(name) => crate::exit::clean(&name.to_string_lossy()),
+        Some(name) => linsep::escaped(&name.to_string_lossy()),
         None => path.display().to_string(),
     }
 }

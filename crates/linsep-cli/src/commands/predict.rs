@@ -2,10 +2,10 @@
 
 use crate::context::Context;
 use crate::exit::Failure;
+use crate::files::Output;
 use crate::input;
 use crate::output::{counted, grouped, note, stdout};
 use clap::ArgMatches;
-use linsep::atomic::write_atomic;
 use linsep::data::read::{Choices, Chunk};
 use linsep::data::write::quote;
 use linsep::file::ModelFile;
@@ -53,14 +53,14 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         counts = writer.counts;
         writer.out.flush().map_err(write_failed)
     };
-    match matches.get_one::<PathBuf>("output-file").filter(|path| path.as_os_str() != "-") {
+    match matches.get_one::<Output>("output-file").filter(|output| !output.is_stdout()) {
         None => {
             crate::context::end_at_once();
             write_to(&mut stdout())?;
         }
-        Some(path) => {
+        Some(output) => {
             let mut failed = None;
-            let written = write_atomic(path, |out| {
+            let written = output.write(|out| {
                 write_to(out).map_err(|error| {
                     failed = Some(error);
                     io::Error::other("prediction ended early")
@@ -69,7 +69,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
             match failed {
                 // The writer knows the path; the callback only knew that writing failed.
                 Some(Error::Io { action: "write", source, .. }) => {
-                    return Err(Error::io("write", path, source).into());
+                    return Err(Error::io("write", output.path(), source).into());
                 }
                 Some(error) => return Err(error.into()),
                 None => {}

@@ -4,8 +4,9 @@ use super::check_width;
 use super::inspect::short;
 use crate::context::Context;
 use crate::exit::Failure;
+use crate::files::Output;
 use crate::input;
-use crate::output::{Facts, counted, grouped, print, print_json};
+use crate::output::{Facts, aligned, counted, grouped, print, print_json};
 use clap::ArgMatches;
 use linsep::file::ModelFile;
 use linsep::{Claim, Dataset, Error, Plane, Progress, Stop};
@@ -30,7 +31,7 @@ struct Plan {
     to: u64,
     check: bool,
     broken: bool,
-    model: Option<PathBuf>,
+    model: Option<Output>,
 }
 
 /// An update that is to be shown, with the rows that it made wrong.
@@ -73,7 +74,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         return Err(Error::usage(words).into());
     }
     if let Some(to) = &plan.model {
-        save(to, &replay, &data, epochs, plan.at.is_none(), context)?;
+        save(to.path(), &replay, &data, epochs, plan.at.is_none(), context)?;
     }
     let result = Outcome { replay: &replay, plan: &plan, shown: &shown, made, data: &data, path };
     if context.json {
@@ -92,8 +93,8 @@ fn plan(matches: &ArgMatches) -> Result<Plan, Failure> {
     if to.is_some_and(|to| to < start) {
         return Err(Error::usage(format!("--to is before --from, which is {start}")).into());
     }
-    let model = matches.get_one::<PathBuf>("output-file").cloned();
-    if model.as_ref().is_some_and(|path| path.as_os_str() == "-") {
+    let model = matches.get_one::<Output>("output-file").cloned();
+    if model.as_ref().is_some_and(|path| path.is_stdout()) {
         return Err(Error::usage("a model is a file; -o needs a name, not -").into());
     }
     Ok(Plan {
@@ -239,20 +240,12 @@ impl Outcome<'_> {
                 number(line.norm),
             ]);
         }
-        let widths: Vec<usize> = (0..8)
-            .map(|j| rows.iter().map(|row| row[j].chars().count()).max().unwrap_or(0))
-            .collect();
+        let lines = match context.plain {
+            true => rows.iter().map(|row| row.join("\t")).collect(),
+            false => aligned(&rows, |_| true),
+        };
         let mut text = String::new();
-        for (i, row) in rows.iter().enumerate() {
-            let mut line = match context.plain {
-                true => row.join("\t"),
-                false => {
-                    let cells = row.iter().zip(&widths).filter(|(_, width)| **width > 0);
-                    let cells: Vec<String> =
-                        cells.map(|(cell, width)| format!("{cell:>width$}")).collect();
-                    cells.join("  ")
-                }
-            };
+        for (i, mut line) in lines.into_iter().enumerate() {
             if let Some(shown) = i.checked_sub(1).and_then(|i| self.shown.get(i))
                 && !shown.broken.is_empty()
             {

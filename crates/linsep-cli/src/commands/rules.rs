@@ -1,6 +1,7 @@
 //! The rule of a model in words, and the boundaries that it draws.
 
 use crate::output::{counted, grouped};
+use linsep::data::sort::largest_first;
 use linsep::model::rule::duels;
 use linsep::{Ballot, LinearModel, Plane, Rule};
 
@@ -90,13 +91,16 @@ pub(super) fn boundaries_count(model: &LinearModel) -> Option<u64> {
     (planes && classes > 2).then(|| classes * (classes - 1) / 2)
 }
 
+/// The columns whose weight is not 0, the largest weights first.
+pub(super) fn largest_weights(plane: &Plane) -> Vec<usize> {
+    let mut order = largest_first(&plane.weights);
+    order.retain(|&j| plane.weights[j] != 0.0);
+    order
+}
+
 /// `1.5 f0 - 2 f1 + 3 = 0`, the largest weights first, at most `top` of them.
 pub(super) fn equation(plane: &Plane, names: &[String], top: usize) -> String {
-    let mut order: Vec<usize> =
-        (0..plane.weights.len()).filter(|&j| plane.weights[j] != 0.0).collect();
-    order.sort_by(|&a, &b| {
-        plane.weights[b].abs().total_cmp(&plane.weights[a].abs()).then(a.cmp(&b))
-    });
+    let order = largest_weights(plane);
     let mut text = String::new();
     let mut term = |x: f64, name: &str| {
         let sign = match (text.is_empty(), x < 0.0) {

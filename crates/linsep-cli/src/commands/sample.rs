@@ -1,17 +1,16 @@
 //! `linsep sample MODEL`: labelled rows drawn from the density of a generative model, streamed.
 
+use super::rows_made::Target;
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input::whole;
-use crate::output::{counted, note, print_json, stdout};
+use crate::output::{counted, note, print_json};
 use clap::ArgMatches;
-use linsep::atomic::write_atomic;
-use linsep::data::write::{OutputFormat, Packer, Packing, RowWriter, unfit_label};
+use linsep::data::write::{OutputFormat, unfit_label};
 use linsep::density::{MOST_NUMBERS, Sampler};
 use linsep::file::ModelFile;
 use linsep::recipe::{Ability, Recipe};
 use linsep::{Error, LinearModel};
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -33,20 +32,8 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let file = ModelFile::load(path, context.max_memory)?;
     let Some(density) = &file.density else { return Err(no_density(&file.learner).into()) };
     let mut sampler = Sampler::new(&file.model, density, length, context.seed)?;
-    let target = matches.get_one::<PathBuf>("output-file").filter(|path| path.as_os_str() != "-");
-    let (format, packing) = match (target, text("format").map(String::as_str)) {
-        (Some(path), _) => super::convert::target(text("format"), path)?,
-        (None, Some("tsv")) => (OutputFormat::Table(b'\t'), Packing::Plain),
-        (None, Some("svmlight")) => (OutputFormat::Svmlight, Packing::Plain),
-        (None, _) => (OutputFormat::Table(b','), Packing::Plain),
-    };
-    if context.json && target.is_none() {
-        return Err(Error::usage(
-            "--json needs -o FILE: the rows themselves go to standard output",
-        )
-        .into());
-    }
-    if let Some(words) = unfit_label(&file.model.classes, format) {
+    let target = Target::of(matches, context, OutputFormat::Table(b','))?;
+    if let Some(words) = unfit_label(&file.model.classes, target.format) {
         return Err(Error::usage(format!("{words}; choose another --format")).into());
     }
     notes(&file.model, &sampler, context);
@@ -54,22 +41,23 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         note(context, &format!("{}; nothing was written (--dry-run)", counted(rows, "row")));
         return Ok(ExitCode::SUCCESS);
     }
-    let stop = || context.stopped();
-    let written = match target {
-        None => draw(&mut sampler, &file.model, rows, format, &mut stdout(), &stop)
-            .map_err(Failure::from),
-        Some(path) => write_atomic(path, |out| {
-            let mut out = Packer::new(out, packing)?;
-            draw(&mut sampler, &file.model, rows, format, &mut out, &stop)?;
-            out.finish()
-        })
-        .map_err(Failure::from),
-    };
-    if context.stopped() {
-        return Err(Error::Interrupted.into());
+    let names = file.model.input.feature_names();
+    let label = file.model.input.label.as_ref().and_then(|label| label.name.clone());
+    let mut label = label.unwrap_or_else(|| "label".to_owned());
+    while names.contains(&label) {
+        label.insert(0, '_');
     }
-    written?;
-    if let (true, Some(path)) = (context.json, target) {
+    let mut left = rows;
+    target.write(context, &label, &names, &mut |writer| {
+        let more = left > 0;
+        if more {
+            let (class, entries) = sampler.draw();
+            writer.row(&file.model.classes[class as usize], entries, None)?;
+            left -= 1;
+        }
+        Ok(more)
+    })?;
+    if let (true, Some(output)) = (context.json, target.output) {
         print_json(&serde_json::json!({
             "schema": "linsep.result/1",
             "command": "sample",
@@ -79,7 +67,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
             "parameters": density.parameters(),
             "lengths": sampler.lengths(),
             "seed": context.seed,
-            "output": path.display().to_string(),
+            "output": output.display().to_string(),
         }))?;
     }
     Ok(ExitCode::SUCCESS)
@@ -112,34 +100,4 @@ fn notes(model: &LinearModel, sampler: &Sampler<'_>, context: &Context) {
             "the model has text columns; their levels are drawn as features of their own, one column each",
         );
     }
-}
-
-fn draw(
-    sampler: &mut Sampler<'_>,
-    model: &LinearModel,
-    rows: u64,
-    format: OutputFormat,
-    out: &mut dyn Write,
-    stop: &dyn Fn() -> bool,
-) -> io::Result<()> {
-    let mut writer = match format {
-        OutputFormat::Table(delimiter) => {
-            let names = model.input.feature_names();
-            let label = model.input.label.as_ref().and_then(|label| label.name.clone());
-            let mut label = label.unwrap_or_else(|| "label".to_owned());
-            while names.contains(&label) {
-                label.insert(0, '_');
-            }
-            RowWriter::table(out, delimiter, &label, &names, None)?
-        }
-        _ => RowWriter::svmlight(out),
-    };
-    for _ in 0..rows {
-        let (class, entries) = sampler.draw();
-        writer.row(&model.classes[class as usize], entries, None)?;
-        if stop() {
-            return Err(io::Error::from(io::ErrorKind::Interrupted));
-        }
-    }
-    writer.flush()
 }

@@ -1,12 +1,13 @@
 //! `linsep show MODEL`: classes, rule and weights by name, or the boundary of each pair of classes.
 
-use super::rules;
+use super::rules::{self, largest_weights};
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, counted, grouped, print, print_json};
 use crate::spelling::spelled;
 use clap::ArgMatches;
+use linsep::data::sort::sort_by_key;
 use linsep::file::ModelFile;
 use linsep::{Ballot, Claim, Error, LinearModel, Plane, Rule};
 use serde_json::json;
@@ -176,7 +177,7 @@ fn planes_as_text(model: &LinearModel, top: usize) -> String {
     for (votes, title) in votes.iter().zip(&titles) {
         let total: u64 = votes.iter().sum();
         let mut voters: Vec<(u64, &Plane)> = votes.iter().copied().zip(planes.by_ref()).collect();
-        voters.sort_by_key(|(votes, _)| std::cmp::Reverse(*votes));
+        sort_by_key(&mut voters, |(votes, _)| std::cmp::Reverse(*votes));
         for (votes, plane) in voters.iter().take(MOST_VOTERS) {
             let share = format!("{} of {}", grouped(*votes), counted(total, "vote"));
             text.push_str(&format!("\n{title}, {share}\n{}", weights(plane, &names, top)));
@@ -195,11 +196,7 @@ fn planes_as_text(model: &LinearModel, top: usize) -> String {
 
 /// The weights of a plane, the largest first, in aligned lines.
 fn weights(plane: &Plane, names: &[String], top: usize) -> String {
-    let mut order: Vec<usize> =
-        (0..plane.weights.len()).filter(|&j| plane.weights[j] != 0.0).collect();
-    order.sort_by(|&a, &b| {
-        plane.weights[b].abs().total_cmp(&plane.weights[a].abs()).then(a.cmp(&b))
-    });
+    let order = largest_weights(plane);
     let shown = &order[..order.len().min(top)];
     let label = |j: usize| linsep::printable(names[j].as_bytes(), 40);
     let width = shown.iter().map(|&j| label(j).chars().count()).max().unwrap_or(0).max(6);

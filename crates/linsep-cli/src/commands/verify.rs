@@ -6,12 +6,15 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, counted, print, print_json};
+use crate::spelling::spelled;
 use clap::ArgMatches;
 use linsep::data::basis::Basis;
 use linsep::data::input::{InputMap, SourceColumn};
+use linsep::data::read::{Choices, Missing, ReadResult};
 use linsep::file::{ModelFile, Subject};
-use linsep::proof::{self, CertificateFile, Claim, FileError, Finding, check_file};
-use linsep::{Code, Dataset, Error};
+use linsep::proof::{self, CertificateFile, Claim, FileError, Finding, Statistics, check_file};
+use linsep::recipe::{Recipe, Settings};
+use linsep::{Code, Dataset, Error, Task};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,23 +24,49 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let Some(path) = matches.get_one::<PathBuf>("certificate") else {
         return Ok(ExitCode::from(2));
     };
-    let Loaded { certificate, mut map, subjects } = load(path, context)?;
-    // The checker multiplies out the basis itself, from raw rows.
-    if let Some(map) = &mut map {
+    let Loaded { certificate, mut map, model } = load(path, context)?;
+    // The checker multiplies out the basis itself, from raw rows; only limits and scales are of features.
+    if let Some(map) = map.as_mut().filter(|_| !needs_features(&certificate)) {
         map.basis = None;
     }
     refuse_what_is_settled(matches, map.is_some())?;
-    let data = input::source(matches, context)?.read(map.as_ref())?.data;
+    let mut options = input::options(matches, context)?;
+    if map.as_ref().is_some_and(|map| map.drop_missing) {
+        options.missing = Missing::DropRow;
+    }
+    let source = input::source_of(&input::paths(matches), &options);
+    let ReadResult { data, choices, .. } = source.read(map.as_ref())?;
     check_width(&data, 64, context)?;
     let digest = data.digest_of(certificate.data.digest, context.threads);
-    let findings = check_file(&certificate, &data, &digest, context.threads);
-    if context.json {
-        print_json(&as_json(&certificate, &subjects, &findings, &data, &digest))?;
-    } else {
-        print(&as_text(&certificate, &subjects, &findings, &data, context))?;
+    let mut findings = check_file(&certificate, &data, &digest, context.threads);
+    let task = Task::new(data).with_threads(context.threads);
+    if let Some(model) = &model {
+        model.bind(&certificate, &task, &mut findings);
     }
-    let holds = !findings.is_empty() && findings.iter().all(Finding::holds);
-    Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    let found = Found {
+        certificate: &certificate,
+        model: model.as_ref(),
+        findings: &findings,
+        data: &task.data,
+        choices: &choices,
+        digest: &digest,
+    };
+    match context.json {
+        true => print_json(&found.json())?,
+        false => print(&found.text(context))?,
+    }
+    Ok(if found.holds() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Whether a claim speaks of features that basis functions make.
+fn needs_features(certificate: &CertificateFile) -> bool {
+    certificate.claims.iter().any(|claim| match claim {
+        Claim::Optimal { optimality, .. } => {
+            let objective = &optimality.objective;
+            !objective.scale.is_empty() || !objective.limits.is_empty()
+        }
+        _ => false,
+    })
 }
 
 /// Refuses flags that would change nothing. The file says which columns it speaks of and how they are
@@ -51,13 +80,13 @@ fn refuse_what_is_settled(matches: &ArgMatches, has_map: bool) -> Result<(), Fai
         let words = format!("--{flag} would change nothing: the file that is verified settles it");
         return Err(Error::usage(words).into());
     }
-    // Rows that were left out are not part of the map; what fills a gap is.
+    // Files of the first version do not say that rows were left out.
     if has_map && value("missing").is_some_and(|word| word != "drop-row") {
         let words = "--missing would change nothing but with drop-row: \
                      the file that is verified holds what fills a gap";
         return Err(Error::usage(words).into());
     }
-    if input::rejects_path(matches).is_some() {
+    if input::rejects(matches).is_some() {
         return Err(Error::usage("--bad-rows rejects=FILE writes nothing here; use skip").into());
     }
     Ok(())
@@ -67,8 +96,100 @@ fn refuse_what_is_settled(matches: &ArgMatches, has_map: bool) -> Result<(), Fai
 struct Loaded {
     certificate: CertificateFile,
     map: Option<InputMap>,
-    /// What each claim of a model is about; nothing for a certificate that stands alone.
+    /// The model that the claims stand beside; nothing for a certificate that stands alone.
+    model: Option<Beside>,
+}
+
+/// The model that claims stand beside.
+struct Beside {
+    recipe: &'static Recipe,
+    settings: Settings,
+    planes: usize,
+    /// The threshold above which the model takes a value for 1.
+    binarize: Option<f64>,
+    /// What each claim is about.
     subjects: Vec<Subject>,
+}
+
+impl Beside {
+    /// Refuses claims that are true of something else: another objective than that of the model's
+    /// parameters, or a margin without a word about the model's own plane.
+    fn bind(&self, certificate: &CertificateFile, task: &Task, findings: &mut [Finding]) {
+        let about_planes: Vec<_> = certificate
+            .claims
+            .iter()
+            .zip(&self.subjects)
+            .filter(|(_, subject)| matches!(subject, Subject::Plane(_)))
+            .filter_map(|(claim, _)| claim.problem())
+            .collect();
+        for (claim, finding) in certificate.claims.iter().zip(findings) {
+            if !finding.holds() {
+                continue;
+            }
+            let alone = match claim {
+                Claim::GeometricMargin { problem, .. } => !about_planes.contains(&problem),
+                _ => false,
+            };
+            if alone {
+                let words = "no claim about the model's own plane goes with this margin";
+                *finding = Finding::Fails(words.into());
+            } else if self.counts_others(claim) {
+                let words = "the claim counts values above another threshold than the model does";
+                *finding = Finding::Fails(words.into());
+            } else if let Err(words) = self.recipe.check_claim(&self.settings, claim, task) {
+                *finding = Finding::Fails(words);
+            }
+        }
+    }
+
+    fn counts_others(&self, claim: &Claim) -> bool {
+        let Claim::Counts { statistics, .. } = claim else { return false };
+        let claimed = match statistics {
+            Statistics::Bernoulli { binarize, .. } => Some(*binarize),
+            _ => None,
+        };
+        claimed != self.binarize
+    }
+
+    /// Planes that claims are about.
+    fn claimed(&self) -> usize {
+        match self.subjects.contains(&Subject::Planes) {
+            true => self.planes,
+            false => {
+                let planes = self.subjects.iter().filter_map(|subject| match subject {
+                    Subject::Plane(k) => Some(k),
+                    _ => None,
+                });
+                planes.collect::<std::collections::BTreeSet<_>>().len()
+            }
+        }
+    }
+
+    /// The learner, and how many planes something is claimed of.
+    fn words(&self) -> String {
+        let name = self.recipe.name;
+        let settings: Vec<String> = self
+            .recipe
+            .parameters
+            .iter()
+            .filter(|parameter| self.settings.has(parameter.name))
+            .map(|parameter| format!("{} {}", parameter.name, self.settings.get(parameter)))
+            .collect();
+        let name = match settings.is_empty() {
+            true => name.to_owned(),
+            false => format!("{name} ({})", settings.join(", ")),
+        };
+        match (self.claimed(), self.planes) {
+            (0, _) => {
+                format!("{name}; nothing is claimed of its planes, the claims are about the data")
+            }
+            (some, all) if some < all => {
+                format!("{name}; the claims are about {some} of its {all} planes")
+            }
+            (_, 1) => format!("{name}; the claims are about its own plane"),
+            (_, all) => format!("{name}; the claims are about its own {all} planes"),
+        }
+    }
 }
 
 /// A certificate file, or the certificate inside a model file.
@@ -78,9 +199,14 @@ fn load(path: &Path, context: &Context) -> Result<Loaded, Failure> {
     if ModelFile::is_one(&bytes) {
         let limit = context.max_memory.unwrap_or(u64::MAX);
         let file = ModelFile::from_bytes(&bytes, path, limit)?;
-        let subjects = file.subjects();
+        let recipe = Recipe::find(&file.learner)
+            .map_err(|error| refuse(Code::MODEL_CONTENT, spelled(&error.to_string())))?;
+        let settings = recipe.settings_of(&file.parameters, file.seed);
+        let (subjects, planes) = (file.subjects(), file.model.planes.len());
+        let binarize = file.model.input.binarize;
+        let model = Some(Beside { recipe, settings, planes, binarize, subjects });
         let (certificate, map) = (file.certificate, Some(file.model.input));
-        return Ok(Loaded { certificate, map, subjects });
+        return Ok(Loaded { certificate, map, model });
     }
     let certificate = CertificateFile::from_json(&bytes).map_err(|error| match error {
         FileError::Version(_) => refuse(Code::MODEL_VERSION, error.to_string()),
@@ -97,7 +223,7 @@ fn load(path: &Path, context: &Context) -> Result<Loaded, Failure> {
         let words = "the basis of the claims is not that of the input".to_owned();
         return Err(refuse(Code::MODEL_CONTENT, words).into());
     }
-    Ok(Loaded { certificate, map, subjects: Vec::new() })
+    Ok(Loaded { certificate, map, model: None })
 }
 
 /// The word for what a claim of a model is about.
@@ -132,45 +258,205 @@ pub(super) fn title(claim: &Claim) -> String {
     format!("{} ({})", claim.name(), linsep::printable(about.as_bytes(), 60))
 }
 
-fn as_text(
-    file: &CertificateFile,
-    subjects: &[Subject],
-    findings: &[Finding],
-    data: &Dataset,
-    context: &Context,
-) -> String {
-    let mut facts = Facts::default();
-    facts.add(
-        "data",
-        format!(
-            "{}, {} reading",
-            counted(data.n_rows() as u64, "row"),
-            match file.reading.default {
-                linsep::proof::Reading::Decimal => "decimal",
-                linsep::proof::Reading::Binary64 => "binary64",
+/// What is said in the end.
+struct Found<'a> {
+    certificate: &'a CertificateFile,
+    model: Option<&'a Beside>,
+    findings: &'a [Finding],
+    data: &'a Dataset,
+    choices: &'a Choices,
+    digest: &'a str,
+}
+
+impl Found<'_> {
+    fn holds(&self) -> bool {
+        !self.findings.is_empty() && self.findings.iter().all(Finding::holds)
+    }
+
+    fn subject(&self, number: usize) -> Option<&Subject> {
+        self.model.and_then(|model| model.subjects.get(number))
+    }
+
+    fn text(&self, context: &Context) -> String {
+        let Found { certificate, data, .. } = self;
+        let mut facts = Facts::default();
+        facts.add("data", format!("{}, {}", counted(data.n_rows() as u64, "row"), self.reading()));
+        facts.add("columns", columns(data));
+        for (name, words) in input_words(data, self.choices) {
+            facts.add(name, words);
+        }
+        if let Some(basis) = &certificate.basis {
+            let words = basis_words(basis, data);
+            facts.add("basis", format!("{words}: the claims are about phi(x)"));
+        }
+        if let Some(model) = self.model {
+            facts.add("model", model.words());
+        }
+        for (number, (claim, finding)) in certificate.claims.iter().zip(self.findings).enumerate() {
+            let (word, words) = words(finding);
+            let note = match self.subject(number) {
+                Some(Subject::Exact) => {
+                    "; this is an exact plane of the claim, not the plane of the model"
+                }
+                None if finding.holds() && has_planes(claim) => {
+                    "; this is the plane in the certificate"
+                }
+                _ => "",
+            };
+            facts.add(word, format!("{}: {words}{note}", title(claim)));
+        }
+        if self.findings.is_empty() {
+            facts.add("unproved", "the certificate claims nothing");
+        }
+        facts.text(context)
+    }
+
+    /// What the numbers mean, with every column that is an exception.
+    fn reading(&self) -> String {
+        const SHOWN: usize = 8;
+        let reading = &self.certificate.reading;
+        match reading.default {
+            proof::Reading::Binary64 => "binary64 reading".to_owned(),
+            proof::Reading::Decimal if reading.binary64.is_empty() => "decimal reading".to_owned(),
+            proof::Reading::Decimal => {
+                let name = |&column: &u32| {
+                    linsep::printable(
+                        self.data.input().feature_name(column as usize).as_bytes(),
+                        30,
+                    )
+                };
+                let mut names: Vec<String> =
+                    reading.binary64.iter().take(SHOWN).map(name).collect();
+                if reading.binary64.len() > SHOWN {
+                    names.push(format!("and {} more", reading.binary64.len() - SHOWN));
+                }
+                format!("decimal reading, but binary64 for {}", names.join(", "))
             }
-        ),
-    );
-    facts.add("columns", columns(data));
-    if let Some(basis) = &file.basis {
-        facts.add("basis", format!("{}: the claims are about phi(x)", basis_words(basis, data)));
+        }
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let Found { certificate, data, choices, .. } = self;
+        let claims: Vec<_> = certificate
+            .claims
+            .iter()
+            .zip(self.findings)
+            .enumerate()
+            .map(|(number, (claim, finding))| {
+                let (word, words) = words(finding);
+                let mut value = json!({
+                    "claim": claim.name(),
+                    "about": title(claim),
+                    "finding": word.to_lowercase(),
+                    "words": words,
+                });
+                if let Some(subject) = self.subject(number) {
+                    value["subject"] = subject_word(subject).into();
+                }
+                value
+            })
+            .collect();
+        let columns = data.input().has_names().then(|| data.input().feature_names());
+        let filled: Vec<_> = choices
+            .filled
+            .iter()
+            .map(
+                |gaps| json!({ "feature": gaps.feature, "value": gaps.value, "count": gaps.count }),
+            )
+            .collect();
+        let mut value = json!({
+            "schema": "linsep.result/1",
+            "command": "verify",
+            "holds": self.holds(),
+            "digest": self.digest,
+            "reading": certificate.reading,
+            "basis": certificate.basis,
+            "columns": columns,
+            "weight": weight_column(data),
+            "filled": filled,
+            "dropped_rows": choices.dropped_rows,
+            "bad_rows": choices.bad_rows,
+            "claims": claims,
+        });
+        if let Some(model) = self.model {
+            let (planes, claimed) = (model.planes, model.claimed());
+            let parameters = model.recipe.effective(&model.settings);
+            value["model"] = json!({
+                "learner": model.recipe.name, "parameters": parameters, "planes": planes, "claimed": claimed,
+            });
+        }
+        value
+    }
+}
+
+/// Whether a claim is about planes.
+fn has_planes(claim: &Claim) -> bool {
+    matches!(
+        claim,
+        Claim::Mistakes { .. }
+            | Claim::Optimal { .. }
+            | Claim::Stationary { .. }
+            | Claim::Counts { .. }
+    )
+}
+
+/// What of the input map changes the numbers that the claims are about.
+fn input_words(data: &Dataset, choices: &Choices) -> Vec<(&'static str, String)> {
+    const SHOWN: usize = 8;
+    let short = |text: &str| linsep::printable(text.as_bytes(), 40);
+    let listed = |mut items: Vec<String>| {
+        let more = items.len().saturating_sub(SHOWN);
+        items.truncate(SHOWN);
+        if more > 0 {
+            items.push(format!("and {more} more"));
+        }
+        items.join(", ")
+    };
+    let input = data.input();
+    let mut words = Vec::new();
+    let levels: Vec<String> = input
+        .columns
+        .iter()
+        .filter_map(|column| Some((column, column.levels.as_ref()?)))
+        .map(|(column, levels)| {
+            let name = column.name.clone().unwrap_or_else(|| format!("x{}", column.position + 1));
+            let shown = listed(levels.iter().map(|level| short(level)).collect());
+            let others = if column.unknown_as_zeros { "; others are all 0" } else { "" };
+            format!("{} is one of {shown}{others}", short(&name))
+        })
+        .collect();
+    if !levels.is_empty() {
+        words.push(("levels", listed(levels)));
+    }
+    if !choices.filled.is_empty() {
+        let gaps = choices.filled.iter().map(|gaps| {
+            format!("{} = {} in {}", short(&gaps.feature), gaps.value, counted(gaps.count, "row"))
+        });
+        words.push(("filled", listed(gaps.collect())));
+    }
+    if choices.dropped_rows > 0 {
+        let rows = counted(choices.dropped_rows, "row");
+        words.push(("left out", format!("{rows} with a missing value")));
+    }
+    if choices.bad_rows > 0 {
+        let rows = counted(choices.bad_rows, "row");
+        words.push(("skipped", format!("{rows} that could not be read (--bad-rows)")));
+    }
+    if let Some(threshold) = input.binarize {
+        words.push(("values", format!("1 above {threshold}, else 0")));
+    }
+    if input.rest {
+        words.push(("classes", "the first stands for every label but the second".to_owned()));
     }
     if let Some(weight) = weight_column(data) {
-        let words = "rows of weight 0 do not take part";
-        facts.add("weights", format!("{}; {words}", linsep::printable(weight.as_bytes(), 40)));
-    }
-    for (number, (claim, finding)) in file.claims.iter().zip(findings).enumerate() {
-        let (word, words) = words(finding);
-        let note = match subjects.get(number) {
-            Some(Subject::Exact) => "; of an exact plane, which the model has rounded",
-            _ => "",
+        let zero = (0..data.n_rows()).filter(|&row| data.weight(row) == 0.0).count() as u64;
+        let zero = match zero {
+            0 => "no row has the weight 0".to_owned(),
+            some => format!("{} of weight 0 do not take part", counted(some, "row")),
         };
-        facts.add(word, format!("{}: {words}{note}", title(claim)));
+        words.push(("weights", format!("{}; {zero}", short(&weight))));
     }
-    if findings.is_empty() {
-        facts.add("unproved", "the certificate claims nothing");
-    }
-    facts.text(context)
+    words
 }
 
 /// The basis functions in words.
@@ -218,39 +504,4 @@ fn columns(data: &Dataset) -> String {
 fn weight_column(data: &Dataset) -> Option<String> {
     let SourceColumn { name, position, .. } = data.input().weight.as_ref()?;
     Some(name.clone().unwrap_or_else(|| format!("column {}", position + 1)))
-}
-
-fn as_json(
-    file: &CertificateFile,
-    subjects: &[Subject],
-    findings: &[Finding],
-    data: &Dataset,
-    digest: &str,
-) -> serde_json::Value {
-    let claims: Vec<_> = file
-        .claims
-        .iter()
-        .zip(findings)
-        .enumerate()
-        .map(|(number, (claim, finding))| {
-            let (word, words) = words(finding);
-            let mut value = json!({ "claim": claim.name(), "about": title(claim), "finding": word.to_lowercase(), "words": words });
-            if let Some(subject) = subjects.get(number) {
-                value["subject"] = subject_word(subject).into();
-            }
-            value
-        })
-        .collect();
-    let holds = !findings.is_empty() && findings.iter().all(Finding::holds);
-    let columns = data.input().has_names().then(|| data.input().feature_names());
-    json!({
-        "schema": "linsep.result/1",
-        "command": "verify",
-        "holds": holds,
-        "digest": digest,
-        "basis": file.basis,
-        "columns": columns,
-        "weight": weight_column(data),
-        "claims": claims,
-    })
 }

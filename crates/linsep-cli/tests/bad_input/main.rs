@@ -6,10 +6,12 @@ mod common;
 
 mod basis;
 mod flags;
+mod hostile;
 mod models;
 mod optimal;
 mod optimisers;
 mod output;
+mod overwriting;
 mod packed;
 mod pictures;
 mod reductions;

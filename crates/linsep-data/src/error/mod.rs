@@ -5,8 +5,10 @@
 //! with their explanation.
 
 mod code;
+mod escape;
 
 pub use code::Code;
+pub use escape::{escaped, escaped_json, escaped_lines, is_unprintable, printable};
 
 use linsep_proof::{Claim, Weighted};
 use std::fmt;
@@ -257,24 +259,6 @@ impl Place {
     }
 }
 
-/// Text from a file made safe to print: control characters escaped, cut after `limit` characters.
-pub fn printable(bytes: &[u8], limit: usize) -> String {
-    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * limit)]);
-    let mut out = String::new();
-    for (count, c) in text.chars().enumerate() {
-        if count == limit {
-            out.push('…');
-            break;
-        }
-        match c {
-            '\t' => out.push(' '),
-            c if c.is_control() => out.extend(c.escape_default()),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.file.as_deref().unwrap_or("input"))?;
@@ -345,13 +329,6 @@ fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn text_from_files_cannot_steer_a_terminal() {
-        assert_eq!(printable(b"a\x1b[31mb\n", 60), "a\\u{1b}[31mb\\n");
-        assert_eq!(printable("äöü€".as_bytes(), 3), "äöü…");
-        assert_eq!(printable(&[0xff, b'x'], 60), "\u{fffd}x");
-    }
 
     #[test]
     fn a_place_prints_like_a_compiler_message() {

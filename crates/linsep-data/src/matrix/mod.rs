@@ -8,6 +8,7 @@
 pub mod bundle;
 mod gather;
 pub mod layouts;
+pub mod offsets;
 pub mod panel;
 pub mod profile;
 pub mod rows;
@@ -19,7 +20,8 @@ pub use bundle::{Bundle, Products};
 pub use gather::CodeRows;
 pub use layouts::{Layout, LayoutKey, Layouts, RowCopies};
 pub use linsep_kernels as kernel;
-pub use rows::{Dense, Offsets, Row, Rows, Sparse};
+pub use offsets::Offsets;
+pub use rows::{Dense, Row, Rows, Sparse};
 pub use staging::{Stage, Staging};
 pub use table::{OpenRow, TableStaging};
 pub use values::Kind;

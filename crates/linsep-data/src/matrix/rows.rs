@@ -2,6 +2,7 @@
 
 use super::bundle::{Bundle, Products};
 use super::kernel;
+use super::offsets::Offsets;
 use super::values::{Codes, Values};
 use linsep_proof::Entries;
 
@@ -90,87 +91,6 @@ pub struct Sparse {
     pub offsets: Offsets,
     pub indices: Vec<u32>,
     pub values: Values,
-}
-
-/// Where each sparse row starts: 64 bits for each 4,096 rows and 32 bits for each row, so that a
-/// row costs 4 bytes and the number of entries has no limit of 2^32.
-#[derive(Clone, Debug)]
-pub struct Offsets {
-    base: Vec<u64>,
-    relative: Vec<u32>,
-}
-
-const OFFSET_BLOCK: usize = 4096;
-
-impl Offsets {
-    pub fn new() -> Offsets {
-        Offsets { base: vec![0], relative: vec![0] }
-    }
-
-    /// No row starts yet, with memory for those of so many rows.
-    pub(crate) fn with_capacity(rows: usize) -> Offsets {
-        let mut base = Vec::with_capacity(rows / OFFSET_BLOCK + 1);
-        let mut relative = Vec::with_capacity(rows + 1);
-        base.push(0);
-        relative.push(0);
-        Offsets { base, relative }
-    }
-
-    #[inline]
-    pub fn rows(&self) -> usize {
-        self.relative.len() - 1
-    }
-
-    /// The row starts that follow from the lengths of rows, which stand behind a first 0; `None` when
-    /// one block of rows has 2^32 entries.
-    pub(crate) fn from_lengths(mut lengths: Vec<u32>) -> Option<Offsets> {
-        let mut base = Vec::with_capacity(lengths.len().div_ceil(OFFSET_BLOCK));
-        let mut end = 0;
-        for block in lengths.chunks_mut(OFFSET_BLOCK) {
-            // The first row of a block starts where the row that its length belongs to ends.
-            end += u64::from(std::mem::take(&mut block[0]));
-            let start = end;
-            base.push(start);
-            for length in &mut block[1..] {
-                end += u64::from(*length);
-                *length = u32::try_from(end - start).ok()?;
-            }
-        }
-        Some(Offsets { base, relative: lengths })
-    }
-
-    /// Ends the next row after `len` more entries. Saturates only beyond 2^32 entries in one block
-    /// of rows, which the limits on a record rule out.
-    pub fn push(&mut self, len: usize) {
-        let end = (self.start(self.rows()) + len) as u64;
-        if self.relative.len().is_multiple_of(OFFSET_BLOCK) {
-            self.base.push(end);
-            self.relative.push(0);
-        } else {
-            let base = self.base[self.base.len() - 1];
-            self.relative.push(u32::try_from(end - base).unwrap_or(u32::MAX));
-        }
-    }
-
-    #[inline]
-    pub fn start(&self, row: usize) -> usize {
-        (self.base[row / OFFSET_BLOCK] + u64::from(self.relative[row])) as usize
-    }
-
-    #[inline]
-    pub fn range(&self, row: usize) -> std::ops::Range<usize> {
-        self.start(row)..self.start(row + 1)
-    }
-
-    pub fn append(&mut self, other: &Offsets) {
-        for row in 0..other.rows() {
-            self.push(other.range(row).len());
-        }
-    }
-
-    pub fn bytes(&self) -> u64 {
-        (8 * self.base.len() + 4 * self.relative.len()) as u64
-    }
 }
 
 impl Values {

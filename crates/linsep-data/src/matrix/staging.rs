@@ -1,8 +1,9 @@
 //! Where a parser puts the rows of one block of text: non-zero entries as they come, nothing
 //! allocated for a field. A finished block is packed into the narrowest [`Store`].
 
+use super::offsets::Offsets;
 use super::profile::{Profile, power_of_ten};
-use super::rows::{Dense, Offsets, Sparse};
+use super::rows::{Dense, Sparse};
 use super::values::{Codes, Kind, Values, integer_code};
 use super::{Shape, Store};
 

@@ -3,8 +3,9 @@
 //! they are near, in loops over columns that the compiler makes wide; only the codes of a table of
 //! distinct values are looked up one by one.
 
+use super::offsets::Offsets;
 use super::profile::{Decimals, Profile, power_of_ten};
-use super::rows::{Dense, Offsets, Sparse};
+use super::rows::{Dense, Sparse};
 use super::staging::Stage;
 use super::values::{Codes, Kind, Values, integer_code};
 use super::{Shape, Store};

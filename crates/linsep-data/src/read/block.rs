@@ -1,6 +1,7 @@
 //! What a parser makes of one piece of text, before classes, categories and gaps are resolved over
 //! the whole data set. Every format ends in blocks; everything behind them is the same for all.
 
+use super::long::LongColumns;
 use super::scan::Marks;
 use crate::error::{Code, Excerpt, Place, Problem, printable};
 use crate::matrix::{Stage, Staging, Store, TableStaging};
@@ -30,7 +31,7 @@ pub(crate) struct Block {
     /// Rows left out because a value was missing.
     pub(crate) dropped: u64,
     /// Which numeric columns have a text that the decimal reading does not cover.
-    pub(crate) long_columns: Vec<bool>,
+    pub(crate) long_columns: LongColumns,
     /// Entries left out because their column lies outside the model.
     pub(crate) outside: u64,
     /// An index 0 came although indices were taken to start at 1.
@@ -175,7 +176,7 @@ impl<'a, S: Stage> BlockBuilder<'a, S> {
             line_count: 0,
             records: 0,
             dropped: 0,
-            long_columns: Vec::new(),
+            long_columns: LongColumns::default(),
             outside: 0,
             index_zero: false,
             query_ids: false,
@@ -198,11 +199,7 @@ impl<'a, S: Stage> BlockBuilder<'a, S> {
     /// Notes that a numeric column has a text longer than the decimal reading covers.
     #[cold]
     pub(crate) fn long_text(&mut self, column: u32) {
-        let column = column as usize;
-        if self.block.long_columns.len() <= column {
-            self.block.long_columns.resize(column + 1, false);
-        }
-        self.block.long_columns[column] = true;
+        self.block.long_columns.insert(column);
     }
 
     pub(crate) fn finish(mut self) -> Block {

@@ -1,7 +1,9 @@
 //! Blocks become one data set: classes are numbered, categories become columns, gaps are filled.
 
+use super::FilledGaps;
 use super::block::Block;
 use super::csv::NO_LEVEL;
+use super::long::LongColumns;
 use super::number;
 use super::options::{BadRows, Missing, ReadOptions, ReadingChoice};
 use super::plan::{LabelChoice, Plan};
@@ -19,6 +21,9 @@ const MAX_GUESSED_CLASSES: usize = 50;
 /// After this many bad rows nobody needs an exact count.
 const MAX_BAD: u64 = 10_000;
 
+/// Rows are numbered with 32 bits.
+const MAX_ROWS: u64 = u32::MAX as u64 - 1;
+
 /// Rows that are put together in one go when columns are made anew.
 const ROWS_AT_ONCE: usize = 4096;
 
@@ -29,7 +34,7 @@ pub(crate) struct Collector {
     missing: Vec<(u64, u32)>,
     labels: Dictionary,
     weights: Vec<f64>,
-    long_columns: Vec<bool>,
+    long_columns: LongColumns,
     origin: Origin,
     lines: u64,
     facts: Facts,
@@ -49,6 +54,7 @@ pub(crate) struct Facts {
     pub(crate) query_ids: bool,
     /// Entries outside the columns of a given map.
     pub(crate) outside: u64,
+    pub(crate) filled: Vec<FilledGaps>,
 }
 
 impl Collector {
@@ -59,7 +65,7 @@ impl Collector {
             missing: Vec::new(),
             labels: Dictionary::default(),
             weights: Vec::new(),
-            long_columns: Vec::new(),
+            long_columns: LongColumns::default(),
             origin: Origin::default(),
             lines: 0,
             facts: Facts::default(),
@@ -106,11 +112,13 @@ impl Collector {
         for (mine, theirs) in self.categories.iter_mut().zip(&block.categories) {
             mine.append(theirs);
         }
-        if self.long_columns.len() < block.long_columns.len() {
-            self.long_columns.resize(block.long_columns.len(), false);
-        }
-        self.long_columns.iter_mut().zip(&block.long_columns).for_each(|(a, b)| *a |= b);
+        self.long_columns.append(&block.long_columns);
         self.store.append(block.store);
+        if self.store.rows() as u64 > MAX_ROWS {
+            let words = format!("there are more than {MAX_ROWS} rows");
+            let problem = Problem::new(Code::SHAPE, words, Place::file(self.file.clone()));
+            return Err(problem.help("take a part of them with `limit`").into());
+        }
         if self.labels.names.len() > MAX_CLASSES {
             return Err(too_many_classes(self.labels.names.len(), &self.file));
         }
@@ -161,19 +169,23 @@ impl Collector {
                 self.fill_map(&mut map, options);
             }
             let layout = map.layout().in_order(&order);
-            long = layout.numeric.iter().zip(&long).filter(|(_, long)| **long).fold(
-                vec![false; map.features],
-                |mut flags, (column, _)| {
-                    flags[column.feature as usize] = true;
-                    flags
-                },
-            );
+            let parsed = std::mem::take(&mut long);
+            let features = parsed.iter().filter_map(|column| layout.numeric.get(column as usize));
+            features.for_each(|column| long.insert(column.feature));
+            let mut filled: BTreeMap<u32, u64> = BTreeMap::new();
             for &(_, column) in &self.missing {
+                *filled.entry(column).or_default() += 1;
                 // A mean is seldom a short decimal; its column is then read as binary64.
                 let column = &layout.numeric[column as usize];
                 if number::places_of(column.missing.unwrap_or(0.0)) == NO_PLACES {
-                    long[column.feature as usize] = true;
+                    long.insert(column.feature);
                 }
+            }
+            for (column, count) in filled {
+                let column = &layout.numeric[column as usize];
+                let feature = map.feature_name(column.feature as usize);
+                let value = column.missing.unwrap_or(0.0);
+                self.facts.filled.push(FilledGaps { feature, value, count });
             }
             let categories = std::mem::take(&mut self.categories);
             let store = std::mem::replace(&mut self.store, Store::empty());
@@ -299,10 +311,9 @@ fn check_guessed_label(choice: &LabelChoice, labels: &Dictionary, file: &str) ->
     Ok(())
 }
 
-fn reading(choice: ReadingChoice, long: &[bool]) -> Reading {
+fn reading(choice: ReadingChoice, long: &LongColumns) -> Reading {
     let decimal = choice != ReadingChoice::Binary64;
-    let exceptions = long.iter().enumerate().filter(|(_, long)| decimal && **long);
-    Reading { decimal, binary64: exceptions.map(|(column, _)| column as u32).collect() }
+    Reading { decimal, binary64: long.iter().filter(|_| decimal).collect() }
 }
 
 /// A row that the map has no place for.

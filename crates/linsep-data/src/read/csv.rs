@@ -246,7 +246,9 @@ impl Parser<'_> {
         match parsed {
             Ok(number) => self.take(column, number),
             Err(number::Fault::InexactInteger) if self.plan.allow_lossy => {
-                let value = String::from_utf8_lossy(&field.text).trim().parse().unwrap_or(0.0);
+                let Some(value) = number::rounded(field.text.trim_ascii()) else {
+                    return Err(number_fault(number::Fault::NotANumber, f, field.span));
+                };
                 self.out.long_text(column);
                 self.out.staging.push(column, value, 0);
             }

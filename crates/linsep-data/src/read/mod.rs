@@ -8,6 +8,8 @@ pub(crate) mod block;
 mod chunk;
 pub(crate) mod collect;
 pub(crate) mod csv;
+mod glob;
+mod long;
 mod options;
 mod parts;
 mod pipeline;
@@ -17,6 +19,7 @@ pub(crate) mod scan;
 mod sniff;
 mod source;
 mod svmlight;
+mod waiting;
 
 #[doc(hidden)]
 pub use crate::words;
@@ -32,7 +35,7 @@ pub use plan::LabelChoice;
 pub use row_source::{Input, RowSource};
 pub(crate) use sniff::LABEL_NAMES;
 #[doc(hidden)]
-pub use source::map_file;
+pub use source::{files_of, map_file};
 
 use crate::Dataset;
 use crate::error::{Code, Error, Place, Problem, Result};
@@ -78,10 +81,24 @@ pub struct Choices {
     pub bad_rows: u64,
     /// Rows left out because a value was missing.
     pub dropped_rows: u64,
+    /// Columns with gaps that were filled.
+    pub filled: Vec<FilledGaps>,
     /// Whether `qid:` entries were skipped.
     pub query_ids: bool,
     /// Entries of svmlight lines that lie outside the model and were left out.
     pub outside: u64,
+}
+
+/// The gaps of a column, and what stands for them.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FilledGaps {
+    /// The name of the feature.
+    pub feature: String,
+    /// What stands for each gap.
+    pub value: f64,
+    /// How many gaps there are.
+    pub count: u64,
 }
 
 impl Choices {
@@ -253,6 +270,7 @@ fn note_facts(choices: &mut Choices, facts: &Facts) {
     choices.dropped_rows = facts.dropped;
     choices.query_ids = facts.query_ids;
     choices.outside = facts.outside;
+    choices.filled.clone_from(&facts.filled);
 }
 
 /// The normal form of a label: numbers in their shortest form, other texts trimmed.
@@ -291,15 +309,18 @@ impl<'a, 'r> Parts<'a, 'r> {
     }
 
     fn next(&mut self) -> Result<Option<PlannedPart<'r>>> {
-        let Some(input) = self.inputs.next() else { return Ok(None) };
-        let mut part = input.open()?;
-        let name = part.name.clone();
-        let (head, whole) = part.head()?;
-        if head.is_empty() && self.several {
+        let mut part = loop {
+            let Some(input) = self.inputs.next() else { return Ok(None) };
+            let mut part = input.open(self.options.stop.as_ref())?;
             // Engines write parts without rows.
-            return self.next();
-        }
-        let sniffed = sniff::sniff(head, whole, &name, self.options)?;
+            if !self.several || !part.is_empty()? {
+                break part;
+            }
+        };
+        let name = part.name.clone();
+        let sniffed = part.look(self.options.max_memory, |head, whole| {
+            sniff::sniff(head, whole, &name, self.options)
+        })?;
         let choices = choices_of(&sniffed);
         let (plan, choices) = match &self.first {
             None => {
@@ -424,6 +445,7 @@ impl Choices {
             index_base: None,
             bad_rows: 0,
             dropped_rows: 0,
+            filled: Vec::new(),
             query_ids: false,
             outside: 0,
         }

@@ -20,13 +20,7 @@ pub(crate) fn run(
     mut sink: impl FnMut(Block, &[u8]) -> Result<ControlFlow<()>>,
 ) -> Result<ControlFlow<()>> {
     if threads <= 1 {
-        let mut buffers = Buffers::default();
-        while let Some(piece) = pieces.next()? {
-            if sink(parse(&piece, &mut buffers), &piece)?.is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
-        }
-        return Ok(ControlFlow::Continue(()));
+        return one_by_one(pieces, &parse, &mut sink);
     }
     let most_under_way = 2 * threads;
     let (work, queue) = sync_channel::<(usize, Cow<'_, [u8]>)>(most_under_way);
@@ -35,9 +29,10 @@ pub(crate) fn run(
         // Owned here, so that leaving the scope closes the queue and the workers end.
         let work = work;
         let (done, results) = channel();
+        let mut workers = 0;
         for _ in 0..threads {
             let (queue, parse, done) = (&queue, &parse, done.clone());
-            scope.spawn(move || {
+            let worker = move || {
                 let mut buffers = Buffers::default();
                 loop {
                     // A poisoned lock means that another worker panicked; the scope reports that.
@@ -48,9 +43,14 @@ pub(crate) fn run(
                         return;
                     }
                 }
-            });
+            };
+            // Where the system has no more threads, fewer do.
+            workers += usize::from(std::thread::Builder::new().spawn_scoped(scope, worker).is_ok());
         }
         drop(done);
+        if workers == 0 {
+            return one_by_one(pieces, &parse, &mut sink);
+        }
         let (mut sent, mut taken) = (0, 0);
         let mut waiting = BTreeMap::new();
         let mut ended = false;
@@ -82,4 +82,19 @@ pub(crate) fn run(
             }
         }
     })
+}
+
+/// The same on the caller's thread.
+fn one_by_one(
+    pieces: &mut Pieces<'_>,
+    parse: &impl Fn(&[u8], &mut Buffers) -> Block,
+    sink: &mut impl FnMut(Block, &[u8]) -> Result<ControlFlow<()>>,
+) -> Result<ControlFlow<()>> {
+    let mut buffers = Buffers::default();
+    while let Some(piece) = pieces.next()? {
+        if sink(parse(&piece, &mut buffers), &piece)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    Ok(ControlFlow::Continue(()))
 }

@@ -258,6 +258,7 @@ fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Result<Plan> 
         source_columns: Some(table.width),
         index_base: None,
         rest: false,
+        drop_missing: options.missing == Missing::DropRow,
         kept: Vec::new(),
         weight: weight.map(|position| SourceColumn {
             name: table.header.as_ref().map(|names| names[position].clone()),

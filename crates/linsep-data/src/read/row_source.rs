@@ -6,6 +6,7 @@
 //! ([`RowSource::parts`]).
 
 use super::source::{self, Part};
+use super::waiting::Waiting;
 use super::{Choices, Chunk, ReadOptions, ReadResult, chunk, parts, read_once};
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::input::InputMap;
@@ -14,6 +15,8 @@ use crate::{Held, RowsView};
 use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Rows with or without labels, wherever they are.
 ///
@@ -51,6 +54,8 @@ pub struct Input<'a>(Text<'a>);
 enum Text<'a> {
     Path(PathBuf),
     Reader(String, Box<dyn Read + Send + 'a>),
+    /// A reader that may keep others waiting.
+    Slow(String, Box<dyn Read + Send>),
 }
 
 impl<'a> Input<'a> {
@@ -64,19 +69,35 @@ impl<'a> Input<'a> {
         Input(Text::Reader(name.to_owned(), Box::new(reader)))
     }
 
+    /// A reader that may have nothing to give for a long time, such as standard input: where the options
+    /// have a `stop`, the waiting ends with it. Errors call it `name`.
+    pub fn slow_reader(reader: impl Read + Send + 'static, name: &str) -> Input<'a> {
+        Input(Text::Slow(name.to_owned(), Box::new(reader)))
+    }
+
     /// What errors call it.
     pub(super) fn name(&self) -> String {
         match &self.0 {
             Text::Path(path) => path.display().to_string(),
-            Text::Reader(name, _) => name.clone(),
+            Text::Reader(name, _) | Text::Slow(name, _) => name.clone(),
         }
     }
 
-    pub(super) fn open(self) -> Result<Part<'a>> {
+    pub(super) fn open(self, stop: Option<&Arc<AtomicBool>>) -> Result<Part<'a>> {
         match self.0 {
-            Text::Path(path) => Part::open(&path),
+            Text::Path(path) => Part::open(&path, stop),
             Text::Reader(name, reader) => {
                 Part::from_reader(&name, reader).map_err(|error| source::begin_error(&name, error))
+            }
+            Text::Slow(name, reader) => {
+                let reader: std::io::Result<Box<dyn Read + Send>> = match stop {
+                    Some(stop) => Waiting::new(move || Ok(reader), Arc::clone(stop))
+                        .map(|reader| Box::new(reader) as Box<dyn Read + Send>),
+                    None => Ok(reader),
+                };
+                reader
+                    .and_then(|reader| Part::from_reader(&name, reader))
+                    .map_err(|error| source::begin_error(&name, error))
             }
         }
     }
@@ -87,7 +108,7 @@ pub(super) fn expand(inputs: Vec<Input<'_>>) -> Result<Vec<Input<'_>>> {
     let mut all = Vec::new();
     for input in inputs {
         match input.0 {
-            Text::Path(path) => all.extend(source::expand(&path)?.into_iter().map(Input::path)),
+            Text::Path(path) => all.extend(source::files_of(&path)?.into_iter().map(Input::path)),
             reader => all.push(Input(reader)),
         }
     }
@@ -188,9 +209,11 @@ fn read_texts(
     options: &ReadOptions,
     map: Option<&InputMap>,
 ) -> Result<ReadResult> {
+    let inputs = expand(inputs)?;
     let again = |input: &Input<'_>| match &input.0 {
-        Text::Path(path) => Ok(Input::path(path)),
-        Text::Reader(name, _) => Err(name.clone()),
+        // What a pipe has given is gone, under whatever name it was opened.
+        Text::Path(path) if path.is_file() => Ok(Input::path(path)),
+        _ => Err(input.name()),
     };
     let again: std::result::Result<Vec<Input<'_>>, String> = inputs.iter().map(again).collect();
     match (read_once(inputs, options, map)?, again) {

@@ -93,13 +93,14 @@ impl Table {
     }
 }
 
-/// Looks at the first bytes of the part named `file`; `whole` says that there are no more.
+/// Looks at the first bytes of the part named `file`; `whole` says that there are no more. `None` where
+/// more of them are needed to tell.
 pub(super) fn sniff(
     head: &[u8],
     whole: bool,
     file: &str,
     options: &ReadOptions,
-) -> Result<Sniffed> {
+) -> Result<Option<Sniffed>> {
     let mark = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         return Err(Problem::new(Code::NOT_UTF8, "the file is UTF-16 text", Place::file(file))
@@ -117,61 +118,78 @@ pub(super) fn sniff(
     }
     let (blank, blank_lines) = skip_blank_lines(&head[mark..]);
     let text = &head[mark + blank..];
+    if text.is_empty() && !whole {
+        return Ok(None);
+    }
     if text.is_empty() {
         let problem = Problem::new(Code::EMPTY, "the input is empty", Place::file(file));
         return Err(problem
             .help("check the path, and that what writes the file has finished")
             .into());
     }
-    let mut sniffed = if is_svmlight(text, file, options)? {
+    // The end of the head may cut a line.
+    let lines = match memchr::memrchr(b'\n', text) {
+        _ if whole => text,
+        Some(end) => &text[..=end],
+        None => return Ok(None),
+    };
+    let Some(is_svmlight) = is_svmlight(lines, whole, file, options)? else { return Ok(None) };
+    let mut sniffed = if is_svmlight {
         let base = match options.index_base {
             Some(base) => (base, false),
             None => (u8::from(svmlight::smallest_index(text) != Some(0)), true),
         };
         Sniffed { skip: 0, skip_lines: 0, kind: SniffedKind::Svmlight { base } }
     } else {
-        sniff_table(text, whole, file, options)?
+        match sniff_table(text, whole, file, options)? {
+            Some(sniffed) => sniffed,
+            None => return Ok(None),
+        }
     };
     sniffed.skip += mark + blank;
     sniffed.skip_lines += blank_lines;
     if let SniffedKind::Table(table) = &mut sniffed.kind {
         table.first_line += blank_lines;
     }
-    Ok(sniffed)
+    Ok(Some(sniffed))
 }
 
-fn is_svmlight(text: &[u8], file: &str, options: &ReadOptions) -> Result<bool> {
+/// Whether these lines are svmlight; `None` where they are nothing but comments and more are to come.
+fn is_svmlight(
+    text: &[u8],
+    whole: bool,
+    file: &str,
+    options: &ReadOptions,
+) -> Result<Option<bool>> {
     match options.format {
-        Format::Svmlight => return Ok(true),
-        Format::Csv | Format::Tsv => return Ok(false),
+        Format::Svmlight => return Ok(Some(true)),
+        Format::Csv | Format::Tsv => return Ok(Some(false)),
         Format::Auto => {}
     }
-    let looks: Vec<bool> =
-        text.split(|&b| b == b'\n').take(50).filter_map(svmlight::looks_like).collect();
+    let is_comment = |line: &[u8]| {
+        let line = line.trim_ascii();
+        line.is_empty() || line.starts_with(b"#")
+    };
+    let mut lines = text.split(|&b| b == b'\n').filter(|line| !is_comment(line)).peekable();
+    let only_comments = lines.peek().is_none();
+    if only_comments && !whole {
+        return Ok(None);
+    }
+    let looks: Vec<bool> = lines.take(50).filter_map(svmlight::looks_like).collect();
     let svm_name = has_svmlight_name(file);
     // One damaged line among good ones must not turn svmlight into a table.
     let pairs = looks.iter().filter(|&&look| look).count();
     if pairs > 0 {
-        return Ok(svm_name || 2 * pairs >= looks.len());
+        return Ok(Some(svm_name || 2 * pairs >= looks.len()));
     }
     if !looks.is_empty() {
-        return Ok(first_line_has_pair(text));
+        return Ok(Some(first_line_has_pair(text)));
     }
-    if text.trim_ascii_start().starts_with(b"#") {
-        // Nothing but comments.
-        let comments_only = text.split(|&b| b == b'\n').all(|line| {
-            let line = line.trim_ascii();
-            line.is_empty() || line.starts_with(b"#")
-        });
-        if comments_only && svm_name {
-            return Err(Error::data(
-                Code::EMPTY,
-                "the input holds only comments",
-                Place::file(file),
-            ));
-        }
+    if only_comments && svm_name {
+        let words = "the input holds only comments";
+        return Err(Error::data(Code::EMPTY, words, Place::file(file)));
     }
-    Ok(svm_name)
+    Ok(Some(svm_name))
 }
 
 /// `data.svm`, `data.libsvm.gz` and the like.
@@ -204,7 +222,13 @@ fn skip_blank_lines(text: &[u8]) -> (usize, u64) {
     (at, lines)
 }
 
-fn sniff_table(text: &[u8], whole: bool, file: &str, options: &ReadOptions) -> Result<Sniffed> {
+/// What a table is like; `None` where the head ends within its first two records.
+fn sniff_table(
+    text: &[u8],
+    whole: bool,
+    file: &str,
+    options: &ReadOptions,
+) -> Result<Option<Sniffed>> {
     let delimiter = match (options.delimiter, options.format) {
         (Some(delimiter), _) => delimiter,
         (None, Format::Tsv) => b'\t',
@@ -223,16 +247,19 @@ fn sniff_table(text: &[u8], whole: bool, file: &str, options: &ReadOptions) -> R
         records.push(fields);
         ends.push(at);
     }
-    if !whole && at >= text.len() && records.len() > 1 {
-        // The end of the head cuts the last record.
+    if !whole && at >= text.len() {
+        // The end of the head may cut the last record.
         records.pop();
+    }
+    if !whole && records.len() < 2 {
+        return Ok(None);
     }
     let Some(first) = records.first() else {
         // The very first record is broken; the parser says how.
         let (header, written_names) = (None, Vec::new());
         let sample = Vec::new();
         let table = Table { delimiter, header, width: 1, written_names, first_line: 1, sample };
-        return Ok(Sniffed { skip: 0, skip_lines: 0, kind: SniffedKind::Table(table) });
+        return Ok(Some(Sniffed { skip: 0, skip_lines: 0, kind: SniffedKind::Table(table) }));
     };
     let width = first.len();
     let has_header = options.header.unwrap_or_else(|| looks_like_header(&records));
@@ -250,7 +277,7 @@ fn sniff_table(text: &[u8], whole: bool, file: &str, options: &ReadOptions) -> R
     let sample = records;
     let kind =
         SniffedKind::Table(Table { delimiter, header, width, written_names, first_line, sample });
-    Ok(Sniffed { skip, skip_lines, kind })
+    Ok(Some(Sniffed { skip, skip_lines, kind }))
 }
 
 /// A name that stood before gets the number of its column: `a`, `a#2`.
@@ -347,7 +374,7 @@ mod tests {
     use super::*;
 
     fn table(text: &str) -> (Table, usize, u64) {
-        let sniffed = sniff(text.as_bytes(), true, "t", &ReadOptions::default()).unwrap();
+        let sniffed = sniff(text.as_bytes(), true, "t", &ReadOptions::default()).unwrap().unwrap();
         match sniffed.kind {
             SniffedKind::Table(table) => (table, sniffed.skip, sniffed.skip_lines),
             SniffedKind::Svmlight { .. } => panic!("{text} is a table"),
@@ -391,7 +418,7 @@ mod tests {
     fn svmlight_is_found_by_content() {
         for text in ["1 1:2 3:4\n", "# c\n-1 2:0.5\n", "1\n1 7:1\n", "1 0:x\n"] {
             let sniffed = sniff(text.as_bytes(), true, "t.csv", &ReadOptions::default()).unwrap();
-            assert!(matches!(sniffed.kind, SniffedKind::Svmlight { .. }), "{text}");
+            assert!(matches!(sniffed.unwrap().kind, SniffedKind::Svmlight { .. }), "{text}");
         }
         for (text, code) in
             [("", Code::EMPTY), ("\n\n", Code::EMPTY), ("PAR1xx", Code::WRONG_FORMAT)]

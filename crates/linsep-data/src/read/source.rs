@@ -6,12 +6,16 @@
 
 #![allow(unsafe_code)]
 
+use super::glob;
+use super::waiting::{Waiting, was_stopped};
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::packing::Packing;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Bytes of one piece, about. Pieces of small files are smaller, down to an eighth of this, so that
 /// what is under way stays small beside the data itself.
@@ -43,14 +47,13 @@ fn map(file: &File) -> io::Result<memmap2::Mmap> {
     unsafe { memmap2::Mmap::map(file) }
 }
 
-/// The files that a name stands for, in the order of their names within a folder or a glob.
-pub(super) fn expand(input: &Path) -> Result<Vec<PathBuf>> {
-    let text = input.to_string_lossy();
+/// The files that a name stands for: itself, or those of a folder or a pattern in the order of their names.
+pub fn files_of(input: &Path) -> Result<Vec<PathBuf>> {
     if input.is_dir() {
         return folder_parts(input);
     }
-    if !input.is_file() && text.contains(['*', '?', '[']) {
-        return glob_parts(input, &text);
+    if !input.exists() && glob::is_pattern(input.as_os_str()) {
+        return glob_parts(input);
     }
     // Opening it gives the system's own reason where it is no file.
     Ok(vec![input.to_path_buf()])
@@ -79,35 +82,39 @@ fn folder_parts(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(parts)
 }
 
-fn glob_parts(input: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
-    let not_found =
-        |words: String| Error::io("read", input, io::Error::new(io::ErrorKind::NotFound, words));
-    let paths = glob::glob(pattern).map_err(|e| not_found(format!("not a valid pattern: {e}")))?;
-    let mut parts: Vec<PathBuf> =
-        paths.filter_map(|path| path.ok()).filter(|p| p.is_file()).collect();
-    parts.sort();
+fn glob_parts(input: &Path) -> Result<Vec<PathBuf>> {
+    let parts = glob::matching(input).map_err(|e| Error::io("read", input, e))?;
     if parts.is_empty() {
-        return Err(not_found("no file matches the pattern".into()));
+        let error = io::Error::new(io::ErrorKind::NotFound, "no file matches the pattern");
+        return Err(Error::io("read", input, error));
     }
     Ok(parts)
 }
 
 impl<'r> Part<'r> {
-    /// Opens a file and undoes gzip or zstd, which are known by their first bytes.
-    pub(crate) fn open(path: &Path) -> Result<Part<'r>> {
+    /// Opens a file and undoes gzip or zstd, which are known by their first bytes. What may keep waiting is
+    /// left when `stop` turns true.
+    pub(crate) fn open(path: &Path, stop: Option<&Arc<AtomicBool>>) -> Result<Part<'r>> {
         let failed = |e| Error::io("read", path, e);
+        let name = path.display().to_string();
+        let is_file = path.metadata().map_err(failed)?.is_file();
+        if let Some(stop) = stop.filter(|_| !is_file) {
+            // A pipe without a writer cannot even be opened at once.
+            let own = path.to_path_buf();
+            let reader = Waiting::new(move || File::open(own), Arc::clone(stop));
+            let part = reader.and_then(|reader| Part::from_reader(&name, Box::new(reader)));
+            return part.map_err(|e| begin_error(&name, e));
+        }
         let file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
-        let name = path.display().to_string();
         if !metadata.is_file() || metadata.len() == 0 {
             // Pipes and other special files cannot be mapped, nor can empty ones.
             return Part::from_reader(&name, Box::new(file)).map_err(|e| begin_error(&name, e));
         }
-        let map = map(&file).map_err(failed)?;
-        if Packing::of(&map) != Packing::Plain {
-            drop(map);
+        // Where there is no room for a mapping, the file is read like a stream.
+        let Some(map) = map(&file).ok().filter(|map| Packing::of(map) == Packing::Plain) else {
             return Part::from_reader(&name, Box::new(file)).map_err(|e| begin_error(&name, e));
-        }
+        };
         #[cfg(unix)]
         let _ = map.advise(memmap2::Advice::Sequential);
         Ok(Part { name, content: Content::Mapped(map) })
@@ -125,18 +132,41 @@ impl<'r> Part<'r> {
         Ok(Part { name: name.to_owned(), content: Content::Stream { head: Vec::new(), rest } })
     }
 
-    /// The first bytes, as many as are at hand up to one piece, for looking at the format, and
-    /// whether that is everything.
-    pub(crate) fn head(&mut self) -> Result<(&[u8], bool)> {
+    /// The first bytes, `size` of them if there are as many, for looking at the format, and whether that
+    /// is everything.
+    pub(crate) fn head(&mut self, size: usize) -> Result<(&[u8], bool)> {
         match &mut self.content {
-            Content::Mapped(map) => Ok((&map[..map.len().min(PIECE)], map.len() <= PIECE)),
+            Content::Mapped(map) => Ok((&map[..map.len().min(size)], map.len() <= size)),
             Content::Stream { head, rest } => {
-                if head.is_empty() {
-                    fill(rest, head, PIECE).map_err(|e| stream_error(&self.name, e))?;
+                if head.len() < size {
+                    fill(rest, head, size).map_err(|e| stream_error(&self.name, e))?;
                 }
-                Ok((head, head.len() < PIECE))
+                Ok((head, head.len() < size))
             }
         }
+    }
+
+    /// What `look` makes of the first bytes, of more of them as long as it needs more: a first record, or
+    /// what stands before it, may be as long as any.
+    pub(crate) fn look<T>(
+        &mut self,
+        max_memory: Option<u64>,
+        look: impl Fn(&[u8], bool) -> Result<Option<T>>,
+    ) -> Result<T> {
+        let name = self.name.clone();
+        let mut size = PIECE;
+        loop {
+            let (head, whole) = self.head(size)?;
+            match look(head, whole)? {
+                Some(found) => return Ok(found),
+                None => size = longer(&name, size, max_memory)?,
+            }
+        }
+    }
+
+    /// Whether there is nothing at all.
+    pub(crate) fn is_empty(&mut self) -> Result<bool> {
+        Ok(self.head(1)?.0.is_empty())
     }
 
     /// Cuts the part into pieces from byte `skip` on. in a table with the delimiter `quoted`, a line break
@@ -287,6 +317,7 @@ fn fill(reader: &mut dyn Read, buffer: &mut Vec<u8>, size: usize) -> io::Result<
 /// A file that cannot even be begun: its packing is not in this build, or the system refuses.
 pub(super) fn begin_error(name: &str, error: io::Error) -> Error {
     match error.kind() {
+        _ if was_stopped(&error) => Error::Interrupted,
         io::ErrorKind::Unsupported => {
             let words = "the file is packed in a way that this build cannot undo";
             Problem::new(Code::WRONG_FORMAT, words, Place::file(name))
@@ -300,7 +331,9 @@ pub(super) fn begin_error(name: &str, error: io::Error) -> Error {
 /// A decoder reports damage as an error of its own kinds; anything else is the system's.
 fn stream_error(name: &str, error: io::Error) -> Error {
     use io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
-    if matches!(error.kind(), InvalidData | InvalidInput | Other | UnexpectedEof) {
+    if was_stopped(&error) {
+        Error::Interrupted
+    } else if matches!(error.kind(), InvalidData | InvalidInput | Other | UnexpectedEof) {
         let words = if error.kind() == UnexpectedEof {
             "the compressed stream ends early".to_owned()
         } else {
@@ -335,11 +368,11 @@ mod tests {
         for (text, is_quoted) in [(&plain, false), (&quoted, true)] {
             let reader = Box::new(io::Cursor::new(text.clone()));
             let mut stream = Part::from_reader("t", reader).unwrap();
-            assert!(!stream.head().unwrap().0.is_empty());
+            assert!(!stream.head(PIECE).unwrap().0.is_empty());
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("t.csv");
             std::fs::write(&path, text).unwrap();
-            let mut mapped = Part::open(&path).unwrap();
+            let mut mapped = Part::open(&path, None).unwrap();
             let from_stream = pieces_of(&mut stream, is_quoted.then_some(b','));
             let from_map = pieces_of(&mut mapped, is_quoted.then_some(b','));
             assert_eq!(from_stream.concat(), *text);
@@ -358,7 +391,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.csv.gz");
         std::fs::write(&path, [0x1f, 0x8b, 8, 0, 0, 0, 0, 0]).unwrap();
-        let Err(Error::Data(error)) = Part::open(&path) else { panic!("it was opened") };
+        let Err(Error::Data(error)) = Part::open(&path, None) else { panic!("it was opened") };
         let problem = &error.problems[0];
         assert_eq!(problem.code, Code::WRONG_FORMAT);
         assert!(problem.help.as_ref().unwrap().contains("the feature gzip"), "{problem:?}");
@@ -373,7 +406,7 @@ mod tests {
         let mut bytes = encoder.finish().unwrap();
         bytes.truncate(bytes.len() / 2);
         let mut part = Part::from_reader("t.gz", Box::new(io::Cursor::new(bytes))).unwrap();
-        assert_eq!(part.head().unwrap_err().code(), Code::DAMAGED);
+        assert_eq!(part.head(PIECE).unwrap_err().code(), Code::DAMAGED);
     }
 
     #[test]
@@ -382,14 +415,14 @@ mod tests {
         for name in ["part-2.csv", "part-1.csv", "_SUCCESS", ".part-1.csv.crc"] {
             std::fs::write(folder.path().join(name), "x").unwrap();
         }
-        let names: Vec<String> = expand(folder.path())
+        let names: Vec<String> = files_of(folder.path())
             .unwrap()
             .iter()
             .map(|p| p.file_name().unwrap().to_string_lossy().into_owned())
             .collect();
         assert_eq!(names, ["part-1.csv", "part-2.csv"]);
         let glob = folder.path().join("part-*.csv");
-        assert_eq!(expand(&glob).unwrap().len(), 2);
-        assert!(expand(&folder.path().join("none-*")).is_err());
+        assert_eq!(files_of(&glob).unwrap().len(), 2);
+        assert!(files_of(&folder.path().join("none-*")).is_err());
     }
 }

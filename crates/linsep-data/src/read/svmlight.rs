@@ -236,12 +236,11 @@ pub(crate) fn looks_like(line: &[u8]) -> Option<bool> {
         }
         pairs += 1;
     }
-    if pairs > 0 {
-        Some(true)
-    } else if number::parse(first).is_ok() {
-        None
-    } else {
-        Some(false)
+    // A label alone is a row of zeros, or the one field of a table.
+    match pairs {
+        0 if first.iter().any(|byte| b",;|\"".contains(byte)) => Some(false),
+        0 => None,
+        _ => Some(true),
     }
 }
 
@@ -364,15 +363,21 @@ fn parse_pair(
         {
             (number, start + len)
         }
-        Err(number::Fault::InexactInteger) if plan.allow_lossy => {
-            let stop = token().end;
-            let value = String::from_utf8_lossy(&piece[start..stop]).parse().unwrap_or(0.0);
-            (number::Number { value, places: 0, long: true }, stop)
-        }
         other => {
             let fault = other.err().unwrap_or(number::Fault::NotANumber);
-            let column = (index - u64::from(plan.base)) as usize;
-            return Err(number_fault(fault, column, start..token().end));
+            let text = &piece[start..token().end];
+            let text = &text[..memchr::memchr(b'#', text).unwrap_or(text.len())];
+            let is_lossy = plan.allow_lossy && fault == number::Fault::InexactInteger;
+            match number::rounded(text).filter(|_| is_lossy) {
+                Some(value) => {
+                    (number::Number { value, places: 0, long: true }, start + text.len())
+                }
+                None => {
+                    let fault = if is_lossy { number::Fault::NotANumber } else { fault };
+                    let column = (index - u64::from(plan.base)) as usize;
+                    return Err(number_fault(fault, column, start..token().end));
+                }
+            }
         }
     };
     let raw = (index - u64::from(plan.base)) as u32;

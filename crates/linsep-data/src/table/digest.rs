@@ -2,6 +2,7 @@
 //! [`linsep_proof::digest`], where the checker has it too.
 
 use super::Dataset;
+use crate::cancel;
 use crate::parallel::parallel_map;
 use linsep_proof::digest::{BLOCK_ROWS, Version, block_hash, combine};
 use linsep_proof::{Entries, RowBuffer, Rows};
@@ -28,14 +29,17 @@ impl Rows for Dataset {
     }
 
     fn for_each(&self, row: u64, each: &mut dyn FnMut(u32, f64)) {
+        cancel::check();
         self.raw_store().for_each_entry(row as usize, each);
     }
 
     fn entries<'a>(&'a self, row: u64, buffer: &'a mut RowBuffer) -> Entries<'a> {
+        cancel::check();
         self.raw_store().entries(row as usize, &mut buffer.values)
     }
 
     fn load(&self, row: u64, columns: &mut Vec<u32>, values: &mut Vec<f64>) {
+        cancel::check();
         self.raw_store().load(row as usize, columns, values);
     }
 
@@ -45,6 +49,13 @@ impl Rows for Dataset {
 
     fn weight(&self, row: u64) -> f64 {
         Dataset::weight(self, row as usize)
+    }
+
+    fn column_name(&self, column: u32) -> String {
+        match (column as usize) < self.input().width() {
+            true => self.input().feature_name(column as usize),
+            false => format!("column {column}"),
+        }
     }
 
     fn basis(&self) -> Option<&linsep_proof::Basis> {

@@ -32,6 +32,9 @@ pub struct InputMap {
     /// Whether the first class stands for every label that is not the second class.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rest: bool,
+    /// Whether rows with a gap were left out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub drop_missing: bool,
     /// The used columns in the order of the features; empty when features are plain indices.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<InputColumn>,
@@ -51,6 +54,7 @@ linsep_proof::setters! {
         with_kept => kept: Vec<(u32, u32)>,
         with_weight => weight: Option<SourceColumn>,
         with_rest => rest: bool,
+        with_drop_missing => drop_missing: bool,
         with_columns => columns: Vec<InputColumn>,
         with_binarize => binarize: Option<f64>,
         with_basis => basis: Option<Basis>,
@@ -122,6 +126,7 @@ impl InputMap {
             source_columns: None,
             index_base: None,
             rest: false,
+            drop_missing: false,
             kept: Vec::new(),
             weight: None,
             columns: Vec::new(),

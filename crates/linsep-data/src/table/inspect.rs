@@ -229,22 +229,18 @@ fn find_duplicate_columns(data: &Dataset, columns: &[ColumnSummary]) -> Vec<Vec<
     // Equal hashes only suggest; every value is compared before it is said.
     let mut place = vec![u32::MAX; columns.len()];
     candidates.iter().flatten().enumerate().for_each(|(k, &j)| place[j as usize] = k as u32);
-    let mut contents: Vec<Vec<(u32, f64)>> =
-        vec![Vec::new(); candidates.iter().map(Vec::len).sum()];
+    let mut contents: Vec<Content> = vec![Vec::new(); candidates.iter().map(Vec::len).sum()];
     for row in 0..data.n_rows() {
         data.store.for_each(row, &mut scratch, |j, x| {
             if let Some(content) = contents.get_mut(place[j as usize] as usize) {
-                content.push((row as u32, x));
+                content.push((row as u32, x.to_bits()));
             }
         });
     }
-    let content = |j: &u32| &contents[place[*j as usize] as usize];
-    let equal = |group: Vec<u32>| -> Vec<u32> {
-        let first = group[0];
-        group.into_iter().filter(|j| content(j) == content(&first)).collect()
-    };
+    let mut content = |j: u32| (std::mem::take(&mut contents[place[j as usize] as usize]), j);
+    let equal = |group: Vec<u32>| equal_contents(group.into_iter().map(&mut content).collect());
     let mut groups: Vec<Vec<u32>> =
-        candidates.into_iter().map(equal).filter(|group| group.len() > 1).collect();
+        candidates.into_iter().flat_map(equal).filter(|group| group.len() > 1).collect();
     groups.sort();
     groups
 }
@@ -285,22 +281,25 @@ fn contradictions(data: &Dataset) -> Contradictions {
     found
 }
 
-/// Rows of one hash, put together by equality of every value.
+/// Rows of one hash, put together by equality of every value. They are sorted by their values, so that
+/// nobody gains by rows whose hashes collide.
 fn equal_rows(data: &Dataset, rows: &[(u64, u32)]) -> Vec<Vec<u32>> {
-    let mut contents: Vec<Vec<(u32, f64)>> = Vec::new();
-    let mut groups: Vec<Vec<u32>> = Vec::new();
-    for &(_, row) in rows {
-        let mut entries = Vec::new();
-        data.for_each(row as usize, |j, x| entries.push((j, x)));
-        match contents.iter().position(|same| *same == entries) {
-            Some(group) => groups[group].push(row),
-            None => {
-                contents.push(entries);
-                groups.push(vec![row]);
-            }
-        }
-    }
-    groups
+    let content = |&(_, row): &(u64, u32)| {
+        let mut entries: Content = Vec::new();
+        data.for_each(row as usize, |j, x| entries.push((j, x.to_bits())));
+        (entries, row)
+    };
+    equal_contents(rows.iter().map(content).collect())
+}
+
+/// The bits of the non-zero values of a row or a column, by the number of the other one.
+type Content = Vec<(u32, u64)>;
+
+/// Puts together what is equal, each group in order.
+fn equal_contents(mut all: Vec<(Content, u32)>) -> Vec<Vec<u32>> {
+    all.sort_unstable();
+    let groups = all.chunk_by(|a, b| a.0 == b.0);
+    groups.map(|group| group.iter().map(|(_, number)| *number).collect()).collect()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use super::{Dataset, Features, InputMap, MergedLabels, Origin, Reading};
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::matrix::{RowCopies, Store};
+use crate::sort::places;
 use linsep_kernels::number;
 use std::collections::HashMap;
 
@@ -159,13 +160,12 @@ pub(crate) fn assemble(mut parts: Parts) -> Result<Dataset> {
 
 /// The sorted class names and the place of each given name among them.
 pub(crate) fn sort_classes(names: &[String]) -> (Vec<String>, Vec<u32>) {
-    let mut order: Vec<usize> = (0..names.len()).collect();
     let numbers: Option<Vec<f64>> =
         names.iter().map(|name| number::parse(name.as_bytes()).ok().map(|n| n.value)).collect();
-    match numbers {
-        Some(numbers) => order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b])),
-        None => order.sort_by(|&a, &b| names[a].as_bytes().cmp(names[b].as_bytes())),
-    }
+    let order = match numbers {
+        Some(numbers) => places(names.len(), &mut |a, b| numbers[a].total_cmp(&numbers[b])),
+        None => places(names.len(), &mut |a, b| names[a].as_bytes().cmp(names[b].as_bytes())),
+    };
     let mut rank = vec![0; names.len()];
     order.iter().enumerate().for_each(|(place, &name)| rank[name] = place as u32);
     (order.iter().map(|&name| names[name].clone()).collect(), rank)

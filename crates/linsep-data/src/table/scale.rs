@@ -95,6 +95,35 @@ impl Scaler {
         self.square.as_ref().map_or(1.0, |square| square[column].sqrt())
     }
 
+    /// What a score has to be multiplied with to be that of the row in the coordinates of the run.
+    #[doc(hidden)]
+    #[inline]
+    pub fn row_scale(&self, row: usize) -> f64 {
+        self.row_factor.as_ref().map_or(1.0, |factor| factor[row])
+    }
+
+    /// c·q: what centring takes from a score.
+    #[doc(hidden)]
+    #[inline]
+    pub fn shift(&self, c: f64, row: usize) -> f64 {
+        self.centre.as_ref().map_or(0.0, |centre| c * centre.offsets[row])
+    }
+
+    /// 1 − q + μ·m: what a step of 1 along a row does to the bias.
+    #[doc(hidden)]
+    #[inline]
+    pub fn bias_step(&self, row: usize) -> f64 {
+        self.centre.as_ref().map_or(1.0, |centre| 1.0 - centre.offsets[row] + centre.constant)
+    }
+
+    /// 1 − 2q + μ·m: what |z|² has beside |S x|².
+    #[doc(hidden)]
+    #[inline]
+    pub fn square_shift(&self, row: usize) -> f64 {
+        let shift = |centre: &Centre| 1.0 - 2.0 * centre.offsets[row] + centre.constant;
+        self.centre.as_ref().map_or(1.0, shift)
+    }
+
     /// |z|² of a row (1, x) in the coordinates of the run.
     #[doc(hidden)]
     pub fn square_of(&self, data: &Dataset, row: usize) -> f64 {

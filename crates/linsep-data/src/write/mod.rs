@@ -86,9 +86,14 @@ pub fn write(data: &Dataset, format: OutputFormat, out: &mut dyn Write) -> io::R
         OutputFormat::Svmlight => RowWriter::svmlight(out),
     };
     let mut entries = Vec::new();
+    // A label alone could be anything; one explicit 0 shows what the lines are.
+    let is_zero = format == OutputFormat::Svmlight && data.nonzeros() == 0;
     for row in 0..data.n_rows() {
         entries.clear();
         data.for_each(row, |column, value| entries.push((column, value)));
+        if is_zero && row == 0 {
+            entries.push((0, 0.0));
+        }
         let weight = data.weights().map(|weights| weights[row]);
         writer.row(data.label_text(row), &entries, weight)?;
     }

@@ -6,7 +6,8 @@
 //! z·g + z·ρ ≤ gᵀ(M + τ²)⁻¹g ≤ z·g + z·ρ + |ρ|²/(τ² + φ)
 //! ```
 //!
-//! where no eigenvalue of M is below φ ≥ 0.
+//! where no eigenvalue of M is below φ ≥ 0. If there is a φ above 0, τ is 0 and the bound is one of
+//! gᵀM⁻¹g itself: of the distance from the exact answer.
 //!
 //! Only `drift`, a bound of how far the running remainder is from ρ, has to be right; z and the directions
 //! may be anything. It grows by the error that each image comes with and by what the additions of a step
@@ -38,6 +39,8 @@ pub(super) struct Search {
     /// What rounding adds to the change.
     slack: f64,
     reach: f64,
+    /// 1 if no direction is small, else 2.
+    share: f64,
 }
 
 /// How far a search is.
@@ -59,9 +62,20 @@ impl Search {
     ) -> Search {
         let root = total.sqrt();
         let limit = SCORE_SHARE * residual.norm + SCORE_FLOOR * root;
-        let tau = if size > 0.0 { DEPENDENT.min(0.4 * limit / size / reach) } else { DEPENDENT };
+        let sure = floor > 0.0;
+        let tau = match size > 0.0 {
+            _ if sure => 0.0,
+            true => DEPENDENT.min(0.4 * limit / size / reach),
+            false => DEPENDENT,
+        };
         let least = (tau * tau + floor).sqrt();
-        let rounding = f64::EPSILON * vector_length(&residual.g) + residual.sums_off;
+        let share = if sure { 1.0 } else { 2.0 };
+        let mut scores_off = residual.scores_off;
+        let mut rounding = f64::EPSILON * vector_length(&residual.g) + residual.sums_off;
+        if sure {
+            scores_off += residual.reading.0;
+            rounding += residual.reading.1;
+        }
         Search {
             plane: residual.plane,
             tau,
@@ -74,13 +88,14 @@ impl Search {
             limit,
             fixed: tau * size,
             moved: moved * root,
-            slack: 2f64.sqrt() * (rounding / least + residual.scores_off),
+            slack: f64::sqrt(share) * (rounding / least + scores_off),
             reach,
+            share,
         }
     }
 
     fn within(&self, square: f64, slack: f64) -> bool {
-        let change = (2.0 * square.max(0.0)).sqrt() + slack + self.fixed;
+        let change = (self.share * square.max(0.0)).sqrt() + slack + self.fixed;
         1.001 * (self.reach * change + self.moved) <= self.limit
     }
 
@@ -132,15 +147,28 @@ impl Search {
 }
 
 /// g of a plane.
+#[derive(Clone)]
 pub(super) struct Residual {
     pub(super) plane: usize,
     pub(super) g: Vec<f64>,
     /// At most this much of it is errors of scores, and this much errors of sums.
     pub(super) scores_off: f64,
     pub(super) sums_off: f64,
+    /// The same for stored values instead of those that they stand for.
+    pub(super) reading: (f64, f64),
     /// The norm of the scores, and |M^½ θ| of a discriminant.
     pub(super) norm: f64,
     pub(super) within: f64,
+}
+
+impl Residual {
+    /// At most |g| is this share of the norm of the scores.
+    pub(super) fn share(&self) -> f64 {
+        // The trace bounds every eigenvalue of M.
+        let scores = (1.1 * self.g.len() as f64).sqrt() * self.scores_off;
+        let most = vector_length(&self.g) + self.sums_off + scores;
+        if most > 0.0 { most / self.norm } else { 0.0 }
+    }
 }
 
 /// A direction times M + τ², and a bound of its error.

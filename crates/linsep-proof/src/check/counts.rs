@@ -46,7 +46,7 @@ impl Checker<'_> {
             _ => plain,
         };
         let tally = Tally::new(self, &fitted, on.as_ref());
-        match *statistics {
+        let checked = match *statistics {
             Statistics::Multinomial { alpha, priors } => {
                 positive(alpha)?;
                 if let Some(row) = tally.negative {
@@ -71,7 +71,14 @@ impl Checker<'_> {
                 };
                 self.compare(&fitted, &tally, &class, on.as_ref())
             }
-        }
+        };
+        checked.map(|()| self.counts_sentence(statistics))
+    }
+
+    /// What was shown of the counts, with their settings.
+    fn counts_sentence(&self, statistics: &Statistics) -> String {
+        let settings = statistics.words() + self.row_weights();
+        format!("the statistics were counted again and make these weights ({settings})")
     }
 
     /// Every plane against what the classes make of it.
@@ -81,7 +88,7 @@ impl Checker<'_> {
         tally: &Tally,
         class: &(dyn Fn(usize) -> Expected + Sync),
         on: &(dyn Fn(f64) -> f64 + Sync),
-    ) -> Checked<String> {
+    ) -> Checked<()> {
         let minus = |a: &(f64, f64), b: &(f64, f64)| (a.0 - b.0, a.1 + b.1);
         let plane = |k: u64| {
             let expected = match fitted.planes.len() {
@@ -98,8 +105,7 @@ impl Checker<'_> {
             self.agrees(fitted, tally, k as usize, &expected, on)
         };
         let planes = 0..fitted.planes.len() as u64;
-        side_by_side(self.threads, planes, &plane).into_iter().collect::<Checked<()>>()?;
-        Ok("the statistics were counted again and make these weights".into())
+        side_by_side(self.threads, planes, &plane).into_iter().collect()
     }
 
     fn agrees(

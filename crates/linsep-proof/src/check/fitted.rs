@@ -16,6 +16,14 @@ pub(super) const SCORE_SHARE: f64 = 4.5e-7;
 /// rounding of a model without any signal.
 pub(super) const SCORE_FLOOR: f64 = 1e-12;
 
+impl Checker<'_> {
+    /// A word on row weights, where there are any.
+    pub(super) fn row_weights(&self) -> &'static str {
+        let is_weighted = |row| !matches!(self.rows.weight(row), 0.0 | 1.0);
+        if (0..self.rows.len()).any(is_weighted) { ", row weights" } else { "" }
+    }
+}
+
 /// A row that does not take part.
 const NO_CLASS: u32 = u32::MAX;
 

@@ -15,7 +15,10 @@ impl Checker<'_> {
             Ordering::Greater => Ok(()),
             _ => Err(format!("row {row} does not score higher on {own} than on {other}")),
         })?;
-        Ok(format!("every one of {count} rows scores highest on its own class"))
+        match count {
+            0 => Err("no row takes part".into()),
+            _ => Ok(format!("every one of {count} rows scores highest on its own class")),
+        }
     }
 
     /// Compares the score of every row on its own class with that on each other, and counts the rows.

@@ -2,6 +2,7 @@
 
 use super::Pattern;
 use linsep_data::Dataset;
+use linsep_data::sort::places;
 
 /// The means and standard deviations of the columns, zeros included.
 pub(super) fn moments(data: &Dataset) -> (Vec<f64>, Vec<f64>) {
@@ -67,8 +68,7 @@ pub(super) fn chosen_axes(
             }
         }
     }
-    let mut order: Vec<usize> = (0..features).collect();
-    order.sort_by(|a, b| merit[*b].total_cmp(&merit[*a]).then(a.cmp(b)));
+    let order = places(features, &mut |a, b| merit[b].total_cmp(&merit[a]));
     let mut axes = order[..2].to_vec();
     axes.sort_unstable();
     axes

@@ -76,7 +76,8 @@ impl<'a> Confusion<'a> {
                 names - 12.0,
             );
         }
-        for (i, counts) in confusion.iter().enumerate() {
+        for i in 0..k {
+            let counts: Vec<u64> = confusion.line(i as u32).collect();
             let total: u64 = counts.iter().sum();
             for (j, count) in counts.iter().enumerate() {
                 let share = if total == 0 { 0.0 } else { *count as f64 / total as f64 };

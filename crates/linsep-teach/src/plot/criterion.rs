@@ -15,6 +15,7 @@ use linsep::loss::Criterion;
 use linsep::run::Task;
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
+use linsep_data::sort::sort_by;
 use std::f64::consts::PI;
 use std::sync::Arc;
 
@@ -141,7 +142,7 @@ impl CriterionView {
                 if self.criterion == Criterion::Distance {
                     // Its levels are rays that meet at 0; there is more room away from it.
                     let [x, y] = frame.at([0.0, 0.0]);
-                    places.sort_by(|p, q| {
+                    sort_by(&mut places, |p, q| {
                         let far = |p: &[f64; 2]| (p[0] - x).hypot(p[1] - y);
                         far(q).total_cmp(&far(p))
                     });

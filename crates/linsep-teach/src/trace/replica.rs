@@ -1,7 +1,7 @@
 //! One machine of a run, rebuilt from its updates with the additions of the engine, and measured.
 
 use linsep::engine::batch::sum_of_gradients;
-use linsep::engine::moving::{Centring, Moving};
+use linsep::engine::moving::Moving;
 use linsep::loss::Criterion;
 use linsep::model::Plane;
 use linsep::run::update::{Beginning, Move, Update};
@@ -141,7 +141,7 @@ impl Replica {
         let row = step.row as usize;
         let before = self.margin(step);
         let (data, square) = (&self.data, self.scaler.square.as_deref());
-        let bias_step = self.scaler.centre.as_ref().map_or(1.0, |centre| centre.bias_step(row));
+        let bias_step = self.scaler.bias_step(row);
         let mut scratch = Vec::new();
         with_rows!(data.store(), rows => {
             let values = rows.row(row, &mut scratch);
@@ -154,7 +154,7 @@ impl Replica {
         self.mistakes += u64::from(!right);
         let both = if step.rival.is_some() { 2.0 } else { 1.0 };
         let length = (both * self.scaler.square_of(&self.data, row)).sqrt();
-        let gradient = step.step * self.sign(row) / self.row_scale(row);
+        let gradient = step.step * self.sign(row) / self.scaler.row_scale(row);
         (gradient, length, self.r2.sqrt(), [before, self.margin(step)])
     }
 
@@ -251,11 +251,10 @@ impl Replica {
         let score = |plane: u32| {
             let plane = &self.planes[plane as usize];
             let dot = with_rows!(self.data.store(), rows => rows.dot(row, &plane.v));
-            let shift =
-                self.scaler.centre.as_ref().map_or(0.0, |centre| centre.shift(plane.c, row));
+            let shift = self.scaler.shift(plane.c, row);
             dot + plane.b - shift
         };
-        let scale = self.row_scale(row);
+        let scale = self.scaler.row_scale(row);
         match step.rival {
             None => self.sign(row) * (score(step.plane) * scale),
             Some(rival) => (score(step.plane) - score(rival)) * scale,
@@ -268,10 +267,6 @@ impl Replica {
             Some(positive) if self.data.class_of(row) != positive => -1.0,
             _ => 1.0,
         }
-    }
-
-    fn row_scale(&self, row: usize) -> f64 {
-        self.scaler.row_factor.as_ref().map_or(1.0, |factor| factor[row])
     }
 
     /// |(b, w)| in the coordinates of the run: w_j/s_j, and the bias there, b + μ·w.

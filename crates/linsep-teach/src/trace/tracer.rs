@@ -231,10 +231,8 @@ impl<'a> Tracer<'a> {
         self.out.write_all(b"\n").map_err(|error| io_error(&error))
     }
 
-    /// Whether the run may go on.
-    fn noted(&mut self, result: Result<()>) -> bool {
+    fn note(&mut self, result: Result<()>) {
         self.failed = self.failed.take().or(result.err());
-        self.failed.is_none()
     }
 }
 
@@ -283,32 +281,38 @@ fn io_error(error: &io::Error) -> Error {
 impl Observer for Tracer<'_> {
     fn on_start(&mut self, now: &dyn Training) -> ControlFlow<Stop> {
         let begun = self.begin(now);
-        if !self.noted(begun) {
-            return ControlFlow::Break(Stop::Interrupted);
+        self.note(begun);
+        match &self.failed {
+            // What cannot be traced is refused before the work.
+            Some(error) if !matches!(error, Error::Io { .. }) => {
+                ControlFlow::Break(Stop::Interrupted)
+            }
+            _ => self.watch.on_start(now),
         }
-        self.watch.on_start(now)
     }
 
     /// One visit at a time, so that no update is missed.
     fn pace(&self) -> Budget {
         let Budget { visits, updates, .. } = self.watch.pace();
-        Budget::new(visits.min(1), updates)
+        let visits = if self.failed.is_some() { visits } else { visits.min(1) };
+        Budget::new(visits, updates)
     }
 
     fn on_end(&mut self, now: &dyn Training) {
-        let followed = self.follow(now);
-        self.noted(followed);
+        if self.failed.is_none() {
+            let followed = self.follow(now);
+            self.note(followed);
+        }
         self.watch.on_end(now);
     }
 
     fn on_step(&mut self, now: &dyn Training) -> ControlFlow<Stop> {
         // Asking is cheaper than telling.
         let made: u64 = self.machines.iter().map(|machine| machine.number).sum();
-        if now.progress().updates != made {
+        if self.failed.is_none() && now.progress().updates != made {
+            // A trace that cannot be written is no reason to give up the run.
             let followed = self.follow(now);
-            if !self.noted(followed) {
-                return ControlFlow::Break(Stop::Interrupted);
-            }
+            self.note(followed);
         }
         self.watch.on_step(now)
     }

@@ -108,7 +108,7 @@ impl Batch<'_> {
     #[inline]
     fn side_and_scale(&self, row: usize) -> (f64, f64) {
         let y = if self.data.class_of(row) == self.positive { 1.0 } else { -1.0 };
-        (y, self.scaler.row_factor.as_ref().map_or(1.0, |factor| factor[row]))
+        (y, self.scaler.row_scale(row))
     }
 
     fn block_of<R: Rows>(

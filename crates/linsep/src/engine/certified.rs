@@ -3,7 +3,7 @@
 //! A [`Optimiser`] works in steps and knows its gap; [`Certified`] makes a [`Training`] of it, which ends
 //! when the gap is small enough and claims what the checker confirms.
 
-use crate::claim::optimal::confirmed;
+use crate::claim::optimal::measured;
 use crate::claim::planes::class_planes;
 use crate::model::{LinearModel, Plane};
 use crate::objective::Gap;
@@ -11,7 +11,7 @@ use crate::run::ability::{BoundsObjective, WarmStarts};
 use crate::run::epochs::{self, ByEpochs};
 use crate::run::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
 use linsep_data::error::{Error, Result};
-use linsep_proof::{Claim, DualPoint, Objective, Optimality, Planes};
+use linsep_proof::{DualPoint, Objective, Planes};
 use serde::{Deserialize, Serialize};
 
 /// Something that makes an objective smaller, step by step.
@@ -50,25 +50,6 @@ pub(crate) struct Evidence {
     pub(crate) gap: Gap,
 }
 
-impl Evidence {
-    fn optimality(self) -> (Planes, Optimality, Gap) {
-        let Evidence { planes, objective, dual, gap } = self;
-        let Gap { primal, dual: bound } = gap;
-        let optimality = Optimality::new(objective, dual, primal, bound, 0.0);
-        (planes, optimality, gap)
-    }
-}
-
-/// Gives a claim slack for what rounding may do to the checker's own sums, and draws its conclusions.
-fn loosen(optimality: &mut Optimality, gap: Gap, slack: f64) {
-    let l2 = optimality.objective.l2;
-    optimality.primal = gap.primal + slack * gap.primal.abs();
-    optimality.bound = gap.dual - slack * gap.primal.abs();
-    let distance = optimality.primal - optimality.bound;
-    optimality.gap = distance / optimality.primal * (1.0 + 1e-12);
-    optimality.radius = (l2 > 0.0).then(|| (2.0 * distance / l2).sqrt() * (1.0 + 1e-12));
-}
-
 /// A run of a machine.
 pub(crate) struct Certified<M> {
     optimiser: M,
@@ -87,15 +68,12 @@ impl<M: Optimiser> Certified<M> {
             .then_some("learned from some of the rows; of the whole data nothing is claimed")
     }
 
-    /// The claim with the least slack that the checker confirms.
+    /// What the checker measures.
     fn proved(&self, evidence: Evidence) -> Certificate {
         let task = self.optimiser.task();
-        let data = task.data.as_ref();
-        let (planes, optimality, gap) = evidence.optimality();
-        let slacks = [1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-7];
-        let claim = Claim::Optimal { planes, optimality };
-        let loosen = |claimed: &mut Optimality, slack| loosen(claimed, gap, slack);
-        Certificate::new(vec![confirmed(slacks, data, task.threads, claim, loosen)])
+        let Evidence { planes, objective, dual, gap } = evidence;
+        let claim = measured(planes, objective, dual, gap, None, &task.data, task.threads);
+        Certificate::new(vec![claim])
     }
 
     pub(crate) fn new(optimiser: M) -> Certified<M> {
@@ -104,7 +82,7 @@ impl<M: Optimiser> Certified<M> {
 
     fn state(&self) -> Status {
         let machine = &self.optimiser;
-        let done = machine.gap().relative() <= machine.wanted() || machine.is_exhausted();
+        let done = machine.gap().reaches(machine.wanted()) || machine.is_exhausted();
         match (machine.is_finite(), done) {
             (false, _) => Status::Diverged,
             (true, true) => Status::Finished,

@@ -37,7 +37,9 @@ pub(crate) trait ClosedForm: Send {
     fn is_generative(&self) -> bool;
 
     /// The threshold above which a value counts as 1, if values are not taken as they are.
-    fn binarize(&self) -> Option<f64>;
+    fn binarize(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// What a solve gave.
@@ -64,17 +66,17 @@ impl Default for Proof {
 }
 
 /// A run that is solved at its last visit.
-pub(crate) struct ClosedRun<L> {
-    learner: L,
+pub(crate) struct ClosedRun {
+    learner: Box<dyn ClosedForm>,
     task: Task,
     rows: Vec<u32>,
     visits: u64,
     solution: Solution,
 }
 
-impl<L: ClosedForm> ClosedRun<L> {
+impl ClosedRun {
     /// A run on the rows of a task.
-    pub(crate) fn new(learner: L, task: &Task) -> Result<ClosedRun<L>> {
+    pub(crate) fn new(learner: Box<dyn ClosedForm>, task: &Task) -> Result<ClosedRun> {
         let rows = task.active_rows()?;
         if rows.is_empty() {
             return Err(Error::data(Code::BAD_WEIGHT, "no row has a weight", Place::default()));
@@ -126,7 +128,7 @@ struct SavedClosedRun {
     planes: Vec<Vec<u64>>,
 }
 
-impl<L: ClosedForm> ClosedRun<L> {
+impl ClosedRun {
     fn bits(&self) -> Vec<Vec<u64>> {
         let bits = |plane: &Plane| {
             plane.weights.iter().chain([&plane.bias]).map(|x| x.to_bits()).collect()
@@ -138,7 +140,7 @@ impl<L: ClosedForm> ClosedRun<L> {
     }
 }
 
-impl<L: ClosedForm> Training for ClosedRun<L> {
+impl Training for ClosedRun {
     fn advance(&mut self, budget: Budget) -> Status {
         if !self.is_done() {
             self.visits += budget.visits.min(self.rows.len() as u64 - self.visits);
@@ -165,16 +167,11 @@ impl<L: ClosedForm> Training for ClosedRun<L> {
     }
 
     fn model(&self) -> LinearModel {
-        let data = &self.task.data;
-        let mut input = data.input().clone();
-        input.binarize = self.learner.binarize();
-        LinearModel {
-            planes: self.solution.planes.clone(),
-            rule: if self.solution.planes.len() == 1 { Rule::Sign } else { Rule::ArgMax },
-            link: self.learner.link(),
-            classes: data.classes().to_vec(),
-            input,
-        }
+        let planes = self.solution.planes.clone();
+        let rule = if planes.len() == 1 { Rule::Sign } else { Rule::ArgMax };
+        let mut model = LinearModel::of(&self.task.data, planes, rule, self.learner.link());
+        model.input.binarize = self.learner.binarize();
+        model
     }
 
     fn certificate(&self) -> Certificate {
@@ -240,14 +237,14 @@ impl<L: ClosedForm> Training for ClosedRun<L> {
     crate::training_lacks!(traces, carries_on, warm_starts, bounds_margin, bounds_objective, seeks);
 }
 
-impl<L: ClosedForm> Generates for ClosedRun<L> {
+impl Generates for ClosedRun {
     fn density(&self) -> Option<Density> {
         self.solution.density.clone()
     }
 }
 
 /// The planes as a claim states them.
-fn planes_of(data: &Dataset, planes: &[Plane]) -> ClaimedPlanes {
+pub(crate) fn planes_of(data: &Dataset, planes: &[Plane]) -> ClaimedPlanes {
     if let [plane] = planes {
         let problem = problem_of(data, &data.classes()[1], None);
         let plane = float_plane(&plane.weights, Some(plane.bias));
@@ -387,20 +384,4 @@ impl Equations<'_> {
     pub(crate) fn centre(&self, class: usize) -> &[f64] {
         if self.within { &self.moments.offsets[class] } else { &self.moments.offset }
     }
-}
-
-/// A remark on the columns of a matrix.
-pub(crate) fn columns_remark(factor: &Factor, width: usize) -> Remark {
-    let rank = factor.taken.len();
-    let condition = factor.condition.sqrt();
-    let exponent = condition.log10().floor().max(0.0);
-    Remark::new(
-        "columns",
-        format!("{rank} of {width} independent, condition at least 1e{exponent}"),
-        [
-            ("independent", rank.into()),
-            ("columns", width.into()),
-            ("condition_at_least", condition.into()),
-        ],
-    )
 }

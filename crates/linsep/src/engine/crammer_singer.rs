@@ -26,6 +26,7 @@
 use super::compact::Compact;
 use super::joint::{Joint, Lines, Measured, Mixing, merge};
 use crate::objective::{Gap, Intercept};
+use linsep_data::cancel;
 use linsep_data::matrix::panel::{Decoder, PanelRows, Real, Scratch};
 use linsep_data::matrix::with_rows;
 use linsep_data::parallel::parallel_map;
@@ -130,7 +131,7 @@ impl CrammerSinger {
             }
         }
         let gap = self.gap.relative();
-        if gap <= wanted {
+        if self.gap.reaches(wanted) {
             return;
         }
         self.next_look = self.epochs + (self.epochs / 4).clamp(1, 16);
@@ -154,7 +155,7 @@ impl CrammerSinger {
     pub fn lines(&self, joint: &Joint) -> Lines {
         match &self.measured {
             Some((epoch, lines)) if *epoch == self.epochs => lines.clone(),
-            _ => with_work!(&self.work, descent => descent.now(joint)),
+            _ => self.look(joint).1,
         }
     }
 
@@ -313,6 +314,7 @@ impl<T: Real> Descent<T> {
         let (mut scores, mut aims) = (vec![T::ZERO; stride], vec![T::ZERO; stride]);
         let mut moved = 0;
         for &i in order {
+            cancel::check();
             let i = i as usize;
             let own = joint.own[i] as usize;
             let (columns, values) = match self.rows.row(i) {
@@ -458,23 +460,6 @@ impl<T: Real> Descent<T> {
         for (bias, (centre, u)) in biases.iter_mut().zip(pairs) {
             *bias = centre.value() + self.ones.value() * u.value();
         }
-    }
-
-    /// The planes in motion.
-    fn now(&self, joint: &Joint) -> Lines {
-        let units = units(joint);
-        let mut lines = joint.zero();
-        let width = joint.width();
-        let stride = lines.stride;
-        for (j, unit) in units.iter().enumerate().take(width) {
-            let from = &self.lines[j * stride..][..stride];
-            let to = &mut lines.numbers[j * stride..][..stride];
-            to.iter_mut().zip(from).for_each(|(w, u)| *w = unit * u.value());
-        }
-        if joint.intercept != Intercept::None {
-            self.biases(lines.biases_mut());
-        }
-        lines
     }
 
     fn save(&self) -> SavedCrammerSinger {

@@ -25,6 +25,7 @@ use crate::engine::permuted::PermutedObjective;
 use crate::loss::Loss;
 use crate::model::Plane;
 use crate::objective::{Gap, Intercept, Objective, Sides};
+use linsep_data::cancel;
 use linsep_data::matrix::{CodeRows, Rows, with_rows};
 use linsep_data::rng::{Purpose, Stream};
 use std::sync::{Arc, OnceLock};
@@ -182,7 +183,7 @@ impl Dual {
         }
         self.look(objective);
         let gap = self.gap.relative();
-        if gap <= wanted {
+        if self.gap.reaches(wanted) {
             return;
         }
         // The gap falls by a factor an epoch; a look costs up to half an epoch.
@@ -203,7 +204,7 @@ impl Dual {
         self.gap = single.gaps()[0];
         let lost = self.gap.primal.is_nan() || self.gap.dual.is_nan();
         let goes_on = self.epochs < SINGLE_EPOCHS && !single.is_done(aim);
-        if !lost && (goes_on || self.gap.relative() <= wanted) {
+        if !lost && (goes_on || self.gap.reaches(wanted)) {
             return;
         }
         if !lost {
@@ -223,11 +224,6 @@ impl Dual {
     fn leave_single_precision(&mut self, objective: &Objective) {
         self.single = None;
         self.moving = Moving::new(objective, rho(objective));
-    }
-
-    /// How far, as a share of the primal, the gap may be from what it really is.
-    pub fn doubt(&self) -> f64 {
-        if self.single.is_some() { 1e-5 } else { 1e-13 }
     }
 
     /// The plane of multipliers whose sums are known.
@@ -287,6 +283,7 @@ impl Dual {
         let (above, below) = self.bounds;
         let mut kept = 0;
         for at in 0..self.active.len() {
+            cancel::check();
             self.prefetch(objective, rows, at);
             let i = self.active[at] as usize;
             let (cost, alpha) = (objective.costs[i], self.alpha[i]);

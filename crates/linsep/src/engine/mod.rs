@@ -24,6 +24,7 @@ pub mod rate;
 pub mod response;
 pub mod resting;
 pub mod row_weights;
+pub mod settled;
 pub mod skipping;
 pub mod softmax;
 pub mod stopping;

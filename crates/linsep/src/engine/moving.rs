@@ -4,21 +4,19 @@ use crate::engine::rate::Rate;
 use crate::model::Plane;
 use linsep_data::Dataset;
 use linsep_data::matrix::{Bundle, Products, Row, Rows};
-use linsep_data::scale::{Centre, Scaler};
+use linsep_data::scale::Scaler;
 use serde::{Deserialize, Serialize};
 
 /// The planes and everything needed to score a row and to correct them.
-pub struct MovingPlanes<'a, C> {
+pub struct MovingPlanes<'a> {
     pub planes: &'a mut [Moving],
     pub late: &'a mut [Moving],
     /// Visits before this one.
     pub time: f64,
     /// The number of the next correction.
     pub k: u64,
-    pub square: Option<&'a [f64]>,
-    pub row_scale: Option<&'a [f64]>,
+    pub scaler: &'a Scaler,
     pub rates: &'a Rates,
-    pub centring: C,
     pub scratch: Vec<f64>,
     pub arrangement: &'a mut Arrangement,
     /// The last two planes that were corrected.
@@ -48,7 +46,7 @@ pub struct Moved {
     pub step: f64,
 }
 
-impl<C: Centring> MovingPlanes<'_, C> {
+impl MovingPlanes<'_> {
     pub fn n_planes(&self) -> usize {
         self.planes.len()
     }
@@ -57,7 +55,7 @@ impl<C: Centring> MovingPlanes<'_, C> {
     #[inline]
     pub fn score<R: Rows>(&self, rows: &R, row: usize, plane: usize) -> f64 {
         let plane = &self.planes[plane];
-        rows.dot(row, &plane.v) + plane.b - self.centring.shift(plane.c, row)
+        rows.dot(row, &plane.v) + plane.b - self.scaler.shift(plane.c, row)
     }
 
     /// Calls `each` with the score of a row on every plane.
@@ -66,26 +64,51 @@ impl<C: Centring> MovingPlanes<'_, C> {
         let Arrangement { bundle, products } = &mut *self.arrangement;
         rows.dot_all(row, |k| &self.planes[k].v, bundle.as_ref(), products);
         for (k, (plane, dot)) in self.planes.iter().zip(&products.sums).enumerate() {
-            each(k, dot + plane.b - self.centring.shift(plane.c, row));
+            each(k, dot + plane.b - self.scaler.shift(plane.c, row));
         }
     }
 
-    /// What a score must be multiplied with to be that of the row in the coordinates of the run.
+    /// How far a row is on its side of the one plane, and ±1 for the side.
     #[inline]
-    pub fn row_scale(&self, row: usize) -> f64 {
-        self.row_scale.map_or(1.0, |scale| scale[row])
+    pub fn margin<R: Rows>(&self, rows: &R, row: usize, is_positive: bool) -> (f64, f64) {
+        let y = if is_positive { 1.0 } else { -1.0 };
+        (y * (self.score(rows, row, 0) * self.scaler.row_scale(row)), y)
+    }
+
+    /// How far a row's own score is above that of the strongest other class, and that class.
+    #[inline]
+    pub fn lead<R: Rows>(&mut self, rows: &R, row: usize, class: usize) -> (f64, usize) {
+        let mut own = f64::NAN;
+        let (mut rival, mut strongest) = (usize::from(class == 0), f64::NEG_INFINITY);
+        self.scores(rows, row, |k, score| {
+            if k == class {
+                own = score;
+            } else if score > strongest {
+                (rival, strongest) = (k, score);
+            }
+        });
+        // A difference of two numbers is 0 just when they are equal.
+        ((own - strongest) * self.scaler.row_scale(row), rival)
     }
 
     /// |z|² of a row in the coordinates of the run.
     pub fn square<R: Rows>(&mut self, rows: &R, row: usize) -> f64 {
         let values = rows.row(row, &mut self.scratch);
         let mut sum = 0.0;
-        match self.square {
+        match &self.scaler.square {
             None => values.for_each(|_, x| sum += x * x),
             Some(square) => values.for_each(|j, x| sum += x * x * square[j as usize]),
         }
-        let scale = self.row_scale(row);
-        scale * scale * (sum + self.centring.square_shift(row))
+        let scale = self.scaler.row_scale(row);
+        scale * scale * (sum + self.scaler.square_shift(row))
+    }
+
+    /// |w|² of the first plane, with its bias, in the coordinates of the run.
+    pub fn length_squared(&self) -> f64 {
+        let plane = &self.planes[0];
+        let weights = plane.v.iter().enumerate();
+        let square: f64 = weights.map(|(j, w)| (w / self.scaler.scale(j)).powi(2)).sum();
+        square + plane.b * plane.b
     }
 
     /// The rate of the next step at a row.
@@ -98,8 +121,8 @@ impl<C: Centring> MovingPlanes<'_, C> {
     pub fn correct<R: Rows>(&mut self, rows: &R, row: usize, plane: usize, step: f64) {
         let a = step * self.rate_of(row);
         *self.moved = [self.moved[1], Moved { row: row as u32, plane: plane as u32, step: a }];
-        let step = self.centring.bias_step(row);
-        let (square, scratch) = (self.square, &mut self.scratch);
+        let step = self.scaler.bias_step(row);
+        let (square, scratch) = (self.scaler.square.as_deref(), &mut self.scratch);
         let mut add = |plane: &mut Moving, a: f64| {
             rows.add_to(row, a, square, &mut plane.v, scratch);
             plane.pull(a, step);
@@ -169,54 +192,6 @@ impl Moving {
         self.c += a;
         self.b += a * bias_step;
         self.pulled += a.abs();
-    }
-}
-
-/// Centred columns or not, as a type.
-pub trait Centring: Copy {
-    /// c·q.
-    fn shift(self, c: f64, row: usize) -> f64;
-    /// 1 − q + μ·m.
-    fn bias_step(self, row: usize) -> f64;
-    /// 1 − 2q + μ·m: what |z|² has beside |S x|².
-    fn square_shift(self, row: usize) -> f64;
-}
-
-/// Columns as they are.
-#[derive(Clone, Copy)]
-pub struct NotCentred;
-
-impl Centring for NotCentred {
-    #[inline]
-    fn shift(self, _: f64, _: usize) -> f64 {
-        0.0
-    }
-
-    #[inline]
-    fn bias_step(self, _: usize) -> f64 {
-        1.0
-    }
-
-    #[inline]
-    fn square_shift(self, _: usize) -> f64 {
-        1.0
-    }
-}
-
-impl Centring for &Centre {
-    #[inline]
-    fn shift(self, c: f64, row: usize) -> f64 {
-        c * self.offsets[row]
-    }
-
-    #[inline]
-    fn bias_step(self, row: usize) -> f64 {
-        1.0 - self.offsets[row] + self.constant
-    }
-
-    #[inline]
-    fn square_shift(self, row: usize) -> f64 {
-        1.0 - 2.0 * self.offsets[row] + self.constant
     }
 }
 

@@ -92,7 +92,7 @@ impl Newton {
         let evaluation = self.evaluation.take().unwrap_or_else(|| objective.evaluate(&self.plane));
         let down = objective.downhill(&self.plane, &evaluation.sides);
         self.gap = objective.gap_at(&evaluation, &down);
-        if self.gap.relative() <= wanted || self.exhausted {
+        if self.gap.reaches(wanted) || self.exhausted {
             self.evaluation = Some(evaluation);
             return;
         }

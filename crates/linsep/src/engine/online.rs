@@ -1,16 +1,16 @@
 //! One pass over rows, again and again: the engine of the perceptron family.
 //!
-//! The engine owns the order of the rows, the epochs, the [`StopRule`] and the planes; a [`UpdateRule`] says
-//! what happens at a row. Rules are types, compiled once for each storage; nothing that is constant in
-//! a run is tested at a row.
+//! The engine owns the order of the rows, the epochs, the [`StopRule`] and the planes; an [`UpdateRule`]
+//! says what happens at a row. Rules are types whose visits are compiled once for each storage; the run
+//! itself is compiled once and calls them for many rows at a time.
 
-use super::moving::{Arrangement, Centring, Moved, Moving, MovingPlanes, Rates, bits};
-use super::pass::{AllRight, Losses, Margins, Moves, Pass, Passed, work};
-use super::skipping::{EveryRow, Pace, Situation, Skips};
+use super::moving::{Arrangement, Moved, Moving, MovingPlanes, Rates, bits};
+use super::pass::{Pass, Passed, Rule, Standing, Survey};
+use super::skipping::{Pace, Situation, Skips};
 use super::stopping::StopRule;
-use crate::model::Plane;
-use crate::run::update::{Beginning, Move, StartPlane, Update};
-use crate::run::{Budget, Progress, Status};
+use crate::claim::separating::{Planes, certificate_of, claim_of};
+use crate::model::{LinearModel, Link, Plane};
+use crate::run::{Budget, Certificate, Claim, Status, Task};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
 use linsep_data::matrix::Rows;
@@ -18,10 +18,11 @@ use linsep_data::read::words;
 use linsep_data::rng::{Purpose, Stream};
 use linsep_data::scale::{Scaler, Scaling};
 use serde::{Deserialize, Serialize};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 mod blocks;
 mod saving;
+mod training;
 
 words! {
     /// The order in which an epoch visits the rows.
@@ -41,25 +42,22 @@ words! {
 }
 
 /// What happens when a row is visited.
-pub trait UpdateRule: Send + Sync {
+pub trait UpdateRule: Send + Sync + 'static {
+    /// What the rule says of rows by their margins.
+    fn judge(&self) -> &dyn Judge;
+
     /// Corrects the planes if the row asks for it and tells what it was.
-    fn visit<R: Rows, C: Centring>(
+    fn visit<R: Rows>(
         &self,
-        machine: &mut MovingPlanes<'_, C>,
+        moving: &mut MovingPlanes<'_>,
         rows: &R,
         row: usize,
         class: u32,
     ) -> Visit;
+}
 
-    /// How far a row is on the right side.
-    fn margin<R: Rows, C: Centring>(
-        &self,
-        machine: &mut MovingPlanes<'_, C>,
-        rows: &R,
-        row: usize,
-        class: u32,
-    ) -> f64;
-
+/// What a rule says of a row by its margin alone.
+pub trait Judge {
     /// The margin above which every row is right, whatever else is to be said of it.
     fn rests_above(&self) -> Option<f64> {
         None
@@ -67,25 +65,14 @@ pub trait UpdateRule: Send + Sync {
 
     /// Whether a row belongs to the error set: by itself unless it is strictly on its side, written so
     /// that a margin that is not a number is wrong.
-    fn is_wrong<R: Rows, C: Centring>(
-        &self,
-        machine: &mut MovingPlanes<'_, C>,
-        rows: &R,
-        row: usize,
-        class: u32,
-    ) -> bool {
-        let right = self.margin(machine, rows, row, class) > 0.0;
+    fn is_wrong(&self, row: Standing) -> bool {
+        let right = row.margin > 0.0;
         !right
     }
 
-    /// The part of a row in the criterion that the rule goes down.
-    fn loss<R: Rows, C: Centring>(
-        &self,
-        machine: &mut MovingPlanes<'_, C>,
-        rows: &R,
-        row: usize,
-        class: u32,
-    ) -> f64;
+    /// The part of a row of margin m in the criterion that the rule goes down; `square` gives |z|², or
+    /// twice that where two planes move.
+    fn loss(&self, m: f64, square: &mut dyn FnMut() -> f64) -> f64;
 }
 
 /// What a visit came to.
@@ -101,7 +88,7 @@ pub enum Visit {
 
 /// What a run needs besides its rule.
 pub struct Setup {
-    pub data: Arc<Dataset>,
+    pub task: Task,
     /// The rows that take part.
     pub rows: Vec<u32>,
     pub scaling: Scaling,
@@ -116,13 +103,15 @@ pub struct Setup {
 }
 
 /// A run of the engine.
-pub struct Online<U> {
-    pub data: Arc<Dataset>,
-    rule: U,
+pub struct Online {
+    pub(crate) task: Task,
+    rule: Box<dyn Rule>,
+    /// Which planes it moves.
+    pub(crate) which: Planes,
     scaling: Scaling,
-    scaler: Scaler,
+    pub(crate) scaler: Scaler,
     rates: Rates,
-    rows: Vec<u32>,
+    pub(crate) rows: Vec<u32>,
     order: Order,
     until: StopRule,
     seed: u64,
@@ -132,8 +121,8 @@ pub struct Online<U> {
     /// The length of the longest row in the coordinates of the run, once it was asked for.
     longest: OnceLock<f64>,
     arrangement: Arrangement,
-    /// Rows that need no look for the time being, and when to find out. Both change nothing but time
-    /// and are no part of a saved run.
+    /// Rows that need no evaluation for the time being, and when to find out. Both change nothing but
+    /// time and are no part of a saved run.
     skips: Option<Skips>,
     pace: Pace,
     now: Now,
@@ -191,16 +180,16 @@ enum Ended {
     Diverged,
 }
 
-impl<U: UpdateRule> Online<U> {
-    pub fn new(rule: U, setup: Setup) -> Result<Online<U>> {
+impl Online {
+    pub fn new(rule: impl UpdateRule, setup: Setup, which: Planes) -> Result<Online> {
         setup.scaler.check()?;
         let moving = |v: Vec<f64>, b: f64| Moving::new(v, 0.0, b);
         let planes = setup.start.iter().map(|p| moving(p.weights.clone(), p.bias)).collect();
         let late = setup.start.iter().filter(|_| setup.average);
         let late = late.map(|p| moving(vec![0.0; p.weights.len()], 0.0)).collect();
-        let Setup { data, rows, scaling, scaler, rates, start, order, until, seed, .. } = setup;
+        let Setup { task, rows, scaling, scaler, rates, start, order, until, seed, .. } = setup;
         let now = Now {
-            run: (fingerprint(&data, &rows), order.word().to_owned(), seed, until.to_string()),
+            run: (fingerprint(&task.data, &rows), order.word().to_owned(), seed, until.to_string()),
             rows: rows.len() as u64,
             earlier: Earlier::default(),
             epoch: 0,
@@ -219,10 +208,11 @@ impl<U: UpdateRule> Online<U> {
             centre: scaler.centre.as_ref().map_or_else(Vec::new, |c| c.direction.clone()),
         };
         let (visiting, longest) = (Vec::new(), OnceLock::new());
-        let arrangement = Arrangement::of(&now.planes, &data);
+        let arrangement = Arrangement::of(&now.planes, &task.data);
         let mut run = Online {
-            data,
-            rule,
+            task,
+            rule: Box::new(rule),
+            which,
             scaling,
             scaler,
             rates,
@@ -242,8 +232,7 @@ impl<U: UpdateRule> Online<U> {
         Ok(run)
     }
 
-    /// See [`crate::run::Training::advance`].
-    pub fn advance(&mut self, budget: Budget) -> Status {
+    fn go_on(&mut self, budget: Budget) -> Status {
         let Budget { mut visits, mut updates } = budget;
         while visits > 0 && updates > 0 && self.now.ended == Ended::No {
             let step = match self.until {
@@ -253,9 +242,9 @@ impl<U: UpdateRule> Online<U> {
                 }
                 _ => visits,
             };
-            let Passed { visited, corrected, mistakes, unbroken, looked } =
-                self.advance_within_epoch(step, updates);
-            self.pace.count(looked);
+            let Passed { visited, corrected, mistakes, unbroken, evaluated } =
+                self.go_on_within_epoch(step, updates);
+            self.pace.count(evaluated);
             visits -= visited;
             updates -= corrected;
             self.now.cursor += visited;
@@ -277,21 +266,12 @@ impl<U: UpdateRule> Online<U> {
         }
     }
 
-    fn advance_within_epoch(&mut self, visits: u64, updates: u64) -> Passed {
+    fn go_on_within_epoch(&mut self, visits: u64, updates: u64) -> Passed {
         let left = &self.visiting[self.now.cursor as usize..];
         let visiting = &left[..left.len().min(usize::try_from(visits).unwrap_or(usize::MAX))];
-        let (data, rule, scaler, rates) = (&self.data, &self.rule, &self.scaler, &self.rates);
-        let (moves, targets) = (self.now.moves(&mut self.arrangement), data.targets());
-        match &mut self.skips {
-            None => {
-                let job = Pass { targets, visiting, updates, look: EveryRow };
-                work(data, rule, scaler, rates, moves, job)
-            }
-            Some(skips) => {
-                let job = Pass { targets, visiting, updates, look: skips };
-                work(data, rule, scaler, rates, moves, job)
-            }
-        }
+        let job = Pass { data: &self.task.data, visiting, updates };
+        let moving = self.now.moving(&self.scaler, &self.rates, &mut self.arrangement);
+        self.rule.pass(moving, job, self.skips.as_mut())
     }
 
     fn end_epoch(&mut self) {
@@ -312,47 +292,53 @@ impl<U: UpdateRule> Online<U> {
         }
     }
 
-    /// Decides which rows of the next epoch need no look.
+    /// Decides which rows of the next epoch need no evaluation.
     fn renew_skips(&mut self) {
-        let (Some(resting), None) = (self.rule.rests_above(), &self.scaler.centre) else { return };
+        let resting = self.rule.judge().rests_above();
+        let (Some(resting), None) = (resting, &self.scaler.centre) else { return };
         let mistakes = self.now.last_mistakes.unwrap_or(u64::MAX / 32);
         let (epoch, rows) = (self.now.epoch, self.rows.len());
         let Some(renew) = self.pace.after(epoch, rows, mistakes, self.skips.as_ref()) else {
             return;
         };
         self.skips = renew.then(|| {
-            let margins = self.margins();
-            let (data, scaler, rows) = (&*self.data, &self.scaler, &self.rows[..]);
+            let margins = self.survey().margins();
+            let (data, scaler, rows) = (&*self.task.data, &self.scaler, &self.rows[..]);
             let now = Situation { data, scaler, rows, planes: &self.now.planes, resting };
             self.pace.snapshot(&now, &margins)
         });
     }
 
-    /// Visits so far that needed a look at their row.
+    /// Visits so far that needed an evaluation of their row.
     #[cfg(test)]
-    pub fn looks(&self) -> u64 {
+    pub fn evaluations(&self) -> u64 {
         self.pace.all
     }
 
-    /// The margins of the rows.
-    fn margins(&mut self) -> Vec<f64> {
-        let job = Margins { targets: self.data.targets(), rows: &self.rows };
-        let moves = self.now.moves(&mut self.arrangement);
-        work(&self.data, &self.rule, &self.scaler, &self.rates, moves, job)
+    /// The rows and planes as they are now.
+    fn survey(&mut self) -> Survey<'_> {
+        Survey {
+            data: &self.task.data,
+            rows: &self.rows,
+            moving: self.now.moving(&self.scaler, &self.rates, &mut self.arrangement),
+            planes: self.which,
+            judge: self.rule.judge(),
+        }
     }
 
     /// What the stop rule says at the end of an epoch.
     fn stop_rule_is_met(&mut self) -> bool {
         match self.until {
             StopRule::CleanEpoch => {
-                // Planes that moved during the epoch are looked at once more.
-                let clean = self.now.mistakes == 0 && (!self.now.improved || self.is_empty());
+                // Planes that moved during the epoch are checked once more.
+                let clean =
+                    self.now.mistakes == 0 && (!self.now.improved || self.survey().all_right());
                 let confirmed = self.order != Order::Random || self.now.confirming;
                 self.now.confirming = clean;
                 clean && confirmed
             }
-            StopRule::Empty => self.is_empty(),
-            StopRule::Below(bound) => self.criterion() < bound,
+            StopRule::Empty => self.survey().all_right(),
+            StopRule::Below(bound) => self.survey().criterion() < bound,
             StopRule::CleanWindow | StopRule::Limit => false,
         }
     }
@@ -361,32 +347,6 @@ impl<U: UpdateRule> Online<U> {
         self.now.planes.iter().all(|plane| {
             plane.b.is_finite() && plane.c.is_finite() && plane.v.iter().all(|v| v.is_finite())
         })
-    }
-
-    /// Whether no row is wrong: the error set.
-    fn is_empty(&mut self) -> bool {
-        let job = AllRight { targets: self.data.targets(), rows: &self.rows };
-        work(
-            &self.data,
-            &self.rule,
-            &self.scaler,
-            &self.rates,
-            self.now.moves(&mut self.arrangement),
-            job,
-        )
-    }
-
-    /// Σ weight · loss over all rows.
-    fn criterion(&mut self) -> f64 {
-        let job = Losses { data: &self.data, rows: &self.rows };
-        work(
-            &self.data,
-            &self.rule,
-            &self.scaler,
-            &self.rates,
-            self.now.moves(&mut self.arrangement),
-            job,
-        )
     }
 
     /// Puts the rows into the order of this epoch, which follows from seed, epoch and planes.
@@ -405,7 +365,7 @@ impl<U: UpdateRule> Online<U> {
                 self.visiting = (0..rows.len()).map(draw).collect();
             }
             Order::WorstFirst => {
-                let margins = self.margins();
+                let margins = self.survey().margins();
                 let rows = &self.rows;
                 let mut order: Vec<usize> = (0..rows.len()).collect();
                 // A margin of −0 is one of 0.
@@ -417,74 +377,48 @@ impl<U: UpdateRule> Online<U> {
         }
     }
 
-    pub fn epoch_rows(&self) -> u64 {
-        self.rows.len() as u64
-    }
-
-    pub fn progress(&self) -> Progress {
-        Progress {
-            epochs: self.now.epoch,
-            visits: self.now.visits(),
-            updates: self.now.updates,
-            last_mistakes: self.now.last_mistakes,
-            objective: None,
-            gap: None,
-        }
-    }
-
     /// Whether the run ended by its stop rule.
     pub fn is_clean(&self) -> bool {
         self.now.ended == Ended::Clean
     }
 
-    pub fn stop_rule(&self) -> StopRule {
-        self.until
+    /// The first plane in terms of raw features, without the rest of the model.
+    pub fn plane(&self) -> Plane {
+        self.now.planes[0].raw(&self.scaler)
     }
 
-    /// The planes in terms of raw features.
-    pub fn planes(&self) -> Vec<Plane> {
+    /// All planes in terms of raw features.
+    fn planes(&self) -> Vec<Plane> {
         self.now.planes.iter().map(|plane| plane.raw(&self.scaler)).collect()
     }
 
-    /// See [`crate::run::Training::beginnings`].
-    pub fn beginning(&self, positive: Option<u32>) -> Beginning {
-        let plane =
-            |plane: &Moving| StartPlane { weights: plane.v.clone(), bias: plane.b, shift: plane.c };
-        Beginning {
-            positive,
-            planes: self.now.planes.iter().map(plane).collect(),
-            scaling: self.scaling,
-            rows: self.rows.clone(),
-            batch: false,
-            updates: self.now.updates,
-        }
+    /// The claim that the planes separate; not checked.
+    pub fn claim(&self) -> Claim {
+        claim_of(&self.task.data, self.which, &self.planes())
     }
 
-    /// The last update, if there was one.
-    pub fn last_update(&self) -> Option<Update> {
-        let [first, last] = self.now.moved;
-        // A correction of several planes moves two of them: its own, then the rival.
-        let (moved, rival) = match self.now.planes.len() {
-            1 => (last, None),
-            _ => (first, Some(last.plane)),
+    /// What is proved of other planes in the place of its own.
+    pub fn certificate_of(&self, planes: &[Plane]) -> Certificate {
+        certificate_of(&self.task, self.which, planes)
+    }
+
+    /// The model with its planes averaged over all visits.
+    pub fn averaged_model(&self) -> LinearModel {
+        self.model_of(self.averaged_planes())
+    }
+
+    fn model_of(&self, planes: Vec<Plane>) -> LinearModel {
+        let rule = match self.which {
+            Planes::One(_) => crate::model::Rule::Sign,
+            Planes::Joint => crate::model::Rule::ArgMax,
         };
-        let step = Move { row: moved.row, plane: moved.plane, rival, step: moved.step };
-        // At the start of an epoch the last visit belongs to the one before.
-        let epoch = self.now.epoch + u64::from(self.now.cursor > 0);
-        let number = self.now.updates;
-        let update = Update { machine: 0, number, epoch, rate: None, moves: vec![step] };
-        (number > 0).then_some(update)
-    }
-
-    /// The first of them.
-    pub fn first_plane(&self) -> Plane {
-        self.now.planes[0].raw(&self.scaler)
+        LinearModel::of(&self.task.data, planes, rule, Link::None)
     }
 
     /// The planes averaged over all visits: a step at visit t is part of the planes after it, so
     /// the average over T visits is w − Σ (t − 1) · step / T.
-    pub fn averaged_planes(&self) -> Vec<Plane> {
-        let visits = (self.now.earlier.visits + self.progress().visits).max(1) as f64;
+    fn averaged_planes(&self) -> Vec<Plane> {
+        let visits = (self.now.earlier.visits + self.now.visits()).max(1) as f64;
         let average = |(plane, late): (&Moving, &Moving)| {
             let mut plane = plane.clone();
             plane.v.iter_mut().zip(&late.v).for_each(|(v, late)| *v -= late / visits);
@@ -494,53 +428,23 @@ impl<U: UpdateRule> Online<U> {
         };
         self.now.planes.iter().zip(&self.now.late).map(average).collect()
     }
-
-    /// An upper bound on the margin of any planes of unit length, in the coordinates of the run:
-    /// |w − w₀| / Σ step, because (w − w₀) / Σ step is a blend of the (Kesler) rows. Rounded up:
-    /// k steps of at most Σ step · R each lose no more than k·ε(|w₀| + 2R Σ step). `None` before
-    /// the first correction, after steps on other data, and where rows or columns are shifted or scaled
-    /// one by one.
-    pub fn margin_ceiling(&self) -> Option<f64> {
-        let shifted = self.scaler.centre.is_some() || self.scaler.row_factor.is_some();
-        if shifted || self.now.earlier != Earlier::default() {
-            return None;
-        }
-        let several = self.now.planes.len() > 1;
-        // Each correction of several planes moves two of them.
-        let halves = if several { 2.0 } else { 1.0 };
-        let pulled: f64 = self.now.planes.iter().map(|plane| plane.pulled).sum::<f64>() / halves;
-        let (mut moved, mut from) = (0.0, 0.0);
-        for (plane, start) in self.now.planes.iter().zip(&self.start) {
-            let length = |x: f64, j: usize| (x / self.scaler.scale(j)).powi(2);
-            moved += (plane.b - start.bias).powi(2);
-            from += start.bias.powi(2);
-            for (j, (v, v0)) in plane.v.iter().zip(&start.weights).enumerate() {
-                moved += length(v - v0, j);
-                from += length(*v0, j);
-            }
-        }
-        let longest = self.longest.get_or_init(|| self.longest_row()) * halves.sqrt();
-        let (updates, terms) = (self.now.updates as f64, (self.start.len() * 8) as f64);
-        let lost = 2.0 * updates * f64::EPSILON * (from.sqrt() + 2.0 * longest * pulled);
-        let roundings = 1.0 + (terms + self.data.n_features() as f64 + updates) * f64::EPSILON;
-        let ceiling = (moved.sqrt() * roundings + lost) / pulled * roundings;
-        ceiling.is_finite().then_some(ceiling)
-    }
-
-    /// The length of the longest row (1, x) in the coordinates of the run.
-    fn longest_row(&self) -> f64 {
-        let square = |&row: &u32| self.scaler.square_of(&self.data, row as usize);
-        self.rows.iter().map(square).fold(0.0, f64::max).sqrt()
-    }
 }
 
 impl Now {
-    fn moves<'a>(&'a mut self, arrangement: &'a mut Arrangement) -> Moves<'a> {
-        Moves {
+    fn moving<'a>(
+        &'a mut self,
+        scaler: &'a Scaler,
+        rates: &'a Rates,
+        arrangement: &'a mut Arrangement,
+    ) -> MovingPlanes<'a> {
+        MovingPlanes {
             time: (self.earlier.visits + self.visits()) as f64,
             k: self.earlier.updates + self.updates + 1,
             planes: &mut self.planes,
             late: &mut self.late,
+            scaler,
+            rates,
+            scratch: Vec::new(),
             arrangement,
             moved: &mut self.moved,
         }

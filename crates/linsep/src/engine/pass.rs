@@ -1,73 +1,32 @@
-//! What an online run does with rows and planes: visits, margins, losses. The hot loop stands here.
+//! What an online run does with rows and planes: visits and margins. The hot loop stands here.
 //! It asks the memory for rows some visits before they are needed, because in a random order nobody
 //! else can know which will be next.
+//!
+//! Only the visits are compiled for each rule and storage: a run calls them through [`Rule`], once for all
+//! rows of a slice of work. Everything else that a run has to know of rows follows from their margins.
 
-use super::moving::{Arrangement, Centring, Moved, Moving, MovingPlanes, NotCentred, Rates};
-use super::online::{UpdateRule, Visit};
-use super::skipping::RowFilter;
+use super::moving::MovingPlanes;
+use super::online::{Judge, UpdateRule, Visit};
+use super::skipping::{EveryRow, RowFilter, Skips};
+use crate::claim::separating::Planes;
 use linsep_data::Dataset;
 use linsep_data::matrix::{Rows, with_rows};
-use linsep_data::scale::Scaler;
 
-/// Work that needs the planes and the rows as concrete types.
-pub(super) trait Job<U> {
-    type Out;
-    fn run<R: Rows, C: Centring>(
-        self,
-        rule: &U,
-        machine: MovingPlanes<'_, C>,
-        rows: &R,
-    ) -> Self::Out;
+/// A rule as a run sees it: one call for many visits.
+pub(super) trait Rule: Send + Sync {
+    /// What the rule says of rows by their margins.
+    fn judge(&self) -> &dyn Judge;
+
+    /// Visits rows until they or the updates run out. Those that `skips` knows to be right are passed over.
+    fn pass(&self, moving: MovingPlanes<'_>, job: Pass<'_>, skips: Option<&mut Skips>) -> Passed;
 }
 
-/// Planes that a job may move, and where the run is.
-pub(super) struct Moves<'a> {
-    pub(super) planes: &'a mut [Moving],
-    pub(super) late: &'a mut [Moving],
-    pub(super) arrangement: &'a mut Arrangement,
-    /// The last two planes that were corrected.
-    pub(super) moved: &'a mut [Moved; 2],
-    /// Visits so far.
-    pub(super) time: f64,
-    /// The number of the next correction.
-    pub(super) k: u64,
-}
-
-/// Runs a job: the one place where the engine branches on storage and centring.
-pub(super) fn work<U, J: Job<U>>(
-    data: &Dataset,
-    rule: &U,
-    scaler: &Scaler,
-    rates: &Rates,
-    moves: Moves<'_>,
-    job: J,
-) -> J::Out {
-    let (square, row_scale) = (scaler.square.as_deref(), scaler.row_factor.as_deref());
-    let Moves { planes, late, arrangement, moved, time, k } = moves;
-    let scratch = Vec::new();
-    with_rows!(data.store(), rows => match &scaler.centre {
-        None => {
-            let centring = NotCentred;
-            let machine = MovingPlanes {
-                planes, late, time, k, square, row_scale, rates, centring, scratch, arrangement, moved,
-            };
-            job.run(rule, machine, rows)
-        }
-        Some(centring) => {
-            let machine = MovingPlanes {
-                planes, late, time, k, square, row_scale, rates, centring, scratch, arrangement, moved,
-            };
-            job.run(rule, machine, rows)
-        }
-    })
-}
-
-/// The hot loop: visits rows until they or the updates run out.
-pub(super) struct Pass<'a, L> {
-    pub(super) targets: &'a [u32],
+/// Rows to be visited.
+pub(super) struct Pass<'a> {
+    pub(super) data: &'a Dataset,
     pub(super) visiting: &'a [u32],
+    /// The most updates.
     pub(super) updates: u64,
-    pub(super) look: L,
 }
 
 /// What a pass over some rows came to.
@@ -78,115 +37,133 @@ pub(super) struct Passed {
     pub(super) mistakes: u64,
     /// Visits after the last mistake, or all of them.
     pub(super) unbroken: u64,
-    /// Visits that needed a look at the row.
-    pub(super) looked: u64,
+    /// Visits that needed an evaluation of the row.
+    pub(super) evaluated: u64,
 }
 
-impl<U: UpdateRule, L: RowFilter> Job<U> for Pass<'_, L> {
-    type Out = Passed;
+impl<U: UpdateRule> Rule for U {
+    fn judge(&self) -> &dyn Judge {
+        UpdateRule::judge(self)
+    }
 
-    fn run<R: Rows, C: Centring>(
-        mut self,
-        rule: &U,
-        mut machine: MovingPlanes<'_, C>,
-        rows: &R,
-    ) -> Passed {
-        let (mut corrected, mut mistakes, mut broken, mut skipped) = (0, 0, 0, 0);
-        let mut visits = 0;
-        for (visited, &row) in self.visiting.iter().enumerate() {
-            let passes = |row: u32| self.look.passes(row as usize, self.targets[row as usize]);
-            machine.prefetch(rows, &self.visiting[visited..], passes);
-            visits = visited as u64 + 1;
-            let row = row as usize;
-            if self.look.passes(row, self.targets[row]) {
-                skipped += 1;
-                machine.time += 1.0;
-                continue;
-            }
-            let visit = rule.visit(&mut machine, rows, row, self.targets[row]);
-            if visit != Visit::Right {
-                self.look.follow(rows, machine.planes, machine.square, machine.moved);
-                corrected += 1;
-                if visit == Visit::Corrected {
-                    mistakes += 1;
-                    broken = visits;
-                }
-                machine.k += 1;
-                if corrected == self.updates {
-                    break;
-                }
-            }
-            machine.time += 1.0;
+    fn pass(&self, moving: MovingPlanes<'_>, job: Pass<'_>, skips: Option<&mut Skips>) -> Passed {
+        with_rows!(job.data.store(), rows => match skips {
+            None => visit_all(self, moving, rows, job, EveryRow),
+            Some(skips) => visit_all(self, moving, rows, job, skips),
+        })
+    }
+}
+
+/// The hot loop.
+fn visit_all<U: UpdateRule, R: Rows>(
+    rule: &U,
+    mut moving: MovingPlanes<'_>,
+    rows: &R,
+    job: Pass<'_>,
+    mut filter: impl RowFilter,
+) -> Passed {
+    let (targets, visiting) = (job.data.targets(), job.visiting);
+    let (mut corrected, mut mistakes, mut broken, mut skipped) = (0, 0, 0, 0);
+    let mut visits = 0;
+    for (visited, &row) in visiting.iter().enumerate() {
+        let passes = |row: u32| filter.passes(row as usize, targets[row as usize]);
+        moving.prefetch(rows, &visiting[visited..], passes);
+        visits = visited as u64 + 1;
+        let row = row as usize;
+        if filter.passes(row, targets[row]) {
+            skipped += 1;
+            moving.time += 1.0;
+            continue;
         }
-        let (unbroken, looked) = (visits - broken, visits - skipped);
-        Passed { visited: visits, corrected, mistakes, unbroken, looked }
+        let visit = rule.visit(&mut moving, rows, row, targets[row]);
+        if visit != Visit::Right {
+            filter.follow(rows, moving.planes, moving.scaler.square.as_deref(), moving.moved);
+            corrected += 1;
+            if visit == Visit::Corrected {
+                mistakes += 1;
+                broken = visits;
+            }
+            moving.k += 1;
+            if corrected == job.updates {
+                break;
+            }
+        }
+        moving.time += 1.0;
     }
+    let (unbroken, evaluated) = (visits - broken, visits - skipped);
+    Passed { visited: visits, corrected, mistakes, unbroken, evaluated }
 }
 
-/// Whether no row is wrong; the first that is ends the look.
-pub(super) struct AllRight<'a> {
-    pub(super) targets: &'a [u32],
-    pub(super) rows: &'a [u32],
+/// How a row stands to the planes.
+#[derive(Clone, Copy)]
+pub struct Standing {
+    /// How far the row is on the right side.
+    pub margin: f64,
+    /// Whether a margin of 0 is right in prediction: of one plane the positive class has it, of several the
+    /// earlier class.
+    pub tie_is_right: bool,
 }
 
-impl<U: UpdateRule> Job<U> for AllRight<'_> {
-    type Out = bool;
-
-    fn run<R: Rows, C: Centring>(
-        self,
-        rule: &U,
-        mut machine: MovingPlanes<'_, C>,
-        rows: &R,
-    ) -> bool {
-        let mut wrong = |&row: &u32| {
-            rule.is_wrong(&mut machine, rows, row as usize, self.targets[row as usize])
-        };
-        !self.rows.iter().any(&mut wrong)
-    }
-}
-
-/// Σ weight · loss over rows, one after the other.
-pub(super) struct Losses<'a> {
+/// Rows that are measured against planes at rest.
+pub(super) struct Survey<'a> {
     pub(super) data: &'a Dataset,
     pub(super) rows: &'a [u32],
+    pub(super) moving: MovingPlanes<'a>,
+    pub(super) planes: Planes,
+    pub(super) judge: &'a dyn Judge,
 }
 
-impl<U: UpdateRule> Job<U> for Losses<'_> {
-    type Out = f64;
+impl Survey<'_> {
+    /// The margins of the rows.
+    pub(super) fn margins(self) -> Vec<f64> {
+        let mut margins = Vec::with_capacity(self.rows.len());
+        self.each(&mut |_, row, _| {
+            margins.push(row.margin);
+            true
+        });
+        margins
+    }
 
-    fn run<R: Rows, C: Centring>(
-        self,
-        rule: &U,
-        mut machine: MovingPlanes<'_, C>,
-        rows: &R,
-    ) -> f64 {
-        let mut sum = 0.0;
-        for &row in self.rows {
-            let row = row as usize;
-            let loss = rule.loss(&mut machine, rows, row, self.data.class_of(row));
-            sum += self.data.weight(row) * loss;
-        }
+    /// Whether no row is wrong; the first that is ends the survey.
+    pub(super) fn all_right(self) -> bool {
+        let (judge, mut right) = (self.judge, true);
+        self.each(&mut |_, row, _| {
+            right = !judge.is_wrong(row);
+            right
+        });
+        right
+    }
+
+    /// Σ weight · loss over the rows, one after the other.
+    pub(super) fn criterion(self) -> f64 {
+        let (data, judge, mut sum) = (self.data, self.judge, 0.0);
+        self.each(&mut |at, row, square| {
+            sum += data.weight(at) * judge.loss(row.margin, square);
+            true
+        });
         sum
     }
-}
 
-/// The margins of rows, one after the other.
-pub(super) struct Margins<'a> {
-    pub(super) targets: &'a [u32],
-    pub(super) rows: &'a [u32],
-}
-
-impl<U: UpdateRule> Job<U> for Margins<'_> {
-    type Out = Vec<f64>;
-
-    fn run<R: Rows, C: Centring>(
-        self,
-        rule: &U,
-        mut machine: MovingPlanes<'_, C>,
-        rows: &R,
-    ) -> Vec<f64> {
-        let mut margin =
-            |&row: &u32| rule.margin(&mut machine, rows, row as usize, self.targets[row as usize]);
-        self.rows.iter().map(&mut margin).collect()
+    /// Calls `take` with each row, how it stands and what gives |z|² (twice that where two planes move),
+    /// until `take` has seen enough.
+    fn each(self, take: &mut dyn FnMut(usize, Standing, &mut dyn FnMut() -> f64) -> bool) {
+        let Survey { data, rows, mut moving, planes, .. } = self;
+        with_rows!(data.store(), store => for &row in rows {
+            let (row, class) = (row as usize, data.class_of(row as usize));
+            let (margin, tie_is_right, both) = match planes {
+                Planes::One(positive) => {
+                    let is_positive = class == positive;
+                    (moving.margin(store, row, is_positive).0, is_positive, 1.0)
+                }
+                Planes::Joint => {
+                    let (margin, rival) = moving.lead(store, row, class as usize);
+                    (margin, (class as usize) < rival, 2.0)
+                }
+            };
+            let standing = Standing { margin, tie_is_right };
+            if !take(row, standing, &mut || both * moving.square(store, row)) {
+                return;
+            }
+        });
     }
 }

@@ -18,27 +18,22 @@
 //!
 //! Reference: Duda, Hart, Stork, Pattern Classification, 5.5 and 5.12; Haykin, chapter 1.
 
-use crate::engine::moving::{Centring, MovingPlanes, Rates};
-use crate::engine::online::{Online, Setup, UpdateRule, Visit};
+use crate::engine::moving::{MovingPlanes, Rates};
+use crate::engine::online::{Judge, Setup, UpdateRule, Visit};
 use crate::engine::rate::Rate;
-use crate::engine::response::{
-    Aggressively, Fixed, LeastMeanSquares, Relaxing, Respond, Response, WithMargin,
-};
-use crate::model::{LinearModel, Link, Plane};
-use crate::run::ability::{BoundsMargin, CarriesOn, Traces};
-use crate::run::update::{Beginning, Update};
-use crate::run::{
-    BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
-};
+use crate::engine::response::{Aggressively, Fixed, LeastMeanSquares, Relaxing, Respond, Response};
+use crate::model::Plane;
+use crate::run::{BinaryLearner, Learner, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
 use linsep_data::matrix::Rows;
 use linsep_data::rng::{Purpose, Stream};
 use linsep_data::scale::{Scaler, Scaling};
-use linsep_proof::{Claim, Finding, check_claim};
 
 #[doc(hidden)]
 pub use crate::claim::separating::{Planes, certificate_of, claim_of};
+#[doc(hidden)]
+pub use crate::engine::online::Online;
 pub use crate::engine::online::Order;
 pub use crate::engine::stopping::StopRule;
 pub use ties::Ties;
@@ -106,62 +101,35 @@ impl Default for Perceptron {
 
 impl Learner for Perceptron {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
-        Ok(self.launch(task, Planes::of(task), false)?)
+        Ok(Box::new(self.launch(task, Planes::of(task), false)?))
     }
 }
 
 impl BinaryLearner for Perceptron {
     fn start_binary(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
-        Ok(self.launch(task, Planes::One(positive), false)?)
+        Ok(Box::new(self.launch(task, Planes::One(positive), false)?))
     }
-}
-
-/// A run of the perceptron, with what other learners need of it.
-#[doc(hidden)]
-pub trait PerceptronRun: Training + CarriesOn {
-    /// Whether the run ended by its stop rule.
-    fn is_clean(&self) -> bool;
-
-    /// The first plane as it is now, without the rest of the model.
-    fn plane(&self) -> Plane;
-
-    /// The claim that the planes separate; not checked.
-    fn claim(&self) -> Claim;
-
-    /// The model with its planes averaged over all visits.
-    fn averaged_model(&self) -> LinearModel;
 }
 
 impl Perceptron {
     /// Starts a run; `average` keeps the averaged planes too.
     #[doc(hidden)]
-    pub fn launch(
-        &self,
-        task: &Task,
-        planes: Planes,
-        average: bool,
-    ) -> Result<Box<dyn PerceptronRun>> {
+    pub fn launch(&self, task: &Task, planes: Planes, average: bool) -> Result<Online> {
         let setup = match planes {
             Planes::One(positive) => self.setup(task, 1, |_| Purpose::Start(u64::from(positive))),
             Planes::Joint => self.setup(task, task.data.n_classes(), |k| Purpose::Start(k as u64)),
         };
         let setup = Setup { average, ..setup? };
-        match (self.response, self.ties.zero_is_positive()) {
-            (Response::Fixed, false) => OnlineRun::boxed(Fixed::<true>, setup, planes),
-            (Response::Fixed, true) => OnlineRun::boxed(Fixed::<false>, setup, planes),
-            (Response::Margin { b }, _) => OnlineRun::boxed(WithMargin(b), setup, planes),
-            (Response::Relaxation { rho, b }, _) => {
-                OnlineRun::boxed(Relaxing { rho, b }, setup, planes)
+        match self.response {
+            Response::Fixed => {
+                run_of(Fixed { b: 0.0, strict: !self.ties.zero_is_positive() }, setup, planes)
             }
-            (Response::PassiveAggressive { variant, c }, _) => {
-                OnlineRun::boxed(Aggressively { variant, c }, setup, planes)
+            Response::Margin { b } => run_of(Fixed { b, strict: true }, setup, planes),
+            Response::Relaxation { rho, b } => run_of(Relaxing { rho, b }, setup, planes),
+            Response::PassiveAggressive { variant, c } => {
+                run_of(Aggressively { variant, c }, setup, planes)
             }
-            (Response::Lms { normalised: true }, _) => {
-                OnlineRun::boxed(LeastMeanSquares::<true>, setup, planes)
-            }
-            (Response::Lms { normalised: false }, _) => {
-                OnlineRun::boxed(LeastMeanSquares::<false>, setup, planes)
-            }
+            Response::Lms { normalised } => run_of(LeastMeanSquares { normalised }, setup, planes),
         }
     }
 
@@ -200,10 +168,10 @@ impl Perceptron {
         let start = self.start_planes(data, &rows, planes, &scaler, purpose)?;
         let factors = self.row_factors(data, &rows, &scaler);
         let rates = Rates { rate: self.rate.clone(), factors };
-        let data = task.data.clone();
+        let task = task.clone();
         let (order, until, seed, scaling) = (self.order, self.stop, self.seed, self.scale);
         let average = false;
-        Ok(Setup { data, rows, scaling, scaler, rates, start, order, until, seed, average })
+        Ok(Setup { task, rows, scaling, scaler, rates, start, order, until, seed, average })
     }
 
     fn start_planes(
@@ -269,6 +237,14 @@ fn used_columns(data: &Dataset, rows: &[u32]) -> Vec<bool> {
     used
 }
 
+/// A run of the engine under a rule of the family.
+fn run_of(answer: impl Respond, setup: Setup, planes: Planes) -> Result<Online> {
+    match planes {
+        Planes::One(positive) => Online::new(OnePlane { positive, answer }, setup, planes),
+        Planes::Joint => Online::new(Kesler { answer }, setup, planes),
+    }
+}
+
 fn visit_of(answer: &impl Respond, margin: f64) -> Visit {
     if answer.is_mistake(margin) { Visit::Corrected } else { Visit::Improved }
 }
@@ -280,61 +256,27 @@ struct OnePlane<A> {
 }
 
 impl<A: Respond> UpdateRule for OnePlane<A> {
-    fn rests_above(&self) -> Option<f64> {
-        self.answer.rests_above()
+    fn judge(&self) -> &dyn Judge {
+        &self.answer
     }
 
     #[inline]
-    fn visit<R: Rows, C: Centring>(
+    fn visit<R: Rows>(
         &self,
-        machine: &mut MovingPlanes<'_, C>,
+        moving: &mut MovingPlanes<'_>,
         rows: &R,
         row: usize,
         class: u32,
     ) -> Visit {
-        let y = if class == self.positive { 1.0 } else { -1.0 };
-        let margin = y * (machine.score(rows, row, 0) * machine.row_scale(row));
-        let tie_is_right = class == self.positive;
-        match self.answer.respond(margin, tie_is_right, || machine.square(rows, row)) {
+        let is_positive = class == self.positive;
+        let (margin, y) = moving.margin(rows, row, is_positive);
+        match self.answer.respond(margin, is_positive, || moving.square(rows, row)) {
             None => Visit::Right,
             Some(step) => {
-                machine.correct(rows, row, 0, y * step);
+                moving.correct(rows, row, 0, y * step);
                 visit_of(&self.answer, margin)
             }
         }
-    }
-
-    fn margin<R: Rows, C: Centring>(
-        &self,
-        machine: &mut MovingPlanes<'_, C>,
-        rows: &R,
-        row: usize,
-        class: u32,
-    ) -> f64 {
-        let y = if class == self.positive { 1.0 } else { -1.0 };
-        y * (machine.score(rows, row, 0) * machine.row_scale(row))
-    }
-
-    fn is_wrong<R: Rows, C: Centring>(
-        &self,
-        machine: &mut MovingPlanes<'_, C>,
-        rows: &R,
-        row: usize,
-        class: u32,
-    ) -> bool {
-        let margin = self.margin(machine, rows, row, class);
-        self.answer.is_wrong(margin, class == self.positive)
-    }
-
-    fn loss<R: Rows, C: Centring>(
-        &self,
-        machine: &mut MovingPlanes<'_, C>,
-        rows: &R,
-        row: usize,
-        class: u32,
-    ) -> f64 {
-        let margin = self.margin(machine, rows, row, class);
-        self.answer.loss(margin, || machine.square(rows, row))
     }
 }
 
@@ -344,235 +286,30 @@ struct Kesler<A> {
     answer: A,
 }
 
-impl<A> Kesler<A> {
-    /// How far the row's own score is above that of the strongest other class, and that class.
-    #[inline]
-    fn lead<R: Rows, C: Centring>(
-        machine: &mut MovingPlanes<'_, C>,
-        rows: &R,
-        row: usize,
-        class: usize,
-    ) -> (f64, usize) {
-        let mut own = f64::NAN;
-        let (mut rival, mut strongest) = (usize::from(class == 0), f64::NEG_INFINITY);
-        machine.scores(rows, row, |k, score| {
-            if k == class {
-                own = score;
-            } else if score > strongest {
-                (rival, strongest) = (k, score);
-            }
-        });
-        // A difference of two numbers is 0 just when they are equal.
-        ((own - strongest) * machine.row_scale(row), rival)
-    }
-}
-
 impl<A: Respond> UpdateRule for Kesler<A> {
-    fn rests_above(&self) -> Option<f64> {
-        self.answer.rests_above()
+    fn judge(&self) -> &dyn Judge {
+        &self.answer
     }
 
     #[inline]
-    fn visit<R: Rows, C: Centring>(
+    fn visit<R: Rows>(
         &self,
-        machine: &mut MovingPlanes<'_, C>,
+        moving: &mut MovingPlanes<'_>,
         rows: &R,
         row: usize,
         class: u32,
     ) -> Visit {
         let class = class as usize;
-        let (margin, rival) = Self::lead(machine, rows, row, class);
-        let square = || 2.0 * machine.square(rows, row);
-        match self.answer.respond(margin, class < rival, square) {
-            Some(step) if machine.n_planes() > 1 => {
-                machine.correct(rows, row, class, step);
-                machine.correct(rows, row, rival, -step);
+        let (margin, rival) = moving.lead(rows, row, class);
+        match self.answer.respond(margin, class < rival, || 2.0 * moving.square(rows, row)) {
+            Some(step) if moving.n_planes() > 1 => {
+                moving.correct(rows, row, class, step);
+                moving.correct(rows, row, rival, -step);
                 visit_of(&self.answer, margin)
             }
             Some(_) => Visit::Corrected,
             None => Visit::Right,
         }
-    }
-
-    fn margin<R: Rows, C: Centring>(
-        &self,
-        machine: &mut MovingPlanes<'_, C>,
-        rows: &R,
-        row: usize,
-        class: u32,
-    ) -> f64 {
-        Self::lead(machine, rows, row, class as usize).0
-    }
-
-    fn is_wrong<R: Rows, C: Centring>(
-        &self,
-        machine: &mut MovingPlanes<'_, C>,
-        rows: &R,
-        row: usize,
-        class: u32,
-    ) -> bool {
-        let (margin, rival) = Self::lead(machine, rows, row, class as usize);
-        self.answer.is_wrong(margin, (class as usize) < rival)
-    }
-
-    fn loss<R: Rows, C: Centring>(
-        &self,
-        machine: &mut MovingPlanes<'_, C>,
-        rows: &R,
-        row: usize,
-        class: u32,
-    ) -> f64 {
-        let margin = self.margin(machine, rows, row, class);
-        self.answer.loss(margin, || 2.0 * machine.square(rows, row))
-    }
-}
-
-/// A run of the perceptron.
-struct OnlineRun<U> {
-    online: Online<U>,
-    rule: Planes,
-}
-
-/// A run of the engine under a rule for one plane.
-pub(crate) fn run_of(
-    rule: impl UpdateRule + 'static,
-    setup: Setup,
-    positive: u32,
-) -> Result<Box<dyn PerceptronRun>> {
-    Ok(Box::new(OnlineRun { online: Online::new(rule, setup)?, rule: Planes::One(positive) }))
-}
-
-impl OnlineRun<()> {
-    fn boxed(answer: impl Respond, setup: Setup, rule: Planes) -> Result<Box<dyn PerceptronRun>> {
-        Ok(match rule {
-            Planes::One(positive) => Box::new(OnlineRun {
-                online: Online::new(OnePlane { positive, answer }, setup)?,
-                rule,
-            }),
-            Planes::Joint => {
-                Box::new(OnlineRun { online: Online::new(Kesler { answer }, setup)?, rule })
-            }
-        })
-    }
-}
-
-impl<U: UpdateRule + 'static> OnlineRun<U> {
-    fn model_of(&self, planes: Vec<Plane>) -> LinearModel {
-        let data = &self.online.data;
-        LinearModel {
-            planes,
-            rule: match self.rule {
-                Planes::One(_) => crate::model::Rule::Sign,
-                Planes::Joint => crate::model::Rule::ArgMax,
-            },
-            link: Link::None,
-            classes: data.classes().to_vec(),
-            input: data.input().clone(),
-        }
-    }
-}
-
-impl<U: UpdateRule + 'static> PerceptronRun for OnlineRun<U> {
-    fn is_clean(&self) -> bool {
-        self.online.is_clean()
-    }
-
-    fn plane(&self) -> Plane {
-        self.online.first_plane()
-    }
-
-    fn claim(&self) -> Claim {
-        claim_of(&self.online.data, self.rule, &self.online.planes())
-    }
-
-    fn averaged_model(&self) -> LinearModel {
-        self.model_of(self.online.averaged_planes())
-    }
-}
-
-impl<U: UpdateRule + 'static> Training for OnlineRun<U> {
-    fn advance(&mut self, budget: Budget) -> Status {
-        self.online.advance(budget)
-    }
-
-    fn epoch_rows(&self) -> u64 {
-        self.online.epoch_rows()
-    }
-
-    fn progress(&self) -> Progress {
-        self.online.progress()
-    }
-
-    fn model(&self) -> LinearModel {
-        self.model_of(self.online.planes())
-    }
-
-    fn certificate(&self) -> Certificate {
-        let rule = self.online.stop_rule();
-        if !self.online.is_clean() && rule == StopRule::CleanEpoch {
-            return Certificate::unproved("the run ended before a pass without mistakes");
-        }
-        // A clean pass is a proposal; the checker has the last word.
-        let data = self.online.data.as_ref();
-        let claim = self.claim();
-        match check_claim(&claim, data, &data.reading_field(), true, 1) {
-            Finding::Holds(_) => Certificate::new(vec![claim]),
-            _ if rule != StopRule::CleanEpoch => {
-                Certificate::unproved("some row is not strictly on its side of the planes")
-            }
-            _ if self.online.epoch_rows() < data.n_rows() as u64 => Certificate::unproved(
-                "the last pass over the training rows made no mistake; of the other rows nothing is claimed",
-            ),
-            _ => Certificate::unproved(
-                "the last pass made no mistake, but in exact arithmetic some row is not strictly on its side: it lies on the plane, or rounding hid it",
-            ),
-        }
-    }
-
-    fn save(&self) -> State {
-        self.online.save()
-    }
-
-    fn restore(&mut self, state: &State) -> Result<()> {
-        self.online.restore(state)
-    }
-
-    /// By which rule it ended, where that is not the usual one.
-    fn remarks(&self) -> Vec<Remark> {
-        let rule = self.online.stop_rule();
-        if rule == StopRule::CleanEpoch || !self.online.is_clean() {
-            return Vec::new();
-        }
-        vec![Remark::new("stop", rule.words(), [("rule", rule.to_string().into())])]
-    }
-
-    crate::training_has!(traces, carries_on, bounds_margin);
-    crate::training_lacks!(warm_starts, bounds_objective, generates, seeks);
-}
-
-impl<U: UpdateRule + 'static> Traces for OnlineRun<U> {
-    fn beginnings(&self) -> Vec<Beginning> {
-        let positive = match self.rule {
-            Planes::One(positive) => Some(positive),
-            Planes::Joint => None,
-        };
-        vec![self.online.beginning(positive)]
-    }
-
-    fn last_updates(&self) -> Vec<Update> {
-        self.online.last_update().into_iter().collect()
-    }
-}
-
-impl<U: UpdateRule + 'static> CarriesOn for OnlineRun<U> {
-    fn carry_on(&mut self, state: &State) -> Result<()> {
-        self.online.carry_on(state)
-    }
-}
-
-impl<U: UpdateRule + 'static> BoundsMargin for OnlineRun<U> {
-    fn margin_ceiling(&self) -> Option<f64> {
-        self.online.margin_ceiling()
     }
 }
 

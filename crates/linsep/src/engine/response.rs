@@ -19,6 +19,8 @@
 //!
 //! References: Duda, Hart, Stork 5.5 to 5.8; Crammer and others 2006.
 
+use super::online::Judge;
+use super::pass::Standing;
 use linsep_data::error::{Error, Result};
 use linsep_data::read::words;
 
@@ -67,14 +69,11 @@ words! {
     }
 }
 
-/// One rule as a type, so that nothing constant is tested at a row.
-pub(crate) trait Respond: Send + Sync + 'static {
+/// One rule as a type, so that its step is compiled into the loop over the rows.
+pub(crate) trait Respond: Judge + Send + Sync + 'static {
     /// The step for a row of margin m, if it asks for one. `tie_is_right` says whether m = 0 is no
     /// mistake; `square` gives q.
     fn respond(&self, m: f64, tie_is_right: bool, square: impl FnOnce() -> f64) -> Option<f64>;
-
-    /// The margin above which no row asks for a step, if there is one.
-    fn rests_above(&self) -> Option<f64>;
 
     /// Whether a row that asked for a step stands in the way of the end. Rules that go on towards a
     /// margin for ever end when no row is wrong any more.
@@ -83,71 +82,40 @@ pub(crate) trait Respond: Send + Sync + 'static {
         let right = m > 0.0;
         !right
     }
-
-    /// Whether a row of margin m belongs to the error set.
-    fn is_wrong(&self, m: f64, _tie_is_right: bool) -> bool {
-        self.is_mistake(m)
-    }
-
-    /// The part of a row of margin m in the criterion that the rule goes down; `square` gives q.
-    fn loss(&self, m: f64, square: impl FnOnce() -> f64) -> f64;
 }
 
-/// Fixed increment. Written so that a margin that is not a number is a mistake. `STRICT` makes every
-/// tie a mistake.
-pub(crate) struct Fixed<const STRICT: bool>;
+/// Step 1 at every row whose margin is at most `b`; fixed increment for 0. Written so that a margin that is
+/// not a number is a mistake. Unless it is `strict` a tie can be right.
+pub(crate) struct Fixed {
+    pub(crate) b: f64,
+    pub(crate) strict: bool,
+}
 
-impl<const STRICT: bool> Respond for Fixed<STRICT> {
-    fn rests_above(&self) -> Option<f64> {
-        Some(0.0)
-    }
-
+impl Respond for Fixed {
     #[inline(always)]
     fn respond(&self, m: f64, tie_is_right: bool, _: impl FnOnce() -> f64) -> Option<f64> {
-        let right = m > 0.0 || (!STRICT && tie_is_right && m == 0.0);
+        let right = m > self.b || (!self.strict && tie_is_right && m == 0.0);
         (!right).then_some(1.0)
     }
 
     #[inline(always)]
     fn is_mistake(&self, _: f64) -> bool {
         true
-    }
-
-    fn is_wrong(&self, m: f64, tie_is_right: bool) -> bool {
-        self.respond(m, tie_is_right, || 1.0).is_some()
-    }
-
-    /// J_p.
-    fn loss(&self, m: f64, _: impl FnOnce() -> f64) -> f64 {
-        if m > 0.0 { 0.0 } else { -m }
     }
 }
 
-pub(crate) struct WithMargin(pub(crate) f64);
-
-impl Respond for WithMargin {
+impl Judge for Fixed {
     fn rests_above(&self) -> Option<f64> {
-        Some(self.0)
+        Some(self.b)
     }
 
-    #[inline(always)]
-    fn respond(&self, m: f64, _: bool, _: impl FnOnce() -> f64) -> Option<f64> {
-        let right = m > self.0;
-        (!right).then_some(1.0)
-    }
-
-    #[inline(always)]
-    fn is_mistake(&self, _: f64) -> bool {
-        true
-    }
-
-    fn is_wrong(&self, m: f64, tie_is_right: bool) -> bool {
-        self.respond(m, tie_is_right, || 1.0).is_some()
+    fn is_wrong(&self, row: Standing) -> bool {
+        self.respond(row.margin, row.tie_is_right, || 1.0).is_some()
     }
 
     /// J_p with the margin: Σ (b − m) over m ≤ b.
-    fn loss(&self, m: f64, _: impl FnOnce() -> f64) -> f64 {
-        if m > self.0 { 0.0 } else { self.0 - m }
+    fn loss(&self, m: f64, _: &mut dyn FnMut() -> f64) -> f64 {
+        if m > self.b { 0.0 } else { self.b - m }
     }
 }
 
@@ -157,18 +125,20 @@ pub(crate) struct Relaxing {
 }
 
 impl Respond for Relaxing {
-    fn rests_above(&self) -> Option<f64> {
-        Some(self.b)
-    }
-
     #[inline(always)]
     fn respond(&self, m: f64, _: bool, square: impl FnOnce() -> f64) -> Option<f64> {
         let right = m >= self.b;
         (!right).then(|| self.rho * (self.b - m) / square())
     }
+}
+
+impl Judge for Relaxing {
+    fn rests_above(&self) -> Option<f64> {
+        Some(self.b)
+    }
 
     /// J_r: half of (b − m)²/q over m < b.
-    fn loss(&self, m: f64, square: impl FnOnce() -> f64) -> f64 {
+    fn loss(&self, m: f64, square: &mut dyn FnMut() -> f64) -> f64 {
         if m >= self.b { 0.0 } else { 0.5 * (self.b - m) * (self.b - m) / square() }
     }
 }
@@ -179,10 +149,6 @@ pub(crate) struct Aggressively {
 }
 
 impl Respond for Aggressively {
-    fn rests_above(&self) -> Option<f64> {
-        Some(1.0)
-    }
-
     #[inline(always)]
     fn respond(&self, m: f64, _: bool, square: impl FnOnce() -> f64) -> Option<f64> {
         let right = m >= 1.0;
@@ -192,24 +158,28 @@ impl Respond for Aggressively {
             Aggressive::Pa2 => (1.0 - m) / (square() + 0.5 / self.c),
         })
     }
+}
+
+impl Judge for Aggressively {
+    fn rests_above(&self) -> Option<f64> {
+        Some(1.0)
+    }
 
     /// The hinge loss.
-    fn loss(&self, m: f64, _: impl FnOnce() -> f64) -> f64 {
+    fn loss(&self, m: f64, _: &mut dyn FnMut() -> f64) -> f64 {
         if m >= 1.0 { 0.0 } else { 1.0 - m }
     }
 }
 
-pub(crate) struct LeastMeanSquares<const NORMALISED: bool>;
+pub(crate) struct LeastMeanSquares {
+    pub(crate) normalised: bool,
+}
 
-impl<const NORMALISED: bool> Respond for LeastMeanSquares<NORMALISED> {
-    fn rests_above(&self) -> Option<f64> {
-        None
-    }
-
+impl Respond for LeastMeanSquares {
     #[inline(always)]
     fn respond(&self, m: f64, _: bool, square: impl FnOnce() -> f64) -> Option<f64> {
         let error = 1.0 - m;
-        (error != 0.0).then(|| if NORMALISED { error / square() } else { error })
+        (error != 0.0).then(|| if self.normalised { error / square() } else { error })
     }
 
     /// Every step counts: the end is another rule's business.
@@ -217,9 +187,15 @@ impl<const NORMALISED: bool> Respond for LeastMeanSquares<NORMALISED> {
     fn is_mistake(&self, _: f64) -> bool {
         true
     }
+}
+
+impl Judge for LeastMeanSquares {
+    fn is_wrong(&self, _: Standing) -> bool {
+        true
+    }
 
     /// Half of the squared error.
-    fn loss(&self, m: f64, _: impl FnOnce() -> f64) -> f64 {
+    fn loss(&self, m: f64, _: &mut dyn FnMut() -> f64) -> f64 {
         0.5 * (1.0 - m) * (1.0 - m)
     }
 }

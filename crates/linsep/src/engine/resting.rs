@@ -4,14 +4,11 @@
 //! They end when a whole epoch moved the planes by no more than a share of their length, measured in
 //! the coordinates of the run, or when the planes are good enough by a criterion.
 
-use crate::engine::perceptron::{PerceptronRun, Planes, certificate_of};
+use crate::engine::online::Online;
 use crate::model::{LinearModel, Link, Plane};
 use crate::run::ability::{CarriesOn, Traces};
-use crate::run::{
-    Budget, Certificate, Progress, Remark, SavedPlane, State, Status, Task, Training,
-};
+use crate::run::{Budget, Certificate, Remark, SavedPlane, State, Status, Training};
 use linsep_data::error::Result;
-use linsep_data::scale::Scaler;
 use serde::{Deserialize, Serialize};
 
 /// Whether planes are good enough.
@@ -19,13 +16,9 @@ type Test = Box<dyn Fn(&[Plane]) -> bool + Send>;
 
 /// A run that is watched for rest.
 pub(crate) struct Resting {
-    run: Box<dyn PerceptronRun>,
-    task: Task,
-    planes: Planes,
+    run: Online,
     /// The planes at the start of this epoch.
     before: Vec<Plane>,
-    /// s of each column: weights are measured in the coordinates of the run.
-    scale: Vec<f64>,
     /// The share of their length that an epoch may move the planes at rest; `None` for no such end.
     rest: Option<f64>,
     good_enough: Option<Test>,
@@ -46,31 +39,11 @@ struct SavedResting {
 }
 
 impl Resting {
-    pub(crate) fn new(
-        run: Box<dyn PerceptronRun>,
-        task: &Task,
-        planes: Planes,
-        scaler: &Scaler,
-        rest: Option<f64>,
-    ) -> Resting {
+    pub(crate) fn new(run: Online, rest: Option<f64>) -> Resting {
         let before = run.model().planes;
-        let scale = (0..task.data.n_features()).map(|j| scaler.scale(j)).collect();
-        let task = task.clone();
         let (good_enough, remarks) = (None, Vec::new());
         let (link, traced, ended) = (Link::None, true, false);
-        Resting {
-            run,
-            task,
-            planes,
-            before,
-            scale,
-            rest,
-            good_enough,
-            remarks,
-            link,
-            traced,
-            ended,
-        }
+        Resting { run, before, rest, good_enough, remarks, link, traced, ended }
     }
 
     /// Also ends at the end of an epoch whose planes are good enough.
@@ -98,7 +71,9 @@ impl Resting {
         for (plane, before) in now.iter().zip(&self.before) {
             moved += (plane.bias - before.bias).powi(2);
             length += plane.bias.powi(2);
-            for ((w, b), s) in plane.weights.iter().zip(&before.weights).zip(&self.scale) {
+            for (j, (w, b)) in plane.weights.iter().zip(&before.weights).enumerate() {
+                // Weights are measured in the coordinates of the run.
+                let s = self.run.scaler.scale(j);
                 moved += ((w - b) / s).powi(2);
                 length += (w / s).powi(2);
             }
@@ -134,20 +109,12 @@ impl Training for Resting {
         Status::Finished
     }
 
-    fn epoch_rows(&self) -> u64 {
-        self.run.epoch_rows()
-    }
-
-    fn progress(&self) -> Progress {
-        self.run.progress()
-    }
-
     fn model(&self) -> LinearModel {
         LinearModel { link: self.link.clone(), ..self.run.model() }
     }
 
     fn certificate(&self) -> Certificate {
-        certificate_of(&self.task, self.planes, &self.model().planes)
+        self.run.certificate_of(&self.model().planes)
     }
 
     fn remarks(&self) -> Vec<Remark> {
@@ -176,6 +143,7 @@ impl Training for Resting {
     }
 
     crate::training_has!(carries_on);
+    crate::training_forwards!(run: epoch_rows, progress);
     // An end at rest promises no margin.
     crate::training_lacks!(warm_starts, bounds_margin, bounds_objective, generates, seeks);
 }

@@ -1,4 +1,4 @@
-//! Rows that cannot ask for anything are passed over without a look.
+//! Rows that cannot ask for anything are passed over without being evaluated.
 //!
 //! Problem: late in a long run almost every row is far on its side and stays there, and yet every visit
 //! fetches the row and multiplies it out.
@@ -6,7 +6,7 @@
 //! Idea: at some point all margins are taken, with the planes w_s of that moment. Later the margin of a
 //! row z is at least margin_s − |z| |w − w_s|, so with m = (margin_s − θ) / |z|, where θ is the margin from
 //! which on the rule rests, and r = |w − w_s| the row is right while m > r. The run goes the same way to
-//! the last bit; only looks are saved.
+//! the last bit; only evaluations are saved.
 //!
 //! What is proved: the margin that the rule would *compute* is above θ. A score of D terms in binary64 is
 //! off by at most γ_{D+4} |z| |w|, then and now, so a row is passed over iff
@@ -23,8 +23,8 @@
 //! r is measured anew after each correction if rows are dense. If they are sparse it follows from
 //! r'² = r² + 2 a z·(w' − w_s) − a² |z|², with what that may be off by added to it.
 //!
-//! When: the first time after [`FIRST`] epochs, so that the look at all rows costs a small part of what
-//! was spent before; again when too many rows have to be looked at; and after a longer and longer
+//! When: the first time after [`FIRST`] epochs, so that the margins of all rows cost a small part of what
+//! was spent before; again when too many rows have to be evaluated; and after a longer and longer
 //! pause where it saved nothing.
 
 use super::moving::{Moved, Moving};
@@ -38,7 +38,7 @@ const FIRST: u64 = 8;
 /// Rows below this number are not worth it.
 const FEWEST: usize = 256;
 
-/// What is known about rows that need no look.
+/// What is known about rows that need no evaluation.
 pub(super) struct Skips {
     /// m of each row of the data.
     room: Vec<f64>,
@@ -63,16 +63,16 @@ pub(super) struct Pace {
     pause: u64,
     /// The epoch of the next attempt.
     next: u64,
-    /// Visits of this epoch that needed a look.
-    looked: u64,
+    /// Visits of this epoch that needed an evaluation.
+    evaluated: u64,
     /// The same since the run began.
     #[cfg(test)]
     pub(super) all: u64,
 }
 
-/// Which rows of a pass are looked at, as a type.
+/// Which rows of a pass are evaluated, as a type.
 pub(super) trait RowFilter {
-    /// Whether a row is right without a look.
+    /// Whether a row is right without being evaluated.
     fn passes(&self, row: usize, class: u32) -> bool;
 
     /// Takes note of corrections, the last of which are `moved`.
@@ -85,7 +85,7 @@ pub(super) trait RowFilter {
     );
 }
 
-/// Every row is looked at.
+/// Every row is evaluated.
 pub(super) struct EveryRow;
 
 impl RowFilter for EveryRow {
@@ -204,12 +204,12 @@ pub(super) struct Situation<'a> {
 }
 
 impl Pace {
-    /// Takes note of visits that needed a look.
-    pub(super) fn count(&mut self, looked: u64) {
-        self.looked += looked;
+    /// Takes note of visits that needed an evaluation.
+    pub(super) fn count(&mut self, evaluated: u64) {
+        self.evaluated += evaluated;
         #[cfg(test)]
         {
-            self.all += looked;
+            self.all += evaluated;
         }
     }
 
@@ -222,15 +222,15 @@ impl Pace {
         mistakes: u64,
         skips: Option<&Skips>,
     ) -> Option<bool> {
-        let (looked, rows_there) = (std::mem::take(&mut self.looked), rows as u64);
+        let (evaluated, rows_there) = (std::mem::take(&mut self.evaluated), rows as u64);
         if rows < FEWEST {
             return None;
         }
         match skips {
             // Planes that are often corrected go too far.
             None => (epoch >= self.next.max(FIRST) && 16 * mistakes <= rows_there).then_some(true),
-            Some(_) if 10 * looked <= 3 * rows_there => None,
-            Some(_) if 10 * looked <= 7 * rows_there => Some(true),
+            Some(_) if 10 * evaluated <= 3 * rows_there => None,
+            Some(_) if 10 * evaluated <= 7 * rows_there => Some(true),
             Some(_) => {
                 self.pause = (2 * self.pause).clamp(4, 256);
                 self.next = epoch + self.pause;

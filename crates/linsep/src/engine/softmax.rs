@@ -102,7 +102,7 @@ impl Softmax {
         let mut evaluation =
             joint.evaluate(&self.lines, self.temperature, self.class_sums.as_ref());
         self.gap = evaluation.gap;
-        if self.gap.relative() <= wanted || self.exhausted {
+        if self.gap.reaches(wanted) || self.exhausted {
             return;
         }
         // While most of the gap is due to the temperature, nothing is gained by a step.

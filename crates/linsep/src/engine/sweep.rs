@@ -15,6 +15,7 @@ use crate::engine::permuted::PermutedObjective;
 use crate::loss::Loss;
 use crate::model::Plane;
 use crate::objective::{Gap, Intercept};
+use linsep_data::cancel;
 use linsep_data::matrix::profile::power_of_ten;
 use linsep_data::parallel::parallel_map;
 use linsep_data::rng::{Purpose, Stream};
@@ -96,7 +97,7 @@ pub trait Classifiers: Send + Sync {
 
     /// Whether every machine is near enough.
     fn is_done(&self, wanted: f64) -> bool {
-        self.gaps().iter().all(|gap| gap.relative() <= wanted)
+        self.gaps().iter().all(|gap| gap.reaches(wanted))
     }
 }
 
@@ -216,6 +217,7 @@ where
         // Weights that no cache of a core holds are asked for some visits ahead.
         let far = size_of_val(&self.weights[..]) > 1 << 20;
         for run in runs {
+            cancel::check();
             let start = run as usize * RUN;
             let end = (start + RUN).min(self.order.len());
             for at in start..end {
@@ -353,7 +355,7 @@ where
 
         self.gaps = self.look(threads);
 
-        let waiting = |lane: usize| self.gaps[lane].relative() > wanted;
+        let waiting = |lane: usize| !self.gaps[lane].reaches(wanted);
         let bits = (0..self.count).filter(|&lane| waiting(lane)).map(|lane| 1u16 << lane).sum();
         let near = self.gaps().iter().all(|gap| gap.relative() < 30.0 * wanted);
         // Before the end is believed, everything is looked at again.

@@ -20,6 +20,7 @@ mod sealed_json;
 pub(crate) use sealed_json::{has_checksum, without_repeats};
 
 use linsep_data::error::{Code, Error, Result};
+use linsep_data::sort::sort_by_key;
 use linsep_proof::form;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -103,7 +104,7 @@ impl Builder {
     pub(crate) fn seal(mut self, metadata: &impl Serialize) -> Option<Vec<u8>> {
         self.bytes(CHECKSUM, vec![0; 32]);
         // Numbers of eight bytes come first, so that each of them stands at a multiple of 8.
-        self.tensors.sort_by_key(|(_, dtype, ..)| std::cmp::Reverse(dtype.size()));
+        sort_by_key(&mut self.tensors, |(_, dtype, ..)| std::cmp::Reverse(dtype.size()));
         let mut header = format!("{{\"{METADATA}\":{{\"{KEY}\":{}}}", json(&json(metadata)));
         let mut end = 0;
         for (name, dtype, shape, bytes) in &self.tensors {
@@ -153,7 +154,7 @@ pub(crate) fn is_container(bytes: &[u8]) -> bool {
 /// The format that the metadata of a container names, if bytes are one.
 pub(crate) fn format_of(bytes: &[u8]) -> Option<String> {
     let (header, _) = header_of(bytes).ok()?;
-    let head: Format = serde_json::from_str(header.metadata()?).ok()?;
+    let head: Format = serde_json::from_slice(header.metadata()?.as_bytes()).ok()?;
     Some(head.format)
 }
 
@@ -173,7 +174,7 @@ impl<'a> Container<'a> {
             let words = format!("this safetensors file has other metadata than \"{KEY}\" alone");
             return Err(invalid(words));
         };
-        let head: Format = serde_json::from_str(&metadata)
+        let head: Format = serde_json::from_slice(metadata.as_bytes())
             .map_err(|e| invalid(format!("the metadata names no format ({e})")))?;
         check_format(&head.format, format).map_err(|(code, words)| refuse(code, words))?;
         let place = header.entries.get(CHECKSUM).map(|entry| entry.data_offsets.0);

@@ -34,7 +34,7 @@ use linsep_data::basis::Basis;
 use linsep_data::error::{Code, Error, Result};
 use linsep_data::read::map_file;
 pub use linsep_proof::DataIdentity;
-use linsep_proof::{CertificateFile, FORMAT_2, ReadingField};
+use linsep_proof::{CertificateFile, ReadingField};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
@@ -85,7 +85,6 @@ impl ModelFile {
         let Progress { epochs, updates, .. } = progress;
         let learner = learner.to_owned();
         let mut certificate = CertificateFile::new(data.clone(), reading, true, certificate);
-        FORMAT_2.clone_into(&mut certificate.format);
         certificate.basis = model.input.basis.as_ref().map(Basis::claimed);
         subjects::bind(&model, &mut certificate.claims);
         let (density, run) = (None, None);

@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str, features: usize) -> Result<Plane, String> {
-        let text: Text<'_> = serde_json::from_str(text).map_err(|e| e.to_string())?;
+        let text: Text<'_> = serde_json::from_slice(text.as_bytes()).map_err(|e| e.to_string())?;
         text.read(features)
     }
 

@@ -199,31 +199,34 @@ fn unproved(claim: &Claim) -> Claim {
 }
 
 /// The certificate as it stands in a file of version 2.
-pub(super) fn refer(model: &LinearModel, certificate: &CertificateFile) -> Value {
+pub(super) fn refer(model: &LinearModel, certificate: &CertificateFile) -> String {
     let CertificateFile { data, reading, basis, claims, .. } = certificate;
-    let written: Vec<Value> = claims
-        .iter()
-        .map(|claim| match Subject::of(model, claim) {
-            Subject::Data | Subject::Exact => json!(claim),
-            Subject::Others => json!(unproved(claim)),
-            Subject::Plane(k) => with_reference(claim, "plane", json!(k)),
-            Subject::Planes => with_reference(claim, "planes", json!(MODEL)),
-        })
-        .collect();
-    json!({
-        "format": FORMAT_2, "data": data, "reading": reading, "bias": true, "basis": basis, "claims": written,
-    })
+    let head = json!({ "format": FORMAT_2, "data": data, "reading": reading, "bias": true, "basis": basis });
+    // Claims may list a number for each row: they become text at once.
+    let claims: Vec<String> = claims.iter().map(|claim| referring(model, claim)).collect();
+    let head = head.to_string();
+    let head = head.strip_suffix('}').unwrap_or(&head);
+    format!("{head},\"claims\":[{}]}}", claims.join(","))
 }
 
 /// The word for all planes of the model.
 const MODEL: &str = "model";
 
-fn with_reference(claim: &Claim, field: &str, reference: Value) -> Value {
-    let mut bare = claim.clone();
-    put(&mut bare, FloatPlane::default(), Vec::new());
-    let mut value = json!(bare);
-    value[field] = reference;
-    value
+/// A claim as it stands in a file of version 2.
+fn referring(model: &LinearModel, claim: &Claim) -> String {
+    let text = |claim: &Claim| serde_json::to_string(claim).unwrap_or_default();
+    let bare = || {
+        let mut bare = claim.clone();
+        put(&mut bare, FloatPlane::default(), Vec::new());
+        text(&bare)
+    };
+    // A quote inside of a text is escaped, so that no name of a class looks like a field.
+    match Subject::of(model, claim) {
+        Subject::Data | Subject::Exact => text(claim),
+        Subject::Others => text(&unproved(claim)),
+        Subject::Plane(k) => bare().replacen("\"plane\":{}", &format!("\"plane\":{k}"), 1),
+        Subject::Planes => bare().replacen("\"planes\":[]", &format!("\"planes\":\"{MODEL}\""), 1),
+    }
 }
 
 /// Puts planes into a claim that has some: one plane, or one for each class.

@@ -109,6 +109,7 @@ impl Wire<'_> {
             run: self.run,
         };
         file.check()?;
+        file.certificate = file.certificate.upgraded().map_err(|error| error.to_string())?;
         subjects::put_back(&file.model, &mut file.certificate.claims);
         subjects::bind(&file.model, &mut file.certificate.claims);
         Ok(file)

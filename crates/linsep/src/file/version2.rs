@@ -46,7 +46,7 @@ pub(super) fn write(file: &ModelFile) -> Refused<Vec<u8>> {
     }
     parts.json("classes", &model.classes);
     parts.json("input", &model.input);
-    parts.json("certificate", &subjects::refer(model, &file.certificate));
+    parts.bytes("certificate", subjects::refer(model, &file.certificate).into_bytes());
     if let Some(density) = &file.density {
         parts.json("density", density);
     }

@@ -85,9 +85,7 @@ impl Adaline {
         let remark = rate_remark(rate.at(1), bound);
         let response = Response::Lms { normalised: self.normalised };
         let run = Perceptron { rate, response, ..self.run.clone() }.launch(task, planes, false)?;
-        let scaler = Scaler::new(self.run.scale, &task.data, &task.active_rows()?);
-        let resting = Resting::new(run, task, planes, &scaler, Some(self.rest));
-        Ok(Box::new(resting.remarking(remark)))
+        Ok(Box::new(Resting::new(run, Some(self.rest)).remarking(remark)))
     }
 }
 

@@ -5,11 +5,9 @@
 //! engine keeps w̄ with one more addition at each correction and none at the other visits. With
 //! every rule of the family; it ends when the run itself ends.
 
-use crate::engine::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
+use crate::engine::perceptron::{Online, Perceptron, Planes};
 use crate::model::LinearModel;
-use crate::run::{
-    BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
-};
+use crate::run::{BinaryLearner, Certificate, Learner, Task, Training};
 use linsep_data::error::Result;
 
 /// A perceptron whose model is the average over all visits.
@@ -41,50 +39,24 @@ impl BinaryLearner for Averaged {
 
 impl Averaged {
     fn launch(&self, task: &Task, planes: Planes) -> Result<Box<dyn Training>> {
-        let run = self.0.launch(task, planes, true)?;
-        Ok(Box::new(AveragedRun { run, task: task.clone(), planes }))
+        Ok(Box::new(AveragedRun { run: self.0.launch(task, planes, true)? }))
     }
 }
 
 struct AveragedRun {
-    run: Box<dyn PerceptronRun>,
-    task: Task,
-    planes: Planes,
+    run: Online,
 }
 
 impl Training for AveragedRun {
-    fn advance(&mut self, budget: Budget) -> Status {
-        self.run.advance(budget)
-    }
-
-    fn epoch_rows(&self) -> u64 {
-        self.run.epoch_rows()
-    }
-
-    fn progress(&self) -> Progress {
-        self.run.progress()
-    }
-
     fn model(&self) -> LinearModel {
         self.run.averaged_model()
     }
 
     fn certificate(&self) -> Certificate {
-        certificate_of(&self.task, self.planes, &self.model().planes)
+        self.run.certificate_of(&self.model().planes)
     }
 
-    fn save(&self) -> State {
-        self.run.save()
-    }
-
-    fn restore(&mut self, state: &State) -> Result<()> {
-        self.run.restore(state)
-    }
-
-    fn remarks(&self) -> Vec<Remark> {
-        self.run.remarks()
-    }
-
+    crate::training_forwards!(run: advance, epoch_rows, progress, remarks, save, restore);
     crate::training_forwards!(run: traces, carries_on, bounds_margin);
     crate::training_lacks!(warm_starts, bounds_objective, generates, seeks);
 }

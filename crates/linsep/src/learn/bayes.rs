@@ -17,7 +17,7 @@
 //!
 //! Proved: `counts`. The checker counts again and makes the weights of its own counts.
 //!
-//! Reference: McCallum and Nigam 1998; Bishop, Pattern Recognition and MovingPlanes Learning, 4.2.
+//! Reference: McCallum and Nigam 1998; Bishop, Pattern Recognition and Machine Learning, 4.2.
 
 use crate::density::{Density, Family, MOST_NUMBERS};
 use crate::engine::closed_form::{
@@ -26,7 +26,7 @@ use crate::engine::closed_form::{
 use crate::engine::direct::{Spec, Want};
 use crate::learn::discriminant::Priors;
 use crate::model::{Link, Plane};
-use crate::run::{Learner, Task, Training};
+use crate::run::{Learner, Solves, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::error::{Code, Error, Place, Problem, Result};
 use linsep_data::parallel::parallel_map;
@@ -144,7 +144,17 @@ impl Learner for MultinomialBayes {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
         check(task, self.alpha)?;
         refuse_negative(task)?;
-        Ok(Box::new(ClosedRun::new(self.clone(), task)?))
+        Ok(Box::new(ClosedRun::new(Box::new(self.clone()), task)?))
+    }
+
+    fn solves(&self, _: &Task) -> Result<Solves> {
+        Ok(Solves::Statistics(self.claimed()))
+    }
+}
+
+impl MultinomialBayes {
+    fn claimed(&self) -> Statistics {
+        Statistics::Multinomial { alpha: self.alpha, priors: self.priors.claimed() }
     }
 }
 
@@ -154,7 +164,21 @@ impl Learner for BernoulliBayes {
         if !self.binarize.is_finite() {
             return Err(Error::usage("the threshold is not a finite number"));
         }
-        Ok(Box::new(ClosedRun::new(self.clone(), task)?))
+        Ok(Box::new(ClosedRun::new(Box::new(self.clone()), task)?))
+    }
+
+    fn solves(&self, _: &Task) -> Result<Solves> {
+        Ok(Solves::Statistics(self.claimed()))
+    }
+}
+
+impl BernoulliBayes {
+    fn claimed(&self) -> Statistics {
+        Statistics::Bernoulli {
+            alpha: self.alpha,
+            binarize: self.binarize,
+            priors: self.priors.claimed(),
+        }
     }
 }
 
@@ -164,7 +188,17 @@ impl Learner for SharedVarianceBayes {
             return Err(Error::usage(format!("the smoothing {} is below 0", self.smoothing)));
         }
         check(task, 1.0)?;
-        Ok(Box::new(ClosedRun::new(self.clone(), task)?))
+        Ok(Box::new(ClosedRun::new(Box::new(self.clone()), task)?))
+    }
+
+    fn solves(&self, _: &Task) -> Result<Solves> {
+        Ok(Solves::Statistics(self.claimed()))
+    }
+}
+
+impl SharedVarianceBayes {
+    fn claimed(&self) -> Statistics {
+        Statistics::Gaussian { smoothing: self.smoothing, priors: self.priors.claimed() }
     }
 }
 
@@ -280,8 +314,7 @@ impl ClosedForm for MultinomialBayes {
                 lengths: (0..classes.len()).map(length).collect(),
             }
         });
-        let priors = self.priors.claimed();
-        solution(classes, Statistics::Multinomial { alpha: self.alpha, priors }, density)
+        solution(classes, self.claimed(), density)
     }
 
     fn link(&self) -> Link {
@@ -290,10 +323,6 @@ impl ClosedForm for MultinomialBayes {
 
     fn is_generative(&self) -> bool {
         true
-    }
-
-    fn binarize(&self) -> Option<f64> {
-        None
     }
 }
 
@@ -348,8 +377,7 @@ impl ClosedForm for BernoulliBayes {
             let row = |k: usize| counts[k].iter().map(|count| chance(k, *count)).collect();
             Family::Bernoulli { chances: (0..classes).map(row).collect() }
         });
-        let (alpha, binarize, priors) = (self.alpha, self.binarize, self.priors.claimed());
-        solution(planes, Statistics::Bernoulli { alpha, binarize, priors }, density)
+        solution(planes, self.claimed(), density)
     }
 
     fn link(&self) -> Link {
@@ -399,8 +427,7 @@ impl ClosedForm for SharedVarianceBayes {
             let means = (0..classes).map(|class| moments.mean(class)).collect();
             Family::NormalColumns { means, variances }
         });
-        let (smoothing, priors) = (self.smoothing, self.priors.claimed());
-        solution(planes, Statistics::Gaussian { smoothing, priors }, density)
+        solution(planes, self.claimed(), density)
     }
 
     fn link(&self) -> Link {
@@ -409,9 +436,5 @@ impl ClosedForm for SharedVarianceBayes {
 
     fn is_generative(&self) -> bool {
         true
-    }
-
-    fn binarize(&self) -> Option<f64> {
-        None
     }
 }

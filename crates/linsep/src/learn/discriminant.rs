@@ -25,18 +25,19 @@
 //!
 //! Proved: `stationary`, for the weights and, unless the threshold is `error`, for the bias.
 //!
-//! Reference: Fisher 1936; Bishop, Pattern Recognition and MovingPlanes Learning, 4.1.4 to 4.1.6 and 4.2;
+//! Reference: Fisher 1936; Bishop, Pattern Recognition and Machine Learning, 4.1.4 to 4.1.6 and 4.2;
 //! Ledoit and Wolf 2004; Chen, Wiesel, Eldar, Hero 2010 (OAS).
 
 use crate::algebra::Factor;
 use crate::density::{Density, Family, upper_triangle};
 use crate::engine::closed_form::{
-    ClosedForm, ClosedRun, Equations, Proof, Right, Solution, class_factors, columns_remark,
-    require_every_class, require_matrix,
+    ClosedForm, ClosedRun, Equations, Proof, Right, Solution, class_factors, require_every_class,
+    require_matrix,
 };
 use crate::engine::direct::{Moments, Spec, Want};
+use crate::engine::settled::{Settled, TOO_NEAR};
 use crate::model::{Link, Plane};
-use crate::run::{Datum, Learner, Remark, Task, Training};
+use crate::run::{Datum, Learner, Remark, Solves, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
 use linsep_data::read::words;
@@ -188,26 +189,28 @@ impl Learner for Fisher {
         if self.threshold == Threshold::Error && task.data.n_classes() > 2 {
             return Err(Error::usage("the threshold of fewest errors is for two classes"));
         }
-        Ok(Box::new(ClosedRun::new(self.clone(), task)?))
+        Ok(Box::new(ClosedRun::new(Box::new(self.clone()), task)?))
+    }
+
+    fn solves(&self, _: &Task) -> Result<Solves> {
+        Ok(self.form().solves())
     }
 }
 
 impl Learner for Lda {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
         check(task, self.shrinkage, "lda")?;
-        Ok(Box::new(ClosedRun::new(self.clone(), task)?))
+        Ok(Box::new(ClosedRun::new(Box::new(self.clone()), task)?))
+    }
+
+    fn solves(&self, _: &Task) -> Result<Solves> {
+        Ok(self.form().solves())
     }
 }
 
 impl ClosedForm for Fisher {
     fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
-        let offset = match self.threshold {
-            Threshold::Midpoint => Offset::Midpoint,
-            Threshold::Prior => Offset::Prior,
-            Threshold::Error => Offset::Free,
-        };
-        let form = Form { priors: Priors::Data, shrinkage: self.shrinkage, offset, points: true };
-        form.solve(data, rows, threads)
+        self.form().solve(data, rows, threads)
     }
 
     fn link(&self) -> Link {
@@ -217,17 +220,11 @@ impl ClosedForm for Fisher {
     fn is_generative(&self) -> bool {
         false
     }
-
-    fn binarize(&self) -> Option<f64> {
-        None
-    }
 }
 
 impl ClosedForm for Lda {
     fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
-        let (priors, shrinkage) = (self.priors, self.shrinkage);
-        let form = Form { priors, shrinkage, offset: Offset::Prior, points: false };
-        form.solve(data, rows, threads)
+        self.form().solve(data, rows, threads)
     }
 
     fn link(&self) -> Link {
@@ -236,10 +233,6 @@ impl ClosedForm for Lda {
 
     fn is_generative(&self) -> bool {
         true
-    }
-
-    fn binarize(&self) -> Option<f64> {
-        None
     }
 }
 
@@ -252,7 +245,35 @@ struct Form {
     points: bool,
 }
 
+impl Fisher {
+    fn form(&self) -> Form {
+        let offset = match self.threshold {
+            Threshold::Midpoint => Offset::Midpoint,
+            Threshold::Prior => Offset::Prior,
+            Threshold::Error => Offset::Free,
+        };
+        Form { priors: Priors::Data, shrinkage: self.shrinkage, offset, points: true }
+    }
+}
+
+impl Lda {
+    fn form(&self) -> Form {
+        let (priors, shrinkage) = (self.priors, self.shrinkage);
+        Form { priors, shrinkage, offset: Offset::Prior, points: false }
+    }
+}
+
 impl Form {
+    fn solves(&self) -> Solves {
+        let (priors, bias) = (self.priors.claimed(), self.offset);
+        let with = |shrinkage| Solves::Equations(Claimed::Discriminant { shrinkage, priors, bias });
+        match self.shrinkage {
+            Shrinkage::None => with(0.0),
+            Shrinkage::Share(share) => with(share),
+            Shrinkage::Oas | Shrinkage::LedoitWolf => Solves::Shrunk { priors, bias },
+        }
+    }
+
     fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
         let width = data.n_features();
         let factors = class_factors(data, rows, self.priors == Priors::Uniform);
@@ -292,25 +313,40 @@ impl Form {
             true => differences.iter().map(|d| null_part(&factor, d)).collect(),
             false => equations.solve(&differences.iter().map(right).collect::<Vec<_>>(), threads),
         };
-        let reach = reach(&differences, &answers, &moments, &within);
-        let planes: Vec<Plane> = answers
+        let mut reach = reach(&differences, &answers, &moments, &within);
+        let mut planes: Vec<Plane> = answers
             .into_iter()
             .enumerate()
             .map(|(k, w)| self.plane(&spec, &moments, k, w))
             .collect();
-        let mut remarks = vec![columns_remark(&factor, width), reach];
+        let (priors, bias) = (self.priors.claimed(), self.offset);
+        let claimed = Claimed::Discriminant { shrinkage: share, priors, bias };
+        let settled = Settled::new(data, rows, &factor, &planes, (&claimed, true));
+        let is_exact = settled.planes.is_some();
+        if let Some(exact) = settled.planes {
+            reach = exact_reach(&differences, &exact, &moments);
+            let with_bias = |(k, plane): (usize, Plane)| match self.offset {
+                Offset::Free => self.plane(&spec, &moments, k, plane.weights),
+                Offset::Midpoint | Offset::Prior => plane,
+            };
+            planes = exact.into_iter().enumerate().map(with_bias).collect();
+        }
+        let claim = move |planes| Claim::Stationary { planes, equations: claimed };
+        if points && self.points && settled.has_answer == Some(false) {
+            reach = criterion(f64::INFINITY);
+        }
+        let mut remarks = vec![settled.columns, reach];
         if self.shrinkage != Shrinkage::None {
             remarks.push(Remark::new("shrinkage", format!("{share:.4} of the covariance"), share));
         }
-        let (priors, bias) = (self.priors.claimed(), self.offset);
-        let claim = move |planes| Claim::Stationary {
-            planes,
-            equations: Claimed::Discriminant { shrinkage: share, priors, bias },
-        };
-        let proof = match points {
-            false => Proof::Claim(Box::new(claim)),
-            true => Proof::Nothing(
+        let proof = match (points && !is_exact, settled.has_answer) {
+            (false, Some(true)) if settled.is_far => Proof::Nothing(TOO_NEAR.into()),
+            (false, _) => Proof::Claim(Box::new(claim)),
+            (true, Some(false)) => Proof::Nothing(
                 "the covariance within the classes is 0 in a direction in which means differ, so its equations have no answer; `shrinkage` avoids it".into(),
+            ),
+            (true, _) => Proof::Nothing(
+                "the covariance within the classes is 0, up to rounding, in a direction in which means differ; `shrinkage` avoids it".into(),
             ),
         };
         Solution { planes, proof, remarks, density }
@@ -415,11 +451,31 @@ fn reach(
             (0..answers.len()).map(part).sum::<f64>() / moments.total
         }
     };
-    let (words, data) = match value.is_finite() && value < 1e15 {
+    criterion(if value < 1e15 { value } else { f64::INFINITY })
+}
+
+fn criterion(value: f64) -> Remark {
+    let (words, data) = match value.is_finite() {
         true => (format!("{value:.6}"), Datum::Number(value)),
         false => ("infinite: along the direction the classes are points".into(), "infinite".into()),
     };
     Remark::new("J", words, data)
+}
+
+/// The same of planes that solve S w = difference, with which wᵀ S w is w · difference.
+fn exact_reach(differences: &[Vec<f64>], planes: &[Plane], moments: &Moments) -> Remark {
+    let dot = |k: usize| {
+        let pairs = differences[k].iter().zip(&planes[k].weights);
+        pairs.map(|(d, w)| d * w).sum::<f64>()
+    };
+    let value = match planes {
+        [_] => dot(0) / moments.total,
+        _ => {
+            let part = |k: usize| moments.weights[k] * dot(k);
+            (0..planes.len()).map(part).sum::<f64>() / moments.total
+        }
+    };
+    criterion(value)
 }
 
 /// The bias with which the fewest rows are wrong, by weight; of several the nearest to `middle`.

@@ -21,18 +21,18 @@
 //! bounds how far the scores are from the exact answer's. What least squares minimises is not the
 //! number of errors: [`blame`] says how much of E comes from rows that are right by too much.
 //!
-//! Reference: Bishop, Pattern Recognition and MovingPlanes Learning, 4.1.3; Hastie, Tibshirani, Friedman,
+//! Reference: Bishop, Pattern Recognition and Machine Learning, 4.1.3; Hastie, Tibshirani, Friedman,
 //! The Elements of Statistical Learning, 4.2.
 
 use crate::algebra::Factor;
 use crate::engine::closed_form::{
-    ClosedForm, ClosedRun, Equations, Proof, Right, Solution, class_factors, columns_remark,
-    require_matrix,
+    ClosedForm, ClosedRun, Equations, Proof, Right, Solution, class_factors, require_matrix,
 };
 use crate::engine::direct::{Spec, Want};
 use crate::engine::planes::Planes;
+use crate::engine::settled::{Settled, TOO_NEAR};
 use crate::model::{LinearModel, Link, Plane, Rule};
-use crate::run::{Datum, Learner, Remark, Task, Training};
+use crate::run::{Datum, Learner, Remark, Solves, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
 use linsep_data::read::words;
@@ -93,7 +93,18 @@ impl Learner for LeastSquares {
         }
         task.data.require_two_classes()?;
         require_matrix(task, "least-squares")?;
-        Ok(Box::new(ClosedRun::new(self.clone(), task)?))
+        Ok(Box::new(ClosedRun::new(Box::new(self.clone()), task)?))
+    }
+
+    fn solves(&self, _: &Task) -> Result<Solves> {
+        Ok(Solves::Equations(self.claimed()))
+    }
+}
+
+impl LeastSquares {
+    fn claimed(&self) -> Claimed {
+        let class_weight = if self.balanced { ClassWeight::Balanced } else { ClassWeight::None };
+        Claimed::LeastSquares { l2: self.l2, class_weight }
     }
 }
 
@@ -269,34 +280,35 @@ impl ClosedForm for LeastSquares {
             Plane { bias: moments.beside_mean(sum, &weights), weights }
         };
         let planes: Vec<Plane> = answers.into_iter().enumerate().map(plane).collect();
-        let model = LinearModel {
-            rule: if count == 1 { Rule::Sign } else { Rule::ArgMax },
-            planes,
-            link: Link::None,
-            classes: data.classes().to_vec(),
-            input: data.input().clone(),
-        };
+        let claimed = self.claimed();
+        let settled = Settled::new(data, rows, &factor, &planes, (&claimed, false));
+        let is_exact = settled.planes.is_some();
+        let planes = settled.planes.unwrap_or(planes);
+        let rule = if count == 1 { Rule::Sign } else { Rule::ArgMax };
+        let model = LinearModel::of(data, planes, rule, Link::None);
         let blame = blame_of_rows(&spec, &model.planes, threads);
         let products = rows.len() as u64 * (factor.taken.len() as u64).pow(2) / 2;
         let left_out = match self.left_out {
+            // The factors have nothing to say about the exact answer.
+            _ if is_exact => Err(0),
             LeftOut::Auto if products > QUICK => Err(products),
             LeftOut::Auto | LeftOut::Always => Ok(left_out(&equations, &model, threads)),
             LeftOut::Never => Err(products),
         };
-        let mut remarks = vec![columns_remark(&factor, width)];
+        let mut remarks = vec![settled.columns];
         match left_out {
             Ok(found) => remarks.push(left_out_remark(&found)),
+            Err(_) if is_exact => {
+                let words = "not counted: columns are nearly dependent, and the equations were solved exactly";
+                remarks.push(Remark::new("left out", words.to_owned(), Datum::Unknown));
+            }
             Err(products) if self.left_out == LeftOut::Auto => remarks.push(not_left_out(products)),
             Err(_) => {}
         }
         remarks.push(blame_remark(&blame));
-        let l2 = self.l2;
-        let class_weight = if self.balanced { ClassWeight::Balanced } else { ClassWeight::None };
-        let claim = move |planes| Claim::Stationary {
-            planes,
-            equations: Claimed::LeastSquares { l2, class_weight },
-        };
+        let claim = move |planes| Claim::Stationary { planes, equations: claimed };
         let proof = match moments.weights.iter().all(|weight| *weight > 0.0) {
+            true if settled.is_far => Proof::Nothing(TOO_NEAR.into()),
             true => Proof::Claim(Box::new(claim)),
             false => Proof::Nothing("a class has no row, so nothing is claimed".into()),
         };
@@ -309,10 +321,6 @@ impl ClosedForm for LeastSquares {
 
     fn is_generative(&self) -> bool {
         false
-    }
-
-    fn binarize(&self) -> Option<f64> {
-        None
     }
 }
 

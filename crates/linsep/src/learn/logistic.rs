@@ -22,7 +22,7 @@ use crate::learn::optimising::settings::convex_setters;
 use crate::learn::optimising::{ConvexProblem, ConvexSettings, Solver};
 use crate::loss::Loss;
 use crate::objective::Objective;
-use crate::run::{BinaryLearner, Learner, Task, Training};
+use crate::run::{BinaryLearner, Learner, Solves, Task, Training};
 use linsep_data::error::Result;
 pub use linsep_proof::Intercept;
 
@@ -72,6 +72,10 @@ impl BinaryLearner for Logistic {
     fn start_binary(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
         self.problem().start(task, positive)
     }
+
+    fn solves_binary(&self, task: &Task) -> Result<Solves> {
+        self.problem().solves(task, Loss::Logistic.in_claims())
+    }
 }
 
 impl Learner for Logistic {
@@ -82,6 +86,13 @@ impl Learner for Logistic {
                 crate::learn::optimising::k_class::start(self.problem(), JointLoss::Softmax, task)
             }
             false => crate::run::reduction::OneVsRest(self.clone()).start(task),
+        }
+    }
+
+    fn solves(&self, task: &Task) -> Result<Solves> {
+        match task.data.n_classes() > 2 {
+            true => self.problem().solves(task, linsep_proof::Loss::Softmax),
+            false => self.solves_binary(task),
         }
     }
 }

@@ -20,11 +20,11 @@ pub use crate::engine::rate::Rate;
 pub use crate::engine::response::{Aggressive, Response};
 pub use crate::engine::stopping::StopRule;
 
-use crate::engine::perceptron::{PerceptronRun, Planes};
+use crate::engine::perceptron::{Online, Planes};
 use crate::model::LinearModel;
 use crate::run::ability::CarriesOn;
 use crate::run::{
-    BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
+    BinaryLearner, Budget, Certificate, Learner, Remark, State, Status, Task, Training,
 };
 use crate::verdict::inquiry::{Inquiry, Outcome, holds_on};
 use linsep_data::error::Result;
@@ -85,24 +85,15 @@ impl BinaryLearner for Deciding {
 impl Deciding {
     fn launch(&self, task: &Task, planes: Planes) -> Result<Box<dyn Training>> {
         let run = self.0.launch(task, planes, true)?;
-        let inquiry = inquiry_for(task, planes);
-        let task = task.clone();
-        Ok(Box::new(DecidingRun {
-            task,
-            planes,
-            run,
-            inquiry,
-            rounds: 0,
-            outcome: None,
-            end: None,
-        }))
+        let inquiry = inquiry_of(&run);
+        Ok(Box::new(DecidingRun { run, inquiry, rounds: 0, outcome: None, end: None }))
     }
 }
 
-fn inquiry_for(task: &Task, planes: Planes) -> Inquiry {
-    match planes {
-        Planes::One(positive) => Inquiry::one(task, positive),
-        Planes::Joint => Inquiry::joint(task),
+fn inquiry_of(run: &Online) -> Inquiry {
+    match run.which {
+        Planes::One(positive) => Inquiry::one(&run.task, positive),
+        Planes::Joint => Inquiry::joint(&run.task),
     }
 }
 
@@ -120,9 +111,7 @@ enum End {
 }
 
 struct DecidingRun {
-    task: Task,
-    planes: Planes,
-    run: Box<dyn PerceptronRun>,
+    run: Online,
     inquiry: Inquiry,
     /// Rounds of the inquiry so far; a restored run repeats them.
     rounds: u64,
@@ -150,7 +139,7 @@ impl DecidingRun {
             if !clean && !turn {
                 break;
             }
-            if clean && holds_on(&self.task, &self.run.claim()) {
+            if clean && holds_on(&self.run.task, &self.run.claim()) {
                 self.end = Some(End::Clean);
                 return;
             }
@@ -178,8 +167,8 @@ impl DecidingRun {
 
     /// A claim about the rows of the task, as one about all rows of the data.
     fn about_all_rows(&self, claim: &Claim) -> Certificate {
-        let data = self.task.data.as_ref();
-        match check_claim(claim, data, &data.reading_field(), true, self.task.threads) {
+        let Task { data, threads, .. } = &self.run.task;
+        match check_claim(claim, data.as_ref(), &data.reading_field(), true, *threads) {
             Finding::Holds(_) => Certificate::new(vec![claim.clone()]),
             _ => Certificate::unproved(
                 "the training rows are separated; of the other rows nothing is claimed",
@@ -214,14 +203,6 @@ impl Training for DecidingRun {
         }
     }
 
-    fn epoch_rows(&self) -> u64 {
-        self.run.epoch_rows()
-    }
-
-    fn progress(&self) -> Progress {
-        self.run.progress()
-    }
-
     fn model(&self) -> LinearModel {
         match (&self.end, &self.outcome) {
             (Some(End::Clean | End::Unproved), _) => self.run.model(),
@@ -251,7 +232,7 @@ impl Training for DecidingRun {
     fn restore(&mut self, state: &State) -> Result<()> {
         let saved: Saved = state.decode()?;
         self.run.restore(&saved.run)?;
-        self.inquiry = inquiry_for(&self.task, self.planes);
+        self.inquiry = inquiry_of(&self.run);
         (self.rounds, self.outcome, self.end) = (0, None, None);
         // The rounds are the same whenever they are made.
         while self.rounds < saved.rounds && self.outcome.is_none() {
@@ -271,7 +252,7 @@ impl Training for DecidingRun {
     }
 
     crate::training_has!(carries_on);
-    crate::training_forwards!(run: traces, bounds_margin);
+    crate::training_forwards!(run: epoch_rows, progress, traces, bounds_margin);
     crate::training_lacks!(warm_starts, bounds_objective, generates, seeks);
 }
 

@@ -9,12 +9,11 @@
 //! It ends with an empty error set, or at a limit.
 
 use crate::engine::online::is_count;
-use crate::engine::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
+use crate::engine::perceptron::{Online, Perceptron, Planes};
 use crate::model::{LinearModel, Plane};
 use crate::run::ability::CarriesOn;
 use crate::run::{
-    BinaryLearner, Budget, Certificate, Learner, Progress, Remark, SavedPlane, State, Status, Task,
-    Training,
+    BinaryLearner, Budget, Certificate, Learner, Remark, SavedPlane, State, Status, Task, Training,
 };
 use linsep_data::error::{Error, Result};
 use linsep_data::matrix::{Rows, with_rows};
@@ -52,20 +51,17 @@ impl BinaryLearner for Pocket {
 impl Pocket {
     fn launch(&self, task: &Task, planes: Planes) -> Result<Box<dyn Training>> {
         let run = self.0.launch(task, planes, false)?;
-        let (rows, best) = (task.active_rows()?, run.model().planes);
+        let best = run.model().planes;
         let pocket =
             Pocketed { errors: u64::MAX, longest: 0, since: 0, counted: false, held: true };
-        let mut this = PocketRun { run, task: task.clone(), rows, planes, best, pocket };
+        let mut this = PocketRun { run, best, pocket };
         this.pocket.errors = this.count(&this.best);
         Ok(Box::new(this))
     }
 }
 
 struct PocketRun {
-    run: Box<dyn PerceptronRun>,
-    task: Task,
-    rows: Vec<u32>,
-    planes: Planes,
+    run: Online,
     /// What is in the pocket.
     best: Vec<Plane>,
     pocket: Pocketed,
@@ -98,10 +94,10 @@ struct SavedPocket {
 impl PocketRun {
     /// Mistakes of some planes on the rows of the task.
     fn count(&self, planes: &[Plane]) -> u64 {
-        let data = &self.task.data;
-        let Planes::One(positive) = self.planes else {
+        let Task { data, threads, .. } = &self.run.task;
+        let Planes::One(positive) = self.run.which else {
             let model = LinearModel { planes: planes.to_vec(), ..self.run.model() };
-            return model.evaluate(data, Some(&self.rows), self.task.threads).errors;
+            return model.evaluate(data, Some(&self.run.rows), *threads).errors;
         };
         let Plane { weights, bias } = &planes[0];
         let wrong = |row: &&u32| {
@@ -109,7 +105,7 @@ impl PocketRun {
             let score = with_rows!(data.store(), rows => rows.dot(row, weights)) + bias;
             (score >= 0.0) != (data.class_of(row) == positive)
         };
-        self.rows.iter().filter(wrong).count() as u64
+        self.run.rows.iter().filter(wrong).count() as u64
     }
 
     /// Counts the mistakes of the planes in motion and keeps the planes if they are fewer.
@@ -169,20 +165,12 @@ impl Training for PocketRun {
         }
     }
 
-    fn epoch_rows(&self) -> u64 {
-        self.run.epoch_rows()
-    }
-
-    fn progress(&self) -> Progress {
-        self.run.progress()
-    }
-
     fn model(&self) -> LinearModel {
         LinearModel { planes: self.best.clone(), ..self.run.model() }
     }
 
     fn certificate(&self) -> Certificate {
-        certificate_of(&self.task, self.planes, &self.best)
+        self.run.certificate_of(&self.best)
     }
 
     fn remarks(&self) -> Vec<Remark> {
@@ -215,7 +203,7 @@ impl Training for PocketRun {
     }
 
     crate::training_has!(carries_on);
-    crate::training_forwards!(run: traces, bounds_margin);
+    crate::training_forwards!(run: epoch_rows, progress, traces, bounds_margin);
     crate::training_lacks!(warm_starts, bounds_objective, generates, seeks);
 }
 

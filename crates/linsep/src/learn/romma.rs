@@ -21,9 +21,9 @@
 //!
 //! Reference: Li, Long, The relaxed online maximum margin algorithm, 2002.
 
-use crate::engine::moving::{Centring, MovingPlanes};
-use crate::engine::online::{Order, UpdateRule, Visit};
-use crate::engine::perceptron::{Perceptron, Planes, run_of};
+use crate::engine::moving::MovingPlanes;
+use crate::engine::online::{Judge, Online, Order, UpdateRule, Visit};
+use crate::engine::perceptron::{Perceptron, Planes};
 use crate::engine::resting::Resting;
 use crate::engine::stopping::StopRule;
 use crate::run::reduction::OneVsRest;
@@ -31,7 +31,7 @@ use crate::run::{BinaryLearner, Learner, Task, Training};
 use linsep_data::error::{Error, Result};
 use linsep_data::matrix::Rows;
 use linsep_data::rng::Purpose;
-use linsep_data::scale::{Scaler, Scaling};
+use linsep_data::scale::Scaling;
 
 /// The settings of ROMMA.
 ///
@@ -80,11 +80,8 @@ impl BinaryLearner for Romma {
         let run = Perceptron { order, stop, scale, seed, ..Perceptron::default() };
         let mut setup = run.setup(task, 1, |_| Purpose::Start(u64::from(positive)))?;
         setup.rates.factors = None;
-        let measured = Scaler::new(scale, &task.data, &setup.rows);
-        let scaler = Scaler { square: measured.square.clone(), ..Scaler::default() };
-        let run = run_of(Relaxed { positive, scaler }, setup, positive)?;
-        let resting = Resting::new(run, task, Planes::One(positive), &measured, None);
-        Ok(Box::new(resting.untraced()))
+        let run = Online::new(Relaxed { positive }, setup, Planes::One(positive))?;
+        Ok(Box::new(Resting::new(run, None).untraced()))
     }
 }
 
@@ -96,8 +93,6 @@ const FLAT: f64 = 1e-12;
 /// The rule of one plane.
 struct Relaxed {
     positive: u32,
-    /// Of the columns: lengths are those in the coordinates of the run.
-    scaler: Scaler,
 }
 
 impl Relaxed {
@@ -114,50 +109,35 @@ impl Relaxed {
 }
 
 impl UpdateRule for Relaxed {
-    fn visit<R: Rows, C: Centring>(
+    fn judge(&self) -> &dyn Judge {
+        self
+    }
+
+    fn visit<R: Rows>(
         &self,
-        machine: &mut MovingPlanes<'_, C>,
+        moving: &mut MovingPlanes<'_>,
         rows: &R,
         row: usize,
         class: u32,
     ) -> Visit {
-        let m = self.margin(machine, rows, row, class);
+        let (m, y) = moving.margin(rows, row, class == self.positive);
         if m > 0.0 {
             return Visit::Right;
         }
-        let plane = &machine.planes[0];
-        let weights = plane.v.iter().enumerate();
-        let square: f64 = weights.map(|(j, w)| (w / self.scaler.scale(j)).powi(2)).sum();
-        let square = square + plane.b * plane.b;
-        let (c, d) = Relaxed::factors(m, machine.square(rows, row), square);
+        let length = moving.length_squared();
+        let (c, d) = Relaxed::factors(m, moving.square(rows, row), length);
         // Never −0, which would tell dense from sparse rows.
-        let plane = &mut machine.planes[0];
+        let plane = &mut moving.planes[0];
         plane.v.iter_mut().for_each(|w| *w = *w * c + 0.0);
         plane.b = plane.b * c + 0.0;
-        let y = if class == self.positive { 1.0 } else { -1.0 };
-        machine.correct(rows, row, 0, y * d);
+        moving.correct(rows, row, 0, y * d);
         Visit::Corrected
     }
+}
 
-    fn margin<R: Rows, C: Centring>(
-        &self,
-        machine: &mut MovingPlanes<'_, C>,
-        rows: &R,
-        row: usize,
-        class: u32,
-    ) -> f64 {
-        let y = if class == self.positive { 1.0 } else { -1.0 };
-        y * machine.score(rows, row, 0)
-    }
-
+impl Judge for Relaxed {
     /// J_p.
-    fn loss<R: Rows, C: Centring>(
-        &self,
-        machine: &mut MovingPlanes<'_, C>,
-        rows: &R,
-        row: usize,
-        class: u32,
-    ) -> f64 {
-        (-self.margin(machine, rows, row, class)).max(0.0)
+    fn loss(&self, m: f64, _: &mut dyn FnMut() -> f64) -> f64 {
+        (-m).max(0.0)
     }
 }

@@ -16,7 +16,7 @@ use crate::learn::optimising::settings::convex_setters;
 use crate::learn::optimising::{ConvexProblem, ConvexSettings};
 use crate::loss::Loss;
 use crate::run::reduction::OneVsRest;
-use crate::run::{BinaryLearner, Learner, Task, Training};
+use crate::run::{BinaryLearner, Learner, Solves, Task, Training};
 use linsep_data::error::{Error, Result};
 use linsep_data::read::words;
 pub use linsep_proof::Intercept;
@@ -78,6 +78,11 @@ impl BinaryLearner for Svm {
     fn start_binary(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
         self.problem().start(task, positive)
     }
+
+    fn solves_binary(&self, task: &Task) -> Result<Solves> {
+        let problem = self.problem();
+        problem.solves(task, problem.loss.in_claims())
+    }
 }
 
 impl Learner for Svm {
@@ -88,6 +93,10 @@ impl Learner for Svm {
             true => Ok(Box::new(Sweeps::new(problem, task)?)),
             false => OneVsRest(self.clone()).start(task),
         }
+    }
+
+    fn solves(&self, task: &Task) -> Result<Solves> {
+        self.solves_binary(task)
     }
 }
 
@@ -104,6 +113,13 @@ impl Learner for Svm {
 /// ```
 pub struct CrammerSinger(pub Svm);
 
+impl CrammerSinger {
+    fn of_two_classes(&self) -> Svm {
+        let halved = 0.5 * self.0.settings.l2;
+        self.0.clone().with_loss(HingeLoss::Plain).with_l2(halved)
+    }
+}
+
 impl Learner for CrammerSinger {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
         if task.data.n_classes() > 2 {
@@ -113,7 +129,13 @@ impl Learner for CrammerSinger {
                 task,
             );
         }
-        let halved = 0.5 * self.0.settings.l2;
-        self.0.clone().with_loss(HingeLoss::Plain).with_l2(halved).start(task)
+        self.of_two_classes().start(task)
+    }
+
+    fn solves(&self, task: &Task) -> Result<Solves> {
+        match task.data.n_classes() > 2 {
+            true => self.0.problem().solves(task, linsep_proof::Loss::CrammerSinger),
+            false => self.of_two_classes().solves(task),
+        }
     }
 }

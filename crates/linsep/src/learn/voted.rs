@@ -23,12 +23,11 @@
 //! K classes by machines side by side: [`crate::run::reduction`].
 
 use crate::engine::online::is_count;
-use crate::engine::perceptron::{Perceptron, PerceptronRun, Planes, certificate_of};
+use crate::engine::perceptron::{Online, Perceptron, Planes};
 use crate::model::{Ballot, LinearModel, Plane, Rule};
 use crate::run::ability::CarriesOn;
 use crate::run::{
-    BinaryLearner, Budget, Certificate, Learner, Progress, Remark, SavedPlane, State, Status, Task,
-    Training,
+    BinaryLearner, Budget, Certificate, Learner, Remark, SavedPlane, State, Status, Task, Training,
 };
 use linsep_data::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -79,19 +78,15 @@ impl BinaryLearner for Voted {
         if self.most == 0 {
             return Err(Error::usage("a ballot needs at least one plane"));
         }
-        let planes = Planes::One(positive);
-        let run = self.run.launch(task, planes, false)?;
-        let now = run.plane();
-        let (task, most) = (task.clone(), self.most);
+        let run = self.run.launch(task, Planes::One(positive), false)?;
+        let (now, most) = (run.plane(), self.most);
         let count = Counts { made: 1, earlier: 0, left_out: 0, left_out_votes: 0 };
-        Ok(Box::new(VotedRun { run, task, planes, most, now, kept: Vec::new(), count }))
+        Ok(Box::new(VotedRun { run, most, now, kept: Vec::new(), count }))
     }
 }
 
 struct VotedRun {
-    run: Box<dyn PerceptronRun>,
-    task: Task,
-    planes: Planes,
+    run: Online,
     most: usize,
     /// The plane in motion.
     now: Plane,
@@ -202,14 +197,6 @@ impl Training for VotedRun {
         }
     }
 
-    fn epoch_rows(&self) -> u64 {
-        self.run.epoch_rows()
-    }
-
-    fn progress(&self) -> Progress {
-        self.run.progress()
-    }
-
     fn model(&self) -> LinearModel {
         let (votes, planes) = self.ballot().into_iter().unzip();
         let rule = Rule::Ballot(Ballot::new(vec![votes], Rule::Sign));
@@ -218,7 +205,7 @@ impl Training for VotedRun {
 
     fn certificate(&self) -> Certificate {
         match self.model().deciding_plane() {
-            Some(plane) => certificate_of(&self.task, self.planes, std::slice::from_ref(plane)),
+            Some(plane) => self.run.certificate_of(std::slice::from_ref(plane)),
             None => Certificate::unproved(
                 "no plane holds more than half of the votes, so none can stand for the ballot",
             ),
@@ -267,7 +254,7 @@ impl Training for VotedRun {
     }
 
     crate::training_has!(carries_on);
-    crate::training_forwards!(run: traces, bounds_margin);
+    crate::training_forwards!(run: epoch_rows, progress, traces, bounds_margin);
     crate::training_lacks!(warm_starts, bounds_objective, generates, seeks);
 }
 

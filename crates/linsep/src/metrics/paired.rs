@@ -13,6 +13,8 @@
 //!
 //! References: McNemar 1947; Holm 1979, A simple sequentially rejective multiple test procedure.
 
+use linsep_data::sort::places;
+
 /// The two-sided exact p of `a` rows for one classifier and `b` for the other.
 pub fn mcnemar(a: u64, b: u64) -> f64 {
     let (n, m) = (a + b, a.min(b));
@@ -41,8 +43,7 @@ pub fn mcnemar(a: u64, b: u64) -> f64 {
 
 /// Holm's adjusted p-values, in the order given.
 pub fn holm(p: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..p.len()).collect();
-    order.sort_by(|a, b| p[*a].total_cmp(&p[*b]).then(a.cmp(b)));
+    let order = places(p.len(), &mut |a, b| p[a].total_cmp(&p[b]));
     let mut adjusted = vec![0.0; p.len()];
     let mut least = 0.0f64;
     for (rank, k) in order.into_iter().enumerate() {

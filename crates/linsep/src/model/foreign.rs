@@ -173,7 +173,7 @@ fn json(text: &str, path: &Path) -> Parsed<ForeignModel> {
     const SHAPE: &str =
         "{\"weights\": [...], \"bias\": 0, \"classes\": [\"no\", \"yes\"]} is expected";
     let written: Written =
-        serde_json::from_str(text).map_err(|error| format!("{error}; {SHAPE}"))?;
+        serde_json::from_slice(text.as_bytes()).map_err(|error| format!("{error}; {SHAPE}"))?;
     let name = |name: Name| match name {
         Name::Text(text) => text,
         Name::Number(number) => number.to_string(),

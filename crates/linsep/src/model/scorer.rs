@@ -2,6 +2,7 @@
 
 use super::{LinearModel, binary_score};
 use linsep_data::Dataset;
+use linsep_data::cancel;
 use linsep_data::matrix::{Bundle, Products, Rows, Store, with_rows};
 use linsep_data::read::Chunk;
 use linsep_proof::RowBuffer;
@@ -87,6 +88,7 @@ impl ChunkScorer<'_> {
     pub fn for_each(&mut self, chunk: &Chunk<'_>, mut each: impl FnMut(usize, &[f64])) {
         self.0.arrange(chunk.store());
         for row in 0..chunk.n_rows() {
+            cancel::check();
             each(row, self.0.stored(chunk.store(), row));
         }
     }

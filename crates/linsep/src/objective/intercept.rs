@@ -15,74 +15,52 @@
 //! of the optimum).
 
 use crate::objective::{Gap, Objective, Sides};
-use linsep_proof::BiasInterval;
 
-/// Cuts of the two sides, and what they show.
-pub struct InterceptBounds {
-    /// The share by which the negative rows are cut, and the positive ones.
-    tilt: [f64; 2],
-    /// D of what is left.
-    bound: [f64; 2],
-    /// Σ α of either side before the cut.
-    mass: f64,
-}
-
-impl InterceptBounds {
-    /// Cuts that bound the best bias closely, near the bias of the plane that the gap belongs to.
-    pub fn find(
-        objective: &Objective,
-        alpha: &[f64],
-        sides: &Sides,
-        gap: Gap,
-        bias: f64,
-    ) -> Option<InterceptBounds> {
-        let factors = sides.balance(objective);
-        let mass = sides.positive.bias * factors[0];
-        if !(mass > 0.0 && mass.is_finite() && objective.penalty.l2 > 0.0) {
-            return None;
-        }
-        let side = |positive: bool, factor: f64| objective.side_psi(alpha, positive, factor);
-        let whole = [side(true, factors[0]), side(false, factors[1])];
-        // Rounding is going to widen what is claimed by about so much.
-        let slack = 3e-13 * gap.primal;
-        let distance = (gap.primal - gap.dual).max(0.0) + slack;
-        // Cuts the negative rows for the least bias, the positive ones for the most.
-        let search = |cut: usize, towards: f64| {
-            let bound = |tilt: f64| {
-                let mut cut_factors = factors;
-                cut_factors[cut] *= 1.0 - tilt;
-                let psi = whole[1 - cut] + side(cut == 0, cut_factors[cut]);
-                psi - objective.penalty.conjugate(&sides.sum(cut_factors), objective.intercept)
-            };
-            let mut best: Option<(f64, f64, f64)> = None;
-            let mut tilt = gap.relative().sqrt().clamp(1e-6, 0.1);
-            for _ in 0..3 {
-                let bound = bound(tilt);
-                let excess = (gap.primal - bound + slack) / (mass * tilt) - towards;
-                if best.is_none_or(|(_, _, least)| excess < least) {
-                    best = Some((tilt, bound, excess));
-                }
-                let bend = (excess - distance / (mass * tilt)) / tilt;
-                let next = (distance / (mass * bend)).sqrt().clamp(1e-9, 1.0);
-                if !next.is_finite() || (next / tilt - 1.0).abs() < 0.1 {
-                    break;
-                }
-                tilt = next;
+/// The shares by which to cut the negative rows and the positive ones, so that the best bias is bounded
+/// closely, near the bias of the plane that the gap belongs to.
+pub fn cuts(
+    objective: &Objective,
+    alpha: &[f64],
+    sides: &Sides,
+    gap: Gap,
+    bias: f64,
+) -> Option<[f64; 2]> {
+    let factors = sides.balance(objective);
+    let mass = sides.positive.bias * factors[0];
+    if !(mass > 0.0 && mass.is_finite() && objective.penalty.l2 > 0.0) {
+        return None;
+    }
+    let side = |positive: bool, factor: f64| objective.side_psi(alpha, positive, factor);
+    let whole = [side(true, factors[0]), side(false, factors[1])];
+    // Rounding is going to widen what is claimed by about so much.
+    let slack = 3e-13 * gap.primal;
+    let distance = (gap.primal - gap.dual).max(0.0) + slack;
+    // Cuts the negative rows for the least bias, the positive ones for the most.
+    let search = |cut: usize, towards: f64| {
+        let bound = |tilt: f64| {
+            let mut cut_factors = factors;
+            cut_factors[cut] *= 1.0 - tilt;
+            let psi = whole[1 - cut] + side(cut == 0, cut_factors[cut]);
+            psi - objective.penalty.conjugate(&sides.sum(cut_factors), objective.intercept)
+        };
+        let mut best: Option<(f64, f64)> = None;
+        let mut tilt = gap.relative().sqrt().clamp(1e-6, 0.1);
+        for _ in 0..3 {
+            let bound = bound(tilt);
+            let excess = (gap.primal - bound + slack) / (mass * tilt) - towards;
+            if best.is_none_or(|(_, least)| excess < least) {
+                best = Some((tilt, excess));
             }
-            best.filter(|(_, _, excess)| excess.is_finite()).map(|(tilt, bound, _)| (tilt, bound))
-        };
-        let (least, most) = (search(1, -bias)?, search(0, bias)?);
-        Some(InterceptBounds { tilt: [least.0, most.0], bound: [least.1, most.1], mass })
-    }
-
-    /// The interval that follows from a primal value, `slack` taken off for the rounding of the sums.
-    pub fn interval(&self, primal: f64, slack: f64) -> BiasInterval {
-        let reach = |k: usize| {
-            let reach = (primal - (self.bound[k] - slack)) / (self.mass * self.tilt[k]);
-            reach + 1e-12 * reach.abs()
-        };
-        BiasInterval::new(-reach(0), reach(1), self.tilt)
-    }
+            let bend = (excess - distance / (mass * tilt)) / tilt;
+            let next = (distance / (mass * bend)).sqrt().clamp(1e-9, 1.0);
+            if !next.is_finite() || (next / tilt - 1.0).abs() < 0.1 {
+                break;
+            }
+            tilt = next;
+        }
+        best.filter(|(_, excess)| excess.is_finite()).map(|(tilt, _)| tilt)
+    };
+    Some([search(1, -bias)?, search(0, bias)?])
 }
 
 impl Objective {

@@ -25,6 +25,7 @@
 //! Reference: Boyd, Vandenberghe, Convex Optimization, 5.
 
 pub mod box_constraints;
+pub mod correction;
 pub mod evaluate;
 pub mod intercept;
 
@@ -36,6 +37,7 @@ use evaluate::{Evaluate, Evaluated, Kept};
 use linsep_data::Dataset;
 use linsep_data::matrix::{CodeRows, LayoutKey, Store, with_rows};
 use linsep_data::parallel::parallel_map;
+use linsep_proof::WeightLimit;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -83,6 +85,17 @@ impl Penalty {
     pub fn limits(&self, column: usize) -> (f64, f64) {
         let free = (f64::NEG_INFINITY, f64::INFINITY);
         self.limits.as_ref().map_or(free, |limits| limits.of(column))
+    }
+
+    /// The limits as they are claimed.
+    pub fn claimed_limits(&self, width: usize) -> Vec<WeightLimit> {
+        let columns = if self.limits.is_some() { width } else { 0 };
+        let finite = |x: f64| x.is_finite().then_some(x);
+        (0..columns)
+            .map(|j| (j as u32, self.limits(j)))
+            .map(|(j, (least, most))| WeightLimit::new(j, finite(least), finite(most)))
+            .filter(|limit| limit.least.is_some() || limit.most.is_some())
+            .collect()
     }
 
     /// By how much g of a column is beyond what bounds it where l2 = 0.
@@ -219,13 +232,20 @@ pub struct Gap {
 impl Gap {
     pub const NONE: Gap = Gap { primal: f64::INFINITY, dual: f64::NEG_INFINITY };
 
-    /// (P − D)/P.
+    /// (P − D)/D: how far P is above the optimum at most.
     pub fn relative(&self) -> f64 {
         match self.primal - self.dual {
             gap if gap <= 0.0 => 0.0,
-            gap if self.primal > 0.0 => gap / self.primal,
+            gap if self.dual > 0.0 => gap / self.dual,
             _ => f64::INFINITY,
         }
+    }
+
+    /// Whether the gap is so small that the checker will measure no more than `wanted`: its sums are
+    /// rounded outward.
+    pub fn reaches(&self, wanted: f64) -> bool {
+        const ROOM: f64 = 0.99;
+        self.relative() <= ROOM * wanted
     }
 
     /// The objective and the relative gap, as far as they were measured.

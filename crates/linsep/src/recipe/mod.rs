@@ -23,6 +23,7 @@ use linsep_data::error::{Error, Result};
 use std::collections::BTreeMap;
 
 mod abilities;
+mod binding;
 mod building;
 mod groups;
 mod optimisers;

@@ -112,7 +112,7 @@ pub(super) const GAP: Parameter = Parameter {
     value: "G",
     default: "0.001",
     words: &[],
-    help: "End when the objective is proved to be within this share of the best of all",
+    help: "End when the objective is proved to be at most this share above the optimum",
 };
 pub(super) const PENALTY: Parameter = Parameter {
     name: "penalty",

@@ -93,11 +93,56 @@ macro_rules! training_lacks {
     ($($name:ident),+ $(,)?) => { $($crate::training_ability!($name, _this => None);)+ };
 }
 
-/// Inside `impl Training` of a wrapper: these abilities are those of the run inside, in this field.
+/// Inside `impl Training` of a wrapper: these methods and abilities are those of the run inside, in this
+/// field.
 #[macro_export]
 macro_rules! training_forwards {
     ($field:ident: $($name:ident),+ $(,)?) => {
-        $($crate::training_ability!($name, this => this.$field.$name());)+
+        $($crate::training_forward!($name, $field);)+
+    };
+}
+
+/// One method of the run inside.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! training_forward {
+    (advance, $field:ident) => {
+        fn advance(&mut self, budget: $crate::run::Budget) -> $crate::run::Status {
+            self.$field.advance(budget)
+        }
+    };
+    (epoch_rows, $field:ident) => {
+        fn epoch_rows(&self) -> u64 {
+            self.$field.epoch_rows()
+        }
+    };
+    (progress, $field:ident) => {
+        fn progress(&self) -> $crate::run::Progress {
+            self.$field.progress()
+        }
+    };
+    (model, $field:ident) => {
+        fn model(&self) -> $crate::model::LinearModel {
+            self.$field.model()
+        }
+    };
+    (remarks, $field:ident) => {
+        fn remarks(&self) -> ::std::vec::Vec<$crate::run::Remark> {
+            self.$field.remarks()
+        }
+    };
+    (save, $field:ident) => {
+        fn save(&self) -> $crate::run::State {
+            self.$field.save()
+        }
+    };
+    (restore, $field:ident) => {
+        fn restore(&mut self, state: &$crate::run::State) -> $crate::Result<()> {
+            self.$field.restore(state)
+        }
+    };
+    ($ability:ident, $field:ident) => {
+        $crate::training_ability!($ability, this => this.$field.$ability());
     };
 }
 

@@ -9,11 +9,13 @@ pub mod ability;
 pub(crate) mod epochs;
 pub mod reduction;
 mod remark;
+mod solves;
 mod state;
 pub mod update;
 
 pub use linsep_proof::{Certificate, Claim};
 pub use remark::{Datum, Remark};
+pub use solves::Solves;
 #[doc(hidden)]
 pub use state::SavedPlane;
 pub use state::State;
@@ -22,6 +24,7 @@ use crate::density::Density;
 use crate::model::LinearModel;
 use ability::{BoundsMargin, BoundsObjective, CarriesOn, Generates, Seeks, Traces, WarmStarts};
 use linsep_data::Dataset;
+use linsep_data::cancel;
 use linsep_data::error::{Error, Result};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -33,16 +36,35 @@ pub trait Learner: Send + Sync {
 
     /// Runs to the end.
     fn fit(&self, task: &Task, limits: &Limits, watch: &mut dyn Observer) -> Result<Fit> {
-        let mut training = self.start(task)?;
-        let stop = drive(training.as_mut(), limits, watch);
-        Fit::of(training.as_ref(), task, stop)
+        run_to_end(self.start(task)?, task, limits, watch)
     }
+
+    /// What the planes of a run solve, as its claims state it. Who says nothing here makes no claim
+    /// `optimal`, `stationary` or `counts`.
+    fn solves(&self, _: &Task) -> Result<Solves> {
+        Ok(Solves::Nothing)
+    }
+}
+
+fn run_to_end(
+    mut training: Box<dyn Training>,
+    task: &Task,
+    limits: &Limits,
+    watch: &mut dyn Observer,
+) -> Result<Fit> {
+    let stop = drive(training.as_mut(), limits, watch);
+    Fit::of(training.as_ref(), task, stop)
 }
 
 /// A way to learn one plane: the given class against all others.
 pub trait BinaryLearner: Send + Sync {
     /// Starts a run that separates `positive` from the other classes.
     fn start_binary(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>>;
+
+    /// What the plane of a run solves, see [`Learner::solves`].
+    fn solves_binary(&self, _: &Task) -> Result<Solves> {
+        Ok(Solves::Nothing)
+    }
 }
 
 /// Data to learn from: all rows or some of them.
@@ -338,7 +360,9 @@ impl Fit {
         }
         let certificate = match task.data.unprovable() {
             Some(reason) => Certificate::unproved(reason),
-            None => training.certificate(),
+            None => cancel::catch(|| training.certificate()).unwrap_or_else(|| {
+                Certificate::unproved("the run was stopped before there was a proof")
+            }),
         };
         Ok(Fit {
             model: training.model(),

@@ -21,7 +21,8 @@ use crate::model::{Ballot, LinearModel, Link, Plane, Rule};
 use crate::run::ability::{BoundsObjective, CarriesOn, Seeks, Traces, WarmStarts};
 use crate::run::update::{Beginning, Update};
 use crate::run::{
-    BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
+    BinaryLearner, Budget, Certificate, Learner, Progress, Remark, Solves, State, Status, Task,
+    Training,
 };
 use linsep_data::error::{Error, Result};
 use linsep_data::parallel::parallel_map;
@@ -46,6 +47,10 @@ use std::sync::{Arc, Mutex};
 pub struct OneVsRest<L>(pub L);
 
 impl<L: BinaryLearner> Learner for OneVsRest<L> {
+    fn solves(&self, task: &Task) -> Result<Solves> {
+        self.0.solves_binary(task)
+    }
+
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
         against_the_rest(&self.0, task, Rule::Rest)
     }
@@ -55,6 +60,10 @@ impl<L: BinaryLearner> Learner for OneVsRest<L> {
 pub struct OneVsRestLast<L>(pub L);
 
 impl<L: BinaryLearner> Learner for OneVsRestLast<L> {
+    fn solves(&self, task: &Task) -> Result<Solves> {
+        self.0.solves_binary(task)
+    }
+
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
         against_the_rest(&self.0, task, Rule::RestLast)
     }
@@ -81,33 +90,41 @@ pub struct OneVsOne<L>(pub L);
 const MOST_CLASSES: usize = 256;
 
 impl<L: BinaryLearner> Learner for OneVsOne<L> {
+    fn solves(&self, task: &Task) -> Result<Solves> {
+        self.0.solves_binary(task)
+    }
+
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
-        let classes = task.data.n_classes();
-        if classes <= 2 {
-            return against_the_rest(&self.0, task, Rule::Rest);
-        }
-        if classes > MOST_CLASSES {
-            let planes = Rule::Vote.n_scores(classes);
-            return Err(Error::usage(format!(
-                "one-versus-one of {classes} classes would need {planes} planes; it takes at most \
-                 {MOST_CLASSES} classes, `multiclass=ovr` takes more"
-            )));
-        }
-        let by_class = rows_by_class(task)?;
-        let children: Result<Vec<Box<dyn Training>>> = duels(classes)
-            .map(|(i, j)| {
-                let rows = Some(merged(&by_class[i], &by_class[j]));
-                let run = self.0.start_binary(&Task { rows, ..task.clone() }, j as u32)?;
-                let task = task.clone();
-                Ok(Box::new(Duel { run, task, pair: (i, j) }) as Box<dyn Training>)
-            })
-            .collect();
-        Ok(Box::new(Many::new(children?, Rule::Vote, task.threads)))
+        each_against_each(&self.0, task)
     }
 }
 
+fn each_against_each(learner: &dyn BinaryLearner, task: &Task) -> Result<Box<dyn Training>> {
+    let classes = task.data.n_classes();
+    if classes <= 2 {
+        return against_the_rest(learner, task, Rule::Rest);
+    }
+    if classes > MOST_CLASSES {
+        let planes = Rule::Vote.n_scores(classes);
+        return Err(Error::usage(format!(
+            "one-versus-one of {classes} classes would need {planes} planes; it takes at most \
+             {MOST_CLASSES} classes, `multiclass=ovr` takes more"
+        )));
+    }
+    let by_class = rows_by_class(task)?;
+    let children: Result<Vec<Box<dyn Training>>> = duels(classes)
+        .map(|(i, j)| {
+            let rows = Some(merged(&by_class[i], &by_class[j]));
+            let run = learner.start_binary(&Task { rows, ..task.clone() }, j as u32)?;
+            let task = task.clone();
+            Ok(Box::new(Duel { run, task, pair: (i, j) }) as Box<dyn Training>)
+        })
+        .collect();
+    Ok(Box::new(Many::new(children?, Rule::Vote, task.threads)))
+}
+
 fn against_the_rest(
-    learner: &impl BinaryLearner,
+    learner: &dyn BinaryLearner,
     task: &Task,
     rule: Rule,
 ) -> Result<Box<dyn Training>> {
@@ -156,22 +173,6 @@ impl Duel {
 }
 
 impl Training for Duel {
-    fn advance(&mut self, budget: Budget) -> Status {
-        self.run.advance(budget)
-    }
-
-    fn epoch_rows(&self) -> u64 {
-        self.run.epoch_rows()
-    }
-
-    fn progress(&self) -> Progress {
-        self.run.progress()
-    }
-
-    fn model(&self) -> LinearModel {
-        self.run.model()
-    }
-
     /// The run takes its class to stand against all others, as it does on its rows. What it proved of
     /// them is claimed of the pair and checked on all rows of both classes.
     fn certificate(&self) -> Certificate {
@@ -216,19 +217,8 @@ impl Training for Duel {
         Certificate::new(claims)
     }
 
-    fn remarks(&self) -> Vec<Remark> {
-        self.run.remarks()
-    }
-
-    fn save(&self) -> State {
-        self.run.save()
-    }
-
-    fn restore(&mut self, state: &State) -> Result<()> {
-        self.run.restore(state)
-    }
-
     crate::training_has!(seeks);
+    crate::training_forwards!(run: advance, epoch_rows, progress, model, remarks, save, restore);
     crate::training_forwards!(run: carries_on, warm_starts, bounds_margin);
     // A trace and a bound of the objective speak of one class against all others.
     crate::training_lacks!(traces, bounds_objective, generates);

@@ -42,13 +42,7 @@ impl State {
 
     #[doc(hidden)]
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T> {
-        // The parser's backticks mark fields of the state, not parameters.
-        let refuse = |e: String| {
-            let words = e.replace('`', "\"");
-            Error::usage(format!("the saved state does not belong to this run: {words}"))
-        };
-        let value = self.value().map_err(refuse)?;
-        T::deserialize(value).map_err(|e| refuse(e.to_string()))
+        T::deserialize(self.value().map_err(refused)?).map_err(|e| refused(e.to_string()))
     }
 
     /// The bytes to keep beside these planes: a list that is the weights of one is left out.
@@ -76,6 +70,12 @@ impl State {
             false => serde_json::from_slice(&self.0).map_err(|e| e.to_string()),
         }
     }
+}
+
+fn refused(words: String) -> Error {
+    // The parser's backticks mark fields of the state, not parameters.
+    let words = words.replace('`', "\"");
+    Error::usage(format!("the saved state does not belong to this run: {words}"))
 }
 
 /// A state inside another one is a part of its JSON.

@@ -9,3 +9,40 @@ pub mod runs;
 pub mod stream;
 pub mod support;
 pub mod validate;
+
+use crate::run::{Fit, Learner, Limits, Observer, Stop, Task, Training};
+use linsep_data::error::{Error, Result};
+use linsep_data::split::Split;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Ends a run when a question is answered with true; it is asked between slices of work.
+struct Until<'a>(&'a (dyn Fn() -> bool + Sync));
+
+impl Observer for Until<'_> {
+    fn on_step(&mut self, _: &dyn Training) -> ControlFlow<Stop> {
+        match (self.0)() {
+            true => ControlFlow::Break(Stop::Interrupted),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// Runs to the end; one that `stop` has ended is an error.
+fn fit_until(
+    learner: &dyn Learner,
+    task: &Task,
+    limits: &Limits,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Fit> {
+    let fit = learner.fit(task, limits, &mut Until(stop))?;
+    match fit.stop {
+        Stop::Interrupted => Err(Error::Interrupted),
+        _ => Ok(fit),
+    }
+}
+
+/// The training rows of a split, for one thread.
+fn training_part(task: &Task, split: &Split) -> Task {
+    Task { rows: Some(Arc::from(&split.train[..])), threads: 1, ..task.clone() }
+}

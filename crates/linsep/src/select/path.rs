@@ -9,12 +9,11 @@
 //! Reference: Hastie, Tibshirani, Friedman, The Elements of Statistical Learning, 7.10; Chu, Ho, Tsai,
 //! Lin, Warm start for parameter selection of linear classifiers, 2015.
 
+use super::{Until, training_part};
 use crate::run::{Learner, Limits, Stop, Task, Training, drive};
 use linsep_data::error::{Error, Result};
 use linsep_data::parallel::parallel_map;
 use linsep_data::split::Split;
-use std::ops::ControlFlow;
-use std::sync::Arc;
 
 /// What came of one C on all folds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,11 +45,7 @@ pub fn cost_path(
 ) -> Result<Vec<PathPoint>> {
     let fold = |k: usize| -> Result<Vec<(u64, bool)>> {
         let split = &splits[k];
-        let part = Task { rows: Some(Arc::from(&split.train[..])), threads: 1, ..task.clone() };
-        let mut watch = |_: &dyn Training| match stop() {
-            true => ControlFlow::Break(Stop::Interrupted),
-            false => ControlFlow::Continue(()),
-        };
+        let part = training_part(task, split);
         let mut before: Option<(Box<dyn Training>, f64)> = None;
         let mut found = Vec::new();
         for c in costs() {
@@ -61,7 +56,7 @@ pub fn cost_path(
                     run.warm_start(&before.save(), c / last);
                 }
             }
-            let end = drive(run.as_mut(), limits, &mut watch);
+            let end = drive(run.as_mut(), limits, &mut Until(stop));
             if end == Stop::Interrupted {
                 return Err(Error::Interrupted);
             }

@@ -19,13 +19,12 @@
 //! References: Platt, Probabilistic outputs for support vector machines, 1999; Lin, Lin, Weng, A note on
 //! Platt's probabilistic outputs, 2007.
 
+use super::{fit_until, training_part};
 use crate::model::{Link, Rule, Sigmoid};
-use crate::run::{Learner, Limits, Stop, Task, Training};
+use crate::run::{Learner, Limits, Task};
 use linsep_data::error::{Error, Result};
 use linsep_data::parallel::parallel_map;
 use linsep_data::split::Split;
-use std::ops::ControlFlow;
-use std::sync::Arc;
 
 /// The link of the scores of rows held out: of the one machine of two classes, or of the machines of K
 /// classes that each stand against the rest.
@@ -38,15 +37,7 @@ pub fn calibrate(
 ) -> Result<Link> {
     let fold = |k: usize| -> Result<Vec<HeldOut>> {
         let split = &splits[k];
-        let part = Task { rows: Some(Arc::from(&split.train[..])), threads: 1, ..task.clone() };
-        let mut watch = |_: &dyn Training| match stop() {
-            true => ControlFlow::Break(Stop::Interrupted),
-            false => ControlFlow::Continue(()),
-        };
-        let fit = learner.fit(&part, limits, &mut watch)?;
-        if fit.stop == Stop::Interrupted {
-            return Err(Error::Interrupted);
-        }
+        let fit = fit_until(learner, &training_part(task, split), limits, stop)?;
         if !matches!(fit.model.rule, Rule::Sign | Rule::Rest) {
             return Err(Error::usage(NEEDS_MACHINES));
         }

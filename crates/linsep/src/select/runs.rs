@@ -9,12 +9,12 @@
 //! sees. The margin of a model is its smallest distance y(w·x + b)/|w| of a row, below 0 where a row is
 //! wrong; with several planes that to the nearest pair boundary, (s_c − s_k)/|w_c − w_k|.
 
+use super::fit_until;
 use crate::model::{LinearModel, Rule, Scorer};
-use crate::run::{Fit, Learner, Limits, Stop, Task, Training};
-use linsep_data::error::{Error, Result};
+use crate::run::{Fit, Learner, Limits, Task};
+use linsep_data::error::Result;
 use linsep_data::parallel::parallel_map;
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 
 /// Runs learners side by side, each to its end; results in order, whatever the number of threads.
 /// `stop` is asked between slices of work and ends everything when it says true.
@@ -25,16 +25,8 @@ pub fn repeat(
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Vec<Fit>> {
     let one = |k: usize| -> Result<Fit> {
-        let mut watch = |_: &dyn Training| match stop() {
-            true => ControlFlow::Break(Stop::Interrupted),
-            false => ControlFlow::Continue(()),
-        };
         let task = Task { threads: 1, ..task.clone() };
-        let fit = learners[k].fit(&task, limits, &mut watch)?;
-        match fit.stop {
-            Stop::Interrupted => Err(Error::Interrupted),
-            _ => Ok(fit),
-        }
+        fit_until(learners[k].as_ref(), &task, limits, stop)
     };
     parallel_map(learners.len(), task.threads, one).into_iter().collect()
 }

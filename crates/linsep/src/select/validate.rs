@@ -1,13 +1,12 @@
 //! Cross-validation: the same learner on every split of one shared copy of the data.
 
+use super::{fit_until, training_part};
 use crate::metrics::CrossValidation;
-use crate::run::{Learner, Limits, Stop, Task, Training};
+use crate::run::{Learner, Limits, Task};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
 use linsep_data::parallel::parallel_map;
 use linsep_data::split::Split;
-use std::ops::ControlFlow;
-use std::sync::Arc;
 
 /// Learns from the training rows of each split and counts errors on its test rows. Splits run side
 /// by side; `stop` is asked between slices of work and ends everything when it says true.
@@ -36,15 +35,7 @@ pub fn held_out(
             return Err(Error::Interrupted);
         }
         let split = &splits[k];
-        let part = Task { rows: Some(Arc::from(&split.train[..])), threads: 1, ..task.clone() };
-        let mut watch = |_: &dyn Training| match stop() {
-            true => ControlFlow::Break(Stop::Interrupted),
-            false => ControlFlow::Continue(()),
-        };
-        let fit = learner.fit(&part, limits, &mut watch)?;
-        if fit.stop == Stop::Interrupted {
-            return Err(Error::Interrupted);
-        }
+        let fit = fit_until(learner, &training_part(task, split), limits, stop)?;
         Ok(fit.model.predict_rows(&task.data, &split.test))
     };
     parallel_map(splits.len(), task.threads, run).into_iter().collect()

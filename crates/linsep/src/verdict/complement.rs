@@ -3,6 +3,7 @@
 use super::lift::{eliminate, null_vectors};
 use super::proposal::gcd;
 use dashu_int::IBig;
+use linsep_data::cancel;
 
 /// Whole vectors, linearly independent, that span the complement of the given independent rows, one for
 /// each coordinate that elimination leaves over. p-adic lifting solves for them, with one inverse for all;
@@ -40,6 +41,7 @@ fn by_elimination(rows: &[Vec<IBig>], width: usize) -> Vec<Vec<IBig>> {
         let pivot_row = matrix[rank].clone();
         let p = &pivot_row[column];
         for (r, row) in matrix.iter_mut().enumerate().filter(|(r, _)| *r != rank) {
+            cancel::check();
             let factor = row[column].clone();
             debug_assert!(r != rank);
             for (x, y) in row.iter_mut().zip(&pivot_row) {

@@ -9,6 +9,7 @@
 //! sound.
 
 use dashu_int::{IBig, UBig};
+use linsep_data::cancel;
 
 /// 2^61 − 1.
 const P: u64 = (1 << 61) - 1;
@@ -42,6 +43,7 @@ pub(crate) fn eliminate(rows: &[Vec<IBig>]) -> Vec<(usize, usize)> {
     let mut used = vec![false; width];
     let mut pivots = Vec::new();
     for vector in 0..matrix.len() {
+        cancel::check();
         let Some(at) = (0..width).find(|&j| !used[j] && matrix[vector][j] != 0) else { continue };
         used[at] = true;
         pivots.push((vector, at));
@@ -159,6 +161,7 @@ impl<'a> System<'a> {
         loop {
             let steps = target.min(most);
             while lift.steps < steps {
+                cancel::check();
                 lift.step();
             }
             if let Some((numerators, denominator)) = lift.rational()
@@ -276,6 +279,7 @@ fn invert(b: &[Vec<&IBig>]) -> Option<Vec<Vec<u64>>> {
         })
         .collect();
     for column in 0..n {
+        cancel::check();
         let pivot = (column..n).find(|&r| matrix[r][column] != 0)?;
         matrix.swap(column, pivot);
         let inverse = power(matrix[column][column], P - 2);

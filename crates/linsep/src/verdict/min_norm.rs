@@ -121,6 +121,7 @@ impl MinNorm {
         let mut best = f64::INFINITY;
         let mut stalled = 0;
         for _ in 0..steps {
+            linsep_data::cancel::check();
             let square = self.square();
             // Rounding can make the length creep or rise; a few such steps are enough.
             stalled = if square < best * (1.0 - 1e-12) { 0 } else { stalled + 1 };
@@ -163,6 +164,7 @@ impl MinNorm {
     /// Minor steps: until the affine minimiser lies inside.
     fn shrink_to_corral(&mut self) {
         loop {
+            linsep_data::cancel::check();
             let affine = self.affine_minimiser();
             if affine.iter().all(|&a| a > ZERO) {
                 self.lambda = affine;

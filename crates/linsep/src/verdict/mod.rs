@@ -57,6 +57,7 @@ pub use crate::claim::planes::problem_of;
 pub use crate::claim::separating::separable;
 use dashu_int::IBig;
 use linsep_data::Dataset;
+use linsep_data::cancel;
 use linsep_data::error::{Code, Error, Place, Result};
 use linsep_proof::{Certificate, Claim, Question, ReadingField, Scheme, Weighted, check_claim};
 use search::{Answer, Effort, Search};
@@ -122,6 +123,27 @@ pub struct Decision {
     pub exact_decisions: u64,
     /// Seconds in the checker, by the judge's clock.
     pub proving: f64,
+}
+
+impl Decision {
+    /// A question whose search was given up in the middle.
+    fn given_up(problem: Option<Question>) -> Decision {
+        Decision {
+            problem,
+            verdict: Verdict::Undecided,
+            claim: Claim::Unproved { reason: Limit::Stopped.words().to_owned() },
+            refutation: Vec::new(),
+            blend: Vec::new(),
+            escape: None,
+            face: Vec::new(),
+            stacked: None,
+            limit: Some(Limit::Stopped),
+            cycle: None,
+            passes: 0,
+            exact_decisions: 0,
+            proving: 0.0,
+        }
+    }
 }
 
 /// How two-class questions are decided.
@@ -296,11 +318,16 @@ impl Judge {
     /// on pairs of classes that are known already; one that is not separable settles the question.
     pub fn joint(&self, pairs: &[Decision], stop: &dyn Fn() -> bool) -> Result<Decision> {
         self.provable()?;
-        Ok(joint::decide(self, pairs, stop))
+        let decision = cancel::catch(|| joint::decide(self, pairs, stop));
+        Ok(decision.unwrap_or_else(|| Decision::given_up(None)))
     }
 
     /// What is proved of the largest margin of a plane of unit length (w, b): one more pass.
     pub fn margin(&self, decision: &Decision) -> Interval {
+        cancel::catch(|| self.bounded_margin(decision)).unwrap_or_default()
+    }
+
+    fn bounded_margin(&self, decision: &Decision) -> Interval {
         let Some(problem) = &decision.problem else { return Interval::default() };
         let view = Signed::new(Arc::clone(&self.data), problem.clone(), self.bias);
         match decision.verdict {
@@ -318,7 +345,7 @@ impl Judge {
     /// What the answer means for a logistic fit without a penalty: whether one exists, and if not,
     /// what nothing bounds. `None` where the kind of the rows is not known.
     pub fn logistic(&self, decision: &Decision) -> Option<Logistic> {
-        logistic::meaning(self, decision)
+        cancel::catch(|| logistic::meaning(self, decision)).flatten()
     }
 
     /// What becomes of each coefficient of a logistic fit without a penalty, with a proof for each. `None`
@@ -352,13 +379,13 @@ impl Judge {
     /// The point that the hulls of both sides share, where a witness proves that they do: (column,
     /// exact value as a decimal or a fraction) of the coordinates that are not 0.
     pub fn common_point(&self, decision: &Decision) -> Option<Vec<(u32, String)>> {
-        meeting::point(self, decision)
+        cancel::catch(|| meeting::point(self, decision)).flatten()
     }
 
     /// The rank of the rows (1, x) of a question, exact or not at all; `None` for all classes at once
     /// and for data that is too large.
     pub fn rank(&self, decision: &Decision, stop: &dyn Fn() -> bool) -> Option<Rank> {
-        rank::of(self, decision, stop)
+        cancel::catch(|| rank::of(self, decision, stop)).flatten()
     }
 
     /// How exact arithmetic understands the data.
@@ -390,6 +417,11 @@ impl Judge {
     }
 
     fn decide(&self, problem: Question, stop: &dyn Fn() -> bool) -> Result<Decision> {
+        let decision = cancel::catch(|| self.search(problem.clone(), stop));
+        decision.unwrap_or_else(|| Ok(Decision::given_up(Some(problem))))
+    }
+
+    fn search(&self, problem: Question, stop: &dyn Fn() -> bool) -> Result<Decision> {
         let view = Signed::new(Arc::clone(&self.data), problem.clone(), self.bias);
         if !view.signs.contains(&1) || !view.signs.contains(&-1) {
             let words = "one side of the question has no rows with a weight above 0";
@@ -417,7 +449,14 @@ impl Judge {
                 match self.kind {
                     true if seen_at_once => (Verdict::Overlapping, claim),
                     true => {
-                        let refined = kind::refine(view, self.reading(), &effort, claim);
+                        let kept = claim.clone();
+                        let refine = || kind::refine(view, self.reading(), &effort, claim);
+                        let Some(refined) = cancel::catch(refine) else {
+                            // What is proved stays proved where the rest is given up.
+                            let (verdict, claim, limit) = (Verdict::Inseparable, kept, None);
+                            let open = Decision::given_up(Some(problem));
+                            return Ok(Decision { verdict, claim, refutation, limit, ..open });
+                        };
                         work.visits += refined.work.visits;
                         work.exact += refined.work.exact;
                         work.proving += refined.work.proving;

@@ -3,6 +3,7 @@
 
 use dashu_int::{IBig, UBig};
 use linsep_data::Dataset;
+use linsep_data::cancel;
 use linsep_data::matrix::{Row, Rows, with_rows};
 use linsep_data::parallel::parallel_map;
 use linsep_proof::{Claim, Question, ReadingField, check_claim};
@@ -115,6 +116,7 @@ impl Signed {
 
     /// Calls `each` with the non-zero features of the k-th row, without its sign.
     pub(crate) fn for_each(&self, k: usize, scratch: &mut Vec<f64>, each: impl FnMut(u32, f64)) {
+        cancel::check();
         let row = self.rows[k] as usize;
         with_rows!(self.data.store(), rows => rows.row(row, scratch).for_each(each));
     }
@@ -127,6 +129,7 @@ impl Signed {
         scratch: &mut Vec<f64>,
         mut each: impl FnMut(u32, Exact),
     ) {
+        cancel::check();
         let row = self.rows[k] as usize;
         let raw = self.data.raw_store();
         let Some(basis) = &self.data.input().basis else {

@@ -7,6 +7,7 @@
 //! artificial variables is not 0, the dual solution y has z·y ≤ 0 − y₀ < 0 for every row, and w = −y.
 
 use dashu_int::IBig;
+use linsep_data::cancel;
 
 /// What the rows allow.
 #[derive(Debug)]
@@ -90,6 +91,7 @@ impl Tableau {
         let pivot_row = self.cells[row].clone();
         let pivot = &pivot_row[column];
         for (i, cells) in self.cells.iter_mut().enumerate() {
+            cancel::check();
             if i == row {
                 continue;
             }

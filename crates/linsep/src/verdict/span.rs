@@ -7,6 +7,7 @@
 use super::min_norm::MinNorm;
 use super::search::{Effort, EffortSpent};
 use super::signed::Signed;
+use linsep_data::cancel;
 use linsep_kernels::dot_f64 as dot;
 
 /// The span, in coordinates scaled to about 1.
@@ -236,6 +237,7 @@ impl Complement {
         let mut all = span.basis.clone();
         let kept = span.kept.iter().filter(|kept| **kept).count();
         for j in (0..width).filter(|&j| span.kept[j]) {
+            cancel::check();
             if all.len() == kept {
                 break;
             }

@@ -531,7 +531,7 @@ fn claims_that_refer_to_what_they_are_not_about_are_refused() {
         ("a plane that is not there", "\"plane\":0", "\"plane\":3"),
         ("a negative number", "\"plane\":0", "\"plane\":-1"),
         ("all planes", "\"plane\":0", "\"planes\":\"model\""),
-        ("no plane", "\"plane\":0,", ""),
+        ("no plane", ",\"plane\":0", ""),
         ("an empty plane", "\"plane\":0", "\"plane\":{}"),
         ("both", "\"plane\":0", "\"plane\":0,\"planes\":\"model\""),
         ("twice", "\"plane\":0", "\"plane\":0,\"plane\":0"),

@@ -315,7 +315,7 @@ fn numbers_that_say_too_much_are_refused() {
         let looser = case.with(|claimed| {
             claimed.primal *= 1.25;
             claimed.bound *= 0.5;
-            claimed.gap = 1.0;
+            claimed.gap = 100.0;
             claimed.radius = claimed.radius.map(|_| 1e9);
         });
         assert!(case.holds(&looser, &case.trial), "{}", case.words);
@@ -493,7 +493,7 @@ fn many_rows_are_judged_alike_by_any_number_of_threads() {
         // Words that tell what was shown tell every digit of it.
         let mut false_one = claim.clone();
         let mut poor_one = claim.clone();
-        for (claim, primal, bound) in [(&mut false_one, 1e-3, -1e9), (&mut poor_one, 1e9, 1e8)] {
+        for (claim, primal, bound) in [(&mut false_one, 1e-3, 1e-9), (&mut poor_one, 1e9, 1e8)] {
             let Claim::Optimal { optimality, .. } = claim else { panic!("another claim") };
             (optimality.primal, optimality.bound) = (primal, bound);
             (optimality.gap, optimality.radius) = (1e99, Some(1e99));
@@ -550,11 +550,11 @@ proptest! {
             claimed.dual = dual;
             claimed.bound = best * (1.0 + 1e-9);
             claimed.primal = 1e9;
-            claimed.gap = 1.0;
+            claimed.gap = 1e99;
             claimed.radius = claimed.radius.map(|_| 1e9);
         });
         prop_assert!(!case.holds(&claim, &case.trial), "{}", case.words);
-        let true_one = case.with(|claimed| (claimed.bound, claimed.gap) = (-1e9, 1e99));
+        let true_one = case.with(|claimed| (claimed.bound, claimed.gap) = (1e-12, 1e99));
         let true_one = Case { claim: true_one, ..case };
         let loose = true_one.with(|claimed| claimed.radius = claimed.radius.map(|_| 1e99));
         prop_assert!(true_one.holds(&loose, &true_one.trial), "{}", true_one.words);

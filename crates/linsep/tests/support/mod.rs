@@ -286,9 +286,11 @@ pub(crate) fn epochs(epochs: u64) -> Limits {
 /// Every number of a model, bit for bit, and the votes of its planes.
 /// Whether two certified runs speak of the same best: neither proves that the other cannot be.
 pub(crate) fn same_best(a: &Fit, b: &Fit) -> bool {
-    use linsep::proof::Claim;
+    use linsep::proof::{Claim, VACUOUS};
     let interval = |claim: &Claim| match claim {
         Claim::Optimal { optimality, .. } => Some((optimality.bound, optimality.primal)),
+        // A run that ended far from its optimum knows no more than that the optimum is not negative.
+        Claim::Unproved { reason } if reason.starts_with(VACUOUS) => Some((0.0, f64::INFINITY)),
         _ => None,
     };
     let pairs = a.certificate.claims.iter().zip(&b.certificate.claims);

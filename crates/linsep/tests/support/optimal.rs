@@ -408,7 +408,7 @@ impl<'a> Numbers<'a> {
         let bound = (shown.bound - slack * shown.size).max(-1e300);
         let l2 = self.objective.l2;
         let optimality =
-            Optimality::new(self.objective.clone(), dual, primal, bound, (primal - bound) / primal)
+            Optimality::new(self.objective.clone(), dual, primal, bound, (primal - bound) / bound)
                 .with_radius((l2 > 0.0).then(|| (2.0 * (primal - bound) / l2).sqrt()));
         Claim::Optimal { planes: self.planes_of(w), optimality }
     }

@@ -4,8 +4,9 @@ use super::View;
 use super::export::into_files;
 use crate::context::Context;
 use crate::exit::Failure;
+use crate::files::Output;
 use crate::input;
-use crate::output::{Facts, counted, grouped};
+use crate::output::{Facts, aligned, counted, grouped};
 use clap::ArgMatches;
 use linsep::data::read::Chunk;
 use linsep::{Code, Error, LinearModel, Place, Problem, Result, printable};
@@ -64,7 +65,7 @@ pub(super) fn measure(
     matches: &ArgMatches,
     context: &Context,
 ) -> std::result::Result<Around, Failure> {
-    let path = |name: &str| matches.get_one::<PathBuf>(name);
+    let path = |name: &str| matches.get_one::<Output>(name);
     let exports = [path("distances"), path("reflected")];
     export_flags(view, exports)?;
     let options = input::options(matches, context)?;
@@ -92,14 +93,14 @@ pub(super) fn measure(
     Ok(around)
 }
 
-fn export_flags(view: &View<'_>, [distances, reflected]: [Option<&PathBuf>; 2]) -> Result<()> {
+fn export_flags(view: &View<'_>, [distances, reflected]: [Option<&Output>; 2]) -> Result<()> {
     if reflected.is_some() && view.one.is_none() {
         return Err(Error::usage(
             "--reflected is for two sides: with more than two classes choose one with --class",
         ));
     }
     for path in [distances, reflected].into_iter().flatten() {
-        if path.as_os_str() == "-" {
+        if path.is_stdout() {
             return Err(Error::usage(
                 "the report goes to standard output; give a file for the rows",
             ));
@@ -326,15 +327,7 @@ impl Around {
                 ]
             })
             .collect();
-        let width = |k: usize| cells.iter().map(|c| c[k].chars().count()).max().unwrap_or(0);
-        let widths = [width(0), width(1), width(2)];
-        let lines: Vec<String> = cells
-            .iter()
-            .map(|[a, b, c, d]| {
-                format!("{a:0$}  {b:1$}  {c:2$}  {d}", widths[0], widths[1], widths[2])
-            })
-            .collect();
-        facts.add("closest", lines.join("\n"));
+        facts.add("closest", aligned(&cells, |_| false).join("\n"));
         for path in &self.written {
             facts.add("written", path);
         }

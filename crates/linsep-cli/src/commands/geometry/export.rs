@@ -2,11 +2,11 @@
 
 use super::View;
 use super::around::Placed;
-use linsep::atomic::write_atomic;
+use crate::files::Output;
 use linsep::data::write::{OutputFormat, Packer, quote};
 use linsep::{Error, Result};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Where rows go while they are looked at.
 pub(super) struct Export<'a, 'b> {
@@ -19,7 +19,7 @@ pub(super) struct Export<'a, 'b> {
 
 /// Runs `work` with the files that were asked for; each is written whole or not at all.
 pub(super) fn into_files(
-    [distances, reflected]: [Option<&PathBuf>; 2],
+    [distances, reflected]: [Option<&Output>; 2],
     work: impl FnOnce(Export<'_, '_>) -> Result<()>,
 ) -> Result<()> {
     let delimiters = [delimiter(distances)?, delimiter(reflected)?];
@@ -31,8 +31,8 @@ pub(super) fn into_files(
 }
 
 /// Tables only, by the name of the file.
-fn delimiter(path: Option<&PathBuf>) -> Result<u8> {
-    match path.map(|path| (path, OutputFormat::of_path(path).0)) {
+fn delimiter(path: Option<&Output>) -> Result<u8> {
+    match path.map(|path| (path, OutputFormat::of_path(path.path()).0)) {
         None => Ok(b','),
         Some((_, Some(OutputFormat::Table(delimiter)))) => Ok(delimiter),
         Some((path, _)) => Err(Error::usage(format!(
@@ -43,13 +43,13 @@ fn delimiter(path: Option<&PathBuf>) -> Result<u8> {
 }
 
 fn into_file(
-    path: Option<&PathBuf>,
+    path: Option<&Output>,
     work: impl FnOnce(Option<&mut dyn Write>) -> Result<()>,
 ) -> Result<()> {
     let Some(path) = path else { return work(None) };
     let mut failed = None;
-    let written = write_atomic(path, |out| {
-        let mut out = Packer::new(out, OutputFormat::of_path(path).1)?;
+    let written = path.write(|out| {
+        let mut out = Packer::new(out, OutputFormat::of_path(path.path()).1)?;
         if let Err(error) = work(Some(&mut out)) {
             failed = Some(error);
             return Err(io::Error::other("ended early"));

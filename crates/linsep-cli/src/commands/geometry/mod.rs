@@ -6,6 +6,7 @@ mod export;
 use super::equation;
 use crate::context::Context;
 use crate::exit::Failure;
+use crate::files::Output;
 use crate::input;
 use crate::output::{Facts, counted, print, print_json};
 pub(super) use around::place;
@@ -47,7 +48,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let around = match inputs.is_empty() {
         true => {
             for flag in ["distances", "reflected"] {
-                if matches.get_one::<PathBuf>(flag).is_some() {
+                if matches.get_one::<Output>(flag).is_some() {
                     return Err(
                         Error::usage(format!("--{flag} needs DATA behind the model")).into()
                     );

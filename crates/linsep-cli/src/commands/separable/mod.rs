@@ -11,15 +11,14 @@ use super::margin::{self, Margins};
 use super::{check_width, describe_input, read_data};
 use crate::context::{Context, timed_out};
 use crate::exit::Failure;
+use crate::files::Output;
 use crate::input;
 use crate::output::{Facts, print, print_json};
 use clap::ArgMatches;
-use linsep::atomic::write_atomic;
 use linsep::data::basis::Basis;
 use linsep::proof::{Certificate, CertificateFile, DataIdentity, InputField};
 use linsep::verdict::{Coefficients, Decision, Judge, Method, Removal, Verdict, certificate};
 use linsep::{Error, Result as LinsepResult};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -68,7 +67,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     }
     let verdict = asked.verdict();
     let digest = data.digest(context.threads);
-    if let Some(path) = matches.get_one::<PathBuf>("cert") {
+    if let Some(path) = matches.get_one::<Output>("cert") {
         let decisions: Vec<Decision> =
             asked.all.iter().map(|timed| timed.decision.clone()).collect();
         let mut certificate = certificate(&decisions);
@@ -76,8 +75,13 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         certificate.claims.extend(margins.flat_map(Margins::claims));
         let coefficients = asked.all.iter().filter_map(|timed| timed.coefficients.as_ref());
         certificate.claims.extend(coefficients.map(|found| found.claim.clone()));
+<<<<<<< HEAD
         let file = certificate_file(&judge, certificate, &digest);
         write_atomic(path, |out| out.write_all(file.to_json().as_bytes()))?;
+=======
+        let file = file_of(&judge, certificate, &digest);
+        path.write(|out| out.write_all(file.to_json().as_bytes()))?;
+>>>>>>> main
     }
     if context.json {
         let seconds = [read_seconds, decide_seconds];
@@ -88,11 +92,16 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         if data.input().basis.is_some() {
             facts.add("planes", format!("in {}", data.input().linear_in()));
         }
+<<<<<<< HEAD
         if !what_if.is_nothing() {
             facts.add("what if", what_if.text());
         }
         report::add(&mut facts, &asked, &judge, matches, context);
         if let Some(path) = matches.get_one::<PathBuf>("cert") {
+=======
+        report::add(&mut facts, &asked, &judge, matches.get_flag("witness"), context);
+        if let Some(path) = matches.get_one::<Output>("cert") {
+>>>>>>> main
             facts.add("proof", format!("{} (check it with linsep verify)", path.display()));
         }
         print(&facts.text(context))?;

@@ -4,6 +4,7 @@
 use super::plan::Plan;
 use crate::context::Context;
 use crate::exit::Failure;
+use crate::files::Output;
 use crate::output::note;
 use crate::progress::Watch;
 use crate::units;
@@ -43,9 +44,8 @@ impl Every {
 /// What `--checkpoint-every` and `--checkpoint` ask for.
 pub(super) struct Checkpoints {
     pub(super) every: Option<Every>,
-    pub(super) path: PathBuf,
-    /// Whether a checkpoint is wanted where the run ends before it is done.
-    pub(super) wanted: bool,
+    /// Where the run goes that ends before it is done, if it is to be kept.
+    pub(super) to: Option<Output>,
 }
 
 /// Shows progress as [`Watch`] does, and saves the run now and then.
@@ -103,14 +103,12 @@ impl<'a> Keeper<'a> {
         done: bool,
         resumed: Option<&Path>,
     ) -> Result<Option<PathBuf>, Failure> {
+        let own = self.checkpoints.to.as_ref().map(Output::path);
         if !done {
-            if self.checkpoints.wanted {
-                self.write(now)?;
-                return Ok(Some(self.checkpoints.path.clone()));
-            }
-            return Ok(None);
+            self.write(now)?;
+            return Ok(own.map(Path::to_path_buf));
         }
-        let own = self.checkpoints.every.map(|_| self.checkpoints.path.as_path());
+        let own = own.filter(|_| self.checkpoints.every.is_some());
         for path in own.into_iter().chain(resumed) {
             // It may be gone already, and a file that stays does no harm.
             let _ = std::fs::remove_file(path);
@@ -118,10 +116,17 @@ impl<'a> Keeper<'a> {
         Ok(None)
     }
 
+    /// Where the last checkpoint is that was written on the way.
+    pub(super) fn last(&self) -> Option<PathBuf> {
+        let to = self.checkpoints.to.as_ref().filter(|_| self.checkpoints.every.is_some());
+        to.map(|output| output.path().to_path_buf())
+    }
+
     fn write(&mut self, now: &dyn Training) -> Result<(), Error> {
+        let Some(to) = &self.checkpoints.to else { return Ok(()) };
         self.base.run = self.saved(now);
         self.last = (Instant::now(), self.base.run.visits);
-        self.base.save(&self.checkpoints.path)
+        self.base.save(to.path())
     }
 }
 

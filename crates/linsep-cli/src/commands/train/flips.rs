@@ -3,16 +3,16 @@
 //! The run goes on to smaller gaps, a hundred times smaller each time, until nearly all rows are settled
 //! or rounding is all that is left. The model that is written is the last one.
 
-use super::plan::Plan;
+use super::plan::{Plan, TestOn};
 use super::row_table::RowTable;
 use crate::exit::Failure;
+use crate::files::Output;
 use crate::output::{Facts, grouped};
 use clap::ArgMatches;
 use linsep::recipe::{Ability, Recipe};
 use linsep::select::flips::{Bound, final_rows};
 use linsep::{Claim, Error, Fit, Observer, Stop, Task, Training};
 use serde_json::{Value, json};
-use std::path::PathBuf;
 
 /// The share of final rows with which a run is content, and the gap below which it does not go.
 const ENOUGH: f64 = 0.999;
@@ -24,12 +24,12 @@ pub(super) fn asked(
     recipe: &Recipe,
     runs: Option<usize>,
 ) -> Result<Option<RowTable>, Failure> {
-    let Some(path) = matches.get_one::<PathBuf>("flips") else { return Ok(None) };
+    let Some(path) = matches.get_one::<Output>("flips") else { return Ok(None) };
     let refuse = |words: String| Err(Error::usage(format!("--flips: {words}")).into());
     if !recipe.has(Ability::Flips) {
         return refuse(recipe.cannot(Ability::Flips).to_string());
     }
-    if matches.get_one::<String>("test").is_some_and(|test| test.parse::<f64>().is_ok()) {
+    if matches!(TestOn::asked(matches), Some(TestOn::Share(_))) {
         return refuse(
             "what is proved speaks of all rows; test on a file, not on a share of the rows"
                 .to_owned(),
@@ -132,14 +132,14 @@ impl Flips {
                 "not informative: only {shown} of {total} predictions are known to be those of the best model"
             ),
         };
-        facts.add("final", format!("{words}; gap {:.1e}; {}", self.gap, table.path.display()));
+        facts.add("final", format!("{words}; gap {:.1e}; {}", self.gap, table.output.display()));
     }
 
     pub(super) fn json(&self, table: &RowTable) -> Value {
         let (dual, ball) =
             (self.count(|by| by == Some(Bound::Dual)), self.count(|by| by == Some(Bound::Ball)));
         json!({
-            "file": table.path.display().to_string(),
+            "file": table.output.display().to_string(),
             "rows": self.rows.len(),
             "final": dual + ball,
             "by_dual": dual,

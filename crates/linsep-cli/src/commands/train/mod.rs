@@ -23,13 +23,17 @@ use auto_cost::AutoCost;
 use checkpoint::Keeper;
 use clap::ArgMatches;
 use flips::Flips;
+use linsep::data::cancel;
 use linsep::data::read::ReadResult;
 use linsep::data::split::{Split, folds, holdout};
 use linsep::file::checkpoint::Earlier;
 use linsep::file::{DataIdentity, ModelFile};
+use linsep::metrics::{CrossValidation, Evaluation};
+use linsep::proof::{VACUOUS, percent_above};
 use linsep::recipe::Kind;
 use linsep::select::validate::cross_validate;
-use linsep::{Certificate, Code, Error, Fit, Stop, Task, Training};
+use linsep::{Certificate, Claim, Code, Error, Fit, Stop, Task, Training};
+use linsep_teach::trace::Summary;
 use plan::{Plan, TestOn};
 use report::{Report, Seconds};
 use runs::{Grounds, Runs};
@@ -44,12 +48,12 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     if plan.stream {
         return stream::run(&plan, matches, context);
     }
-    let input = Input::read(&plan, matches, context)?;
+    let input = given_up_or(|| Input::read(&plan, matches, context))?;
     calibration::check(&plan, input.task.data.n_classes())?;
-    let auto_cost = AutoCost::choose(&mut plan, &input, context)?;
-    let Input { task, test_rows, splits, identity, .. } = &input;
+    let auto_cost = given_up_or(|| AutoCost::choose(&mut plan, &input, context))?;
+    let Input { task, identity, .. } = &input;
     let clock = Instant::now();
-    let mut training = input.begin(&plan)?;
+    let mut training = given_up_or(|| input.begin(&plan))?;
     if plan.dry_run {
         // Starting a run checks the settings against the data.
         trace::check(&plan, training.as_ref(), input.task.data.n_classes())?;
@@ -61,44 +65,28 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let first = checkpoint::first(&plan, input.earlier, input.held_out, training.as_ref());
     let mut keeper = Keeper::new(&plan, context, task, identity, first);
     keeper.begin(training.as_ref())?;
-    let (stop, traced) = trace::drive(&plan, task, training.as_mut(), context, &mut keeper)?;
+    let driven =
+        cancel::catch(|| trace::drive(&plan, task, training.as_mut(), context, &mut keeper));
+    // A run that is given up within a step has its planes, but cannot go on with the same bits.
+    let torn = driven.is_none();
+    let ended = if timed_out() { Stop::Time } else { Stop::Interrupted };
+    let (stop, traced) = driven.unwrap_or(Ok((ended, None)))?;
     let train_seconds = clock.elapsed().as_secs_f64();
     let proving = Instant::now();
     let mut fit = Fit::of(training.as_ref(), task, stop)?;
-    let flips = Flips::settle(&plan, task, &mut training, &mut fit, &mut keeper)?;
+    let flips = cancel::catch(|| Flips::settle(&plan, task, &mut training, &mut fit, &mut keeper));
+    let flips = flips.transpose()?.flatten();
     let prove_seconds = proving.elapsed().as_secs_f64();
     if fit.stop == Stop::Diverged {
         return Err(diverged(plan.recipe.kind));
     }
-    calibration::link(&plan, &input, &mut fit, context)?;
-    if let (Some(flips), Some(table)) = (&flips, &plan.flips) {
-        flips.write(table, &fit, task)?;
-    }
-    let support = Support::write(plan.support.as_ref(), &fit, task)?;
-    let evaluating = Instant::now();
-    let evaluation = fit.model.evaluate(&task.data, task.rows.as_deref(), context.threads);
-    let test = match (&plan.test, test_rows) {
-        (Some(TestOn::File(path)), _) => {
-            let options = input::options(matches, context)?;
-            let source = input::source_of(std::slice::from_ref(path), &options);
-            Some(fit.model.evaluate_source(source)?)
+    match given_up_or(|| calibration::link(&plan, &input, &mut fit, context)) {
+        Err(Failure::Error(Error::Interrupted)) => {
+            note(context, "stopped before scores had probabilities; the model has none");
         }
-        (_, Some(rows)) => Some(fit.model.evaluate(&task.data, Some(rows), context.threads)),
-        _ => None,
-    };
-    let evaluate_seconds = evaluating.elapsed().as_secs_f64();
-    let stopped = || context.stopped();
-    let validation =
-        match cross_validate(plan.learner.as_ref(), task, splits, &plan.limits, &stopped) {
-            _ if splits.is_empty() => None,
-            Ok(validation) => Some(validation),
-            // The model is there all the same and is written.
-            Err(Error::Interrupted) => None,
-            Err(error) => return Err(error.into()),
-        };
-    let grounds = Grounds { matches, context, task, test_rows: test_rows.as_deref(), splits };
-    let runs = Runs::beside(&fit, &plan, &grounds)?;
-
+        linked => linked?,
+    }
+    // Before everything else that can fail: a model is not lost to a table that cannot be written.
     let writing = Instant::now();
     let parameters = plan.recipe.effective(&plan.settings);
     let ended_early = ended_by(&fit, &plan).is_some();
@@ -120,22 +108,30 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         Kind::Optimising => ended_early,
         _ => false,
     };
-    model_file.run = goes_on.then(|| keeper.saved(training.as_ref()));
-    model_file.save(&plan.model)?;
+    model_file.run = (goes_on && !torn).then(|| keeper.saved(training.as_ref()));
+    model_file.save(plan.model.path())?;
     fit.certificate.claims = std::mem::take(&mut model_file.certificate.claims);
     fit.model = model_file.model;
     let resumed = plan.resume.as_ref().filter(|r| r.is_checkpoint()).map(|r| r.path.as_path());
-    let saved = keeper.end(training.as_ref(), !ended_early, resumed)?;
+    let saved = match torn {
+        true => keeper.last(),
+        false => keeper.end(training.as_ref(), !ended_early, resumed)?,
+    };
     drop(keeper);
+    let write_seconds = writing.elapsed().as_secs_f64();
+    let beside = Beside::of(&plan, &input, &fit, traced, flips.as_ref(), matches, context);
+    let beside = beside.inspect_err(|_| {
+        note(context, &format!("the model is in {}", plan.model.display()));
+    })?;
     let report = Report {
         file: input.file.clone(),
         input_line: input.line.clone(),
         plan: &plan,
         fit: &fit,
-        evaluation,
-        test,
-        validation,
-        runs,
+        evaluation: beside.evaluation,
+        test: beside.test,
+        validation: beside.validation,
+        runs: beside.runs,
         earlier: input.earlier,
         resumed: plan.resume.as_ref().map(|resume| (resume.path.as_path(), input.same)),
         digest: identity.sha256.clone(),
@@ -144,15 +140,15 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
             digest: input.digest_seconds,
             train: train_seconds,
             prove: prove_seconds,
-            evaluate: evaluate_seconds,
-            write: writing.elapsed().as_secs_f64(),
+            evaluate: beside.evaluate_seconds,
+            write: write_seconds,
         },
         features: task.data.n_features(),
         rows: task.data.n_rows(),
         label: input.label.clone(),
-        traced,
+        traced: beside.traced,
         flips,
-        support,
+        support: beside.support,
         auto_cost,
     };
     if context.json {
@@ -160,13 +156,78 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     } else {
         print(&report.text(context))?;
     }
-    finish(
-        &fit,
-        &plan,
-        context,
-        saved.as_deref(),
-        training.bounds_objective().and_then(|run| run.gap()),
-    )
+    let gap = || training.bounds_objective().and_then(|run| run.gap());
+    let gap = cancel::catch(gap).flatten();
+    finish(&fit, &plan, context, (saved.as_deref(), !torn), gap)
+}
+
+/// The result of work, or the error of one that was given up.
+fn given_up_or<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    cancel::catch(work).unwrap_or(Err(Failure::Error(Error::Interrupted)))
+}
+
+/// What is found out and written beside a model that is there already.
+struct Beside {
+    traced: Option<Summary>,
+    support: Option<Support>,
+    evaluation: Option<Evaluation>,
+    test: Option<Evaluation>,
+    validation: Option<CrossValidation>,
+    runs: Option<Runs>,
+    evaluate_seconds: f64,
+}
+
+impl Beside {
+    fn of(
+        plan: &Plan,
+        input: &Input,
+        fit: &Fit,
+        traced: trace::Traced,
+        flips: Option<&Flips>,
+        matches: &ArgMatches,
+        context: &Context,
+    ) -> Result<Beside, Failure> {
+        let Input { task, test_rows, splits, .. } = input;
+        let traced = traced.transpose()?;
+        if let (Some(flips), Some(table)) = (flips, &plan.flips) {
+            flips.write(table, fit, task)?;
+        }
+        let support = Support::write(plan.support.as_ref(), fit, task)?;
+        let evaluating = Instant::now();
+        let evaluate = |rows| fit.model.evaluate(&task.data, rows, context.threads);
+        let evaluation = cancel::catch(|| evaluate(task.rows.as_deref()));
+        let test = given_up_or(|| match (&plan.test, test_rows) {
+            (Some(TestOn::File(path)), _) => {
+                let options = input::options(matches, context)?;
+                let source = input::source_of(std::slice::from_ref(path), &options);
+                Ok(Some(fit.model.evaluate_source(source)?))
+            }
+            (_, Some(rows)) => Ok(Some(evaluate(Some(rows)))),
+            _ => Ok(None),
+        });
+        let test = if_not_stopped(test)?.flatten();
+        let evaluate_seconds = evaluating.elapsed().as_secs_f64();
+        let stopped = || context.stopped();
+        let validation = given_up_or(|| match splits.is_empty() {
+            true => Ok(None),
+            false => cross_validate(plan.learner.as_ref(), task, splits, &plan.limits, &stopped)
+                .map(Some)
+                .map_err(Failure::from),
+        });
+        let validation = if_not_stopped(validation)?.flatten();
+        let grounds = Grounds { matches, context, task, test_rows: test_rows.as_deref(), splits };
+        let runs = given_up_or(|| Runs::beside(fit, plan, &grounds));
+        let runs = if_not_stopped(runs)?.flatten();
+        Ok(Beside { traced, support, evaluation, test, validation, runs, evaluate_seconds })
+    }
+}
+
+/// Nothing where the work was stopped: the model is there all the same.
+fn if_not_stopped<T>(result: Result<T, Failure>) -> Result<Option<T>, Failure> {
+    match result {
+        Err(Failure::Error(Error::Interrupted)) => Ok(None),
+        result => result.map(Some),
+    }
 }
 
 /// The data of a run, and which rows of it are for what.
@@ -295,19 +356,42 @@ fn ended_by(fit: &Fit, plan: &Plan) -> Option<Option<&'static str>> {
     }
 }
 
+/// Why a learner that ends at a gap is not done: what is proved of its planes is less than was asked for.
+fn missed_gap(fit: &Fit, plan: &Plan) -> Option<String> {
+    let parameter = plan.recipe.parameters.iter().find(|parameter| parameter.name == "gap")?;
+    let wanted: f64 = plan.settings.get(parameter).parse().ok()?;
+    let claims = &fit.certificate.claims;
+    let vacuous = claims.iter().find_map(|claim| match claim {
+        Claim::Unproved { reason } if reason.starts_with(VACUOUS) => Some(reason),
+        _ => None,
+    });
+    if let Some(reason) = vacuous {
+        return Some(format!(
+            "not converged: {reason}; columns of like size help (--scale standard, or divide them), and so does a smaller --c"
+        ));
+    }
+    let largest = claims.iter().filter_map(report::optimality).map(|o| o.gap).reduce(f64::max)?;
+    (largest > wanted).then(|| {
+        format!(
+            "not converged: the objective is proved to be at most {} above the optimum (a gap of {largest:.1e}), and a gap of {wanted:e} was asked for",
+            percent_above(largest)
+        )
+    })
+}
+
 /// The exit code: an interrupted run or a limit that the user gave is not a plain success.
 fn finish(
     fit: &Fit,
     plan: &Plan,
     context: &Context,
-    saved: Option<&Path>,
+    (saved, goes_on): (Option<&Path>, bool),
     gap: Option<f64>,
 ) -> Result<ExitCode, Failure> {
     let limit = match ended_by(fit, plan) {
         Some(limit) => limit,
         None if context.stopped() && timed_out() => Some("--time-limit"),
         None if context.stopped() => None,
-        None => match &fit.shortfall {
+        None => match fit.shortfall.clone().or_else(|| missed_gap(fit, plan)) {
             Some(words) => {
                 let message = format!("{words}; the model is in {}", plan.model.display());
                 return Err(Error::Limit { code: Code::LIMIT, message }.into());
@@ -316,7 +400,8 @@ fn finish(
         },
     };
     let path = plan.model.display();
-    let in_model = (plan.recipe.kind == Kind::Optimising).then_some(plan.model.as_path());
+    let in_model = plan.recipe.kind == Kind::Optimising && goes_on;
+    let in_model = in_model.then_some(plan.model.path());
     let resume = match saved.or(in_model) {
         Some(saved) => {
             let inputs: Vec<String> = plan.inputs.iter().map(|p| p.display().to_string()).collect();

@@ -13,12 +13,14 @@ use crate::args::learner_parameters;
 use crate::commands::rules;
 use crate::context::Context;
 use crate::exit::Failure;
+use crate::files::Output;
 use crate::input;
 use clap::ArgMatches;
 use linsep::data::basis::BasisSpec;
 use linsep::file::ModelFile;
 use linsep::recipe::{self, Kind, Recipe, Settings};
 use linsep::{Error, Learner, Limits, LinearModel};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Everything that the flags ask for, checked before any work.
@@ -32,7 +34,7 @@ pub(super) struct Plan {
     pub(super) epochs_given: bool,
     pub(super) test: Option<TestOn>,
     pub(super) folds: Option<usize>,
-    pub(super) model: PathBuf,
+    pub(super) model: Output,
     pub(super) dry_run: bool,
     pub(super) algorithm_box: Option<Chosen>,
     pub(super) trace: Option<TraceTo>,
@@ -56,6 +58,15 @@ pub(super) struct Plan {
 pub(super) enum TestOn {
     File(PathBuf),
     Share(f64),
+}
+
+impl TestOn {
+    /// What `--test` asks for: a number is a share of the rows, everything else a file.
+    pub(super) fn asked(matches: &ArgMatches) -> Option<TestOn> {
+        let path = matches.get_one::<PathBuf>("test")?;
+        let share = path.to_str().and_then(|text| text.parse().ok());
+        Some(share.map_or_else(|| TestOn::File(path.clone()), TestOn::Share))
+    }
 }
 
 /// Epochs of a learner that ends at a gap, where no limit is given.
@@ -94,31 +105,28 @@ impl Plan {
             }
             limits.updates = limits.updates.or(saved.updates);
         }
-        let test = match text("test") {
-            None => None,
-            Some(share) if share.parse::<f64>().is_ok() => {
-                Some(TestOn::Share(share.parse().unwrap_or(0.0)))
-            }
-            Some(file) => {
-                // Better to miss the file now than after the work.
-                std::fs::metadata(file).map_err(|e| Error::io("read", Path::new(file), e))?;
-                Some(TestOn::File(file.into()))
-            }
-        };
+        let test = TestOn::asked(matches);
+        if let Some(TestOn::File(file)) = &test {
+            // Better to miss the file now than after the work.
+            std::fs::metadata(file).map_err(|e| Error::io("read", file, e))?;
+        }
         let inputs = input::paths(matches);
-        let model = match matches.get_one::<PathBuf>("output-file") {
-            Some(path) if path.as_os_str() == "-" => {
+        let model = match matches.get_one::<Output>("output-file") {
+            Some(output) if output.is_stdout() => {
                 return Err(Error::usage("a model is a file; -o needs a name, not -").into());
             }
-            Some(path) => path.clone(),
-            None => match &resume {
-                Some(resume) => resumed_model_path(&resume.path),
-                None => default_model_path(&inputs),
-            },
+            Some(output) => output.clone(),
+            None => {
+                let path = match &resume {
+                    Some(resume) => resumed_model_path(&resume.path),
+                    None => default_model_path(&inputs),
+                };
+                context.files.output("the model", path)?
+            }
         };
-        let checkpoints = checkpoints(matches, recipe, &model, resume.as_ref())?;
+        let checkpoints = checkpoints(matches, context, recipe, &model, resume.as_ref())?;
         let runs = text("runs").map(resume::runs).transpose()?;
-        if runs.is_some() && checkpoints.wanted {
+        if runs.is_some() && checkpoints.to.is_some() {
             return Err(Error::usage("--runs makes runs that are not saved on their way").into());
         }
         let auto_cost = auto_cost::asked(matches, recipe, &mut settings)?;
@@ -138,7 +146,7 @@ impl Plan {
             epochs_given,
             test,
             folds: whole("cv")?.map(|folds| folds as usize),
-            trace: trace::asked(matches, &model, &inputs)?,
+            trace: trace::asked(matches)?,
             model,
             dry_run: matches.get_flag("dry-run"),
             basis: input::basis(matches)?,
@@ -186,9 +194,11 @@ fn settings(
         }
     }
     if let Some(file) = text("init").filter(|init| !matches!(*init, "zero" | "random")) {
+        context.files.read(Path::new(file))?;
         settings.start = Some(ModelFile::load_model(Path::new(file), context.max_memory)?.planes);
     }
     if let Some(file) = text("eta").and_then(|eta| eta.strip_prefix("table:")) {
+        context.files.read(Path::new(file))?;
         settings.rates = Some(rates(Path::new(file))?);
     }
     Ok((recipe, settings))
@@ -197,13 +207,14 @@ fn settings(
 /// How often and where the run is saved.
 fn checkpoints(
     matches: &ArgMatches,
+    context: &Context,
     recipe: &Recipe,
-    model: &Path,
+    model: &Output,
     resume: Option<&Resume>,
 ) -> Result<Checkpoints, Failure> {
     let every = matches.get_one::<String>("checkpoint-every").map(|text| Every::parse(text));
     let every = every.transpose()?;
-    let asked = matches.get_one::<PathBuf>("checkpoint").cloned();
+    let asked = matches.get_one::<Output>("checkpoint").cloned();
     let resumed = resume.filter(|resume| resume.is_checkpoint()).map(|r| r.path.clone());
     let wanted = every.is_some() || asked.is_some() || resumed.is_some();
     if wanted && recipe.kind == Kind::Direct {
@@ -211,17 +222,16 @@ fn checkpoints(
         return Err(Error::usage(words).into());
     }
     let beside = || {
-        let mut name = model.as_os_str().to_owned();
+        let mut name = model.path().as_os_str().to_owned();
         name.push(".checkpoint");
         PathBuf::from(name)
     };
-    let path = asked.or(resumed).unwrap_or_else(beside);
-    if wanted && path == model {
-        return Err(
-            Error::usage("--checkpoint: the model and the checkpoint need two files").into()
-        );
-    }
-    Ok(Checkpoints { every, path, wanted })
+    let to = match asked {
+        _ if !wanted => None,
+        Some(output) => Some(output),
+        None => Some(context.files.output("the checkpoint", resumed.unwrap_or_else(beside))?),
+    };
+    Ok(Checkpoints { every, to })
 }
 
 /// `m.linsep` for `m.linsep.checkpoint`, and for `m.linsep` itself: a model that goes on takes the place
@@ -265,15 +275,22 @@ fn rates(path: &Path) -> Result<Vec<f64>, Failure> {
 
 /// `flowers.linsep` in this folder for `data/flowers.csv.gz`.
 fn default_model_path(inputs: &[PathBuf]) -> PathBuf {
-    PathBuf::from(format!("{}.linsep", stem(inputs, "model")))
+    let mut name = stem(inputs, "model");
+    name.push(".linsep");
+    name.into()
 }
 
 /// `flowers` for `data/flowers.csv.gz`, or another name where there is none.
-pub(in crate::commands) fn stem(inputs: &[PathBuf], otherwise: &str) -> String {
-    let name = inputs.first().and_then(|path| path.file_name()).map(|name| name.to_string_lossy());
-    let name = name.unwrap_or_default();
-    let stem = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
+pub(in crate::commands) fn stem(inputs: &[PathBuf], otherwise: &str) -> OsString {
+    let name = inputs.first().and_then(|path| path.file_name()).unwrap_or_default();
+    let Some(text) = name.to_str() else {
+        // No text, but a name all the same.
+        let packed = Path::new(name).extension().is_some_and(|end| end == "gz" || end == "zst");
+        let name = if packed { Path::new(name).with_extension("") } else { name.into() };
+        return name.with_extension("").into();
+    };
+    let stem = text.strip_suffix(".gz").or(text.strip_suffix(".zst")).unwrap_or(text);
     let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
     let stem: String = stem.chars().filter(|c| !matches!(c, '*' | '?' | '[' | ']')).collect();
-    if stem.is_empty() || stem == "-" { otherwise.to_owned() } else { stem }
+    if stem.is_empty() || stem == "-" { otherwise.into() } else { stem.into() }
 }

@@ -3,6 +3,7 @@
 use super::auto_cost::AutoCost;
 use super::calibration;
 use super::flips::Flips;
+use super::missed_gap;
 use super::plan::Plan;
 use super::runs::Runs;
 use super::support::Support;
@@ -11,14 +12,16 @@ use crate::commands::inspect::short;
 use crate::commands::margin::shortened;
 use crate::commands::{json_number, rules};
 use crate::context::Context;
-use crate::output::{Facts, counted, grouped, percent};
+use crate::output::{Facts, counted, grouped};
 use crate::spelling::{json_of, spelled};
+use linsep::data::sort::sort_by_key;
 use linsep::file::checkpoint::Earlier;
 use linsep::metrics::{CrossValidation, Evaluation};
+use linsep::proof::Optimality;
 use linsep::recipe::Kind;
 use linsep::verdict::Ratio;
 use linsep::{Claim, Fit, Stop};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// What is printed at the end.
@@ -27,7 +30,8 @@ pub(super) struct Report<'a> {
     pub(super) input_line: String,
     pub(super) plan: &'a Plan,
     pub(super) fit: &'a Fit,
-    pub(super) evaluation: Evaluation,
+    /// None of a run that was stopped before its errors were counted.
+    pub(super) evaluation: Option<Evaluation>,
     pub(super) test: Option<Evaluation>,
     pub(super) validation: Option<CrossValidation>,
     pub(super) runs: Option<Runs>,
@@ -84,12 +88,15 @@ impl Report<'_> {
     pub(super) fn text(&self, context: &Context) -> String {
         let mut facts = Facts::default();
         facts.add(&self.file, &self.input_line);
-        let classes: Vec<String> = self
-            .evaluation
-            .per_class
-            .iter()
-            .map(|c| format!("{} ({})", linsep::printable(c.class.as_bytes(), 30), grouped(c.rows)))
-            .collect();
+        let name = |class: &str| linsep::printable(class.as_bytes(), 30);
+        let classes: Vec<String> = match &self.evaluation {
+            Some(evaluation) => evaluation
+                .per_class
+                .iter()
+                .map(|c| format!("{} ({})", name(&c.class), grouped(c.rows)))
+                .collect(),
+            None => self.fit.model.classes.iter().map(|class| name(class)).collect(),
+        };
         let shown = classes.len().min(12);
         let more = if classes.len() > shown {
             format!(", and {} more", classes.len() - shown)
@@ -114,7 +121,8 @@ impl Report<'_> {
         for remark in self.fit.remarks.iter().filter(|remark| remark.name != "stop") {
             facts.add(remark.name, spelled(&remark.words));
         }
-        facts.add("training", errors(&self.evaluation));
+        let not_counted = || "errors were not counted: the program was stopped".to_owned();
+        facts.add("training", self.evaluation.as_ref().map_or_else(not_counted, errors));
         if let Some(test) = &self.test {
             facts.add("test", errors(test));
         }
@@ -294,13 +302,35 @@ impl Report<'_> {
         })
     }
 
-    /// The largest gap of all planes.
-    fn worst_gap(&self) -> f64 {
-        let gap = |claim: &Claim| match claim {
-            Claim::Optimal { optimality, .. } => optimality.gap,
-            _ => 0.0,
-        };
-        self.fit.certificate.claims.iter().map(gap).fold(0.0, f64::max)
+    /// What is claimed, with the numbers of optima: of several planes each has its own, and the gap is the
+    /// largest.
+    fn certificate(&self) -> Value {
+        let claims = &self.fit.certificate.claims;
+        let mut value = json!({ "claim": claims.first().map_or("unproved", Claim::name) });
+        if claims.len() > 1 {
+            value["claims"] = claims.iter().map(Claim::name).collect();
+        }
+        if let Some(Claim::Unproved { reason }) = claims.first() {
+            value["reason"] = spelled(reason).into();
+        }
+        let optima: Vec<&Optimality> = claims.iter().filter_map(optimality).collect();
+        match &optima[..] {
+            [] => {}
+            [one] => {
+                value["primal"] = one.primal.into();
+                value["dual"] = one.bound.into();
+                value["gap"] = one.gap.into();
+                value["objective"] = json!(one.objective);
+            }
+            all => {
+                let numbers =
+                    |o: &&Optimality| json!({ "primal": o.primal, "dual": o.bound, "gap": o.gap });
+                value["planes"] = all.iter().map(numbers).collect();
+                value["gap"] = all.iter().map(|o| o.gap).fold(0.0, f64::max).into();
+                value["objective"] = json!(all[0].objective);
+            }
+        }
+        value
     }
 
     /// What is proved, each statement once.
@@ -355,17 +385,16 @@ impl Report<'_> {
                     counted(*mistakes, "mistake"),
                     conflicts.len()
                 ),
-                Claim::Stationary { .. } => {
-                    "stationary: the weights solve their equations, recomputed from the rows"
-                        .to_owned()
-                }
-                Claim::Counts { .. } => {
-                    "counts: the weights are what the counts make them, counted again".to_owned()
-                }
-                Claim::Optimal { .. } => format!(
-                    "optimal: within {} of the best of all, recomputed from the rows",
-                    percent(self.worst_gap())
+                // `verify` has the bound: of the scores, or of the residual alone.
+                Claim::Stationary { equations, .. } => format!(
+                    "stationary: the equations hold, recomputed from the rows\n{}",
+                    equations.words()
                 ),
+                Claim::Counts { statistics, .. } => format!(
+                    "counts: the weights are what the counts make them, counted again\n{}",
+                    statistics.words()
+                ),
+                Claim::Optimal { optimality, .. } => self.optimum(optimality),
                 Claim::GeometricMargin { .. } => self.largest_margin(),
                 claim => claim.name().to_owned(),
             };
@@ -374,10 +403,27 @@ impl Report<'_> {
             }
         }
         // Of several planes the one that falls short decides what can be said.
-        lines.sort_by_key(|line| !line.contains("before a pass"));
+        sort_by_key(&mut lines, |line| !line.contains("before a pass"));
         let shown = if self.seeks_margin() { lines.len() } else { 1 };
         lines.truncate(shown);
         if lines.is_empty() { "nothing".to_owned() } else { lines.join("\n") }
+    }
+
+    /// How far the plane that is worst off can be from its optimum, and of which objective.
+    fn optimum(&self, any: &Optimality) -> String {
+        let claims = self.fit.certificate.claims.iter().filter_map(optimality);
+        let worst = claims.max_by(|a, b| a.gap.total_cmp(&b.gap)).unwrap_or(any);
+        let word = match missed_gap(self.fit, self.plan) {
+            None => "optimal",
+            Some(_) => "not converged",
+        };
+        let input = &self.fit.model.input;
+        let name = |column| linsep::printable(input.feature_name(column as usize).as_bytes(), 30);
+        format!(
+            "{word}: {}, recomputed from the rows\n{}",
+            worst.distance(),
+            worst.objective.words(name)
+        )
     }
 
     /// The exact margin; of several machines the least.
@@ -416,16 +462,12 @@ impl Report<'_> {
             "stop": self.fit.stop.word(),
             "epochs": self.fit.progress.epochs,
             "updates": self.fit.progress.updates,
-            "training": short_json(&self.evaluation),
-            "certificate": { "claim": self.fit.certificate.claims.first().map_or("unproved", Claim::name) },
+            "training": self.evaluation.as_ref().map(short_json),
+            "certificate": self.certificate(),
             "seconds": self.seconds.json(),
             "model": self.plan.model.display().to_string(),
             "digest": self.digest,
         });
-        if self.fit.certificate.claims.len() > 1 {
-            let names = self.fit.certificate.claims.iter().map(Claim::name);
-            value["certificate"]["claims"] = names.collect();
-        }
         if let Some(basis) = &self.fit.model.input.basis {
             value["basis"] = json!(basis.claimed());
         }
@@ -494,4 +536,12 @@ pub(super) fn errors(evaluation: &Evaluation) -> String {
         100.0 * evaluation.accuracy_interval[0],
         100.0 * evaluation.accuracy_interval[1]
     )
+}
+
+/// The numbers of a claim about an optimum.
+pub(super) fn optimality(claim: &Claim) -> Option<&Optimality> {
+    match claim {
+        Claim::Optimal { optimality, .. } => Some(optimality),
+        _ => None,
+    }
 }

@@ -9,6 +9,7 @@ use super::plan::Plan;
 use crate::args::learner_parameters;
 use crate::context::Context;
 use crate::exit::Failure;
+use crate::files::Resumed;
 use crate::input;
 use crate::spelling::spelled;
 use clap::ArgMatches;
@@ -41,8 +42,14 @@ pub(super) struct Resume {
 impl Resume {
     /// The file of `--resume`, if there is one. Flags that contradict it are refused.
     pub(super) fn of(matches: &ArgMatches, context: &Context) -> Result<Option<Resume>, Failure> {
-        let Some(path) = matches.get_one::<PathBuf>("resume") else { return Ok(None) };
+        let Some(Resumed(path)) = matches.get_one::<Resumed>("resume") else { return Ok(None) };
         let resume = Resume::load(path, context)?;
+        // A run goes on in its place: a checkpoint as a checkpoint, a model as a model.
+        let outputs: &[&str] = match resume.is_checkpoint() {
+            true => &["--checkpoint", "the checkpoint"],
+            false => &["--output-file", "the model"],
+        };
+        context.files.continued(path, outputs)?;
         resume.refuse_contradictions(matches)?;
         Ok(Some(resume))
     }
@@ -157,14 +164,7 @@ impl Resume {
     /// The learner of the file with its settings; those that are as usual are left out.
     pub(super) fn recipe(&self) -> Result<(&'static Recipe, Settings), Failure> {
         let recipe = Recipe::find(&self.learner).map_err(|error| self.wrong(&error))?;
-        let mut settings = Settings::default();
-        settings.seed = self.seed;
-        for (name, value) in &self.parameters {
-            let usual = recipe.parameters.iter().find(|p| p.name == name).map(|p| p.default);
-            if usual != Some(value.as_str()) {
-                settings.set(name, value);
-            }
-        }
+        let mut settings = recipe.settings_of(&self.parameters, self.seed);
         settings.rates = self.run.rates.clone();
         settings.start = self.run.start_planes();
         Ok((recipe, settings))

@@ -1,16 +1,15 @@
 //! Tables with a line for each of some rows, beside a model: CSV, TSV or NDJSON by the name of the file.
 
 use crate::exit::Failure;
-use linsep::atomic::write_atomic;
+use crate::files::Output;
 use linsep::data::write::{OutputFormat, Packer, quote};
 use linsep::{Dataset, Error};
 use serde_json::Value;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 
 /// A table that is to be written.
 pub(super) struct RowTable {
-    pub(super) path: PathBuf,
+    pub(super) output: Output,
     form: Form,
 }
 
@@ -22,8 +21,9 @@ enum Form {
 
 impl RowTable {
     /// The table that a flag asks for.
-    pub(super) fn asked(flag: &str, path: &Path) -> Result<RowTable, Failure> {
-        if path.as_os_str() == "-" {
+    pub(super) fn asked(flag: &str, output: &Output) -> Result<RowTable, Failure> {
+        let path = output.path();
+        if output.is_stdout() {
             let words = format!("--{flag}: the rows go to a file, - is none");
             return Err(Error::usage(words).into());
         }
@@ -41,7 +41,7 @@ impl RowTable {
                 .into());
             }
         };
-        Ok(RowTable { path: path.to_path_buf(), form })
+        Ok(RowTable { output: output.clone(), form })
     }
 
     /// Writes row, file, line and label of each row, and what else is known of it.
@@ -53,8 +53,8 @@ impl RowTable {
     ) -> Result<(), Failure> {
         let all: Vec<&str> =
             ["row", "file", "line", "label"].iter().chain(names).copied().collect();
-        write_atomic(&self.path, |out| {
-            let mut out = Packer::new(out, OutputFormat::of_path(&self.path).1)?;
+        self.output.write(|out| {
+            let mut out = Packer::new(out, OutputFormat::of_path(self.output.path()).1)?;
             if let Form::Delimited(_) = self.form {
                 let header: Vec<Value> = all.iter().map(|name| Value::from(*name)).collect();
                 self.line(&mut out, &all, &header)?;

@@ -8,6 +8,7 @@ use super::resume::Resume;
 use crate::commands::{check_width, json_number};
 use crate::context::{Context, timed_out};
 use crate::exit::Failure;
+use crate::files::Output;
 use crate::input;
 use crate::output::{Facts, counted, grouped, note, print, print_json};
 use crate::spelling::spelled;
@@ -43,7 +44,7 @@ pub(super) fn settle(
             "--multiclass ovo is not for a stream: pairs have rows of their own".to_owned(),
         );
     }
-    if matches.get_one::<std::path::PathBuf>("trace").is_some() {
+    if matches.get_one::<Output>("trace").is_some() {
         return refuse("--trace is not for a stream, whose rows are gone".to_owned());
     }
     if resume.is_some_and(Resume::is_checkpoint) {
@@ -106,8 +107,6 @@ pub(super) fn run(
         return Err(Error::usage(words).into());
     }
     let mut options = input::options(matches, context)?;
-    // A signal ends the pass between rows, not the reading, so that the model is kept.
-    options.stop = None;
     if let Some(resume) = &plan.resume {
         options = resume.options(options);
     } else {
@@ -135,7 +134,9 @@ pub(super) fn run(
         true => ControlFlow::Break(if timed_out() { Stop::Time } else { Stop::Interrupted }),
     };
     let map = plan.resume.as_ref().map(|resume| &resume.input);
-    let choices = input::source_of(&plan.inputs, &options).parts(map, |_, part| {
+    let mut seen = None;
+    let read = input::source_of(&plan.inputs, &options).parts(map, |choices, part| {
+        seen = Some(choices.clone());
         // Weights, their average and their text on the way from part to part.
         check_width(&part, 128, context).map_err(|failure| match failure {
             Failure::Error(error) => error,
@@ -148,7 +149,16 @@ pub(super) fn run(
                 ControlFlow::Break(())
             }
         })
-    })?;
+    });
+    let choices = match (read, seen) {
+        (Ok(choices), _) => choices,
+        // A signal ends the waiting for more rows; what was learned so far is kept.
+        (Err(Error::Interrupted), Some(choices)) => {
+            ended = Some(if timed_out() { Stop::Time } else { Stop::Interrupted });
+            choices
+        }
+        (Err(error), _) => return Err(error.into()),
+    };
     if ended == Some(Stop::Diverged) {
         return Err(super::diverged(plan.recipe.kind));
     }
@@ -171,7 +181,7 @@ pub(super) fn run(
         true => print_json(&report.json(started.elapsed().as_secs_f64()))?,
         false => print(&report.text(context))?,
     }
-    super::finish(&passed.fit, plan, context, None, None)
+    super::finish(&passed.fit, plan, context, (None, true), None)
 }
 
 fn save(plan: &Plan, passed: &Passed) -> Result<(), Failure> {
@@ -194,7 +204,7 @@ fn save(plan: &Plan, passed: &Passed) -> Result<(), Failure> {
         run.earlier = resume.earlier(false);
     }
     file.run = Some(run);
-    Ok(file.save(&plan.model)?)
+    Ok(file.save(plan.model.path())?)
 }
 
 struct Report<'a> {

@@ -2,17 +2,17 @@
 
 use super::row_table::RowTable;
 use crate::exit::Failure;
+use crate::files::Output;
 use crate::output::{Facts, counted};
 use clap::ArgMatches;
 use linsep::recipe::{Ability, Recipe};
 use linsep::select::support::{SupportRow, support_rows};
 use linsep::{Error, Fit, Task};
 use serde_json::{Value, json};
-use std::path::PathBuf;
 
 /// The table that the flags ask for.
 pub(super) fn asked(matches: &ArgMatches, recipe: &Recipe) -> Result<Option<RowTable>, Failure> {
-    let Some(path) = matches.get_one::<PathBuf>("support") else { return Ok(None) };
+    let Some(path) = matches.get_one::<Output>("support") else { return Ok(None) };
     if !recipe.has(Ability::Support) {
         return Err(Error::usage(format!("--support: {}", recipe.cannot(Ability::Support))).into());
     }
@@ -43,10 +43,10 @@ impl Support {
 
     pub(super) fn add_to(&self, facts: &mut Facts, table: &RowTable) {
         let rows = counted(self.0.len() as u64, "support row");
-        facts.add("support", format!("{rows}; {}", table.path.display()));
+        facts.add("support", format!("{rows}; {}", table.output.display()));
     }
 
     pub(super) fn json(&self, table: &RowTable) -> Value {
-        json!({ "file": table.path.display().to_string(), "rows": self.0.len() })
+        json!({ "file": table.output.display().to_string(), "rows": self.0.len() })
     }
 }

@@ -5,16 +5,15 @@ use super::plan::Plan;
 use crate::commands::inspect::short;
 use crate::context::Context;
 use crate::exit::Failure;
+use crate::files::Output;
 use crate::output::{Facts, counted, grouped};
 use clap::ArgMatches;
-use linsep::atomic::write_atomic;
 use linsep::loss::Criterion;
 use linsep::recipe::{Ability, Settings};
 use linsep::{Error, Observer, Stop, Task, Training};
 use linsep_teach::boxes::AlgorithmBox;
 use linsep_teach::trace::{Summary, Tracer, margin_of_run};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
 
 /// A box that was asked for.
 pub(super) struct Chosen {
@@ -70,7 +69,7 @@ impl Chosen {
 
 /// Where a trace goes and what it is to hold.
 pub(super) struct TraceTo {
-    path: PathBuf,
+    output: Output,
     criteria: Vec<Criterion>,
     /// `None` looks for the margin where it is cheap.
     margin: Option<bool>,
@@ -79,19 +78,11 @@ pub(super) struct TraceTo {
 }
 
 /// The trace that the flags ask for.
-pub(super) fn asked(
-    matches: &ArgMatches,
-    model: &Path,
-    inputs: &[PathBuf],
-) -> Result<Option<TraceTo>, Failure> {
+pub(super) fn asked(matches: &ArgMatches) -> Result<Option<TraceTo>, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
-    let Some(path) = matches.get_one::<PathBuf>("trace") else { return Ok(None) };
-    let refuse = |words: &str| Err(Error::usage(format!("--trace: {words}")).into());
-    if path.as_os_str() == "-" {
-        return refuse("a trace is a file, - is none");
-    }
-    if path == model || inputs.contains(path) {
-        return refuse(&format!("{} is the model or the data", path.display()));
+    let Some(output) = matches.get_one::<Output>("trace") else { return Ok(None) };
+    if output.is_stdout() {
+        return Err(Error::usage("--trace: a trace is a file, - is none").into());
     }
     let words = text("trace-criteria").into_iter().flat_map(|list| list.split(','));
     let criterion = |word: &str| {
@@ -106,7 +97,7 @@ pub(super) fn asked(
         _ => None,
     };
     let positive = text("positive").map(str::to_owned);
-    Ok(Some(TraceTo { path: path.clone(), criteria, margin, positive }))
+    Ok(Some(TraceTo { output: output.clone(), criteria, margin, positive }))
 }
 
 /// Refuses a trace of a run that cannot be traced.
@@ -128,21 +119,24 @@ pub(super) fn check(plan: &Plan, run: &dyn Training, classes: usize) -> Result<(
     Ok(())
 }
 
+/// What came of a trace that was asked for.
+pub(super) type Traced = Option<Result<Summary, Error>>;
+
 /// Drives the run, with a trace if there is to be one. The trace appears whole, also that of a run that
-/// was interrupted.
+/// was interrupted. One that cannot be written to the end is told of beside the run, which is not lost.
 pub(super) fn drive(
     plan: &Plan,
     task: &Task,
     training: &mut dyn Training,
     context: &Context,
     watch: &mut dyn Observer,
-) -> Result<(Stop, Option<Summary>), Failure> {
+) -> Result<(Stop, Traced), Failure> {
     let Some(to) = &plan.trace else {
         return Ok((linsep::drive(training, &plan.limits, watch), None));
     };
     check(plan, training, task.data.n_classes())?;
     let mut outcome = None;
-    let written = write_atomic(&to.path, |out| {
+    let written = to.output.write(|out| {
         let mut tracer = Tracer::new(&task.data, plan.recipe.name, out, watch);
         tracer.parameters = plan.recipe.effective(&plan.settings);
         tracer.algorithm_box =
@@ -159,26 +153,23 @@ pub(super) fn drive(
             });
         }
         let stop = linsep::drive(training, &plan.limits, &mut tracer);
-        let result = tracer.finish().map(|summary| (stop, summary));
+        let result = tracer.finish();
         let failed = result.is_err();
-        outcome = Some(result);
+        outcome = Some((stop, result));
         if failed { Err(std::io::Error::other("there is no trace")) } else { Ok(()) }
     });
     match outcome {
-        Some(Ok((stop, summary))) => {
-            written?;
-            Ok((stop, Some(summary)))
+        Some((stop, Ok(summary))) => Ok((stop, Some(written.map(|()| summary)))),
+        Some((stop, Err(Error::Io { action, source, .. }))) => {
+            Ok((stop, Some(Err(Error::io(action, to.output.path(), source)))))
         }
-        Some(Err(Error::Io { action, source, .. })) => {
-            Err(Error::io(action, &to.path, source).into())
-        }
-        Some(Err(error)) => Err(error.into()),
+        Some((_, Err(error))) => Err(error.into()),
         None => Err(written.err().unwrap_or(Error::Interrupted).into()),
     }
 }
 
 pub(super) fn report(facts: &mut Facts, to: &TraceTo, traced: &Summary) {
-    facts.add("trace", format!("{}, {}", to.path.display(), counted(traced.updates, "update")));
+    facts.add("trace", format!("{}, {}", to.output.display(), counted(traced.updates, "update")));
     if let (Some(gamma), Some(bound)) = (&traced.gamma, traced.bound) {
         facts.add(
             "bound",
@@ -195,7 +186,7 @@ pub(super) fn report(facts: &mut Facts, to: &TraceTo, traced: &Summary) {
 
 pub(super) fn json(to: &TraceTo, traced: &Summary) -> Value {
     json!({
-        "file": to.path.display().to_string(),
+        "file": to.output.display().to_string(),
         "updates": traced.updates,
         "r2": traced.r2,
         "gamma": traced.gamma,

@@ -16,7 +16,8 @@
 //! factors of the objective are from 1e-100 to 1e100, so that no product of theirs comes near.
 //!
 //! `primal`, `bound` and the ends of the interval of the bias are true as real numbers. `gap` and `radius`
-//! follow from the first two by one formula each, which binary64 computes to within 2^-51.
+//! follow from the first two by one formula each, which binary64 computes to within 2^-51. Losses and
+//! penalties are never negative, so a bound below 0 is raised to 0.
 //!
 //! **The radius.** With l2 > 0 the objective grows by at least l2/2 |v − v*|² away from the best weights,
 //! so primal − bound ≥ l2/2 |v − v*|².
@@ -25,22 +26,66 @@ mod functions;
 mod joint;
 mod penalty;
 mod rows;
+mod sentence;
 mod shares;
 mod two;
+mod unpenalised;
 
 use super::{Checked, Checker};
 use crate::claim::Question;
 use crate::fitted::{FloatPlane, Planes};
 use crate::optimal::{DualPoint, Intercept, Loss, Objective, Optimality};
 use joint::Joint;
-use penalty::Penalty;
+use penalty::{Penalty, UNIT};
 use rows::Linear;
 use std::collections::HashMap;
 use two::Two;
 
+pub use sentence::percent_above;
+
 impl Checker<'_> {
     pub(super) fn optimal(&self, planes: &Planes, claimed: &Optimality) -> Checked<String> {
         follows(claimed)?;
+        let shown = self.shown(planes, claimed, claimed.gap > WIDE_GAP)?;
+        shown.confirms(claimed)?;
+        Ok(self.sentence(claimed))
+    }
+
+    /// The claim with the numbers that the checker shows, and a little room for the order of its sums,
+    /// which follows the storage of the rows.
+    pub(super) fn measured(&self, planes: &Planes, claimed: &Optimality) -> Checked<Optimality> {
+        let mut wide = claimed.gap > WIDE_GAP;
+        loop {
+            let shown = self.shown(planes, claimed, wide)?;
+            let room = ROOM * (shown.primal - shown.bound).max(0.0);
+            let rounding = ROUNDING * shown.primal;
+            let mut measured = claimed.clone();
+            measured.primal = shown.primal + (room + rounding);
+            measured.bound = (shown.bound - room.min(ROOM * shown.bound) - rounding).max(0.0);
+            let distance = measured.primal - measured.bound;
+            if !(measured.primal.is_finite() && (measured.bound > 0.0 || distance == 0.0)) {
+                (measured.primal, measured.bound) = (shown.primal, shown.bound);
+                return Err(measured.vacuous());
+            }
+            let gap = if distance > 0.0 { distance / measured.bound } else { 0.0 };
+            measured.gap = gap * (1.0 + ROUNDING);
+            let l2 = claimed.objective.l2;
+            measured.radius = (l2 > 0.0).then(|| (2.0 * distance / l2).sqrt() * (1.0 + ROUNDING));
+            if let (Some(interval), Some(ends)) = (&mut measured.bias, shown.bias) {
+                // The ends follow from the primal that is claimed, and are as uncertain as the bound.
+                let [least, most] = ends.map(|end| end.at(measured.primal + (room + rounding)));
+                (interval.least, interval.most) = (-least, most);
+            }
+            // Plain sums show less: once the gap is seen to be wide, they are what is checked.
+            match measured.gap > WIDE_GAP && !wide {
+                true => wide = true,
+                false => return Ok(measured),
+            }
+        }
+    }
+
+    /// What one pass over the rows shows.
+    fn shown(&self, planes: &Planes, claimed: &Optimality, wide: bool) -> Checked<Shown> {
         let objective = &claimed.objective;
         let penalty = Penalty::new(objective, self.width())?;
         if !in_range(objective.c) {
@@ -49,22 +94,18 @@ impl Checker<'_> {
         if !self.bias && objective.intercept != Intercept::None {
             return Err("planes without a bias have the intercept none".into());
         }
+        let bare = objective.l1 == 0.0 && objective.l2 == 0.0 && objective.limits.is_empty();
+        if bare == claimed.dual.correction.is_empty() {
+            return Err("correction rows go with an objective without a penalty or limits".into());
+        }
         let roundings = self.products.roundings();
-        let is_plain = claimed.gap > WIDE_GAP
-            && objective.intercept != Intercept::Free
-            && claimed.bias.is_none();
+        let is_plain =
+            wide && !bare && objective.intercept != Intercept::Free && claimed.bias.is_none();
         let setting = Setting { objective, dual: &claimed.dual, penalty, roundings, is_plain };
         match planes {
-            Planes::Two { problem, plane } => {
-                self.optimal_two(problem, plane, &setting, claimed)?
-            }
-            Planes::Each(planes) => self.optimal_joint(planes, &setting, claimed)?,
+            Planes::Two { problem, plane } => self.optimal_two(problem, plane, &setting, claimed),
+            Planes::Each(planes) => self.optimal_joint(planes, &setting, claimed),
         }
-        let Optimality { primal, bound, gap, .. } = claimed;
-        Ok(format!(
-            "within {} of the best of all (this objective is at most {primal}, that of every model at least {bound})",
-            percent(*gap)
-        ))
     }
 
     fn optimal_two(
@@ -73,7 +114,7 @@ impl Checker<'_> {
         plane: &FloatPlane,
         setting: &Setting<'_>,
         claimed: &Optimality,
-    ) -> Checked<()> {
+    ) -> Checked<Shown> {
         let loss = setting.objective.loss;
         if !matches!(loss, Loss::Logistic | Loss::Hinge | Loss::SquaredHinge) {
             return Err("this loss is one of a plane for each class".into());
@@ -107,15 +148,18 @@ impl Checker<'_> {
         }
         rising(claimed.dual.alpha.iter().map(|pair| pair.0))?;
         let two = Two::new(self, setting, &members, own, dual)?;
-        let (bound, _) = two.dual(two.balance())?;
-        shown(claimed, two.primal(), bound)?;
-        match &claimed.bias {
-            None => Ok(()),
+        let bound = match &claimed.dual.correction[..] {
+            [] => two.dual(two.balance())?.0,
+            correction => two.corrected(correction)?,
+        };
+        let bias = match &claimed.bias {
+            None => None,
             Some(_) if setting.objective.intercept != Intercept::Free => {
-                Err("only a free bias has an interval".into())
+                return Err("only a free bias has an interval".into());
             }
-            Some(interval) => two.bounds_bias(interval, claimed.primal),
-        }
+            Some(interval) => Some(two.bias_reach(interval.tilt)?),
+        };
+        Ok(Shown { primal: two.primal(), bound: bound.max(0.0), bias })
     }
 
     fn optimal_joint(
@@ -123,15 +167,20 @@ impl Checker<'_> {
         planes: &[FloatPlane],
         setting: &Setting<'_>,
         claimed: &Optimality,
-    ) -> Checked<()> {
+    ) -> Checked<Shown> {
         if !matches!(setting.objective.loss, Loss::Softmax | Loss::CrammerSinger) {
             return Err("this loss is one of two classes".into());
         }
         if claimed.dual.plane.is_some() || !claimed.dual.alpha.is_empty() {
             return Err("the dual point of planes for each class has planes and shares".into());
         }
-        if !setting.objective.limits.is_empty() || claimed.bias.is_some() {
-            return Err("limits and the interval of the bias are for two classes".into());
+        if !setting.objective.limits.is_empty()
+            || claimed.bias.is_some()
+            || !claimed.dual.correction.is_empty()
+        {
+            return Err(
+                "limits, corrections and the interval of the bias are for two classes".into()
+            );
         }
         let classes: Checked<Vec<&str>> = planes.iter().map(FloatPlane::class).collect();
         let classes = classes?;
@@ -157,7 +206,7 @@ impl Checker<'_> {
         let members = self.members(&classes, setting.objective, place)?;
         rising(claimed.dual.shares.iter().map(|pair| pair.0))?;
         let joint = Joint::new(self, setting, &members, &own, dual.as_deref())?;
-        shown(claimed, joint.primal(&own), joint.dual()?)
+        Ok(Shown { primal: joint.primal(&own), bound: joint.dual()?.max(0.0), bias: None })
     }
 
     fn linear<'b>(&self, plane: &'b FloatPlane) -> Checked<Linear<'b>> {
@@ -291,8 +340,12 @@ fn follows(claimed: &Optimality) -> Checked<()> {
     if !(primal.is_finite() && bound.is_finite() && gap.is_finite() && primal >= bound) {
         return Err(format!("the primal {primal:?} is not a number above the bound {bound:?}"));
     }
-    let least = (primal - bound) / primal;
-    if !(*primal > 0.0 && *gap >= least) {
+    let least = match primal > bound {
+        true if *bound <= 0.0 => return Err(claimed.vacuous()),
+        true => (primal - bound) / bound,
+        false => 0.0,
+    };
+    if *gap < least {
         return Err(format!("the gap is {least:?}, more than {gap:?}"));
     }
     let least = (2.0 * (primal - bound) / objective.l2).sqrt();
@@ -305,33 +358,59 @@ fn follows(claimed: &Optimality) -> Checked<()> {
     }
 }
 
-/// Whether what was computed shows what is claimed; numbers that are none show nothing.
-fn shown(claimed: &Optimality, primal: f64, bound: f64) -> Checked<()> {
-    match (primal <= claimed.primal, bound >= claimed.bound) {
-        (true, true) => Ok(()),
-        (false, _) => Err(format!(
-            "the objective of the planes is shown to be at most {primal:?}, not {:?}",
-            claimed.primal
-        )),
-        (true, false) => Err(format!(
-            "the objective of every model is shown to be at least {bound:?}, not {:?}",
-            claimed.bound
-        )),
+/// The share of primal − bound that a claim leaves for sums in another order.
+const ROOM: f64 = 1e-4;
+
+/// The share of the primal that rounding may take.
+const ROUNDING: f64 = 1e-13;
+
+/// What one pass over the rows shows; numbers that are none show nothing.
+struct Shown {
+    /// No less than the objective of the planes.
+    primal: f64,
+    /// No more than the objective of any planes.
+    bound: f64,
+    /// How far below and above 0 the best bias can be.
+    bias: Option<[Reach; 2]>,
+}
+
+impl Shown {
+    fn confirms(&self, claimed: &Optimality) -> Checked<()> {
+        let Shown { primal, bound, bias } = self;
+        if !(*primal <= claimed.primal) {
+            return Err(format!(
+                "the objective of the planes is shown to be at most {primal:?}, not {:?}",
+                claimed.primal
+            ));
+        }
+        if !(*bound >= claimed.bound) {
+            return Err(format!(
+                "the objective of every model is shown to be at least {bound:?}, not {:?}",
+                claimed.bound
+            ));
+        }
+        let (Some(interval), Some(reach)) = (&claimed.bias, bias) else { return Ok(()) };
+        let [low, most] = [reach[0].at(claimed.primal), reach[1].at(claimed.primal)];
+        match interval.least <= -low && most <= interval.most {
+            true => Ok(()),
+            false => Err(format!(
+                "the best bias is shown to be between {:?} and {most:?}, not between {:?} and {:?}",
+                -low, interval.least, interval.most
+            )),
+        }
     }
 }
 
-/// A share in per cent, to two digits and rounded up.
-fn percent(share: f64) -> String {
-    let percent = 100.0 * share;
-    let text = format!("{percent:.1e}");
-    let exponent = text.split_once('e').and_then(|(_, exponent)| exponent.parse().ok());
-    match exponent {
-        Some(exponent @ -6..=0) if percent > 0.0 => {
-            let places = (1 - exponent) as usize;
-            let unit = 10f64.powi(exponent - 1);
-            format!("{:.places$} %", (percent / unit).ceil() * unit)
-        }
-        Some(1..=20) => format!("{} %", percent.ceil()),
-        _ => format!("{percent:.1e} %"),
+/// How far from 0 the best bias can be on one side: (P − bound)/β.
+struct Reach {
+    bound: f64,
+    beta: f64,
+}
+
+impl Reach {
+    /// No less than the reach for this P.
+    fn at(&self, primal: f64) -> f64 {
+        let reach = (primal - self.bound) / self.beta;
+        reach + 64.0 * UNIT * reach.abs()
     }
 }

@@ -103,7 +103,7 @@ impl Coordinates {
         let evaluation = objective.evaluate(&self.plane);
         let primal = objective.primal(&self.plane, &evaluation.margins);
         self.gap = Gap { primal, dual: objective.dual(&evaluation.sides, &evaluation.alpha) };
-        if self.gap.relative() <= wanted || self.exhausted {
+        if self.gap.reaches(wanted) || self.exhausted {
             return;
         }
         self.exhausted = !match objective.width() <= MOST_FACTORED {

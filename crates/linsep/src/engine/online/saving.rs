@@ -1,15 +1,12 @@
 //! Runs that are saved, go on where they were, or go on with other data.
 
-use super::{Arrangement, Earlier, Moving, Now, Online, Order, Pace, UpdateRule};
+use super::{Arrangement, Earlier, Moving, Now, Online, Order, Pace};
 use crate::run::State;
+use crate::run::ability::CarriesOn;
 use linsep_data::error::{Error, Result};
 
-impl<U: UpdateRule> Online<U> {
-    pub fn save(&self) -> State {
-        State::encode(&self.now)
-    }
-
-    pub fn restore(&mut self, state: &State) -> Result<()> {
+impl Online {
+    pub(super) fn go_back_to(&mut self, state: &State) -> Result<()> {
         let now: Now = state.decode()?;
         let fits = now.run == self.now.run
             && now.rows == self.now.rows
@@ -29,8 +26,7 @@ impl<U: UpdateRule> Online<U> {
             return Err(Error::usage("the saved state belongs to a run on other data"));
         }
         self.now = now;
-        self.arrangement = Arrangement::of(&self.now.planes, &self.data);
-        (self.skips, self.pace) = (None, Pace::default());
+        self.forget();
         match self.now.line_up.is_empty() {
             true => self.line_up(),
             false => self.visiting.clone_from(&self.now.line_up),
@@ -38,11 +34,19 @@ impl<U: UpdateRule> Online<U> {
         Ok(())
     }
 
-    /// See [`crate::run::Training::carry_on`]. Steps on other data count for rates, averages and
-    /// orders; columns that were not there yet have the weight 0.
-    pub fn carry_on(&mut self, state: &State) -> Result<()> {
+    /// Drops what follows from the planes that were.
+    fn forget(&mut self) {
+        self.arrangement = Arrangement::of(&self.now.planes, &self.task.data);
+        (self.skips, self.pace) = (None, Pace::default());
+    }
+}
+
+impl CarriesOn for Online {
+    /// Steps on other data count for rates, averages and orders; columns that were not there yet have the
+    /// weight 0.
+    fn carry_on(&mut self, state: &State) -> Result<()> {
         let before: Now = state.decode()?;
-        let width = self.data.n_features();
+        let width = self.task.data.n_features();
         let moving = || before.planes.iter().chain(&before.late);
         let fits = before.planes.len() == self.now.planes.len()
             && before.late.len() == self.now.late.len()
@@ -64,8 +68,7 @@ impl<U: UpdateRule> Online<U> {
         };
         self.now.planes = before.planes.iter().map(raw).collect();
         self.now.late = before.late.iter().map(raw).collect();
-        self.arrangement = Arrangement::of(&self.now.planes, &self.data);
-        (self.skips, self.pace) = (None, Pace::default());
+        self.forget();
         self.line_up();
         Ok(())
     }

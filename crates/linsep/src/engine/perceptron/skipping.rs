@@ -1,80 +1,46 @@
 //! Rows that are passed over change no bit of a run.
 
-use crate::engine::moving::{Centring, MovingPlanes};
-use crate::engine::online::{Online, UpdateRule, Visit};
-use crate::engine::perceptron::Perceptron;
-use crate::engine::response::{Fixed, Respond, WithMargin};
-use crate::run::{Budget, Status, Task};
+use super::{Kesler, OnePlane, Perceptron, Planes, run_of};
+use crate::engine::moving::MovingPlanes;
+use crate::engine::online::{Judge, Online, UpdateRule, Visit};
+use crate::engine::pass::Standing;
+use crate::engine::response::{Fixed, Respond};
+use crate::run::{Budget, Status, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::matrix::Rows;
 use linsep_data::rng::{Purpose, Stream};
 use linsep_data::scale::Scaling;
 
-/// One plane, or the highest of several; it rests above its margin only if it is asked to.
-struct Plain<A> {
-    answer: A,
-    rests: bool,
-}
+/// A rule of the family that has every row evaluated.
+struct Plain<U>(U);
 
-impl<A: Respond> UpdateRule for Plain<A> {
-    fn rests_above(&self) -> Option<f64> {
-        self.answer.rests_above().filter(|_| self.rests)
+impl<U: UpdateRule> UpdateRule for Plain<U> {
+    fn judge(&self) -> &dyn Judge {
+        self
     }
 
-    fn visit<R: Rows, C: Centring>(
+    fn visit<R: Rows>(
         &self,
-        machine: &mut MovingPlanes<'_, C>,
+        moving: &mut MovingPlanes<'_>,
         rows: &R,
         row: usize,
         class: u32,
     ) -> Visit {
-        let margin = self.margin(machine, rows, row, class);
-        let Some(step) = self.answer.respond(margin, false, || 1.0) else {
-            return Visit::Right;
-        };
-        match machine.n_planes() {
-            1 => machine.correct(rows, row, 0, if class == 1 { step } else { -step }),
-            count => {
-                let rival = (0..count)
-                    .filter(|k| *k != class as usize)
-                    .max_by(|&a, &b| {
-                        machine.score(rows, row, a).total_cmp(&machine.score(rows, row, b))
-                    })
-                    .unwrap_or(0);
-                machine.correct(rows, row, class as usize, step);
-                machine.correct(rows, row, rival, -step);
-            }
-        }
-        Visit::Corrected
+        self.0.visit(moving, rows, row, class)
+    }
+}
+
+impl<U: UpdateRule> Judge for Plain<U> {
+    fn rests_above(&self) -> Option<f64> {
+        None
     }
 
-    fn margin<R: Rows, C: Centring>(
-        &self,
-        machine: &mut MovingPlanes<'_, C>,
-        rows: &R,
-        row: usize,
-        class: u32,
-    ) -> f64 {
-        if machine.n_planes() == 1 {
-            let y = if class == 1 { 1.0 } else { -1.0 };
-            return y * machine.score(rows, row, 0) * machine.row_scale(row);
-        }
-        let (mut own, mut other) = (f64::NAN, f64::NEG_INFINITY);
-        machine.scores(rows, row, |k, score| match k == class as usize {
-            true => own = score,
-            false => other = other.max(score),
-        });
-        (own - other) * machine.row_scale(row)
+    fn is_wrong(&self, row: Standing) -> bool {
+        self.0.judge().is_wrong(row)
     }
 
-    fn loss<R: Rows, C: Centring>(
-        &self,
-        _: &mut MovingPlanes<'_, C>,
-        _: &R,
-        _: usize,
-        _: u32,
-    ) -> f64 {
-        0.0
+    fn loss(&self, m: f64, square: &mut dyn FnMut() -> f64) -> f64 {
+        self.0.judge().loss(m, square)
     }
 }
 
@@ -99,22 +65,32 @@ fn data(rows: usize, width: usize, classes: usize, density: f64, gap: f64) -> Da
     Dataset::from_rows(&table, &labels).unwrap()
 }
 
-/// Runs to the end in slices and tells planes, counters and the share of visits with a look.
-fn run<A: Respond>(answer: A, rests: bool, task: &Task, perceptron: &Perceptron) -> (String, f64) {
-    let planes = if task.data.n_classes() > 2 { task.data.n_classes() } else { 1 };
-    let setup = perceptron.setup(task, planes, |k| Purpose::Start(k as u64)).unwrap();
-    let mut online = Online::new(Plain { answer, rests }, setup).unwrap();
-    let (mut looked, mut status) = (0, Status::Running);
+/// Runs to the end in slices and tells planes, counters and the share of visits with an evaluation.
+fn run(answer: impl Respond, rests: bool, task: &Task, perceptron: &Perceptron) -> (String, f64) {
+    let (planes, count) = match Planes::of(task) {
+        one @ Planes::One(_) => (one, 1),
+        joint => (joint, task.data.n_classes()),
+    };
+    let setup = perceptron.setup(task, count, |k| Purpose::Start(k as u64)).unwrap();
+    let mut online = match (planes, rests) {
+        (_, true) => run_of(answer, setup, planes),
+        (Planes::One(positive), _) => {
+            Online::new(Plain(OnePlane { positive, answer }), setup, planes)
+        }
+        (Planes::Joint, _) => Online::new(Plain(Kesler { answer }), setup, planes),
+    }
+    .unwrap();
+    let (mut evaluated, mut status) = (0, Status::Running);
     for _ in 0..4000 {
         status = online.advance(Budget::visits(317));
-        looked = online.looks();
+        evaluated = online.evaluations();
         if status != Status::Running {
             break;
         }
     }
     let progress = online.progress();
-    let told = format!("{:?} {progress:?} {status:?}", online.save());
-    (told, looked as f64 / progress.visits as f64)
+    let report = format!("{:?} {progress:?} {status:?}", online.save());
+    (report, evaluated as f64 / progress.visits as f64)
 }
 
 #[test]
@@ -134,15 +110,15 @@ fn rows_that_are_passed_over_change_no_bit_of_a_run() {
         {
             let perceptron = Perceptron { scale, ..Perceptron::default() };
             let words = format!("{width} {classes} {density} {scale:?}");
-            let (plain, all) = run(Fixed::<true>, false, &task, &perceptron);
-            let (skipping, some) = run(Fixed::<true>, true, &task, &perceptron);
+            let (plain, all) = run(Fixed { b: 0.0, strict: true }, false, &task, &perceptron);
+            let (skipping, some) = run(Fixed { b: 0.0, strict: true }, true, &task, &perceptron);
             assert_eq!(all, 1.0, "{words}");
             assert!(plain == skipping, "{words}: {some}\n{plain}\n{skipping}");
             least = least.min(some);
-            let (plain, _) = run(WithMargin(0.3), false, &task, &perceptron);
-            let (skipping, _) = run(WithMargin(0.3), true, &task, &perceptron);
+            let (plain, _) = run(Fixed { b: 0.3, strict: true }, false, &task, &perceptron);
+            let (skipping, _) = run(Fixed { b: 0.3, strict: true }, true, &task, &perceptron);
             assert!(plain == skipping, "{words}, with a margin");
         }
     }
-    assert!(least < 0.5, "some run saves more than half of its looks: {least}");
+    assert!(least < 0.5, "some run saves more than half of its evaluations: {least}");
 }

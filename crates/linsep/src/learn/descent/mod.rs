@@ -252,9 +252,7 @@ impl Descent {
     ) -> Result<Box<dyn Training>> {
         let rest = (!self.knows_only_mistakes()).then_some(self.rest);
         let run = sequential::launch(self, task, positive, ranges)?;
-        let rows = task.active_rows()?;
-        let scaler = Scaler::new(self.scale, &task.data, &rows);
-        let mut resting = Resting::new(run, task, Planes::One(positive), &scaler, rest);
+        let mut resting = Resting::new(run, rest);
         resting.link = self.link();
         if !self.adds_up_rows() {
             resting = resting.untraced();
@@ -262,8 +260,9 @@ impl Descent {
         let (Some(below), Some(criterion)) = (self.below, self.loss.criterion()) else {
             return Ok(Box::new(resting));
         };
+        let (task, rows) = (task.clone(), task.active_rows()?);
+        let scaler = Scaler::new(self.scale, &task.data, &rows);
         let weights = crate::engine::row_weights::row_weights(&task.data, &rows, self.balanced);
-        let task = task.clone();
         let good_enough = move |planes: &[Plane]| {
             let batch = Batch {
                 data: &task.data,
@@ -483,13 +482,8 @@ impl Training for DescentRun {
     }
 
     fn model(&self) -> LinearModel {
-        LinearModel {
-            planes: vec![self.now.plane.clone()],
-            rule: Rule::Sign,
-            link: self.settings.link(),
-            classes: self.task.data.classes().to_vec(),
-            input: self.task.data.input().clone(),
-        }
+        let planes = vec![self.now.plane.clone()];
+        LinearModel::of(&self.task.data, planes, Rule::Sign, self.settings.link())
     }
 
     fn certificate(&self) -> Certificate {

@@ -29,6 +29,7 @@ use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::objective::Gap;
 use crate::run::{State, Task, Training};
 use linsep_data::error::{Error, Result};
+use linsep_data::sort::sort_by_key;
 use linsep_proof::{DualPoint, Planes};
 use serde::{Deserialize, Serialize};
 
@@ -147,7 +148,7 @@ impl KClassRun {
             },
         );
         let mut shares: Vec<_> = parts.into_iter().flat_map(|(told, _)| told).collect();
-        shares.sort_by_key(|(row, _)| *row);
+        sort_by_key(&mut shares, |(row, _)| *row);
         DualPoint::default().with_shares(shares)
     }
 }
@@ -218,17 +219,12 @@ impl Optimiser for KClassRun {
     }
 
     fn model(&self) -> LinearModel {
-        let data = &self.task.data;
-        LinearModel {
-            planes: self.joint.planes(&self.lines()),
-            rule: Rule::ArgMax,
-            link: match self.joint.loss {
-                JointLoss::Softmax => Link::Softmax,
-                JointLoss::CrammerSinger => Link::None,
-            },
-            classes: data.classes().to_vec(),
-            input: data.input().clone(),
-        }
+        let link = match self.joint.loss {
+            JointLoss::Softmax => Link::Softmax,
+            JointLoss::CrammerSinger => Link::None,
+        };
+        let planes = self.joint.planes(&self.lines());
+        LinearModel::of(&self.task.data, planes, Rule::ArgMax, link)
     }
 
     fn primal_of(&self, planes: &[Plane]) -> Option<f64> {

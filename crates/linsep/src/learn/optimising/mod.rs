@@ -10,8 +10,8 @@
 //! | a penalty with corners, or limits | coordinates on the columns (`engine/coordinates`) |
 //!
 //! Without a penalty the logistic loss has a least value only where no plane separates the classes, not
-//! even weakly; the verdict is asked first (`verdict/existence`), and nothing is proved of the
-//! gap, which is estimated.
+//! even weakly; the verdict is asked first (`verdict/existence`). The gap is estimated while the run goes on;
+//! in the end a dual point is corrected on a few rows (`objective/correction`), which proves it.
 //!
 //! Proved: `optimal`. The solver hands over its plane and, where the plane does not tell it, its dual
 //! point; the checker computes both objectives anew and bounds their rounding.
@@ -28,11 +28,13 @@ use crate::loss::Loss;
 use crate::model::{LinearModel, Link, Plane, Rule};
 pub use crate::objective::box_constraints::Bound;
 use crate::objective::box_constraints::Ranges;
-use crate::objective::intercept::InterceptBounds;
 use crate::objective::{Evaluation, Gap, Intercept, Objective, Penalty, Sides, worthwhile};
+use crate::objective::{correction, intercept};
 use crate::run::ability::{BoundsObjective, WarmStarts};
 use crate::run::epochs::{self, ByEpochs};
-use crate::run::{Budget, Certificate, Datum, Progress, Remark, State, Status, Task, Training};
+use crate::run::{
+    Budget, Certificate, Datum, Progress, Remark, Solves, State, Status, Task, Training,
+};
 use crate::verdict::existence::{Existence, logistic_optimum};
 use linsep_data::Dataset;
 use linsep_data::error::{Code, Error, Place, Result};
@@ -42,6 +44,9 @@ use serde::{Deserialize, Serialize};
 pub use settings::{ConvexSettings, Solver};
 use std::sync::Arc;
 use work::{SavedWork, Solving};
+
+/// Why nothing is proved without a penalty.
+const DEPENDENT: &str = "some columns are combinations of others, so no dual point without a penalty was found; `drop` them, or use a penalty";
 
 /// What two classes make small, and how near to the best is near enough.
 #[derive(Clone, Debug)]
@@ -128,16 +133,17 @@ impl ConvexProblem {
             costs,
             loss: self.loss,
             penalty,
-            // Where nothing is penalised, a penalised bias is a free one.
-            intercept: match self.settings.intercept {
-                Intercept::Penalised if self.settings.l1 == 0.0 && self.settings.l2 == 0.0 => {
-                    Intercept::Free
-                }
-                intercept => intercept,
-            },
+            intercept: self.intercept(),
             threads: worthwhile(task.threads, data.store().nonzeros()),
             rows,
         })
+    }
+
+    /// What the claims of a run on a task state.
+    pub(crate) fn solves(&self, task: &Task, loss: linsep_proof::Loss) -> Result<Solves> {
+        let Terms { rows, penalty, .. } = self.terms(task)?;
+        let claimed = self.claimed(loss, &task.data, &rows, &penalty);
+        Ok(Solves::Objective(claimed))
     }
 
     /// The rows of a task with their costs, and the penalty.
@@ -194,9 +200,20 @@ impl ConvexProblem {
         linsep_proof::Objective::new(loss, self.settings.c)
             .with_l2(self.settings.l2)
             .with_l1(self.settings.l1)
-            .with_intercept(self.settings.intercept)
+            .with_intercept(self.intercept())
             .with_class_weights(class_weights)
             .with_scale(penalty.scale.clone().unwrap_or_default())
+            .with_limits(penalty.claimed_limits(data.n_features()))
+    }
+
+    /// Where nothing is penalised, a penalised bias is a free one.
+    fn intercept(&self) -> Intercept {
+        match self.settings.intercept {
+            Intercept::Penalised if self.settings.l1 == 0.0 && self.settings.l2 == 0.0 => {
+                Intercept::Free
+            }
+            intercept => intercept,
+        }
     }
 }
 
@@ -274,7 +291,7 @@ impl OptimisingRun {
     }
 
     fn is_done(&self) -> bool {
-        self.work.gap().relative() <= self.problem.settings.gap || self.work.is_exhausted()
+        self.work.gap().reaches(self.problem.settings.gap) || self.work.is_exhausted()
     }
 
     /// How near to the best the plane is as it stands; a run that goes on has moved since it knew.
@@ -325,7 +342,7 @@ impl OptimisingRun {
         if matches!(self.work, Solving::Constant(..)) {
             return Some("all rows that count are of one class");
         }
-        if self.problem.settings.is_unbounded() {
+        if self.problem.settings.is_unbounded() && self.problem.loss != Loss::Logistic {
             return Some("without a penalty nothing bounds the objective from below here");
         }
         let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
@@ -342,20 +359,25 @@ impl OptimisingRun {
             return Certificate::unproved("the run ended before it knew of any gap");
         }
         let (objective, plane) = (&self.objective, self.plane());
-        let intercept_bounds = (objective.intercept == Intercept::Free)
+        let cuts = (objective.intercept == Intercept::Free)
             .then(|| {
                 let (gap, alpha, sides) = self.measured();
-                InterceptBounds::find(objective, &alpha, &sides, gap, plane.bias)
+                intercept::cuts(objective, &alpha, &sides, gap, plane.bias)
             })
             .flatten();
-        self.claiming(&plane, gap, self.dual_point(), intercept_bounds).certificate()
+        match self.dual_point(&plane) {
+            Some(dual) => self.claiming(&plane, gap, dual, cuts).certificate(),
+            None => Certificate::unproved(DEPENDENT),
+        }
     }
 
     /// What the checker confirms of another plane, with the dual point of this run.
     fn proved_of(&self, other: &Plane) -> Certificate {
         let (gap, ..) = self.measured();
         let primal = self.objective.primal(other, &self.objective.margins(other));
-        let mut dual = self.dual_point();
+        let Some(mut dual) = self.dual_point(&self.plane()) else {
+            return Certificate::unproved(DEPENDENT);
+        };
         if !matches!(self.work, Solving::Dual(_)) {
             let plane = self.plane();
             dual.plane = Some(float_plane(&plane.weights, Some(plane.bias)));
@@ -368,7 +390,7 @@ impl OptimisingRun {
         plane: &'a Plane,
         gap: Gap,
         dual: DualPoint,
-        intercept_bounds: Option<InterceptBounds>,
+        cuts: Option<[f64; 2]>,
     ) -> Claiming<'a> {
         let OptimisingRun { problem, objective, positive, task, .. } = self;
         let Objective { loss, data, rows, penalty, .. } = objective;
@@ -379,18 +401,21 @@ impl OptimisingRun {
             plane,
             gap,
             dual,
-            intercept_bounds,
-            doubt: self.work.doubt(),
+            cuts,
             threads: task.threads,
         }
     }
 
-    /// The multipliers that the plane does not tell.
-    fn dual_point(&self) -> DualPoint {
-        let Solving::Dual(run) = &self.work else { return DualPoint::default() };
+    /// The multipliers that the plane does not give, or the rows that correct those it gives.
+    fn dual_point(&self, plane: &Plane) -> Option<DualPoint> {
+        if self.problem.settings.is_unbounded() {
+            let rows = correction::rows(&self.objective, &self.objective.margins(plane))?;
+            return Some(DualPoint::default().with_correction(rows));
+        }
+        let Solving::Dual(run) = &self.work else { return Some(DualPoint::default()) };
         let rows = self.objective.rows.iter().zip(run.multipliers());
-        DualPoint::default()
-            .with_alpha(rows.map(|(row, alpha)| (u64::from(*row), *alpha)).collect())
+        let alpha = rows.map(|(row, alpha)| (u64::from(*row), *alpha)).collect();
+        Some(DualPoint::default().with_alpha(alpha))
     }
 }
 
@@ -440,20 +465,14 @@ impl Training for OptimisingRun {
     }
 
     fn model(&self) -> LinearModel {
-        let data = &self.task.data;
         let mut plane = self.plane();
         // A negative zero would tell one storage from the other.
         plane.weights.iter_mut().for_each(|w| *w += 0.0);
-        LinearModel {
-            planes: vec![plane],
-            rule: Rule::Sign,
-            link: match self.problem.loss {
-                Loss::Logistic => Link::Softmax,
-                _ => Link::None,
-            },
-            classes: data.classes().to_vec(),
-            input: data.input().clone(),
-        }
+        let link = match self.problem.loss {
+            Loss::Logistic => Link::Softmax,
+            _ => Link::None,
+        };
+        LinearModel::of(&self.task.data, vec![plane], Rule::Sign, link)
     }
 
     fn certificate(&self) -> Certificate {
@@ -503,7 +522,7 @@ impl Training for OptimisingRun {
         );
         let mut remarks = vec![solver, found];
         if self.is_done() {
-            let words = match gap.relative() <= self.problem.settings.gap {
+            let words = match gap.reaches(self.problem.settings.gap) {
                 true => "the gap is small enough",
                 false => "rounding leaves nothing to gain",
             };

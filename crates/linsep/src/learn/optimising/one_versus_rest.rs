@@ -4,7 +4,7 @@
 //! by [`crate::engine::sweep`]. Each machine has its own claim `optimal`; the multipliers in it have a few
 //! digits, which prove as much as many.
 
-use crate::claim::optimal::confirmed;
+use crate::claim::optimal::measured;
 use crate::claim::planes::{float_plane, problem_of};
 use crate::engine::permuted::PermutedObjective;
 use crate::engine::sweep::{self, Classifiers, Found, LEAST_GAP};
@@ -17,7 +17,7 @@ use crate::run::epochs::{self, ByEpochs};
 use crate::run::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
 use linsep_data::error::{Error, Result};
 use linsep_data::parallel::parallel_map;
-use linsep_proof::{Claim, DualPoint, Optimality, Planes};
+use linsep_proof::{Claim, DualPoint, Planes};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -102,50 +102,24 @@ impl Sweeps {
         Ok(objective.primal(plane, &objective.margins(plane)))
     }
 
-    /// What is claimed of a plane for a class, its numbers still to be set.
-    fn claim(&self, class: usize, plane: &Plane, listed: &[u32]) -> Claim {
-        let data = self.task.data.as_ref();
-        let loss = self.problem.loss.in_claims();
-        let penalty = Penalty { l1: 0.0, l2: self.problem.settings.l2, scale: None, limits: None };
-        Claim::Optimal {
-            planes: Planes::Two {
-                problem: problem_of(data, &data.classes()[class], None),
-                plane: float_plane(&plane.weights, Some(plane.bias)),
-            },
-            optimality: Optimality::new(
-                self.problem.claimed(loss, data, &self.rows, &penalty),
-                self.dual_point(&self.found()[class], listed),
-                0.0,
-                0.0,
-                0.0,
-            ),
-        }
-    }
-
     /// The multipliers, without those that the plane tells: rows beyond their margin have none.
     fn dual_point(&self, found: &Found, listed: &[u32]) -> DualPoint {
         let pair = |&i: &u32| (u64::from(self.rows[i as usize]), found.alpha[i as usize]);
         DualPoint::default().with_alpha(listed.iter().map(pair).collect())
     }
 
-    /// The claim of one machine, if the checker confirms it.
-    fn proved(
-        &self,
-        class: usize,
-        plane: &Plane,
-        listed: &[u32],
-        Gap { primal, dual }: Gap,
-    ) -> Claim {
+    /// What the checker measures of a plane for a class.
+    fn proved(&self, class: usize, plane: &Plane, listed: &[u32], gap: Gap) -> Claim {
         let data = self.task.data.as_ref();
-        let loosen = |optimality: &mut Optimality, slack: f64| {
-            let (primal, bound) = (primal * (1.0 + slack), dual - slack * primal);
-            let radius = (2.0 * (primal - bound) / self.problem.settings.l2).sqrt();
-            (optimality.primal, optimality.bound) = (primal, bound);
-            optimality.gap = (primal - bound) / primal * (1.0 + 1e-12);
-            optimality.radius = Some(radius * (1.0 + 1e-12));
+        let loss = self.problem.loss.in_claims();
+        let penalty = Penalty { l1: 0.0, l2: self.problem.settings.l2, scale: None, limits: None };
+        let planes = Planes::Two {
+            problem: problem_of(data, &data.classes()[class], None),
+            plane: float_plane(&plane.weights, Some(plane.bias)),
         };
-        let claim = self.claim(class, plane, listed);
-        confirmed([1e-5, 1e-4, 1e-3, 1e-2], data, 1, claim, loosen)
+        let objective = self.problem.claimed(loss, data, &self.rows, &penalty);
+        let dual = self.dual_point(&self.found()[class], listed);
+        measured(planes, objective, dual, gap, None, data, 1)
     }
 }
 
@@ -204,14 +178,8 @@ impl Training for Sweeps {
     }
 
     fn model(&self) -> LinearModel {
-        let data = &self.task.data;
-        LinearModel {
-            planes: self.found().iter().map(|found| found.plane.clone()).collect(),
-            rule: Rule::Rest,
-            link: Link::None,
-            classes: data.classes().to_vec(),
-            input: data.input().clone(),
-        }
+        let planes = self.found().iter().map(|found| found.plane.clone()).collect();
+        LinearModel::of(&self.task.data, planes, Rule::Rest, Link::None)
     }
 
     fn certificate(&self) -> Certificate {

@@ -105,14 +105,6 @@ impl Solving {
         }
     }
 
-    /// How far, as a share of the primal, the gap may be from what it really is.
-    pub(crate) fn doubt(&self) -> f64 {
-        match self {
-            Solving::Dual(run) => run.doubt(),
-            _ => 1e-13,
-        }
-    }
-
     pub(crate) fn is_exhausted(&self) -> bool {
         match self {
             Solving::Newton(run) => run.exhausted,

@@ -1,0 +1,86 @@
+//! What the planes of a learner solve, as its claims state it: a claim beside a model is about the objective
+//! that the model's own parameters name.
+
+use linsep_proof::{Claim, Equations, Objective, Offset, Priors, Statistics};
+
+/// What the planes of a learner solve on some rows.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Solves {
+    /// Nothing that a claim would state.
+    Nothing,
+    /// The least value of an objective.
+    Objective(Objective),
+    /// Linear equations.
+    Equations(Equations),
+    /// The equations of a discriminant, with a shrinkage that the data choose.
+    Shrunk {
+        /// How often each class is expected.
+        priors: Priors,
+        /// What the bias is.
+        bias: Offset,
+    },
+    /// Counts or sums.
+    Statistics(Statistics),
+}
+
+impl Solves {
+    /// Refuses a claim about another objective, other equations or other statistics.
+    pub fn check(&self, claim: &Claim) -> Result<(), String> {
+        let (found, expected) = match (claim, self) {
+            (Claim::Optimal { optimality, .. }, Solves::Objective(own)) => {
+                return differing(&optimality.objective, own);
+            }
+            (Claim::Stationary { equations, .. }, Solves::Equations(own)) => {
+                (format!("{equations:?}"), format!("{own:?}"))
+            }
+            (Claim::Stationary { equations, .. }, Solves::Shrunk { priors, bias }) => {
+                let shrinkage = match equations {
+                    Equations::Discriminant { shrinkage, .. } => *shrinkage,
+                    _ => 0.0,
+                };
+                let own = Equations::Discriminant { shrinkage, priors: *priors, bias: *bias };
+                (format!("{equations:?}"), format!("{own:?}"))
+            }
+            (Claim::Counts { statistics, .. }, Solves::Statistics(own)) => {
+                (format!("{statistics:?}"), format!("{own:?}"))
+            }
+            (Claim::Optimal { .. } | Claim::Stationary { .. } | Claim::Counts { .. }, _) => {
+                let name = claim.name();
+                return Err(format!(
+                    "the claim \"{name}\" is none that a model of these parameters makes"
+                ));
+            }
+            _ => return Ok(()),
+        };
+        match found == expected {
+            true => Ok(()),
+            false => Err(format!(
+                "the claim is about {found}, the parameters of the model say {expected}"
+            )),
+        }
+    }
+}
+
+/// The first part in which a claimed objective differs from that of the parameters.
+fn differing(claimed: &Objective, own: &Objective) -> Result<(), String> {
+    fn part<T: PartialEq + std::fmt::Debug>(name: &str, claimed: T, own: T) -> Result<(), String> {
+        match claimed == own {
+            true => Ok(()),
+            false => Err(format!(
+                "the claim is about an objective with {name} {claimed:?}, the parameters of the model say {own:?}"
+            )),
+        }
+    }
+    part("loss", claimed.loss, own.loss)?;
+    part("c", claimed.c, own.c)?;
+    part("l2", claimed.l2, own.l2)?;
+    part("l1", claimed.l1, own.l1)?;
+    part("intercept", claimed.intercept, own.intercept)?;
+    part("class weights", &claimed.class_weights, &own.class_weights)?;
+    part("limits", &claimed.limits, &own.limits)?;
+    match claimed.scale == own.scale {
+        true => Ok(()),
+        false => Err("the claim penalises weights in another scale than the model does".into()),
+    }
+}
