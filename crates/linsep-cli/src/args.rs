@@ -304,14 +304,10 @@ fn separable() -> Command {
         .arg(flag("epochs", "N", "At most N passes with --by cycling [default: 1000000]"))
         .arg(switch("margin", "The largest margins exactly, and the corrections that they allow the perceptron"))
         .arg(flag("constant", "C", "Rows are (C, x) for --margin: the larger, the cheaper a bias [default: 1]").requires("margin"))
-<<<<<<< HEAD
-        .arg(path("cert", "FILE", "Where to write the certificate").long("cert"))
+        .arg(target("cert", "FILE", "Where to write the certificate").long("cert"))
         .arg(flag("without", "ROWS", "What if these rows were not there, such as 3,7-9, counted from 0"))
         .arg(flag("relabel", "ROW=CLASS", "What if this row were of this class; may be repeated").action(ArgAction::Append))
         .arg(switch("removal", "Rows without which a plane separates the others, none of which can stay"))
-=======
-        .arg(target("cert", "FILE", "Where to write the certificate").long("cert"))
->>>>>>> main
         .arg(switch("witness", "List the rows that prove it, for every question, and where the hulls of the classes meet"))
         .args(input::flags().into_iter().filter(|flag| flag.get_id() != "positive"))
         .arg(input::basis_flag())
@@ -330,7 +326,7 @@ fn forced() -> Command {
             flag("bias", "on|off", "Whether planes have a bias [default: on]")
                 .value_parser(PossibleValuesParser::new(["on", "off"])),
         )
-        .arg(path("cert", "FILE", "Where to write the certificate").long("cert"))
+        .arg(target("cert", "FILE", "Where to write the certificate").long("cert"))
         .args(input::flags().into_iter().filter(|flag| flag.get_id() != "positive"))
 }
 

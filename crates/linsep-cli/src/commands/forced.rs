@@ -4,10 +4,10 @@ use super::separable::{certificate_file, normal};
 use super::{check_width, describe_input, read_data};
 use crate::context::{Context, timed_out};
 use crate::exit::Failure;
+use crate::files::Output;
 use crate::input;
 use crate::output::{Facts, counted, print, print_json};
 use clap::ArgMatches;
-use linsep::atomic::write_atomic;
 use linsep::data::input::InputMap;
 use linsep::data::read::RowSource;
 use linsep::proof::{Certificate, Claim, ForcedSide, Question};
@@ -36,12 +36,12 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         Verdict::Separable => judge.forced(&decision, &points, &stop)?,
         _ => Vec::new(),
     };
-    if let Some(path) = matches.get_one::<PathBuf>("cert") {
+    if let Some(path) = matches.get_one::<Output>("cert") {
         let forced = answers.iter().flatten().map(|answer| answer.claim.clone());
         let claims = std::iter::once(decision.claim.clone()).chain(forced).collect();
         let digest = data.digest(context.threads);
         let file = certificate_file(&judge, Certificate::new(claims), &digest);
-        write_atomic(path, |out| out.write_all(file.to_json().as_bytes()))?;
+        path.write(|out| out.write_all(file.to_json().as_bytes()))?;
     }
     if context.json {
         let entries: Vec<_> =
@@ -73,7 +73,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
                 facts.add("verdict", words);
             }
         }
-        if let Some(path) = matches.get_one::<PathBuf>("cert") {
+        if let Some(path) = matches.get_one::<Output>("cert") {
             facts.add("proof", format!("{} (check it with linsep verify)", path.display()));
         }
         print(&facts.text(context))?;

@@ -44,13 +44,9 @@ pub(crate) fn run(
 ) -> Result<ExitCode, Failure> {
     context.files.note(matches)?;
     match name {
-<<<<<<< HEAD
-        "separable" => separable::run(matches, context),
-        "forced" => forced::run(matches, context),
-=======
-        // These two have something to say or to save however they are stopped.
+        // These have something to say or to save however they are stopped.
         "separable" => cancel::shield(|| separable::run(matches, context)),
->>>>>>> main
+        "forced" => cancel::shield(|| forced::run(matches, context)),
         "verify" => verify::run(matches, context),
         "certify" => certify::run(matches, context),
         "train" => cancel::shield(|| train::run(matches, context)),

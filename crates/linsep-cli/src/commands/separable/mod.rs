@@ -75,13 +75,8 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         certificate.claims.extend(margins.flat_map(Margins::claims));
         let coefficients = asked.all.iter().filter_map(|timed| timed.coefficients.as_ref());
         certificate.claims.extend(coefficients.map(|found| found.claim.clone()));
-<<<<<<< HEAD
         let file = certificate_file(&judge, certificate, &digest);
-        write_atomic(path, |out| out.write_all(file.to_json().as_bytes()))?;
-=======
-        let file = file_of(&judge, certificate, &digest);
         path.write(|out| out.write_all(file.to_json().as_bytes()))?;
->>>>>>> main
     }
     if context.json {
         let seconds = [read_seconds, decide_seconds];
@@ -92,16 +87,11 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         if data.input().basis.is_some() {
             facts.add("planes", format!("in {}", data.input().linear_in()));
         }
-<<<<<<< HEAD
         if !what_if.is_nothing() {
             facts.add("what if", what_if.text());
         }
         report::add(&mut facts, &asked, &judge, matches, context);
-        if let Some(path) = matches.get_one::<PathBuf>("cert") {
-=======
-        report::add(&mut facts, &asked, &judge, matches.get_flag("witness"), context);
         if let Some(path) = matches.get_one::<Output>("cert") {
->>>>>>> main
             facts.add("proof", format!("{} (check it with linsep verify)", path.display()));
         }
         print(&facts.text(context))?;
