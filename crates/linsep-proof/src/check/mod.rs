@@ -256,6 +256,10 @@ impl Checker<'_> {
         let dimension = self.dimension();
         self.zero_sum(&signs, witness, 2 * dimension)?;
         let vectors = self.null_vectors(&signs, null)?;
+        let all = self.every_row(&signs, |_, _| Ok(()))?;
+        if witness.len() as u64 == all && witness.len() < dimension {
+            return Ok(format!("all {all} rows add up to 0, so no plane separates even weakly"));
+        }
         let rank = rank_at_least(&self.rows_of(witness.iter().map(|entry| entry.row))?);
         if rank + vectors.len() < dimension {
             return Err(format!(
