@@ -48,7 +48,7 @@ LIMIT = fields({"column": index}, {"least": real, "most": real})
 LISTS = {"class-weights": filled(two(text, real)), "scale": filled(real), "limits": filled(LIMIT)}
 OBJECTIVE = fields({"loss": word("logistic", "hinge", "squared-hinge", "softmax", "crammer-singer"), "c": real,
                     "l2": real, "l1": real, "intercept": word("free", "penalised", "none")}, LISTS)
-POINT = {"alpha": filled(two(whole, real)), "shares": filled(two(whole, each(two(index, real))))}
+POINT = {"alpha": filled(two(whole, real)), "shares": filled(two(whole, each(two(index, real)))), "correction": filled(whole)}
 DUAL = fields({}, {"plane": PLANE, "planes": PLANES, **POINT})
 INTERVAL = fields({"least": real, "most": real, "tilt": two(real, real)})
 OPTIMALITY = fields({"objective": lambda x: has(x, LISTS) and OBJECTIVE(x), "primal": real, "bound": real, "gap": real,
@@ -63,10 +63,23 @@ STATISTICS = either(fields({"model": word("multinomial"), "alpha": real, "priors
                     fields({"model": word("bernoulli"), "alpha": real, "binarize": real, "priors": PRIORS}),
                     fields({"model": word("gaussian"), "smoothing": real, "priors": PRIORS}))
 CLAIMS["stationary"], CLAIMS["counts"] = ({"plane": PLANE, "equations": EQUATIONS}, {"plane": PLANE, "statistics": STATISTICS})
+MULTIPLE, VECTOR = fields({"row": whole, "factor": text}, {"against": text}), each(pair)
+WORDS = ("finite", "+inf", "-inf", "undetermined", "aliased", "undecided")
+SUM = {"combination": filled(MULTIPLE)}
+COEFFICIENT = fields({"estimate": word(*WORDS)}, {"class": text, "column": index, **SUM})
+EVIDENCE = {"classes": filled(text), "relations": filled(VECTOR), "tied": filled(MULTIPLE),
+            "complement": filled(VECTOR), "directions": filled(VECTOR)}
+ESTIMATES = fields({"coefficients": each(lambda x: has(x, SUM) and COEFFICIENT(x)), "independent": each(whole)}, EVIDENCE)
+FORCED = fields({"point": VECTOR, "side": word("positive", "negative", "either"), "planes": each(PLANE)}, SUM)
+CLAIMS["forced"] = {"forced": lambda x: has(x, SUM) and FORCED(x)}
+CLAIMS["coefficients"] = {"estimates": lambda x: has(x, EVIDENCE) and ESTIMATES(x)}
 CLAIMS = {name: SIDES | body for name, body in CLAIMS.items()} | {
     "joint optimal": {"scheme": text, "planes": PLANES, "optimality": OPTIMALITY},
     "joint stationary": {"scheme": text, "planes": PLANES, "equations": EQUATIONS},
     "joint counts": {"scheme": text, "planes": PLANES, "statistics": STATISTICS},
+    "joint touching": {"scheme": text, "witness": AGAINST, "planes": PLANES},
+    "joint overlapping": {"scheme": text, "witness": AGAINST},
+    "joint coefficients": {"scheme": text, "estimates": CLAIMS["coefficients"]["estimates"]},
     "joint separable": {"scheme": text, "planes": PLANES}, "unproved": {"reason": text},
     "joint inseparable": {"scheme": text, "witness": AGAINST}}
 OTHERS = dict.fromkeys([field for body in CLAIMS.values() for field in body], word())
@@ -75,7 +88,7 @@ def full_name(claim):
     return "joint " * (claim.get("scheme") == "joint") + str(claim.get("claim"))
 def claim_kind(x):
     body = isinstance(x, dict) and CLAIMS.get(full_name(x))
-    null = each(each(text)) if body and full_name(x) == "overlapping" else word()
+    null = each(each(text)) if body and x["claim"] == "overlapping" else word()
     return bool(body) and " " not in x["claim"] and fields({"claim": text, **body}, {**OTHERS, "null": null})(x)
 
 def data(x): return has(x, ["digest"]) and fields({"sha256": text, "rows": whole}, {"digest": second})(x)
@@ -297,6 +310,8 @@ def load(path):
         raise Refusal(4, f"no file of this format ({error})")
     right = FILE(file) and (not source or INPUT(source)) and top.get("data") == file["data"]
     require(right, "another format, or a field is missing, unknown or of the wrong kind", 4)
+    second_only = {"forced", "coefficients", "joint coefficients", "joint touching", "joint overlapping"} & set(map(full_name, file["claims"]))
+    require(not second_only or file["format"].endswith("/2"), "a claim needs linsep.certificate/2", 4)
     if file["format"].endswith("/1"):
         upgrade(file["claims"])
     stated, meant = source.get("basis"), file.get("basis")
@@ -539,13 +554,10 @@ class Checker:
             right = min(on) > 0 or name == "touching" and min(on) == 0 < max(on)
             require(right, "a row is not on its side of the plane")
         if name == "overlapping":
-            null = [[integer(x) for x in vector] for vector in claim.get("null") or []]
-            right = all(len(vector) == size for vector in null) and rank(null) == len(null)
-            require(right, "the null vectors are of the wrong length or not independent")
-            products = [x for vector in null for x in reach(dict(zip(self.columns, vector)), 1, -1)]
-            require(not any(products), "a row is not orthogonal to a null vector")
+            null = self.null(claim, [i for i, sign in enumerate(signs) if sign])
             rows = [[self.rows[e["row"]].get(j, 0) for j in self.columns] for e in claim["witness"]]
-            require(rank(rows) + len(null) == size, "the witness rows do not span all rows")
+            whole = len(rows) == len(signs) - signs.count(0) < size
+            require(whole or rank(rows) + len(null) == size, "the witness rows do not span all rows")
         if name in ("bracket", "margin", "geometric-margin"):
             require(self.bias or name == "bracket", "a margin needs a bias")
             sums, totals = blend("weights" if name == "bracket" else "support")
@@ -562,21 +574,160 @@ class Checker:
             v = {j: mean[1][j] + mean[-1][j] for j in range(self.width)}
             require(ratio(claim["gamma2"]) * 4 == dot(v, v) > 0, "gamma2 is another")
             require(min(reach(v, 1)) + min(reach(v, -1)) >= dot(v, v), "a row is nearer than that")
+    def forced(self, claim):
+        """What all planes that separate the rows say of a point."""
+        signs, forced = self.signs(claim), claim["forced"]
+        pairs, either = forced["point"], forced["side"] == "either"
+        require(rising([j for j, _ in pairs] + [self.width]), "the point does not fit the columns")
+        point = {j: ratio(x) for j, x in pairs if ratio(x)} | ({-1: Fraction(1)} if self.bias else {})
+        planes = list(map(self.plane, forced["planes"]))
+        right = len(planes) == 1 + either and either == ("combination" not in forced)
+        require(right, "a forced point has one plane and a combination, another two planes")
+        apart = all(sign * dot(self.rows[i], w) > 0 for w in planes for i, sign in enumerate(signs) if sign)
+        require(apart, "a plane does not separate the rows")
+        if either:
+            on = [dot(point, w) for w in planes]
+            return require(min(on) < 0 < max(on), "the planes do not differ on the point")
+        entries = forced["combination"]
+        require(not any(m.get("against") is not None for m in entries), "a row is against a class")
+        entries = [{"row": m["row"], "lambda": m["factor"]} for m in entries]
+        total = self.blend(entries, lambda e: [(0, signs[e["row"]])])[0][0]
+        first = min(point, default=None)
+        require(first is not None, "the point is 0")
+        k = total[first] / point[first]
+        require(k and all(x == k * point.get(j, 0) for j, x in total.items()), "the sum is no multiple of the point")
+        require((k > 0) == (forced["side"] == "positive"), "the sum is one of the other side")
+    def null(self, claim, rows):
+        """Independent vectors that are orthogonal to all rows."""
+        null = [[integer(x) for x in vector] for vector in claim.get("null") or []]
+        right = all(len(vector) == len(self.columns) for vector in null) and rank(null) == len(null)
+        require(right, "the null vectors are of the wrong length or not independent")
+        products = (dot(self.rows[i], dict(zip(self.columns, vector))) for vector in null for i in rows)
+        require(not any(products), "a row is not orthogonal to a null vector")
+        return null
     def joint(self, claim, name):
-        if name == "joint inseparable":
-            def sides(e):
-                own, other = self.labels[e["row"]], e["against"]
-                require(other in self.labels and other != own, f"row {e['row']} is against {other}")
-                return [(own, 1), (other, -1)]
-            most = (len(set(self.labels)) - 1) * len(self.columns) + 1
-            sums, _ = self.blend(claim["witness"], sides, most)
-            return require(not any(any(v.values()) for v in sums.values()), "the rows do not balance")
+        names, taking = sorted(set(self.labels)), [i for i, part in enumerate(self.parts) if part]
+        size = (len(names) - 1) * len(self.columns)
+        def sides(e):
+            own, other = self.labels[e["row"]], e["against"]
+            require(other in self.labels and other != own, f"row {e['row']} is against {other}")
+            return [(own, 1), (other, -1)]
+        if name != "joint separable":
+            sums, _ = self.blend(claim["witness"], sides, 2 * size if name == "joint overlapping" else size + 1)
+            require(not any(any(v.values()) for v in sums.values()), "the rows do not balance")
+        if name == "joint overlapping":
+            null = self.null(claim, taking)
+            def stacked(e):  # one plane may be added to all, so that of the last class counts as 0
+                sign = dict(sides(e))
+                return [sign.get(k, 0) * self.rows[e["row"]].get(j, 0) for k in names[:-1] for j in self.columns]
+            found = rank([stacked(e) for e in claim["witness"]])
+            require(found == size - (len(names) - 1) * len(null), "the witness does not span all rows")
+        if "planes" not in claim:
+            return
         planes = {plane["class"]: self.plane(plane) for plane in claim["planes"]}
         require(len(planes) == len(claim["planes"]) and any(self.parts), "a class has two planes")
-        for i in (i for i, part in enumerate(self.parts) if part):
+        off = 0
+        for i in taking:
             scores = {name: dot(self.rows[i], plane) for name, plane in planes.items()}
-            best = [name for name in scores if scores[name] == max(scores.values())]
-            require(best == [self.labels[i]], f"row {i} does not score highest on its class")
+            require(self.labels[i] in scores, f"class {self.labels[i]} has no plane")
+            over = [scores[self.labels[i]] - score for k, score in scores.items() if k != self.labels[i]]
+            right = all(x > 0 or name == "joint touching" and x == 0 for x in over)
+            require(right, f"row {i} does not score highest on its class")
+            off += any(over)
+        require(name == "joint separable" or off, "every row scores the same on all classes")
+
+class Coefficients:
+    """What becomes of the coefficients of a maximum-likelihood fit: coordinates are the bias, then the columns,
+    block by block for the classes but the last. C is the cone of all w with z·w >= 0 for every row."""
+    def __init__(self, checker, claim, joint):
+        self.checker, self.e, self.joint = checker, claim["estimates"], joint
+        self.classes, self.size = self.e.get("classes", []), len(checker.columns)
+        right = sorted(self.classes) == sorted(set(checker.labels)) and len(self.classes) > 1
+        require(right if joint else not self.classes, "the classes are not those of the data")
+        self.signs = list(map(bool, checker.parts)) if joint else checker.signs(claim)
+        self.blocks = max(len(self.classes) - 1, 1)
+        self.rows = [i for i, sign in enumerate(self.signs) if sign]
+    def block(self, row, block, factor):
+        require(row < len(self.signs) and self.signs[row], f"row {row} does not take part")
+        shift = block * self.size + self.checker.bias
+        values = self.checker.rows[row].items() if block < self.blocks else ()
+        return {shift + j: factor * x for j, x in values}
+    def stacked(self, row, against):
+        """z of a row; for all classes at once, of a row against a class."""
+        if not self.joint:
+            require(against is None, f"row {row} is against a class")
+            return self.block(row, 0, self.signs[row] if row < len(self.signs) else 0)
+        require(row < len(self.signs) and against in self.classes, f"row {row} is against no class")
+        own, other = self.classes.index(self.checker.labels[row]), self.classes.index(against)
+        require(own != other, f"row {row} is against its own class")
+        return self.block(row, own, 1) | self.block(row, other, -1)
+    def vector(self, pairs, size, kept):
+        require(rising([c for c, _ in pairs] + [size]), "a vector is out of order or out of range")
+        vector = {c: ratio(x) for c, x in pairs if ratio(x)}
+        require(set(vector) <= kept, "a vector has a part in an aliased column")
+        return vector
+    def total(self, multiples, negative=()):
+        """Σ factor z, and its rows; factors may be negative only on rows that are listed."""
+        keys, total = [(m["row"], m.get("against")) for m in multiples], {}
+        require(len(set(keys)) == len(keys), "a row stands twice")
+        for key, m in zip(keys, multiples):
+            factor = integer(m["factor"])
+            require(factor > 0 or factor < 0 and key in negative, "a factor has the wrong sign")
+            for c, x in self.stacked(*key).items():
+                total[c] = total.get(c, 0) + factor * x
+        return {c: x for c, x in total.items() if x}, keys
+    def check(self):
+        e, size = self.e, self.size
+        names = self.classes[:-1] or [None]
+        meant = [(name, None if column < 0 else column) for name in names for column in self.checker.columns]
+        listed = [(c.get("class"), c.get("column")) for c in e["coefficients"]]
+        require(listed == meant, "the coefficients are not those of the columns, in order")
+        words = [c["estimate"] for c in e["coefficients"]]
+        aliased = [word == "aliased" for word in words]
+        require(aliased == aliased[:size] * self.blocks, "a column is aliased in one class only")
+        first = [c for c in range(size) if not aliased[c]]
+        kept = {block * size + c for block in range(self.blocks) for c in first}
+        # Aliased columns are sums of those before, and no others are.
+        shown = set()
+        for pairs in e.get("relations", []):
+            n = self.vector(pairs, size, set(range(size)))
+            require(n and aliased[max(n)], "a relation is about no aliased column")
+            shown.add(max(n))
+            require(not any(dot(self.block(i, 0, 1), n) for i in self.rows), "a row does not satisfy a relation")
+        for c in (c for c in range(size) if aliased[c] and c not in shown):
+            require(sum(k < c for k in first) >= len(self.rows), f"coordinate {c} is not shown to be aliased")
+        rows = [self.block(i, 0, 1) for i in dict.fromkeys(e["independent"])]
+        right = len(rows) == len(e["independent"]) == len(first)
+        require(right and rank([[row.get(c, 0) for c in first] for row in rows]) == len(first),
+                "the independent rows are not independent, or too few")
+        # The tied rows, all that is orthogonal to them, and the directions.
+        tied = e.get("tied", [])
+        require(len(tied) <= 2 * self.blocks * size, "there are too many tied rows")
+        total, keys = self.total(tied)
+        require(not total and all(integer(m["factor"]) > 0 for m in tied), "the tied rows do not add up to 0")
+        complement = [self.vector(pairs, size * self.blocks, kept) for pairs in e.get("complement", [])]
+        if complement or "finite" in words:
+            rows, order = [self.stacked(*key) for key in keys], sorted(kept)
+            right = not any(dot(row, n) for row in rows for n in complement)
+            dense = lambda vectors: [[v.get(c, 0) for c in order] for v in vectors]
+            right = right and rank(dense(complement)) == len(complement)
+            require(right and rank(dense(rows)) + len(complement) == len(kept), "the complement is another")
+        directions = [self.vector(pairs, size * self.blocks, kept) for pairs in e.get("directions", [])]
+        others = lambda i: [name for name in self.classes if name != self.checker.labels[i]] or [None]
+        for w in directions:
+            right = all(dot(self.stacked(i, other), w) >= 0 for i in self.rows for other in others(i))
+            require(right, "a row is on the wrong side of a direction")
+        for c, coefficient in enumerate(e["coefficients"]):
+            estimate, evidence = coefficient["estimate"], coefficient.get("combination", [])
+            sign = {"+inf": 1, "-inf": -1}.get(estimate)
+            signs = {(w.get(c, 0) > 0) - (w.get(c, 0) < 0) for w in directions}
+            require(sign or not evidence, f"coefficient {c} has a combination without need")
+            if sign:
+                total, _ = self.total(evidence, keys)
+                right = {k for k in total if k in kept} == {c} and total[c] * sign > 0 and sign in signs
+            else:
+                right = {"finite": not any(c in n for n in complement), "undetermined": {1, -1} <= signs}.get(estimate, True)
+            require(right, f"coefficient {c} is not shown to be {estimate}")
 
 # --- Optimal. Any dual point bounds every model; what is irrational has 50 digits and is rounded outwards.
 SLACK = Fraction(1, 10**40)
@@ -600,7 +751,10 @@ class Optimal:
         weights, limits, scale = dict(o.get("class-weights", [])), o.get("limits", []), o.get("scale", [])
         right = len(weights) == len(o.get("class-weights", [])) and set(weights) <= set(names)
         require(right and len(set(names)) == len(names) > 1, "classes or their weights stand twice or nowhere")
-        right = all(x == 0 or in_range(x) for x in (o["l1"], o["l2"])) and (o["l1"] or o["l2"] or limits)
+        right = all(x == 0 or in_range(x) for x in (o["l1"], o["l2"]))
+        self.correction = self.claimed["dual"].get("correction", [])
+        bare = not (o["l1"] or o["l2"] or limits)
+        right = right and bare == bool(self.correction) and (not bare or o["loss"] == "logistic" and o["intercept"] != "penalised")
         require(right and all(map(in_range, [o["c"], *weights.values(), *scale])), "a factor is out of range")
         width = checker.width
         right = len(scale) in (0, width) and rising([limit["column"] for limit in limits] + [width])
@@ -649,6 +803,24 @@ class Optimal:
                 right = (least is None or w >= least) and (most is None or w <= most)
                 require(right, f"the weight of column {column} is beyond its limits")
         return sum(self.value(j, plane.get(j, Fraction(0))) for plane in planes for j in self.penalised())
+    def corrected(self, alpha):
+        """The point with the sums 0 over all columns: the multipliers of the correction rows solve for them."""
+        columns = [-1] * (self.intercept == "free") + list(range(self.checker.width))
+        rows, g = self.correction, self.sums((i, self.own[i] * a) for i, a in alpha.items())
+        right = rising(rows) and set(rows) <= set(self.rows) and len(rows) == len(columns)
+        require(right, "the correction rows are not rising, not there, or too few")
+        system = [[self.own[i] * self.checker.rows[i].get(j, Fraction(0)) for i in rows] + [-g[j]] for j in columns]
+        for step in range(len(rows)):
+            pivot = next((k for k in range(step, len(rows)) if system[k][step]), None)
+            require(pivot is not None, "the correction rows are not independent")
+            system[step], system[pivot] = system[pivot], system[step]
+            for k in range(len(rows)):
+                if k != step and system[k][step]:
+                    factor = system[k][step] / system[step][step]
+                    system[k] = [x - factor * y for x, y in zip(system[k], system[step])]
+        alpha = alpha | {i: alpha[i] + system[k][-1] / system[k][k] for k, i in enumerate(rows)}
+        require(all(0 <= alpha[i] <= self.c[i] for i in rows), "a corrected multiplier is out of its domain")
+        return alpha
     def listed(self, field):
         rows = [row for row, _ in self.claimed["dual"].get(field, [])]
         require(rising(rows) and set(rows) <= set(self.rows), "rows of the dual point are not rising or not there")
@@ -685,6 +857,7 @@ class Optimal:
         alpha |= {i: binary64(a) for i, a in self.listed("alpha").items()}
         top = lambda i: Fraction(1e100) if self.loss == "squared-hinge" else self.c[i]
         require(all(0 <= a <= top(i) for i, a in alpha.items()), "a multiplier is out of its domain")
+        alpha = self.corrected(alpha) if self.correction else alpha
         weight = {s: sum(a for i, a in alpha.items() if self.own[i] == s) for s in (1, -1)}
         light = min(weight.values())
         def bound(tilt={}):
@@ -770,12 +943,13 @@ def times(matrix, vector): return [sum(a * x for a, x in zip(row, vector) if a a
 def along(a, b): return sum(x * y for x, y in zip(a, b))
 def lowest(numbers): return math.lcm(*(x.denominator for x in numbers))
 
-def solve(matrix, right):
-    """An answer of matrix · answer = right, or None if there is none. Elimination without fractions (Bareiss)."""
-    rows = [row + [b] for row, b in zip(matrix, right)]
-    scale = lowest(x for row in rows for x in row)
-    rows = [[int(x * scale) for x in row] for row in rows]
-    bits, size = max((x.bit_length() for row in rows for x in row), default=0), len(rows)
+def solve(matrix, rights):
+    """An answer of matrix · answer = right for each right side, or None where there is none. Elimination without
+    fractions (Bareiss)."""
+    scale, size = lowest(x for row in matrix for x in row), len(matrix)
+    fine = list(map(lowest, rights))
+    rows = [[int(x * scale) for x in row] + [int(b[i] * f) for b, f in zip(rights, fine)] for i, row in enumerate(matrix)]
+    bits = max((x.bit_length() for row in rows for x in row[:size]), default=0)
     require(size ** 3 / 2 * (8 + (size * bits / 128) ** 2) <= MOST_WORK, "not checked here: too many columns")
     before, pivots = 1, []
     for column in range(size):
@@ -789,13 +963,15 @@ def solve(matrix, right):
             first = row[column]
             row[column:] = [(head[column] * a - first * b) // before for a, b in zip(row[column:], head[column:])]
         before, pivots = head[column], pivots + [column]
-    if any(row[-1] for row in rows[len(pivots):]):
-        return None
-    answer = [Fraction(0)] * size  # columns that depend on others have no part in it
-    for row, column in reversed(list(zip(rows, pivots))):
-        rest = row[-1] - along(row[column + 1:-1], answer[column + 1:])
-        answer[column] = Fraction(rest) / row[column]
-    return answer
+    def answer(k):
+        if any(row[size + k] for row in rows[len(pivots):]):
+            return None
+        found = [Fraction(0)] * size  # columns that depend on others have no part in it
+        for row, column in reversed(list(zip(rows, pivots))):
+            rest = row[size + k] - along(row[column + 1:size], found[column + 1:])
+            found[column] = Fraction(rest) / row[column]
+        return [x * Fraction(scale, fine[k]) for x in found]
+    return list(map(answer, range(len(rights))))
 
 class Fitted:
     """Planes with the rows and the weight of each class; two classes have one plane, negative before positive."""
@@ -861,13 +1037,15 @@ class Fitted:
         blend = lambda of: sum(x * y for x, y in zip(f, of))
         count = range(len(units))
         squares = [[blend(matrix[j][k] for matrix in second) for k in count] for j in count]
-        ridge = [Fraction(0)] + [binary64(stated["l2"]) / unit ** 2 for unit in units[1:]]
+        ridge = [Fraction(0)] + [binary64(stated["l2"]) * unit ** 2 for unit in units[1:]]
         matrix = [[x + (j == k) * ridge[j] for k, x in enumerate(row)] for j, row in enumerate(squares)]
-        for number, plane in enumerate(self.planes):
-            target = (-1, 1) if self.size == 2 and len(self.planes) == 1 else [int(k == number) for k in range(self.size)]
+        planes = [[plane.get(j - 1, Fraction(0)) / units[j] for j in count] for plane in self.planes]
+        residuals = []
+        for number, v in enumerate(planes):
+            target = (-1, 1) if len(planes) == 1 else [int(k == number) for k in range(self.size)]
             right = [sum(x * t * s[j] for x, t, s in zip(f, target, first)) for j in count]
-            v = [plane.get(j - 1, Fraction(0)) / units[j] for j in count]
-            off = solve(matrix, [a - b for a, b in zip(times(matrix, v), right)])
+            residuals.append([a - b for a, b in zip(times(matrix, v), right)])
+        for v, off in zip(planes, solve(matrix, residuals)):
             change, norm = (along(x, times(squares, x)) for x in (off, v))
             require(near(change, norm, squares[0][0]), "the scores of the exact answer are others")
     def discriminant(self, stated):
@@ -882,10 +1060,11 @@ class Fitted:
         trace = sum(within[j][j] / units[j] ** 2 for j in count) / max(len(units), 1)
         matrix = [[(1 - share) * x + (j == k) * share * trace * units[j] ** 2 for k, x in enumerate(row)]
                   for j, row in enumerate(within)]
-        for number, plane in enumerate(self.planes):
-            own, other = (means[1], means[0]) if len(self.planes) == 1 else (means[number], middle)
-            w, b = [plane.get(j, Fraction(0)) / units[j] for j in count], plane[-1]
-            off = solve(matrix, [a - (x - y) for a, x, y in zip(times(matrix, w), own, other)])
+        planes = [[plane.get(j, Fraction(0)) / units[j] for j in count] for plane in self.planes]
+        pairs = [(means[1], means[0])] if len(planes) == 1 else [(mean, middle) for mean in means]
+        residuals = [[a - (x - y) for a, x, y in zip(times(matrix, w), *pair)] for w, pair in zip(planes, pairs)]
+        for number, (w, (own, other), off) in enumerate(zip(planes, pairs, solve(matrix, residuals))):
+            b = self.planes[number][-1]
             require(off is not None, "the equations have no answer")
             half = -along([x - y for x, y in zip(w, off)], [x + y for x, y in zip(own, other)]) / 2
             moved = {"free": lambda: -along(off, middle), "midpoint": lambda: b - half,
@@ -969,7 +1148,11 @@ def main(paths):
             require(name != "unproved", claim.get("reason"))
             require(number not in against, against.get(number))
             checker = checker or Checker(file, labels, parts, rows, width)
-            if claim["claim"] in ("stationary", "counts"):
+            if claim["claim"] == "coefficients":
+                Coefficients(checker, claim, name != "coefficients").check()
+            elif claim["claim"] == "forced":
+                checker.forced(claim)
+            elif claim["claim"] in ("stationary", "counts"):
                 model = Fitted(checker, claim, name.startswith("joint"), products(file.get("basis"), width))
                 (model.stationary if claim["claim"] == "stationary" else model.counts)(claim)
             elif claim["claim"] == "optimal":

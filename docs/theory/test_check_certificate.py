@@ -106,7 +106,7 @@ class Test(unittest.TestCase):
                                capture_output=True, check=True)
                 case = Case(f"margins of {name}", json.loads(path.read_text()), data.read_bytes(), ".csv")
             self.assertEqual([claim["claim"] for claim in case.certificate["claims"]],
-                             ["separable", "margin", "geometric-margin"])
+                             ["separable", "margin", "geometric-margin", "coefficients"])
             self.settle(case, True)
             for k in (1, 2):
                 p, q = case.certificate["claims"][k]["gamma2"].split("/")
@@ -129,8 +129,19 @@ class Accepted(Test):
         for case in cases():
             names |= {checker.full_name(claim) for claim in case.certificate["claims"]}
             (self.refuse if case.name == "unproved" else self.accept)(case)
-        names |= {checker.full_name(claim) for case in cases(FOLDER / "optimal") for claim in case.certificate["claims"]}
+        for folder in ("optimal", "fitted", "format-2"):
+            names |= {checker.full_name(claim) for case in cases(FOLDER / folder) for claim in case.certificate["claims"]}
         self.assertEqual(names, set(checker.CLAIMS), "every kind of claim has a certificate")
+
+    def test_the_documentation_says_what_every_claim_binds(self):
+        text = (HERE / "certificates.md").read_text().partition("### What a claim binds")[2]
+        lines = [line for line in text.split("\n") if line.startswith("| ")]
+        cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[:lines.index(next(
+            line for line in lines if line.startswith("| `unproved`"))) + 1]]
+        self.assertTrue(all(len(row) == 4 and all(row) for row in cells), cells)
+        names = {"joint " * ("joint" in row[0]) + row[0].split("`")[1] for row in cells[1:]}
+        both = {"joint stationary", "joint counts", "joint optimal"}  # one row each, with those of two classes
+        self.assertLessEqual(set(checker.CLAIMS) - both, names)
 
     def test_the_form_of_the_data_does_not_matter(self):
         case = named("separable")
@@ -658,6 +669,190 @@ class OptimalModels(Test):
                     self.refuse(changed)
                     self.settle(changed.sealed(), strict)
 
+class FittedModels(Test):
+    """Certificates of testdata/certificates/fitted: least squares, discriminants, naive Bayes."""
+
+    def cases(self):
+        found = list(cases(FOLDER / "fitted"))
+        self.assertGreaterEqual(len(found), 18)
+        return found
+
+    @staticmethod
+    def body(case):
+        """The claim, and its equations or statistics."""
+        claim = case.certificate["claims"][0]
+        return claim, claim["equations" if claim["claim"] == "stationary" else "statistics"]
+
+    def changed(self, case, name, change):
+        changed = case.copy(name)
+        change(*self.body(changed))
+        return changed
+
+    @staticmethod
+    def seen(case):
+        """The rows that count with their weights, as the model sees them, the constant as column -1."""
+        exact, stated = case.exact(), FittedModels.body(case)[1]
+        for row, part in zip(exact.rows, exact.parts):
+            values = {j: float(row.get(j, 0)) for j in exact.columns}
+            if stated.get("model") == "bernoulli":
+                values = {j: float(j < 0 or x > stated["binarize"]) for j, x in values.items()}
+            if part:
+                yield part, values
+
+    def test_every_certificate_is_accepted(self):
+        kinds = set()
+        for case in self.cases():
+            self.accept(case)
+            stated = self.body(case)[1]
+            kinds.add(stated.get("kind") or stated["model"])
+        self.assertEqual(kinds, {"least-squares", "discriminant", "multinomial", "bernoulli", "gaussian"})
+
+    def test_a_weight_that_moves_the_scores(self):
+        for case in self.cases():
+            rows = list(self.seen(case))
+            claim, stated = self.body(case)
+            for k, plane in enumerate(claim.get("planes") or [claim["plane"]]):
+                w = {-1: plane["bias"]} | dict(enumerate(plane["weights"]))
+                size = lambda v: math.sqrt(sum(part * sum(v[j] * row[j] for j in v) ** 2 for part, row in rows))
+                for j in w:
+                    length = size({j: 1})
+                    for step in (1e-5, -1e-5) if length else ():
+                        # Classes may count alike in the norm, rows by their weights here.
+                        def move(claim, _):
+                            plane = claim["planes"][k] if "planes" in claim else claim["plane"]
+                            if j < 0:
+                                plane["bias"] += step * size(w) / length
+                            else:
+                                plane["weights"][j] += step * size(w) / length
+                        free = j < 0 and stated.get("bias") == "free"
+                        moved = self.changed(case, f"plane {k}, weight {j} by {step}", move)
+                        self.settle(moved, free) if moved.certificate != case.certificate else None
+
+    def test_a_bit_of_nearly_dependent_columns(self):
+        for name in ("near-decimal", "near-binary64"):
+            case = next(case for case in self.cases() if case.name == name)
+            for j in (0, 1):
+                for end in (math.inf, -math.inf):
+                    move = lambda claim, _: claim["plane"]["weights"].__setitem__(
+                        j, math.nextafter(claim["plane"]["weights"][j], end))
+                    self.refuse(self.changed(case, f"the last bit of weight {j}", move))
+            self.refuse(self.changed(case, "the columns taken for one", lambda claim, _: claim["plane"].update(
+                weights=[0.0, 0.0], bias=0.0)))
+
+    def test_the_reading_of_nearly_dependent_columns(self):
+        """With another reading the differences of the columns are others, and so is the answer."""
+        case = next(case for case in self.cases() if case.name == "near-decimal")
+        changed = case.copy("binary64")
+        changed.certificate["reading"]["default"] = "binary64"
+        self.refuse(changed)
+
+    def test_other_settings(self):
+        for case in self.cases():
+            labels, parts, _, _ = case.read()
+            claim, stated = self.body(case)
+            weight = {label: sum(p for other, p in zip(labels, parts) if other == label) for label in labels}
+            alike = len(set(weight.values())) == 1  # then priors and weights of classes change nothing
+            turned = lambda word: {"data": "uniform", "uniform": "data", "none": "balanced", "balanced": "none"}[word]
+            changes = []
+            for field, value in stated.items():
+                if field in ("l2", "shrinkage", "alpha", "smoothing"):
+                    changes += [({field: value + 0.01}, False), ({field: -1}, False), ({field: None}, False)]
+                elif field in ("priors", "class-weight"):
+                    # The planes of more classes than two have logarithms of the priors of their own.
+                    changes += [({field: turned(value)}, alike), ({field: "some"}, False)]
+                elif field == "bias":
+                    changes += [({field: new}, None) for new in {"midpoint", "prior", "free"} - {value}]
+                    changes += [({field: "some"}, False)]
+                elif field == "binarize":
+                    changes += [({field: value + 3}, False), ({field: None}, False)]
+                else:
+                    changes += [({field: new}, False) for new in ("some", "least-squares", "gaussian") if new != value]
+            changes += [({"shrinkage": 1.5}, False), ({"extra": 1}, False)]
+            for new, accepted in changes:
+                name = f"{new} instead of {stated}"
+                self.settle(self.changed(case, name, lambda _, body: body.update(new)), accepted)
+            for field in stated:
+                self.refuse(self.changed(case, f"no {field}", lambda _, body: body.pop(field)))
+            other = "statistics" if "equations" in claim else "equations"
+            self.refuse(self.changed(case, "both", lambda claim, body: claim.update({other: dict(body)})))
+
+    def test_a_bias_that_is_another(self):
+        for name, bias in (("lda", "midpoint"), ("lda-uniform", "midpoint"), ("fisher-midpoint", "prior")):
+            case = next(case for case in self.cases() if case.name == name)
+            self.refuse(self.changed(case, bias, lambda _, body: body.update(bias=bias)))
+            self.accept(self.changed(case, "free", lambda _, body: body.update(bias="free")))
+
+    def test_other_data(self):
+        for case in self.cases():
+            labels, parts, rows, width = case.read()
+            stated = self.body(case)[1]
+            for row in range(0, len(rows), 3):
+                other = next(label for label in sorted(set(labels)) if label != labels[row])
+                cells = [("label", other)]
+                for j in range(width):
+                    x = rows[row].get(j, 0.0)
+                    threshold = stated.get("binarize")
+                    cells.append((j, x + 1.5 if threshold is None or x <= threshold < x + 1.5 else threshold - 1 if
+                                  x > threshold else threshold + 1))
+                for column, value in cells:
+                    changed = case.copy(f"row {row}: {column} is {value}")
+                    changed.data = with_cell(changed, row, column, value)
+                    self.refuse(changed)
+                    # A row of weight 0 counts for nothing, and a negative value is no count.
+                    self.settle(changed.sealed(), False if parts[row] else None)
+
+    def test_planes_of_another_form(self):
+        for case in self.cases():
+            claim, _ = self.body(case)
+            first = lambda claim: claim["planes"][0] if "planes" in claim else claim["plane"]
+            for name, change in {
+                    "words": lambda c, _: first(c)["weights"].__setitem__(0, "1/2"), "no bias": lambda c, _: first(c).pop("bias"),
+                    "few": lambda c, _: first(c)["weights"].pop(), "pair": lambda c, _: c.update(scheme="pair"),
+                    "many": lambda c, _: first(c)["weights"].append(0.0)}.items():
+                self.refuse(self.changed(case, name, change))
+            sparse = self.changed(case, "sparse", lambda c, _: first(c).update(sparse=[
+                list(pair) for pair in enumerate(first(c).pop("weights"))]))
+            self.accept(sparse)
+            changed = case.copy("without a bias")
+            changed.certificate["bias"] = False
+            self.refuse(changed)
+            if "planes" in claim:
+                for name, change in {"two planes": lambda c, _: c["planes"].append(c["planes"][0]),
+                                     "a plane less": lambda c, _: c["planes"].pop(),
+                                     "a class without rows": lambda c, _: c["planes"].append({**c["planes"][0], "class": "nobody"}),
+                                     "classes turned": lambda c, _: c.update(planes=[
+                                         p | {"class": q["class"]} for p, q in zip(c["planes"], c["planes"][::-1])])}.items():
+                    self.refuse(self.changed(case, name, change))
+            else:
+                for name, new in {"turned": {"positive": claim["negative"], "negative": claim["positive"]},
+                                  "nobody": {"positive": claim["positive"] + ["nobody"]},
+                                  "nobody beside": {"negative": claim["negative"] + ["nobody"]},
+                                  "only nobody": {"positive": ["nobody"]}}.items():
+                    self.refuse(self.changed(case, name, lambda c, _: c.update(new)))
+
+    def test_products_beyond_binary64(self):
+        case = next(case for case in self.cases() if case.name == "least-squares-basis")
+        case.data = with_cell(case, 0, 0, 1e-200)
+        self.refuse(case.copy("a product of 1e-400").sealed())
+
+    def test_what_is_too_large_is_not_called_false(self):
+        """Elimination without fractions takes too long here; linsep verify has other means."""
+        width, rows = 150, 40
+        table = "".join(f"c{j}," for j in range(width)) + "label\n" + "".join(
+            "".join(f"{(i * 7919 + j * j * 104729) % 9973}," for j in range(width)) + f"{i % 2}\n" for i in range(rows))
+        claim = {"claim": "stationary", "scheme": "binary", "positive": ["1"], "negative": ["0"],
+                 "plane": {"weights": [0.0] * width, "bias": 0.0},
+                 "equations": {"kind": "least-squares", "l2": 0.0, "class-weight": "none"}}
+        frame = {"format": "linsep.certificate/1", "data": {}, "bias": True, "basis": None,
+                 "reading": {"default": "decimal", "binary64": []}, "claims": [claim]}
+        case = Case("wide", frame, table, ".csv").sealed()
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as said:
+            paths = [pathlib.Path(folder, name) for name in ("c.json", "d.csv")]
+            paths[0].write_text(json.dumps(case.certificate))
+            paths[1].write_text(table)
+            self.assertEqual(checker.main([str(path) for path in paths]), 1)
+        self.assertTrue(said.getvalue().startswith("unchecked"), said.getvalue())
+
 class BasisFunctions(Test):
     """Certificates of testdata/certificates/basis, whose claims are about products of columns."""
 
@@ -760,6 +955,19 @@ class BothCheckers(Test):
             self.refuse(self.case(f"{positive} | {negative}", claim, self.TABLE))
         claim = self.two("separable", "a", plane=plane) | {"negative": ["0", "1"]}
         self.refuse(self.case("a | 0, 1", claim, self.TABLE))
+
+    def test_every_class_of_a_side_occurs(self):
+        for side in ("positive", "negative"):
+            claim = self.two("separable", plane=self.PLANE)
+            self.accept(self.case("as it is", claim, self.TABLE))
+            self.refuse(self.case(f"{side} ghost", claim | {side: claim[side] + ["ghost"]}, self.TABLE))
+
+    def test_planes_of_no_rows_are_refused(self):
+        planes = [{"class": name, "weights": [0], "bias": 0} for name in ("a", "b")]
+        source = {"features": 1, "columns": [{"position": 0, "name": "x"}], "label": {"position": 1, "name": "label"},
+                  "weight": {"position": 2, "name": "weight"}, "source_columns": 3}
+        claim = {"claim": "separable", "scheme": "joint", "planes": planes}
+        self.refuse(self.case("no rows", claim, "x,label,weight\n1,a,0\n2,b,0\n", input=source))
 
     def test_every_row_of_a_binary_problem_has_a_side(self):
         for scheme, accepted in (("binary", False), ("rest", False), ("pair", True)):

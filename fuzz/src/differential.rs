@@ -3,9 +3,9 @@
 //! A table has up to seven rows of one or two whole numbers from −3 to 3 and two classes. Whether a plane
 //! separates it is decided by eliminating one weight after the other (Fourier and Motzkin) in whole numbers.
 
+use linsep::Dataset;
 use linsep::proof::{Claim, Finding, check_claim};
 use linsep::verdict::{Judge, Verdict};
-use linsep::{Dataset, Features};
 
 /// Rows, their sides, and whether planes have a bias.
 struct Table {

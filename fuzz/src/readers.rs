@@ -144,9 +144,7 @@ pub(crate) fn foreign(bytes: &[u8]) {
 pub(crate) fn expressions(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let _ = text.parse::<BasisSpec>();
-    if let Ok(rate) = text.parse::<linsep::engine::rate::Rate>() {
-        let _ = rate.to_string();
-    }
+    let _ = text.parse::<linsep::engine::rate::Rate>();
     for recipe in linsep::recipe::ALL {
         for parameter in recipe.parameters {
             let mut settings = linsep::recipe::Settings::default();

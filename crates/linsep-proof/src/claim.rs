@@ -1,7 +1,9 @@
-//! The kinds of claims and their JSON.
+//! The kinds of claims.
 
+use crate::coefficients::{Estimates, ForcedLabel};
 use crate::fitted::{Equations, Planes, Statistics};
 use crate::optimal::Optimality;
+use crate::wire::Wire;
 use serde::{Deserialize, Serialize};
 
 /// What was proved, as a list of claims that can each be checked alone.
@@ -114,6 +116,21 @@ pub enum Claim {
         /// λ > 0 of some rows, each against another class.
         witness: Vec<Against>,
     },
+    /// No planes, one for each class, make every row score highest on its own, but some make every row score
+    /// at least as high on its own as on any other, and some row higher.
+    JointTouching {
+        /// λ > 0 of some rows, each against another class: no strict planes.
+        witness: Vec<Against>,
+        /// A plane for each class.
+        planes: Vec<ClassPlane>,
+    },
+    /// Not even such weak planes: rows with λ > 0 that balance span all rows against all classes.
+    JointOverlapping {
+        /// λ > 0 of some rows, each against another class.
+        witness: Vec<Against>,
+        /// Vectors orthogonal to (1, x) of every row that fill up the rank; none when the rank is full.
+        null: Vec<Vec<String>>,
+    },
     /// The plane errs on this many rows, and every plane errs on one row of each conflict at least.
     Mistakes {
         /// Which rows, with which signs.
@@ -124,6 +141,25 @@ pub enum Claim {
         mistakes: u64,
         /// Groups of rows without a common row, each with λ > 0 and Σ λ z = 0.
         conflicts: Vec<Vec<Weighted>>,
+    },
+    /// What becomes of each coefficient of the maximum-likelihood fit of two classes.
+    Coefficients {
+        /// Which rows, with which signs.
+        problem: Question,
+        /// One estimate for each coefficient, and why.
+        estimates: Estimates,
+    },
+    /// The same for all classes at once.
+    JointCoefficients {
+        /// One estimate for each coefficient, and why.
+        estimates: Estimates,
+    },
+    /// What all planes that separate two classes say of a point that is not among the rows.
+    Forced {
+        /// Which rows, with which signs.
+        problem: Question,
+        /// The point, its side, and why.
+        forced: ForcedLabel,
     },
     /// The weights solve linear equations made of the data, up to a small share of the scores.
     Stationary {
@@ -155,12 +191,14 @@ impl Claim {
             Claim::Unproved { .. } => "unproved",
             Claim::Separable { .. } | Claim::JointSeparable { .. } => "separable",
             Claim::Inseparable { .. } | Claim::JointInseparable { .. } => "inseparable",
-            Claim::Touching { .. } => "touching",
-            Claim::Overlapping { .. } => "overlapping",
+            Claim::Touching { .. } | Claim::JointTouching { .. } => "touching",
+            Claim::Overlapping { .. } | Claim::JointOverlapping { .. } => "overlapping",
             Claim::Margin { .. } => "margin",
             Claim::GeometricMargin { .. } => "geometric-margin",
             Claim::Bracket { .. } => "bracket",
             Claim::Mistakes { .. } => "mistakes",
+            Claim::Coefficients { .. } | Claim::JointCoefficients { .. } => "coefficients",
+            Claim::Forced { .. } => "forced",
             Claim::Stationary { .. } => "stationary",
             Claim::Counts { .. } => "counts",
             Claim::Optimal { .. } => "optimal",
@@ -178,6 +216,8 @@ impl Claim {
             | Claim::GeometricMargin { problem, .. }
             | Claim::Bracket { problem, .. }
             | Claim::Mistakes { problem, .. }
+            | Claim::Coefficients { problem, .. }
+            | Claim::Forced { problem, .. }
             | Claim::Stationary { planes: Planes::Two { problem, .. }, .. }
             | Claim::Counts { planes: Planes::Two { problem, .. }, .. }
             | Claim::Optimal { planes: Planes::Two { problem, .. }, .. } => Some(problem),
@@ -302,255 +342,4 @@ pub struct ClassPlane {
     /// The bias; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bias: Option<ExactNumber>,
-}
-
-/// A claim as it stands in a file: one flat object whose fields depend on its kind.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Wire {
-    claim: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    scheme: Option<Scheme>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    positive: Option<Vec<String>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    negative: Option<Vec<String>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    constant: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    gamma2: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    bound: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    plane: Option<ExactPlane>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    planes: Option<Vec<ClassPlane>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    witness: Option<serde_json::Value>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    support: Option<Vec<Weighted>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    weights: Option<Vec<Weighted>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    null: Option<Vec<Vec<String>>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    mistakes: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    conflicts: Option<Vec<Vec<Weighted>>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    equations: Option<Equations>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    statistics: Option<Statistics>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    optimality: Option<Optimality>,
-}
-
-impl Wire {
-    fn of(claim: &Claim) -> Wire {
-        let mut wire = Wire { claim: claim.name().to_owned(), ..Wire::default() };
-        if let Some(problem) = claim.problem() {
-            wire.scheme = Some(problem.scheme);
-            wire.positive = Some(problem.positive.clone());
-            wire.negative = Some(problem.negative.clone());
-        }
-        wire
-    }
-
-    fn take_problem(&mut self) -> Result<Question, String> {
-        match (self.scheme.take(), self.positive.take(), self.negative.take()) {
-            (Some(scheme), Some(positive), Some(negative)) if scheme != Scheme::Joint => {
-                Ok(Question { scheme, positive, negative })
-            }
-            _ => Err("the claim needs scheme (binary, pair or rest), positive and negative".into()),
-        }
-    }
-
-    fn take_witness<T: serde::de::DeserializeOwned>(&mut self) -> Result<Vec<T>, String> {
-        let value = self.witness.take().ok_or("the claim needs a witness")?;
-        serde_json::from_value(value).map_err(|e| format!("the witness is not well formed: {e}"))
-    }
-
-    /// Whether every field has been used.
-    fn is_empty(&self) -> bool {
-        self.scheme.is_none()
-            && self.positive.is_none()
-            && self.negative.is_none()
-            && self.reason.is_none()
-            && self.constant.is_none()
-            && self.gamma2.is_none()
-            && self.bound.is_none()
-            && self.plane.is_none()
-            && self.planes.is_none()
-            && self.witness.is_none()
-            && self.support.is_none()
-            && self.weights.is_none()
-            && self.null.is_none()
-            && self.mistakes.is_none()
-            && self.conflicts.is_none()
-            && self.equations.is_none()
-            && self.statistics.is_none()
-            && self.optimality.is_none()
-    }
-
-    fn put_planes(&mut self, planes: Planes) {
-        match planes {
-            Planes::Two { plane, .. } => self.plane = Some(plane.into()),
-            Planes::Each(planes) => {
-                self.scheme = Some(Scheme::Joint);
-                self.planes = Some(planes.into_iter().map(ClassPlane::from).collect());
-            }
-        }
-    }
-
-    fn take_planes(&mut self) -> Result<Planes, String> {
-        match (self.scheme, self.plane.take(), self.planes.take()) {
-            (Some(Scheme::Joint), None, Some(planes)) => {
-                let planes: Result<_, String> = planes.into_iter().map(TryInto::try_into).collect();
-                Ok(Planes::Each(planes?))
-            }
-            (_, Some(plane), None) => {
-                Ok(Planes::Two { problem: self.take_problem()?, plane: plane.try_into()? })
-            }
-            _ => Err("the claim needs a plane, or planes with the scheme joint".into()),
-        }
-    }
-}
-
-impl From<Claim> for Wire {
-    fn from(claim: Claim) -> Wire {
-        let mut wire = Wire::of(&claim);
-        // Lists of plain structs always have a JSON form.
-        let rows = |rows: Vec<Weighted>| serde_json::to_value(rows).ok();
-        match claim {
-            Claim::Unproved { reason } => wire.reason = Some(reason),
-            Claim::Separable { plane, .. } => wire.plane = Some(plane),
-            Claim::Inseparable { witness, .. } => wire.witness = rows(witness),
-            Claim::Touching { witness, plane, .. } => {
-                wire.witness = rows(witness);
-                wire.plane = Some(plane);
-            }
-            Claim::Overlapping { witness, null, .. } => {
-                wire.witness = rows(witness);
-                wire.null = (!null.is_empty()).then_some(null);
-            }
-            Claim::Margin { constant, support, gamma2, .. } => {
-                wire.constant = Some(constant);
-                wire.support = Some(support);
-                wire.gamma2 = Some(gamma2);
-            }
-            Claim::GeometricMargin { support, gamma2, .. } => {
-                wire.support = Some(support);
-                wire.gamma2 = Some(gamma2);
-            }
-            Claim::Bracket { weights, bound, .. } => {
-                wire.weights = Some(weights);
-                wire.bound = Some(bound);
-            }
-            Claim::JointSeparable { planes } => {
-                wire.scheme = Some(Scheme::Joint);
-                wire.planes = Some(planes);
-            }
-            Claim::JointInseparable { witness } => {
-                wire.scheme = Some(Scheme::Joint);
-                wire.witness = serde_json::to_value(witness).ok();
-            }
-            Claim::Mistakes { plane, mistakes, conflicts, .. } => {
-                wire.plane = Some(plane);
-                wire.mistakes = Some(mistakes);
-                wire.conflicts = Some(conflicts);
-            }
-            Claim::Stationary { planes, equations } => {
-                wire.put_planes(planes);
-                wire.equations = Some(equations);
-            }
-            Claim::Counts { planes, statistics } => {
-                wire.put_planes(planes);
-                wire.statistics = Some(statistics);
-            }
-            Claim::Optimal { planes, optimality } => {
-                wire.put_planes(planes);
-                wire.optimality = Some(optimality);
-            }
-        }
-        wire
-    }
-}
-
-impl TryFrom<Wire> for Claim {
-    type Error = String;
-
-    fn try_from(mut wire: Wire) -> Result<Claim, String> {
-        fn need<T>(field: &mut Option<T>, name: &str) -> Result<T, String> {
-            field.take().ok_or_else(|| format!("the claim needs {name}"))
-        }
-        let joint = wire.scheme == Some(Scheme::Joint);
-        let claim = match (wire.claim.as_str(), joint) {
-            ("unproved", _) => Claim::Unproved { reason: need(&mut wire.reason, "reason")? },
-            ("separable", true) => {
-                Claim::JointSeparable { planes: need(&mut wire.planes, "planes")? }
-            }
-            ("inseparable", true) => Claim::JointInseparable { witness: wire.take_witness()? },
-            ("separable", false) => Claim::Separable {
-                problem: wire.take_problem()?,
-                plane: need(&mut wire.plane, "plane")?,
-            },
-            ("inseparable", false) => {
-                Claim::Inseparable { problem: wire.take_problem()?, witness: wire.take_witness()? }
-            }
-            ("touching", false) => Claim::Touching {
-                problem: wire.take_problem()?,
-                witness: wire.take_witness()?,
-                plane: need(&mut wire.plane, "plane")?,
-            },
-            ("overlapping", false) => Claim::Overlapping {
-                problem: wire.take_problem()?,
-                witness: wire.take_witness()?,
-                null: wire.null.take().unwrap_or_default(),
-            },
-            ("margin", false) => Claim::Margin {
-                problem: wire.take_problem()?,
-                constant: need(&mut wire.constant, "constant")?,
-                support: need(&mut wire.support, "support")?,
-                gamma2: need(&mut wire.gamma2, "gamma2")?,
-            },
-            ("geometric-margin", false) => Claim::GeometricMargin {
-                problem: wire.take_problem()?,
-                support: need(&mut wire.support, "support")?,
-                gamma2: need(&mut wire.gamma2, "gamma2")?,
-            },
-            ("bracket", false) => Claim::Bracket {
-                problem: wire.take_problem()?,
-                weights: need(&mut wire.weights, "weights")?,
-                bound: need(&mut wire.bound, "bound")?,
-            },
-            ("mistakes", false) => Claim::Mistakes {
-                problem: wire.take_problem()?,
-                plane: need(&mut wire.plane, "plane")?,
-                mistakes: need(&mut wire.mistakes, "mistakes")?,
-                conflicts: need(&mut wire.conflicts, "conflicts")?,
-            },
-            ("stationary", _) => Claim::Stationary {
-                planes: wire.take_planes()?,
-                equations: need(&mut wire.equations, "equations")?,
-            },
-            ("counts", _) => Claim::Counts {
-                planes: wire.take_planes()?,
-                statistics: need(&mut wire.statistics, "statistics")?,
-            },
-            ("optimal", _) => Claim::Optimal {
-                planes: wire.take_planes()?,
-                optimality: need(&mut wire.optimality, "optimality")?,
-            },
-            (name, _) => return Err(format!("there is no claim \"{name}\" of this scheme")),
-        };
-        if joint {
-            wire.scheme = None;
-        }
-        if !wire.is_empty() {
-            return Err(format!("the claim {} has fields that do not belong to it", claim.name()));
-        }
-        Ok(claim)
-    }
 }

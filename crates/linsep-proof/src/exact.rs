@@ -184,6 +184,21 @@ impl WholePlane {
     }
 }
 
+/// The entries of a sparse vector of `width` numbers that are not 0, times a positive number that makes
+/// all of them whole.
+pub(crate) fn whole_vector(
+    vector: &[(u32, ExactNumber)],
+    width: usize,
+) -> Result<Vec<(u32, IBig)>, String> {
+    let in_order = vector.is_sorted_by(|a, b| a.0 < b.0);
+    if !in_order || vector.last().is_some_and(|(c, _)| *c as usize >= width) {
+        return Err("the numbers of a vector are out of order or out of range".into());
+    }
+    let numbers: Vec<&ExactNumber> = vector.iter().map(|(_, x)| x).collect();
+    let whole = vector.iter().map(|(c, _)| *c).zip(make_whole(&numbers)?);
+    Ok(whole.filter(|(_, x)| *x != IBig::ZERO).collect())
+}
+
 /// The number divided by a positive whole number, as the nearest binary64 but for a relative error
 /// of 2^-52; not a number where that is out of reach.
 pub(crate) fn approximate(number: &Scaled, divisor: &IBig) -> f64 {

@@ -182,6 +182,10 @@ impl CertificateFile {
         if self.format != FORMAT && self.format != FORMAT_2 {
             return Err(FileError::Version(self.format.clone()));
         }
+        if self.format == FORMAT && self.claims.iter().any(is_of_format_2) {
+            let words = format!("a claim of it needs the format {FORMAT_2}");
+            return Err(FileError::Syntax(words));
+        }
         if let Some(basis) = &self.basis {
             basis.check_form().map_err(FileError::Syntax)?;
         }
@@ -198,6 +202,18 @@ impl CertificateFile {
         text.push('\n');
         text
     }
+}
+
+/// Whether the first format does not know the kind of the claim.
+fn is_of_format_2(claim: &Claim) -> bool {
+    matches!(
+        claim,
+        Claim::Coefficients { .. }
+            | Claim::JointCoefficients { .. }
+            | Claim::JointTouching { .. }
+            | Claim::JointOverlapping { .. }
+            | Claim::Forced { .. }
+    )
 }
 
 /// Why a certificate file cannot be used.

@@ -23,6 +23,7 @@ mod setters;
 mod basis;
 pub mod check;
 mod claim;
+mod coefficients;
 pub mod digest;
 mod double;
 mod elimination;
@@ -36,6 +37,7 @@ mod parts;
 mod rank;
 mod rows;
 mod threads;
+mod wire;
 
 pub use basis::{Basis, MOST_DEGREE, MOST_TERMS};
 pub use check::{
@@ -44,6 +46,9 @@ pub use check::{
 };
 pub use claim::{
     Against, Certificate, Claim, ClassPlane, ExactNumber, ExactPlane, Question, Scheme, Weighted,
+};
+pub use coefficients::{
+    Coefficient, Estimate, Estimates, ForcedLabel, ForcedSide, Multiple, SparseVector,
 };
 pub use file::{
     CertificateFile, DataIdentity, FORMAT, FORMAT_2, FileError, InputField, ReadingField,

@@ -207,6 +207,10 @@ pub struct DualPoint {
     /// own, which has what is left of 1; rows and planes rising.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shares: Vec<(u64, Vec<(u32, f64)>)>,
+    /// Without a penalty: rows whose multipliers are corrected until the sums over all columns are 0, as many as
+    /// there are columns, an intercept counted; rows rising.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub correction: Vec<u64>,
 }
 
 setters! {
@@ -215,6 +219,7 @@ setters! {
         with_planes => planes: Option<Vec<FloatPlane>>,
         with_alpha => alpha: Vec<(u64, f64)>,
         with_shares => shares: Vec<(u64, Vec<(u32, f64)>)>,
+        with_correction => correction: Vec<u64>,
     }
 }
 

@@ -7,6 +7,7 @@ mod criterion;
 mod equation;
 mod evaluate;
 mod explain;
+mod forced;
 mod gate;
 mod generate;
 mod geometry;
@@ -43,8 +44,9 @@ pub(crate) fn run(
 ) -> Result<ExitCode, Failure> {
     context.files.note(matches)?;
     match name {
-        // These two have something to say or to save however they are stopped.
+        // These have something to say or to save however they are stopped.
         "separable" => cancel::shield(|| separable::run(matches, context)),
+        "forced" => cancel::shield(|| forced::run(matches, context)),
         "verify" => verify::run(matches, context),
         "certify" => certify::run(matches, context),
         "train" => cancel::shield(|| train::run(matches, context)),

@@ -15,16 +15,16 @@
 //! scores.
 
 use super::fitted::{Fitted, SCORE_FLOOR, SCORE_SHARE};
+use super::normal::{Normal, factors};
 use super::whole::{Sums, Unit, bits, common, inner};
 use super::{Checked, Checker, plus};
 use crate::basis::Products;
-use crate::elimination::{Elimination, entry};
-use crate::exact::{Scaled, approximate, power_of_five};
+use crate::elimination::Elimination;
+use crate::exact::{Scaled, approximate};
 use crate::file::ReadingField;
-use crate::fitted::{ClassWeight, Equations, Offset, Planes, Priors};
+use crate::fitted::{Equations, Offset, Planes};
 use crate::rows::Rows;
 use dashu_int::IBig;
-use dashu_int::ops::Gcd;
 
 /// What the exact answer of equations says of planes that were found by other means.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,13 +34,14 @@ pub struct ExactAnswer {
     pub rank: Option<usize>,
     /// Whether there is an answer.
     pub has_answer: bool,
-    /// Whether the scores of the planes are those of the answer, as a claim `stationary` needs it.
-    pub agrees: bool,
+    /// How far the scores of the planes are from those of the answer: at most 1 as a claim `stationary` needs
+    /// it. Infinite if that cannot be told.
+    pub distance: f64,
     /// Weights and bias of each plane of the answer, rounded to binary64, the shortest weights if there are
     /// many answers; none if there is no answer, or no number for it. A bias of which nothing is claimed is 0.
     pub rounded: Option<Vec<(Vec<f64>, f64)>>,
-    /// Whether the scores of the rounded planes are those of the answer.
-    pub rounded_agrees: bool,
+    /// How far the scores of the rounded planes are.
+    pub rounded_distance: f64,
 }
 
 /// Solves the equations of a fitted model in whole numbers; none if that takes too much work, or if the planes
@@ -55,25 +56,24 @@ pub fn exact_answer(
     let checker = Checker { rows, products, reading, bias: true, threads: 1 };
     let fitted = Fitted::new(planes, &checker).ok()?;
     let answer = Answer::new(&checker, &fitted, equations).ok()??;
-    let near = |(k, weights, bias): (usize, &[f64], f64)| {
-        answer.distance(k, weights, bias).is_some_and(|distance| distance.is_near())
+    let count = 0..fitted.planes.len();
+    let far = |k: usize, weights: &[f64], bias: f64| {
+        answer.distance(k, weights, bias).map_or(f64::INFINITY, |distance| distance.share())
     };
-    let given =
-        fitted.planes.iter().enumerate().map(|(k, (weights, bias))| (k, &weights[..], *bias));
-    let agrees = given.into_iter().all(near);
-    let rounded: Option<Vec<(Vec<f64>, f64)>> =
-        (0..fitted.planes.len()).map(|k| answer.rounded(k)).collect();
-    let all_near = |planes: &Vec<(Vec<f64>, f64)>| {
-        let planes = planes.iter().enumerate();
-        planes.map(|(k, (weights, bias))| (k, &weights[..], *bias)).all(near)
+    let given = |k: usize| far(k, &fitted.planes[k].0, fitted.planes[k].1);
+    let rounded: Option<Vec<(Vec<f64>, f64)>> = count.clone().map(|k| answer.rounded(k)).collect();
+    let all_rounded = |planes: &Vec<(Vec<f64>, f64)>| {
+        count.clone().map(|k| far(k, &planes[k].0, planes[k].1)).fold(0.0, f64::max)
     };
-    let rounded_agrees = rounded.as_ref().is_some_and(all_near);
-    let has_answer = (0..fitted.planes.len()).all(|k| answer.solved.answer(k).is_some());
-    Some(ExactAnswer { rank: answer.rank(), has_answer, agrees, rounded, rounded_agrees })
+    Some(ExactAnswer {
+        rank: answer.rank(),
+        has_answer: count.clone().all(|k| answer.solved.answer(k).is_some()),
+        distance: count.clone().map(given).fold(0.0, f64::max),
+        rounded_distance: rounded.as_ref().map_or(f64::INFINITY, all_rounded),
+        rounded,
+    })
 }
 
-/// Products of words of 64 bits that are worth an exact answer: about a second.
-pub(super) const MOST_WORK: f64 = 4e8;
 /// Columns that depend on others, of which the shortest answer is found.
 const MOST_NULL: usize = 64;
 
@@ -103,9 +103,14 @@ pub(super) struct Distance {
 }
 
 impl Distance {
-    /// Written so that what is not a number is far.
+    /// The change as a share of what it may be; infinite if it is not a number.
+    fn share(&self) -> f64 {
+        let share = 1.001 * self.change / self.limit;
+        if share.is_nan() { f64::INFINITY } else { share }
+    }
+
     pub(super) fn is_near(&self) -> bool {
-        1.001 * self.change <= self.limit
+        self.share() <= 1.0
     }
 }
 
@@ -118,103 +123,18 @@ impl<'a> Answer<'a> {
     ) -> Checked<Option<Answer<'a>>> {
         let Some(sums) = Sums::new(checker, fitted)? else { return Ok(None) };
         let (multipliers, divisor) = factors(equations, &sums.weights);
-        let width = sums.units.len();
-        let gram = |j: usize, k: usize| {
-            let classes = multipliers.iter().zip(&sums.squares);
-            classes.fold(IBig::ZERO, |sum, (f, squares)| sum + f * entry(squares, j, k))
-        };
-        let blend = |j: usize| {
-            let classes = multipliers.iter().zip(&sums.sums);
-            classes.fold(IBig::ZERO, |sum, (f, s)| sum + f * &s[j])
-        };
         let planes = fitted.planes.len();
-        let (mut plain, mut rights) = (Vec::new(), Vec::new());
-        let (mut means, mut logs, mut whole) = (Vec::new(), Vec::new(), IBig::ONE);
-        let (lead, ridge): (Scaled, Vec<Scaled>);
-        match *equations {
-            Equations::LeastSquares { l2, .. } => {
-                let all = multipliers.iter().zip(&sums.weights);
-                let mut first = vec![all.fold(IBig::ZERO, |sum, (f, w)| sum + f * w)];
-                first.extend((0..width).map(blend));
-                plain.push(first);
-                for plane in 0..planes {
-                    // Of two planes with one plane, the targets are +1 and −1.
-                    let of_class = |class: usize, j: Option<usize>| {
-                        let value = j.map_or(&sums.weights[class], |j| &sums.sums[class][j]);
-                        &multipliers[class] * value
-                    };
-                    let side = |j: Option<usize>| match planes {
-                        1 => of_class(1, j) - of_class(0, j),
-                        _ => of_class(plane, j),
-                    };
-                    rights.push([None].into_iter().chain((0..width).map(Some)).map(side).collect());
-                }
-                plain.extend((0..width).map(|j| (j..width).map(|k| gram(j, k)).collect()));
-                lead = Scaled::whole(1);
-                let l2 = Scaled::binary64(l2).times(&divisor);
-                let part = |unit: &Unit| {
-                    let (two, five) = (l2.two - 2 * unit.two - sums.weight_two, -2 * unit.five);
-                    Scaled { m: l2.m.clone(), two, five }
-                };
-                let zero = [Scaled::whole(0)].into_iter();
-                ridge = zero.chain(sums.units.iter().map(part)).collect();
+        let normal = Normal::new(&sums, &multipliers, &divisor, equations, planes);
+        let Some(solved) = normal.eliminate() else { return Ok(None) };
+        let Normal { plain, means, whole, .. } = normal;
+        let log = |(f, w): (&IBig, &IBig)| approximate(&Scaled::whole(f * w), &divisor).ln();
+        let logs = match equations {
+            Equations::LeastSquares { .. } => Vec::new(),
+            Equations::Discriminant { .. } => {
+                multipliers.iter().zip(&sums.weights).map(log).collect()
             }
-            Equations::Discriminant { shrinkage, .. } => {
-                // N by divisor · common: G − Σ_c f s sᵀ / W.
-                let common = sums.weights.iter().fold(IBig::ONE, |all, w| lowest(&all, w));
-                let shares: Vec<IBig> =
-                    multipliers.iter().zip(&sums.weights).map(|(f, w)| f * (&common / w)).collect();
-                let within = |j: usize, k: usize| {
-                    let classes = shares.iter().zip(&sums.sums);
-                    classes.fold(gram(j, k) * &common, |sum, (f, s)| sum - f * &s[j] * &s[k])
-                };
-                plain.extend(
-                    (0..width).map(|j| (j..width).map(|k| within(j, k)).collect::<Vec<IBig>>()),
-                );
-                whole = &divisor * &common;
-                for (sum, weight) in sums.sums.iter().zip(&sums.weights) {
-                    let factor = &whole / weight;
-                    means.push(sum.iter().map(|s| s * &factor).collect::<Vec<IBig>>());
-                }
-                means.push((0..width).map(|j| blend(j) * &common).collect());
-                let minus = |a: &[IBig], b: &[IBig]| a.iter().zip(b).map(|(a, b)| a - b).collect();
-                rights = match planes {
-                    1 => vec![minus(&means[1], &means[0])],
-                    _ => (0..planes).map(|k| minus(&means[k], &means[planes])).collect(),
-                };
-                let log = |(f, w): (&IBig, &IBig)| quotient(f * w, &divisor).ln();
-                logs = multipliers.iter().zip(&sums.weights).map(log).collect();
-                let share = Scaled::binary64(shrinkage);
-                let columns = IBig::from(width.max(1));
-                match shrinkage == 0.0 {
-                    true => {
-                        lead = Scaled::whole(1);
-                        ridge = vec![Scaled::whole(0); width];
-                    }
-                    false => {
-                        lead =
-                            plus(&Scaled::whole(1), &share.times(&IBig::from(-1))).times(&columns);
-                        let square = |(j, unit): (usize, &Unit)| Scaled {
-                            m: plain[j][0].clone(),
-                            two: 2 * unit.two,
-                            five: 2 * unit.five,
-                        };
-                        let squares = sums.units.iter().enumerate().map(square);
-                        let trace = squares.fold(Scaled::whole(0), |sum, x| plus(&sum, &x));
-                        let all = share.product(&trace);
-                        let part = |unit: &Unit| Scaled {
-                            m: all.m.clone(),
-                            two: all.two - 2 * unit.two,
-                            five: all.five - 2 * unit.five,
-                        };
-                        ridge = sums.units.iter().map(part).collect();
-                        rights.iter_mut().flatten().for_each(|r: &mut IBig| *r *= &columns);
-                    }
-                }
-            }
-        }
-        let Some(solved) = eliminate(&plain, &lead, &ridge, rights) else { return Ok(None) };
-        let answer = Answer {
+        };
+        Ok(Some(Answer {
             equations,
             planes,
             sums,
@@ -225,8 +145,7 @@ impl<'a> Answer<'a> {
             whole,
             logs,
             solved,
-        };
-        Ok(Some(answer))
+        }))
     }
 
     /// Columns that are independent of each other and of the constant; none if a ridge hides it.
@@ -250,7 +169,7 @@ impl<'a> Answer<'a> {
                 let theta: Vec<Scaled> = [bias].into_iter().chain(u).collect();
                 let scale = |square: Scaled, divisor: &IBig| {
                     let two = square.two + self.sums.weight_two;
-                    approximate(&Scaled { two, ..square }, &(divisor * &self.divisor)).sqrt()
+                    size(&Scaled { two, ..square }, &(divisor * &self.divisor)).sqrt()
                 };
                 let square = self.square_of(&self.off(&theta, &answer));
                 let denominator = &self.solved.denominator;
@@ -290,13 +209,13 @@ impl<'a> Answer<'a> {
             }
         };
         // Σ π (d·m + b)² over the classes, with d and b times `by`, and the spread within the classes.
-        let size = |d: &[Scaled], b: &Scaled, by: &IBig| {
-            let spread = approximate(&self.square_of(d), &(by * by * &self.whole));
+        let norm = |d: &[Scaled], b: &Scaled, by: &IBig| {
+            let spread = size(&self.square_of(d), &(by * by * &self.whole));
             let class = |(class, mean): (usize, &Vec<IBig>)| {
                 let score = plus(&inner(d, mean), b);
                 let prior = &self.multipliers[class] * &self.sums.weights[class];
                 let by = by * &self.whole;
-                approximate(&score.product(&score).times(&prior), &(&by * &by * &self.divisor))
+                size(&score.product(&score).times(&prior), &(&by * &by * &self.divisor))
             };
             let classes = self.means.iter().take(self.sums.weights.len()).enumerate();
             (spread + classes.map(class).sum::<f64>()).sqrt()
@@ -304,8 +223,8 @@ impl<'a> Answer<'a> {
         // A logarithm is off by a unit or two in the last place.
         let rounding = 1e-15 * (1.0 + self.log(plane, offset).abs());
         Distance {
-            change: size(&off, &moved, denominator) + rounding,
-            limit: SCORE_SHARE * size(u, &bias.times(&self.whole), &IBig::ONE) + SCORE_FLOOR,
+            change: norm(&off, &moved, denominator) + rounding,
+            limit: SCORE_SHARE * norm(u, &bias.times(&self.whole), &IBig::ONE) + SCORE_FLOOR,
         }
     }
 
@@ -417,70 +336,12 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// What multiplies the weights of the rows of each class in f, and what divides it.
-fn factors(equations: &Equations, weights: &[IBig]) -> (Vec<IBig>, IBig) {
-    let total: IBig = weights.iter().sum();
-    let alike = || {
-        let common = weights.iter().fold(IBig::ONE, |all, w| lowest(&all, w));
-        let shares: Vec<IBig> = weights.iter().map(|w| &common / w).collect();
-        (shares, common * IBig::from(weights.len()))
-    };
-    match *equations {
-        Equations::LeastSquares { class_weight: ClassWeight::None, .. } => {
-            (vec![IBig::ONE; weights.len()], IBig::ONE)
-        }
-        Equations::LeastSquares { class_weight: ClassWeight::Balanced, .. } => {
-            let (shares, divisor) = alike();
-            (shares.into_iter().map(|share| share * &total).collect(), divisor)
-        }
-        Equations::Discriminant { priors: Priors::Data, .. } => {
-            (vec![IBig::ONE; weights.len()], total)
-        }
-        Equations::Discriminant { priors: Priors::Uniform, .. } => alike(),
+/// number/divisor, neither below 0; what is too small for binary64 is its smallest number.
+fn size(number: &Scaled, divisor: &IBig) -> f64 {
+    let five = f64::from(number.five) * 5f64.log2();
+    let top = bits(&number.m) as f64 + f64::from(number.two) + five - bits(divisor) as f64;
+    match number.m != IBig::ZERO && top < -800.0 {
+        true => f64::MIN_POSITIVE,
+        false => approximate(number, divisor),
     }
-}
-
-/// lead · plain + ridge, made whole, with its right sides; none if it takes too much work.
-fn eliminate(
-    plain: &[Vec<IBig>],
-    lead: &Scaled,
-    ridge: &[Scaled],
-    rights: Vec<Vec<IBig>>,
-) -> Option<Elimination> {
-    let used = || ridge.iter().filter(|x| x.m != IBig::ZERO).chain([lead]);
-    let two = used().map(|x| x.two).min().unwrap_or(0).min(0);
-    let five = used().map(|x| x.five).min().unwrap_or(0).min(0);
-    let whole = |x: &Scaled| match x.m == IBig::ZERO {
-        true => IBig::ZERO,
-        false => (&x.m * power_of_five((x.five - five) as usize)) << (x.two - two) as usize,
-    };
-    let (lead, one) = (whole(lead), whole(&Scaled::whole(1)));
-    let size = plain.iter().flatten().map(bits).max().unwrap_or(0) + bits(&lead);
-    let diagonal: Vec<IBig> = ridge.iter().map(whole).collect();
-    let size = diagonal.iter().map(bits).max().unwrap_or(0).max(size);
-    if elimination_work(plain.len(), size as f64) > MOST_WORK {
-        return None;
-    }
-    let mut rows: Vec<Vec<IBig>> =
-        plain.iter().map(|row| row.iter().map(|x| x * &lead).collect()).collect();
-    rows.iter_mut().zip(diagonal).for_each(|(row, ridge)| row[0] += ridge);
-    let right = |right: Vec<IBig>| right.into_iter().map(|x| x * &one).collect();
-    Some(Elimination::new(rows, rights.into_iter().map(right).collect()))
-}
-
-/// Products of words that an elimination takes, for elements of so many bits: minors grow to as many
-/// bits for each column.
-pub(super) fn elimination_work(columns: usize, bits: f64) -> f64 {
-    let columns = columns as f64;
-    let words = columns * bits / 64.0 / 2.0 + 1.0;
-    columns.powi(3) / 2.0 * (8.0 + words * words)
-}
-
-fn quotient(a: IBig, b: &IBig) -> f64 {
-    approximate(&Scaled::whole(a), b)
-}
-
-/// The lowest common multiple of positive numbers.
-fn lowest(a: &IBig, b: &IBig) -> IBig {
-    a / IBig::from(a.gcd(b)) * b
 }

@@ -16,14 +16,17 @@
 
 mod answer;
 mod approach;
+mod coefficients;
 mod columns;
 mod counts;
 mod fitted;
 mod floor;
+mod forced;
 mod independent;
 mod joint;
 mod margin;
 mod mistakes;
+mod normal;
 mod optimal;
 mod side;
 mod stationary;
@@ -143,9 +146,14 @@ pub fn check_claim(
         Claim::Bracket { problem, weights, bound } => checker.bracket(problem, weights, bound),
         Claim::JointSeparable { planes } => checker.joint_separable(planes),
         Claim::JointInseparable { witness } => checker.joint_inseparable(witness),
+        Claim::JointTouching { witness, planes } => checker.joint_touching(witness, planes),
+        Claim::JointOverlapping { witness, null } => checker.joint_overlapping(witness, null),
         Claim::Mistakes { problem, plane, mistakes, conflicts } => {
             checker.mistakes(problem, plane, *mistakes, conflicts)
         }
+        Claim::Coefficients { problem, estimates } => checker.coefficients(problem, estimates),
+        Claim::JointCoefficients { estimates } => checker.joint_coefficients(estimates),
+        Claim::Forced { problem, forced } => checker.forced(problem, forced),
         Claim::Stationary { planes, equations } => checker.stationary(planes, equations),
         Claim::Counts { planes, statistics } => checker.counts(planes, statistics),
         Claim::Optimal { planes, optimality } => checker.optimal(planes, optimality),
@@ -247,6 +255,27 @@ impl Checker<'_> {
         let signs = self.signs(problem)?;
         let dimension = self.dimension();
         self.zero_sum(&signs, witness, 2 * dimension)?;
+        let vectors = self.null_vectors(&signs, null)?;
+        let all = self.every_row(&signs, |_, _| Ok(()))?;
+        if witness.len() as u64 == all && witness.len() < dimension {
+            return Ok(format!("all {all} rows add up to 0, so no plane separates even weakly"));
+        }
+        let rank = rank_at_least(&self.rows_of(witness.iter().map(|entry| entry.row))?);
+        if rank + vectors.len() < dimension {
+            return Err(format!(
+                "the witness rows have rank {rank}, {} is needed",
+                dimension - vectors.len()
+            ));
+        }
+        Ok(format!(
+            "{} rows add up to 0 and span all rows, so no plane separates even weakly",
+            witness.len()
+        ))
+    }
+
+    /// Independent vectors of D whole numbers, orthogonal to every row.
+    fn null_vectors(&self, signs: &Signs, null: &[Vec<String>]) -> Checked<Vec<Vec<IBig>>> {
+        let dimension = self.dimension();
         let mut vectors = Vec::new();
         for vector in null {
             let numbers: Checked<Vec<IBig>> = vector.iter().map(|n| whole(n)).collect();
@@ -264,22 +293,12 @@ impl Checker<'_> {
         }
         for vector in &vectors {
             let plane = Side::whole(vector, self.bias);
-            self.every_row(&signs, |row, _| match self.exact_side(&plane, row)? {
+            self.every_row(signs, |row, _| match self.exact_side(&plane, row)? {
                 Ordering::Equal => Ok(()),
                 _ => Err(format!("row {row} is not orthogonal to a null vector")),
             })?;
         }
-        let rank = rank_at_least(&self.witness_matrix(witness)?);
-        if rank + vectors.len() < dimension {
-            return Err(format!(
-                "the witness rows have rank {rank}, {} is needed",
-                dimension - vectors.len()
-            ));
-        }
-        Ok(format!(
-            "{} rows add up to 0 and span all rows, so no plane separates even weakly",
-            witness.len()
-        ))
+        Ok(vectors)
     }
 
     /// D: the columns, and one for the bias.
@@ -416,27 +435,25 @@ impl Checker<'_> {
         Ok(values)
     }
 
-    /// The witness rows as whole numbers, each row by a factor of its own.
-    fn witness_matrix(&self, witness: &[Weighted]) -> Checked<Vec<Vec<IBig>>> {
+    /// Some rows (1, x) as whole numbers, each row by a factor of its own.
+    fn rows_of(&self, rows: impl Iterator<Item = u64>) -> Checked<Vec<Vec<IBig>>> {
         let shift = usize::from(self.bias);
-        witness
-            .iter()
-            .map(|entry| {
-                let values = self.values(entry.row)?;
-                let two = values.iter().map(|(_, v)| v.two).min().unwrap_or(0).min(0);
-                let five = values.iter().map(|(_, v)| v.five).min().unwrap_or(0).min(0);
-                let whole = |v: &Scaled| {
-                    (&v.m * crate::exact::power_of_five((v.five - five) as usize))
-                        << (v.two - two) as usize
-                };
-                let mut row = vec![IBig::ZERO; self.dimension()];
-                if self.bias {
-                    row[0] = whole(&Scaled::whole(1));
-                }
-                values.iter().for_each(|(column, v)| row[*column as usize + shift] = whole(v));
-                Ok(row)
-            })
-            .collect()
+        rows.map(|row| {
+            let values = self.values(row)?;
+            let two = values.iter().map(|(_, v)| v.two).min().unwrap_or(0).min(0);
+            let five = values.iter().map(|(_, v)| v.five).min().unwrap_or(0).min(0);
+            let whole = |v: &Scaled| {
+                (&v.m * crate::exact::power_of_five((v.five - five) as usize))
+                    << (v.two - two) as usize
+            };
+            let mut row = vec![IBig::ZERO; self.dimension()];
+            if self.bias {
+                row[0] = whole(&Scaled::whole(1));
+            }
+            values.iter().for_each(|(column, v)| row[*column as usize + shift] = whole(v));
+            Ok(row)
+        })
+        .collect()
     }
 
     /// The exact terms of a row on a plane.

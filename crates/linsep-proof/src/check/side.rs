@@ -43,6 +43,30 @@ impl Side {
         }
     }
 
+    /// The planes of the blocks of a vector, if every number of it is a finite binary64.
+    pub(super) fn binary64_blocks(
+        vector: &[(u32, ExactNumber)],
+        size: usize,
+        blocks: usize,
+        bias: bool,
+    ) -> Option<Vec<Side>> {
+        let shift = usize::from(bias);
+        let mut dense = vec![vec![0.0; size]; blocks];
+        for (c, number) in vector {
+            let ExactNumber::Binary64(x) = number else { return None };
+            dense[*c as usize / size][*c as usize % size] = *x;
+        }
+        let side = |numbers: Vec<f64>| {
+            let constant = if bias { numbers[0] } else { 0.0 };
+            Side {
+                weights: HashMap::new(),
+                bias: Scaled::binary64(constant),
+                floats: Some((numbers[shift..].to_vec(), constant)),
+            }
+        };
+        Some(dense.into_iter().map(side).collect())
+    }
+
     /// A vector as a plane for rows (constant, x).
     pub(super) fn vector(vector: &Vector, constant: &IBig) -> Side {
         let bias = vector.get(&None).map_or(Scaled::whole(0), |value| value.times(constant));

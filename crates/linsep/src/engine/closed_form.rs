@@ -167,16 +167,11 @@ impl Training for ClosedRun {
     }
 
     fn model(&self) -> LinearModel {
-        let data = &self.task.data;
-        let mut input = data.input().clone();
-        input.binarize = self.learner.binarize();
-        LinearModel {
-            planes: self.solution.planes.clone(),
-            rule: if self.solution.planes.len() == 1 { Rule::Sign } else { Rule::ArgMax },
-            link: self.learner.link(),
-            classes: data.classes().to_vec(),
-            input,
-        }
+        let planes = self.solution.planes.clone();
+        let rule = if planes.len() == 1 { Rule::Sign } else { Rule::ArgMax };
+        let mut model = LinearModel::of(&self.task.data, planes, rule, self.learner.link());
+        model.input.binarize = self.learner.binarize();
+        model
     }
 
     fn certificate(&self) -> Certificate {

@@ -43,6 +43,10 @@ words! {
 
 /// What happens when a row is visited.
 pub trait UpdateRule: Send + Sync + 'static {
+    /// Whether some rows may be passed over: those above [`Judge::rests_above`]. Without it no loop that
+    /// passes over rows is compiled.
+    const RESTS: bool = true;
+
     /// What the rule says of rows by their margins.
     fn judge(&self) -> &dyn Judge;
 
@@ -408,16 +412,11 @@ impl Online {
     }
 
     fn model_of(&self, planes: Vec<Plane>) -> LinearModel {
-        LinearModel {
-            planes,
-            rule: match self.which {
-                Planes::One(_) => crate::model::Rule::Sign,
-                Planes::Joint => crate::model::Rule::ArgMax,
-            },
-            link: Link::None,
-            classes: self.task.data.classes().to_vec(),
-            input: self.task.data.input().clone(),
-        }
+        let rule = match self.which {
+            Planes::One(_) => crate::model::Rule::Sign,
+            Planes::Joint => crate::model::Rule::ArgMax,
+        };
+        LinearModel::of(&self.task.data, planes, rule, Link::None)
     }
 
     /// The planes averaged over all visits: a step at visit t is part of the planes after it, so

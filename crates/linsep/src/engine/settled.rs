@@ -3,8 +3,9 @@
 //! A factorisation in binary64 takes columns for dependent when they differ by rounding only, though their exact
 //! values may be independent, with an answer far from the one without them. Where the factorisation dropped
 //! columns or is nearly singular, the equations are solved in whole numbers as the checker does it, if the data is
-//! small enough, and its answer is taken where the first one is not near it. What that cannot decide is called
-//! numerical.
+//! small enough, and its answer is taken where the first one is not near it. Weights are binary64, and next to
+//! columns that agree to sixteen digits even the nearest ones may have other scores; then nothing is claimed. What
+//! whole numbers cannot decide is called numerical.
 
 use crate::algebra::Factor;
 use crate::engine::closed_form::planes_of;
@@ -22,6 +23,8 @@ pub(crate) struct Settled {
     pub(crate) planes: Option<Vec<Plane>>,
     /// Whether the equations have an answer, where that is known.
     pub(crate) has_answer: Option<bool>,
+    /// Whether weights of binary64 near the answer were looked for in vain.
+    pub(crate) is_far: bool,
     /// A remark on the columns.
     pub(crate) columns: Remark,
 }
@@ -62,16 +65,20 @@ impl Settled {
         };
         Settled {
             has_answer: exact.as_ref().map(|exact| exact.has_answer),
+            is_far: exact.as_ref().is_some_and(|e| e.distance.min(e.rounded_distance) > 1.0),
             planes: exact.and_then(better),
             columns: columns_remark(rank, width, condition.sqrt()),
         }
     }
 }
 
-/// The exact answer where the planes are not near it, but its rounded numbers are.
+/// Why nothing is claimed where binary64 has no weights near the answer.
+pub(crate) const TOO_NEAR: &str = "columns are so nearly dependent that the exact answer, rounded to binary64, has other scores; leave one of them out, or use a ridge or shrinkage";
+
+/// The exact answer, rounded, where the planes are not near it and farther than it is.
 fn better(exact: ExactAnswer) -> Option<Vec<Plane>> {
     let plane = |(weights, bias)| Plane { weights, bias };
-    let is_better = !exact.agrees && exact.rounded_agrees;
+    let is_better = exact.distance > 1.0 && exact.rounded_distance < exact.distance;
     exact.rounded.filter(|_| is_better).map(|planes| planes.into_iter().map(plane).collect())
 }
 

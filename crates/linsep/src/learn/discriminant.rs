@@ -35,7 +35,7 @@ use crate::engine::closed_form::{
     require_matrix,
 };
 use crate::engine::direct::{Moments, Spec, Want};
-use crate::engine::settled::Settled;
+use crate::engine::settled::{Settled, TOO_NEAR};
 use crate::model::{Link, Plane};
 use crate::run::{Datum, Learner, Remark, Solves, Task, Training};
 use linsep_data::Dataset;
@@ -331,12 +331,16 @@ impl Form {
             };
             planes = exact.into_iter().enumerate().map(with_bias).collect();
         }
+        let claim = move |planes| Claim::Stationary { planes, equations: claimed };
+        if points && self.points && settled.has_answer == Some(false) {
+            reach = criterion(f64::INFINITY);
+        }
         let mut remarks = vec![settled.columns, reach];
         if self.shrinkage != Shrinkage::None {
             remarks.push(Remark::new("shrinkage", format!("{share:.4} of the covariance"), share));
         }
-        let claim = move |planes| Claim::Stationary { planes, equations: claimed };
         let proof = match (points && !is_exact, settled.has_answer) {
+            (false, Some(true)) if settled.is_far => Proof::Nothing(TOO_NEAR.into()),
             (false, _) => Proof::Claim(Box::new(claim)),
             (true, Some(false)) => Proof::Nothing(
                 "the covariance within the classes is 0 in a direction in which means differ, so its equations have no answer; `shrinkage` avoids it".into(),
@@ -447,7 +451,11 @@ fn reach(
             (0..answers.len()).map(part).sum::<f64>() / moments.total
         }
     };
-    let (words, data) = match value.is_finite() && value < 1e15 {
+    criterion(if value < 1e15 { value } else { f64::INFINITY })
+}
+
+fn criterion(value: f64) -> Remark {
+    let (words, data) = match value.is_finite() {
         true => (format!("{value:.6}"), Datum::Number(value)),
         false => ("infinite: along the direction the classes are points".into(), "infinite".into()),
     };
@@ -467,7 +475,7 @@ fn exact_reach(differences: &[Vec<f64>], planes: &[Plane], moments: &Moments) ->
             (0..planes.len()).map(part).sum::<f64>() / moments.total
         }
     };
-    Remark::new("J", format!("{value:.6}"), Datum::Number(value))
+    criterion(value)
 }
 
 /// The bias with which the fewest rows are wrong, by weight; of several the nearest to `middle`.

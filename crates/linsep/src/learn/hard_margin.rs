@@ -145,13 +145,8 @@ impl Training for MarginRun {
     fn model(&self) -> LinearModel {
         let data = &self.task.data;
         let zero = || Plane { weights: vec![0.0; data.n_features()], bias: 0.0 };
-        LinearModel {
-            planes: vec![self.quest.so_far().map_or_else(zero, |(plane, _)| plane.clone())],
-            rule: Rule::Sign,
-            link: Link::None,
-            classes: data.classes().to_vec(),
-            input: data.input().clone(),
-        }
+        let plane = self.quest.so_far().map_or_else(zero, |(plane, _)| plane.clone());
+        LinearModel::of(data, vec![plane], Rule::Sign, Link::None)
     }
 
     fn certificate(&self) -> Certificate {

@@ -279,13 +279,7 @@ impl Training for HoKashyapRun {
     }
 
     fn model(&self) -> LinearModel {
-        LinearModel {
-            planes: vec![self.plane()],
-            rule: Rule::Sign,
-            link: Link::None,
-            classes: self.task.data.classes().to_vec(),
-            input: self.task.data.input().clone(),
-        }
+        LinearModel::of(&self.task.data, vec![self.plane()], Rule::Sign, Link::None)
     }
 
     fn certificate(&self) -> Certificate {

@@ -30,7 +30,7 @@ use crate::engine::closed_form::{
 };
 use crate::engine::direct::{Spec, Want};
 use crate::engine::planes::Planes;
-use crate::engine::settled::Settled;
+use crate::engine::settled::{Settled, TOO_NEAR};
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::run::{Datum, Learner, Remark, Solves, Task, Training};
 use linsep_data::Dataset;
@@ -280,19 +280,12 @@ impl ClosedForm for LeastSquares {
             Plane { bias: moments.beside_mean(sum, &weights), weights }
         };
         let planes: Vec<Plane> = answers.into_iter().enumerate().map(plane).collect();
-        let l2 = self.l2;
-        let class_weight = if self.balanced { ClassWeight::Balanced } else { ClassWeight::None };
-        let claimed = Claimed::LeastSquares { l2, class_weight };
+        let claimed = self.claimed();
         let settled = Settled::new(data, rows, &factor, &planes, (&claimed, false));
         let is_exact = settled.planes.is_some();
         let planes = settled.planes.unwrap_or(planes);
-        let model = LinearModel {
-            rule: if count == 1 { Rule::Sign } else { Rule::ArgMax },
-            planes,
-            link: Link::None,
-            classes: data.classes().to_vec(),
-            input: data.input().clone(),
-        };
+        let rule = if count == 1 { Rule::Sign } else { Rule::ArgMax };
+        let model = LinearModel::of(data, planes, rule, Link::None);
         let blame = blame_of_rows(&spec, &model.planes, threads);
         let products = rows.len() as u64 * (factor.taken.len() as u64).pow(2) / 2;
         let left_out = match self.left_out {
@@ -315,6 +308,7 @@ impl ClosedForm for LeastSquares {
         remarks.push(blame_remark(&blame));
         let claim = move |planes| Claim::Stationary { planes, equations: claimed };
         let proof = match moments.weights.iter().all(|weight| *weight > 0.0) {
+            true if settled.is_far => Proof::Nothing(TOO_NEAR.into()),
             true => Proof::Claim(Box::new(claim)),
             false => Proof::Nothing("a class has no row, so nothing is claimed".into()),
         };

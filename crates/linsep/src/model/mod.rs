@@ -159,6 +159,12 @@ impl LinearModel {
     ) -> LinearModel {
         LinearModel { planes, rule, link: Link::None, classes, input }
     }
+
+    /// A model of the classes and columns of a data set.
+    pub(crate) fn of(data: &Dataset, planes: Vec<Plane>, rule: Rule, link: Link) -> LinearModel {
+        let (classes, input) = (data.classes().to_vec(), data.input().clone());
+        LinearModel { planes, rule, link, classes, input }
+    }
 }
 
 linsep_proof::setters! {

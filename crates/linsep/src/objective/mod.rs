@@ -25,6 +25,7 @@
 //! Reference: Boyd, Vandenberghe, Convex Optimization, 5.
 
 pub mod box_constraints;
+pub mod correction;
 pub mod evaluate;
 pub mod intercept;
 

@@ -1,12 +1,31 @@
-//! The orthogonal complement of some whole vectors, by exact elimination.
+//! The orthogonal complement of some whole vectors, exactly.
 
+use super::lift::{eliminate, null_vectors};
 use super::proposal::gcd;
 use dashu_int::IBig;
 use linsep_data::cancel;
 
-/// Whole vectors, linearly independent, that span the complement of the given independent rows:
-/// fraction-free elimination to the reduced form, then one vector for each free coordinate.
+/// Whole vectors, linearly independent, that span the complement of the given independent rows, one for
+/// each coordinate that elimination leaves over. p-adic lifting solves for them, with one inverse for all;
+/// where it cannot, exact elimination does.
 pub(crate) fn orthogonal_complement(rows: &[Vec<IBig>], width: usize) -> Vec<Vec<IBig>> {
+    let pivots = eliminate(rows);
+    let free: Vec<usize> =
+        (0..width).filter(|j| !pivots.iter().any(|(_, used)| used == j)).collect();
+    let lifted = match rows.is_empty() || pivots.len() < rows.len() {
+        true => None,
+        false => null_vectors(rows, &pivots, &free, &|| false),
+    };
+    let vectors = lifted.unwrap_or_else(|| by_elimination(rows, width));
+    let lowest = |vector: Vec<IBig>| {
+        let divisor = vector.iter().fold(IBig::ZERO, |g, x| gcd(g, x.clone()));
+        vector.into_iter().map(|x| x / &divisor).collect()
+    };
+    vectors.into_iter().map(lowest).collect()
+}
+
+/// Fraction-free elimination to the reduced form.
+fn by_elimination(rows: &[Vec<IBig>], width: usize) -> Vec<Vec<IBig>> {
     let mut matrix: Vec<Vec<IBig>> = rows.to_vec();
     let mut pivots: Vec<usize> = Vec::new();
     let mut previous = IBig::ONE;
@@ -44,8 +63,7 @@ pub(crate) fn orthogonal_complement(rows: &[Vec<IBig>], width: usize) -> Vec<Vec
         for (rank, &pivot) in pivots.iter().enumerate() {
             vector[pivot] = -matrix[rank][column].clone();
         }
-        let divisor = vector.iter().fold(IBig::ZERO, |g, x| gcd(g, x.clone()));
-        vector.into_iter().map(|x| x / &divisor).collect()
+        vector
     };
     free.map(vector).collect()
 }
@@ -77,6 +95,7 @@ mod tests {
                 super::super::lift::eliminate(&rows).into_iter().map(|(v, _)| v).collect();
             rows = keep.into_iter().map(|k| rows[k].clone()).collect();
             let complement = orthogonal_complement(&rows, width);
+            assert_eq!(by_elimination(&rows, width).len(), complement.len());
             assert_eq!(complement.len(), width - rows.len());
             for n in &complement {
                 for row in &rows {

@@ -90,6 +90,8 @@ pub(crate) fn decide(judge: &Judge, view: &Signed, epochs: u64, effort: &Effort<
         refutation,
         blend: outcome.blend,
         escape: None,
+        face: Vec::new(),
+        stacked: None,
         limit,
         cycle: Some(outcome.cycle),
         passes: outcome.cycle.epochs + u64::from(verdict == Verdict::Separable),

@@ -5,10 +5,10 @@
 //! everywhere.
 
 use super::search::{Answer, Effort, Search};
-use super::{Judge, Signed, Verdict};
+use super::{Decision, Judge, Signed, Verdict};
 use crate::claim::planes::problem_of;
 use crate::run::Task;
-use linsep_proof::Claim;
+use linsep_proof::{Claim, Estimate};
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -23,6 +23,34 @@ pub(crate) enum Existence {
 
 /// Steps of the exact method times the square of the dimension, at most.
 const EXACT_WORK: u64 = 200_000_000;
+
+/// Coefficients that are named at most.
+const NAMED: usize = 6;
+
+/// `x1 goes to +inf, x3 to -inf, x4 to either`: the coefficients without a finite limit.
+fn going_away(judge: &Judge, decision: &Decision, stop: &dyn Fn() -> bool) -> Option<String> {
+    let input = judge.data.input();
+    let name = |column: &Option<u32>| {
+        column.map_or_else(|| "the bias".to_owned(), |j| input.feature_name(j as usize))
+    };
+    let mut words: Vec<String> = Vec::new();
+    for (_, column, estimate) in &judge.coefficients(decision, stop)?.list {
+        let limit = match estimate {
+            Estimate::PlusInfinity => "+inf",
+            Estimate::MinusInfinity => "-inf",
+            Estimate::Undetermined => "either infinity",
+            _ => continue,
+        };
+        let verb = if words.is_empty() { "goes to" } else { "to" };
+        words.push(format!("{} {verb} {limit}", name(column)));
+    }
+    if words.len() > NAMED {
+        let more = words.len() - NAMED;
+        words.truncate(NAMED);
+        words.push(format!("and {more} more likewise (see linsep separable)"));
+    }
+    (!words.is_empty()).then(|| words.join(", "))
+}
 
 /// Whether the logistic loss of a class against all others has a least value on the rows of a task.
 pub(crate) fn logistic_optimum(task: &Task, positive: u32, bias: bool) -> Existence {
@@ -50,13 +78,20 @@ pub(crate) fn logistic_optimum(task: &Task, positive: u32, bias: bool) -> Existe
         Err(error) => return Existence::Unknown(error.to_string()),
     };
     match decision.verdict {
-        Verdict::Separable => Existence::Missing(separates()),
+        Verdict::Separable => Existence::Missing(match going_away(&judge, &decision, &stop) {
+            Some(words) => format!("{}: {words}", separates()),
+            None => separates(),
+        }),
         Verdict::Touching => {
             let rows = decision.escape.as_ref().map_or(0, |escape| escape.rows.len());
             let columns = decision.escape.as_ref().map_or(0, |escape| escape.coefficients.len());
-            Existence::Missing(format!(
-                "because a plane touches {class} and the rest: {rows} rows push {columns} coefficients away without end (see linsep separable)"
-            ))
+            let touches = format!("because a plane touches {class} and the rest");
+            Existence::Missing(match going_away(&judge, &decision, &stop) {
+                Some(words) => format!("{touches}: {words}, because of {rows} rows"),
+                None => format!(
+                    "{touches}: {rows} rows push {columns} coefficients away without end (see linsep separable)"
+                ),
+            })
         }
         Verdict::Overlapping => Existence::Exists,
         Verdict::Inseparable => Existence::Unknown(

@@ -7,6 +7,7 @@
 
 use super::signed::Signed;
 use super::simplex::{Exactly, decide as decide_exactly};
+use super::stacked::Stacked;
 use super::{Decision, Judge, Limit, Verdict};
 use crate::engine::perceptron::Perceptron;
 use crate::model::Plane;
@@ -18,7 +19,8 @@ use linsep_proof::{
 };
 use std::sync::Arc;
 
-/// Passes of the K-class perceptron before the exact method is asked.
+/// Passes of the K-class perceptron before Kesler's vectors are searched, and before the exact method is asked.
+const FEW_EPOCHS: u64 = 50;
 const EPOCHS: u64 = 2000;
 
 /// Up to this many numbers the exact method takes on all classes at once.
@@ -27,17 +29,35 @@ const MAX_EXACT: usize = 4000;
 pub(crate) fn decide(judge: &Judge, pairs: &[Decision], stop: &dyn Fn() -> bool) -> Decision {
     let mut passes = 0;
     let mut exact = 0;
-    let claim = from_pairs(judge, pairs)
-        .or_else(|| by_perceptron(judge, stop, &mut passes))
-        .or_else(|| exactly(judge, stop, &mut exact));
-    let started = (judge.clock)();
-    let checked = claim.filter(|claim| {
-        check_claim(claim, judge.data.as_ref(), &judge.reading(), judge.bias, judge.threads).holds()
-    });
-    let proving = (judge.clock)() - started;
+    let mut proving = 0.0;
+    let mut checked = |claim: &Claim| {
+        let started = (judge.clock)();
+        let data = judge.data.as_ref();
+        let holds = check_claim(claim, data, &judge.reading(), judge.bias, judge.threads).holds();
+        proving += (judge.clock)() - started;
+        holds
+    };
+    let stacked = judge.joint_kind.then(|| Stacked::new(judge, true)).flatten();
+    let told = stacked.and_then(|stacked| stacked.decide(stop)).filter(|(_, claim)| checked(claim));
+    let (stacked, claim) = match told {
+        Some((decision, claim)) => {
+            (passes, exact) = (decision.passes, decision.exact_decisions);
+            (Some(Box::new(decision)), Some(claim))
+        }
+        None => {
+            let claim = from_pairs(judge, pairs)
+                .or_else(|| by_perceptron(judge, FEW_EPOCHS, stop, &mut passes))
+                .or_else(|| by_search(judge, stop, &mut passes, &mut exact))
+                .or_else(|| by_perceptron(judge, EPOCHS, stop, &mut passes))
+                .or_else(|| exactly(judge, stop, &mut exact));
+            (None, claim.filter(&mut checked))
+        }
+    };
     let mut limit = None;
-    let (verdict, claim) = match checked {
+    let (verdict, claim) = match claim {
         Some(claim @ Claim::JointSeparable { .. }) => (Verdict::Separable, claim),
+        Some(claim @ Claim::JointTouching { .. }) => (Verdict::Touching, claim),
+        Some(claim @ Claim::JointOverlapping { .. }) => (Verdict::Overlapping, claim),
         Some(claim) => (Verdict::Inseparable, claim),
         None => {
             let reached = if stop() { Limit::Stopped } else { Limit::Search };
@@ -52,6 +72,8 @@ pub(crate) fn decide(judge: &Judge, pairs: &[Decision], stop: &dyn Fn() -> bool)
         refutation: Vec::new(),
         blend: Vec::new(),
         escape: None,
+        face: Vec::new(),
+        stacked,
         limit,
         cycle: None,
         passes,
@@ -91,13 +113,31 @@ pub(crate) fn against_each_other(data: &Dataset, pair: &Question, witness: &[Wei
     Claim::JointInseparable { witness: witness.iter().map(entry).collect() }
 }
 
-fn by_perceptron(judge: &Judge, stop: &dyn Fn() -> bool, passes: &mut u64) -> Option<Claim> {
+/// The search of two classes on Kesler's vectors.
+fn by_search(
+    judge: &Judge,
+    stop: &dyn Fn() -> bool,
+    passes: &mut u64,
+    exact: &mut u64,
+) -> Option<Claim> {
+    let (decision, claim) = Stacked::new(judge, false)?.decide(stop)?;
+    *passes += decision.passes;
+    *exact += decision.exact_decisions;
+    Some(claim)
+}
+
+fn by_perceptron(
+    judge: &Judge,
+    epochs: u64,
+    stop: &dyn Fn() -> bool,
+    passes: &mut u64,
+) -> Option<Claim> {
     if !judge.bias || judge.data.label_names() != judge.data.classes() {
         return None;
     }
     let task = Task { threads: 1, ..Task::new(Arc::clone(&judge.data)) };
     let mut run = Perceptron::default().start(&task).ok()?;
-    for _ in 0..EPOCHS {
+    for _ in 0..epochs {
         *passes += 1;
         match run.advance(Budget::visits(run.epoch_rows())) {
             Status::Finished => {

@@ -6,6 +6,9 @@
 //! is a weak plane with exactly those rows off it (touching); or rows of them balance too, and they
 //! join S. When no row is left outside L, no weak plane exists (overlapping).
 //!
+//! With fewer rows than dimensions the rows are cut down to as many columns as they have rank: these span all
+//! columns, so no sum of rows that is 0 and no weak plane is lost, and the dimension is that of the rows.
+//!
 //! Small questions are reduced in whole numbers throughout. In larger ones floats choose the rows
 //! and the plane ([`Span`]), and whole numbers make them exact.
 
@@ -24,8 +27,11 @@ use linsep_proof::{Claim, ExactNumber, ExactPlane, ReadingField, Weighted, check
 /// Up to this many numbers the exact method needs no help.
 const FEW_NUMBERS: usize = 1000;
 
+/// Up to this many dimensions all columns are taken, so that the claim says the rank, too.
+const FEW_DIMENSIONS: usize = 64;
+
 /// Beyond this many numbers the exact method alone would take too long.
-const MANY_NUMBERS: usize = 200_000;
+pub(crate) const MANY_NUMBERS: usize = 200_000;
 
 /// Beyond this many numbers the whole rows take too much memory.
 const MOST_NUMBERS: usize = 8_000_000;
@@ -35,6 +41,8 @@ pub(crate) struct Refined {
     pub(crate) verdict: Verdict,
     pub(crate) claim: Claim,
     pub(crate) escape: Option<Escape>,
+    /// Tied rows that span all of them, with their weights, where the rows touch.
+    pub(crate) face: Vec<(usize, IBig)>,
     pub(crate) work: EffortSpent,
 }
 
@@ -60,9 +68,22 @@ pub(crate) fn refine(
     };
     work.proving = proving;
     match found {
-        Some((verdict, claim, escape)) => Refined { verdict, claim, escape, work },
-        None => Refined { verdict: Verdict::Inseparable, claim, escape: None, work },
+        Some(Found { verdict, claim, escape, face }) => {
+            Refined { verdict, claim, escape, face, work }
+        }
+        None => {
+            let (verdict, face) = (Verdict::Inseparable, Vec::new());
+            Refined { verdict, claim, escape: None, face, work }
+        }
     }
+}
+
+/// A kind and its proof.
+struct Found {
+    verdict: Verdict,
+    claim: Claim,
+    escape: Option<Escape>,
+    face: Vec<(usize, IBig)>,
 }
 
 fn kind_of(
@@ -71,15 +92,18 @@ fn kind_of(
     effort: &Effort<'_>,
     work: &mut EffortSpent,
     holds: &mut dyn FnMut(&Claim) -> bool,
-) -> Option<(Verdict, Claim, Option<Escape>)> {
+) -> Option<Found> {
     let numbers = view.len().saturating_mul(view.dimension());
     let floats_first = numbers > FEW_NUMBERS;
+    let wide = view.dimension() > view.len().max(FEW_DIMENSIONS) && numbers <= MOST_NUMBERS;
+    let columns = wide.then(|| pivot_columns(view));
+    let numbers = columns.as_ref().map_or(numbers, |columns| view.len() * (columns.len() + 1));
     for floats in [true, false] {
         let most = if floats { MOST_NUMBERS } else { MANY_NUMBERS };
         if (floats && !floats_first) || numbers > most {
             continue;
         }
-        let Some(mut reduction) = Reduction::new(view, witness) else { continue };
+        let Some(mut reduction) = Reduction::new(view, witness, columns.clone()) else { continue };
         let proposal = match floats {
             true => reduction.run_with_floats(effort, work),
             false => reduction.run(effort, work),
@@ -87,10 +111,19 @@ fn kind_of(
         let Some(proposal) = proposal else { continue };
         work.visits += view.len() as u64;
         if holds(&proposal) {
-            let touching = matches!(proposal, Claim::Touching { .. });
-            let verdict = if touching { Verdict::Touching } else { Verdict::Overlapping };
-            let escape = touching.then(|| reduction.escape());
-            return Some((verdict, proposal, escape));
+            let claim = proposal;
+            if !matches!(claim, Claim::Touching { .. }) {
+                let (escape, face) = (None, Vec::new());
+                return Some(Found { verdict: Verdict::Overlapping, claim, escape, face });
+            }
+            let escape = Some(reduction.escape());
+            reduction.thin_out();
+            return Some(Found {
+                verdict: Verdict::Touching,
+                claim,
+                escape,
+                face: reduction.balanced,
+            });
         }
     }
     None
@@ -105,9 +138,21 @@ pub(crate) fn spanning(view: &Signed, witness: &[Weighted]) -> Option<Claim> {
     (rank == view.dimension()).then_some(Claim::Overlapping { problem, witness, null: Vec::new() })
 }
 
+/// Columns that are independent in the rows and span all of them, modulo a prime: what they lead to is checked.
+fn pivot_columns(view: &Signed) -> Vec<u32> {
+    let whole = view.whole_rows(&(0..view.len()).collect::<Vec<_>>());
+    let shift = usize::from(view.bias);
+    let used = eliminate(&whole.rows).into_iter().filter_map(|(_, at)| at.checked_sub(shift));
+    let mut columns: Vec<u32> = used.map(|at| whole.columns[at]).collect();
+    columns.sort_unstable();
+    columns
+}
+
 /// The state of the reduction: the rows known to balance.
 struct Reduction<'b> {
     view: &'b Signed,
+    /// The columns that are enough, where there are fewer rows than dimensions.
+    columns: Option<Vec<u32>>,
     first_witness: Vec<Weighted>,
     /// (row of the question, λ) with Σ λ z = 0, λ > 0.
     balanced: Vec<(usize, IBig)>,
@@ -116,14 +161,18 @@ struct Reduction<'b> {
 }
 
 impl<'b> Reduction<'b> {
-    fn new(view: &'b Signed, witness: &[Weighted]) -> Option<Self> {
+    fn new(view: &'b Signed, witness: &[Weighted], columns: Option<Vec<u32>>) -> Option<Self> {
         let mut balanced = Vec::new();
         for entry in witness {
             let at = view.rows.binary_search(&u32::try_from(entry.row).ok()?).ok()?;
             balanced.push((at, entry.lambda.parse().ok()?));
         }
-        let whole = view.whole_rows(&(0..view.len()).collect::<Vec<_>>());
-        Some(Reduction { view, first_witness: witness.to_vec(), balanced, whole })
+        let all: Vec<usize> = (0..view.len()).collect();
+        let whole = match &columns {
+            None => view.whole_rows(&all),
+            Some(columns) => view.whole_rows_over(&all, columns),
+        };
+        Some(Reduction { view, columns, first_witness: witness.to_vec(), balanced, whole })
     }
 
     /// Whole numbers throughout.
@@ -133,7 +182,7 @@ impl<'b> Reduction<'b> {
                 return None;
             }
             let complement = self.complement();
-            let outside = self.outside(&complement);
+            let outside = projected(&self.whole.rows, &complement);
             if outside.is_empty() {
                 return self.overlapping(&complement);
             }
@@ -149,7 +198,10 @@ impl<'b> Reduction<'b> {
 
     /// Floats choose the rows that join and the weak plane; whole numbers make them exact.
     fn run_with_floats(&mut self, effort: &Effort<'_>, work: &mut EffortSpent) -> Option<Claim> {
-        let mut span = Span::new(self.view);
+        let mut span = match &self.columns {
+            None => Span::new(self.view),
+            Some(columns) => Span::over(self.view, columns),
+        };
         self.balanced.iter().for_each(|(at, _)| {
             span.add(self.view, *at);
         });
@@ -199,19 +251,6 @@ impl<'b> Reduction<'b> {
         orthogonal_complement(&rows, self.whole.rows[0].len())
     }
 
-    /// Rows outside the span, projected on its complement; equal projections once.
-    fn outside(&self, complement: &[Vec<IBig>]) -> Vec<(usize, Vec<IBig>)> {
-        let mut seen = std::collections::HashSet::new();
-        let mut outside = Vec::new();
-        for (at, row) in self.whole.rows.iter().enumerate() {
-            let projected: Vec<IBig> = complement.iter().map(|n| dot(row, n)).collect();
-            if projected.iter().any(|x| *x != IBig::ZERO) && seen.insert(projected.clone()) {
-                outside.push((at, projected));
-            }
-        }
-        outside
-    }
-
     /// Adds rows of which a positive combination lies in the span, and balances them all.
     fn join(&mut self, support: &[usize]) -> Option<()> {
         let basis = self.basis();
@@ -240,6 +279,9 @@ impl<'b> Reduction<'b> {
     }
 
     fn overlapping(&mut self, complement: &[Vec<IBig>]) -> Option<Claim> {
+        if self.columns.is_some() {
+            return self.all_balanced();
+        }
         self.thin_out()?;
         let rows = self.rows_of(self.balanced.iter().map(|(at, _)| *at));
         let lambda: Vec<IBig> = self.balanced.iter().map(|(_, l)| l.clone()).collect();
@@ -258,6 +300,19 @@ impl<'b> Reduction<'b> {
         }
         let witness = weighted(self.view, &self.balanced);
         Some(Claim::Overlapping { problem: self.view.problem.clone(), witness, null })
+    }
+
+    /// Every row in one sum that is 0: then nothing has to be said about the rank.
+    fn all_balanced(&mut self) -> Option<Claim> {
+        self.merge_repeats();
+        for at in 0..self.view.len() {
+            if !self.balanced.iter().any(|(known, _)| *known == at) {
+                self.join(&[at])?;
+            }
+        }
+        let witness = weighted(self.view, &self.balanced);
+        let (problem, null) = (self.view.problem.clone(), Vec::new());
+        Some(Claim::Overlapping { problem, witness, null })
     }
 
     /// Keeps at most twice as many balanced rows as dimensions, of the same span.
@@ -361,15 +416,45 @@ impl<'b> Reduction<'b> {
         let shift = usize::from(self.view.bias);
         let has_part = |j: usize| complement.iter().any(|n| n[j] != IBig::ZERO);
         let bias = (self.view.bias && has_part(0)).then_some(None);
-        // A column that is 0 in every row is in no span of rows.
+        // A column that is 0 in every row is in no span of rows; of the columns that were left out some sum
+        // with others is 0 in every row.
         let columns = (0..self.view.data.n_features() as u32).filter(|column| {
             self.whole.columns.binary_search(column).map_or(true, |at| has_part(at + shift))
         });
-        let coefficients = bias.into_iter().chain(columns.map(Some)).collect();
+        let mut coefficients: Vec<Option<u32>> =
+            bias.into_iter().chain(columns.map(Some)).collect();
+        if self.columns.is_some() {
+            self.add_unspanned(&mut coefficients);
+        }
         let is_outside = |row: &[IBig]| complement.iter().any(|n| dot(row, n) != IBig::ZERO);
         let outside =
             self.whole.rows.iter().zip(&self.view.rows).filter(|(row, _)| is_outside(row));
         Escape { coefficients, rows: outside.map(|(_, &row)| u64::from(row)).collect() }
+    }
+
+    /// Adds the coefficients whose unit vector is spanned in the columns that are enough, but not in all.
+    fn add_unspanned(&self, coefficients: &mut Vec<Option<u32>>) {
+        let rows: Vec<usize> = self.basis().into_iter().map(|k| self.balanced[k].0).collect();
+        let full = self.view.whole_rows(&rows);
+        let shift = usize::from(self.view.bias);
+        let all = (0..self.view.data.n_features() as u32).map(Some);
+        let bias = self.view.bias.then_some(None);
+        for column in
+            bias.into_iter().chain(all).filter(|c| !coefficients.contains(c)).collect::<Vec<_>>()
+        {
+            let at = column.map_or(Ok(0), |c| full.columns.binary_search(&c).map(|at| at + shift));
+            let spanned = at.is_ok_and(|at| {
+                let mut vectors = full.rows.clone();
+                let mut unit = vec![IBig::ZERO; full.columns.len() + shift];
+                unit[at] = IBig::ONE;
+                vectors.push(unit);
+                matches!(combination(&vectors), Combination::One(_))
+            });
+            if !spanned {
+                coefficients.push(column);
+            }
+        }
+        coefficients.sort_unstable();
     }
 
     /// A vector in the scaled coordinates as a raw vector of D whole numbers.
@@ -385,8 +470,21 @@ impl<'b> Reduction<'b> {
     }
 }
 
-/// The exact method on a growing set of vectors.
-fn decide_growing(
+/// Rows outside of a span, projected on its complement; equal projections once.
+pub(crate) fn projected(rows: &[Vec<IBig>], complement: &[Vec<IBig>]) -> Vec<(usize, Vec<IBig>)> {
+    let mut seen = std::collections::HashSet::new();
+    let mut outside = Vec::new();
+    for (at, row) in rows.iter().enumerate() {
+        let projected: Vec<IBig> = complement.iter().map(|n| dot(row, n)).collect();
+        if projected.iter().any(|x| *x != IBig::ZERO) && seen.insert(projected.clone()) {
+            outside.push((at, projected));
+        }
+    }
+    outside
+}
+
+/// The exact method on a growing set of vectors; the last is in it from the start.
+pub(crate) fn decide_growing(
     vectors: &[(usize, Vec<IBig>)],
     dimension: usize,
     effort: &Effort<'_>,
@@ -396,6 +494,9 @@ fn decide_growing(
     let step = (vectors.len() / batch).max(1);
     let mut active: Vec<usize> = (0..vectors.len()).step_by(step).take(2 * batch).collect();
     let mut is_active = vec![false; vectors.len()];
+    if let Some(last) = vectors.len().checked_sub(1).filter(|last| !active.contains(last)) {
+        active.push(last);
+    }
     active.iter().for_each(|&j| is_active[j] = true);
     loop {
         work.exact += 1;

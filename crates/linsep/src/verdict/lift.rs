@@ -69,36 +69,50 @@ fn solve(rows: &[Vec<IBig>], pivots: &[(usize, usize)]) -> Option<Vec<IBig>> {
         // A single row of zeros balances alone.
         return Some(vec![IBig::ONE]);
     }
-    let size = pivots.len();
     // Equation e (a coordinate): Σ_u rows[u][e] x_u = −rows[free][e].
-    let b: Vec<Vec<&IBig>> =
-        pivots.iter().map(|(_, e)| pivots.iter().map(|(u, _)| &rows[*u][*e]).collect()).collect();
+    let b = pivots.iter().map(|(_, e)| pivots.iter().map(|(u, _)| &rows[*u][*e]).collect());
     let c: Vec<IBig> = pivots.iter().map(|(_, e)| -rows[free][*e].clone()).collect();
-    let inverse = invert(&b)?;
-    let bits = rows.iter().flatten().map(bit_length).max().unwrap_or(1);
-    let hadamard = size * (bits + 1 + size.ilog2() as usize / 2 + 1) + bits + 2;
-    let most = (2 * hadamard + 4).div_ceil(60) + 1;
-    let mut lift = Lift::new(&b, inverse, c, bits);
-    let mut target = 4;
-    loop {
-        let steps = target.min(most);
-        while lift.steps < steps {
-            cancel::check();
-            lift.step();
-        }
-        if let Some((numerators, denominator)) = lift.rational() {
-            let mut lambda = vec![IBig::ZERO; rows.len()];
-            lambda[free] = denominator;
-            pivots.iter().zip(numerators).for_each(|((u, _), n)| lambda[*u] = n);
-            if sums_to_zero(rows, &lambda) {
-                return Some(lambda);
-            }
-        }
-        if steps == most {
+    let mut lambda = vec![IBig::ZERO; rows.len()];
+    System::new(b.collect())?.solve(c, |numerators, denominator| {
+        lambda[free] = denominator.clone();
+        pivots.iter().zip(numerators).for_each(|((u, _), n)| lambda[*u] = n.clone());
+        sums_to_zero(rows, &lambda)
+    })?;
+    Some(lambda)
+}
+
+/// Vectors orthogonal to some rows, one for each of the given coordinates that elimination left over: with
+/// a positive number there and the rest in the coordinates of the pivots, which belong to independent rows
+/// that span all of them. `None` if `stop` said so or a system has no solution within its bounds.
+pub(crate) fn null_vectors(
+    rows: &[Vec<IBig>],
+    pivots: &[(usize, usize)],
+    free: &[usize],
+    stop: &dyn Fn() -> bool,
+) -> Option<Vec<Vec<IBig>>> {
+    let width = rows.first().map_or(0, Vec::len);
+    // Equation r (a row): Σ_u rows[r][u] x_u = −rows[r][free].
+    let b = pivots.iter().map(|(r, _)| pivots.iter().map(|(_, u)| &rows[*r][*u]).collect());
+    let system = System::new(b.collect())?;
+    let mut found = Vec::new();
+    for &at in free {
+        if stop() {
             return None;
         }
-        target *= 2;
+        let c: Vec<IBig> = pivots.iter().map(|(r, _)| -rows[*r][at].clone()).collect();
+        let mut vector = vec![IBig::ZERO; width];
+        system.solve(c, |numerators, denominator| {
+            vector[at] = denominator.clone();
+            pivots.iter().zip(numerators).for_each(|((_, u), n)| vector[*u] = n.clone());
+            let orthogonal = |row: &Vec<IBig>| {
+                let used = row.iter().zip(&vector).filter(|(x, _)| **x != IBig::ZERO);
+                used.fold(IBig::ZERO, |sum, (x, y)| sum + x * y) == IBig::ZERO
+            };
+            pivots.iter().all(|(r, _)| orthogonal(&rows[*r]))
+        })?;
+        found.push(vector);
     }
+    Some(found)
 }
 
 /// Whether Σ λ_i rows_i = 0, exactly.
@@ -110,11 +124,62 @@ pub(crate) fn sums_to_zero(rows: &[Vec<IBig>], lambda: &[IBig]) -> bool {
     })
 }
 
-struct Lift<'a> {
-    b: &'a [Vec<&'a IBig>],
+/// A square matrix that is regular modulo p, ready to solve many systems.
+struct System<'a> {
+    b: Vec<Vec<&'a IBig>>,
     /// The same matrix in machine words, where the sums below fit 127 bits.
     small: Option<Vec<Vec<i128>>>,
     inverse: Vec<Vec<u64>>,
+    bits: usize,
+}
+
+impl<'a> System<'a> {
+    fn new(b: Vec<Vec<&'a IBig>>) -> Option<System<'a>> {
+        let inverse = invert(&b)?;
+        let bits = b.iter().flatten().map(|x| bit_length(x)).max().unwrap_or(1);
+        let fits = bits + 61 + b.len().max(1).ilog2() as usize + 2 < 126;
+        let whole = |x: &&IBig| i128::try_from(*x).unwrap_or(0);
+        let small = fits.then(|| b.iter().map(|row| row.iter().map(whole).collect()).collect());
+        Some(System { b, small, inverse, bits })
+    }
+
+    /// Solves B x = c. `accepts` is asked of numerators over one denominator, until it says yes or there
+    /// can be no more to ask.
+    fn solve(&self, c: Vec<IBig>, mut accepts: impl FnMut(&[IBig], &IBig) -> bool) -> Option<()> {
+        let size = self.b.len().max(1);
+        let bits = c.iter().map(bit_length).fold(self.bits, usize::max);
+        let hadamard = size * (bits + 1 + size.ilog2() as usize / 2 + 1) + bits + 2;
+        let most = (2 * hadamard + 4).div_ceil(60) + 1;
+        let mut lift = Lift {
+            system: self,
+            rest: c,
+            x: vec![IBig::ZERO; self.b.len()],
+            modulus: IBig::ONE,
+            steps: 0,
+        };
+        let mut target = 4;
+        loop {
+            let steps = target.min(most);
+            while lift.steps < steps {
+                cancel::check();
+                lift.step();
+            }
+            if let Some((numerators, denominator)) = lift.rational()
+                && accepts(&numerators, &denominator)
+            {
+                return Some(());
+            }
+            if steps == most {
+                return None;
+            }
+            target *= 2;
+        }
+    }
+}
+
+/// The digits of one solution.
+struct Lift<'a> {
+    system: &'a System<'a>,
     rest: Vec<IBig>,
     /// x modulo p^steps.
     x: Vec<IBig>,
@@ -122,22 +187,11 @@ struct Lift<'a> {
     steps: usize,
 }
 
-impl<'a> Lift<'a> {
-    fn new(b: &'a [Vec<&'a IBig>], inverse: Vec<Vec<u64>>, c: Vec<IBig>, bits: usize) -> Lift<'a> {
-        let fits = bits + 61 + b.len().ilog2() as usize + 2 < 126;
-        let small = fits.then(|| {
-            b.iter()
-                .map(|row| row.iter().map(|&x| i128::try_from(x).unwrap_or(0)).collect())
-                .collect()
-        });
-        let x = vec![IBig::ZERO; b.len()];
-        Lift { b, small, inverse, rest: c, x, modulus: IBig::ONE, steps: 0 }
-    }
-
+impl Lift<'_> {
     fn step(&mut self) {
         let residues: Vec<u64> = self.rest.iter().map(residue).collect();
-        let digits: Vec<u64> = self
-            .inverse
+        let System { b, small, inverse, .. } = self.system;
+        let digits: Vec<u64> = inverse
             .iter()
             .map(|row| {
                 let products =
@@ -147,13 +201,13 @@ impl<'a> Lift<'a> {
             .collect();
         let prime = IBig::from(P);
         for (e, rest) in self.rest.iter_mut().enumerate() {
-            let product = match &self.small {
+            let product = match small {
                 Some(small) => {
                     let terms = small[e].iter().zip(&digits).map(|(b, d)| b * i128::from(*d));
                     IBig::from(terms.sum::<i128>())
                 }
                 None => {
-                    let terms = self.b[e].iter().zip(&digits);
+                    let terms = b[e].iter().zip(&digits);
                     terms.fold(IBig::ZERO, |sum, (&b, d)| sum + b * IBig::from(*d))
                 }
             };

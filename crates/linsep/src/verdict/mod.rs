@@ -7,6 +7,7 @@
 
 pub(crate) mod active;
 mod bounds;
+mod coefficients;
 mod column_scan;
 mod complement;
 mod conflict;
@@ -14,6 +15,7 @@ mod cycling;
 mod descent;
 pub(crate) mod disjoint;
 pub(crate) mod existence;
+mod forced;
 mod hull;
 pub(crate) mod inquiry;
 mod joint;
@@ -28,20 +30,26 @@ mod precondition;
 mod proposal;
 mod rank;
 mod ratio;
+mod recession;
+mod removal;
 mod search;
 mod signed;
 mod simplex;
 mod span;
+mod stacked;
 #[doc(hidden)]
 pub mod violators;
 pub(crate) mod widest;
 
+pub use coefficients::Coefficients;
 pub use cycling::Cycle;
+pub use forced::Forced;
 pub use logistic::Logistic;
 pub use margin::Margin;
 pub use mistakes::{Corrections, MistakeBounds};
 pub use rank::Rank;
 pub use ratio::Ratio;
+pub use removal::Removal;
 
 #[doc(hidden)]
 pub use crate::claim::planes::problem_of;
@@ -101,6 +109,10 @@ pub struct Decision {
     blend: Vec<(usize, f64)>,
     /// What a logistic fit would lose itself in, where the answer is touching.
     pub escape: Option<Escape>,
+    /// (row of the question, weight) of tied rows that span all of them, where the answer is touching.
+    face: Vec<(usize, IBig)>,
+    /// The decision on Kesler's vectors, where all classes at once were told apart further.
+    stacked: Option<Box<Decision>>,
     /// Why there is no answer, where it is undecided.
     pub limit: Option<Limit>,
     /// What the run of the perceptron did, where it was asked ([`Method::Cycling`]).
@@ -123,6 +135,8 @@ impl Decision {
             refutation: Vec::new(),
             blend: Vec::new(),
             escape: None,
+            face: Vec::new(),
+            stacked: None,
             limit: Some(Limit::Stopped),
             cycle: None,
             passes: 0,
@@ -216,7 +230,9 @@ impl Decision {
             Claim::Inseparable { witness, .. }
             | Claim::Touching { witness, .. }
             | Claim::Overlapping { witness, .. } => witness.len(),
-            Claim::JointInseparable { witness } => witness.len(),
+            Claim::JointInseparable { witness }
+            | Claim::JointTouching { witness, .. }
+            | Claim::JointOverlapping { witness, .. } => witness.len(),
             _ => 0,
         }
     }
@@ -243,6 +259,8 @@ pub struct Judge {
     pub bias: bool,
     /// Whether inseparable rows are told apart further; by default with at most 500 columns.
     pub kind: bool,
+    /// The same for all classes at once; by default while (K − 1)·D is at most 500.
+    pub joint_kind: bool,
     /// How two-class questions are decided; `joint` is always searched.
     pub by: Method,
     /// Threads; never changes an answer.
@@ -256,6 +274,7 @@ linsep_proof::setters! {
         with_data => data: Arc<Dataset>,
         with_bias => bias: bool,
         with_kind => kind: bool,
+        with_joint_kind => joint_kind: bool,
         with_by => by: Method,
         with_threads => threads: usize,
         with_clock => clock: fn() -> f64,
@@ -267,7 +286,9 @@ impl Judge {
     pub fn new(data: impl Into<Arc<Dataset>>) -> Judge {
         let data = data.into();
         let kind = data.n_features() <= 500;
-        Judge { data, bias: true, kind, by: Method::Search, threads: 1, clock: || 0.0 }
+        let blocks = data.n_classes().saturating_sub(1);
+        let joint_kind = blocks.saturating_mul(data.n_features() + 1) <= 500;
+        Judge { data, bias: true, kind, joint_kind, by: Method::Search, threads: 1, clock: || 0.0 }
     }
 
     /// One class against all others. `stop` is asked now and then; true ends the search.
@@ -325,6 +346,34 @@ impl Judge {
     /// what nothing bounds. `None` where the kind of the rows is not known.
     pub fn logistic(&self, decision: &Decision) -> Option<Logistic> {
         cancel::catch(|| logistic::meaning(self, decision)).flatten()
+    }
+
+    /// What becomes of each coefficient of a logistic fit without a penalty, with a proof for each. `None`
+    /// where the kind of the rows is not known or there is too much data.
+    pub fn coefficients(
+        &self,
+        decision: &Decision,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<Coefficients> {
+        coefficients::of(self, decision, stop)
+    }
+
+    /// What all planes that separate the rows say of some points, given by the values of their columns that
+    /// are not 0, columns rising. `None` for a point where a search ended before it knew, and for one that lies
+    /// on every plane. Refused where the decision is not separable.
+    pub fn forced(
+        &self,
+        decision: &Decision,
+        points: &[Vec<(u32, f64)>],
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Vec<Option<Forced>>> {
+        forced::of(self, decision, points, stop)
+    }
+
+    /// Rows without which a plane separates the others, none of which can be put back, and how many any such
+    /// set has at least. `None` for all classes at once, without a bias, and where it would take too long.
+    pub fn removal(&self, decision: &Decision, stop: &dyn Fn() -> bool) -> Option<Removal> {
+        removal::of(self, decision, stop)
     }
 
     /// The point that the hulls of both sides share, where a witness proves that they do: (column,
@@ -386,7 +435,8 @@ impl Judge {
         let mut search = Search::new(view, self.reading(), self.kind);
         let answer = search.run(&effort);
         let (view, mut work) = (&search.view, search.work);
-        let (mut refutation, mut escape, mut limit) = (Vec::new(), None, None);
+        let (mut refutation, mut face) = (Vec::new(), Vec::new());
+        let (mut escape, mut limit) = (None, None);
         let (verdict, claim) = match answer {
             Answer::Proved(claim @ Claim::Separable { .. }) => (Verdict::Separable, claim),
             Answer::Proved(claim) => {
@@ -410,7 +460,7 @@ impl Judge {
                         work.visits += refined.work.visits;
                         work.exact += refined.work.exact;
                         work.proving += refined.work.proving;
-                        escape = refined.escape;
+                        (escape, face) = (refined.escape, refined.face);
                         (refined.verdict, refined.claim)
                     }
                     false => (Verdict::Inseparable, claim),
@@ -432,6 +482,8 @@ impl Judge {
             refutation,
             blend: search.blend,
             escape,
+            face,
+            stacked: None,
             limit,
             cycle: None,
             passes,

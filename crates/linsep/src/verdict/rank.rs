@@ -10,7 +10,8 @@
 //!
 //! Some rows are enough to begin with; data of full rank, the common case, costs no pass at all.
 
-use super::lift::{Combination, combination, eliminate};
+use super::lift::{eliminate, null_vectors};
+use super::proposal::raw_whole;
 use super::signed::{Signed, WholeRows};
 use super::{Decision, Judge};
 use dashu_int::{IBig, UBig};
@@ -45,7 +46,10 @@ pub(crate) fn of(judge: &Judge, decision: &Decision, stop: &dyn Fn() -> bool) ->
     let problem = decision.problem.as_ref()?;
     let shift = usize::from(judge.bias);
     let dimension = judge.data.n_features() + shift;
-    if let Claim::Overlapping { null, .. } = &decision.claim {
+    let view = Signed::new(Arc::clone(&judge.data), problem.clone(), judge.bias);
+    if let Claim::Overlapping { null, witness, .. } = &decision.claim
+        && (witness.len() < view.len() || dimension <= view.len())
+    {
         // The checker has seen these relations, and that there are no others.
         let has_part = |j: usize| null.iter().any(|relation| relation[j] != "0");
         let dependent = (0..dimension).filter(|&j| has_part(j));
@@ -53,7 +57,6 @@ pub(crate) fn of(judge: &Judge, decision: &Decision, stop: &dyn Fn() -> bool) ->
         let rank = dimension - null.len();
         return Some(Rank { rank, dimension, dependent: Some(dependent) });
     }
-    let view = Signed::new(Arc::clone(&judge.data), problem.clone(), judge.bias);
     let numbers = view.len().saturating_mul(dimension);
     if numbers > MOST_NUMBERS || dimension > MOST_DIMENSIONS {
         return None;
@@ -62,6 +65,73 @@ pub(crate) fn of(judge: &Judge, decision: &Decision, stop: &dyn Fn() -> bool) ->
 }
 
 fn rank_of(view: &Signed, threads: usize, stop: &dyn Fn() -> bool) -> Option<Rank> {
+    let (dimension, found) = (view.dimension(), explore(view, threads, stop)?);
+    let rank = found.pivots.len();
+    let dependent = match found.relations {
+        _ if rank == dimension => Some(Vec::new()),
+        None => None,
+        Some(list) => Some(Relations { list, whole: &found.whole }.dependent(view)),
+    };
+    Some(Rank { rank, dimension, dependent })
+}
+
+/// Columns in the order of R: a column is kept unless it is a sum of the bias and of columns before it.
+pub(crate) struct Independence {
+    /// The kept columns, rising; a bias is always kept.
+    pub(crate) columns: Vec<u32>,
+    /// As many rows of the question as there are kept columns (and a bias), independent in them.
+    pub(crate) rows: Vec<usize>,
+    /// For each column that is not kept a sum of columns and the bias that is 0 in every row, the column
+    /// being the last; left out where as many columns are kept before as there are rows.
+    pub(crate) relations: Vec<(Vec<(u32, IBig)>, IBig)>,
+}
+
+/// Which columns are kept, or nothing.
+pub(crate) fn independence(
+    view: &Signed,
+    threads: usize,
+    stop: &dyn Fn() -> bool,
+) -> Option<Independence> {
+    let Explored { whole, chosen, pivots, relations } = explore(view, threads, stop)?;
+    let shift = usize::from(view.bias);
+    let rows = pivots.iter().map(|(vector, _)| chosen[*vector]).collect();
+    let mut kept: Vec<usize> = pivots.iter().map(|(_, at)| *at).collect();
+    kept.sort_unstable();
+    let columns: Vec<u32> =
+        kept.iter().filter(|at| **at >= shift).map(|at| whole.columns[at - shift]).collect();
+    let relations = match relations {
+        Some(list) => list,
+        None => {
+            let before = |at: usize| kept.partition_point(|k| *k < at);
+            let width = whole.columns.len() + shift;
+            let free = (0..width).filter(|at| kept.binary_search(at).is_err());
+            let free: Vec<usize> = free.filter(|&at| before(at) < view.len()).collect();
+            relations_at(&whole, &pivots, &free, stop)?
+        }
+    };
+    let mut relations: Vec<_> = relations.iter().map(|n| raw_whole(&whole, &n.exact)).collect();
+    let last = columns.last().copied().filter(|_| kept.len() == view.len());
+    // A column that is 0 in every row is a relation by itself.
+    let zeros = (0..view.data.n_features() as u32)
+        .filter(|column| whole.columns.binary_search(column).is_err());
+    relations.extend(zeros.map(|column| (vec![(column, IBig::ONE)], IBig::ZERO)));
+    relations.retain(|(n, _)| last.is_none_or(|last| n.last().is_some_and(|(j, _)| *j < last)));
+    Some(Independence { columns, rows, relations })
+}
+
+/// What elimination found.
+struct Explored {
+    whole: WholeRows,
+    /// The rows of `whole`, as rows of the question.
+    chosen: Vec<usize>,
+    /// Independent rows and coordinates of `whole`. The coordinates are the first that are independent.
+    pivots: Vec<(usize, usize)>,
+    /// A relation for each coordinate of `whole` that is left; absent where all rows are independent and
+    /// there are too many.
+    relations: Option<Vec<Relation>>,
+}
+
+fn explore(view: &Signed, threads: usize, stop: &dyn Fn() -> bool) -> Option<Explored> {
     let dimension = view.dimension();
     let wanted = 2 * dimension + 16;
     let step = (view.len() / wanted).max(1);
@@ -73,51 +143,45 @@ fn rank_of(view: &Signed, threads: usize, stop: &dyn Fn() -> bool) -> Option<Ran
         let pivots = eliminate(&whole.rows);
         let rank = pivots.len();
         if rank == dimension {
-            return Some(Rank { rank, dimension, dependent: Some(Vec::new()) });
+            return Some(Explored { whole, chosen, pivots, relations: Some(Vec::new()) });
         }
         if last == Some(rank) || stop() {
             return None;
         }
         last = Some(rank);
-        let free = whole.columns.len() + usize::from(view.bias) - rank;
-        if free.saturating_mul(rank * rank * rank) > MOST_STEPS {
+        let width = whole.columns.len() + usize::from(view.bias);
+        if (width - rank).saturating_mul(rank * rank * rank) > MOST_STEPS {
             // All rows are independent: that much is sure.
-            return (rank == view.len()).then_some(Rank { rank, dimension, dependent: None });
+            let all = rank == view.len();
+            return all.then_some(Explored { whole, chosen, pivots, relations: None });
         }
-        let relations = Relations { list: relations(&whole, &pivots, stop)?, whole: &whole };
+        let free: Vec<usize> =
+            (0..width).filter(|j| !pivots.iter().any(|(_, used)| used == j)).collect();
+        let list = relations_at(&whole, &pivots, &free, stop)?;
+        let relations = Relations { list, whole: &whole };
         let against = relations.violations(view, threads);
         if against.is_empty() {
-            let dependent = Some(relations.dependent(view));
-            return Some(Rank { rank, dimension, dependent });
+            let relations = Some(relations.list);
+            return Some(Explored { whole, chosen, pivots, relations });
         }
         chosen = pivots.iter().map(|(vector, _)| chosen[*vector]).collect();
         chosen.extend(against);
     }
 }
 
-/// One relation for each coordinate that elimination left over, over the coordinates of `whole`.
-fn relations(
+/// One relation for each of these coordinates that elimination left over, over the coordinates of `whole`.
+fn relations_at(
     whole: &WholeRows,
     pivots: &[(usize, usize)],
+    free: &[usize],
     stop: &dyn Fn() -> bool,
 ) -> Option<Vec<Relation>> {
-    let width = whole.rows.first().map_or(0, Vec::len);
-    let column =
-        |j: usize| pivots.iter().map(|(row, _)| whole.rows[*row][j].clone()).collect::<Vec<IBig>>();
-    let mut found = Vec::new();
-    for free in (0..width).filter(|j| !pivots.iter().any(|(_, used)| used == j)) {
-        if stop() {
-            return None;
-        }
-        let places: Vec<usize> = pivots.iter().map(|(_, used)| *used).chain([free]).collect();
-        let vectors: Vec<Vec<IBig>> = places.iter().map(|&j| column(j)).collect();
-        let Combination::One(factors) = combination(&vectors) else { return None };
-        let mut exact = vec![IBig::ZERO; width];
-        places.into_iter().zip(factors).for_each(|(j, factor)| exact[j] = factor);
+    let found = null_vectors(&whole.rows, pivots, free, stop)?;
+    let relation = |exact: Vec<IBig>| {
         let small = exact.iter().map(|x| i64::try_from(x).ok()).collect();
-        found.push(Relation { exact, small });
-    }
-    Some(found)
+        Relation { exact, small }
+    };
+    Some(found.into_iter().map(relation).collect())
 }
 
 /// A vector that should be orthogonal to every row.

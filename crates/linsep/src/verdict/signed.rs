@@ -30,6 +30,16 @@ pub(crate) struct Exact {
     pub(crate) five: i32,
 }
 
+impl Exact {
+    /// `p/q`, as claims write it.
+    pub(crate) fn fraction(&self) -> String {
+        let five = |exponent: i32| IBig::from(UBig::from(5u8).pow(exponent.max(0) as usize));
+        let p = (&self.m * five(self.five)) << self.two.max(0) as usize;
+        let q = five(-self.five) << (-self.two).max(0) as usize;
+        format!("{p}/{q}")
+    }
+}
+
 impl Signed {
     /// The positive classes against the negative ones, by their labels.
     #[doc(hidden)]
@@ -146,14 +156,8 @@ impl Signed {
         });
     }
 
-    /// The exact value of a stored number in a raw column, under the data's reading.
     fn exact(&self, column: u32, value: f64) -> Exact {
-        let reading = self.data.reading();
-        let decimal = reading.decimal && reading.binary64.binary_search(&column).is_err();
-        if decimal && let Some(exact) = as_decimal(value) {
-            return exact;
-        }
-        as_binary64(value)
+        exact_value(&self.data, column, value)
     }
 
     /// The rows `chosen` as whole vectors z = ±(c, x), all coordinates scaled by one number, so that
@@ -205,16 +209,40 @@ impl Signed {
     /// The rows `chosen` as whole vectors over the coordinates in which any of them is not 0. Each
     /// coordinate is scaled by a positive number of its own, which changes no sum that is 0.
     pub(crate) fn whole_rows(&self, chosen: &[usize]) -> WholeRows {
-        let mut scratch = Vec::new();
-        let mut entries: Vec<Vec<(u32, Exact)>> = Vec::new();
-        for &k in chosen {
-            let mut row = Vec::new();
-            self.for_each_exact(k, &mut scratch, |column, exact| row.push((column, exact)));
-            entries.push(row);
-        }
+        let entries = self.exact_rows(chosen, |_| true);
         let mut columns: Vec<u32> = entries.iter().flatten().map(|(column, _)| *column).collect();
         columns.sort_unstable();
         columns.dedup();
+        self.whole_of(chosen, entries, columns)
+    }
+
+    /// The same over given columns, rising.
+    pub(crate) fn whole_rows_over(&self, chosen: &[usize], columns: &[u32]) -> WholeRows {
+        let entries = self.exact_rows(chosen, |column| columns.binary_search(&column).is_ok());
+        self.whole_of(chosen, entries, columns.to_vec())
+    }
+
+    fn exact_rows(&self, chosen: &[usize], wanted: impl Fn(u32) -> bool) -> Vec<Vec<(u32, Exact)>> {
+        let mut scratch = Vec::new();
+        let mut entries = Vec::new();
+        for &k in chosen {
+            let mut row = Vec::new();
+            self.for_each_exact(k, &mut scratch, |column, exact| {
+                if wanted(column) {
+                    row.push((column, exact));
+                }
+            });
+            entries.push(row);
+        }
+        entries
+    }
+
+    fn whole_of(
+        &self,
+        chosen: &[usize],
+        entries: Vec<Vec<(u32, Exact)>>,
+        columns: Vec<u32>,
+    ) -> WholeRows {
         let place = |column: u32| columns.binary_search(&column).unwrap_or(0);
         let mut scale = vec![(i32::MAX, i32::MAX); columns.len()];
         for (column, exact) in entries.iter().flatten() {
@@ -222,6 +250,7 @@ impl Signed {
             *two = (*two).min(exact.two);
             *five = (*five).min(exact.five);
         }
+        scale.iter_mut().filter(|scale| scale.0 == i32::MAX).for_each(|scale| *scale = (0, 0));
         let shift = usize::from(self.bias);
         let rows = entries.iter().zip(chosen).map(|(entries, &k)| {
             let mut row = vec![IBig::ZERO; columns.len() + shift];
@@ -325,6 +354,16 @@ pub struct AlikeRows {
     pub columns: Vec<u32>,
     pub two: i32,
     pub five: i32,
+}
+
+/// The exact value of a stored number in a raw column, under the data's reading.
+pub(crate) fn exact_value(data: &Dataset, column: u32, value: f64) -> Exact {
+    let reading = data.reading();
+    let decimal = reading.decimal && reading.binary64.binary_search(&column).is_err();
+    if decimal && let Some(exact) = as_decimal(value) {
+        return exact;
+    }
+    as_binary64(value)
 }
 
 /// The exact value of a finite binary64.

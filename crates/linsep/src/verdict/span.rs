@@ -18,6 +18,8 @@ pub(crate) struct Span {
     bias: bool,
     /// Rows known to lie inside; they stay there as the span grows.
     inside: Vec<bool>,
+    /// The coordinates that count, the bias first.
+    kept: Vec<bool>,
 }
 
 /// What the rows outside the span allow.
@@ -38,6 +40,11 @@ const ROUNDS: usize = 300;
 
 impl Span {
     pub(crate) fn new(view: &Signed) -> Span {
+        Span::over(view, &(0..view.data.n_features() as u32).collect::<Vec<u32>>())
+    }
+
+    /// The same in some columns only, rising.
+    pub(crate) fn over(view: &Signed, columns: &[u32]) -> Span {
         let mut largest = vec![0.0f64; view.data.n_features()];
         let mut scratch = Vec::new();
         for k in 0..view.len() {
@@ -47,7 +54,10 @@ impl Span {
             });
         }
         let scale = largest.iter().map(|max| if *max > 0.0 { 1.0 / max } else { 0.0 }).collect();
-        Span { scale, basis: Vec::new(), bias: view.bias, inside: vec![false; view.len()] }
+        let mut kept = vec![false; view.dimension()];
+        kept[..usize::from(view.bias)].fill(true);
+        columns.iter().for_each(|j| kept[*j as usize + usize::from(view.bias)] = true);
+        Span { scale, basis: Vec::new(), bias: view.bias, inside: vec![false; view.len()], kept }
     }
 
     /// Adds a row to the span; false when it lies in it already.
@@ -73,61 +83,7 @@ impl Span {
         effort: &Effort<'_>,
         work: &mut EffortSpent,
     ) -> Option<Outside> {
-        let complement = Complement::new(self);
-        let batch = 4 * complement.dimension.max(1) + 8;
-        let mut search = MinNorm::new(complement.dimension);
-        let mut active = Vec::new();
-        let mut is_active = vec![false; view.len()];
-        let mut scratch = Vec::new();
-        let step = (view.len() / (4 * batch)).max(1);
-        let mut wanted: Vec<usize> = (0..view.len()).step_by(step).collect();
-        for _ in 0..ROUNDS {
-            let before = active.len();
-            for &k in &wanted {
-                if active.len() - before == batch {
-                    break;
-                }
-                if is_active[k] || self.inside[k] {
-                    continue;
-                }
-                match complement.point(self, view, k, &mut scratch) {
-                    None => self.inside[k] = true,
-                    Some(point) => {
-                        search.push(&point);
-                        active.push(k);
-                        is_active[k] = true;
-                    }
-                }
-            }
-            if active.len() == before {
-                if !active.is_empty() {
-                    return Some(Outside::Plane(complement.raw(self, &search.x)));
-                }
-                // Nothing so far lies outside: look at every row before saying so.
-                wanted = (0..view.len()).filter(|&k| !self.inside[k]).collect();
-                if wanted.is_empty() {
-                    return Some(Outside::Nothing);
-                }
-                continue;
-            }
-            search.run(200 * complement.dimension + 1000);
-            if (effort.stop)() {
-                return None;
-            }
-            if search.square() < 1e-16 {
-                return Some(Outside::Balance(search.support().map(|(j, _)| active[j]).collect()));
-            }
-            work.visits += view.len() as u64;
-            let plane = complement.raw(self, &search.x);
-            let shift = usize::from(self.bias);
-            let bias = if self.bias { plane[0] } else { 0.0 };
-            let margins = view.margins(0..view.len(), &plane[shift..], bias, effort.threads);
-            let limit = 1e-3 * search.square();
-            let open = |k: &usize| margins[*k] <= limit && !is_active[*k] && !self.inside[*k];
-            wanted = (0..view.len()).filter(open).collect();
-            wanted.sort_unstable_by(|a, b| margins[*a].total_cmp(&margins[*b]));
-        }
-        None
+        RowsOutside::new(self, view).search(self, view, None, effort, work)
     }
 
     fn dimension(&self) -> usize {
@@ -148,8 +104,123 @@ impl Span {
             each(0, sign);
         }
         view.for_each(k, scratch, |j, x| {
-            each(j as usize + shift, sign * x * self.scale[j as usize]);
+            if self.kept[j as usize + shift] {
+                each(j as usize + shift, sign * x * self.scale[j as usize]);
+            }
         });
+    }
+}
+
+/// The rows outside a span that matter so far. A search starts with those that the one before left.
+pub(crate) struct RowsOutside {
+    complement: Complement,
+    active: Vec<usize>,
+    is_active: Vec<bool>,
+    points: Vec<Vec<f64>>,
+    /// About how many multiplications all searches took.
+    pub(crate) work: u64,
+}
+
+impl RowsOutside {
+    pub(crate) fn new(span: &Span, view: &Signed) -> RowsOutside {
+        RowsOutside {
+            complement: Complement::new(span),
+            active: Vec::new(),
+            is_active: vec![false; view.len()],
+            points: Vec::new(),
+            work: 0,
+        }
+    }
+
+    /// A plane with all rows outside on its positive side, or a balance among them. With a coordinate and
+    /// a sign, one more vector takes part: the unit vector of the coordinate times the sign; a balance is
+    /// then one with it. `None` when floats cannot tell.
+    pub(crate) fn search(
+        &mut self,
+        span: &mut Span,
+        view: &Signed,
+        unit: Option<(usize, f64)>,
+        effort: &Effort<'_>,
+        work: &mut EffortSpent,
+    ) -> Option<Outside> {
+        let batch = 4 * self.complement.dimension.max(1) + 8;
+        let mut search = MinNorm::new(self.complement.dimension);
+        if let Some((coordinate, sign)) = unit {
+            search.push(&self.complement.unit(coordinate, sign)?);
+        }
+        self.points.iter().for_each(|point| search.push(point));
+        let first = usize::from(unit.is_some());
+        let step = (view.len() / (4 * batch)).max(1);
+        let mut wanted: Vec<usize> = match self.active.is_empty() {
+            true => (0..view.len()).step_by(step).collect(),
+            false => Vec::new(),
+        };
+        let mut searched = false;
+        for _ in 0..ROUNDS {
+            let joined = self.join(span, view, &wanted, batch, &mut search);
+            if joined == 0 && searched {
+                return Some(Outside::Plane(self.complement.raw(span, &search.x)));
+            }
+            if self.active.is_empty() {
+                // Nothing so far lies outside: look at every row before saying so.
+                wanted = (0..view.len()).filter(|&k| !span.inside[k]).collect();
+                if wanted.is_empty() {
+                    return Some(Outside::Nothing);
+                }
+                continue;
+            }
+            let before = search.work;
+            search.run(200 * self.complement.dimension + 1000);
+            self.work += search.work - before + (view.len() * view.dimension()) as u64;
+            searched = true;
+            if (effort.stop)() {
+                return None;
+            }
+            if search.square() < 1e-16 {
+                let rows = search.support().filter(|(j, _)| *j >= first);
+                return Some(Outside::Balance(rows.map(|(j, _)| self.active[j - first]).collect()));
+            }
+            work.visits += view.len() as u64;
+            let plane = self.complement.raw(span, &search.x);
+            let shift = usize::from(span.bias);
+            let bias = if span.bias { plane[0] } else { 0.0 };
+            let margins = view.margins(0..view.len(), &plane[shift..], bias, effort.threads);
+            let limit = 1e-3 * search.square();
+            let open = |k: &usize| margins[*k] <= limit && !self.is_active[*k] && !span.inside[*k];
+            wanted = (0..view.len()).filter(open).collect();
+            wanted.sort_unstable_by(|a, b| margins[*a].total_cmp(&margins[*b]));
+        }
+        None
+    }
+
+    /// Adds the first of the wanted rows that lie outside, and says how many they are.
+    fn join(
+        &mut self,
+        span: &mut Span,
+        view: &Signed,
+        wanted: &[usize],
+        batch: usize,
+        search: &mut MinNorm,
+    ) -> usize {
+        let (before, mut scratch) = (self.active.len(), Vec::new());
+        for &k in wanted {
+            if self.active.len() - before == batch {
+                break;
+            }
+            if self.is_active[k] || span.inside[k] {
+                continue;
+            }
+            match self.complement.point(span, view, k, &mut scratch) {
+                None => span.inside[k] = true,
+                Some(point) => {
+                    search.push(&point);
+                    self.points.push(point);
+                    self.active.push(k);
+                    self.is_active[k] = true;
+                }
+            }
+        }
+        self.active.len() - before
     }
 }
 
@@ -164,9 +235,10 @@ impl Complement {
     fn new(span: &Span) -> Complement {
         let width = span.dimension();
         let mut all = span.basis.clone();
-        for j in 0..width {
+        let kept = span.kept.iter().filter(|kept| **kept).count();
+        for j in (0..width).filter(|&j| span.kept[j]) {
             cancel::check();
-            if all.len() == width {
+            if all.len() == kept {
                 break;
             }
             let mut unit = vec![0.0; width];
@@ -204,6 +276,13 @@ impl Complement {
         }
         point.iter_mut().for_each(|x| *x /= rest);
         Some(point)
+    }
+
+    /// The unit vector of a coordinate times a sign, as a point of length 1, unless it lies in the span.
+    fn unit(&self, coordinate: usize, sign: f64) -> Option<Vec<f64>> {
+        let part = &self.by_column[coordinate];
+        let length = dot(part, part).sqrt();
+        (length > INSIDE).then(|| part.iter().map(|x| sign * x / length).collect())
     }
 
     /// The raw plane of a vector of the complement.

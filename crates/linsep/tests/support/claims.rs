@@ -24,7 +24,10 @@ pub(crate) fn with_rows(claim: &Claim, new_row: impl Fn(u64) -> u64) -> Claim {
         };
         *witness = sums.into_iter().map(plain).collect();
     });
-    if let Claim::JointInseparable { witness } = &mut claim {
+    if let Claim::JointInseparable { witness }
+    | Claim::JointTouching { witness, .. }
+    | Claim::JointOverlapping { witness, .. } = &mut claim
+    {
         let mut sums: Vec<(u64, String, IBig)> = Vec::new();
         for entry in witness.iter() {
             let (row, lambda) = (new_row(entry.row), entry.lambda.parse::<IBig>().unwrap());

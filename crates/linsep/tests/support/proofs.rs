@@ -48,8 +48,8 @@ pub(crate) fn verdict_of(claim: &Claim) -> Verdict {
     match claim {
         Claim::Separable { .. } | Claim::JointSeparable { .. } => Verdict::Separable,
         Claim::Inseparable { .. } | Claim::JointInseparable { .. } => Verdict::Inseparable,
-        Claim::Touching { .. } => Verdict::Touching,
-        Claim::Overlapping { .. } => Verdict::Overlapping,
+        Claim::Touching { .. } | Claim::JointTouching { .. } => Verdict::Touching,
+        Claim::Overlapping { .. } | Claim::JointOverlapping { .. } => Verdict::Overlapping,
         _ => Verdict::Undecided,
     }
 }

@@ -136,7 +136,10 @@ pub(crate) fn by_judge() -> Vec<Proven> {
     let class = |name: &str, judge: &Judge, positive: &str| {
         proven(name, judge, judge.class(positive, &never).unwrap().claim)
     };
-    let joint = |name, judge: &Judge| proven(name, judge, judge.joint(&[], &never).unwrap().claim);
+    let joint = |name, judge: &Judge| {
+        let short = judge.clone().with_joint_kind(false);
+        proven(name, judge, short.joint(&[], &never).unwrap().claim)
+    };
     // A search that is stopped at once knows how large the margin can be at most.
     let hurried = judge("u,v,label\n0,0,a\n3,4,a\n1,1,b\n-5,9,a\n2,2.5,b\n3,1,b\n");
     let bracket = hurried.class("a", &|| true).unwrap();
@@ -180,7 +183,10 @@ pub(crate) fn by_reading() -> Vec<Proven> {
     let sum = from_text(sum, ReadingChoice::Decimal);
     let pair =
         |name, judge: &Judge| proven(name, judge, judge.pair("p", "n", &never).unwrap().claim);
-    let joint = |name, judge: &Judge| proven(name, judge, judge.joint(&[], &never).unwrap().claim);
+    let joint = |name, judge: &Judge| {
+        let short = judge.clone().with_joint_kind(false);
+        proven(name, judge, short.joint(&[], &never).unwrap().claim)
+    };
     // Half a unit apart as decimals, a little more in binary64.
     let gap = from_text("x,label\n0.8,p\n0.3,n\n", ReadingChoice::Decimal);
     let problem = || Question::new(Scheme::Binary, vec!["p".into()], vec!["n".into()]);

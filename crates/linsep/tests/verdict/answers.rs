@@ -40,11 +40,13 @@ fn two_of_the_irises_cannot_be_told_apart_and_the_first_can() {
     let expected = [Verdict::Separable, Verdict::Overlapping, Verdict::Overlapping];
     assert_eq!(verdicts(&rests), expected);
     assert!(rests.iter().all(|rest| scheme_of(rest) == Scheme::Rest));
-    // The refuted pair settles the joint question with its own rows.
+    // The refuted pair settles the joint question with its own rows; the kind says more.
     let joint = judge.joint(&pairs, &never).unwrap();
-    proofs_hold(&judge, std::slice::from_ref(&joint));
-    assert_eq!((joint.verdict, scheme_of(&joint)), (Verdict::Inseparable, Scheme::Joint));
-    assert!(joint.problem.is_none() && joint.witness_rows() >= 2);
+    let short = judge.clone().with_joint_kind(false).joint(&pairs, &never).unwrap();
+    proofs_hold(&judge, &[joint.clone(), short.clone()]);
+    assert_eq!((short.verdict, scheme_of(&short)), (Verdict::Inseparable, Scheme::Joint));
+    assert!(short.problem.is_none() && short.witness_rows() >= 2);
+    assert_eq!((joint.verdict, scheme_of(&joint)), (Verdict::Touching, Scheme::Joint));
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn a_set_can_be_separable_pair_by_pair_and_still_not_jointly() {
             0 => draw(&mut stream, &["a", "b", "c"], 2, 8),
             _ => pinwheel(&mut stream),
         };
-        let judge = judge(&rows, &labels);
+        let judge = judge(&rows, &labels).with_joint_kind(false);
         let pairs = pairs(&judge);
         if !all_separable(&pairs) {
             continue;
@@ -88,7 +88,7 @@ fn a_set_can_be_separable_pair_by_pair_and_still_not_jointly() {
 fn the_hand_made_set_is_refuted_although_its_pairs_are_separable() {
     let path = repository("testdata/certificates/joint-inseparable.csv");
     let data = linsep::data::read::read(&[path], &Default::default()).unwrap().data;
-    let judge = Judge::new(data);
+    let judge = Judge::new(data).with_joint_kind(false);
     let pairs = pairs(&judge);
     proofs_hold(&judge, &pairs);
     assert!(all_separable(&pairs));
@@ -145,7 +145,7 @@ fn two_classes_are_jointly_separable_exactly_when_they_are_separable() {
 #[test]
 fn a_refuted_pair_settles_the_joint_question_with_its_own_rows() {
     let rows = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0], [9.0, 9.0]];
-    let judge = judge(&rows, &["a", "a", "b", "b", "c"]);
+    let judge = judge(&rows, &["a", "a", "b", "b", "c"]).with_joint_kind(false);
     let pairs = pairs(&judge);
     let joint = judge.joint(&pairs, &never).unwrap();
     proofs_hold(&judge, std::slice::from_ref(&joint));
@@ -165,7 +165,7 @@ fn a_pair_refuted_by_many_rows_settles_two_classes_jointly() {
     // dimensions, more than a joint witness of two classes may have.
     let points = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]];
     let rows: Vec<[f64; 2]> = points.iter().chain(&points).copied().collect();
-    let judge = judge(&rows, &["a", "a", "a", "b", "b", "b"]);
+    let judge = judge(&rows, &["a", "a", "a", "b", "b", "b"]).with_joint_kind(false);
     let pair = judge.pair("a", "b", &never).unwrap();
     assert_eq!((pair.verdict, pair.witness_rows()), (Verdict::Overlapping, 6));
     assert_eq!(proved(&judge, judge.joint(&[pair], &never)), Verdict::Inseparable);
@@ -210,10 +210,12 @@ fn rows_of_weight_zero_take_no_part_jointly() {
     };
     let (without, all) = (with(0.0), with(1.0));
     assert_eq!(proved(&without, without.joint(&[], &never)), Verdict::Separable);
-    let refuted = all.joint(&[], &never).unwrap();
-    proofs_hold(&all, std::slice::from_ref(&refuted));
-    assert_eq!(refuted.verdict, Verdict::Inseparable);
-    assert!(!finding(&without, &refuted.claim).holds(), "a witness of rows that do not count");
+    for (joint_kind, verdict) in [(false, Verdict::Inseparable), (true, Verdict::Touching)] {
+        let refuted = all.clone().with_joint_kind(joint_kind).joint(&[], &never).unwrap();
+        proofs_hold(&all, std::slice::from_ref(&refuted));
+        assert_eq!(refuted.verdict, verdict);
+        assert!(!finding(&without, &refuted.claim).holds(), "a witness of rows that do not count");
+    }
 }
 
 #[test]
@@ -227,9 +229,15 @@ fn joint_witnesses_of_several_files_name_file_and_line() {
     let pairs = pairs(&judge);
     assert!(all_separable(&pairs));
     let joint = judge.joint(&pairs, &never).unwrap();
-    proofs_hold(&judge, std::slice::from_ref(&joint));
-    let Claim::JointInseparable { witness } = &joint.claim else { panic!("{joint:?}") };
-    for entry in witness {
+    let short = judge.clone().with_joint_kind(false).joint(&pairs, &never).unwrap();
+    proofs_hold(&judge, &[joint.clone(), short.clone()]);
+    let Claim::JointInseparable { witness } = &short.claim else { panic!("{short:?}") };
+    let (Claim::JointTouching { witness: other, .. }
+    | Claim::JointOverlapping { witness: other, .. }) = &joint.claim
+    else {
+        panic!("{joint:?}")
+    };
+    for entry in witness.iter().chain(other) {
         let part = usize::from(entry.row >= 3);
         let file = entry.file.as_ref().expect("several files have names");
         assert!(file.ends_with(["one.csv", "two.csv"][part]), "{file}");

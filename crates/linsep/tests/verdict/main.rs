@@ -1,15 +1,20 @@
 //! Verdicts: separable or not, margins, refusals of false claims.
 
 mod answers;
+mod coefficients;
+mod coefficients_refused;
 mod cycling;
 mod exhaustive;
+mod forced;
 mod hard;
 mod joint;
+mod joint_kind;
 mod laws;
 mod logistic;
 mod margin;
 mod refusals;
 mod refusals_data;
+mod removal;
 mod shapes;
 mod theorems;
 

@@ -4,7 +4,7 @@ use super::{Asked, Timed};
 use crate::commands::margin;
 use crate::context::Context;
 use linsep::Dataset;
-use linsep::verdict::{Decision, Judge, Method, scheme_of};
+use linsep::verdict::{Coefficients, Decision, Judge, Method, Verdict, scheme_of};
 use serde_json::{Value, json};
 
 /// Numbers up to which the ranks of all questions together are looked for.
@@ -39,7 +39,7 @@ pub(super) fn object(
 }
 
 fn claim(timed: &Timed, asked: &Asked, judge: &Judge, context: &Context) -> Value {
-    let Timed { decision, seconds, margins } = timed;
+    let Timed { decision, seconds, margins, .. } = timed;
     let (positive, negative) = match &decision.problem {
         Some(problem) => (problem.positive.clone(), problem.negative.clone()),
         None => (Vec::new(), Vec::new()),
@@ -51,13 +51,20 @@ fn claim(timed: &Timed, asked: &Asked, judge: &Judge, context: &Context) -> Valu
         "verdict": decision.verdict.word(),
         "witness_rows": decision.witness_rows(),
         "margin": margin::proved_interval(judge, decision),
-        "logistic": logistic(decision, judge),
+        "logistic": logistic(timed, judge),
         "rank": rank(decision, asked, judge, context),
         "limit": decision.limit.map(|limit| limit.words()),
         "cycling": cycling(decision),
         "passes": decision.passes,
         "seconds": seconds,
     });
+    if let Some(removal) = &timed.removal {
+        claim["removal"] = json!({
+            "rows": removal.rows,
+            "at_least": removal.at_least,
+            "smallest": removal.is_smallest(),
+        });
+    }
     if let Some(margins) = margins {
         margins.add_to(&mut claim);
     }
@@ -65,8 +72,18 @@ fn claim(timed: &Timed, asked: &Asked, judge: &Judge, context: &Context) -> Valu
 }
 
 /// `null` where the kind of the rows is not known.
-fn logistic(decision: &Decision, judge: &Judge) -> Value {
-    let Some(meaning) = judge.logistic(decision) else { return Value::Null };
+fn logistic(timed: &Timed, judge: &Judge) -> Value {
+    let found = timed.coefficients.as_ref();
+    let Some(meaning) = judge.logistic(&timed.decision) else {
+        // All classes at once: the coefficients are differences against the reference.
+        return found.map_or(Value::Null, |found| {
+            json!({
+                "exists": timed.decision.verdict == Verdict::Overlapping,
+                "reference": found.reference,
+                "coefficients": coefficients(found, &judge.data),
+            })
+        });
+    };
     let named = &meaning.infinite[..meaning.infinite.len().min(NAMED)];
     json!({
         "exists": meaning.exists,
@@ -75,7 +92,20 @@ fn logistic(decision: &Decision, judge: &Judge) -> Value {
         "infinite_count": meaning.infinite.len(),
         "rows": meaning.rows,
         "row_count": meaning.row_count,
+        "coefficients": found.map(|found| coefficients(found, &judge.data)),
     })
+}
+
+/// Every coefficient with what becomes of it.
+fn coefficients(found: &Coefficients, data: &Dataset) -> Vec<Value> {
+    let columns: Vec<Option<u32>> = found.list.iter().map(|(_, column, _)| *column).collect();
+    let named = names(data, &columns).into_iter().zip(&found.list);
+    named
+        .map(|(name, (class, _, estimate))| match class {
+            None => json!({ "name": name, "estimate": estimate.word() }),
+            Some(class) => json!({ "class": class, "name": name, "estimate": estimate.word() }),
+        })
+        .collect()
 }
 
 /// `null` where there is too much data to look for it.

@@ -2,11 +2,27 @@
 
 use super::rows::{name, place};
 use crate::output::{counted, grouped};
-use linsep::Dataset;
-use linsep::verdict::{Decision, Judge, Logistic, Rank, Verdict};
+use linsep::proof::Estimate;
+use linsep::verdict::{Coefficients, Decision, Judge, Logistic, Rank, Removal, Verdict};
+use linsep::{Dataset, printable};
 
 /// Names and rows that a line lists at most.
 const SHOWN: usize = 6;
+
+/// Coefficients that have a line each.
+const LINES: usize = 40;
+
+/// The line `softmax`, where all classes at once were told apart.
+pub(super) fn softmax(decision: &Decision) -> Option<&'static str> {
+    match decision.verdict {
+        _ if decision.problem.is_some() => None,
+        Verdict::Overlapping => Some("the maximum-likelihood fit of all classes at once exists"),
+        Verdict::Separable | Verdict::Touching => {
+            Some("no maximum-likelihood fit of all classes at once exists")
+        }
+        _ => None,
+    }
+}
 
 /// The line `logistic`, where the kind of the rows is known.
 pub(super) fn logistic(decision: &Decision, judge: &Judge) -> Option<String> {
@@ -39,6 +55,55 @@ pub(super) fn logistic(decision: &Decision, judge: &Judge) -> Option<String> {
     })
 }
 
+/// The lines `estimates`, one for each coefficient unless all are alike; nothing where all are finite.
+pub(super) fn estimates(found: &Coefficients, data: &Dataset) -> Option<String> {
+    let first = found.list.first()?.2;
+    if found.list.iter().all(|(_, _, estimate)| *estimate == first) {
+        let words = legend(first).unwrap_or(first.word());
+        let all = format!("all {} are {words}", grouped(found.list.len() as u64));
+        return Some(all).filter(|_| first != Estimate::Finite);
+    }
+    let listed = &found.list[..found.list.len().min(LINES)];
+    let name = |class: &Option<String>, column: Option<u32>| match (class, &found.reference) {
+        (Some(class), Some(reference)) => {
+            let [class, reference] = [class, reference].map(|name| printable(name.as_bytes(), 20));
+            format!("{class} - {reference}  {}", named(data, column))
+        }
+        _ => named(data, column),
+    };
+    let names: Vec<String> = listed.iter().map(|(class, column, _)| name(class, *column)).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let pairs = names.iter().zip(listed);
+    let mut lines: Vec<String> = pairs
+        .map(|(name, (_, _, estimate))| format!("{name:width$}  {}", estimate.word()))
+        .collect();
+    if let more @ 1.. = found.list.len() - listed.len() {
+        lines.push(format!("and {} more, which --json lists", grouped(more as u64)));
+    }
+    for estimate in [Estimate::Undetermined, Estimate::Aliased] {
+        let there = found.list.iter().any(|(_, _, other)| *other == estimate);
+        lines.extend(legend(estimate).filter(|_| there).map(str::to_owned));
+    }
+    Some(lines.join("\n"))
+}
+
+fn named(data: &Dataset, column: Option<u32>) -> String {
+    column.map_or_else(|| "(bias)".to_owned(), |column| name(data, column))
+}
+
+/// What a word under `estimates` means, where it is not plain.
+fn legend(estimate: Estimate) -> Option<&'static str> {
+    match estimate {
+        Estimate::Undetermined => {
+            Some("undetermined: +inf along some weak planes, -inf along others")
+        }
+        Estimate::Aliased => {
+            Some("aliased: a sum of what stands before it; its weight is fixed at 0")
+        }
+        _ => None,
+    }
+}
+
 fn nouns(count: usize) -> &'static str {
     if count == 1 { "coefficient" } else { "coefficients" }
 }
@@ -67,6 +132,31 @@ pub(super) fn rank(rank: Option<&Rank>, data: &Dataset) -> Option<String> {
             format!("{of}: {sums} of {} {are} 0 in every row", listed(data, columns))
         }
     })
+}
+
+/// The line `removal`.
+pub(super) fn removal(removal: Option<&Removal>, data: &Dataset) -> String {
+    let Some(removal) = removal else {
+        return "not found: it would take too long, planes have no bias, or the search was stopped"
+            .into();
+    };
+    let count = removal.rows.len() as u64;
+    if count == 0 {
+        return "none: a plane separates all rows".into();
+    }
+    let lines = places(data, &removal.rows, count);
+    let them = if count == 1 { "it" } else { "them" };
+    match removal.is_smallest() {
+        true => format!(
+            "without {} ({lines}) a plane separates the others; no fewer would do",
+            counted(count, "row")
+        ),
+        false => format!(
+            "without {} ({lines}) a plane separates the others, and none of {them} can stay; every removal takes at least {}",
+            counted(count, "row"),
+            grouped(removal.at_least)
+        ),
+    }
 }
 
 /// `x1, x3 and the bias`.

@@ -4,20 +4,22 @@ use super::{Asked, Timed, matrix, meaning, rows};
 use crate::commands::margin::{self, Margins};
 use crate::context::Context;
 use crate::output::{Facts, counted};
-use linsep::printable;
+use clap::ArgMatches;
 use linsep::proof::{Claim, Scheme};
 use linsep::verdict::{Cycle, Decision, Judge, Limit, Verdict, scheme_of};
+use linsep::{Dataset, printable};
 
 /// Adds what was found to the lines of the report.
 pub(super) fn add(
     facts: &mut Facts,
     asked: &Asked,
     judge: &Judge,
-    all_witnesses: bool,
+    matches: &ArgMatches,
     context: &Context,
 ) {
+    let all_witnesses = matches.get_flag("witness");
     match &asked.all[..] {
-        [one] => single(facts, &one.decision, judge, all_witnesses, context),
+        [one] => single(facts, one, judge, all_witnesses, context),
         _ => several(facts, asked, judge, all_witnesses),
     }
     for timed in &asked.all {
@@ -28,6 +30,11 @@ pub(super) fn add(
             margins.text(facts, &judge.data);
         }
     }
+    if let [one] = &asked.all[..]
+        && matches.get_flag("removal")
+    {
+        facts.add("removal", meaning::removal(one.removal.as_ref(), &judge.data));
+    }
     let bounds = |timed: &Timed| timed.margins.as_ref().is_some_and(Margins::has_bounds);
     let proved = match asked.all.iter().any(bounds) {
         true => margin::PROVED,
@@ -37,13 +44,8 @@ pub(super) fn add(
 }
 
 /// One question, with its rows and what it means.
-fn single(
-    facts: &mut Facts,
-    decision: &Decision,
-    judge: &Judge,
-    with_point: bool,
-    context: &Context,
-) {
+fn single(facts: &mut Facts, timed: &Timed, judge: &Judge, with_point: bool, context: &Context) {
+    let decision = &timed.decision;
     let data = judge.data.as_ref();
     facts.add(title(decision), format!("{}{}", question(decision), sentence(decision)));
     if let Some(cycle) = &decision.cycle {
@@ -58,11 +60,23 @@ fn single(
     if let Some(text) = meaning::logistic(decision, judge) {
         facts.add("logistic", text);
     }
+    fit(facts, timed, data);
     if decision.problem.is_some() && decision.verdict != Verdict::Undecided {
         let rank = judge.rank(decision, &|| context.stopped());
         if let Some(text) = meaning::rank(rank.as_ref(), data) {
             facts.add("rank", text);
         }
+    }
+}
+
+/// What becomes of the coefficients of a fit.
+fn fit(facts: &mut Facts, timed: &Timed, data: &Dataset) {
+    if let Some(text) = meaning::softmax(&timed.decision) {
+        facts.add("softmax", text);
+    }
+    let found = timed.coefficients.as_ref();
+    if let Some(text) = found.and_then(|found| meaning::estimates(found, data)) {
+        facts.add("estimates", text);
     }
 }
 
@@ -75,8 +89,10 @@ fn several(facts: &mut Facts, asked: &Asked, judge: &Judge, all_witnesses: bool)
         facts.add("rest", text);
     }
     let decisions = || asked.all.iter().map(|timed| &timed.decision);
-    for decision in decisions().filter(|decision| scheme_of(decision) == Scheme::Joint) {
-        facts.add("joint", sentence(decision));
+    let joint = |timed: &&Timed| scheme_of(&timed.decision) == Scheme::Joint;
+    for timed in asked.all.iter().filter(joint) {
+        facts.add("joint", sentence(&timed.decision));
+        fit(facts, timed, &judge.data);
     }
     let runs: Vec<&Cycle> = decisions().filter_map(|decision| decision.cycle.as_ref()).collect();
     if !runs.is_empty() {
@@ -129,6 +145,12 @@ fn sentence(decision: &Decision) -> String {
             "separable; one plane for each class was checked on every row".into()
         }
         Verdict::Separable => "separable; a plane was checked on every row".into(),
+        Verdict::Touching if decision.problem.is_none() => {
+            format!("touching; {rows} show that no planes separate strictly, but some do weakly")
+        }
+        Verdict::Overlapping if decision.problem.is_none() => {
+            format!("overlapping; {rows} show that no planes separate, not even weakly")
+        }
         Verdict::Touching => {
             format!("touching; {rows} show that no plane separates strictly, but one does weakly")
         }

@@ -21,7 +21,9 @@ pub(super) fn conflict(decision: &Decision, data: &Dataset) -> Option<String> {
         | Claim::Overlapping { witness, .. } => {
             witness.iter().map(|w| (w.row, w.lambda.clone())).collect()
         }
-        Claim::JointInseparable { witness } => {
+        Claim::JointInseparable { witness }
+        | Claim::JointTouching { witness, .. }
+        | Claim::JointOverlapping { witness, .. } => {
             let against = |name: &str| printable(name.as_bytes(), 30);
             let entry = |lambda: &str, name: &str| format!("{lambda} against {}", against(name));
             witness.iter().map(|w| (w.row, entry(&w.lambda, &w.against))).collect()

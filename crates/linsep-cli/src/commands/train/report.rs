@@ -385,13 +385,15 @@ impl Report<'_> {
                     counted(*mistakes, "mistake"),
                     conflicts.len()
                 ),
-                Claim::Stationary { .. } => {
-                    "stationary: the weights solve their equations, recomputed from the rows"
-                        .to_owned()
-                }
-                Claim::Counts { .. } => {
-                    "counts: the weights are what the counts make them, counted again".to_owned()
-                }
+                // `verify` has the bound: of the scores, or of the residual alone.
+                Claim::Stationary { equations, .. } => format!(
+                    "stationary: the equations hold, recomputed from the rows\n{}",
+                    equations.words()
+                ),
+                Claim::Counts { statistics, .. } => format!(
+                    "counts: the weights are what the counts make them, counted again\n{}",
+                    statistics.words()
+                ),
                 Claim::Optimal { optimality, .. } => self.optimum(optimality),
                 Claim::GeometricMargin { .. } => self.largest_margin(),
                 claim => claim.name().to_owned(),

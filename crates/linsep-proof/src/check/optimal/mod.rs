@@ -29,6 +29,7 @@ mod rows;
 mod sentence;
 mod shares;
 mod two;
+mod unpenalised;
 
 use super::{Checked, Checker};
 use crate::claim::Question;
@@ -93,8 +94,13 @@ impl Checker<'_> {
         if !self.bias && objective.intercept != Intercept::None {
             return Err("planes without a bias have the intercept none".into());
         }
+        let bare = objective.l1 == 0.0 && objective.l2 == 0.0 && objective.limits.is_empty();
+        if bare == claimed.dual.correction.is_empty() {
+            return Err("correction rows go with an objective without a penalty or limits".into());
+        }
         let roundings = self.products.roundings();
-        let is_plain = wide && objective.intercept != Intercept::Free && claimed.bias.is_none();
+        let is_plain =
+            wide && !bare && objective.intercept != Intercept::Free && claimed.bias.is_none();
         let setting = Setting { objective, dual: &claimed.dual, penalty, roundings, is_plain };
         match planes {
             Planes::Two { problem, plane } => self.optimal_two(problem, plane, &setting, claimed),
@@ -142,7 +148,10 @@ impl Checker<'_> {
         }
         rising(claimed.dual.alpha.iter().map(|pair| pair.0))?;
         let two = Two::new(self, setting, &members, own, dual)?;
-        let (bound, _) = two.dual(two.balance())?;
+        let bound = match &claimed.dual.correction[..] {
+            [] => two.dual(two.balance())?.0,
+            correction => two.corrected(correction)?,
+        };
         let bias = match &claimed.bias {
             None => None,
             Some(_) if setting.objective.intercept != Intercept::Free => {
@@ -165,8 +174,13 @@ impl Checker<'_> {
         if claimed.dual.plane.is_some() || !claimed.dual.alpha.is_empty() {
             return Err("the dual point of planes for each class has planes and shares".into());
         }
-        if !setting.objective.limits.is_empty() || claimed.bias.is_some() {
-            return Err("limits and the interval of the bias are for two classes".into());
+        if !setting.objective.limits.is_empty()
+            || claimed.bias.is_some()
+            || !claimed.dual.correction.is_empty()
+        {
+            return Err(
+                "limits, corrections and the interval of the bias are for two classes".into()
+            );
         }
         let classes: Checked<Vec<&str>> = planes.iter().map(FloatPlane::class).collect();
         let classes = classes?;

@@ -48,9 +48,6 @@ impl<'a> Penalty<'a> {
                 return Err(format!("{name} is {factor:?}, neither 0 nor from 1e-100 to 1e100"));
             }
         }
-        if *l1 == 0.0 && *l2 == 0.0 && limits.is_empty() {
-            return Err("without a penalty or limits there is nothing to bound by".into());
-        }
         if !(scale.is_empty() || scale.len() == width) {
             return Err(format!("there are {} scales for {width} columns", scale.len()));
         }

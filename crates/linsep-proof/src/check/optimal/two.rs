@@ -27,6 +27,7 @@
 use super::functions::{entropy_below, exp, ln_one_plus};
 use super::penalty::{BIAS, UNIT};
 use super::rows::Linear;
+use super::unpenalised;
 use super::{MOST_HELD, Members, Reach, Setting, TINY, above, below};
 use crate::check::{Checked, Checker};
 use crate::double::{Double, two_sum};
@@ -64,6 +65,9 @@ struct Part {
     alphas: Vec<f64>,
     sums: Columns,
 }
+
+/// The most columns whose sums are corrected.
+const MOST_ORDER: usize = 2000;
 
 /// What is known of g in each column.
 enum Columns {
@@ -288,20 +292,80 @@ impl<'a> Two<'a> {
     }
 
     fn entropies(&self, factors: [f64; 2]) -> Checked<f64> {
+        self.total_entropy(|row, alpha, cost| {
+            let positive = self.members.of(row).map_or(0, |(positive, _)| positive);
+            Ok(cost * entropy_below(factors[positive] * alpha / cost))
+        })
+    }
+
+    /// No more than the sum of the terms of all rows with their multipliers and costs.
+    fn total_entropy(&self, term: impl Fn(u64, f64, f64) -> Checked<f64> + Sync) -> Checked<f64> {
         // The blocks are those of the first pass, whose multipliers are at hand.
         let sums = self.checker.blocks(4 * self.checker.width(), |range| {
             let part = self.parts.iter().find(|part| part.range == range);
             let alphas = part.map(|part| part.alphas.as_slice()).unwrap_or_default();
             let mut sum = Double::ZERO;
             for (row, alpha) in range.zip(alphas) {
-                if let Some((positive, cost)) = self.members.of(row) {
-                    let share = factors[positive] * alpha / cost;
-                    sum = sum.plus(Double::of(cost * entropy_below(share)));
+                if let Some((_, cost)) = self.members.of(row) {
+                    sum = sum.plus(Double::of(term(row, *alpha, cost)?));
                 }
             }
             Ok(sum)
         })?;
         Ok(below(sums.into_iter().fold(Double::ZERO, Double::plus).value()))
+    }
+
+    /// No more than Σ ψ of the point that a correction on these rows makes feasible, see `unpenalised`.
+    pub(super) fn corrected(&self, correction: &[u64]) -> Checked<f64> {
+        let Setting { objective, roundings, .. } = self.setting;
+        if objective.loss != Loss::Logistic || objective.intercept == Intercept::Penalised {
+            return Err(
+                "without a penalty only the logistic loss has a bound, its bias free or none"
+                    .into(),
+            );
+        }
+        if !correction.is_sorted_by(|a, b| a < b) {
+            return Err("the correction rows are not rising".into());
+        }
+        let free = objective.intercept == Intercept::Free;
+        let (width, n) = (self.checker.width(), self.checker.rows.len() as f64);
+        let order = width + usize::from(free);
+        if correction.len() != order || order > MOST_ORDER {
+            return Err(format!("{} correction rows for {order} columns", correction.len()));
+        }
+        let column = self.sums.total([1.0; 2], *roundings, n);
+        let bias = (self.alpha[1] - self.alpha[0], 8.0 * UNIT * (self.alpha[0] + self.alpha[1]));
+        let sums: Vec<(f64, f64)> = (0..width).map(column).chain(free.then_some(bias)).collect();
+        let mut lines = vec![0.0; order * order];
+        let mut buffer = RowBuffer::default();
+        for (row, line) in correction.iter().zip(lines.chunks_exact_mut(order)) {
+            let Some((positive, _)) = self.members.of(*row) else {
+                return Err(format!("the correction row {row} does not take part"));
+            };
+            let sign = 2.0 * positive as f64 - 1.0;
+            each(line, self.checker.row(*row, &mut buffer)?, |number, value| {
+                *number = sign * value
+            });
+            if free {
+                line[width] = sign;
+            }
+        }
+        let reach = unpenalised::reach(lines, &sums, *roundings)?;
+        let bound =
+            self.total_entropy(|row, alpha, cost| match correction.binary_search(&row) {
+                Err(_) => Ok(cost * entropy_below(alpha / cost)),
+                Ok(_) => {
+                    let (low, high) = (alpha - reach, alpha + reach);
+                    let room = 4.0 * UNIT * cost;
+                    if !(low >= room && high <= cost - room) {
+                        return Err(format!(
+                            "row {row}: its multiplier may have to leave its domain"
+                        ));
+                    }
+                    Ok(cost * entropy_below(low / cost).min(entropy_below(high / cost)))
+                }
+            })?;
+        Ok(bound - self.slack())
     }
 
     /// How far below and above 0 the best bias can be, by the multipliers of either side cut by a share.

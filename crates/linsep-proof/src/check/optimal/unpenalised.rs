@@ -28,11 +28,7 @@ use crate::check::Checked;
 ///
 /// `columns` are the rows y z of S, one after the other, each with `order` numbers; `sums` is g with the
 /// bounds of its errors; `roundings` those of reading a number.
-pub(super) fn reach(
-    mut rows: Vec<f64>,
-    sums: &[(f64, f64)],
-    roundings: f64,
-) -> Checked<f64> {
+pub(super) fn reach(mut rows: Vec<f64>, sums: &[(f64, f64)], roundings: f64) -> Checked<f64> {
     let order = sums.len();
     if rows.len() != order * order {
         return Err(format!("there are not as many correction rows as the {order} columns need"));
@@ -40,7 +36,8 @@ pub(super) fn reach(
     // Powers of 2 make the columns alike.
     let mut factors = vec![1.0; order];
     for (column, factor) in factors.iter_mut().enumerate() {
-        let largest = (0..order).fold(0.0, |most: f64, row| most.max(rows[row * order + column].abs()));
+        let largest =
+            (0..order).fold(0.0, |most: f64, row| most.max(rows[row * order + column].abs()));
         if !(largest > 1e-280 && largest < 1e280) {
             return Err(format!("the correction rows leave column {column} open"));
         }
@@ -63,7 +60,10 @@ pub(super) fn reach(
                 sum += product;
                 size += product.abs();
             }
-            let own = f64::from(u8::from(std::ptr::eq(line.as_ptr(), inverse[column * order..].as_ptr())));
+            let own = f64::from(u8::from(std::ptr::eq(
+                line.as_ptr(),
+                inverse[column * order..].as_ptr(),
+            )));
             row_sum += (own - sum).abs() + unit * (size + 1.0);
         }
         beta = beta.max(row_sum * (1.0 + 2.0 * n * UNIT));

@@ -482,13 +482,8 @@ impl Training for DescentRun {
     }
 
     fn model(&self) -> LinearModel {
-        LinearModel {
-            planes: vec![self.now.plane.clone()],
-            rule: Rule::Sign,
-            link: self.settings.link(),
-            classes: self.task.data.classes().to_vec(),
-            input: self.task.data.input().clone(),
-        }
+        let planes = vec![self.now.plane.clone()];
+        LinearModel::of(&self.task.data, planes, Rule::Sign, self.settings.link())
     }
 
     fn certificate(&self) -> Certificate {

@@ -219,17 +219,12 @@ impl Optimiser for KClassRun {
     }
 
     fn model(&self) -> LinearModel {
-        let data = &self.task.data;
-        LinearModel {
-            planes: self.joint.planes(&self.lines()),
-            rule: Rule::ArgMax,
-            link: match self.joint.loss {
-                JointLoss::Softmax => Link::Softmax,
-                JointLoss::CrammerSinger => Link::None,
-            },
-            classes: data.classes().to_vec(),
-            input: data.input().clone(),
-        }
+        let link = match self.joint.loss {
+            JointLoss::Softmax => Link::Softmax,
+            JointLoss::CrammerSinger => Link::None,
+        };
+        let planes = self.joint.planes(&self.lines());
+        LinearModel::of(&self.task.data, planes, Rule::ArgMax, link)
     }
 
     fn primal_of(&self, planes: &[Plane]) -> Option<f64> {

@@ -10,8 +10,8 @@
 //! | a penalty with corners, or limits | coordinates on the columns (`engine/coordinates`) |
 //!
 //! Without a penalty the logistic loss has a least value only where no plane separates the classes, not
-//! even weakly; the verdict is asked first (`verdict/existence`), and nothing is proved of the
-//! gap, which is estimated.
+//! even weakly; the verdict is asked first (`verdict/existence`). The gap is estimated while the run goes on;
+//! in the end a dual point is corrected on a few rows (`objective/correction`), which proves it.
 //!
 //! Proved: `optimal`. The solver hands over its plane and, where the plane does not tell it, its dual
 //! point; the checker computes both objectives anew and bounds their rounding.
@@ -28,8 +28,8 @@ use crate::loss::Loss;
 use crate::model::{LinearModel, Link, Plane, Rule};
 pub use crate::objective::box_constraints::Bound;
 use crate::objective::box_constraints::Ranges;
-use crate::objective::intercept;
 use crate::objective::{Evaluation, Gap, Intercept, Objective, Penalty, Sides, worthwhile};
+use crate::objective::{correction, intercept};
 use crate::run::ability::{BoundsObjective, WarmStarts};
 use crate::run::epochs::{self, ByEpochs};
 use crate::run::{
@@ -44,6 +44,9 @@ use serde::{Deserialize, Serialize};
 pub use settings::{ConvexSettings, Solver};
 use std::sync::Arc;
 use work::{SavedWork, Solving};
+
+/// Why nothing is proved without a penalty.
+const DEPENDENT: &str = "some columns are combinations of others, so no dual point without a penalty was found; `drop` them, or use a penalty";
 
 /// What two classes make small, and how near to the best is near enough.
 #[derive(Clone, Debug)]
@@ -339,7 +342,7 @@ impl OptimisingRun {
         if matches!(self.work, Solving::Constant(..)) {
             return Some("all rows that count are of one class");
         }
-        if self.problem.settings.is_unbounded() {
+        if self.problem.settings.is_unbounded() && self.problem.loss != Loss::Logistic {
             return Some("without a penalty nothing bounds the objective from below here");
         }
         let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
@@ -362,14 +365,19 @@ impl OptimisingRun {
                 intercept::cuts(objective, &alpha, &sides, gap, plane.bias)
             })
             .flatten();
-        self.claiming(&plane, gap, self.dual_point(), cuts).certificate()
+        match self.dual_point(&plane) {
+            Some(dual) => self.claiming(&plane, gap, dual, cuts).certificate(),
+            None => Certificate::unproved(DEPENDENT),
+        }
     }
 
     /// What the checker confirms of another plane, with the dual point of this run.
     fn proved_of(&self, other: &Plane) -> Certificate {
         let (gap, ..) = self.measured();
         let primal = self.objective.primal(other, &self.objective.margins(other));
-        let mut dual = self.dual_point();
+        let Some(mut dual) = self.dual_point(&self.plane()) else {
+            return Certificate::unproved(DEPENDENT);
+        };
         if !matches!(self.work, Solving::Dual(_)) {
             let plane = self.plane();
             dual.plane = Some(float_plane(&plane.weights, Some(plane.bias)));
@@ -398,12 +406,16 @@ impl OptimisingRun {
         }
     }
 
-    /// The multipliers that the plane does not tell.
-    fn dual_point(&self) -> DualPoint {
-        let Solving::Dual(run) = &self.work else { return DualPoint::default() };
+    /// The multipliers that the plane does not give, or the rows that correct those it gives.
+    fn dual_point(&self, plane: &Plane) -> Option<DualPoint> {
+        if self.problem.settings.is_unbounded() {
+            let rows = correction::rows(&self.objective, &self.objective.margins(plane))?;
+            return Some(DualPoint::default().with_correction(rows));
+        }
+        let Solving::Dual(run) = &self.work else { return Some(DualPoint::default()) };
         let rows = self.objective.rows.iter().zip(run.multipliers());
-        DualPoint::default()
-            .with_alpha(rows.map(|(row, alpha)| (u64::from(*row), *alpha)).collect())
+        let alpha = rows.map(|(row, alpha)| (u64::from(*row), *alpha)).collect();
+        Some(DualPoint::default().with_alpha(alpha))
     }
 }
 
@@ -453,20 +465,14 @@ impl Training for OptimisingRun {
     }
 
     fn model(&self) -> LinearModel {
-        let data = &self.task.data;
         let mut plane = self.plane();
         // A negative zero would tell one storage from the other.
         plane.weights.iter_mut().for_each(|w| *w += 0.0);
-        LinearModel {
-            planes: vec![plane],
-            rule: Rule::Sign,
-            link: match self.problem.loss {
-                Loss::Logistic => Link::Softmax,
-                _ => Link::None,
-            },
-            classes: data.classes().to_vec(),
-            input: data.input().clone(),
-        }
+        let link = match self.problem.loss {
+            Loss::Logistic => Link::Softmax,
+            _ => Link::None,
+        };
+        LinearModel::of(&self.task.data, vec![plane], Rule::Sign, link)
     }
 
     fn certificate(&self) -> Certificate {

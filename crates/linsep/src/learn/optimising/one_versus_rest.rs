@@ -178,14 +178,8 @@ impl Training for Sweeps {
     }
 
     fn model(&self) -> LinearModel {
-        let data = &self.task.data;
-        LinearModel {
-            planes: self.found().iter().map(|found| found.plane.clone()).collect(),
-            rule: Rule::Rest,
-            link: Link::None,
-            classes: data.classes().to_vec(),
-            input: data.input().clone(),
-        }
+        let planes = self.found().iter().map(|found| found.plane.clone()).collect();
+        LinearModel::of(&self.task.data, planes, Rule::Rest, Link::None)
     }
 
     fn certificate(&self) -> Certificate {
