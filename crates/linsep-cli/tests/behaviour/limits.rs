@@ -152,10 +152,10 @@ fn a_stream_that_dries_up_keeps_what_it_learned() {
     let room = Room::new();
     let (mut child, _) = start(&room, "train - --stream -o m.linsep");
     let mut pipe = child.stdin.take().expect("a pipe");
-    let rows: String = (0..400_000).map(|i| format!("{},{},{}\n", i % 7, i % 5, i % 2)).collect();
+    let rows: String = (0..600_000).map(|i| format!("{},{},{}\n", i % 7, i % 5, i % 2)).collect();
     pipe.write_all(format!("a,b,label\n{rows}").as_bytes()).expect("rows");
     pipe.flush().expect("rows");
-    std::thread::sleep(Duration::from_millis(1500));
+    std::thread::sleep(Duration::from_millis(2500));
     send_signal("TERM", child.id());
     let started = Instant::now();
     let output = child.wait_with_output().expect("the program ends");

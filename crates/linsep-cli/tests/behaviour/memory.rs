@@ -70,9 +70,9 @@ fn tables_of_many_classes_are_not_squares() {
 fn a_model_of_many_features_is_shown_without_all_their_names() {
     let room = Room::holding("f.svm", "a 1:1 4000000:2\nb 2:1 3999999:1\n");
     room.run("train f.svm -o m.linsep").exits(0);
-    let run = held(&room, "show m.linsep", 150).exits(0);
+    let run = held(&room, "show m.linsep", 400).exits(0);
     assert!(run.out.contains("x4000000") && run.out.contains("3,999,996 zero"), "{}", run.out);
-    held(&room, "show m.linsep --json", 150).exits(6).says(&["the text of 4,000,000 features"]);
+    held(&room, "show m.linsep --json", 400).exits(6).says(&["the text of 4,000,000 features"]);
 }
 
 #[test]
