@@ -70,6 +70,8 @@ COEFFICIENT = fields({"estimate": word(*WORDS)}, {"class": text, "column": index
 EVIDENCE = {"classes": filled(text), "relations": filled(VECTOR), "tied": filled(MULTIPLE),
             "complement": filled(VECTOR), "directions": filled(VECTOR)}
 ESTIMATES = fields({"coefficients": each(lambda x: has(x, SUM) and COEFFICIENT(x)), "independent": each(whole)}, EVIDENCE)
+FORCED = fields({"point": VECTOR, "side": word("positive", "negative", "either"), "planes": each(PLANE)}, SUM)
+CLAIMS["forced"] = {"forced": lambda x: has(x, SUM) and FORCED(x)}
 CLAIMS["coefficients"] = {"estimates": lambda x: has(x, EVIDENCE) and ESTIMATES(x)}
 CLAIMS = {name: SIDES | body for name, body in CLAIMS.items()} | {
     "joint optimal": {"scheme": text, "planes": PLANES, "optimality": OPTIMALITY},
@@ -308,7 +310,7 @@ def load(path):
         raise Refusal(4, f"no file of this format ({error})")
     right = FILE(file) and (not source or INPUT(source)) and top.get("data") == file["data"]
     require(right, "another format, or a field is missing, unknown or of the wrong kind", 4)
-    second_only = {"coefficients", "joint coefficients", "joint touching", "joint overlapping"} & set(map(full_name, file["claims"]))
+    second_only = {"forced", "coefficients", "joint coefficients", "joint touching", "joint overlapping"} & set(map(full_name, file["claims"]))
     require(not second_only or file["format"].endswith("/2"), "a claim needs linsep.certificate/2", 4)
     if file["format"].endswith("/1"):
         upgrade(file["claims"])
@@ -554,7 +556,8 @@ class Checker:
         if name == "overlapping":
             null = self.null(claim, [i for i, sign in enumerate(signs) if sign])
             rows = [[self.rows[e["row"]].get(j, 0) for j in self.columns] for e in claim["witness"]]
-            require(rank(rows) + len(null) == size, "the witness rows do not span all rows")
+            whole = len(rows) == len(signs) - signs.count(0) < size
+            require(whole or rank(rows) + len(null) == size, "the witness rows do not span all rows")
         if name in ("bracket", "margin", "geometric-margin"):
             require(self.bias or name == "bracket", "a margin needs a bias")
             sums, totals = blend("weights" if name == "bracket" else "support")
@@ -571,6 +574,29 @@ class Checker:
             v = {j: mean[1][j] + mean[-1][j] for j in range(self.width)}
             require(ratio(claim["gamma2"]) * 4 == dot(v, v) > 0, "gamma2 is another")
             require(min(reach(v, 1)) + min(reach(v, -1)) >= dot(v, v), "a row is nearer than that")
+    def forced(self, claim):
+        """What all planes that separate the rows say of a point."""
+        signs, forced = self.signs(claim), claim["forced"]
+        pairs, either = forced["point"], forced["side"] == "either"
+        require(rising([j for j, _ in pairs] + [self.width]), "the point does not fit the columns")
+        point = {j: ratio(x) for j, x in pairs if ratio(x)} | ({-1: Fraction(1)} if self.bias else {})
+        planes = list(map(self.plane, forced["planes"]))
+        right = len(planes) == 1 + either and either == ("combination" not in forced)
+        require(right, "a forced point has one plane and a combination, another two planes")
+        apart = all(sign * dot(self.rows[i], w) > 0 for w in planes for i, sign in enumerate(signs) if sign)
+        require(apart, "a plane does not separate the rows")
+        if either:
+            on = [dot(point, w) for w in planes]
+            return require(min(on) < 0 < max(on), "the planes do not differ on the point")
+        entries = forced["combination"]
+        require(not any(m.get("against") is not None for m in entries), "a row is against a class")
+        entries = [{"row": m["row"], "lambda": m["factor"]} for m in entries]
+        total = self.blend(entries, lambda e: [(0, signs[e["row"]])])[0][0]
+        first = min(point, default=None)
+        require(first is not None, "the point is 0")
+        k = total[first] / point[first]
+        require(k and all(x == k * point.get(j, 0) for j, x in total.items()), "the sum is no multiple of the point")
+        require((k > 0) == (forced["side"] == "positive"), "the sum is one of the other side")
     def null(self, claim, rows):
         """Independent vectors that are orthogonal to all rows."""
         null = [[integer(x) for x in vector] for vector in claim.get("null") or []]
@@ -1124,6 +1150,8 @@ def main(paths):
             checker = checker or Checker(file, labels, parts, rows, width)
             if claim["claim"] == "coefficients":
                 Coefficients(checker, claim, name != "coefficients").check()
+            elif claim["claim"] == "forced":
+                checker.forced(claim)
             elif claim["claim"] in ("stationary", "counts"):
                 model = Fitted(checker, claim, name.startswith("joint"), products(file.get("basis"), width))
                 (model.stationary if claim["claim"] == "stationary" else model.counts)(claim)

@@ -157,6 +157,37 @@ class JointKinds(Test):
             other.certificate["format"] = "linsep.certificate/1"
             self.refuse(other)
 
+class ForcedPoints(Test):
+    def test_the_certificate_is_accepted(self): self.accept(named("forced"))
+
+    def test_every_other_number_and_word(self):
+        case = named("forced")
+        for c, claim in enumerate(case.certificate["claims"]):
+            forced = claim["forced"]
+            def changed(words, change):
+                other = case.copy(f"claim {c}: {words}")
+                change(other.certificate["claims"][c]["forced"])
+                self.assertNotEqual(other.certificate, case.certificate)
+                self.refuse(other)
+            for side in {"positive", "negative", "either", "", None} - {forced["side"]}:
+                changed(f"side {side}", lambda f: f.update(side=side))
+            for k, entry in enumerate(forced.get("combination", [])):
+                for factor in (raised(entry["factor"]), turned(entry["factor"]), "0", 1):
+                    changed(f"factor {k}: {factor}", lambda f: f["combination"][k].update(factor=factor))
+                for row in {0, 1, 2, 3, 4, -1} - {entry["row"]}:
+                    changed(f"row {k}: {row}", lambda f: f["combination"][k].update(row=row))
+                changed(f"against {k}", lambda f: f["combination"][k].update(against="no"))
+                changed(f"without {k}", lambda f: f["combination"].pop(k))
+            for k in range(len(forced["planes"])):
+                changed(f"plane {k} left out", lambda f: f["planes"].pop(k))
+                changed(f"plane {k} turned around", lambda f: f["planes"][k].update(weights=[0, -1]))
+            changed("a plane more", lambda f: f["planes"].append(f["planes"][0]))
+            changed("another point", lambda f: f.update(point=[[0, 50], [1, -60]] if forced["side"] != "negative" else [[1, 60]]))
+            changed("a column that is not there", lambda f: f["point"].append([9, 1]))
+            changed("a column twice", lambda f: f["point"].append(f["point"][-1]))
+            changed("an unknown field", lambda f: f.update(more=1))
+            changed("no combination", lambda f: f.update(combination=[]))
+
 def name_of(case): return case.certificate["claims"][0]["claim"]
 
 # --- Brute force.

@@ -39,6 +39,7 @@ pub(crate) fn command() -> Command {
         .disable_help_subcommand(true)
         .args(global_flags())
         .subcommand(separable())
+        .subcommand(forced())
         .subcommand(train())
         .subcommand(predict())
         .subcommand(evaluate())
@@ -304,9 +305,29 @@ fn separable() -> Command {
         .arg(switch("margin", "The largest margins exactly, and the corrections that they allow the perceptron"))
         .arg(flag("constant", "C", "Rows are (C, x) for --margin: the larger, the cheaper a bias [default: 1]").requires("margin"))
         .arg(target("cert", "FILE", "Where to write the certificate").long("cert"))
+        .arg(flag("without", "ROWS", "What if these rows were not there, such as 3,7-9, counted from 0"))
+        .arg(flag("relabel", "ROW=CLASS", "What if this row were of this class; may be repeated").action(ArgAction::Append))
+        .arg(switch("removal", "Rows without which a plane separates the others, none of which can stay"))
         .arg(switch("witness", "List the rows that prove it, for every question, and where the hulls of the classes meet"))
         .args(input::flags().into_iter().filter(|flag| flag.get_id() != "positive"))
         .arg(input::basis_flag())
+}
+
+fn forced() -> Command {
+    Command::new("forced")
+        .about("Asks whether all planes that separate two classes agree on new points, with a proof either way")
+        .after_help("Exit code: 0 answered, 1 proved not separable, 5 undecided.\n\nExamples:\n  linsep forced flowers.csv --pair setosa,virginica --row 5.1,3.5,1.4,0.2\n  linsep forced flowers.csv --positive setosa --points new.csv --cert proof.json")
+        .arg(data())
+        .arg(flag("row", "VALUES", "A point: one number for each feature, with commas; may be repeated").allow_hyphen_values(true).action(ArgAction::Append))
+        .arg(path("points", "FILE", "A file of points with the columns of the data; labels are not needed").long("points"))
+        .arg(flag("pair", "A,B", "One class against another").allow_hyphen_values(true).conflicts_with("class"))
+        .arg(Arg::new("class").long("positive").value_name("CLASS").help("One class against all others").allow_hyphen_values(true))
+        .arg(
+            flag("bias", "on|off", "Whether planes have a bias [default: on]")
+                .value_parser(PossibleValuesParser::new(["on", "off"])),
+        )
+        .arg(target("cert", "FILE", "Where to write the certificate").long("cert"))
+        .args(input::flags().into_iter().filter(|flag| flag.get_id() != "positive"))
 }
 
 fn verify() -> Command {

@@ -7,6 +7,7 @@ mod criterion;
 mod equation;
 mod evaluate;
 mod explain;
+mod forced;
 mod gate;
 mod generate;
 mod geometry;
@@ -30,8 +31,8 @@ use crate::input;
 use crate::output::{counted, note};
 use crate::spelling::spelled;
 use clap::ArgMatches;
-use linsep::data::cancel;
 use linsep::data::read::ReadResult;
+use linsep::data::{cancel, memory};
 use linsep::{Dataset, Error};
 use std::process::ExitCode;
 
@@ -43,8 +44,9 @@ pub(crate) fn run(
 ) -> Result<ExitCode, Failure> {
     context.files.note(matches)?;
     match name {
-        // These two have something to say or to save however they are stopped.
+        // These have something to say or to save however they are stopped.
         "separable" => cancel::shield(|| separable::run(matches, context)),
+        "forced" => cancel::shield(|| forced::run(matches, context)),
         "verify" => verify::run(matches, context),
         "certify" => certify::run(matches, context),
         "train" => cancel::shield(|| train::run(matches, context)),
@@ -137,12 +139,10 @@ fn describe_input(inputs: &[std::path::PathBuf], result: &ReadResult) -> (String
 /// here and not in an allocation.
 fn check_width(data: &Dataset, bytes_per_feature: u64, context: &Context) -> Result<(), Failure> {
     let needed = (data.n_features() as u64).saturating_mul(bytes_per_feature);
+    let purpose = format!("work on {} features", data.n_features());
     match context.max_memory {
-        Some(limit) if needed > limit => {
-            let purpose = format!("work on {} features", data.n_features());
-            Err(Error::Memory { purpose, needed, limit }.into())
-        }
-        _ => Ok(()),
+        Some(limit) if needed > limit => Err(Error::Memory { purpose, needed, limit }.into()),
+        _ => Ok(memory::ask(&purpose, needed)?),
     }
 }
 

@@ -60,7 +60,7 @@ pub(crate) fn of(
     stop: &dyn Fn() -> bool,
 ) -> Option<Coefficients> {
     if let Some(stacked) = &decision.stacked {
-        return Stacked::new(judge)?.coefficients(stacked, stop);
+        return Stacked::new(judge, true)?.coefficients(stacked, stop);
     }
     let problem = decision.problem.as_ref().filter(|_| judge.kind)?;
     let view = Signed::new(Arc::clone(&judge.data), problem.clone(), judge.bias);

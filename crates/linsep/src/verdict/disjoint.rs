@@ -44,6 +44,29 @@ pub(crate) fn conflict(task: &Task, positive: u32, rows: &[u32]) -> Option<Vec<W
     }
 }
 
+/// Whether a plane separates some rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Separated {
+    Yes,
+    No,
+    /// It was not decided.
+    Unknown,
+}
+
+/// Whether a plane separates some rows, checked. Rows of one side always can be.
+pub(crate) fn separated(task: &Task, positive: u32, rows: &[u32]) -> Separated {
+    let name = &task.data.classes()[positive as usize];
+    let is_positive = |row: &u32| task.data.label_text(*row as usize) == name;
+    if rows.windows(2).all(|pair| is_positive(&pair[0]) == is_positive(&pair[1])) {
+        return Separated::Yes;
+    }
+    match ask(task, positive, rows) {
+        Outcome::Separable(..) => Separated::Yes,
+        Outcome::Inseparable(_) => Separated::No,
+        Outcome::Open => Separated::Unknown,
+    }
+}
+
 fn ask(task: &Task, positive: u32, rows: &[u32]) -> Outcome {
     let part = Task { rows: Some(rows.into()), ..task.clone() };
     let mut inquiry = Inquiry::one(&part, positive);

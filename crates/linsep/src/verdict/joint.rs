@@ -19,7 +19,8 @@ use linsep_proof::{
 };
 use std::sync::Arc;
 
-/// Passes of the K-class perceptron before the exact method is asked.
+/// Passes of the K-class perceptron before Kesler's vectors are searched, and before the exact method is asked.
+const FEW_EPOCHS: u64 = 50;
 const EPOCHS: u64 = 2000;
 
 /// Up to this many numbers the exact method takes on all classes at once.
@@ -36,7 +37,7 @@ pub(crate) fn decide(judge: &Judge, pairs: &[Decision], stop: &dyn Fn() -> bool)
         proving += (judge.clock)() - started;
         holds
     };
-    let stacked = judge.joint_kind.then(|| Stacked::new(judge)).flatten();
+    let stacked = judge.joint_kind.then(|| Stacked::new(judge, true)).flatten();
     let told = stacked.and_then(|stacked| stacked.decide(stop)).filter(|(_, claim)| checked(claim));
     let (stacked, claim) = match told {
         Some((decision, claim)) => {
@@ -45,7 +46,9 @@ pub(crate) fn decide(judge: &Judge, pairs: &[Decision], stop: &dyn Fn() -> bool)
         }
         None => {
             let claim = from_pairs(judge, pairs)
-                .or_else(|| by_perceptron(judge, stop, &mut passes))
+                .or_else(|| by_perceptron(judge, FEW_EPOCHS, stop, &mut passes))
+                .or_else(|| by_search(judge, stop, &mut passes, &mut exact))
+                .or_else(|| by_perceptron(judge, EPOCHS, stop, &mut passes))
                 .or_else(|| exactly(judge, stop, &mut exact));
             (None, claim.filter(&mut checked))
         }
@@ -110,13 +113,31 @@ pub(crate) fn against_each_other(data: &Dataset, pair: &Question, witness: &[Wei
     Claim::JointInseparable { witness: witness.iter().map(entry).collect() }
 }
 
-fn by_perceptron(judge: &Judge, stop: &dyn Fn() -> bool, passes: &mut u64) -> Option<Claim> {
+/// The search of two classes on Kesler's vectors.
+fn by_search(
+    judge: &Judge,
+    stop: &dyn Fn() -> bool,
+    passes: &mut u64,
+    exact: &mut u64,
+) -> Option<Claim> {
+    let (decision, claim) = Stacked::new(judge, false)?.decide(stop)?;
+    *passes += decision.passes;
+    *exact += decision.exact_decisions;
+    Some(claim)
+}
+
+fn by_perceptron(
+    judge: &Judge,
+    epochs: u64,
+    stop: &dyn Fn() -> bool,
+    passes: &mut u64,
+) -> Option<Claim> {
     if !judge.bias || judge.data.label_names() != judge.data.classes() {
         return None;
     }
     let task = Task { threads: 1, ..Task::new(Arc::clone(&judge.data)) };
     let mut run = Perceptron::default().start(&task).ok()?;
-    for _ in 0..EPOCHS {
+    for _ in 0..epochs {
         *passes += 1;
         match run.advance(Budget::visits(run.epoch_rows())) {
             Status::Finished => {

@@ -6,6 +6,9 @@
 //! is a weak plane with exactly those rows off it (touching); or rows of them balance too, and they
 //! join S. When no row is left outside L, no weak plane exists (overlapping).
 //!
+//! With fewer rows than dimensions the rows are cut down to as many columns as they have rank: these span all
+//! columns, so no sum of rows that is 0 and no weak plane is lost, and the dimension is that of the rows.
+//!
 //! Small questions are reduced in whole numbers throughout. In larger ones floats choose the rows
 //! and the plane ([`Span`]), and whole numbers make them exact.
 
@@ -23,6 +26,9 @@ use linsep_proof::{Claim, ExactNumber, ExactPlane, ReadingField, Weighted, check
 
 /// Up to this many numbers the exact method needs no help.
 const FEW_NUMBERS: usize = 1000;
+
+/// Up to this many dimensions all columns are taken, so that the claim says the rank, too.
+const FEW_DIMENSIONS: usize = 64;
 
 /// Beyond this many numbers the exact method alone would take too long.
 pub(crate) const MANY_NUMBERS: usize = 200_000;
@@ -89,12 +95,15 @@ fn kind_of(
 ) -> Option<Found> {
     let numbers = view.len().saturating_mul(view.dimension());
     let floats_first = numbers > FEW_NUMBERS;
+    let wide = view.dimension() > view.len().max(FEW_DIMENSIONS) && numbers <= MOST_NUMBERS;
+    let columns = wide.then(|| pivot_columns(view));
+    let numbers = columns.as_ref().map_or(numbers, |columns| view.len() * (columns.len() + 1));
     for floats in [true, false] {
         let most = if floats { MOST_NUMBERS } else { MANY_NUMBERS };
         if (floats && !floats_first) || numbers > most {
             continue;
         }
-        let Some(mut reduction) = Reduction::new(view, witness) else { continue };
+        let Some(mut reduction) = Reduction::new(view, witness, columns.clone()) else { continue };
         let proposal = match floats {
             true => reduction.run_with_floats(effort, work),
             false => reduction.run(effort, work),
@@ -129,9 +138,21 @@ pub(crate) fn spanning(view: &Signed, witness: &[Weighted]) -> Option<Claim> {
     (rank == view.dimension()).then_some(Claim::Overlapping { problem, witness, null: Vec::new() })
 }
 
+/// Columns that are independent in the rows and span all of them, modulo a prime: what they lead to is checked.
+fn pivot_columns(view: &Signed) -> Vec<u32> {
+    let whole = view.whole_rows(&(0..view.len()).collect::<Vec<_>>());
+    let shift = usize::from(view.bias);
+    let used = eliminate(&whole.rows).into_iter().filter_map(|(_, at)| at.checked_sub(shift));
+    let mut columns: Vec<u32> = used.map(|at| whole.columns[at]).collect();
+    columns.sort_unstable();
+    columns
+}
+
 /// The state of the reduction: the rows known to balance.
 struct Reduction<'b> {
     view: &'b Signed,
+    /// The columns that are enough, where there are fewer rows than dimensions.
+    columns: Option<Vec<u32>>,
     first_witness: Vec<Weighted>,
     /// (row of the question, λ) with Σ λ z = 0, λ > 0.
     balanced: Vec<(usize, IBig)>,
@@ -140,14 +161,18 @@ struct Reduction<'b> {
 }
 
 impl<'b> Reduction<'b> {
-    fn new(view: &'b Signed, witness: &[Weighted]) -> Option<Self> {
+    fn new(view: &'b Signed, witness: &[Weighted], columns: Option<Vec<u32>>) -> Option<Self> {
         let mut balanced = Vec::new();
         for entry in witness {
             let at = view.rows.binary_search(&u32::try_from(entry.row).ok()?).ok()?;
             balanced.push((at, entry.lambda.parse().ok()?));
         }
-        let whole = view.whole_rows(&(0..view.len()).collect::<Vec<_>>());
-        Some(Reduction { view, first_witness: witness.to_vec(), balanced, whole })
+        let all: Vec<usize> = (0..view.len()).collect();
+        let whole = match &columns {
+            None => view.whole_rows(&all),
+            Some(columns) => view.whole_rows_over(&all, columns),
+        };
+        Some(Reduction { view, columns, first_witness: witness.to_vec(), balanced, whole })
     }
 
     /// Whole numbers throughout.
@@ -173,7 +198,10 @@ impl<'b> Reduction<'b> {
 
     /// Floats choose the rows that join and the weak plane; whole numbers make them exact.
     fn run_with_floats(&mut self, effort: &Effort<'_>, work: &mut EffortSpent) -> Option<Claim> {
-        let mut span = Span::new(self.view);
+        let mut span = match &self.columns {
+            None => Span::new(self.view),
+            Some(columns) => Span::over(self.view, columns),
+        };
         self.balanced.iter().for_each(|(at, _)| {
             span.add(self.view, *at);
         });
@@ -251,6 +279,9 @@ impl<'b> Reduction<'b> {
     }
 
     fn overlapping(&mut self, complement: &[Vec<IBig>]) -> Option<Claim> {
+        if self.columns.is_some() {
+            return self.all_balanced();
+        }
         self.thin_out()?;
         let rows = self.rows_of(self.balanced.iter().map(|(at, _)| *at));
         let lambda: Vec<IBig> = self.balanced.iter().map(|(_, l)| l.clone()).collect();
@@ -269,6 +300,19 @@ impl<'b> Reduction<'b> {
         }
         let witness = weighted(self.view, &self.balanced);
         Some(Claim::Overlapping { problem: self.view.problem.clone(), witness, null })
+    }
+
+    /// Every row in one sum that is 0: then nothing has to be said about the rank.
+    fn all_balanced(&mut self) -> Option<Claim> {
+        self.merge_repeats();
+        for at in 0..self.view.len() {
+            if !self.balanced.iter().any(|(known, _)| *known == at) {
+                self.join(&[at])?;
+            }
+        }
+        let witness = weighted(self.view, &self.balanced);
+        let (problem, null) = (self.view.problem.clone(), Vec::new());
+        Some(Claim::Overlapping { problem, witness, null })
     }
 
     /// Keeps at most twice as many balanced rows as dimensions, of the same span.
@@ -372,15 +416,45 @@ impl<'b> Reduction<'b> {
         let shift = usize::from(self.view.bias);
         let has_part = |j: usize| complement.iter().any(|n| n[j] != IBig::ZERO);
         let bias = (self.view.bias && has_part(0)).then_some(None);
-        // A column that is 0 in every row is in no span of rows.
+        // A column that is 0 in every row is in no span of rows; of the columns that were left out some sum
+        // with others is 0 in every row.
         let columns = (0..self.view.data.n_features() as u32).filter(|column| {
             self.whole.columns.binary_search(column).map_or(true, |at| has_part(at + shift))
         });
-        let coefficients = bias.into_iter().chain(columns.map(Some)).collect();
+        let mut coefficients: Vec<Option<u32>> =
+            bias.into_iter().chain(columns.map(Some)).collect();
+        if self.columns.is_some() {
+            self.add_unspanned(&mut coefficients);
+        }
         let is_outside = |row: &[IBig]| complement.iter().any(|n| dot(row, n) != IBig::ZERO);
         let outside =
             self.whole.rows.iter().zip(&self.view.rows).filter(|(row, _)| is_outside(row));
         Escape { coefficients, rows: outside.map(|(_, &row)| u64::from(row)).collect() }
+    }
+
+    /// Adds the coefficients whose unit vector is spanned in the columns that are enough, but not in all.
+    fn add_unspanned(&self, coefficients: &mut Vec<Option<u32>>) {
+        let rows: Vec<usize> = self.basis().into_iter().map(|k| self.balanced[k].0).collect();
+        let full = self.view.whole_rows(&rows);
+        let shift = usize::from(self.view.bias);
+        let all = (0..self.view.data.n_features() as u32).map(Some);
+        let bias = self.view.bias.then_some(None);
+        for column in
+            bias.into_iter().chain(all).filter(|c| !coefficients.contains(c)).collect::<Vec<_>>()
+        {
+            let at = column.map_or(Ok(0), |c| full.columns.binary_search(&c).map(|at| at + shift));
+            let spanned = at.is_ok_and(|at| {
+                let mut vectors = full.rows.clone();
+                let mut unit = vec![IBig::ZERO; full.columns.len() + shift];
+                unit[at] = IBig::ONE;
+                vectors.push(unit);
+                matches!(combination(&vectors), Combination::One(_))
+            });
+            if !spanned {
+                coefficients.push(column);
+            }
+        }
+        coefficients.sort_unstable();
     }
 
     /// A vector in the scaled coordinates as a raw vector of D whole numbers.

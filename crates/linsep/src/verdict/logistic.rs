@@ -45,7 +45,10 @@ pub(crate) fn meaning(judge: &Judge, decision: &Decision) -> Option<Logistic> {
     };
     match (decision.verdict, &decision.claim) {
         (Verdict::Overlapping, Claim::Overlapping { null, .. }) => {
-            Some(Logistic { exists: true, unique: null.is_empty(), ..none })
+            // Fewer rows than dimensions never have full rank.
+            let view = Signed::new(Arc::clone(&judge.data), problem.clone(), judge.bias);
+            let unique = null.is_empty() && view.dimension() <= view.len();
+            Some(Logistic { exists: true, unique, ..none })
         }
         (Verdict::Touching, _) => {
             let escape = decision.escape.as_ref()?;

@@ -24,6 +24,8 @@ pub(crate) struct MinNorm {
     /// Rows of the upper triangle R: row i holds the entries i.. .
     factor: Vec<Vec<f64>>,
     pub(crate) x: Vec<f64>,
+    /// About how many multiplications it took.
+    pub(crate) work: u64,
 }
 
 /// Weights below this share of 1 are 0.
@@ -40,6 +42,7 @@ impl MinNorm {
             lambda: Vec::new(),
             factor: Vec::new(),
             x: vec![0.0; dimension],
+            work: 0,
         }
     }
 
@@ -123,6 +126,7 @@ impl MinNorm {
             // Rounding can make the length creep or rise; a few such steps are enough.
             stalled = if square < best * (1.0 - 1e-12) { 0 } else { stalled + 1 };
             best = best.min(square);
+            self.work += (self.points.len() + 4 * self.corral.len() * self.corral.len()) as u64;
             let (j, least) = self.least();
             if least >= square * (1.0 - 1e-10) - 1e-30 || self.corral.contains(&j) || stalled > 20 {
                 return true;

@@ -15,6 +15,7 @@ mod cycling;
 mod descent;
 pub(crate) mod disjoint;
 pub(crate) mod existence;
+mod forced;
 mod hull;
 pub(crate) mod inquiry;
 mod joint;
@@ -30,6 +31,7 @@ mod proposal;
 mod rank;
 mod ratio;
 mod recession;
+mod removal;
 mod search;
 mod signed;
 mod simplex;
@@ -41,11 +43,13 @@ pub(crate) mod widest;
 
 pub use coefficients::Coefficients;
 pub use cycling::Cycle;
+pub use forced::Forced;
 pub use logistic::Logistic;
 pub use margin::Margin;
 pub use mistakes::{Corrections, MistakeBounds};
 pub use rank::Rank;
 pub use ratio::Ratio;
+pub use removal::Removal;
 
 #[doc(hidden)]
 pub use crate::claim::planes::problem_of;
@@ -352,6 +356,24 @@ impl Judge {
         stop: &dyn Fn() -> bool,
     ) -> Option<Coefficients> {
         coefficients::of(self, decision, stop)
+    }
+
+    /// What all planes that separate the rows say of some points, given by the values of their columns that
+    /// are not 0, columns rising. `None` for a point where a search ended before it knew, and for one that lies
+    /// on every plane. Refused where the decision is not separable.
+    pub fn forced(
+        &self,
+        decision: &Decision,
+        points: &[Vec<(u32, f64)>],
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Vec<Option<Forced>>> {
+        forced::of(self, decision, points, stop)
+    }
+
+    /// Rows without which a plane separates the others, none of which can be put back, and how many any such
+    /// set has at least. `None` for all classes at once, without a bias, and where it would take too long.
+    pub fn removal(&self, decision: &Decision, stop: &dyn Fn() -> bool) -> Option<Removal> {
+        removal::of(self, decision, stop)
     }
 
     /// The point that the hulls of both sides share, where a witness proves that they do: (column,

@@ -46,7 +46,10 @@ pub(crate) fn of(judge: &Judge, decision: &Decision, stop: &dyn Fn() -> bool) ->
     let problem = decision.problem.as_ref()?;
     let shift = usize::from(judge.bias);
     let dimension = judge.data.n_features() + shift;
-    if let Claim::Overlapping { null, .. } = &decision.claim {
+    let view = Signed::new(Arc::clone(&judge.data), problem.clone(), judge.bias);
+    if let Claim::Overlapping { null, witness, .. } = &decision.claim
+        && (witness.len() < view.len() || dimension <= view.len())
+    {
         // The checker has seen these relations, and that there are no others.
         let has_part = |j: usize| null.iter().any(|relation| relation[j] != "0");
         let dependent = (0..dimension).filter(|&j| has_part(j));
@@ -54,7 +57,6 @@ pub(crate) fn of(judge: &Judge, decision: &Decision, stop: &dyn Fn() -> bool) ->
         let rank = dimension - null.len();
         return Some(Rank { rank, dimension, dependent: Some(dependent) });
     }
-    let view = Signed::new(Arc::clone(&judge.data), problem.clone(), judge.bias);
     let numbers = view.len().saturating_mul(dimension);
     if numbers > MOST_NUMBERS || dimension > MOST_DIMENSIONS {
         return None;

@@ -23,6 +23,10 @@ use super::span::{Outside, RowsOutside, Span};
 use dashu_int::IBig;
 use linsep_proof::{Coefficient, Estimate, Estimates, ExactNumber, Multiple, SparseVector};
 
+/// Multiplications after which the coordinates that are left stay undecided. A count, not a time, so that
+/// the outcome is the same everywhere.
+const MOST_WORK: u64 = 6_000_000_000;
+
 /// The search for the signs of all coordinates.
 pub(crate) struct Recession<'a> {
     view: &'a Signed,
@@ -36,6 +40,8 @@ pub(crate) struct Recession<'a> {
     complement: Vec<Vec<IBig>>,
     method: Method,
     directions: Vec<Direction>,
+    /// What exact sums took, in multiplications.
+    exact_work: u64,
 }
 
 enum Method {
@@ -106,8 +112,18 @@ impl<'a> Recession<'a> {
                 Method::Floats { span: Box::new(span), outside }
             }
         };
-        let directions = Vec::new();
-        Some(Recession { view, independence, face, basis, whole, complement, method, directions })
+        let (directions, exact_work) = (Vec::new(), 0);
+        Some(Recession {
+            view,
+            independence,
+            face,
+            basis,
+            whole,
+            complement,
+            method,
+            directions,
+            exact_work,
+        })
     }
 
     /// The estimates of all coefficients, or nothing.
@@ -140,6 +156,7 @@ impl<'a> Recession<'a> {
                 }
                 // A sign that is proved away is not there, whatever floats say.
                 (true, _, Some(_)) | (_, true, Some(_)) => return None,
+                _ if self.is_exhausted() => return Some((Estimate::Undecided, Vec::new())),
                 (true, false, None) => -1,
                 (false, true, None) => 1,
                 (false, false, Some((sign, _))) => *sign,
@@ -151,6 +168,15 @@ impl<'a> Recession<'a> {
                 _ => return None,
             }
         }
+    }
+
+    /// Whether the work that is allowed is done.
+    fn is_exhausted(&self) -> bool {
+        let floats = match &self.method {
+            Method::Floats { outside, .. } => outside.work,
+            Method::Exact { .. } => 0,
+        };
+        floats + self.exact_work > MOST_WORK
     }
 
     /// A first direction, with every row outside strictly off itself.
@@ -211,13 +237,14 @@ impl<'a> Recession<'a> {
     }
 
     /// Σ μ z = k e_j with k of the given sign, μ > 0 on `rows` and any sign on the tied rows.
-    fn combine(&self, at: usize, sign: i8, rows: &[usize]) -> Option<Vec<Multiple>> {
+    fn combine(&mut self, at: usize, sign: i8, rows: &[usize]) -> Option<Vec<Multiple>> {
         let chosen: Vec<usize> = self.basis.iter().chain(rows).copied().collect();
         let mut vectors = self.view.whole_rows_over(&chosen, &self.independence.columns).rows;
         let mut unit =
             vec![IBig::ZERO; self.independence.columns.len() + usize::from(self.view.bias)];
         unit[at] = IBig::from(-sign);
         vectors.push(unit);
+        self.exact_work += 8 * chosen.len().pow(3) as u64;
         let Combination::One(mut factors) = combination(&vectors) else { return None };
         if factors.last().is_some_and(|k| *k < IBig::ZERO) {
             factors.iter_mut().for_each(|factor| *factor = -factor.clone());

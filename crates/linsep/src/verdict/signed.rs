@@ -30,6 +30,16 @@ pub(crate) struct Exact {
     pub(crate) five: i32,
 }
 
+impl Exact {
+    /// `p/q`, as claims write it.
+    pub(crate) fn fraction(&self) -> String {
+        let five = |exponent: i32| IBig::from(UBig::from(5u8).pow(exponent.max(0) as usize));
+        let p = (&self.m * five(self.five)) << self.two.max(0) as usize;
+        let q = five(-self.five) << (-self.two).max(0) as usize;
+        format!("{p}/{q}")
+    }
+}
+
 impl Signed {
     /// The positive classes against the negative ones, by their labels.
     #[doc(hidden)]
@@ -146,14 +156,8 @@ impl Signed {
         });
     }
 
-    /// The exact value of a stored number in a raw column, under the data's reading.
     fn exact(&self, column: u32, value: f64) -> Exact {
-        let reading = self.data.reading();
-        let decimal = reading.decimal && reading.binary64.binary_search(&column).is_err();
-        if decimal && let Some(exact) = as_decimal(value) {
-            return exact;
-        }
-        as_binary64(value)
+        exact_value(&self.data, column, value)
     }
 
     /// The rows `chosen` as whole vectors z = ±(c, x), all coordinates scaled by one number, so that
@@ -350,6 +354,16 @@ pub struct AlikeRows {
     pub columns: Vec<u32>,
     pub two: i32,
     pub five: i32,
+}
+
+/// The exact value of a stored number in a raw column, under the data's reading.
+pub(crate) fn exact_value(data: &Dataset, column: u32, value: f64) -> Exact {
+    let reading = data.reading();
+    let decimal = reading.decimal && reading.binary64.binary_search(&column).is_err();
+    if decimal && let Some(exact) = as_decimal(value) {
+        return exact;
+    }
+    as_binary64(value)
 }
 
 /// The exact value of a finite binary64.

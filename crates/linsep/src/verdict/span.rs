@@ -117,6 +117,8 @@ pub(crate) struct RowsOutside {
     active: Vec<usize>,
     is_active: Vec<bool>,
     points: Vec<Vec<f64>>,
+    /// About how many multiplications all searches took.
+    pub(crate) work: u64,
 }
 
 impl RowsOutside {
@@ -126,6 +128,7 @@ impl RowsOutside {
             active: Vec::new(),
             is_active: vec![false; view.len()],
             points: Vec::new(),
+            work: 0,
         }
     }
 
@@ -166,7 +169,9 @@ impl RowsOutside {
                 }
                 continue;
             }
+            let before = search.work;
             search.run(200 * self.complement.dimension + 1000);
+            self.work += search.work - before + (view.len() * view.dimension()) as u64;
             searched = true;
             if (effort.stop)() {
                 return None;

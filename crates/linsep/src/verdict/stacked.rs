@@ -40,8 +40,9 @@ pub(crate) struct Stacked<'a> {
 }
 
 impl<'a> Stacked<'a> {
-    /// `None` where there is too much, or the numbers cannot be carried over as they are.
-    pub(crate) fn new(judge: &'a Judge) -> Option<Stacked<'a>> {
+    /// A question that asks for the kind, or only for a verdict. `None` where there is too much, or the numbers
+    /// cannot be carried over as they are.
+    pub(crate) fn new(judge: &'a Judge, kind: bool) -> Option<Stacked<'a>> {
         let data = judge.data.as_ref();
         let mut classes = data.classes().to_vec();
         let mut known = data.label_names().to_vec();
@@ -80,24 +81,16 @@ impl<'a> Stacked<'a> {
                 labels.push(!turned);
             }
         }
-        let reading = match data.reading().decimal {
-            true => ReadingChoice::Decimal,
-            false => ReadingChoice::Auto,
-        };
-        let options = ArrayOptions::default().reading(reading).threads(judge.threads);
-        let array = CsrArray::new(&offsets[..], &indices[..], &values[..], blocks * size);
-        let features = Features::from_array(array, &options).ok()?;
         let exceptions = (0..blocks).flat_map(|block| {
             let column = move |j: &u32| (block * size + shift) as u32 + j;
             data.reading().binary64.iter().map(column)
         });
-        if !features.reading().binary64.iter().copied().eq(exceptions) {
-            return None;
-        }
+        let arrays = (&offsets[..], &indices[..], &values[..]);
+        let features = features_like(data, arrays, blocks * size, exceptions, judge.threads)?;
         let stacked = Dataset::new(features, Labels::numbers(&labels[..]).ok()?, None).ok()?;
         let stacked = Judge {
             bias: false,
-            kind: true,
+            kind,
             threads: judge.threads,
             clock: judge.clock,
             ..Judge::new(stacked)
@@ -220,4 +213,23 @@ impl<'a> Stacked<'a> {
         let first: Vec<Vec<String>> = first.map(|vector| vector[..size].to_vec()).collect();
         (first.len() * blocks == null.len()).then_some(first)
     }
+}
+
+/// Compressed sparse rows (offsets, columns, values) with the reading of some data, `exceptions` being the
+/// columns that are binary64 all the same. `None` if the values call for other exceptions.
+pub(crate) fn features_like(
+    data: &Dataset,
+    (offsets, indices, values): (&[u64], &[u64], &[f64]),
+    columns: usize,
+    exceptions: impl Iterator<Item = u32>,
+    threads: usize,
+) -> Option<Features> {
+    let reading = match data.reading().decimal {
+        true => ReadingChoice::Decimal,
+        false => ReadingChoice::Auto,
+    };
+    let options = ArrayOptions::default().reading(reading).threads(threads);
+    let array = CsrArray::new(offsets, indices, values, columns);
+    let features = Features::from_array(array, &options).ok()?;
+    features.reading().binary64.iter().copied().eq(exceptions).then_some(features)
 }

@@ -86,15 +86,20 @@ pub(crate) fn kept(vectors: &[Vec<i128>]) -> Vec<usize> {
     eliminate(&mut vectors.to_vec())
 }
 
-/// Whether some w with z·w ≥ 0 for all vectors has this sign in a coordinate. It has not exactly if the unit
-/// vector with the sign is in a circuit of positive λ with the vectors (Farkas).
+/// Whether some w with z·w ≥ 0 for all vectors has this sign in a coordinate.
 pub(crate) fn goes(vectors: &[Vec<i128>], coordinate: usize, sign: i128) -> bool {
     let unit: Vec<i128> =
         (0..vectors[0].len()).map(|j| if j == coordinate { sign } else { 0 }).collect();
+    allows(vectors, &unit)
+}
+
+/// Whether some w with z·w ≥ 0 for all vectors has p·w > 0. None has exactly if p is in a circuit of positive
+/// λ with the vectors (Farkas).
+pub(crate) fn allows(vectors: &[Vec<i128>], p: &[i128]) -> bool {
     let most = rank_of(vectors);
     !(0u32..1 << vectors.len()).any(|set| {
         let members = (0..vectors.len()).filter(|i| set >> i & 1 == 1);
-        let chosen: Vec<&[i128]> = members.map(|i| &vectors[i][..]).chain([&unit[..]]).collect();
+        let chosen: Vec<&[i128]> = members.map(|i| &vectors[i][..]).chain([p]).collect();
         set.count_ones() as usize <= most && has_positive_circuit(&chosen)
     })
 }

@@ -5,6 +5,7 @@ mod coefficients;
 mod coefficients_refused;
 mod cycling;
 mod exhaustive;
+mod forced;
 mod hard;
 mod joint;
 mod joint_kind;
@@ -13,6 +14,7 @@ mod logistic;
 mod margin;
 mod refusals;
 mod refusals_data;
+mod removal;
 mod shapes;
 mod theorems;
 

@@ -58,6 +58,13 @@ fn claim(timed: &Timed, asked: &Asked, judge: &Judge, context: &Context) -> Valu
         "passes": decision.passes,
         "seconds": seconds,
     });
+    if let Some(removal) = &timed.removal {
+        claim["removal"] = json!({
+            "rows": removal.rows,
+            "at_least": removal.at_least,
+            "smallest": removal.is_smallest(),
+        });
+    }
     if let Some(margins) = margins {
         margins.add_to(&mut claim);
     }

@@ -3,7 +3,7 @@
 use super::rows::{name, place};
 use crate::output::{counted, grouped};
 use linsep::proof::Estimate;
-use linsep::verdict::{Coefficients, Decision, Judge, Logistic, Rank, Verdict};
+use linsep::verdict::{Coefficients, Decision, Judge, Logistic, Rank, Removal, Verdict};
 use linsep::{Dataset, printable};
 
 /// Names and rows that a line lists at most.
@@ -55,10 +55,13 @@ pub(super) fn logistic(decision: &Decision, judge: &Judge) -> Option<String> {
     })
 }
 
-/// The lines `coefficients`, where not all of them are finite.
-pub(super) fn coefficients(found: &Coefficients, data: &Dataset) -> Option<String> {
-    if found.list.iter().all(|(_, _, estimate)| *estimate == Estimate::Finite) {
-        return None;
+/// The lines `estimates`, one for each coefficient unless all are alike; nothing where all are finite.
+pub(super) fn estimates(found: &Coefficients, data: &Dataset) -> Option<String> {
+    let first = found.list.first()?.2;
+    if found.list.iter().all(|(_, _, estimate)| *estimate == first) {
+        let words = legend(first).unwrap_or(first.word());
+        let all = format!("all {} are {words}", grouped(found.list.len() as u64));
+        return Some(all).filter(|_| first != Estimate::Finite);
     }
     let listed = &found.list[..found.list.len().min(LINES)];
     let name = |class: &Option<String>, column: Option<u32>| match (class, &found.reference) {
@@ -88,7 +91,7 @@ fn named(data: &Dataset, column: Option<u32>) -> String {
     column.map_or_else(|| "(bias)".to_owned(), |column| name(data, column))
 }
 
-/// What a word under `coefficients` means, where it is not plain.
+/// What a word under `estimates` means, where it is not plain.
 fn legend(estimate: Estimate) -> Option<&'static str> {
     match estimate {
         Estimate::Undetermined => {
@@ -129,6 +132,31 @@ pub(super) fn rank(rank: Option<&Rank>, data: &Dataset) -> Option<String> {
             format!("{of}: {sums} of {} {are} 0 in every row", listed(data, columns))
         }
     })
+}
+
+/// The line `removal`.
+pub(super) fn removal(removal: Option<&Removal>, data: &Dataset) -> String {
+    let Some(removal) = removal else {
+        return "not found: it would take too long, planes have no bias, or the search was stopped"
+            .into();
+    };
+    let count = removal.rows.len() as u64;
+    if count == 0 {
+        return "none: a plane separates all rows".into();
+    }
+    let lines = places(data, &removal.rows, count);
+    let them = if count == 1 { "it" } else { "them" };
+    match removal.is_smallest() {
+        true => format!(
+            "without {} ({lines}) a plane separates the others; no fewer would do",
+            counted(count, "row")
+        ),
+        false => format!(
+            "without {} ({lines}) a plane separates the others, and none of {them} can stay; every removal takes at least {}",
+            counted(count, "row"),
+            grouped(removal.at_least)
+        ),
+    }
 }
 
 /// `x1, x3 and the bias`.

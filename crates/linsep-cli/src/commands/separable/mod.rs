@@ -5,6 +5,7 @@ mod matrix;
 mod meaning;
 mod report;
 mod rows;
+mod what_if;
 
 use super::margin::{self, Margins};
 use super::{check_width, describe_input, read_data};
@@ -16,11 +17,12 @@ use crate::output::{Facts, print, print_json};
 use clap::ArgMatches;
 use linsep::data::basis::Basis;
 use linsep::proof::{Certificate, CertificateFile, DataIdentity, InputField};
-use linsep::verdict::{Coefficients, Decision, Judge, Method, Verdict, certificate};
+use linsep::verdict::{Coefficients, Decision, Judge, Method, Removal, Verdict, certificate};
 use linsep::{Error, Result as LinsepResult};
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
+use what_if::WhatIf;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     let constant = margin::asked(matches)?;
@@ -29,7 +31,12 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let read = read_data(matches, context)?;
     let read_seconds = reading.elapsed().as_secs_f64();
     let (file, line) = describe_input(&input::paths(matches), &read);
-    let data = Arc::new(input::expand(read.data, basis.as_ref(), None, context)?);
+    let what_if = WhatIf::new(matches, read.data.n_rows())?;
+    let data = match what_if.is_nothing() {
+        true => read.data,
+        false => what_if.apply(&read.data)?,
+    };
+    let data = Arc::new(input::expand(data, basis.as_ref(), None, context)?);
     check_width(&data, 64, context)?;
     let mut judge = Judge::new(Arc::clone(&data));
     judge.threads = context.threads;
@@ -43,6 +50,14 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     // The only question, or all classes at once.
     if let Some(last) = asked.all.last_mut().filter(|_| judge.by == Method::Search) {
         last.coefficients = judge.coefficients(&last.decision, &|| context.stopped());
+    }
+    if matches.get_flag("removal") {
+        let [one] = &mut asked.all[..] else {
+            return Err(
+                Error::usage("--removal is about two classes; use --pair or --positive").into()
+            );
+        };
+        one.removal = judge.removal(&one.decision, &|| context.stopped());
     }
     let decide_seconds = deciding.elapsed().as_secs_f64();
     if let Some(constant) = constant {
@@ -60,7 +75,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         certificate.claims.extend(margins.flat_map(Margins::claims));
         let coefficients = asked.all.iter().filter_map(|timed| timed.coefficients.as_ref());
         certificate.claims.extend(coefficients.map(|found| found.claim.clone()));
-        let file = file_of(&judge, certificate, &digest);
+        let file = certificate_file(&judge, certificate, &digest);
         path.write(|out| out.write_all(file.to_json().as_bytes()))?;
     }
     if context.json {
@@ -72,7 +87,10 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         if data.input().basis.is_some() {
             facts.add("planes", format!("in {}", data.input().linear_in()));
         }
-        report::add(&mut facts, &asked, &judge, matches.get_flag("witness"), context);
+        if !what_if.is_nothing() {
+            facts.add("what if", what_if.text());
+        }
+        report::add(&mut facts, &asked, &judge, matches, context);
         if let Some(path) = matches.get_one::<Output>("cert") {
             facts.add("proof", format!("{} (check it with linsep verify)", path.display()));
         }
@@ -111,7 +129,11 @@ fn seconds() -> f64 {
 }
 
 /// The certificate with everything that a checker needs.
-fn file_of(judge: &Judge, certificate: Certificate, digest: &str) -> CertificateFile {
+pub(super) fn certificate_file(
+    judge: &Judge,
+    certificate: Certificate,
+    digest: &str,
+) -> CertificateFile {
     let identity = DataIdentity::new(digest.to_owned(), judge.data.n_rows() as u64);
     let mut file = CertificateFile::new(identity, judge.reading(), judge.bias, certificate);
     file.basis = judge.data.input().basis.as_ref().map(Basis::claimed);
@@ -127,6 +149,8 @@ struct Timed {
     margins: Option<Margins>,
     /// What becomes of each coefficient of a fit, of the last question.
     coefficients: Option<Coefficients>,
+    /// Rows without which a plane separates the others, where they were asked for.
+    removal: Option<Removal>,
 }
 
 impl Timed {
@@ -146,7 +170,7 @@ fn ask(matches: &ArgMatches, judge: &Judge, context: &Context) -> Result<Asked, 
         let started = Instant::now();
         let decision = decide()?;
         let seconds = started.elapsed().as_secs_f64();
-        Ok(Timed { decision, seconds, margins: None, coefficients: None })
+        Ok(Timed { decision, seconds, margins: None, coefficients: None, removal: None })
     };
     let mut all = Vec::new();
     if let Some(pair) = matches.get_one::<String>("pair") {
@@ -190,7 +214,7 @@ fn ask(matches: &ArgMatches, judge: &Judge, context: &Context) -> Result<Asked, 
 }
 
 /// Labels are compared in normal form: `+1` is `1`.
-fn normal(label: &str) -> String {
+pub(super) fn normal(label: &str) -> String {
     linsep::data::read::normal_label(label)
 }
 

@@ -4,6 +4,7 @@ use super::{Asked, Timed, matrix, meaning, rows};
 use crate::commands::margin::{self, Margins};
 use crate::context::Context;
 use crate::output::{Facts, counted};
+use clap::ArgMatches;
 use linsep::proof::{Claim, Scheme};
 use linsep::verdict::{Cycle, Decision, Judge, Limit, Verdict, scheme_of};
 use linsep::{Dataset, printable};
@@ -13,9 +14,10 @@ pub(super) fn add(
     facts: &mut Facts,
     asked: &Asked,
     judge: &Judge,
-    all_witnesses: bool,
+    matches: &ArgMatches,
     context: &Context,
 ) {
+    let all_witnesses = matches.get_flag("witness");
     match &asked.all[..] {
         [one] => single(facts, one, judge, all_witnesses, context),
         _ => several(facts, asked, judge, all_witnesses),
@@ -27,6 +29,11 @@ pub(super) fn add(
             }
             margins.text(facts, &judge.data);
         }
+    }
+    if let [one] = &asked.all[..]
+        && matches.get_flag("removal")
+    {
+        facts.add("removal", meaning::removal(one.removal.as_ref(), &judge.data));
     }
     let bounds = |timed: &Timed| timed.margins.as_ref().is_some_and(Margins::has_bounds);
     let proved = match asked.all.iter().any(bounds) {
@@ -68,8 +75,8 @@ fn fit(facts: &mut Facts, timed: &Timed, data: &Dataset) {
         facts.add("softmax", text);
     }
     let found = timed.coefficients.as_ref();
-    if let Some(text) = found.and_then(|found| meaning::coefficients(found, data)) {
-        facts.add("coefficients", text);
+    if let Some(text) = found.and_then(|found| meaning::estimates(found, data)) {
+        facts.add("estimates", text);
     }
 }
 
@@ -149,6 +156,9 @@ fn sentence(decision: &Decision) -> String {
         }
         Verdict::Overlapping => {
             format!("overlapping; {rows} show that no plane separates, not even weakly")
+        }
+        Verdict::Inseparable if rows.starts_with("1 ") => {
+            format!("not separable; {rows} proves it")
         }
         Verdict::Inseparable => format!("not separable; {rows} prove it"),
         Verdict::Undecided => undecided(decision),
