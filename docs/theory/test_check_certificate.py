@@ -838,7 +838,7 @@ class FittedModels(Test):
     def test_a_column_too_small_for_squares_counts(self):
         """Its squares are 0 in binary64, but it tells the classes apart; the answer without it is another."""
         x, t = [i * i % 7 for i in range(12)], [1 if i % 3 == 0 else -1 for i in range(12)]
-        table = "x,y,label\n" + "".join(f"{a},{b}e-200,{b}\n" for a, b in zip(x, t))
+        table = "x,small,label\n" + "".join(f"{a},{b}e-200,{b}\n" for a, b in zip(x, t))
         slope = (12 * sum(a * b for a, b in zip(x, t)) - sum(x) * sum(t)) / (12 * sum(a * a for a in x) - sum(x) ** 2)
         frame = next(iter(self.cases())).certificate
         for weights, bias, accepted in (([0.0, 1e200], 0.0, True), ([slope, 0.0], (sum(t) - slope * sum(x)) / 12, False)):
