@@ -944,12 +944,13 @@ def times(matrix, vector): return [sum(a * x for a, x in zip(row, vector) if a a
 def along(a, b): return sum(x * y for x, y in zip(a, b))
 def lowest(numbers): return math.lcm(*(x.denominator for x in numbers))
 
-def solve(matrix, right):
-    """An answer of matrix · answer = right, or None if there is none. Elimination without fractions (Bareiss)."""
-    rows = [row + [b] for row, b in zip(matrix, right)]
-    scale = lowest(x for row in rows for x in row)
-    rows = [[int(x * scale) for x in row] for row in rows]
-    bits, size = max((x.bit_length() for row in rows for x in row), default=0), len(rows)
+def solve(matrix, rights):
+    """An answer of matrix · answer = right for each right side, or None where there is none. Elimination without
+    fractions (Bareiss)."""
+    scale, size = lowest(x for row in matrix for x in row), len(matrix)
+    fine = list(map(lowest, rights))
+    rows = [[int(x * scale) for x in row] + [int(b[i] * f) for b, f in zip(rights, fine)] for i, row in enumerate(matrix)]
+    bits = max((x.bit_length() for row in rows for x in row[:size]), default=0)
     require(size ** 3 / 2 * (8 + (size * bits / 128) ** 2) <= MOST_WORK, "not checked here: too many columns")
     before, pivots = 1, []
     for column in range(size):
@@ -963,13 +964,15 @@ def solve(matrix, right):
             first = row[column]
             row[column:] = [(head[column] * a - first * b) // before for a, b in zip(row[column:], head[column:])]
         before, pivots = head[column], pivots + [column]
-    if any(row[-1] for row in rows[len(pivots):]):
-        return None
-    answer = [Fraction(0)] * size  # columns that depend on others have no part in it
-    for row, column in reversed(list(zip(rows, pivots))):
-        rest = row[-1] - along(row[column + 1:-1], answer[column + 1:])
-        answer[column] = Fraction(rest) / row[column]
-    return answer
+    def answer(k):
+        if any(row[size + k] for row in rows[len(pivots):]):
+            return None
+        found = [Fraction(0)] * size  # columns that depend on others have no part in it
+        for row, column in reversed(list(zip(rows, pivots))):
+            rest = row[size + k] - along(row[column + 1:size], found[column + 1:])
+            found[column] = Fraction(rest) / row[column]
+        return [x * Fraction(scale, fine[k]) for x in found]
+    return list(map(answer, range(len(rights))))
 
 class Fitted:
     """Planes with the rows and the weight of each class; two classes have one plane, negative before positive."""
@@ -1037,11 +1040,13 @@ class Fitted:
         squares = [[blend(matrix[j][k] for matrix in second) for k in count] for j in count]
         ridge = [Fraction(0)] + [binary64(stated["l2"]) * unit ** 2 for unit in units[1:]]
         matrix = [[x + (j == k) * ridge[j] for k, x in enumerate(row)] for j, row in enumerate(squares)]
-        for number, plane in enumerate(self.planes):
-            target = (-1, 1) if self.size == 2 and len(self.planes) == 1 else [int(k == number) for k in range(self.size)]
+        planes = [[plane.get(j - 1, Fraction(0)) / units[j] for j in count] for plane in self.planes]
+        residuals = []
+        for number, v in enumerate(planes):
+            target = (-1, 1) if len(planes) == 1 else [int(k == number) for k in range(self.size)]
             right = [sum(x * t * s[j] for x, t, s in zip(f, target, first)) for j in count]
-            v = [plane.get(j - 1, Fraction(0)) / units[j] for j in count]
-            off = solve(matrix, [a - b for a, b in zip(times(matrix, v), right)])
+            residuals.append([a - b for a, b in zip(times(matrix, v), right)])
+        for v, off in zip(planes, solve(matrix, residuals)):
             change, norm = (along(x, times(squares, x)) for x in (off, v))
             require(near(change, norm, squares[0][0]), "the scores of the exact answer are others")
     def discriminant(self, stated):
@@ -1056,10 +1061,11 @@ class Fitted:
         trace = sum(within[j][j] / units[j] ** 2 for j in count) / max(len(units), 1)
         matrix = [[(1 - share) * x + (j == k) * share * trace * units[j] ** 2 for k, x in enumerate(row)]
                   for j, row in enumerate(within)]
-        for number, plane in enumerate(self.planes):
-            own, other = (means[1], means[0]) if len(self.planes) == 1 else (means[number], middle)
-            w, b = [plane.get(j, Fraction(0)) / units[j] for j in count], plane[-1]
-            off = solve(matrix, [a - (x - y) for a, x, y in zip(times(matrix, w), own, other)])
+        planes = [[plane.get(j, Fraction(0)) / units[j] for j in count] for plane in self.planes]
+        pairs = [(means[1], means[0])] if len(planes) == 1 else [(mean, middle) for mean in means]
+        residuals = [[a - (x - y) for a, x, y in zip(times(matrix, w), *pair)] for w, pair in zip(planes, pairs)]
+        for number, (w, (own, other), off) in enumerate(zip(planes, pairs, solve(matrix, residuals))):
+            b = self.planes[number][-1]
             require(off is not None, "the equations have no answer")
             half = -along([x - y for x, y in zip(w, off)], [x + y for x, y in zip(own, other)]) / 2
             moved = {"free": lambda: -along(off, middle), "midpoint": lambda: b - half,

@@ -133,6 +133,16 @@ class Accepted(Test):
             names |= {checker.full_name(claim) for case in cases(FOLDER / folder) for claim in case.certificate["claims"]}
         self.assertEqual(names, set(checker.CLAIMS), "every kind of claim has a certificate")
 
+    def test_the_documentation_says_what_every_claim_binds(self):
+        text = (HERE / "certificates.md").read_text().partition("### What a claim binds")[2]
+        lines = [line for line in text.split("\n") if line.startswith("| ")]
+        cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[:lines.index(next(
+            line for line in lines if line.startswith("| `unproved`"))) + 1]]
+        self.assertTrue(all(len(row) == 4 and all(row) for row in cells), cells)
+        names = {"joint " * ("joint" in row[0]) + row[0].split("`")[1] for row in cells[1:]}
+        both = {"joint stationary", "joint counts", "joint optimal"}  # one row each, with those of two classes
+        self.assertLessEqual(set(checker.CLAIMS) - both, names)
+
     def test_the_form_of_the_data_does_not_matter(self):
         case = named("separable")
         table = case.data

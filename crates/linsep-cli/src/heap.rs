@@ -28,7 +28,7 @@ const LEAST: u64 = 32 << 20;
 /// is what is in use.
 pub(crate) fn limit_memory(limit: u64) {
     memory::set_limit(limit);
-    MOST.store((limit.saturating_add(limit / 8)).max(LEAST), Ordering::Relaxed);
+    MOST.store((limit.saturating_add(limit / 16)).max(LEAST), Ordering::Relaxed);
 }
 
 /// Keeps dropped memory for later, where there is no limit to hold.
@@ -36,7 +36,9 @@ pub(crate) fn limit_memory(limit: u64) {
 /// A run makes and drops vectors of many megabytes. The allocator of the GNU C library gives each of them
 /// back to the system at once and asks for it again, and the system fills every page with zeros: on wide
 /// data that was a quarter of the time. Without the GNU C library there is nothing to set.
-pub(crate) fn keep_memory() {
+pub(crate) fn keep_memory(machine: Option<u64>) {
+    // More than the machine has cannot be had.
+    MOST.store(machine.unwrap_or(u64::MAX), Ordering::Relaxed);
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         /// Vectors up to this size come from memory that is kept.
@@ -77,8 +79,11 @@ unsafe impl GlobalAlloc for Counted {
 
     #[inline]
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        count(new_size);
-        memory::given_back(layout.size());
+        // Large blocks are moved by the system without a copy, so only the difference is new.
+        match new_size.checked_sub(layout.size()) {
+            Some(more) => count(more),
+            None => memory::given_back(layout.size() - new_size),
+        }
         // SAFETY: as above.
         let memory = unsafe { System.realloc(memory, layout, new_size) };
         granted(memory, new_size)
@@ -117,12 +122,13 @@ fn refuse(bytes: u64, by_limit: bool) {
             std::thread::sleep(std::time::Duration::from_secs(1));
         },
     }
-    MOST.store(u64::MAX, Ordering::Relaxed);
+    let most = MOST.swap(u64::MAX, Ordering::Relaxed);
     let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
     let mut text = [0u8; 400];
     let mut rest = &mut text[..];
     let code = linsep::Code::MEMORY;
-    let _ = match (by_limit, memory::limit()) {
+    let most = Some(most).filter(|most| *most < u64::MAX);
+    let _ = match (by_limit, memory::limit().or(most)) {
         (true, Some(limit)) => writeln!(
             rest,
             "error[{code}]: the work needs at least {} MiB but the memory limit is {} MiB\n  help: raise --max-memory, or use fewer rows with --limit\n  more: linsep help {code}",

@@ -38,6 +38,16 @@ pub fn ask(purpose: &str, bytes: u64) -> Result<()> {
     }
 }
 
+/// Makes room for `more` entries. A list doubles when it grows, which is half of the memory for nothing; under
+/// a limit a long one grows by a quarter.
+pub fn make_room<T>(list: &mut Vec<T>, more: usize) {
+    const LONG: usize = 1 << 24;
+    let full = list.capacity() - list.len() < more;
+    if full && size_of::<T>() * list.len() >= LONG && limit().is_some() {
+        list.reserve_exact(more.max(list.len() / 4));
+    }
+}
+
 /// Counts an allocation and gives what is in use with it.
 #[inline]
 pub fn taken(bytes: usize) -> u64 {

@@ -50,13 +50,14 @@ mod tests {
     fn items_are_where_the_standard_library_puts_them() {
         let mut stream = Stream::new(4, Purpose::Generate(1));
         for count in (0..40).chain([300, 2000]) {
-            let mut items: Vec<(u64, usize)> = (0..count).map(|k| (stream.below(9), k)).collect();
+            let mut item = |k| (stream.below(9) as f64, k);
+            let mut items: Vec<(f64, usize)> = (0..count).map(&mut item).collect();
             let mut expected = items.clone();
-            expected.sort_by(|a, b| b.0.cmp(&a.0));
-            sort_by(&mut items, |a, b| b.0.cmp(&a.0));
+            expected.sort_by(|a, b| b.0.total_cmp(&a.0));
+            sort_by(&mut items, |a, b| b.0.total_cmp(&a.0));
             assert_eq!(items, expected);
-            expected.sort_by_key(|item| item.0 % 3);
-            sort_by_key(&mut items, |item| item.0 % 3);
+            expected.sort_by_key(|item| item.1 % 3);
+            sort_by_key(&mut items, |item| item.1 % 3);
             assert_eq!(items, expected);
         }
     }

@@ -31,8 +31,8 @@ use crate::input;
 use crate::output::{counted, note};
 use crate::spelling::spelled;
 use clap::ArgMatches;
-use linsep::data::cancel;
 use linsep::data::read::ReadResult;
+use linsep::data::{cancel, memory};
 use linsep::{Dataset, Error};
 use std::process::ExitCode;
 
@@ -139,12 +139,10 @@ fn describe_input(inputs: &[std::path::PathBuf], result: &ReadResult) -> (String
 /// here and not in an allocation.
 fn check_width(data: &Dataset, bytes_per_feature: u64, context: &Context) -> Result<(), Failure> {
     let needed = (data.n_features() as u64).saturating_mul(bytes_per_feature);
+    let purpose = format!("work on {} features", data.n_features());
     match context.max_memory {
-        Some(limit) if needed > limit => {
-            let purpose = format!("work on {} features", data.n_features());
-            Err(Error::Memory { purpose, needed, limit }.into())
-        }
-        _ => Ok(()),
+        Some(limit) if needed > limit => Err(Error::Memory { purpose, needed, limit }.into()),
+        _ => Ok(memory::ask(&purpose, needed)?),
     }
 }
 

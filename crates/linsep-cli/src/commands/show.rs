@@ -1,12 +1,13 @@
 //! `linsep show MODEL`: classes, rule and weights by name, or the boundary of each pair of classes.
 
-use super::rules::{self, largest_weights};
+use super::rules;
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, counted, grouped, print, print_json};
 use crate::spelling::spelled;
 use clap::ArgMatches;
+use linsep::data::memory;
 use linsep::data::sort::sort_by_key;
 use linsep::file::ModelFile;
 use linsep::{Ballot, Claim, Error, LinearModel, Plane, Rule};
@@ -28,6 +29,16 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
             "--pairs: ballots decide here; their boundaries are pieces of many planes",
         )
         .into());
+    }
+    if context.json || pairs {
+        // A name and a number of each feature, as values and as text.
+        let (width, planes) = (file.model.input.width() as u64, file.model.planes.len() as u64);
+        let bytes = width.saturating_mul(planes.saturating_add(2).saturating_mul(64));
+        let purpose = format!("the text of {} features", grouped(width));
+        if let Some(limit) = context.max_memory.filter(|limit| bytes > *limit) {
+            return Err(Error::Memory { purpose, needed: bytes, limit }.into());
+        }
+        memory::ask(&purpose, bytes)?;
     }
     if context.json {
         let mut value = as_json(&file);
@@ -165,7 +176,12 @@ fn pairs_as_json(model: &LinearModel) -> serde_json::Value {
 }
 
 fn planes_as_text(model: &LinearModel, top: usize) -> String {
-    let names = model.input.feature_names();
+    // Names of basis functions follow from those of all features; others are made as they are shown.
+    let all = model.input.basis.as_ref().map(|_| model.input.feature_names());
+    let names = |j: usize| match &all {
+        Some(names) => names[j].clone(),
+        None => model.input.feature_name(j),
+    };
     let (titles, mut text) = (rules::titles(model), String::new());
     let Rule::Ballot(Ballot { votes, .. }) = &model.rule else {
         for (plane, title) in model.planes.iter().zip(&titles) {
@@ -195,18 +211,31 @@ fn planes_as_text(model: &LinearModel, top: usize) -> String {
 }
 
 /// The weights of a plane, the largest first, in aligned lines.
-fn weights(plane: &Plane, names: &[String], top: usize) -> String {
-    let order = largest_weights(plane);
-    let shown = &order[..order.len().min(top)];
-    let label = |j: usize| linsep::printable(names[j].as_bytes(), 40);
+fn weights(plane: &Plane, names: &dyn Fn(usize) -> String, top: usize) -> String {
+    // Only as many as are shown are kept: a plane may have hundreds of millions.
+    let keep_largest = |shown: &mut Vec<usize>| {
+        let size = |j: usize| plane.weights[j].abs();
+        shown.sort_unstable_by(|&a, &b| size(b).total_cmp(&size(a)).then(a.cmp(&b)));
+        shown.truncate(top);
+    };
+    let (mut shown, mut count): (Vec<usize>, usize) = (Vec::new(), 0);
+    for j in (0..plane.weights.len()).filter(|&j| plane.weights[j] != 0.0) {
+        count += 1;
+        shown.push(j);
+        if shown.len() >= top.saturating_mul(2).max(1000) {
+            keep_largest(&mut shown);
+        }
+    }
+    keep_largest(&mut shown);
+    let label = |j: usize| linsep::printable(names(j).as_bytes(), 40);
     let width = shown.iter().map(|&j| label(j).chars().count()).max().unwrap_or(0).max(6);
     let mut text = format!("  {:width$}  {}\n", "(bias)", plane.bias);
-    for &j in shown {
+    for &j in &shown {
         text.push_str(&format!("  {:width$}  {}\n", label(j), plane.weights[j]));
     }
-    let zeros = plane.weights.len() - order.len();
-    if order.len() > shown.len() || zeros > 0 {
-        let smaller = order.len() - shown.len();
+    let zeros = plane.weights.len() - count;
+    if count > shown.len() || zeros > 0 {
+        let smaller = count - shown.len();
         text.push_str(&format!(
             "  ({} smaller, {} zero)\n",
             grouped(smaller as u64),

@@ -284,7 +284,7 @@ fn limits_of_the_system_are_errors() {
         for line in [
             "train f.csv --learner svm --epochs 3 -o m.linsep",
             "separable f.csv --threads 8",
-            "inspect f.csv --threads 64",
+            "inspect f.csv --threads 16",
         ] {
             let run = room.shell(&format!("ulimit -v {kib}; exec linsep {line}"));
             assert!([0, 1, 5, 6].contains(&run.code), "{line} at {kib}: {} {}", run.code, run.err);

@@ -16,6 +16,7 @@ mod geometry;
 mod hard_margin;
 mod limits;
 mod margin;
+mod memory;
 mod old_models;
 mod one_pass;
 mod optimal;

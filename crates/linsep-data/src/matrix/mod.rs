@@ -159,6 +159,7 @@ impl Store {
     /// Calls `each` with the non-zero entries of a row.
     #[inline]
     pub fn for_each(&self, row: usize, scratch: &mut Vec<f64>, each: impl FnMut(u32, f64)) {
+        crate::cancel::check();
         with_rows!(self, rows => rows.row(row, scratch).for_each(each));
     }
 

@@ -12,6 +12,7 @@
 //! codes into zeroed memory.
 
 use super::profile::Profile;
+use crate::memory;
 
 /// The names of the encodings, narrowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -191,6 +192,14 @@ impl Values {
         translation: Option<&[u8; 256]>,
         profile: &mut Profile,
     ) {
+        let more = other.len();
+        match &mut self.codes {
+            Codes::Ones(_) => {}
+            Codes::Table8(codes) => memory::make_room(codes, more),
+            Codes::Int32(codes) => memory::make_room(codes, more),
+            Codes::F32(codes) => memory::make_room(codes, more),
+            Codes::F64(codes) => memory::make_room(codes, more),
+        }
         match (&mut self.codes, &other.codes, translation) {
             (Codes::Ones(len), Codes::Ones(more), _) => *len += more,
             (Codes::Table8(codes), Codes::Table8(more), Some(translation)) => {

@@ -9,6 +9,7 @@
 use super::glob;
 use super::waiting::{Waiting, was_stopped};
 use crate::error::{Code, Error, Place, Problem, Result};
+use crate::memory;
 use crate::packing::Packing;
 use std::borrow::Cow;
 use std::fs::File;
@@ -107,8 +108,9 @@ impl<'r> Part<'r> {
         }
         let file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
-        if !metadata.is_file() || metadata.len() == 0 {
-            // Pipes and other special files cannot be mapped, nor can empty ones.
+        if !metadata.is_file() || metadata.len() == 0 || memory::limit().is_some() {
+            // Pipes and other special files cannot be mapped, nor can empty ones. Pages of a mapping count as
+            // memory of the process, so a limit forbids it.
             return Part::from_reader(&name, Box::new(file)).map_err(|e| begin_error(&name, e));
         }
         // Where there is no room for a mapping, the file is read like a stream.

@@ -15,16 +15,16 @@
 //! scores.
 
 use super::fitted::{Fitted, SCORE_FLOOR, SCORE_SHARE};
+use super::normal::{Normal, factors};
 use super::whole::{Sums, Unit, bits, common, inner};
 use super::{Checked, Checker, plus};
 use crate::basis::Products;
-use crate::elimination::{Elimination, entry};
-use crate::exact::{Scaled, approximate, power_of_five};
+use crate::elimination::Elimination;
+use crate::exact::{Scaled, approximate};
 use crate::file::ReadingField;
-use crate::fitted::{ClassWeight, Equations, Offset, Planes, Priors};
+use crate::fitted::{Equations, Offset, Planes};
 use crate::rows::Rows;
 use dashu_int::IBig;
-use dashu_int::ops::Gcd;
 
 /// What the exact answer of equations says of planes that were found by other means.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,8 +74,6 @@ pub fn exact_answer(
     })
 }
 
-/// Products of words of 64 bits that are worth an exact answer: about a second.
-pub(super) const MOST_WORK: f64 = 4e8;
 /// Columns that depend on others, of which the shortest answer is found.
 const MOST_NULL: usize = 64;
 
@@ -125,103 +123,18 @@ impl<'a> Answer<'a> {
     ) -> Checked<Option<Answer<'a>>> {
         let Some(sums) = Sums::new(checker, fitted)? else { return Ok(None) };
         let (multipliers, divisor) = factors(equations, &sums.weights);
-        let width = sums.units.len();
-        let gram = |j: usize, k: usize| {
-            let classes = multipliers.iter().zip(&sums.squares);
-            classes.fold(IBig::ZERO, |sum, (f, squares)| sum + f * entry(squares, j, k))
-        };
-        let blend = |j: usize| {
-            let classes = multipliers.iter().zip(&sums.sums);
-            classes.fold(IBig::ZERO, |sum, (f, s)| sum + f * &s[j])
-        };
         let planes = fitted.planes.len();
-        let (mut plain, mut rights) = (Vec::new(), Vec::new());
-        let (mut means, mut logs, mut whole) = (Vec::new(), Vec::new(), IBig::ONE);
-        let (lead, ridge): (Scaled, Vec<Scaled>);
-        match *equations {
-            Equations::LeastSquares { l2, .. } => {
-                let all = multipliers.iter().zip(&sums.weights);
-                let mut first = vec![all.fold(IBig::ZERO, |sum, (f, w)| sum + f * w)];
-                first.extend((0..width).map(blend));
-                plain.push(first);
-                for plane in 0..planes {
-                    // Of two planes with one plane, the targets are +1 and −1.
-                    let of_class = |class: usize, j: Option<usize>| {
-                        let value = j.map_or(&sums.weights[class], |j| &sums.sums[class][j]);
-                        &multipliers[class] * value
-                    };
-                    let side = |j: Option<usize>| match planes {
-                        1 => of_class(1, j) - of_class(0, j),
-                        _ => of_class(plane, j),
-                    };
-                    rights.push([None].into_iter().chain((0..width).map(Some)).map(side).collect());
-                }
-                plain.extend((0..width).map(|j| (j..width).map(|k| gram(j, k)).collect()));
-                lead = Scaled::whole(1);
-                let l2 = Scaled::binary64(l2).times(&divisor);
-                let part = |unit: &Unit| {
-                    let (two, five) = (l2.two - 2 * unit.two - sums.weight_two, -2 * unit.five);
-                    Scaled { m: l2.m.clone(), two, five }
-                };
-                let zero = [Scaled::whole(0)].into_iter();
-                ridge = zero.chain(sums.units.iter().map(part)).collect();
+        let normal = Normal::new(&sums, &multipliers, &divisor, equations, planes);
+        let Some(solved) = normal.eliminate() else { return Ok(None) };
+        let Normal { plain, means, whole, .. } = normal;
+        let log = |(f, w): (&IBig, &IBig)| approximate(&Scaled::whole(f * w), &divisor).ln();
+        let logs = match equations {
+            Equations::LeastSquares { .. } => Vec::new(),
+            Equations::Discriminant { .. } => {
+                multipliers.iter().zip(&sums.weights).map(log).collect()
             }
-            Equations::Discriminant { shrinkage, .. } => {
-                // N by divisor · common: G − Σ_c f s sᵀ / W.
-                let common = sums.weights.iter().fold(IBig::ONE, |all, w| lowest(&all, w));
-                let shares: Vec<IBig> =
-                    multipliers.iter().zip(&sums.weights).map(|(f, w)| f * (&common / w)).collect();
-                let within = |j: usize, k: usize| {
-                    let classes = shares.iter().zip(&sums.sums);
-                    classes.fold(gram(j, k) * &common, |sum, (f, s)| sum - f * &s[j] * &s[k])
-                };
-                plain.extend(
-                    (0..width).map(|j| (j..width).map(|k| within(j, k)).collect::<Vec<IBig>>()),
-                );
-                whole = &divisor * &common;
-                for (sum, weight) in sums.sums.iter().zip(&sums.weights) {
-                    let factor = &whole / weight;
-                    means.push(sum.iter().map(|s| s * &factor).collect::<Vec<IBig>>());
-                }
-                means.push((0..width).map(|j| blend(j) * &common).collect());
-                let minus = |a: &[IBig], b: &[IBig]| a.iter().zip(b).map(|(a, b)| a - b).collect();
-                rights = match planes {
-                    1 => vec![minus(&means[1], &means[0])],
-                    _ => (0..planes).map(|k| minus(&means[k], &means[planes])).collect(),
-                };
-                let log = |(f, w): (&IBig, &IBig)| quotient(f * w, &divisor).ln();
-                logs = multipliers.iter().zip(&sums.weights).map(log).collect();
-                let share = Scaled::binary64(shrinkage);
-                let columns = IBig::from(width.max(1));
-                match shrinkage == 0.0 {
-                    true => {
-                        lead = Scaled::whole(1);
-                        ridge = vec![Scaled::whole(0); width];
-                    }
-                    false => {
-                        lead =
-                            plus(&Scaled::whole(1), &share.times(&IBig::from(-1))).times(&columns);
-                        let square = |(j, unit): (usize, &Unit)| Scaled {
-                            m: plain[j][0].clone(),
-                            two: 2 * unit.two,
-                            five: 2 * unit.five,
-                        };
-                        let squares = sums.units.iter().enumerate().map(square);
-                        let trace = squares.fold(Scaled::whole(0), |sum, x| plus(&sum, &x));
-                        let all = share.product(&trace);
-                        let part = |unit: &Unit| Scaled {
-                            m: all.m.clone(),
-                            two: all.two - 2 * unit.two,
-                            five: all.five - 2 * unit.five,
-                        };
-                        ridge = sums.units.iter().map(part).collect();
-                        rights.iter_mut().flatten().for_each(|r: &mut IBig| *r *= &columns);
-                    }
-                }
-            }
-        }
-        let Some(solved) = eliminate(&plain, &lead, &ridge, rights) else { return Ok(None) };
-        let answer = Answer {
+        };
+        Ok(Some(Answer {
             equations,
             planes,
             sums,
@@ -232,8 +145,7 @@ impl<'a> Answer<'a> {
             whole,
             logs,
             solved,
-        };
-        Ok(Some(answer))
+        }))
     }
 
     /// Columns that are independent of each other and of the constant; none if a ridge hides it.
@@ -424,65 +336,6 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// What multiplies the weights of the rows of each class in f, and what divides it.
-fn factors(equations: &Equations, weights: &[IBig]) -> (Vec<IBig>, IBig) {
-    let total: IBig = weights.iter().sum();
-    let alike = || {
-        let common = weights.iter().fold(IBig::ONE, |all, w| lowest(&all, w));
-        let shares: Vec<IBig> = weights.iter().map(|w| &common / w).collect();
-        (shares, common * IBig::from(weights.len()))
-    };
-    match *equations {
-        Equations::LeastSquares { class_weight: ClassWeight::None, .. } => {
-            (vec![IBig::ONE; weights.len()], IBig::ONE)
-        }
-        Equations::LeastSquares { class_weight: ClassWeight::Balanced, .. } => {
-            let (shares, divisor) = alike();
-            (shares.into_iter().map(|share| share * &total).collect(), divisor)
-        }
-        Equations::Discriminant { priors: Priors::Data, .. } => {
-            (vec![IBig::ONE; weights.len()], total)
-        }
-        Equations::Discriminant { priors: Priors::Uniform, .. } => alike(),
-    }
-}
-
-/// lead · plain + ridge, made whole, with its right sides; none if it takes too much work.
-fn eliminate(
-    plain: &[Vec<IBig>],
-    lead: &Scaled,
-    ridge: &[Scaled],
-    rights: Vec<Vec<IBig>>,
-) -> Option<Elimination> {
-    let used = || ridge.iter().filter(|x| x.m != IBig::ZERO).chain([lead]);
-    let two = used().map(|x| x.two).min().unwrap_or(0).min(0);
-    let five = used().map(|x| x.five).min().unwrap_or(0).min(0);
-    let whole = |x: &Scaled| match x.m == IBig::ZERO {
-        true => IBig::ZERO,
-        false => (&x.m * power_of_five((x.five - five) as usize)) << (x.two - two) as usize,
-    };
-    let (lead, one) = (whole(lead), whole(&Scaled::whole(1)));
-    let size = plain.iter().flatten().map(bits).max().unwrap_or(0) + bits(&lead);
-    let diagonal: Vec<IBig> = ridge.iter().map(whole).collect();
-    let size = diagonal.iter().map(bits).max().unwrap_or(0).max(size);
-    if elimination_work(plain.len(), size as f64) > MOST_WORK {
-        return None;
-    }
-    let mut rows: Vec<Vec<IBig>> =
-        plain.iter().map(|row| row.iter().map(|x| x * &lead).collect()).collect();
-    rows.iter_mut().zip(diagonal).for_each(|(row, ridge)| row[0] += ridge);
-    let right = |right: Vec<IBig>| right.into_iter().map(|x| x * &one).collect();
-    Some(Elimination::new(rows, rights.into_iter().map(right).collect()))
-}
-
-/// Products of words that an elimination takes, for elements of so many bits: minors grow to as many
-/// bits for each column.
-pub(super) fn elimination_work(columns: usize, bits: f64) -> f64 {
-    let columns = columns as f64;
-    let words = columns * bits / 64.0 / 2.0 + 1.0;
-    columns.powi(3) / 2.0 * (8.0 + words * words)
-}
-
 /// number/divisor, neither below 0; what is too small for binary64 is its smallest number.
 fn size(number: &Scaled, divisor: &IBig) -> f64 {
     let five = f64::from(number.five) * 5f64.log2();
@@ -491,13 +344,4 @@ fn size(number: &Scaled, divisor: &IBig) -> f64 {
         true => f64::MIN_POSITIVE,
         false => approximate(number, divisor),
     }
-}
-
-fn quotient(a: IBig, b: &IBig) -> f64 {
-    approximate(&Scaled::whole(a), b)
-}
-
-/// The lowest common multiple of positive numbers.
-fn lowest(a: &IBig, b: &IBig) -> IBig {
-    a / IBig::from(a.gcd(b)) * b
 }

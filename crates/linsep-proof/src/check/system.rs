@@ -63,7 +63,6 @@ impl<'a> System<'a> {
         if !system.size.is_finite() || spreads.clone().any(|(s, x)| *s < NEARLY_CONSTANT * x) {
             return None;
         }
-        let system = system;
         let residual = |(plane, harvest): (usize, Harvest)| {
             let weights = &fitted.planes[plane].0;
             let length = harvest.square.sqrt();

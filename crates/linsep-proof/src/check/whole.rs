@@ -4,8 +4,8 @@
 //! power of 2. A first pass over the rows finds these powers and how long the numbers are, so that data
 //! which would take too long is left alone before anything is summed.
 
-use super::answer::{MOST_WORK, elimination_work};
 use super::fitted::Fitted;
+use super::normal::{MOST_WORK, elimination_work};
 use super::{Checked, Checker};
 use crate::exact::{Scaled, power_of_five};
 use dashu_int::IBig;
@@ -68,7 +68,11 @@ impl Sums {
             && 2.0 * plan.bits + plan.weight_bits + plan.row_bits <= 125.0;
         let words = plan.bits / 64.0 + 1.0;
         let each = if small { 1.0 } else { 30.0 + words * words };
-        let work = n * d * d / 2.0 * each + elimination_work(width + 1, 2.0 * plan.bits);
+        // Fractions of the weights of classes have a common denominator as long as all of them.
+        let k = classes as f64;
+        let fractions = k * d * d * (1.0 + k * (plan.weight_bits + plan.row_bits) / 64.0);
+        let work =
+            n * d * d / 2.0 * each + fractions + elimination_work(width + 1, 2.0 * plan.bits);
         if work.is_nan() || work > MOST_WORK {
             return Ok(None);
         }

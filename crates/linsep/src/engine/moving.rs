@@ -112,6 +112,7 @@ impl MovingPlanes<'_> {
     }
 
     /// The rate of the next step at a row.
+    #[inline]
     pub fn rate_of(&self, row: usize) -> f64 {
         let factor = self.rates.factors.as_ref().map_or(1.0, |factors| factors[row]);
         self.rates.rate.at(self.k) * factor

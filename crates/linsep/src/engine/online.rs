@@ -43,6 +43,10 @@ words! {
 
 /// What happens when a row is visited.
 pub trait UpdateRule: Send + Sync + 'static {
+    /// Whether some rows may be passed over: those above [`Judge::rests_above`]. Without it no loop that
+    /// passes over rows is compiled.
+    const RESTS: bool = true;
+
     /// What the rule says of rows by their margins.
     fn judge(&self) -> &dyn Judge;
 

@@ -48,8 +48,8 @@ impl<U: UpdateRule> Rule for U {
 
     fn pass(&self, moving: MovingPlanes<'_>, job: Pass<'_>, skips: Option<&mut Skips>) -> Passed {
         with_rows!(job.data.store(), rows => match skips {
-            None => visit_all(self, moving, rows, job, EveryRow),
-            Some(skips) => visit_all(self, moving, rows, job, skips),
+            Some(skips) if U::RESTS => visit_all(self, moving, rows, job, skips),
+            _ => visit_all(self, moving, rows, job, EveryRow),
         })
     }
 }
@@ -104,6 +104,9 @@ pub struct Standing {
     pub tie_is_right: bool,
 }
 
+/// What is done with a row: its number, how it stands, what gives |z|²; false ends the survey.
+type Take<'a> = dyn FnMut(usize, Standing, &mut dyn FnMut() -> f64) -> bool + 'a;
+
 /// Rows that are measured against planes at rest.
 pub(super) struct Survey<'a> {
     pub(super) data: &'a Dataset,
@@ -144,9 +147,9 @@ impl Survey<'_> {
         sum
     }
 
-    /// Calls `take` with each row, how it stands and what gives |z|² (twice that where two planes move),
-    /// until `take` has seen enough.
-    fn each(self, take: &mut dyn FnMut(usize, Standing, &mut dyn FnMut() -> f64) -> bool) {
+    /// Calls `take` with each row until it has seen enough; |z|² is twice that of the row where two planes
+    /// move.
+    fn each(self, take: &mut Take<'_>) {
         let Survey { data, rows, mut moving, planes, .. } = self;
         with_rows!(data.store(), store => for &row in rows {
             let (row, class) = (row as usize, data.class_of(row as usize));

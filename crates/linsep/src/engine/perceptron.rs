@@ -256,6 +256,8 @@ struct OnePlane<A> {
 }
 
 impl<A: Respond> UpdateRule for OnePlane<A> {
+    const RESTS: bool = A::RESTS;
+
     fn judge(&self) -> &dyn Judge {
         &self.answer
     }
@@ -287,6 +289,8 @@ struct Kesler<A> {
 }
 
 impl<A: Respond> UpdateRule for Kesler<A> {
+    const RESTS: bool = A::RESTS;
+
     fn judge(&self) -> &dyn Judge {
         &self.answer
     }

@@ -71,6 +71,9 @@ words! {
 
 /// One rule as a type, so that its step is compiled into the loop over the rows.
 pub(crate) trait Respond: Judge + Send + Sync + 'static {
+    /// Whether rows above [`Judge::rests_above`] may be passed over.
+    const RESTS: bool = true;
+
     /// The step for a row of margin m, if it asks for one. `tie_is_right` says whether m = 0 is no
     /// mistake; `square` gives q.
     fn respond(&self, m: f64, tie_is_right: bool, square: impl FnOnce() -> f64) -> Option<f64>;
@@ -176,6 +179,8 @@ pub(crate) struct LeastMeanSquares {
 }
 
 impl Respond for LeastMeanSquares {
+    const RESTS: bool = false;
+
     #[inline(always)]
     fn respond(&self, m: f64, _: bool, square: impl FnOnce() -> f64) -> Option<f64> {
         let error = 1.0 - m;

@@ -109,6 +109,8 @@ impl Relaxed {
 }
 
 impl UpdateRule for Relaxed {
+    const RESTS: bool = false;
+
     fn judge(&self) -> &dyn Judge {
         self
     }

@@ -53,7 +53,7 @@ impl ActiveSet {
 
     /// Rows that may join in one round.
     fn batch(&self) -> usize {
-        4 * self.precondition.dimension()
+        (4 * self.precondition.dimension()).max(1)
     }
 
     /// The rows of the current point and their share of it, in raw coordinates.

@@ -157,6 +157,31 @@ fn weighted_mean(table: &Table, column: usize) -> f64 {
 }
 
 #[test]
+fn sentences_name_the_settings() {
+    let mut seen = std::collections::BTreeSet::new();
+    for case in cases() {
+        let Finding::Holds(words) = finding(&case.claim, &case.table.data()) else { panic!() };
+        let settings = match &case.claim {
+            Claim::Stationary { equations, .. } => equations.words(),
+            Claim::Counts { statistics, .. } => statistics.words(),
+            _ => panic!("{}", case.words),
+        };
+        let weights = if case.table.weights.is_some() { ", row weights" } else { "" };
+        assert!(words.ends_with(&format!(" ({settings}{weights})")), "{words}");
+        seen.insert(settings);
+    }
+    for part in ["l2 = 0,", "balanced", "shrinkage = 0,", "uniform priors", "midpoint of the means"]
+    {
+        assert!(seen.iter().any(|words| words.contains(part)), "{part}: {seen:?}");
+    }
+    for part in
+        ["midpoint and priors", "nothing claimed of the bias", "alpha = ", "smoothing = 1e-9"]
+    {
+        assert!(seen.iter().any(|words| words.contains(part)), "{part}: {seen:?}");
+    }
+}
+
+#[test]
 fn a_cell_or_a_label_that_is_changed_is_refused() {
     for case in cases() {
         let classes =

@@ -235,6 +235,60 @@ fn the_shortest_of_many_exact_answers_is_found() {
     assert!((weights[1] - 2.0 * weights[0]).abs() <= 1e-12 * weights[1].abs(), "{weights:?}");
 }
 
+/// Columns that differ by 1, by 1e-1, …, by 1e-16, and weights that are off by as little: whatever is said about the
+/// exact answer is true of it, whichever way it was shown.
+#[test]
+fn what_is_said_of_the_exact_answer_is_true_of_it() {
+    let (mut held, mut refused) = (0, 0);
+    for power in 0..=16 {
+        let mut stream = Stream::new(power as u64, Purpose::Generate(3));
+        let rows: Vec<[f64; 3]> = (0..30)
+            .map(|_| {
+                let (a, b) = (stream.normal(), stream.normal());
+                [a, b, a - b + 10f64.powi(-power) * stream.normal()]
+            })
+            .collect();
+        let labels: Vec<&str> = rows
+            .iter()
+            .map(|row| if row[0] + stream.normal() > 0.0 { "up" } else { "down" })
+            .collect();
+        let data = Dataset::from_rows(&rows, &labels).unwrap();
+        let fit = run(&LeastSquares::default(), &data);
+        let problem = match &fit.certificate.claims[0] {
+            Claim::Stationary { planes: Planes::Two { problem, .. }, .. } => problem.clone(),
+            _ => continue, // The weights of the exact answer are too long for binary64.
+        };
+        let plane = &fit.model.planes[0];
+        for column in 0..3 {
+            for off in 0..=16 {
+                let mut weights = plane.weights.clone();
+                weights[column] *= 1.0 + 10f64.powi(-off);
+                let plane =
+                    FloatPlane::default().with_weights(Some(weights)).with_bias(Some(plane.bias));
+                let planes = Planes::Two { problem: problem.clone(), plane };
+                let equations =
+                    Equations::LeastSquares { l2: 0.0, class_weight: ClassWeight::None };
+                let reading = data.reading_field();
+                let exact = exact_answer(&planes, &equations, &data, &reading).unwrap();
+                let found = finding(&Claim::Stationary { planes, equations }, &data);
+                let words = format!("1e-{power}, weight {column} by 1e-{off}: {exact:?} {found:?}");
+                match found {
+                    Finding::Holds(said) => {
+                        assert!(said.contains("exact answer's"), "{words}");
+                        assert!(exact.distance <= 1.001, "{words}");
+                        held += 1;
+                    }
+                    _ => {
+                        assert!(exact.distance > 0.3, "{words}");
+                        refused += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(held > 100 && refused > 100, "{held} {refused}");
+}
+
 /// Too large for whole numbers: only the residual is claimed, in those words.
 #[test]
 fn what_is_too_large_is_claimed_of_the_residual_only() {
@@ -256,6 +310,12 @@ fn what_is_too_large_is_claimed_of_the_residual_only() {
     let Finding::Holds(words) = finding(&fit.certificate.claims[0], &data) else { panic!() };
     assert!(words.starts_with("the residual of the equations is at most "), "{words}");
     assert!(words.contains("not bounded"), "{words}");
+    let said: f64 = words["the residual of the equations is at most ".len()..]
+        .split_once(' ')
+        .and_then(|(number, _)| number.parse().ok())
+        .unwrap();
+    let found = residual(&fit, &rows, &labels);
+    assert!(found <= said + 1e-13 && said < 1e-9, "{found} {said}");
     // A ridge makes the answer certain again.
     let ridge = run(&LeastSquares::default().with_l2(1.0), &data);
     let Finding::Holds(words) = finding(&ridge.certificate.claims[0], &data) else { panic!() };
@@ -268,4 +328,21 @@ fn what_is_too_large_is_claimed_of_the_residual_only() {
         _ => panic!(),
     };
     assert!(!finding(&wrong, &data).holds());
+}
+
+/// The residual of the normal equations in columns of norm 1, as a share of the norm of the scores.
+fn residual(fit: &Fit, rows: &[Vec<f64>], labels: &[&str]) -> f64 {
+    let n = rows.len() as f64;
+    let positive = &fit.model.classes[1];
+    let scores: Vec<f64> = rows.iter().map(|row| fit.model.scores(row).unwrap()[0]).collect();
+    let target = |label: &&str| if label == positive { 1.0 } else { -1.0 };
+    let off: Vec<f64> = scores.iter().zip(labels).map(|(s, label)| s - target(label)).collect();
+    let mut square = (off.iter().sum::<f64>() / n.sqrt()).powi(2);
+    for j in 0..rows[0].len() {
+        let mean = rows.iter().map(|row| row[j]).sum::<f64>() / n;
+        let norm = rows.iter().map(|row| (row[j] - mean).powi(2)).sum::<f64>().sqrt();
+        let sum: f64 = rows.iter().zip(&off).map(|(row, off)| off * (row[j] - mean)).sum();
+        square += (sum / norm).powi(2);
+    }
+    (square / scores.iter().map(|s| s * s).sum::<f64>()).sqrt()
 }

@@ -23,9 +23,9 @@ use auto_cost::AutoCost;
 use checkpoint::Keeper;
 use clap::ArgMatches;
 use flips::Flips;
-use linsep::data::cancel;
 use linsep::data::read::ReadResult;
 use linsep::data::split::{Split, folds, holdout};
+use linsep::data::{cancel, memory};
 use linsep::file::checkpoint::Earlier;
 use linsep::file::{DataIdentity, ModelFile};
 use linsep::metrics::{CrossValidation, Evaluation};
@@ -81,6 +81,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         return Err(diverged(plan.recipe.kind));
     }
     match given_up_or(|| calibration::link(&plan, &input, &mut fit, context)) {
+        Err(Failure::Error(Error::Interrupted)) if !plan.platt => {}
         Err(Failure::Error(Error::Interrupted)) => {
             note(context, "stopped before scores had probabilities; the model has none");
         }
@@ -298,6 +299,11 @@ impl Input {
         // Weights and scales, and a copy of the weights for the model.
         let more = plan.recipe.bytes_per_feature(data.n_features() as u64);
         check_width(&data, planes.saturating_mul(16).saturating_add(16 + more), context)?;
+        if plan.recipe.kind == Kind::Optimising {
+            // A multiplier or a margin of each row for each plane.
+            let numbers = planes.saturating_mul(data.n_rows() as u64);
+            memory::ask("the multipliers of the rows", numbers.saturating_mul(8))?;
+        }
         let rows = rows.map(Into::into);
         let task = Task::new(Arc::new(data)).with_rows(rows).with_threads(context.threads);
         let label = spelled(&choices.label.to_string());

@@ -81,6 +81,8 @@ struct Downhill {
 }
 
 impl UpdateRule for Downhill {
+    const RESTS: bool = false;
+
     fn judge(&self) -> &dyn Judge {
         self
     }
@@ -124,6 +126,8 @@ struct Closer {
 }
 
 impl UpdateRule for Closer {
+    const RESTS: bool = false;
+
     fn judge(&self) -> &dyn Judge {
         self
     }

@@ -1,0 +1,93 @@
+//! `--max-memory` holds for the whole program, whatever takes the memory; what does not fit is refused with the
+//! figure that is needed.
+
+use crate::common::{Room, Run};
+use std::process::Stdio;
+use std::time::Duration;
+
+const MB: u64 = 1_000_000;
+
+/// Runs a command under a limit and checks that the system never saw more than 1.3 times as much, with
+/// some room for the program itself.
+#[track_caller]
+fn held(room: &Room, line: &str, limit: u64) -> Run {
+    let line = format!("{line} --max-memory {limit}MB --threads 2");
+    let mut command = room.command();
+    command.args(line.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().expect("the program starts");
+    let status = format!("/proc/{}/status", child.id());
+    let waiter = std::thread::spawn(move || child.wait_with_output().expect("the program ends"));
+    let mut peak = 0;
+    while !waiter.is_finished() {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let high = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib = high.and_then(|text| text.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
+        peak = peak.max(kib.unwrap_or(0) * 1024);
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let run = Run::new(waiter.join().expect("the program ends"), &line);
+    let most = (13 * limit * MB / 10).max(45 * MB) + 16 * MB;
+    assert!(peak <= most, "{line}: {} MB\n{}", peak / MB, run.err);
+    if run.code == 6 {
+        assert!(
+            run.err.contains("error[E0602]") && run.err.contains("needs at least"),
+            "{}",
+            run.err
+        );
+    }
+    run
+}
+
+/// One index near the largest with a text of 17 digits.
+#[test]
+fn a_wild_column_costs_nothing_before_it_is_refused() {
+    let room = Room::holding("f.svm", "1 1:1 4294967290:0.12345678901234567\n-1 2:1\n");
+    for command in ["inspect", "train", "separable", "compare", "plot"] {
+        held(&room, &format!("{command} f.svm"), 200).exits(6);
+    }
+    held(&room, "train f.svm --features #1-#9 -o m.linsep", 200).exits(0);
+}
+
+#[test]
+fn tables_of_many_classes_are_not_squares() {
+    let rows: String =
+        (0..6000).map(|i| format!("{},{},c{}\n", i % 97, i % 89, i % 3000)).collect();
+    let room = Room::holding("f.csv", format!("a,b,label\n{rows}"));
+    held(&room, "train f.csv --learner shared-variance-nb -o m.linsep", 50).exits(0);
+    let run = held(&room, "evaluate m.linsep f.csv --json", 50).exits(0);
+    let pairs = run.json()["confusion"].as_array().expect("a list").clone();
+    assert!(
+        pairs.len() <= 6000
+            && pairs.iter().all(|pair| pair.as_array().is_some_and(|p| p.len() == 3))
+    );
+    let counted: u64 = pairs.iter().filter_map(|pair| pair[2].as_u64()).sum();
+    assert_eq!(counted, 6000);
+    let run = held(&room, "evaluate m.linsep f.csv --plain", 50).exits(0);
+    assert_eq!(run.out.lines().filter(|line| line.starts_with("confusion\t")).count(), pairs.len());
+}
+
+#[test]
+fn a_model_of_many_features_is_shown_without_all_their_names() {
+    let room = Room::holding("f.svm", "a 1:1 4000000:2\nb 2:1 3999999:1\n");
+    room.run("train f.svm -o m.linsep").exits(0);
+    let run = held(&room, "show m.linsep", 150).exits(0);
+    assert!(run.out.contains("x4000000") && run.out.contains("3,999,996 zero"), "{}", run.out);
+    held(&room, "show m.linsep --json", 150).exits(6).says(&["the text of 4,000,000 features"]);
+}
+
+#[test]
+fn runs_and_reading_stay_within_the_limit_or_are_refused() {
+    let room = Room::new();
+    room.run("generate blobs --rows 60000 --features 40 --classes 4 --noise 0.1 -o f.csv").exits(0);
+    for line in [
+        "train f.csv --learner svm --epochs 2 -o m.linsep",
+        "train f.csv --learner logistic --epochs 2 -o m.linsep",
+        "inspect f.csv",
+        "convert f.csv out.tsv",
+    ] {
+        for limit in [35, 70] {
+            let run = held(&room, line, limit);
+            assert!([0, 5, 6].contains(&run.code), "{line} at {limit}: {}\n{}", run.code, run.err);
+        }
+    }
+}
