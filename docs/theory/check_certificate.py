@@ -695,7 +695,8 @@ class Coefficients:
             shown.add(max(n))
             require(not any(dot(self.block(i, 0, 1), n) for i in self.rows), "a row does not satisfy a relation")
         for c in (c for c in range(size) if aliased[c] and c not in shown):
-            require(sum(k < c for k in first) >= len(self.rows), f"coordinate {c} is not shown to be aliased")
+            different = len({tuple(sorted(self.checker.rows[i].items())) for i in self.rows})
+            require(sum(k < c for k in first) >= different, f"coordinate {c} is not shown to be aliased")
         rows = [self.block(i, 0, 1) for i in dict.fromkeys(e["independent"])]
         right = len(rows) == len(e["independent"]) == len(first)
         require(right and rank([[row.get(c, 0) for c in first] for row in rows]) == len(first),

@@ -835,6 +835,20 @@ class FittedModels(Test):
         case.data = with_cell(case, 0, 0, 1e-200)
         self.refuse(case.copy("a product of 1e-400").sealed())
 
+    def test_a_column_too_small_for_squares_counts(self):
+        """Its squares are 0 in binary64, but it tells the classes apart; the answer without it is another."""
+        x, t = [i * i % 7 for i in range(12)], [1 if i % 3 == 0 else -1 for i in range(12)]
+        table = "x,small,label\n" + "".join(f"{a},{b}e-200,{b}\n" for a, b in zip(x, t))
+        slope = (12 * sum(a * b for a, b in zip(x, t)) - sum(x) * sum(t)) / (12 * sum(a * a for a in x) - sum(x) ** 2)
+        frame = next(iter(self.cases())).certificate
+        for weights, bias, accepted in (([0.0, 1e200], 0.0, True), ([slope, 0.0], (sum(t) - slope * sum(x)) / 12, False)):
+            claim = {"claim": "stationary", "scheme": "binary", "positive": ["1"], "negative": ["-1"],
+                     "plane": {"weights": weights, "bias": bias},
+                     "equations": {"kind": "least-squares", "l2": 0.0, "class-weight": "none"}}
+            certificate = {**frame, "input": None, "basis": None, "claims": [claim],
+                           "reading": {"default": "decimal", "binary64": []}}
+            self.settle(Case(f"weights {weights}", certificate, table, ".csv").sealed(), accepted)
+
     def test_what_is_too_large_is_not_called_false(self):
         """Elimination without fractions takes too long here; linsep verify has other means."""
         width, rows = 150, 40

@@ -182,7 +182,7 @@ fn sentence(answer: Option<&Forced>, decision: &Decision) -> String {
     match side_of(answer, problem) {
         None => "either; two planes that separate the rows differ on it".into(),
         Some(classes) => format!(
-            "{}; every plane that separates the rows says so, as {} show",
+            "{}; every plane that separates the rows says so, shown by {}",
             printable(classes.join(", ").as_bytes(), 60),
             counted(rows_of(answer), "row")
         ),

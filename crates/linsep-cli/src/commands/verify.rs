@@ -452,7 +452,8 @@ fn input_words(data: &Dataset, choices: &Choices) -> Vec<(&'static str, String)>
         let zero = (0..data.n_rows()).filter(|&row| data.weight(row) == 0.0).count() as u64;
         let zero = match zero {
             0 => "no row has the weight 0".to_owned(),
-            some => format!("{} of weight 0 do not take part", counted(some, "row")),
+            1 => "1 row of weight 0 takes no part".to_owned(),
+            some => format!("{} of weight 0 take no part", counted(some, "row")),
         };
         words.push(("weights", format!("{}; {zero}", short(&weight))));
     }

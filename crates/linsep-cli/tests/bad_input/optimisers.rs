@@ -65,7 +65,7 @@ fn a_limit_before_the_gap_ends_with_5_the_gap_and_a_run_that_goes_on() {
         ("svm", "--penalty elastic-net"),
     ] {
         let room = Room::holding("mixed.csv", MIXED);
-        let line = format!("train mixed.csv --learner {learner} {flags} --gap 1e-12");
+        let line = format!("train mixed.csv --learner {learner} {flags} --gap 1e-9");
         let run = room.run(&format!("{line} --epochs 1")).exits(5);
         run.says(&["--epochs was reached at a relative gap of ", "the model is in mixed.linsep"]);
         all_finite(&room, "mixed.linsep");

@@ -36,7 +36,7 @@ fn weights_are_as_near_the_best_as_the_model_they_come_from() {
         let line =
             format!("certify w.json examples/heart_scale.svm --learner {learner} --cert c.json");
         let run = room.run(&line).exits(0);
-        assert!(run.fact("proved").starts_with("this model is within "), "{}", run.out);
+        assert!(run.fact("proved").starts_with("this model is at most "), "{}", run.out);
         let found = room.run(&format!("{line} --json")).exits(0).json();
         let gap = found["gap"].as_f64().expect("a gap");
         // The bound of the model itself is one of those that this run may find.
@@ -98,7 +98,7 @@ fn every_plane_of_several_has_a_line() {
     assert_eq!(gaps.len(), 3);
     room.write("w.json", json.to_string());
     let run = room.run("certify w.json examples/iris.csv --learner svm --cert c.json").exits(0);
-    assert_eq!(run.out.matches("of optimal").count(), 3, "{}", run.out);
+    assert_eq!(run.out.matches("above the optimum").count(), 3, "{}", run.out);
     room.run("verify c.json examples/iris.csv").exits(0);
 }
 
@@ -116,8 +116,8 @@ fn one_machine_for_all_classes_has_one_gap() {
             "certify w.json examples/iris.csv --learner {learner} --intercept penalised --gap 1e-4"
         );
         let run = room.run(&format!("{certify} --multiclass {scheme} --cert c.json")).exits(0);
-        assert!(run.fact("proved").starts_with("this model is within "), "{}", run.out);
-        assert!(run.fact("objective").contains(scheme), "{}", run.out);
+        assert!(run.fact("proved").starts_with("this model is at most "), "{}", run.out);
+        assert!(run.fact("learner").contains(scheme), "{}", run.out);
         let verified = room.run("verify c.json examples/iris.csv --json").exits(0).json();
         assert_eq!(verified["claims"][0]["about"], "optimal (joint)");
         let found = room.run(&format!("{certify} --multiclass {scheme} --json")).exits(0).json();

@@ -20,7 +20,7 @@ fn many_classes_are_summed_up_in_a_triangle() {
     let triangle: Vec<String> = block(&run, "pairs").iter().skip(1).map(words).collect();
     assert_eq!(triangle, ["0 1", "1 s", "2 s o", "s separable, o overlapping"]);
     assert_eq!(run.fact("rest"), "1 of 3 separable from the rest; overlapping: 1, 2");
-    assert!(run.fact("joint").starts_with("not separable"));
+    assert!(run.fact("joint").starts_with("touching; 6 rows show that no planes separate"));
     assert!(run.fact("proved").contains("exact checker"));
 }
 
@@ -178,7 +178,7 @@ fn verify_says_which_column_weighs_the_rows() {
     let room = Room::holding("w.csv", "u,w,label\n0,1,a\n1,1,b\n2,0,a\n3,1,b\n");
     room.run("separable w.csv --weight w --cert w.json").exits(0);
     let run = room.run("verify w.json w.csv").exits(0);
-    assert_eq!(run.fact("weights"), "w; rows of weight 0 do not take part");
+    assert_eq!(run.fact("weights"), "w; 1 row of weight 0 takes no part");
     let result = room.run("verify w.json w.csv --json").exits(0).json();
     assert_eq!((&result["weight"], &result["columns"]), (&"w".into(), &serde_json::json!(["u"])));
 }

@@ -24,6 +24,7 @@ pub use spec::BasisSpec;
 
 use super::input::InputMap;
 use super::{Dataset, Features};
+use crate::cancel;
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::matrix::{RowCopies, Stage, Staging, Store};
 use linsep_kernels::number;
@@ -207,6 +208,7 @@ impl Basis {
         let by_position = features <= MOST_TERMS;
         let mut staged = 0;
         for row in 0..raw.rows() {
+            cancel::check();
             entries.clear();
             raw.for_each(row, &mut scratch, |column, value| entries.push((column, value)));
             if by_position {

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! aliased       a relation n with n·(1, x) = 0 for every row, whose last coordinate is the column; or
-//!               there are no more rows than kept coordinates before it
+//!               there are no more different rows than kept coordinates before it
 //! kept          as many rows as kept coordinates, independent in these coordinates
 //! tied rows     Σ λ z = 0 with λ > 0: every w in C has z·w = 0
 //! directions    w with z·w ≥ 0 for every row
@@ -165,10 +165,9 @@ impl Stack<'_> {
                 }
             })?;
         }
-        let rows = self.checker.every_row(&self.signs, |_, _| Ok(()))?;
-        for c in (0..aliased.len()).filter(|&c| aliased[c] && !shown[c]) {
-            let before = kept.iter().filter(|k| (**k as usize) < c).count() as u64;
-            if before < rows {
+        if let Some(c) = (0..aliased.len()).find(|&c| aliased[c] && !shown[c]) {
+            let before = kept.iter().filter(|k| (**k as usize) < c).count();
+            if before < self.different_rows() {
                 return Err(format!("coordinate {c} is not shown to be aliased"));
             }
         }
@@ -188,6 +187,17 @@ impl Stack<'_> {
             true => Ok(()),
             false => Err("the independent rows are not independent".into()),
         }
+    }
+
+    /// How many rows are different: the rank is not larger.
+    fn different_rows(&self) -> usize {
+        let mut seen = HashSet::new();
+        for row in (0..self.checker.rows.len()).filter(|row| self.signs.of(*row).is_some()) {
+            let mut values = Vec::new();
+            self.checker.rows.for_each(row, &mut |column, x| values.push((column, x.to_bits())));
+            seen.insert(values);
+        }
+        seen.len()
     }
 
     /// The tied rows, after their sum was found to be 0.

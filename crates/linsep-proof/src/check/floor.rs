@@ -4,8 +4,8 @@
 //! y yᵀ over some rows is at most BᵀB, so its least eigenvalue, with Λ, is a lower bound; a few rows for each
 //! column are enough.
 //!
-//! **Rounding.** The sum M̃ over m rows is off by at most γ_{m+24} in each element, since the norm of every
-//! column is at most 1, so by d γ_{m+24} as a matrix. If the Cholesky factorisation of M̃ − c runs to its end
+//! **Rounding.** The sum M̃ over m rows is off by at most γ_{m+24} of the product of the norms of two columns in each
+//! element, so by γ_{m+24} tr M̃ as a matrix. If the Cholesky factorisation of M̃ − c runs to its end
 //! in binary64, all eigenvalues of M̃ are above c − 2 γ_{d+2} tr M̃ (Rump, Verification of positive
 //! definiteness, BIT 46, 2006). Values that differ from the stored ones by a share o, and centres by a
 //! rounding, change the columns of B by at most (o + 4u) X_j/s_j, and no singular value by more than the
@@ -45,13 +45,13 @@ pub(super) fn floor(
         (0..coordinates.sizes.len()).filter(|&j| coordinates.sizes[j] > 0.0).collect();
     let has_constant = usize::from(coordinates.constant > 0.0);
     let order = used.len() + has_constant;
-    if order == 0 || order > MOST_COLUMNS {
+    if order == 0 || order > MOST_COLUMNS || hides_values(checker, fitted, coordinates.sizes) {
         return 0.0;
     }
     let (matrix, rows) = sum(checker, fitted, coordinates, &used);
     let trace: f64 = (0..order).map(|j| matrix[j * order + j]).sum();
     let d = order as f64;
-    let lost = 1.1 * d * gamma(rows as f64 + 24.0) + 4.0 * gamma(d + 2.0) * (trace + d);
+    let lost = 1.1 * gamma(rows as f64 + 24.0) * trace + 4.0 * gamma(d + 2.0) * (trace + d);
     let largest = |share: f64, j: &usize| share.max(coordinates.sizes[*j] / coordinates.scales[*j]);
     let moved = 1.1 * (coordinates.off + 4.0 * UNIT) * used.iter().fold(1.0, largest) * d.sqrt();
     // 2^-k, the least k that runs to its end.
@@ -67,6 +67,18 @@ pub(super) fn floor(
     let shown = 2f64.powi(-high) - lost;
     let root = shown.max(0.0).sqrt() - moved;
     if root > 0.0 { 0.99 * root * root } else { 0.0 }
+}
+
+/// Whether a column whose squares are 0 has values, which are too small for squares.
+fn hides_values(checker: &Checker<'_>, fitted: &Fitted<'_>, sizes: &[f64]) -> bool {
+    if sizes.iter().all(|size| *size > 0.0) {
+        return false;
+    }
+    let mut found = false;
+    for row in (0..checker.rows.len()).filter(|row| fitted.class(*row).is_some()) {
+        checker.floats(row, &mut |j, x| found |= x != 0.0 && sizes[j as usize] == 0.0);
+    }
+    found
 }
 
 /// The sum of y yᵀ over some rows with Λ, its lower triangle, and how many rows these are.
@@ -130,4 +142,56 @@ fn is_positive(matrix: &[f64], order: usize, less: f64) -> bool {
         line[j] = square.sqrt();
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        Claim, ClassWeight, Equations, FloatPlane, Planes, Question, Reading, ReadingField, Rows,
+        Scheme, check_claim,
+    };
+
+    /// A column, and one of numbers whose squares are 0 in binary64 with the sign of the class.
+    struct Small;
+
+    impl Rows for Small {
+        fn len(&self) -> u64 {
+            12
+        }
+
+        fn width(&self) -> usize {
+            2
+        }
+
+        fn label(&self, row: u64) -> &str {
+            if row.is_multiple_of(3) { "up" } else { "down" }
+        }
+
+        fn for_each(&self, row: u64, each: &mut dyn FnMut(u32, f64)) {
+            each(0, (row * row % 7) as f64);
+            each(1, if row.is_multiple_of(3) { 1e-200 } else { -1e-200 });
+        }
+
+        fn takes_part(&self, _: u64) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn a_column_too_small_for_squares_is_not_left_out() {
+        let holds = |weights: [f64; 2], bias: f64| {
+            let sides = (vec!["up".into()], vec!["down".into()]);
+            let problem = Question::new(Scheme::Binary, sides.0, sides.1);
+            let plane =
+                FloatPlane::default().with_weights(Some(weights.into())).with_bias(Some(bias));
+            let equations = Equations::LeastSquares { l2: 0.0, class_weight: ClassWeight::None };
+            let claim = Claim::Stationary { planes: Planes::Two { problem, plane }, equations };
+            let reading = ReadingField::new(Reading::Binary64, Vec::new());
+            check_claim(&claim, &Small, &reading, true, 1).holds()
+        };
+        assert!(holds([0.0, 1e200], 0.0));
+        // The answer of the first column alone: Σ x = 23, Σ x² = 67, Σ t = −4, Σ t x = −9.
+        let slope = (-9.0 * 12.0 + 4.0 * 23.0) / (67.0 * 12.0 - 23.0 * 23.0);
+        assert!(!holds([slope, 0.0], (-4.0 - slope * 23.0) / 12.0));
+    }
 }

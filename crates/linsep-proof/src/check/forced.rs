@@ -44,7 +44,7 @@ impl Checker<'_> {
             return Err(format!("the rows do not add up to a multiple of the {name} side"));
         }
         Ok(format!(
-            "every plane that separates the rows has the point on the {name} side; {} rows show it",
+            "every plane that separates the rows has the point on the {name} side, shown by {} of them",
             combination.len()
         ))
     }

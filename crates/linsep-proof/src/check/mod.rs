@@ -37,14 +37,12 @@ mod whole;
 pub use answer::{ExactAnswer, exact_answer};
 pub use independent::columns_are_independent;
 
-pub use optimal::percent_above;
+pub use optimal::{measure_optimal, percent_above};
 
 use crate::basis::{Products, Stated};
 use crate::claim::{Claim, ExactPlane, Question, Scheme, Weighted};
 use crate::exact::{Scaled, has_decimal, positive, scaled_sum, whole};
 use crate::file::{CertificateFile, ReadingField};
-use crate::fitted::Planes;
-use crate::optimal::Optimality;
 use crate::rank::rank_at_least;
 use crate::rows::{Reading, Rows};
 use crate::threads::side_by_side;
@@ -162,20 +160,6 @@ pub fn check_claim(
         Ok(words) => Finding::Holds(words),
         Err(words) => Finding::Fails(words),
     }
-}
-
-/// A claim `optimal` with its numbers as the checker shows them in one pass; the words say why there are
-/// none. The gap that it comes with says how careful the sums have to be.
-pub fn measure_optimal(
-    planes: &Planes,
-    optimality: &Optimality,
-    rows: &dyn Rows,
-    reading: &ReadingField,
-    threads: usize,
-) -> Result<Optimality, String> {
-    let products = Products::new(rows.basis(), rows.width())?;
-    let checker = Checker { rows, products, reading, bias: true, threads };
-    checker.measured(planes, optimality)
 }
 
 type Checked<T> = Result<T, String>;

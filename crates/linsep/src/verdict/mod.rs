@@ -355,7 +355,7 @@ impl Judge {
         decision: &Decision,
         stop: &dyn Fn() -> bool,
     ) -> Option<Coefficients> {
-        coefficients::of(self, decision, stop)
+        cancel::catch(|| coefficients::of(self, decision, stop)).flatten()
     }
 
     /// What all planes that separate the rows say of some points, given by the values of their columns that
@@ -373,7 +373,7 @@ impl Judge {
     /// Rows without which a plane separates the others, none of which can be put back, and how many any such
     /// set has at least. `None` for all classes at once, without a bias, and where it would take too long.
     pub fn removal(&self, decision: &Decision, stop: &dyn Fn() -> bool) -> Option<Removal> {
-        removal::of(self, decision, stop)
+        cancel::catch(|| removal::of(self, decision, stop)).flatten()
     }
 
     /// The point that the hulls of both sides share, where a witness proves that they do: (column,

@@ -25,6 +25,9 @@ const MOST_NUMBERS: usize = 50_000_000;
 /// Beyond this many dimensions neither: elimination takes the cube of it.
 const MOST_DIMENSIONS: usize = 501;
 
+/// Up to this many dimensions relations are always looked for.
+const FEW_DIMENSIONS: usize = 64;
+
 /// Steps that all relations together may take.
 const MOST_STEPS: usize = 1_000_000_000;
 
@@ -82,7 +85,7 @@ pub(crate) struct Independence {
     /// As many rows of the question as there are kept columns (and a bias), independent in them.
     pub(crate) rows: Vec<usize>,
     /// For each column that is not kept a sum of columns and the bias that is 0 in every row, the column
-    /// being the last; left out where as many columns are kept before as there are rows.
+    /// being the last; left out where as many columns are kept before as there are different rows.
     pub(crate) relations: Vec<(Vec<(u32, IBig)>, IBig)>,
 }
 
@@ -93,6 +96,7 @@ pub(crate) fn independence(
     stop: &dyn Fn() -> bool,
 ) -> Option<Independence> {
     let Explored { whole, chosen, pivots, relations } = explore(view, threads, stop)?;
+    let as_rows = relations.is_none();
     let shift = usize::from(view.bias);
     let rows = pivots.iter().map(|(vector, _)| chosen[*vector]).collect();
     let mut kept: Vec<usize> = pivots.iter().map(|(_, at)| *at).collect();
@@ -105,12 +109,12 @@ pub(crate) fn independence(
             let before = |at: usize| kept.partition_point(|k| *k < at);
             let width = whole.columns.len() + shift;
             let free = (0..width).filter(|at| kept.binary_search(at).is_err());
-            let free: Vec<usize> = free.filter(|&at| before(at) < view.len()).collect();
+            let free: Vec<usize> = free.filter(|&at| before(at) < kept.len()).collect();
             relations_at(&whole, &pivots, &free, stop)?
         }
     };
     let mut relations: Vec<_> = relations.iter().map(|n| raw_whole(&whole, &n.exact)).collect();
-    let last = columns.last().copied().filter(|_| kept.len() == view.len());
+    let last = columns.last().copied().filter(|_| as_rows);
     // A column that is 0 in every row is a relation by itself.
     let zeros = (0..view.data.n_features() as u32)
         .filter(|column| whole.columns.binary_search(column).is_err());
@@ -126,8 +130,8 @@ struct Explored {
     chosen: Vec<usize>,
     /// Independent rows and coordinates of `whole`. The coordinates are the first that are independent.
     pivots: Vec<(usize, usize)>,
-    /// A relation for each coordinate of `whole` that is left; absent where all rows are independent and
-    /// there are too many.
+    /// A relation for each coordinate of `whole` that is left; absent where there are many, and no more
+    /// different rows than independent ones.
     relations: Option<Vec<Relation>>,
 }
 
@@ -150,6 +154,10 @@ fn explore(view: &Signed, threads: usize, stop: &dyn Fn() -> bool) -> Option<Exp
         }
         last = Some(rank);
         let width = whole.columns.len() + usize::from(view.bias);
+        let wide = dimension > view.len().max(FEW_DIMENSIONS);
+        if wide && rank == different_rows(view) {
+            return Some(Explored { whole, chosen, pivots, relations: None });
+        }
         if (width - rank).saturating_mul(rank * rank * rank) > MOST_STEPS {
             // All rows are independent: that much is sure.
             let all = rank == view.len();
@@ -167,6 +175,18 @@ fn explore(view: &Signed, threads: usize, stop: &dyn Fn() -> bool) -> Option<Exp
         chosen = pivots.iter().map(|(vector, _)| chosen[*vector]).collect();
         chosen.extend(against);
     }
+}
+
+/// How many rows (1, x) are different.
+fn different_rows(view: &Signed) -> usize {
+    let mut scratch = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for k in 0..view.len() {
+        let mut row = Vec::new();
+        view.for_each(k, &mut scratch, |j, x| row.push((j, x.to_bits())));
+        seen.insert(row);
+    }
+    seen.len()
 }
 
 /// One relation for each of these coordinates that elimination left over, over the coordinates of `whole`.

@@ -133,6 +133,32 @@ fn the_answer_without_the_last_digits_is_refused() {
     }
 }
 
+/// Squares of 1e-200 are 0 in binary64; the column counts all the same.
+#[test]
+fn a_column_too_small_for_squares_counts() {
+    let rows: Vec<[f64; 2]> = (0..12)
+        .map(|i| [f64::from(i * i % 7), if i % 3 == 0 { 1e-200 } else { -1e-200 }])
+        .collect();
+    let labels: Vec<&str> = (0..12).map(|i| if i % 3 == 0 { "up" } else { "down" }).collect();
+    let data = Dataset::from_rows(&rows, &labels).unwrap();
+    let fit = run(&LeastSquares::default(), &data);
+    assert_eq!(fit.model.evaluate(&data, None, 1).errors, 0);
+    let Claim::Stationary { planes: Planes::Two { problem, .. }, equations } =
+        &fit.certificate.claims[0]
+    else {
+        panic!("{:?}", fit.certificate)
+    };
+    // The answer of the other column alone.
+    let one: Vec<[f64; 1]> = rows.iter().map(|row| [row[0]]).collect();
+    let alone = run(&LeastSquares::default(), &Dataset::from_rows(&one, &labels).unwrap());
+    let plane = &alone.model.planes[0];
+    let weights = vec![plane.weights[0], 0.0];
+    let plane = FloatPlane::default().with_weights(Some(weights)).with_bias(Some(plane.bias));
+    let planes = Planes::Two { problem: problem.clone(), plane };
+    let found = finding(&Claim::Stationary { planes, equations: *equations }, &data);
+    assert!(!found.holds(), "{found:?}");
+}
+
 /// Weights of 1e15 have steps of an eighth, so their sum, which the common part of the columns needs, is too
 /// coarse: the nearest answer is taken, and nothing is claimed.
 #[test]

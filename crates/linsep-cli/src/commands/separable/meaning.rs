@@ -119,7 +119,7 @@ pub(super) fn rank(rank: Option<&Rank>, data: &Dataset) -> Option<String> {
     }
     let of = format!("{} of {}", grouped(*rank as u64), grouped(*dimension as u64));
     Some(match dependent.as_deref() {
-        None => format!("{of}: there are only that many rows"),
+        None => format!("{of}: there are only that many different rows"),
         // As many relations as columns in them: each column is a relation by itself.
         Some(columns) if columns.len() == relations => {
             let are = if relations == 1 { "is" } else { "are" };

@@ -157,6 +157,9 @@ fn sentence(decision: &Decision) -> String {
         Verdict::Overlapping => {
             format!("overlapping; {rows} show that no plane separates, not even weakly")
         }
+        Verdict::Inseparable if rows.starts_with("1 ") => {
+            format!("not separable; {rows} proves it")
+        }
         Verdict::Inseparable => format!("not separable; {rows} prove it"),
         Verdict::Undecided => undecided(decision),
     }

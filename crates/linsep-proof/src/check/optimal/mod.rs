@@ -32,9 +32,12 @@ mod two;
 mod unpenalised;
 
 use super::{Checked, Checker};
+use crate::basis::Products;
 use crate::claim::Question;
+use crate::file::ReadingField;
 use crate::fitted::{FloatPlane, Planes};
 use crate::optimal::{DualPoint, Intercept, Loss, Objective, Optimality};
+use crate::rows::Rows;
 use joint::Joint;
 use penalty::{Penalty, UNIT};
 use rows::Linear;
@@ -42,6 +45,20 @@ use std::collections::HashMap;
 use two::Two;
 
 pub use sentence::percent_above;
+
+/// A claim `optimal` with its numbers as the checker shows them in one pass; the words say why there are
+/// none. The gap that it comes with says how careful the sums have to be.
+pub fn measure_optimal(
+    planes: &Planes,
+    optimality: &Optimality,
+    rows: &dyn Rows,
+    reading: &ReadingField,
+    threads: usize,
+) -> Result<Optimality, String> {
+    let products = Products::new(rows.basis(), rows.width())?;
+    let checker = Checker { rows, products, reading, bias: true, threads };
+    checker.measured(planes, optimality)
+}
 
 impl Checker<'_> {
     pub(super) fn optimal(&self, planes: &Planes, claimed: &Optimality) -> Checked<String> {

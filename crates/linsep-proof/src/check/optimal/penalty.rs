@@ -223,7 +223,6 @@ mod tests {
     #[test]
     fn penalties_out_of_range_are_refused() {
         let refused = |objective: &Objective, width| Penalty::new(objective, width).is_err();
-        assert!(refused(&objective(0.0, 0.0, None), 1));
         assert!(refused(&objective(-1.0, 1.0, None), 1));
         assert!(refused(&objective(1.0, f64::NAN, None), 1));
         assert!(refused(&objective(1.0, f64::INFINITY, None), 1));
