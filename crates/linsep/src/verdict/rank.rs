@@ -96,7 +96,6 @@ pub(crate) fn independence(
     stop: &dyn Fn() -> bool,
 ) -> Option<Independence> {
     let Explored { whole, chosen, pivots, relations } = explore(view, threads, stop)?;
-    let as_rows = relations.is_none();
     let shift = usize::from(view.bias);
     let rows = pivots.iter().map(|(vector, _)| chosen[*vector]).collect();
     let mut kept: Vec<usize> = pivots.iter().map(|(_, at)| *at).collect();
@@ -114,12 +113,13 @@ pub(crate) fn independence(
         }
     };
     let mut relations: Vec<_> = relations.iter().map(|n| raw_whole(&whole, &n.exact)).collect();
-    let last = columns.last().copied().filter(|_| as_rows);
+    let as_rows = kept.len() < view.dimension() && kept.len() == different_rows(view);
     // A column that is 0 in every row is a relation by itself.
     let zeros = (0..view.data.n_features() as u32)
         .filter(|column| whole.columns.binary_search(column).is_err());
     relations.extend(zeros.map(|column| (vec![(column, IBig::ONE)], IBig::ZERO)));
-    relations.retain(|(n, _)| last.is_none_or(|last| n.last().is_some_and(|(j, _)| *j < last)));
+    let before_last = |j: u32| columns.last().is_some_and(|last| j < *last);
+    relations.retain(|(n, _)| !as_rows || n.last().is_some_and(|(j, _)| before_last(*j)));
     Some(Independence { columns, rows, relations })
 }
 

@@ -25,7 +25,7 @@ use linsep_proof::{Coefficient, Estimate, Estimates, ExactNumber, Multiple, Spar
 
 /// Multiplications after which the coordinates that are left stay undecided. A count, not a time, so that
 /// the outcome is the same everywhere.
-const MOST_WORK: u64 = 6_000_000_000;
+const MOST_WORK: u64 = 2_000_000_000;
 
 /// The search for the signs of all coordinates.
 pub(crate) struct Recession<'a> {
