@@ -1,4 +1,7 @@
-//! `linsep-fuzz TARGET|all SECONDS [SEED]`: mutated inputs for some time. A panic prints its input.
+//! `linsep-fuzz TARGET|all SECONDS [SEED]`: mutated inputs for some time. The input of a panic is kept in a file.
+
+// This is a tool for people at a terminal.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use linsep_fuzz::{Mutator, TARGETS};
 use std::time::{Duration, Instant};

@@ -52,7 +52,7 @@ impl Checker<'_> {
     /// The point with its constant, times a positive number that makes it whole.
     fn point(&self, values: &SparseVector) -> Checked<BTreeMap<Option<u32>, IBig>> {
         let shift = u32::from(self.bias);
-        let constant = self.bias.then(|| (0, ExactNumber::Binary64(1.0)));
+        let constant = self.bias.then_some((0, ExactNumber::Binary64(1.0)));
         if values.iter().any(|(column, _)| *column as usize >= self.width()) {
             return Err("the point has a column that the data has not".into());
         }

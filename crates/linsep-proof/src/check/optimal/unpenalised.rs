@@ -75,7 +75,8 @@ pub(super) fn reach(mut rows: Vec<f64>, sums: &[(f64, f64)], roundings: f64) -> 
             .sum();
         length = length.max(far * (1.0 + 2.0 * (n + 4.0) * UNIT));
     }
-    if !(beta < 0.5) {
+    let is_regular = beta < 0.5;
+    if !is_regular {
         return Err("the correction rows are too nearly dependent".into());
     }
     let reach = length / (1.0 - beta) * (1.0 + 8.0 * UNIT);
@@ -95,7 +96,7 @@ fn inverse(order: usize, a: impl Fn(usize, usize) -> f64) -> Option<Vec<f64>> {
     for step in 0..order {
         let size = |row: &usize| work[row * width + step].abs();
         let pivot = (step..order).max_by(|a, b| size(a).total_cmp(&size(b)))?;
-        if !(size(&pivot) > 0.0) {
+        if size(&pivot).is_nan() || size(&pivot) == 0.0 {
             return None;
         }
         if pivot != step {
