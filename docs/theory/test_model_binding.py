@@ -30,6 +30,8 @@ MODELS = [
     ("logistic --class-weight balanced --scale standard", TWO, {"class-weight": "none", "scale": "none"}),
     ("logistic --lower a=0.1", TWO, {"lower": "none"}),
     ("logistic", THREE, {"c": "1000", "intercept": "penalised"}),
+    ("logistic --penalty none", TWO, {"penalty": "l2", "c": "2", "intercept": "none"}),
+    ("logistic --penalty none --intercept none", TWO, {"penalty": "l1", "intercept": "free"}),
     ("svm", TWO, {"c": "2", "loss": "hinge", "penalty": "l1"}),
     ("svm --loss hinge", TWO, {"loss": "squared-hinge"}),
     ("svm", THREE, {"c": "2", "multiclass": "crammer-singer"}),
@@ -106,6 +108,14 @@ def changes(parameters, model):
                     claim["optimality"]["objective"][field] = value
             if any(c["optimality"]["objective"].get(field) != value for c in model.text("certificate")["claims"]):
                 yield f"objective {field}", lambda m: m.claims(objective)
+    corrections = [c for c in model.text("certificate")["claims"] if c.get("optimality", {}).get("dual", {}).get("correction")]
+    for number in range(3 if corrections else 0):
+        def correction(claim):
+            rows = claim["optimality"]["dual"]["correction"]
+            claim["optimality"]["dual"]["correction"] = [rows[1:], rows + [rows[-1] + 100], rows[::-1]][number]
+        yield f"correction rows {number}", lambda m: m.claims(correction)
+    if corrections:
+        yield "no correction", lambda m: m.claims(lambda claim: claim["optimality"]["dual"].pop("correction"))
     if model.text("input").get("binarize") is not None:
         yield "another threshold", lambda m: m.put("input", m.text("input") | {"binarize": 2.5})
     if "geometric-margin" in kinds:
