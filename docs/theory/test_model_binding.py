@@ -16,6 +16,7 @@ AND = "a,b,label\n0,0,no\n0,1,no\n1,0,no\n1,1,yes\n"
 TWO = "a,b,label\n" + "".join(f"{x},{y},{'no' if x + 2 * y < 5 else 'yes'}\n" for x in range(5) for y in range(4)) + "0,0,yes\n"
 THREE = "a,b,label\n" + "".join(
     f"{x},{y},{'pqr'[(x > 2) + (y > 2)]}\n" for x in range(6) for y in range(6) if (x, y) != (3, 2)) + "0,1,r\n"
+TINY = "x0,label\n-226.3,k1\n-0.8,k0\n-26.6,k2\n"  # a run that ends before its gap
 LINE = "a,b,label\n0,1,p\n1,0,p\n4,9,q\n5,7,q\n9,-4,r\n9,-5,r\n"
 
 # learner and flags, table, parameters whose change the claim contradicts
@@ -36,6 +37,8 @@ MODELS = [
     ("svm --loss hinge", TWO, {"loss": "squared-hinge"}),
     ("svm", THREE, {"c": "2", "multiclass": "crammer-singer"}),
     ("svm --multiclass crammer-singer", THREE, {"c": "2", "multiclass": "ovr"}),
+    ("svm --multiclass crammer-singer", TINY, {"c": "2"}),
+    ("svm --multiclass crammer-singer --epochs 20 --gap 1e-9", TINY, {"c": "2"}),
     ("svm --multiclass crammer-singer", TWO, {"c": "2", "multiclass": "ovr"}),
     ("logistic --multiclass ovr", THREE, {"c": "2"}),
     ("least-squares", TWO, {"l2": "1", "class-weight": "balanced"}),
@@ -86,7 +89,7 @@ def changes(parameters, model):
     if len(model.text("classes")) > 2:
         yield "classes rotated", lambda m: m.put("classes", m.text("classes")[1:] + m.text("classes")[:1])
     yield "another class", lambda m: m.put("classes", [*m.text("classes")[:-1], "zz"])
-    yield "the label is a feature", lambda m: m.put("input", m.text("input") | {"label": {"position": 0, "name": "a"}})
+    yield "the label is a feature", lambda m: m.put("input", m.text("input") | {"label": {"position": 0, "name": "x"}})
     for rule in {"vote", "rest-last"} - {model.metadata["rule"]}:
         yield f"rule {rule}", lambda m: m.metadata.update(rule=rule)
     yield "a basis", lambda m: m.put("input", m.text("input") | {"basis": "poly:2"})
@@ -144,7 +147,7 @@ class Binding(unittest.TestCase):
                 table.write_text(data)
                 trained = subprocess.run([LINSEP, "train", table, "-o", model, "--learner", *flags.split()],
                                          capture_output=True, text=True)
-                self.assertEqual(trained.returncode, 0, f"{flags}: {trained.stderr}")
+                self.assertIn(trained.returncode, (0, 5), f"{flags}: {trained.stderr}")
                 raw = model.read_bytes()
             whole = Model(raw)
             kinds = {claim["claim"] for claim in whole.text("certificate")["claims"]}
