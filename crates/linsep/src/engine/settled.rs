@@ -17,6 +17,9 @@ use linsep_proof::{Equations, ExactAnswer, columns_are_independent, exact_answer
 /// Factorisations with a larger condition are looked at.
 const NEARLY_SINGULAR: f64 = 1e12;
 
+/// The rank of more columns is called numerical: a proof modulo a prime would take as long as the fit.
+const MOST_PROVED: usize = 200;
+
 /// What became of planes.
 pub(crate) struct Settled {
     /// The exact answer, rounded, where the planes that were found are not near it.
@@ -53,7 +56,7 @@ impl Settled {
         let rank = match exact.as_ref().and_then(|exact| exact.rank) {
             Some(rank) => (rank, true),
             None => {
-                let full = numerical == width;
+                let full = numerical == width && width <= MOST_PROVED;
                 let shown = full && columns_are_independent(&part, &data.reading_field(), within);
                 (numerical, shown)
             }

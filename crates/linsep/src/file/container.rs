@@ -80,13 +80,16 @@ impl Builder {
         shape: &[usize],
         numbers: impl Iterator<Item = &'a f64>,
     ) {
-        let bytes = numbers.flat_map(|x| x.to_le_bytes()).collect();
+        let mut bytes = Vec::with_capacity(8 * shape.iter().product::<usize>());
+        // Eight bytes at once; an iterator of bytes takes as long as the checksum.
+        numbers.for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
         self.tensors.push((name, Dtype::F64, shape.to_vec(), bytes));
     }
 
     /// A list of whole numbers.
     pub(crate) fn integers(&mut self, name: &'static str, numbers: impl Iterator<Item = u64>) {
-        let bytes: Vec<u8> = numbers.flat_map(u64::to_le_bytes).collect();
+        let mut bytes = Vec::with_capacity(8 * numbers.size_hint().0);
+        numbers.for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
         self.tensors.push((name, Dtype::I64, vec![bytes.len() / 8], bytes));
     }
 
