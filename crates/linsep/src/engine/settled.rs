@@ -18,7 +18,7 @@ use linsep_proof::{Equations, ExactAnswer, columns_are_independent, exact_answer
 const NEARLY_SINGULAR: f64 = 1e12;
 
 /// The rank of more columns is called numerical: a proof modulo a prime would take as long as the fit.
-const MOST_PROVED: usize = 200;
+const MOST_PROVED: usize = 64;
 
 /// What became of planes.
 pub(crate) struct Settled {
