@@ -341,7 +341,8 @@ impl Checker<'_> {
             }
             of_row.push(sign.filter(|_| takes_part).unwrap_or(0));
         }
-        if let Some(label) = unseen.iter().next() {
+        // The least, so that the words are the same every time.
+        if let Some(label) = unseen.iter().min() {
             return Err(format!("there is no class {label}"));
         }
         if seen != [true; 2] {
