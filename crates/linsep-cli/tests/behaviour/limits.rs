@@ -59,7 +59,9 @@ fn every_learner_ends_at_the_time_limit_with_its_model() {
             let run = stopped(&room, &line, Duration::from_millis(700), by_signal);
             match run.code {
                 // It was done, or it has no model for such rows.
-                0..=3 => {}
+                0..=2 => {}
+                // Counts are not below 0.
+                3 if recipe.name == "multinomial-nb" => {}
                 5 | 130 => {
                     if room.exists("m.linsep") {
                         room.run("show m.linsep").exits(0);

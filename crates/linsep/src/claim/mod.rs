@@ -2,6 +2,7 @@
 //! confirmed by the checker, which shares no code with the solvers.
 
 pub mod optimal;
+pub(crate) mod part;
 pub mod planes;
 pub mod recovered;
 pub mod separating;

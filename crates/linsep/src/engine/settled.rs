@@ -8,6 +8,7 @@
 //! whole numbers cannot decide is called numerical.
 
 use crate::algebra::Factor;
+use crate::claim::part::{Part, marks};
 use crate::engine::closed_form::planes_of;
 use crate::model::Plane;
 use crate::run::Remark;
@@ -42,7 +43,8 @@ impl Settled {
         planes: &[Plane],
         (equations, within): (&Equations, bool),
     ) -> Settled {
-        let part = Part::new(data, rows);
+        let marks = marks(data, rows);
+        let part = Part::new(data, &marks);
         let width = data.n_features();
         let doubtful = factor.is_singular() || factor.condition > NEARLY_SINGULAR;
         let exact = match doubtful {
@@ -101,51 +103,4 @@ fn columns_remark((rank, is_exact): (usize, bool), width: usize, condition: f64)
             ("condition_at_least", condition.into()),
         ],
     )
-}
-
-/// The rows of a run, as the checker sees them.
-struct Part<'a> {
-    data: &'a Dataset,
-    takes_part: Vec<bool>,
-}
-
-impl<'a> Part<'a> {
-    fn new(data: &'a Dataset, rows: &[u32]) -> Part<'a> {
-        let mut takes_part = vec![false; data.n_rows()];
-        rows.iter().for_each(|&row| takes_part[row as usize] = data.weight(row as usize) > 0.0);
-        Part { data, takes_part }
-    }
-}
-
-impl linsep_proof::Rows for Part<'_> {
-    fn len(&self) -> u64 {
-        self.data.n_rows() as u64
-    }
-
-    fn width(&self) -> usize {
-        linsep_proof::Rows::width(self.data)
-    }
-
-    fn label(&self, row: u64) -> &str {
-        linsep_proof::Rows::label(self.data, row)
-    }
-
-    fn for_each(&self, row: u64, each: &mut dyn FnMut(u32, f64)) {
-        linsep_proof::Rows::for_each(self.data, row, each);
-    }
-
-    fn takes_part(&self, row: u64) -> bool {
-        self.takes_part[row as usize]
-    }
-
-    fn weight(&self, row: u64) -> f64 {
-        match self.takes_part[row as usize] {
-            true => self.data.weight(row as usize),
-            false => 0.0,
-        }
-    }
-
-    fn basis(&self) -> Option<&linsep_proof::Basis> {
-        linsep_proof::Rows::basis(self.data)
-    }
 }

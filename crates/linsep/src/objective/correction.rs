@@ -3,13 +3,15 @@
 //! The checker encloses the correction δ of A δ = −g, A the columns y z of as many rows as z has numbers. It is
 //! small where A is far from singular, and α + δ stays in its domain where α is far from 0 and from c. So rows are
 //! taken in the order of their curvature α (c − α)/c, each that is not nearly a combination of those before
-//! it (modified Gram-Schmidt). What is nearly is decided more and more generously until there are enough.
+//! it (modified Gram-Schmidt). The rows of the largest curvature have to be well apart; where they leave columns
+//! open, as rare levels of a category do, any row serves that is independent at all.
 
 use crate::loss::Loss;
 use crate::objective::{Intercept, Objective};
 
-/// How much of a row has to be left beside the rows before it, at first and in the end.
-const TOLERANCES: [f64; 4] = [0.1, 1e-3, 1e-6, 1e-9];
+/// How much of a row has to be left beside the rows before it: of the first rows, so many for each column, and of all.
+const WELL_APART: (f64, usize) = (0.1, 32);
+const INDEPENDENT: f64 = 1e-8;
 
 /// The rows of the data, rising; `None` if there are not enough independent ones.
 pub fn rows(objective: &Objective, margins: &[f64]) -> Option<Vec<u64>> {
@@ -30,13 +32,11 @@ pub fn rows(objective: &Objective, margins: &[f64]) -> Option<Vec<u64>> {
     let scale = scales(objective, width);
     let mut basis: Vec<Vec<f64>> = Vec::new();
     let mut chosen: Vec<u32> = Vec::new();
-    for tolerance in TOLERANCES {
-        for &i in &by_curvature {
+    let first = by_curvature.len().min(WELL_APART.1 * order);
+    for (tolerance, candidates) in [(WELL_APART.0, first), (INDEPENDENT, by_curvature.len())] {
+        for &i in &by_curvature[..candidates] {
             if basis.len() == order {
                 break;
-            }
-            if chosen.contains(&i) {
-                continue;
             }
             let mut z = vec![0.0; order];
             objective.data.store().for_each_entry(

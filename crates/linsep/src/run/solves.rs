@@ -27,12 +27,12 @@ pub enum Solves {
 impl Solves {
     /// Refuses a claim about another objective, other equations or other statistics.
     pub fn check(&self, claim: &Claim) -> Result<(), String> {
-        let (found, expected) = match (claim, self) {
+        match (claim, self) {
             (Claim::Optimal { optimality, .. }, Solves::Objective(own)) => {
-                return differing(&optimality.objective, own);
+                differing(&optimality.objective, own)
             }
             (Claim::Stationary { equations, .. }, Solves::Equations(own)) => {
-                (format!("{equations:?}"), format!("{own:?}"))
+                same(equations, own, Equations::words)
             }
             (Claim::Stationary { equations, .. }, Solves::Shrunk { priors, bias }) => {
                 let shrinkage = match equations {
@@ -40,25 +40,29 @@ impl Solves {
                     _ => 0.0,
                 };
                 let own = Equations::Discriminant { shrinkage, priors: *priors, bias: *bias };
-                (format!("{equations:?}"), format!("{own:?}"))
+                same(equations, &own, Equations::words)
             }
             (Claim::Counts { statistics, .. }, Solves::Statistics(own)) => {
-                (format!("{statistics:?}"), format!("{own:?}"))
+                same(statistics, own, Statistics::words)
             }
             (Claim::Optimal { .. } | Claim::Stationary { .. } | Claim::Counts { .. }, _) => {
                 let name = claim.name();
-                return Err(format!(
-                    "the claim \"{name}\" is none that a model of these parameters makes"
-                ));
+                Err(format!("the claim \"{name}\" is none that a model of these parameters makes"))
             }
-            _ => return Ok(()),
-        };
-        match found == expected {
-            true => Ok(()),
-            false => Err(format!(
-                "the claim is about {found}, the parameters of the model say {expected}"
-            )),
+            _ => Ok(()),
         }
+    }
+}
+
+/// Refuses settings of a claim that are not those of the parameters.
+fn same<T: PartialEq>(claimed: &T, own: &T, words: impl Fn(&T) -> String) -> Result<(), String> {
+    match claimed == own {
+        true => Ok(()),
+        false => Err(format!(
+            "the claim is about {}, the parameters of the model say {}",
+            words(claimed),
+            words(own)
+        )),
     }
 }
 

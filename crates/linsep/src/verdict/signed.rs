@@ -1,6 +1,7 @@
 //! Rows with signs: the vectors z = ±(1, x) of one two-class question, in floats and in whole
 //! numbers. Nothing is copied.
 
+use crate::claim::part::{Part, marks};
 use dashu_int::{IBig, UBig};
 use linsep_data::Dataset;
 use linsep_data::cancel;
@@ -54,7 +55,7 @@ impl Signed {
         bias: bool,
         part: Option<&[u32]>,
     ) -> Signed {
-        let part = part.map(|rows| chosen(&data, rows));
+        let part = part.map(|rows| marks(&data, rows));
         let side: Vec<i8> = data
             .label_names()
             .iter()
@@ -279,7 +280,7 @@ pub(crate) fn holds(
     bias: bool,
     threads: usize,
 ) -> bool {
-    let part = rows.map(|rows| chosen(data, rows));
+    let part = rows.map(|rows| marks(data, rows));
     accepts(claim, data, part.as_deref(), &data.reading_field(), bias, threads)
 }
 
@@ -293,48 +294,9 @@ fn accepts(
 ) -> bool {
     let finding = match part {
         None => check_claim(claim, data, reading, bias, threads),
-        Some(part) => check_claim(claim, &Part { data, part }, reading, bias, threads),
+        Some(part) => check_claim(claim, &Part::new(data, part), reading, bias, threads),
     };
     finding.holds()
-}
-
-/// A mark for each row of the data: whether it is among the given ones.
-fn chosen(data: &Dataset, rows: &[u32]) -> Vec<bool> {
-    let mut part = vec![false; data.n_rows()];
-    rows.iter().for_each(|&row| part[row as usize] = true);
-    part
-}
-
-/// Some rows of a data set, as the checker sees them.
-struct Part<'a> {
-    data: &'a Dataset,
-    part: &'a [bool],
-}
-
-impl linsep_proof::Rows for Part<'_> {
-    fn len(&self) -> u64 {
-        self.data.n_rows() as u64
-    }
-
-    fn width(&self) -> usize {
-        linsep_proof::Rows::width(self.data)
-    }
-
-    fn label(&self, row: u64) -> &str {
-        self.data.label_text(row as usize)
-    }
-
-    fn for_each(&self, row: u64, each: &mut dyn FnMut(u32, f64)) {
-        linsep_proof::Rows::for_each(self.data, row, each);
-    }
-
-    fn basis(&self) -> Option<&linsep_proof::Basis> {
-        linsep_proof::Rows::basis(self.data)
-    }
-
-    fn takes_part(&self, row: u64) -> bool {
-        self.part[row as usize] && self.data.weight(row as usize) > 0.0
-    }
 }
 
 /// Some rows as vectors of whole numbers: the constant first if there is a bias, then `columns`.

@@ -49,7 +49,12 @@ pub(crate) fn judge_of(rows: &[Vec<i64>], positive: &[bool], bias: bool) -> Judg
 pub(crate) fn truth(rows: &[Vec<i64>], positive: &[bool], bias: bool) -> Vec<Estimate> {
     let vectors: Vec<Vec<i128>> =
         rows.iter().zip(positive).map(|(row, p)| signed(row, *p, bias)).collect();
-    let kept = kept(&vectors);
+    estimates(&vectors)
+}
+
+/// What becomes of each coordinate of signed rows, by brute force.
+pub(crate) fn estimates(vectors: &[Vec<i128>]) -> Vec<Estimate> {
+    let kept = kept(vectors);
     let reduced: Vec<Vec<i128>> =
         vectors.iter().map(|z| kept.iter().map(|&j| z[j]).collect()).collect();
     let estimate = |j: usize| match kept.binary_search(&j) {

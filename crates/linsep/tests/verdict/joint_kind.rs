@@ -1,7 +1,8 @@
 //! The kind of all classes at once, and what becomes of the coefficients of a softmax fit, against brute
 //! force.
 
-use crate::brute::{Kind, goes, kept, kesler, kind_of};
+use crate::brute::{Kind, kesler, kind_of};
+use crate::coefficients::estimates;
 use crate::proofs::{accepts, finding, judge, never, proofs_hold};
 use linsep::proof::{Against, Claim, Estimate, Estimates};
 use linsep::rng::{Purpose, Stream};
@@ -44,19 +45,7 @@ fn judge_of(rows: &[Vec<i64>], classes: &[usize], bias: bool) -> Judge {
 fn truth(vectors: &[Vec<i128>], size: usize) -> Vec<Estimate> {
     // The plane of the first class is 0.
     let vectors: Vec<Vec<i128>> = vectors.iter().map(|z| z[size..].to_vec()).collect();
-    let kept = kept(&vectors);
-    let reduced: Vec<Vec<i128>> =
-        vectors.iter().map(|z| kept.iter().map(|&j| z[j]).collect()).collect();
-    let estimate = |j: usize| match kept.binary_search(&j) {
-        Err(_) => Estimate::Aliased,
-        Ok(at) => match (goes(&reduced, at, 1), goes(&reduced, at, -1)) {
-            (true, true) => Estimate::Undetermined,
-            (true, false) => Estimate::PlusInfinity,
-            (false, true) => Estimate::MinusInfinity,
-            (false, false) => Estimate::Finite,
-        },
-    };
-    (0..vectors[0].len()).map(estimate).collect()
+    estimates(&vectors)
 }
 
 #[test]
