@@ -6,12 +6,15 @@ use linsep::data::read::{
 };
 use linsep::file::ModelFile;
 use linsep::file::checkpoint::Checkpoint;
+use linsep::learn::perceptron::Perceptron;
 use linsep::model::foreign::ForeignModel;
 use linsep::proof::{CertificateFile, check_file};
-use linsep_teach::trace::Replay;
+use linsep::{Dataset, Learner, Limits, Task, drive};
+use linsep_teach::trace::{Replay, Tracer};
 use sha2::{Digest, Sha256};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// No input may make a reader hold more.
 const MEMORY: u64 = 64 << 20;
@@ -110,8 +113,7 @@ pub(crate) fn certificate(bytes: &[u8]) {
     let again =
         CertificateFile::from_json(file.to_json().as_bytes()).expect("what was read is written");
     assert_eq!(again, file);
-    let table = "a,b,label\n0,0,0\n0,1,0\n1,0,0\n1,1,1\n";
-    let data = read_from(table.as_bytes(), "table", &ReadOptions::default()).unwrap().data;
+    let data = table_of_and();
     let digest = data.digest_of(file.data.digest, 1);
     let one = check_file(&file, &data, &digest, 1);
     assert_eq!(one, check_file(&file, &data, &digest, 3));
@@ -129,6 +131,9 @@ pub(crate) fn checkpoint(bytes: &[u8]) {
 
 pub(crate) fn trace(bytes: &[u8]) {
     let Ok(mut replay) = Replay::open(Path::new("bytes"), bytes, Some(MEMORY)) else { return };
+    if replay.on(Arc::new(table_of_and()), 1).is_err() {
+        return;
+    }
     for _ in 0..1000 {
         match replay.next_step(true) {
             Ok(Some(_)) => {}
@@ -217,11 +222,24 @@ pub(crate) fn checkpoints() -> Vec<Vec<u8>> {
     testdata("models/runs", &[".checkpoint"])
 }
 
+/// Traces of real runs on the table that they are replayed on.
 pub(crate) fn traces() -> Vec<Vec<u8>> {
-    vec![
-        b"{\"format\":\"linsep.trace/1\"}\n".to_vec(),
-        b"{\"format\":\"linsep.trace/1\",\"machines\":[],\"criteria\":[\"jp\"],\"digest\":\"0\"}\n{}\n".to_vec(),
-    ]
+    let trace = |perceptron: Perceptron| {
+        let task = Task::new(table_of_and());
+        let mut run = perceptron.start(&task).expect("two classes");
+        let (mut file, mut nobody) = (Vec::new(), ());
+        let mut tracer = Tracer::new(&task.data, "perceptron", &mut file, &mut nobody);
+        drive(run.as_mut(), &Limits::default(), &mut tracer);
+        tracer.finish().expect("memory takes everything");
+        file
+    };
+    vec![trace(Perceptron::default()), trace(Perceptron::default().with_seed(3))]
+}
+
+/// The table of AND.
+fn table_of_and() -> Dataset {
+    let table = "a,b,label\n0,0,0\n0,1,0\n1,0,0\n1,1,1\n";
+    read_from(table.as_bytes(), "table", &ReadOptions::default()).expect("a table").data
 }
 
 pub(crate) fn foreign_models() -> Vec<Vec<u8>> {

@@ -175,7 +175,7 @@ impl<M: Optimiser> Training for Certified<M> {
         let solver = Remark::new("solver", why, [("solver", why.into())]);
         let found = Remark::new(
             "objective",
-            format!("{:.6e}, gap {:.1e} (wanted {:e})", gap.primal, gap.relative(), wanted),
+            format!("{:.6e}, {} (wanted {wanted:e})", gap.primal, gap.words()),
             [
                 ("primal", gap.primal.into()),
                 ("dual", gap.dual.into()),

@@ -248,6 +248,14 @@ impl Gap {
         self.relative() <= ROOM * wanted
     }
 
+    /// The gap in a report.
+    pub(crate) fn words(&self) -> String {
+        match self.relative() {
+            gap if gap.is_finite() => format!("gap {gap:.1e}"),
+            _ => "no gap, as the bound shows nothing".to_owned(),
+        }
+    }
+
     /// The objective and the relative gap, as far as they were measured.
     pub(crate) fn known(&self) -> (Option<f64>, Option<f64>) {
         let finite = |x: f64| x.is_finite().then_some(x);

@@ -513,13 +513,13 @@ impl Training for OptimisingRun {
             [("solver", self.why.as_str().into()), ("passes", self.work.passes().into())],
         );
         let estimated = self.problem.settings.is_unbounded();
-        let kind = if estimated { "estimated gap" } else { "gap" };
         let found = Remark::new(
             "objective",
             format!(
-                "{:.6e}, {kind} {:.1e} (wanted {:e})",
+                "{:.6e}, {}{} (wanted {:e})",
                 gap.primal,
-                gap.relative(),
+                if estimated { "estimated " } else { "" },
+                gap.words(),
                 self.problem.settings.gap
             ),
             [
