@@ -247,15 +247,27 @@ impl Collector {
     /// The means of all numeric columns over the values that are there.
     fn column_means(&self) -> BTreeMap<u32, f64> {
         let rows = self.store.rows();
-        let mut sums = vec![0.0; self.store.width()];
-        let mut scratch = Vec::new();
-        for row in 0..rows {
-            self.store.for_each(row, &mut scratch, |column, value| sums[column as usize] += value);
-        }
-        let mut gaps = vec![0usize; sums.len()];
+        let mut gaps = vec![0usize; self.store.width()];
         self.missing.iter().for_each(|&(_, column)| gaps[column as usize] += 1);
-        let mean = |(j, sum): (usize, &f64)| (j as u32, sum / (rows - gaps[j]).max(1) as f64);
-        sums.iter().enumerate().map(mean).collect()
+        let means = |unit: f64| {
+            let mut sums = vec![0.0; self.store.width()];
+            let mut scratch = Vec::new();
+            for row in 0..rows {
+                self.store.for_each(row, &mut scratch, |column, value| {
+                    sums[column as usize] += value / unit;
+                });
+            }
+            let mean = |(sum, gaps): (&f64, &usize)| sum / (rows - gaps).max(1) as f64 * unit;
+            sums.iter().zip(&gaps).map(mean).collect::<Vec<f64>>()
+        };
+        let mut found = means(1.0);
+        if found.iter().any(|mean| !mean.is_finite()) {
+            // The sum of numbers next to 1e308 overflows, their mean does not.
+            let scaled = means(2f64.powi(64));
+            let overflown = found.iter_mut().zip(scaled).filter(|(mean, _)| !mean.is_finite());
+            overflown.for_each(|(mean, scaled)| *mean = scaled);
+        }
+        (0..).zip(found).collect()
     }
 }
 

@@ -157,6 +157,15 @@ fn a_gap_below_the_header_does_not_hide_it() {
 }
 
 #[test]
+fn the_mean_of_the_largest_numbers_is_a_number() {
+    let text = "x,y,label\n1e308,1,a\n1e308,2,b\n,3,b\n";
+    let found = read_with(text, |o| o.missing = "mean".parse().unwrap()).unwrap();
+    let mut row = Vec::new();
+    found.data.for_each(2, |column, x| row.push((column, x)));
+    assert_eq!(row, [(0, 1e308), (1, 3.0)]);
+}
+
+#[test]
 fn the_label_is_the_column_with_a_name_for_it() {
     for name in ["label", "Target", "CLASS", "y"] {
         let result = read_text(&format!("a,{name},b\n1,0,2\n3,1,4\n"));

@@ -151,20 +151,17 @@ impl Stack<'_> {
     /// Aliased columns are sums of those before, and no others are.
     fn aliases(&self, e: &Estimates, aliased: &[bool], kept: &[u32]) -> Checked<()> {
         let mut shown = vec![false; aliased.len()];
-        for relation in &e.relations {
+        // By coordinate, because rows have few of very many columns: relation and number there.
+        let mut parts: BTreeMap<u32, Vec<(usize, IBig)>> = BTreeMap::new();
+        for (at, relation) in e.relations.iter().enumerate() {
             let vector = whole_vector(relation, aliased.len())?;
             let Some((last, _)) = vector.last().filter(|(last, _)| aliased[*last as usize]) else {
                 return Err("a relation is about no aliased column".into());
             };
             shown[*last as usize] = true;
-            let side = self.side(&vector, 0);
-            self.checker.every_row(&self.signs, |row, _| {
-                match self.checker.exact_side(&side, row)? {
-                    Ordering::Equal => Ok(()),
-                    _ => Err(format!("row {row} does not satisfy a relation")),
-                }
-            })?;
+            vector.into_iter().for_each(|(c, x)| parts.entry(c).or_default().push((at, x)));
         }
+        self.checker.every_row(&self.signs, |row, _| self.satisfies(row, &parts))?;
         if let Some(c) = (0..aliased.len()).find(|&c| aliased[c] && !shown[c]) {
             let before = kept.iter().filter(|k| (**k as usize) < c).count();
             if before < self.different_rows() {
@@ -186,6 +183,22 @@ impl Stack<'_> {
         match rank_at_least(&matrix) == kept.len() {
             true => Ok(()),
             false => Err("the independent rows are not independent".into()),
+        }
+    }
+
+    /// Whether (1, x) of a row is orthogonal to every relation.
+    fn satisfies(&self, row: u64, parts: &BTreeMap<u32, Vec<(usize, IBig)>>) -> Checked<()> {
+        let (mut terms, mut sums) = (BTreeMap::new(), BTreeMap::<usize, Vec<Scaled>>::new());
+        self.add_block(&mut terms, row, 0, &IBig::ONE)?;
+        for (c, values) in &terms {
+            for (relation, x) in parts.get(c).into_iter().flatten() {
+                let products = values.iter().map(|value: &Scaled| value.times(x));
+                sums.entry(*relation).or_default().extend(products);
+            }
+        }
+        match sums.values().all(|terms| scaled_sum(terms) == IBig::ZERO) {
+            true => Ok(()),
+            false => Err(format!("row {row} does not satisfy a relation")),
         }
     }
 

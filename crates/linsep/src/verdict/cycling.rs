@@ -21,10 +21,10 @@
 //! Proved is what the checker accepts: the plane, or at most D + 1 rows with whole weights that the
 //! exact simplex method picks from those with c_i > 0.
 
+use super::exactly::{Exactly, decide as decide_exactly};
 use super::proposal::weighted;
 use super::search::Effort;
 use super::signed::{Exact, Signed};
-use super::simplex::{Exactly, decide as decide_exactly};
 use super::{Decision, Judge, Limit, Verdict};
 use crate::claim::planes::float_plane;
 use dashu_int::IBig;

@@ -5,8 +5,8 @@
 //! one question of it: a row x of class c and another class k become a vector with (1, x) in the
 //! block of c and −(1, x) in the block of k.
 
+use super::exactly::{Exactly, decide as decide_exactly};
 use super::signed::Signed;
-use super::simplex::{Exactly, decide as decide_exactly};
 use super::stacked::Stacked;
 use super::{Decision, Judge, Limit, Verdict};
 use crate::engine::perceptron::Perceptron;

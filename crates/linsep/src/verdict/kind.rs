@@ -14,11 +14,11 @@
 
 use super::complement::{free_coordinates, orthogonal_complement};
 use super::conflict::equal_pairs;
+use super::exactly::{Exactly, decide};
 use super::lift::{Combination, combination, eliminate, sums_to_zero};
 use super::proposal::{gcd, raw_whole, weighted};
 use super::search::{Effort, EffortSpent};
 use super::signed::{Signed, WholeRows};
-use super::simplex::{Exactly, decide};
 use super::span::{Outside, Span};
 use super::{Escape, Verdict};
 use dashu_int::IBig;
@@ -256,7 +256,11 @@ impl<'b> Reduction<'b> {
         let basis = self.basis();
         let vectors =
             self.rows_of(basis.iter().map(|&k| self.balanced[k].0).chain(support.iter().copied()));
-        let Combination::One(lambda) = combination(&vectors) else { return None };
+        let lambda = match combination(&vectors) {
+            Combination::One(lambda) => lambda,
+            Combination::None => return None,
+            Combination::Many => return self.join_some(support),
+        };
         let (c, l) = lambda.split_at(basis.len());
         let sign = if l.iter().any(|l| *l < IBig::ZERO) { IBig::from(-1) } else { IBig::ONE };
         let pairs = support.iter().zip(l).map(|(&at, l)| (at, l * &sign));
@@ -276,6 +280,25 @@ impl<'b> Reduction<'b> {
         let old = std::mem::replace(&mut self.balanced, joined).into_iter().zip(added);
         self.balanced.extend(old.map(|((at, l), c)| (at, l * &t + c)));
         Some(())
+    }
+
+    /// Joins rows of which several combinations lie in the span: outside the span the exact decision finds some
+    /// that balance in one way only, and then others, until none is left that does.
+    fn join_some(&mut self, support: &[usize]) -> Option<()> {
+        let complement = self.complement();
+        let outside = projected(&self.rows_of(support.iter().copied()), &complement);
+        let points: Vec<Vec<IBig>> = outside.iter().map(|(_, point)| point.clone()).collect();
+        if points.is_empty() {
+            return support.iter().try_for_each(|&at| self.join(&[at]));
+        }
+        let Some(Exactly::Balanced(lambda)) = decide(&points, &|| false) else { return None };
+        let chosen: Vec<usize> = lambda.iter().map(|(j, _)| support[outside[*j].0]).collect();
+        let rest: Vec<usize> = support.iter().copied().filter(|at| !chosen.contains(at)).collect();
+        if rest.is_empty() {
+            return None;
+        }
+        self.join(&chosen)?;
+        self.join(&rest)
     }
 
     fn overlapping(&mut self, complement: &[Vec<IBig>]) -> Option<Claim> {

@@ -14,6 +14,7 @@ mod conflict;
 mod cycling;
 mod descent;
 pub(crate) mod disjoint;
+mod exactly;
 pub(crate) mod existence;
 mod forced;
 mod hull;
@@ -37,8 +38,10 @@ mod signed;
 mod simplex;
 mod span;
 mod stacked;
+mod stretch;
 #[doc(hidden)]
 pub mod violators;
+mod wide;
 pub(crate) mod widest;
 
 pub use coefficients::Coefficients;

@@ -12,13 +12,13 @@
 //! next begins. If the checker does not accept the outcome, whole numbers do the work from the start.
 
 use super::complement::{free_coordinates, orthogonal_complement};
+use super::exactly::Exactly;
 use super::kind::{MANY_NUMBERS, decide_growing};
 use super::lift::{Combination, combination, eliminate};
 use super::proposal::{gcd, raw_whole};
 use super::rank::Independence;
 use super::search::{Effort, EffortSpent};
 use super::signed::{Signed, WholeRows};
-use super::simplex::Exactly;
 use super::span::{Outside, RowsOutside, Span};
 use dashu_int::IBig;
 use linsep_proof::{Coefficient, Estimate, Estimates, ExactNumber, Multiple, SparseVector};

@@ -16,12 +16,12 @@
 use super::active::{ActiveSet, Round};
 use super::column_scan::ColumnScan;
 use super::descent::Descent;
+use super::exactly::{Exactly, decide};
 use super::kind::spanning;
 use super::lift::{Combination, combination};
 use super::min_norm::MinNorm;
 use super::proposal::{exact_plane, rounded, weighted};
 use super::signed::Signed;
-use super::simplex::{Exactly, decide};
 use crate::claim::planes::float_plane;
 use dashu_int::IBig;
 use linsep_proof::{Claim, ReadingField};
@@ -34,6 +34,9 @@ const FEW_NUMBERS: usize = 10_000_000;
 
 /// Up to this many dimensions the exact simplex method is tried.
 const MAX_EXACT: usize = 600;
+
+/// Up to this many multiplications the exact decision is asked about all rows at once.
+const FEW_PRODUCTS: usize = 10_000_000;
 
 /// Rounds of the active set after which floats are given up on.
 const MAX_ROUNDS: u64 = 200;
@@ -177,6 +180,12 @@ impl Search {
             || self.view.len().saturating_mul(self.view.dimension()) <= FEW_NUMBERS
     }
 
+    /// Whether the exact decision can look at all rows.
+    fn is_small(&self) -> bool {
+        let (rows, size) = (self.view.len(), self.view.dimension());
+        rows.saturating_mul(size).saturating_mul(size) <= FEW_PRODUCTS
+    }
+
     fn scan_columns(&mut self, effort: &Effort<'_>) -> Next {
         let scan = ColumnScan::new(&self.view, effort.threads);
         self.work.visits += self.view.len() as u64;
@@ -292,6 +301,9 @@ impl Search {
         };
         match active {
             _ if sampled => Next::Go(Stage::Scan),
+            Some(_) if self.is_small() => {
+                Next::Go(Stage::Exact { active: (0..self.view.len()).collect() })
+            }
             Some(active) if self.view.dimension() <= MAX_EXACT => Next::Go(Stage::Exact { active }),
             _ => Next::End(Answer::Open),
         }

@@ -3,25 +3,20 @@
 //!
 //! Phase one of the simplex method on { λ ≥ 0, Σ λ z = 0, Σ λ = 1 } with artificial variables. All
 //! numbers stay whole: every pivot divides by the pivot before it without remainder (Edmonds,
-//! Bareiss), and Bland's rule of the lowest index keeps it from cycling. If the least sum of the
-//! artificial variables is not 0, the dual solution y has z·y ≤ 0 − y₀ < 0 for every row, and w = −y.
+//! Bareiss). The column of the least cost enters; while that brings the objective no further, Bland's rule
+//! of the lowest index does, which keeps it from cycling. If the least sum of the artificial variables is not
+//! 0, the dual solution y has z·y ≤ 0 − y₀ < 0 for every row, and w = −y.
 
+use super::exactly::Exactly;
 use dashu_int::IBig;
 use linsep_data::cancel;
-
-/// What the rows allow.
-#[derive(Debug)]
-pub(crate) enum Exactly {
-    /// Σ λ z = 0: (row, λ > 0), at most one more than the dimension.
-    Balanced(Vec<(usize, IBig)>),
-    /// z·w > 0 for every row.
-    Separated(Vec<IBig>),
-}
 
 /// Decides, whatever the numbers are. `None` if `stop` said so.
 pub(crate) fn decide(rows: &[Vec<IBig>], stop: &dyn Fn() -> bool) -> Option<Exactly> {
     let mut tableau = Tableau::new(rows);
-    while let Some((row, column)) = tableau.choose() {
+    let mut stalled = false;
+    while let Some((row, column)) = tableau.choose(stalled) {
+        stalled = tableau.cells[row][tableau.data + tableau.equations] == IBig::ZERO;
         tableau.pivot(row, column);
         if stop() {
             return None;
@@ -65,10 +60,15 @@ impl Tableau {
         Tableau { cells, basis, divisor: IBig::ONE, data, equations }
     }
 
-    /// The next pivot by Bland's rule.
-    fn choose(&self) -> Option<(usize, usize)> {
+    /// The next pivot: by the least cost, or by Bland's rule.
+    fn choose(&self, bland: bool) -> Option<(usize, usize)> {
         let right = self.data + self.equations;
-        let column = (0..self.data).find(|&j| self.cells[self.equations][j] < IBig::ZERO)?;
+        let costs = &self.cells[self.equations];
+        let mut negative = (0..self.data).filter(|&j| costs[j] < IBig::ZERO);
+        let column = match bland {
+            true => negative.next(),
+            false => negative.min_by(|&a, &b| costs[a].cmp(&costs[b]).then(a.cmp(&b))),
+        }?;
         let mut best: Option<usize> = None;
         for i in (0..self.equations).filter(|&i| self.cells[i][column] > IBig::ZERO) {
             let better = match best {
