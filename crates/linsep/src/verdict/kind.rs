@@ -31,7 +31,7 @@ const FEW_NUMBERS: usize = 1000;
 const FEW_DIMENSIONS: usize = 64;
 
 /// Beyond this many numbers the exact method alone would take too long.
-pub(crate) const MANY_NUMBERS: usize = 200_000;
+pub(crate) const MANY_NUMBERS: usize = 2_000_000;
 
 /// Beyond this many numbers the whole rows take too much memory.
 const MOST_NUMBERS: usize = 8_000_000;
@@ -98,12 +98,15 @@ fn kind_of(
     let wide = view.dimension() > view.len().max(FEW_DIMENSIONS) && numbers <= MOST_NUMBERS;
     let columns = wide.then(|| pivot_columns(view));
     let numbers = columns.as_ref().map_or(numbers, |columns| view.len() * (columns.len() + 1));
+    if numbers > MOST_NUMBERS {
+        return None;
+    }
+    let mut reduction = Reduction::new(view, witness, columns)?;
     for floats in [true, false] {
-        let most = if floats { MOST_NUMBERS } else { MANY_NUMBERS };
-        if (floats && !floats_first) || numbers > most {
+        if (floats && !floats_first) || (!floats && numbers > MANY_NUMBERS) {
             continue;
         }
-        let Some(mut reduction) = Reduction::new(view, witness, columns.clone()) else { continue };
+        // Where floats give up, whole numbers go on with the rows that are known to balance.
         let proposal = match floats {
             true => reduction.run_with_floats(effort, work),
             false => reduction.run(effort, work),
