@@ -48,7 +48,8 @@ LIMIT = fields({"column": index}, {"least": real, "most": real})
 LISTS = {"class-weights": filled(two(text, real)), "scale": filled(real), "limits": filled(LIMIT)}
 OBJECTIVE = fields({"loss": word("logistic", "hinge", "squared-hinge", "softmax", "crammer-singer"), "c": real,
                     "l2": real, "l1": real, "intercept": word("free", "penalised", "none")}, LISTS)
-POINT = {"alpha": filled(two(whole, real)), "shares": filled(two(whole, each(two(index, real)))), "correction": filled(whole)}
+POINT = {"alpha": filled(two(whole, real)), "shares": filled(two(whole, each(two(index, real)))), "correction": filled(whole),
+         "moves": filled(two(whole, index, index))}
 DUAL = fields({}, {"plane": PLANE, "planes": PLANES, **POINT})
 INTERVAL = fields({"least": real, "most": real, "tilt": two(real, real)})
 OPTIMALITY = fields({"objective": lambda x: has(x, LISTS) and OBJECTIVE(x), "primal": real, "bound": real, "gap": real,
@@ -753,9 +754,10 @@ class Optimal:
         right = len(weights) == len(o.get("class-weights", [])) and set(weights) <= set(names)
         require(right and len(set(names)) == len(names) > 1, "classes or their weights stand twice or nowhere")
         right = all(x == 0 or in_range(x) for x in (o["l1"], o["l2"]))
-        self.correction = self.claimed["dual"].get("correction", [])
-        bare = not (o["l1"] or o["l2"] or limits)
-        right = right and bare == bool(self.correction) and (not bare or o["loss"] == "logistic" and o["intercept"] != "penalised")
+        self.correction, self.moves = (self.claimed["dual"].get(k, []) for k in ("correction", "moves"))
+        bare, smooth = not (o["l1"] or o["l2"] or limits), "softmax" if joint else "logistic"
+        right = right and bare == bool(self.moves if joint else self.correction) and not (joint and self.correction)
+        right = right and not (self.moves and not joint) and (not bare or o["loss"] == smooth and o["intercept"] != "penalised")
         require(right and all(map(in_range, [o["c"], *weights.values(), *scale])), "a factor is out of range")
         width = checker.width
         right = len(scale) in (0, width) and rising([limit["column"] for limit in limits] + [width])
@@ -811,17 +813,39 @@ class Optimal:
         right = rising(rows) and set(rows) <= set(self.rows) and len(rows) == len(columns)
         require(right, "the correction rows are not rising, not there, or too few")
         system = [[self.own[i] * self.checker.rows[i].get(j, Fraction(0)) for i in rows] + [-g[j]] for j in columns]
-        for step in range(len(rows)):
-            pivot = next((k for k in range(step, len(rows)) if system[k][step]), None)
-            require(pivot is not None, "the correction rows are not independent")
+        alpha = alpha | {i: alpha[i] + x for i, x in zip(rows, self.solved(system))}
+        require(all(0 <= alpha[i] <= self.c[i] for i in rows), "a corrected multiplier is out of its domain")
+        return alpha
+    def solved(self, system):
+        """The answer of a regular system whose lines end with their right sides."""
+        for step in range(len(system)):
+            pivot = next((k for k in range(step, len(system)) if system[k][step]), None)
+            require(pivot is not None, "the corrections are not independent")
             system[step], system[pivot] = system[pivot], system[step]
-            for k in range(len(rows)):
+            for k in range(len(system)):
                 if k != step and system[k][step]:
                     factor = system[k][step] / system[step][step]
                     system[k] = [x - factor * y for x, y in zip(system[k], system[step])]
-        alpha = alpha | {i: alpha[i] + system[k][-1] / system[k][k] for k, i in enumerate(rows)}
-        require(all(0 <= alpha[i] <= self.c[i] for i in rows), "a corrected multiplier is out of its domain")
-        return alpha
+        return [line[-1] / line[k] for k, line in enumerate(system)]
+    def moved(self, shares):
+        """The shares with the sums 0 over all columns of every plane: moves between two planes solve for them."""
+        columns = [-1] * (self.intercept == "free") + list(range(self.checker.width))
+        blocks = range(max(self.own.values()))
+        right = rising(self.moves) and len(self.moves) == len(blocks) * len(columns)
+        right = right and all(i in self.own and a != b and max(a, b) <= len(blocks) for i, a, b in self.moves)
+        require(right, "the moves are not rising, not between planes, or too few")
+        pull = lambda k: self.sums((i, self.c[i] * ((self.own[i] == k) - shares[i][k])) for i in self.rows)
+        part = lambda move, k, j: ((k == move[2]) - (k == move[1])) * self.checker.rows[move[0]].get(j, Fraction(0))
+        system = []
+        for k in blocks:
+            g = pull(k)
+            system += [[part(move, k, j) for move in self.moves] + [-g[j]] for j in columns]
+        shares = {i: list(p) for i, p in shares.items()}
+        for (i, a, b), u in zip(self.moves, self.solved(system)):
+            shares[i][a] += u / self.c[i]
+            shares[i][b] -= u / self.c[i]
+        require(all(x >= 0 for i, _, _ in self.moves for x in shares[i]), "a corrected share is out of its domain")
+        return shares
     def listed(self, field):
         rows = [row for row, _ in self.claimed["dual"].get(field, [])]
         require(rising(rows) and set(rows) <= set(self.rows), "rows of the dual point are not rising or not there")
@@ -916,6 +940,7 @@ class Optimal:
             total = sum(p.values())
             p = {k: x / max(total, 1) for k, x in p.items()}
             shares[i] = [p.get(k, Fraction(0)) if k != own else 1 - min(total, 1) for k in range(size)]
+        shares = self.moved(shares) if self.moves else shares
         if self.intercept == "free":
             have = [sum(self.c[i] * shares[i][k] for i in self.rows) for k in range(size)]
             want = [sum(self.c[i] for i in self.rows if self.own[i] == k) for k in range(size)]

@@ -33,6 +33,7 @@ MODELS = [
     ("logistic", THREE, {"c": "1000", "intercept": "penalised"}),
     ("logistic --penalty none", TWO, {"penalty": "l2", "c": "2", "intercept": "none"}),
     ("logistic --penalty none --intercept none", TWO, {"penalty": "l1", "intercept": "free"}),
+    ("logistic --penalty none --gap 1e-6", THREE, {"penalty": "l2", "c": "2", "intercept": "none", "multiclass": "ovr"}),
     ("svm", TWO, {"c": "2", "loss": "hinge", "penalty": "l1"}),
     ("svm --loss hinge", TWO, {"loss": "squared-hinge"}),
     ("svm", THREE, {"c": "2", "multiclass": "crammer-singer"}),
@@ -119,6 +120,16 @@ def changes(parameters, model):
         yield f"correction rows {number}", lambda m: m.claims(correction)
     if corrections:
         yield "no correction", lambda m: m.claims(lambda claim: claim["optimality"]["dual"].pop("correction"))
+    moves = [c for c in model.text("certificate")["claims"] if c.get("optimality", {}).get("dual", {}).get("moves")]
+    for number in range(5 if moves else 0):
+        def move(claim):
+            m = claim["optimality"]["dual"]["moves"]
+            row, to, other = m[0]
+            claim["optimality"]["dual"]["moves"] = [m[1:], m + [[m[-1][0] + 10**6, 0, 1]], m[::-1], [[row, to, to]] + m[1:],
+                                                    [[row, to, 10**6]] + m[1:]][number]
+        yield f"moves {number}", lambda m: m.claims(move)
+    if moves:
+        yield "no moves", lambda m: m.claims(lambda claim: claim["optimality"]["dual"].pop("moves"))
     if model.text("input").get("binarize") is not None:
         yield "another threshold", lambda m: m.put("input", m.text("input") | {"binarize": 2.5})
     if "geometric-margin" in kinds:

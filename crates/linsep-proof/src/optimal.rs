@@ -211,6 +211,10 @@ pub struct DualPoint {
     /// there are columns, an intercept counted; rows rising.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub correction: Vec<u64>,
+    /// The same with planes for each class: (row, plane, plane) where share moves from the second to the first, as
+    /// many as there are columns in all planes but the last, intercepts counted; rising.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moves: Vec<(u64, u32, u32)>,
 }
 
 setters! {
@@ -220,6 +224,7 @@ setters! {
         with_alpha => alpha: Vec<(u64, f64)>,
         with_shares => shares: Vec<(u64, Vec<(u32, f64)>)>,
         with_correction => correction: Vec<u64>,
+        with_moves => moves: Vec<(u64, u32, u32)>,
     }
 }
 

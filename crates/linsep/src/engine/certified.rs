@@ -9,8 +9,8 @@ use crate::model::{LinearModel, Plane};
 use crate::objective::Gap;
 use crate::run::ability::{BoundsObjective, WarmStarts};
 use crate::run::epochs::{self, ByEpochs};
-use crate::run::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
-use linsep_data::error::{Error, Result};
+use crate::run::{Budget, Certificate, Datum, Progress, Remark, State, Status, Task, Training};
+use linsep_data::error::Error;
 use linsep_proof::{DualPoint, Objective, Planes};
 use serde::{Deserialize, Serialize};
 
@@ -19,8 +19,14 @@ pub(crate) trait Optimiser: Send {
     fn task(&self) -> &Task;
     /// Rows that take part.
     fn rows(&self) -> usize;
-    /// The relative gap at which the run ends.
+    /// Whether gaps are estimates until the checker has measured them.
+    fn estimates(&self) -> bool;
+    /// Why nobody knows whether there is an optimum, where that is so.
+    fn doubt(&self) -> Option<&str>;
+    /// The relative gap that is asked for.
     fn wanted(&self) -> f64;
+    /// The gap at which the run ends.
+    fn aim(&self) -> f64;
     /// Goes on by one step; gaps are measured by the machine as it sees fit.
     fn step(&mut self);
     /// The gap as it was measured last.
@@ -29,12 +35,12 @@ pub(crate) trait Optimiser: Send {
     fn is_exhausted(&self) -> bool;
     fn is_finite(&self) -> bool;
     fn model(&self) -> LinearModel;
-    /// What is to be claimed of the model as it is now.
-    fn evidence(&self) -> Evidence;
+    /// What is to be claimed of the model as it is now, or why there is nothing.
+    fn evidence(&self) -> Result<Evidence, &'static str>;
     /// The objective of other planes, one for each class; `None` if they are not of this problem.
     fn primal_of(&self, planes: &[Plane]) -> Option<f64>;
     fn save(&self) -> State;
-    fn restore(&mut self, state: &State) -> Result<()>;
+    fn restore(&mut self, state: &State) -> Result<(), Error>;
     /// Begins where a run on the same rows has ended, C being `factor` times as large; false if that is
     /// of no use here.
     fn warm_start(&mut self, state: &State, factor: f64) -> bool;
@@ -82,7 +88,7 @@ impl<M: Optimiser> Certified<M> {
 
     fn state(&self) -> Status {
         let machine = &self.optimiser;
-        let done = machine.gap().reaches(machine.wanted()) || machine.is_exhausted();
+        let done = machine.gap().reaches(machine.aim()) || machine.is_exhausted();
         match (machine.is_finite(), done) {
             (false, _) => Status::Diverged,
             (true, true) => Status::Finished,
@@ -131,7 +137,7 @@ impl<M: Optimiser> Training for Certified<M> {
             updates: 0,
             last_mistakes: None,
             objective,
-            gap,
+            gap: gap.filter(|_| !self.optimiser.estimates()),
         }
     }
 
@@ -147,7 +153,10 @@ impl<M: Optimiser> Training for Certified<M> {
     fn certificate(&self) -> Certificate {
         match self.unprovable() {
             Some(reason) => Certificate::unproved(reason),
-            None => self.proved(self.optimiser.evidence()),
+            None => match self.optimiser.evidence() {
+                Ok(evidence) => self.proved(evidence),
+                Err(reason) => Certificate::unproved(reason),
+            },
         }
     }
 
@@ -159,7 +168,7 @@ impl<M: Optimiser> Training for Certified<M> {
         })
     }
 
-    fn restore(&mut self, state: &State) -> Result<()> {
+    fn restore(&mut self, state: &State) -> Result<(), Error> {
         let saved: SavedCertified = state.decode()?;
         if saved.rows != self.optimiser.rows() {
             return Err(foreign());
@@ -175,15 +184,21 @@ impl<M: Optimiser> Training for Certified<M> {
         let solver = Remark::new("solver", why, [("solver", why.into())]);
         let found = Remark::new(
             "objective",
-            format!("{:.6e}, {} (wanted {wanted:e})", gap.primal, gap.words()),
+            format!(
+                "{:.6e}, {}{} (wanted {wanted:e})",
+                gap.primal,
+                if self.optimiser.estimates() { "estimated " } else { "" },
+                gap.words()
+            ),
             [
                 ("primal", gap.primal.into()),
-                ("dual", gap.dual.into()),
+                ("dual", (!self.optimiser.estimates()).then_some(gap.dual).into()),
                 ("gap", gap.relative().into()),
                 ("wanted", wanted.into()),
             ],
         );
-        vec![solver, found]
+        let doubt = self.optimiser.doubt().map(|words| unknown_existence("are best planes", words));
+        [solver, found].into_iter().chain(doubt).collect()
     }
 
     crate::training_has!(warm_starts, bounds_objective);
@@ -211,7 +226,10 @@ impl<M: Optimiser> BoundsObjective for Certified<M> {
         else {
             return Certificate::unproved("the planes are not those of this problem");
         };
-        let mut evidence = self.optimiser.evidence();
+        let mut evidence = match self.optimiser.evidence() {
+            Ok(evidence) => evidence,
+            Err(reason) => return Certificate::unproved(reason),
+        };
         let classes = self.optimiser.task().data.classes();
         let others = Planes::Each(class_planes(classes, planes));
         if let Planes::Each(own) = std::mem::replace(&mut evidence.planes, others) {
@@ -224,6 +242,15 @@ impl<M: Optimiser> BoundsObjective for Certified<M> {
     fn gap(&self) -> Option<f64> {
         self.optimiser.gap().known().1
     }
+}
+
+/// Why nobody knows whether there is an optimum.
+pub(crate) fn unknown_existence(what: &str, words: &str) -> Remark {
+    Remark::new(
+        "existence",
+        format!("nobody knows whether there {what}: {words}"),
+        [("exists", Datum::Unknown), ("reason", words.into())],
+    )
 }
 
 /// A saved state of another run.

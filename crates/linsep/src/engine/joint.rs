@@ -44,7 +44,7 @@ pub struct Joint {
     pub costs: Vec<f64>,
     pub classes: usize,
     pub loss: JointLoss,
-    /// l2 alone.
+    /// l2 alone, or nothing.
     pub penalty: Penalty,
     pub intercept: Intercept,
     pub threads: usize,
@@ -137,6 +137,11 @@ impl Joint {
     pub fn zero(&self) -> Lines {
         let stride = self.stride();
         Lines { numbers: vec![0.0; (self.width() + 1) * stride], stride }
+    }
+
+    /// Whether no weight is penalised.
+    pub fn is_unpenalised(&self) -> bool {
+        self.penalty.l2 == 0.0
     }
 
     /// Λ of a line.

@@ -22,7 +22,7 @@
 //! Λ + Σ h x xᵀ over a sample of the rows, with h the mean of the eigenvalues of (diag(p) − p pᵀ)c/μ
 //! that are not 0; the diagonal of it for wide data. Tall data is solved on every eighth row first.
 //!
-//! The shares at the planes are a dual point of their own: for softmax P − D = ½ ∇Pᵀ Λ⁻¹ ∇P where no
+//! The shares at the planes are a dual point of their own: for penalised softmax P − D = ½ ∇Pᵀ Λ⁻¹ ∇P where no
 //! bias is free, so the gradient tells how near the best the planes are.
 //!
 //! References: Bishop 4.3.4; Böhning, Multinomial logistic regression algorithm, 1992; Nesterov, Smooth
@@ -101,6 +101,9 @@ impl Softmax {
         }
         let mut evaluation =
             joint.evaluate(&self.lines, self.temperature, self.class_sums.as_ref());
+        if joint.is_unpenalised() {
+            return self.step_unpenalised(joint, &evaluation, wanted);
+        }
         self.gap = evaluation.gap;
         if self.gap.reaches(wanted) || self.exhausted {
             return;
@@ -154,11 +157,33 @@ impl Softmax {
         }
     }
 
-    /// The planes with a gap of their own.
+    /// Without a penalty the shares at the planes bound nothing. The step tells how far the best planes are, up
+    /// to terms of a higher order: P − P* ≈ ½ ∇Pᵀ H⁻¹ ∇P. The same plane may be added to all without a change;
+    /// gradients have no part in that direction, nor have steps, as one matrix preconditions every class.
+    fn step_unpenalised(&mut self, joint: &Joint, evaluation: &Evaluation, wanted: f64) {
+        let made = |lines: &Lines| {
+            Preconditioner::new(joint, &evaluation.shares, self.temperature, lines.clone())
+        };
+        let preconditioner = made(&self.lines);
+        let curved = Curved::new(joint, &evaluation.shares, self.temperature);
+        let residual = joint.downhill(&self.lines, &evaluation.sums);
+        let times = |v: &Lines| curved.times::<f64>(v, None);
+        let (direction, _) =
+            conjugate_gradients(joint, residual.clone(), &preconditioner, 1e-4, times);
+        let primal = evaluation.smooth.primal;
+        let decrement = 0.5 * dot_f64(&residual.numbers, &direction.numbers);
+        self.gap = Gap { primal, dual: primal - decrement };
+        // The last step is known already, and taken.
+        let down = self.search(joint, evaluation, &direction);
+        self.exhausted = !down && !self.gap.reaches(wanted);
+    }
+
+    /// The planes with a gap of their own; without a penalty, that of the last step.
     pub fn measured(&self, joint: &Joint) -> Measured {
         let sums = (joint.intercept == Intercept::Free).then(|| joint.class_sums());
         let evaluation = joint.evaluate(&self.lines, self.temperature, sums.as_ref());
-        Measured { lines: self.lines.clone(), gap: evaluation.gap, shares: evaluation.shares }
+        let gap = if joint.is_unpenalised() { self.gap } else { evaluation.gap };
+        Measured { lines: self.lines.clone(), gap, shares: evaluation.shares }
     }
 
     /// Where the preconditioner was made, at which temperature, and whether it still serves.

@@ -64,7 +64,7 @@ impl Logistic {
     pub(crate) fn is_plain(&self) -> bool {
         let settings = &self.settings;
         let solver = matches!(settings.solver, Solver::Auto | Solver::Newton);
-        settings.l1 == 0.0 && settings.l2 > 0.0 && !settings.has_limits() && solver
+        settings.l1 == 0.0 && !settings.has_limits() && solver
     }
 }
 

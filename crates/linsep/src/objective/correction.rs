@@ -1,26 +1,36 @@
-//! Rows on which the sums of a dual point are corrected to 0, where there is no penalty.
+//! Where the sums of a dual point are corrected to 0, if there is no penalty: on rows, or by moves of shares.
 //!
 //! The checker encloses the correction δ of A δ = −g, A the columns y z of as many rows as z has numbers. It is
 //! small where A is far from singular, and α + δ stays in its domain where α is far from 0 and from c. So rows are
 //! taken in the order of their curvature α (c − α)/c, each that is not nearly a combination of those before
 //! it (modified Gram-Schmidt). The rows of the largest curvature have to be well apart; where they leave columns
 //! open, as rare levels of a category do, any row serves that is independent at all.
+//!
+//! With a plane for each class, a move of share from the greatest class of a row to another one takes the place
+//! of a row, with z and −z in the blocks of the two planes; those of the largest shares come first.
 
+use crate::engine::joint::Joint;
 use crate::loss::Loss;
 use crate::objective::{Intercept, Objective};
+use linsep_data::{Dataset, cancel};
 
-/// How much of a row has to be left beside the rows before it: of the first rows, so many for each column, and of all.
+/// How much of a vector has to be left beside those before it: of the first ones, so many for each column, and of all.
 const WELL_APART: (f64, usize) = (0.1, 32);
 const INDEPENDENT: f64 = 1e-8;
 
-/// The rows of the data, rising; `None` if there are not enough independent ones.
-pub fn rows(objective: &Objective, margins: &[f64]) -> Option<Vec<u64>> {
+/// Moves beyond this number take too long to be chosen and checked.
+const MOST_MOVES: usize = 1200;
+
+/// Why nothing is proved without a penalty.
+const DEPENDENT: &str = "some columns are combinations of others, so no dual point without a penalty was found; `drop` them, or use a penalty";
+const TOO_MANY: &str =
+    "without a penalty nothing is proved beyond 1,200 coefficients of all classes";
+
+/// The rows of the data, rising; or why there are not enough.
+pub fn rows(objective: &Objective, margins: &[f64]) -> Result<Vec<u64>, &'static str> {
     if objective.loss != Loss::Logistic || objective.intercept == Intercept::Penalised {
-        return None;
+        return Err("without a penalty nothing bounds the objective from below here");
     }
-    let width = objective.width();
-    let free = objective.intercept == Intercept::Free;
-    let order = width + usize::from(free);
     let curvature = |(margin, cost): (&f64, &f64)| {
         let tail = (-margin.abs()).exp();
         cost * tail / ((1.0 + tail) * (1.0 + tail))
@@ -29,25 +39,68 @@ pub fn rows(objective: &Objective, margins: &[f64]) -> Option<Vec<u64>> {
     let mut by_curvature: Vec<u32> = (0..objective.len() as u32).collect();
     by_curvature
         .sort_by(|a, b| curvatures[*b as usize].total_cmp(&curvatures[*a as usize]).then(a.cmp(b)));
-    let scale = scales(objective, width);
+    let free = objective.intercept == Intercept::Free;
+    let scaled = Scaled::new(&objective.data, &objective.rows, free);
+    let vector = |i: &u32| scaled.row(objective.rows[*i as usize]);
+    let chosen = independent(scaled.size(), &by_curvature, vector).ok_or(DEPENDENT)?;
+    let mut rows: Vec<u64> =
+        chosen.iter().map(|&i| u64::from(objective.rows[i as usize])).collect();
+    rows.sort_unstable();
+    Ok(rows)
+}
+
+/// (row, plane, plane) of moves of share from the second plane to the first, rising; or why there are not enough.
+pub fn moves(joint: &Joint, shares: &[f64]) -> Result<Vec<(u64, u32, u32)>, &'static str> {
+    let free = joint.intercept == Intercept::Free;
+    let scaled = Scaled::new(&joint.data, &joint.rows, free);
+    let (size, last) = (scaled.size(), joint.classes - 1);
+    if size * last > MOST_MOVES {
+        return Err(TOO_MANY);
+    }
+    let mut candidates: Vec<(f64, u32, u32, u32)> = Vec::new();
+    for (i, shares) in (0u32..).zip(shares.chunks_exact(joint.classes)) {
+        let greatest = (0..joint.classes).fold(0, |g, k| if shares[k] > shares[g] { k } else { g });
+        let others = (0..joint.classes).filter(|k| *k != greatest && shares[*k] > 0.0);
+        let cost = joint.costs[i as usize];
+        candidates.extend(others.map(|k| (cost * shares[k], i, k as u32, greatest as u32)));
+    }
+    candidates.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    let vector = |(_, i, to, from): &(f64, u32, u32, u32)| {
+        let z = scaled.row(joint.rows[*i as usize]);
+        let mut vector = vec![0.0; size * last];
+        for (plane, sign) in [(*to as usize, -1.0), (*from as usize, 1.0)] {
+            if plane < last {
+                let block = &mut vector[plane * size..][..size];
+                block.iter_mut().zip(&z).for_each(|(x, z)| *x = sign * z);
+            }
+        }
+        vector
+    };
+    let chosen = independent(size * last, &candidates, vector).ok_or(DEPENDENT)?;
+    let mut moves: Vec<(u64, u32, u32)> = chosen
+        .into_iter()
+        .map(|(_, i, to, from)| (u64::from(joint.rows[i as usize]), to, from))
+        .collect();
+    moves.sort_unstable();
+    Ok(moves)
+}
+
+/// As many candidates as there are dimensions, none nearly a combination of the others; the first are preferred.
+fn independent<C: Copy>(
+    order: usize,
+    candidates: &[C],
+    vector: impl Fn(&C) -> Vec<f64>,
+) -> Option<Vec<C>> {
     let mut basis: Vec<Vec<f64>> = Vec::new();
-    let mut chosen: Vec<u32> = Vec::new();
-    let first = by_curvature.len().min(WELL_APART.1 * order);
-    for (tolerance, candidates) in [(WELL_APART.0, first), (INDEPENDENT, by_curvature.len())] {
-        for &i in &by_curvature[..candidates] {
+    let mut chosen = Vec::new();
+    let first = candidates.len().min(WELL_APART.1 * order);
+    for (tolerance, count) in [(WELL_APART.0, first), (INDEPENDENT, candidates.len())] {
+        for candidate in &candidates[..count] {
             if basis.len() == order {
-                break;
+                return Some(chosen);
             }
-            let mut z = vec![0.0; order];
-            objective.data.store().for_each_entry(
-                objective.rows[i as usize] as usize,
-                &mut |j, x| {
-                    z[j as usize] = x * scale[j as usize];
-                },
-            );
-            if free {
-                z[width] = 1.0;
-            }
+            cancel::check();
+            let mut z = vector(candidate);
             let length = norm(&z);
             for q in &basis {
                 let part: f64 = q.iter().zip(&z).map(|(q, z)| q * z).sum();
@@ -57,27 +110,45 @@ pub fn rows(objective: &Objective, margins: &[f64]) -> Option<Vec<u64>> {
             if left > tolerance * length && left > 0.0 {
                 z.iter_mut().for_each(|z| *z /= left);
                 basis.push(z);
-                chosen.push(i);
+                chosen.push(*candidate);
             }
         }
     }
-    (chosen.len() == order).then(|| {
-        let mut rows: Vec<u64> =
-            chosen.iter().map(|&i| u64::from(objective.rows[i as usize])).collect();
-        rows.sort_unstable();
-        rows
-    })
+    (chosen.len() == order).then_some(chosen)
 }
 
-/// One over the largest value of each column.
-fn scales(objective: &Objective, width: usize) -> Vec<f64> {
-    let mut largest = vec![0.0f64; width];
-    for &row in &objective.rows {
-        objective.data.store().for_each_entry(row as usize, &mut |j, x| {
-            largest[j as usize] = largest[j as usize].max(x.abs());
-        });
+/// Rows z with columns of the same size, and a 1 for a free bias at the end.
+struct Scaled<'a> {
+    data: &'a Dataset,
+    /// One over the largest value of each column.
+    factors: Vec<f64>,
+    free: bool,
+}
+
+impl<'a> Scaled<'a> {
+    fn new(data: &'a Dataset, rows: &[u32], free: bool) -> Scaled<'a> {
+        let mut largest = vec![0.0f64; data.n_features()];
+        for &row in rows {
+            data.store().for_each_entry(row as usize, &mut |j, x| {
+                largest[j as usize] = largest[j as usize].max(x.abs());
+            });
+        }
+        let factor = |most: f64| if most > 0.0 { 1.0 / most } else { 1.0 };
+        Scaled { data, factors: largest.into_iter().map(factor).collect(), free }
     }
-    largest.into_iter().map(|most| if most > 0.0 { 1.0 / most } else { 1.0 }).collect()
+
+    fn size(&self) -> usize {
+        self.factors.len() + usize::from(self.free)
+    }
+
+    fn row(&self, row: u32) -> Vec<f64> {
+        let mut z = vec![0.0; self.size()];
+        self.data.store().for_each_entry(row as usize, &mut |j, x| {
+            z[j as usize] = x * self.factors[j as usize];
+        });
+        z[self.factors.len()..].fill(1.0);
+        z
+    }
 }
 
 fn norm(z: &[f64]) -> f64 {

@@ -24,6 +24,46 @@ pub(crate) enum Existence {
 /// Steps of the exact method times the square of the dimension, at most.
 const EXACT_WORK: u64 = 200_000_000;
 
+/// A limit on the questions of whether to go on, for rows of so many numbers.
+fn limited(numbers: usize) -> impl Fn() -> bool {
+    let size = numbers as u64;
+    let steps = Cell::new(EXACT_WORK / (size * size) + 1000);
+    move || {
+        steps.set(steps.get().saturating_sub(1));
+        steps.get() == 0
+    }
+}
+
+/// Whether the loss of softmax has a least value on the rows of a task.
+pub(crate) fn softmax_optimum(task: &Task, bias: bool) -> Existence {
+    if task.rows.is_some() {
+        return Existence::Unknown("only some of the rows are learned from".into());
+    }
+    let data = &task.data;
+    let judge = Judge { bias, threads: task.threads, ..Judge::new(Arc::clone(data)) };
+    let stop = limited((data.n_features() + 1) * data.n_classes());
+    let decision = match judge.joint(&[], &stop) {
+        Ok(decision) => decision,
+        Err(error) => return Existence::Unknown(error.to_string()),
+    };
+    let because = match decision.verdict {
+        Verdict::Overlapping => return Existence::Exists,
+        Verdict::Separable => "because planes separate the classes",
+        Verdict::Touching => "because planes separate some rows of the classes and touch the others",
+        Verdict::Inseparable => return Existence::Unknown(
+            "the classes are not separable, but whether planes touch them was not asked on so many columns".into(),
+        ),
+        Verdict::Undecided => {
+            let words = decision.limit.map_or("the search ended", |limit| limit.words());
+            return Existence::Unknown(words.into());
+        }
+    };
+    Existence::Missing(match going_away(&judge, &decision, &stop) {
+        Some(words) => format!("{because}: {words}"),
+        None => because.into(),
+    })
+}
+
 /// Coefficients that are named at most.
 const NAMED: usize = 6;
 
@@ -34,7 +74,9 @@ fn going_away(judge: &Judge, decision: &Decision, stop: &dyn Fn() -> bool) -> Op
         column.map_or_else(|| "the bias".to_owned(), |j| input.feature_name(j as usize))
     };
     let mut words: Vec<String> = Vec::new();
-    for (_, column, estimate) in &judge.coefficients(decision, stop)?.list {
+    let found = judge.coefficients(decision, stop)?;
+    let reference = found.reference.as_deref().unwrap_or_default();
+    for (class, column, estimate) in &found.list {
         let limit = match estimate {
             Estimate::PlusInfinity => "+inf",
             Estimate::MinusInfinity => "-inf",
@@ -42,7 +84,10 @@ fn going_away(judge: &Judge, decision: &Decision, stop: &dyn Fn() -> bool) -> Op
             _ => continue,
         };
         let verb = if words.is_empty() { "goes to" } else { "to" };
-        words.push(format!("{} {verb} {limit}", name(column)));
+        let of = class
+            .as_ref()
+            .map_or_else(String::new, |class| format!(" of {class} against {reference}"));
+        words.push(format!("{}{of} {verb} {limit}", name(column)));
     }
     if words.len() > NAMED {
         let more = words.len() - NAMED;
@@ -57,12 +102,7 @@ pub(crate) fn logistic_optimum(task: &Task, positive: u32, bias: bool) -> Existe
     let data = &task.data;
     let class = &data.classes()[positive as usize];
     let separates = || format!("because a plane separates {class} from the rest");
-    let size = data.n_features() as u64 + 1;
-    let steps = Cell::new(EXACT_WORK / (size * size) + 1000);
-    let stop = || {
-        steps.set(steps.get().saturating_sub(1));
-        steps.get() == 0
-    };
+    let stop = limited(data.n_features() + 1);
     if task.rows.is_some() {
         let view =
             Signed::on(Arc::clone(data), problem_of(data, class, None), bias, task.rows.as_deref());

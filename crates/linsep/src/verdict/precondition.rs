@@ -7,6 +7,7 @@
 
 use super::column_scan::ColumnScan;
 use super::signed::Signed;
+use linsep_kernels::dot_f64;
 
 /// Beyond this many columns their correlation costs more than it brings.
 const MAX_CORRELATED: usize = 1000;
@@ -81,7 +82,7 @@ impl Precondition {
         self.standardise(view, k, scratch, &mut row);
         for i in 0..self.factor.len() {
             let (done, rest) = row.split_at_mut(i);
-            let sum: f64 = self.factor[i][..i].iter().zip(done.iter()).map(|(l, y)| l * y).sum();
+            let sum = dot_f64(&self.factor[i][..i], done);
             rest[0] = (rest[0] - sum) / self.factor[i][i];
         }
         let mut point = vec![1.0; self.dimension()];
@@ -122,7 +123,7 @@ fn cholesky(mut matrix: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
         let (done, rest) = matrix.split_at_mut(i);
         let line = &mut rest[0];
         for j in 0..i {
-            let sum: f64 = line[..j].iter().zip(&done[j][..j]).map(|(a, b)| a * b).sum();
+            let sum = dot_f64(&line[..j], &done[j][..j]);
             line[j] = (line[j] - sum) / done[j][j];
         }
         let sum: f64 = line[..i].iter().map(|x| x * x).sum();

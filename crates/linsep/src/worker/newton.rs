@@ -28,7 +28,7 @@ impl NewtonStep {
     /// `positive` against the other classes, on the rows of a task.
     pub fn new(learner: &Logistic, task: &Task, positive: u32) -> Result<NewtonStep> {
         require_class(task, positive)?;
-        if !learner.is_plain() {
+        if !learner.is_plain() || learner.settings.is_unbounded() {
             return Err(Error::usage(
                 "Newton's method in rounds is for an l2 penalty and weights without bounds",
             ));

@@ -374,6 +374,63 @@ fn without_a_penalty_only_overlapping_rows_have_an_answer() {
 }
 
 #[test]
+fn softmax_without_a_penalty_is_proved_where_its_fit_exists() {
+    let mut rows = Vec::new();
+    let mut labels = Vec::new();
+    for i in 0..36 {
+        let (x, y) = (f64::from(i % 6), f64::from(i / 6));
+        rows.push([x, y]);
+        labels.push(
+            ["p", "q", "r"][((x > 2.0) as usize + (y > 2.0) as usize + (i % 7 == 0) as usize) % 3],
+        );
+    }
+    let fit = without_a_penalty(&rows, &labels).unwrap();
+    assert_eq!(fit.stop, Stop::Finished);
+    let [claim @ Claim::Optimal { optimality, .. }] = &fit.certificate.claims[..] else {
+        panic!("{:?}", fit.certificate.claims)
+    };
+    assert!(optimality.gap < 1e-9 && optimality.objective.l2 == 0.0, "{optimality:?}");
+    assert_eq!(optimality.dual.moves.len(), 6);
+    // At the optimum the shares of every class have the sums of its rows.
+    let mut slopes = [[0.0; 3]; 3];
+    for (row, label) in rows.iter().zip(&labels) {
+        let scores: Vec<f64> = fit.model.planes.iter().map(|plane| score(row, plane)).collect();
+        let total: f64 = scores.iter().map(|s| s.exp()).sum();
+        for (k, s) in scores.iter().enumerate() {
+            let own = f64::from(u8::from(fit.model.classes[k] == *label));
+            let pull = s.exp() / total - own;
+            [1.0, row[0], row[1]].iter().zip(&mut slopes[k]).for_each(|(x, sum)| *sum += pull * x);
+        }
+    }
+    assert!(slopes.iter().flatten().all(|s| s.abs() < 1e-4), "{slopes:?}");
+    // The checker refuses the claim with other moves, a lower objective or a higher bound.
+    let data = Dataset::from_rows(&rows, &labels).unwrap();
+    let holds = |claim: &Claim| {
+        linsep::proof::check_claim(claim, &data, &data.reading_field(), true, 1).holds()
+    };
+    assert!(holds(claim));
+    type Change = fn(&mut linsep::proof::Optimality);
+    let changes: [Change; 6] = [
+        |o| o.dual.moves.truncate(5),
+        |o| o.dual.moves.reverse(),
+        |o| o.dual.moves[0].2 = o.dual.moves[0].1,
+        |o| o.dual.moves[0].2 = 3,
+        |o| o.primal = o.bound,
+        |o| o.bound = o.primal,
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let mut claim = claim.clone();
+        let Claim::Optimal { optimality, .. } = &mut claim else { panic!() };
+        change(optimality);
+        assert!(!holds(&claim), "change {number}");
+    }
+    // Classes in a row are apart.
+    let apart: Vec<&str> = (0..36).map(|i| ["p", "q", "r"][i % 6 / 2]).collect();
+    let refused = without_a_penalty(&rows, &apart).unwrap_err().to_string();
+    assert!(refused.contains("planes separate the classes"), "{refused}");
+}
+
+#[test]
 fn what_cannot_be_solved_is_refused_with_what_to_use() {
     let rows = [[0.0, 0.0], [1.0, 1.0], [2.0, 0.5], [3.0, 2.0]];
     let data = Dataset::from_rows(&rows, &["a", "b", "a", "b"]).unwrap();

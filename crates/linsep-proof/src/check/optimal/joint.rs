@@ -21,11 +21,13 @@
 use super::penalty::{BIAS, UNIT};
 use super::rows::{Linear, nonzeros, rounding};
 use super::shares::{Mixing, Shares};
+use super::unpenalised::{self, MOST_ORDER};
 use super::{MOST_HELD, Members, Setting, TINY, above, below};
 use crate::check::{Checked, Checker};
 use crate::double::{Double, two_sum};
 use crate::optimal::{Intercept, Loss};
 use crate::rows::RowBuffer;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// K classes with the sums over their rows.
@@ -36,6 +38,15 @@ pub(super) struct Joint<'a> {
     own: Scores,
     dual: Option<Scores>,
     sums: Sums,
+}
+
+/// A row on its turn: its values, class and factor c, and its loss from above.
+struct Visit<'a> {
+    row: u64,
+    values: Nonzeros<'a>,
+    class: usize,
+    cost: f64,
+    lost: f64,
 }
 
 /// Planes side by side: the weights of a column stand together.
@@ -222,7 +233,7 @@ impl<'a> Joint<'a> {
     fn balance(&self) -> Checked<Mixing> {
         let n_classes = self.sums.d.len();
         if self.setting.objective.intercept != Intercept::Free {
-            return Ok(Mixing { theta: 0.0, q: vec![0.0; n_classes], doubt: 0.0, sigma: 1.0 });
+            return Ok(Mixing::nothing(n_classes));
         }
         let total = self.total();
         let classes: Vec<(f64, f64)> = self
@@ -258,12 +269,94 @@ impl<'a> Joint<'a> {
         let held = self.sums.columns.stride * self.checker.width();
         let sums = self.checker.blocks(held, |range| {
             let mut sum = Double::ZERO;
-            self.for_shares(range, |_, class, cost, _, shares| {
+            self.for_shares(range, |Visit { class, cost, .. }, shares| {
                 sum = sum.plus(Double::of(cost * shares.entropy_below(class, mixing)));
             })?;
             Ok(sum)
         })?;
         Ok(sums.into_iter().fold(Double::ZERO, Double::plus).value())
+    }
+
+    /// No more than Σ c ψ of the shares that moves between classes make feasible, see `unpenalised`: a move of u/c
+    /// from plane b to plane a on a row adds −u z to g_a and u z to g_b. The sums g add up to 0 over all planes, so
+    /// those of the last need no equation.
+    pub(super) fn corrected(&self, moves: &[(u64, u32, u32)]) -> Checked<f64> {
+        let Setting { objective, roundings, .. } = self.setting;
+        if objective.loss != Loss::Softmax || objective.intercept == Intercept::Penalised {
+            return Err(
+                "without a penalty only softmax has a bound, its biases free or none".into()
+            );
+        }
+        if !moves.is_sorted_by(|a, b| a < b) {
+            return Err("the moves are not rising".into());
+        }
+        let free = objective.intercept == Intercept::Free;
+        let (n_classes, width) = (self.sums.d.len(), self.checker.width());
+        let (blocks, size) = (n_classes - 1, width + usize::from(free));
+        let order = blocks * size;
+        if moves.len() != order || order > MOST_ORDER {
+            return Err(format!("{} moves for {order} columns of {blocks} planes", moves.len()));
+        }
+        let mut sums = vec![(0.0, 0.0); n_classes * size];
+        let mut at = 0;
+        self.for_columns(&Mixing::nothing(n_classes), |_, g, error| {
+            sums[at % n_classes * size + at / n_classes] = (g, error);
+            at += 1;
+        });
+        if free {
+            let error = |d: f64| 4.0 * UNIT * d.abs() + self.sum_error() * self.total();
+            for (k, d) in self.sums.d.iter().map(|d| d.value()).enumerate() {
+                sums[k * size + width] = (d, error(d));
+            }
+        }
+        let mut lines = vec![0.0; order * order];
+        let mut touched: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+        let (mut buffer, mut copy) = (RowBuffer::default(), RowBuffer::default());
+        for ((row, to, from), line) in moves.iter().zip(lines.chunks_exact_mut(order)) {
+            let planes = [(*to as usize, -1.0), (*from as usize, 1.0)];
+            if to == from || planes.iter().any(|(plane, _)| *plane >= n_classes) {
+                return Err(format!("row {row}: a move is between two planes"));
+            }
+            if self.members.of(*row).is_none() {
+                return Err(format!("row {row} of the moves does not take part"));
+            }
+            let values = nonzeros(self.checker.row(*row, &mut buffer)?, &mut copy);
+            let counts = touched.entry(*row).or_insert_with(|| vec![0.0; n_classes]);
+            for (plane, sign) in planes {
+                counts[plane] += 1.0;
+                if plane < blocks {
+                    let block = &mut line[plane * size..][..size];
+                    pairs(values).for_each(|(column, value)| block[column] = sign * value);
+                    block[width..].fill(sign);
+                }
+            }
+        }
+        let reach = unpenalised::reach(lines, &sums[..order], *roundings)?;
+        let whole = Mixing::nothing(n_classes);
+        let held = self.sums.columns.stride * width;
+        let parts = self.checker.blocks(held, |range| {
+            let (mut sum, mut refused) = (Double::ZERO, None);
+            self.for_shares(range, |Visit { row, class, cost, .. }, shares| {
+                let entropy = match touched.get(&row) {
+                    None => Some(shares.entropy_below(class, &whole)),
+                    Some(counts) => {
+                        let unit = reach / cost * (1.0 + 8.0 * UNIT);
+                        let reach: Vec<f64> = counts.iter().map(|count| count * unit).collect();
+                        shares.entropy_within(class, &reach)
+                    }
+                };
+                match entropy {
+                    Some(entropy) => sum = sum.plus(Double::of(cost * entropy)),
+                    None => refused = refused.or(Some(row)),
+                }
+            })?;
+            match refused {
+                None => Ok(sum),
+                Some(row) => Err(format!("row {row}: a share may have to leave its domain")),
+            }
+        })?;
+        let psi = below(parts.into_iter().fold(Double::ZERO, Double::plus).value());
+        Ok(psi * (1.0 - 8.0 * UNIT * n_classes as f64) - self.slack())
     }
 
     fn block(&self, range: Range<u64>) -> Checked<Sums> {
@@ -277,12 +370,12 @@ impl<'a> Joint<'a> {
             columns: Columns { padded, stride, numbers: vec![0.0; stride * self.checker.width()] },
         };
         let softmax = self.setting.objective.loss == Loss::Softmax;
-        let whole = Mixing { theta: 0.0, q: vec![0.0; n_classes], doubt: 0.0, sigma: 1.0 };
+        let whole = Mixing::nothing(n_classes);
         let free = stride > 2 * padded + 1;
         // Mixed shares get their entropies in a second pass.
         let now = softmax && !free && !self.setting.penalty.has_walls();
         let mut factors = vec![0.0; padded];
-        self.for_shares(range, |values, class, cost, lost, shares| {
+        self.for_shares(range, |Visit { values, class, cost, lost, .. }, shares| {
             sums.loss = sums.loss.plus(Double::of(cost * lost));
             sums.n[class] = sums.n[class].plus(Double::of(cost));
             let psi = match softmax {
@@ -309,11 +402,11 @@ impl<'a> Joint<'a> {
         Ok(sums)
     }
 
-    /// Calls `each` with (values, class, c, loss from above, shares) of every row that takes part.
+    /// Calls `each` with every row that takes part and its shares.
     fn for_shares(
         &self,
         range: Range<u64>,
-        mut each: impl FnMut(Nonzeros<'_>, usize, f64, f64, &Shares),
+        mut each: impl FnMut(Visit<'_>, &Shares),
     ) -> Checked<()> {
         let listed = &self.setting.dual.shares;
         let mut listed =
@@ -349,7 +442,7 @@ impl<'a> Joint<'a> {
                 }
                 (None, None) => {}
             }
-            each(values, class, cost, lost, &shares);
+            each(Visit { row, values, class, cost, lost }, &shares);
         }
         match listed.peek() {
             Some((row, _)) if *row >= self.checker.rows.len() => {

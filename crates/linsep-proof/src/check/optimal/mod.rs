@@ -112,8 +112,9 @@ impl Checker<'_> {
             return Err("planes without a bias have the intercept none".into());
         }
         let bare = objective.l1 == 0.0 && objective.l2 == 0.0 && objective.limits.is_empty();
-        if bare == claimed.dual.correction.is_empty() {
-            return Err("correction rows go with an objective without a penalty or limits".into());
+        let DualPoint { correction, moves, .. } = &claimed.dual;
+        if bare == (correction.is_empty() && moves.is_empty()) {
+            return Err("corrections go with an objective without a penalty or limits".into());
         }
         let roundings = self.products.roundings();
         let is_plain =
@@ -136,7 +137,8 @@ impl Checker<'_> {
         if !matches!(loss, Loss::Logistic | Loss::Hinge | Loss::SquaredHinge) {
             return Err("this loss is one of a plane for each class".into());
         }
-        if claimed.dual.planes.is_some() || !claimed.dual.shares.is_empty() {
+        let DualPoint { planes, shares, moves, .. } = &claimed.dual;
+        if planes.is_some() || !shares.is_empty() || !moves.is_empty() {
             return Err("the dual point of two classes has a plane and alpha".into());
         }
         let own = self.linear(plane)?;
@@ -196,7 +198,7 @@ impl Checker<'_> {
             || !claimed.dual.correction.is_empty()
         {
             return Err(
-                "limits, corrections and the interval of the bias are for two classes".into()
+                "limits, correction rows and the interval of the bias are for two classes".into()
             );
         }
         let classes: Checked<Vec<&str>> = planes.iter().map(FloatPlane::class).collect();
@@ -223,7 +225,11 @@ impl Checker<'_> {
         let members = self.members(&classes, setting.objective, place)?;
         rising(claimed.dual.shares.iter().map(|pair| pair.0))?;
         let joint = Joint::new(self, setting, &members, &own, dual.as_deref())?;
-        Ok(Shown { primal: joint.primal(&own), bound: joint.dual()?.max(0.0), bias: None })
+        let bound = match &claimed.dual.moves[..] {
+            [] => joint.dual()?,
+            moves => joint.corrected(moves)?,
+        };
+        Ok(Shown { primal: joint.primal(&own), bound: bound.max(0.0), bias: None })
     }
 
     fn linear<'b>(&self, plane: &'b FloatPlane) -> Checked<Linear<'b>> {

@@ -139,7 +139,31 @@ impl Shares {
     }
 }
 
+impl Shares {
+    /// No more than −Σ p ln p wherever each share is within its reach; `None` if one may leave its domain. The
+    /// terms are concave, so they are least at an end.
+    pub(super) fn entropy_within(&self, class: usize, reach: &[f64]) -> Option<f64> {
+        let own = Double::of(1.0).minus(self.others).value();
+        let mut sum = 0.0;
+        for (k, (p, reach)) in self.p.iter().zip(reach).enumerate() {
+            let (p, doubt) = if k == class { (own, 16.0 * UNIT) } else { (*p, 0.0) };
+            let (low, high) = (p - reach, p + reach);
+            let stays = *reach == 0.0 || low >= 4.0 * UNIT;
+            if !stays {
+                return None;
+            }
+            sum += term_below(low, doubt).min(term_below(high, doubt));
+        }
+        Some(sum)
+    }
+}
+
 impl Mixing {
+    /// Shares as they are.
+    pub(super) fn nothing(classes: usize) -> Mixing {
+        Mixing { theta: 0.0, q: vec![0.0; classes], doubt: 0.0, sigma: 1.0 }
+    }
+
     pub(super) fn is_nothing(&self) -> bool {
         self.theta == 0.0 && self.sigma == 1.0
     }

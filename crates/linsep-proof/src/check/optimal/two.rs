@@ -66,9 +66,6 @@ struct Part {
     sums: Columns,
 }
 
-/// The most columns whose sums are corrected.
-const MOST_ORDER: usize = 2000;
-
 /// What is known of g in each column.
 enum Columns {
     /// Σ y α x and Σ α|x|.
@@ -330,7 +327,7 @@ impl<'a> Two<'a> {
         let free = objective.intercept == Intercept::Free;
         let (width, n) = (self.checker.width(), self.checker.rows.len() as f64);
         let order = width + usize::from(free);
-        if correction.len() != order || order > MOST_ORDER {
+        if correction.len() != order || order > unpenalised::MOST_ORDER {
             return Err(format!("{} correction rows for {order} columns", correction.len()));
         }
         let column = self.sums.total([1.0; 2], *roundings, n);

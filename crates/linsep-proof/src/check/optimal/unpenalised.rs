@@ -1,4 +1,4 @@
-//! Two classes without a penalty: a dual point whose sums over the columns are 0, exactly.
+//! Without a penalty: a dual point whose sums over the columns are 0, exactly.
 //!
 //! Without a penalty r*(g) is 0 for g = 0 and infinite elsewhere, so a dual point bounds the objective only if
 //!
@@ -20,9 +20,15 @@
 //! neither the equations nor any rounding.
 //!
 //! Then 0 ≤ α ± ε ≤ c on S, and Σ ψ takes on S the smaller of its values at both ends, ψ being concave.
+//!
+//! With planes for each class, shares move between two classes of a row instead (`joint`); the equations and
+//! their enclosure are the same.
 
 use super::penalty::UNIT;
 use crate::check::Checked;
+
+/// The most columns whose sums are corrected.
+pub(super) const MOST_ORDER: usize = 2000;
 
 /// How far the exact correction of any multiplier can be from 0.
 ///

@@ -14,6 +14,8 @@
 //! Crammer and Singer's machine the plain hinge, both with l2/2 instead of l2 to be the same objective.
 //! Logistic regression keeps its l2 for two classes, as everybody does; the hinge takes l2/2.
 //!
+//! Softmax may do without a penalty where its maximum-likelihood fit exists, which is asked first.
+//!
 //! Proved: `optimal`, see [`crate::learn::optimising`].
 //!
 //! References: Bishop 4.3.4; Crammer, Singer, On the algorithmic implementation of multiclass
@@ -26,9 +28,10 @@ use crate::engine::joint::{Joint, JointLoss, Lines, Measured};
 use crate::engine::softmax::Softmax;
 use crate::learn::optimising::{ConvexProblem, Solver, Terms};
 use crate::model::{LinearModel, Link, Plane, Rule};
-use crate::objective::Gap;
+use crate::objective::{Gap, Intercept, correction};
 use crate::run::{State, Task, Training};
-use linsep_data::error::{Error, Result};
+use crate::verdict::existence::{Existence, softmax_optimum};
+use linsep_data::error::Error;
 use linsep_data::sort::sort_by_key;
 use linsep_proof::{DualPoint, Planes};
 use serde::{Deserialize, Serialize};
@@ -45,12 +48,15 @@ pub(crate) fn start(
     problem: ConvexProblem,
     loss: JointLoss,
     task: &Task,
-) -> Result<Box<dyn Training>> {
+) -> Result<Box<dyn Training>, Error> {
     let name = match loss {
         JointLoss::Softmax => "softmax",
         JointLoss::CrammerSinger => "crammer-singer",
     };
-    if problem.settings.l1 != 0.0 || problem.settings.l2.is_nan() || problem.settings.l2 <= 0.0 {
+    // Softmax may do without a penalty; Crammer and Singer's machine has no smooth minimum then.
+    let least = if loss == JointLoss::Softmax { 0.0 } else { f64::MIN_POSITIVE };
+    let takes_l2 = problem.settings.l2 >= least;
+    if problem.settings.l1 != 0.0 || !takes_l2 {
         return Err(Error::usage(format!(
             "`multiclass={name}` takes an l2 penalty alone; `multiclass=ovr` takes others"
         )));
@@ -78,6 +84,7 @@ pub(crate) fn start(
         intercept: problem.settings.intercept,
         threads: task.threads,
     };
+    let has_bias = joint.intercept != Intercept::None;
     let (rows, columns) = (joint.len(), joint.width());
     let tall = columns <= rows / 8 && columns <= FEW_COLUMNS;
     let (newton, why) = match (loss, problem.settings.solver) {
@@ -96,7 +103,17 @@ pub(crate) fn start(
             (KClassSolver::Dual(run), format!("dual descent on all shares of a row: {why}"))
         }
     };
-    Ok(Box::new(Certified::new(KClassRun { problem, task: task.clone(), joint, work, why })))
+    let doubt = match joint.is_unpenalised().then(|| softmax_optimum(task, has_bias)) {
+        None | Some(Existence::Exists) => None,
+        Some(Existence::Unknown(words)) => Some(words),
+        Some(Existence::Missing(words)) => {
+            return Err(Error::usage(format!(
+                "`penalty=none`: there are no best planes, {words}; use `penalty=l2`"
+            )));
+        }
+    };
+    let run = KClassRun { problem, task: task.clone(), joint, work, why, doubt };
+    Ok(Box::new(Certified::new(run)))
 }
 
 /// Who does the work.
@@ -111,6 +128,7 @@ struct KClassRun {
     joint: Joint,
     work: KClassSolver,
     why: String,
+    doubt: Option<String>,
 }
 
 impl KClassRun {
@@ -122,11 +140,16 @@ impl KClassRun {
     }
 
     /// The shares that the planes do not tell: those of rows whose greatest score is not the only class
-    /// with a share, or not clearly the greatest. Softmax has none.
-    fn dual_point(&self, measured: &Measured) -> DualPoint {
+    /// with a share, or not clearly the greatest. Softmax has none; without a penalty it has the moves that correct
+    /// its shares.
+    fn dual_point(&self, measured: &Measured) -> Result<DualPoint, &'static str> {
         let joint = &self.joint;
+        if joint.is_unpenalised() {
+            let moves = correction::moves(joint, &measured.shares)?;
+            return Ok(DualPoint::default().with_moves(moves));
+        }
         if joint.loss == JointLoss::Softmax {
-            return DualPoint::default();
+            return Ok(DualPoint::default());
         }
         let lines = &measured.lines;
         let parts = joint.pass(
@@ -149,7 +172,7 @@ impl KClassRun {
         );
         let mut shares: Vec<_> = parts.into_iter().flat_map(|(told, _)| told).collect();
         sort_by_key(&mut shares, |(row, _)| *row);
-        DualPoint::default().with_shares(shares)
+        Ok(DualPoint::default().with_shares(shares))
     }
 }
 
@@ -193,10 +216,23 @@ impl Optimiser for KClassRun {
         self.problem.settings.gap
     }
 
+    fn aim(&self) -> f64 {
+        self.problem.settings.aim()
+    }
+
+    fn estimates(&self) -> bool {
+        self.joint.is_unpenalised()
+    }
+
+    fn doubt(&self) -> Option<&str> {
+        self.doubt.as_deref()
+    }
+
     fn step(&mut self) {
+        let aim = self.aim();
         match &mut self.work {
-            KClassSolver::Newton(run) => run.step(&self.joint, self.problem.settings.gap),
-            KClassSolver::Dual(run) => run.step(&self.joint, self.problem.settings.gap),
+            KClassSolver::Newton(run) => run.step(&self.joint, aim),
+            KClassSolver::Dual(run) => run.step(&self.joint, aim),
         }
     }
 
@@ -242,7 +278,7 @@ impl Optimiser for KClassRun {
         Some(self.joint.primal(&lines))
     }
 
-    fn evidence(&self) -> Evidence {
+    fn evidence(&self) -> Result<Evidence, &'static str> {
         let (joint, data) = (&self.joint, self.task.data.as_ref());
         let loss = match joint.loss {
             JointLoss::Softmax => linsep_proof::Loss::Softmax,
@@ -257,12 +293,12 @@ impl Optimiser for KClassRun {
             let plane = float_plane(&plane.weights, Some(plane.bias));
             plane.with_class(Some(class.clone()))
         });
-        Evidence {
+        Ok(Evidence {
             planes: Planes::Each(planes.collect()),
             objective: self.problem.claimed(loss, data, &joint.rows, &joint.penalty),
-            dual: self.dual_point(&measured),
+            dual: self.dual_point(&measured)?,
             gap: measured.gap,
-        }
+        })
     }
 
     fn save(&self) -> State {
@@ -281,9 +317,9 @@ impl Optimiser for KClassRun {
         State::encode(&saved)
     }
 
-    fn restore(&mut self, state: &State) -> Result<()> {
+    fn restore(&mut self, state: &State) -> Result<(), Error> {
         let joint = &self.joint;
-        let lines = |bits: &[u64]| -> Result<Lines> {
+        let lines = |bits: &[u64]| -> Result<Lines, Error> {
             let mut lines = joint.zero();
             if bits.len() != lines.numbers.len() {
                 return Err(foreign());

@@ -23,6 +23,7 @@ mod work;
 
 use crate::claim::optimal::Claiming;
 use crate::claim::planes::float_plane;
+use crate::engine::certified::unknown_existence;
 use crate::engine::closed_form::class_factors;
 use crate::loss::Loss;
 use crate::model::{LinearModel, Link, Plane, Rule};
@@ -44,9 +45,6 @@ use serde::{Deserialize, Serialize};
 pub use settings::{ConvexSettings, Solver};
 use std::sync::Arc;
 use work::{SavedWork, Solving};
-
-/// Why nothing is proved without a penalty.
-const DEPENDENT: &str = "some columns are combinations of others, so no dual point without a penalty was found; `drop` them, or use a penalty";
 
 /// What two classes make small, and how near to the best is near enough.
 #[derive(Clone, Debug)]
@@ -291,15 +289,7 @@ impl OptimisingRun {
     }
 
     fn is_done(&self) -> bool {
-        self.work.gap().reaches(self.wanted()) || self.work.is_exhausted()
-    }
-
-    /// The gap to aim at. Without a penalty it is estimated, and the dual point of the proof shows less than an
-    /// estimate says; Newton's method is then one step from a far smaller one.
-    fn wanted(&self) -> f64 {
-        const CLOSER: f64 = 1e-3;
-        let gap = self.problem.settings.gap;
-        if self.problem.settings.is_unbounded() { CLOSER * gap } else { gap }
+        self.work.gap().reaches(self.problem.settings.aim()) || self.work.is_exhausted()
     }
 
     /// How near to the best the plane is as it stands; a run that goes on has moved since it knew.
@@ -374,8 +364,8 @@ impl OptimisingRun {
             })
             .flatten();
         match self.dual_point(&plane) {
-            Some(dual) => self.claiming(&plane, gap, dual, cuts).certificate(),
-            None => Certificate::unproved(DEPENDENT),
+            Ok(dual) => self.claiming(&plane, gap, dual, cuts).certificate(),
+            Err(reason) => Certificate::unproved(reason),
         }
     }
 
@@ -383,8 +373,9 @@ impl OptimisingRun {
     fn proved_of(&self, other: &Plane) -> Certificate {
         let (gap, ..) = self.measured();
         let primal = self.objective.primal(other, &self.objective.margins(other));
-        let Some(mut dual) = self.dual_point(&self.plane()) else {
-            return Certificate::unproved(DEPENDENT);
+        let mut dual = match self.dual_point(&self.plane()) {
+            Ok(dual) => dual,
+            Err(reason) => return Certificate::unproved(reason),
         };
         if !matches!(self.work, Solving::Dual(_)) {
             let plane = self.plane();
@@ -415,15 +406,15 @@ impl OptimisingRun {
     }
 
     /// The multipliers that the plane does not give, or the rows that correct those it gives.
-    fn dual_point(&self, plane: &Plane) -> Option<DualPoint> {
+    fn dual_point(&self, plane: &Plane) -> std::result::Result<DualPoint, &'static str> {
         if self.problem.settings.is_unbounded() {
             let rows = correction::rows(&self.objective, &self.objective.margins(plane))?;
-            return Some(DualPoint::default().with_correction(rows));
+            return Ok(DualPoint::default().with_correction(rows));
         }
-        let Solving::Dual(run) = &self.work else { return Some(DualPoint::default()) };
+        let Solving::Dual(run) = &self.work else { return Ok(DualPoint::default()) };
         let rows = self.objective.rows.iter().zip(run.multipliers());
         let alpha = rows.map(|(row, alpha)| (u64::from(*row), *alpha)).collect();
-        Some(DualPoint::default().with_alpha(alpha))
+        Ok(DualPoint::default().with_alpha(alpha))
     }
 }
 
@@ -445,7 +436,7 @@ impl ByEpochs for OptimisingRun {
     }
 
     fn work(&mut self) {
-        let wanted = self.wanted();
+        let wanted = self.problem.settings.aim();
         self.work.step(&self.objective, wanted);
     }
 }
@@ -531,7 +522,7 @@ impl Training for OptimisingRun {
         );
         let mut remarks = vec![solver, found];
         if self.is_done() {
-            let words = match gap.reaches(self.wanted()) {
+            let words = match gap.reaches(self.problem.settings.aim()) {
                 true => "the gap is small enough",
                 false => "rounding leaves nothing to gain",
             };
@@ -540,11 +531,7 @@ impl Training for OptimisingRun {
             remarks.push(Remark::new("stop", words, words));
         }
         if let Some(words) = &self.doubt {
-            remarks.push(Remark::new(
-                "existence",
-                format!("nobody knows whether there is a best plane: {words}"),
-                [("exists", Datum::Unknown), ("reason", words.as_str().into())],
-            ));
+            remarks.push(unknown_existence("is a best plane", words));
         }
         let weights = self.plane().weights;
         if self.problem.settings.l1 > 0.0 && weights.iter().all(|w| *w == 0.0) {
