@@ -115,15 +115,17 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     fit.model = model_file.model;
     let resumed = plan.resume.as_ref().filter(|r| r.is_checkpoint()).map(|r| r.path.as_path());
     let saved = match torn {
-        true => keeper.last(),
-        false => keeper.end(training.as_ref(), !ended_early, resumed)?,
+        true => Ok(keeper.last()),
+        false => keeper.end(training.as_ref(), !ended_early, resumed),
     };
     drop(keeper);
     let write_seconds = writing.elapsed().as_secs_f64();
-    let beside = Beside::of(&plan, &input, &fit, traced, flips.as_ref(), matches, context);
-    let beside = beside.inspect_err(|_| {
+    let model_is_there = |_: &Failure| {
         note(context, &format!("the model is in {}", plan.model.display()));
-    })?;
+    };
+    let saved = saved.inspect_err(model_is_there)?;
+    let beside = Beside::of(&plan, &input, &fit, traced, flips.as_ref(), matches, context);
+    let beside = beside.inspect_err(model_is_there)?;
     let report = Report {
         file: input.file.clone(),
         input_line: input.line.clone(),
