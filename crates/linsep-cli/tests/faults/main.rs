@@ -10,3 +10,4 @@ mod writers;
 mod calls;
 mod interposer;
 mod room;
+mod signals;
