@@ -75,7 +75,10 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let proving = Instant::now();
     let mut fit = Fit::of(training.as_ref(), task, stop)?;
     let flips = cancel::catch(|| Flips::settle(&plan, task, &mut training, &mut fit, &mut keeper));
-    let flips = flips.unwrap_or(Err(Error::Interrupted.into()));
+    let flips = flips.unwrap_or_else(|| match plan.flips {
+        Some(_) => Err(Error::Interrupted.into()),
+        None => Ok(None),
+    });
     let prove_seconds = proving.elapsed().as_secs_f64();
     if fit.stop == Stop::Diverged {
         return Err(diverged(plan.recipe.kind));
