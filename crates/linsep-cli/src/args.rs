@@ -382,3 +382,37 @@ fn generate() -> Command {
         )
         .arg(switch("dry-run", "Check the settings, write nothing"))
 }
+
+#[cfg(test)]
+#[path = "../tests/common/writers.rs"]
+#[allow(dead_code)]
+mod writers;
+
+#[cfg(test)]
+mod tests {
+    use super::writers::WRITERS;
+    use crate::files::{OnBadRows, Output};
+    use std::any::TypeId;
+    use std::collections::BTreeSet;
+
+    /// So nobody can add a file to write without letting its disk fail.
+    #[test]
+    fn every_file_to_write_is_tried_with_failing_disks() {
+        let grammar = super::command();
+        let mut written = BTreeSet::new();
+        for command in grammar.get_subcommands() {
+            for argument in command.get_arguments() {
+                let kind = argument.get_value_parser().type_id();
+                if kind == TypeId::of::<Output>() || kind == TypeId::of::<OnBadRows>() {
+                    written.insert((command.get_name(), argument.get_id().as_str()));
+                }
+            }
+        }
+        let tried: BTreeSet<(&str, &str)> = WRITERS
+            .iter()
+            .flat_map(|writer| writer.arguments.iter().map(|name| (writer.command(), *name)))
+            .collect();
+        assert!(written.len() > 15, "{written:?}");
+        assert_eq!(written, tried);
+    }
+}

@@ -5,6 +5,7 @@
 
 use crate::context::colour_on_stderr;
 use crate::spelling::{spelled, spelled_with_values};
+use linsep::atomic::SYNC_FOLDER;
 use linsep::data::error::escaped_lines;
 use linsep::{Code, Error, Problem, escaped};
 use std::fmt::Write as _;
@@ -175,6 +176,9 @@ fn advice(error: &Error) -> Option<&'static str> {
             "linsep separable shows the conflict; svm learns from such rows; of K classes --multiclass ovo only separates pairs",
         ),
         Error::Memory { .. } => Some("raise --max-memory, or use fewer rows with --limit"),
+        Error::Io { action: SYNC_FOLDER, .. } => {
+            Some("the new file is complete and in its place, but a power cut may still undo it")
+        }
         Error::Io { source, .. } => match source.kind() {
             std::io::ErrorKind::NotFound => {
                 Some("check the path; an existing file was left as it was")

@@ -56,7 +56,7 @@ pub(crate) fn keep_memory(machine: Option<u64>) {
 unsafe impl GlobalAlloc for Counted {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size());
+        count(footprint(layout.size()));
         // SAFETY: the caller keeps the contract of `alloc`, which is that of the system's.
         let memory = unsafe { System.alloc(layout) };
         granted(memory, layout.size())
@@ -64,7 +64,7 @@ unsafe impl GlobalAlloc for Counted {
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(layout.size());
+        count(footprint(layout.size()));
         // SAFETY: as above.
         let memory = unsafe { System.alloc_zeroed(layout) };
         granted(memory, layout.size())
@@ -72,7 +72,7 @@ unsafe impl GlobalAlloc for Counted {
 
     #[inline]
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        memory::given_back(layout.size());
+        memory::given_back(footprint(layout.size()));
         // SAFETY: as above.
         unsafe { System.dealloc(memory, layout) }
     }
@@ -80,14 +80,23 @@ unsafe impl GlobalAlloc for Counted {
     #[inline]
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         // Large blocks are moved by the system without a copy, so only the difference is new.
-        match new_size.checked_sub(layout.size()) {
+        let (old, new) = (footprint(layout.size()), footprint(new_size));
+        match new.checked_sub(old) {
             Some(more) => count(more),
-            None => memory::given_back(layout.size() - new_size),
+            None => memory::given_back(old - new),
         }
         // SAFETY: as above.
         let memory = unsafe { System.realloc(memory, layout, new_size) };
         granted(memory, new_size)
     }
+}
+
+/// What an allocation takes with what the allocator keeps beside it. Millions of short lists are half of that.
+#[inline]
+fn footprint(size: usize) -> usize {
+    const BESIDE: usize = 8;
+    const STEP: usize = 16;
+    (size.saturating_add(BESIDE + STEP - 1) & !(STEP - 1)).max(2 * STEP)
 }
 
 #[inline]

@@ -14,7 +14,8 @@ use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
 
 /// Writes what `fill` produces to `path`, all of it or nothing.
 ///
@@ -29,20 +30,38 @@ pub fn write_atomic(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
-    write_with(&Disk, path, fill).map_err(|e| Error::io("write", path, e))
+    let in_place = write_with(&Disk, path, fill).map_err(|e| Error::io("write", path, e))?;
+    in_place.map_err(|e| Error::io(SYNC_FOLDER, path, e))
 }
 
-/// Removes the files that are being written at this moment, for a process that has to end at once. It does
-/// not wait for anybody, so it can be called from wherever the end comes.
+/// What could not be done where the new content is complete and in place, but may not survive a power cut.
+pub const SYNC_FOLDER: &str = "sync the folder of";
+
+/// Removes the files that are being written at this moment, for a process that has to end at once. Nothing
+/// is written any more after it.
+///
+/// It can be called from wherever the end comes, also by a thread that is creating such a file: others are
+/// waited for, but not for long.
 pub fn remove_temporaries() {
-    if let Ok(paths) = UNDER_WAY.try_lock() {
-        for path in paths.iter() {
-            let _ = fs::remove_file(path);
+    const TRIES: u32 = 50;
+    for _ in 0..TRIES {
+        match UNDER_WAY.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(2)),
+            Err(TryLockError::Poisoned(paths)) => return remove_for_good(paths.into_inner()),
+            Ok(paths) => return remove_for_good(paths),
         }
     }
 }
 
-/// The temporary files of all threads.
+fn remove_for_good(paths: MutexGuard<'static, Vec<PathBuf>>) {
+    for path in paths.iter() {
+        let _ = fs::remove_file(path);
+    }
+    // Whoever wants to create one more waits until the process has ended.
+    std::mem::forget(paths);
+}
+
+/// The temporary files of all threads. Who creates one holds the lock, so that there is none beside the list.
 static UNDER_WAY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn under_way() -> MutexGuard<'static, Vec<PathBuf>> {
@@ -52,17 +71,18 @@ fn under_way() -> MutexGuard<'static, Vec<PathBuf>> {
 /// How much is gathered before the system is asked to write.
 const BUFFER: usize = 1 << 20;
 
+/// An error within is one after the new content took its place.
 fn write_with<F: Files>(
     files: &F,
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
+) -> io::Result<io::Result<()>> {
     let (target, mode) = match files.locate(path)? {
         Target::Stream => {
             let stream = OpenOptions::new().write(true).open(path)?;
             let mut out = BufWriter::with_capacity(BUFFER, stream);
             fill(&mut out)?;
-            return out.flush();
+            return out.flush().map(Ok);
         }
         Target::New(target) => (target, None),
         Target::Existing(target, mode) => (target, Some(mode)),
@@ -78,7 +98,7 @@ fn write_with<F: Files>(
     drop(file);
     files.rename(&temporary.path, &target)?;
     temporary.renamed = true;
-    files.sync_folder(folder(&target))
+    Ok(files.sync_folder(folder(&target)))
 }
 
 /// Creates a new file in the folder of `target`, and the guard that removes it.
@@ -94,9 +114,10 @@ fn create_beside<'a, F: Files>(
     for _ in 0..1000 {
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
         let path = folder(target).join(format!(".{name}.{}.{number}.tmp", std::process::id()));
+        let mut under_way = under_way();
         match files.create(&path, private) {
             Ok(file) => {
-                under_way().push(path.clone());
+                under_way.push(path.clone());
                 return Ok((Temporary { files, path, renamed: false }, file));
             }
             Err(e) if e.kind() != ErrorKind::AlreadyExists => return Err(e),
@@ -317,7 +338,7 @@ mod tests {
                     fs::write(&path, old).unwrap();
                 }
                 let files = Faulty::new(n, ErrorKind::StorageFull);
-                let result = write_with(&files, &path, text(new));
+                let result = write_with(&files, &path, text(new)).and_then(|done| done);
                 assert!(folder.names().iter().all(|name| name == "model.json"), "call {n}");
                 if result.is_ok() {
                     assert_eq!(fs::read(&path).unwrap(), new);
@@ -339,7 +360,7 @@ mod tests {
     fn a_taken_name_is_not_touched_but_another_one_tried() {
         let folder = Folder::new("taken");
         let files = Faulty::new(2, ErrorKind::AlreadyExists);
-        write_with(&files, &folder.0.join("a"), text(b"x")).unwrap();
+        write_with(&files, &folder.0.join("a"), text(b"x")).unwrap().unwrap();
         assert_eq!(files.calls.borrow()[1..3], ["create", "create"]);
         assert_eq!(folder.names(), ["a"]);
     }

@@ -57,9 +57,11 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         None => return Err(recipe.cannot(Ability::Certify).into()),
     };
     let proved = certificate.claims.iter().all(|claim| optimality(claim).is_some());
+    // What was found is printed even if the certificate cannot be written.
+    let mut written = Ok(());
     if let Some(to) = matches.get_one::<Output>("cert").filter(|_| proved) {
         let file = certificate_file(&task, certificate.clone());
-        to.write(|out| out.write_all(file.to_json().as_bytes()))?;
+        written = to.write(|out| out.write_all(file.to_json().as_bytes()));
     }
     let found = Found {
         data: &data,
@@ -74,11 +76,12 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         let mut facts = Facts::default();
         facts.add(&file, line);
         found.add_to(&mut facts, path);
-        if let Some(to) = matches.get_one::<Output>("cert").filter(|_| proved) {
+        if let Some(to) = matches.get_one::<Output>("cert").filter(|_| proved && written.is_ok()) {
             facts.add("certificate", to.display().to_string());
         }
         print(&facts.text(context))?;
     }
+    written?;
     if !proved {
         let message = "nothing could be proved of some plane; try a smaller --gap or more --epochs"
             .to_owned();

@@ -39,13 +39,16 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     contest.baselines(plan.neighbours, context)?;
     contest.rank();
     let report = Report { contest: &contest, plan: &plan, file, input_line };
-    if let Some(path) = &plan.markdown {
-        path.write(|out| out.write_all(report.markdown(context).as_bytes()))?;
-    }
+    // The table is printed even if its copy cannot be written.
+    let written = match &plan.markdown {
+        Some(path) => path.write(|out| out.write_all(report.markdown(context).as_bytes())),
+        None => Ok(()),
+    };
     match context.json {
         true => print_json(&report.json(context))?,
         false => print(&report.text(context))?,
     }
+    written?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -20,7 +20,7 @@ use std::process::ExitCode;
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     let Some(to) = matches.get_one::<Output>("to") else { return Ok(ExitCode::from(2)) };
     if let [from] = &input::paths(matches)[..]
-        && is_model(from)
+        && is_model(from)?
     {
         return upgrade(from, to, matches, context);
     }
@@ -67,11 +67,15 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
 }
 
 /// Whether a file says of itself that it is a model. Pipes are not asked: what is read is gone.
-fn is_model(path: &Path) -> bool {
+fn is_model(path: &Path) -> Result<bool, Error> {
+    if !path.is_file() {
+        return Ok(false);
+    }
     let mut start = Vec::new();
-    let file = std::fs::File::open(path).ok().filter(|_| path.is_file());
-    let read = file.map(|file| file.take(200).read_to_end(&mut start));
-    read.is_some_and(|read| read.is_ok()) && ModelFile::is_one(&start)
+    let read = std::fs::File::open(path).and_then(|file| file.take(200).read_to_end(&mut start));
+    // A model that cannot be read is not to be taken for a table.
+    read.map_err(|error| Error::io("read", path, error))?;
+    Ok(ModelFile::is_one(&start))
 }
 
 /// Writes a model as this version does.

@@ -36,12 +36,14 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         Verdict::Separable => judge.forced(&decision, &points, &stop)?,
         _ => Vec::new(),
     };
+    // The answers are printed even if their proofs cannot be written.
+    let mut written = Ok(());
     if let Some(path) = matches.get_one::<Output>("cert") {
         let forced = answers.iter().flatten().map(|answer| answer.claim.clone());
         let claims = std::iter::once(decision.claim.clone()).chain(forced).collect();
         let digest = data.digest(context.threads);
         let file = certificate_file(&judge, Certificate::new(claims), &digest);
-        path.write(|out| out.write_all(file.to_json().as_bytes()))?;
+        written = path.write(|out| out.write_all(file.to_json().as_bytes()));
     }
     if context.json {
         let entries: Vec<_> =
@@ -73,11 +75,12 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
                 facts.add("verdict", words);
             }
         }
-        if let Some(path) = matches.get_one::<Output>("cert") {
+        if let Some(path) = matches.get_one::<Output>("cert").filter(|_| written.is_ok()) {
             facts.add("proof", format!("{} (check it with linsep verify)", path.display()));
         }
         print(&facts.text(context))?;
     }
+    written?;
     let open = decision.verdict == Verdict::Undecided || answers.iter().any(Option::is_none);
     Ok(ExitCode::from(match decision.verdict {
         _ if open && context.stopped() && !timed_out() => 130,

@@ -1,7 +1,7 @@
 //! `linsep plot DATA [MODEL]`: SVG pictures of data, models and runs.
 
 use super::train::plan::stem;
-use super::{check_width, read_data};
+use super::{check_width, read_data, tell_about};
 use crate::args::pictures::VIEWS;
 use crate::context::Context;
 use crate::exit::Failure;
@@ -309,9 +309,10 @@ impl Plan {
         // Pictures show the columns themselves; the model makes its basis functions of them.
         let mut columns = file.model.input.clone();
         columns.basis = None;
-        let data = input::source_of(inputs, &options).read(Some(&columns))?.data;
+        let read = input::source_of(inputs, &options).read(Some(&columns))?;
+        tell_about(&read, matches, context)?;
         let about = format!("{} from {}", file.learner, shown(path));
-        Ok((Arc::new(data), Some((file.model, about))))
+        Ok((Arc::new(read.data), Some((file.model, about))))
     }
 
     fn fit(&self, learner: &str, data: &Arc<Dataset>, context: &Context) -> Result<Fit, Failure> {

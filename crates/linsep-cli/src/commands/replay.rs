@@ -1,7 +1,7 @@
 //! `linsep replay TRACE DATA`: every weight vector of a traced run, rebuilt from its rows.
 
-use super::check_width;
 use super::inspect::short;
+use super::{check_width, tell_about};
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::files::Output;
@@ -50,7 +50,9 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     options.positive.clone_from(&replay.header.positive);
     let map = replay.header.input.clone();
     let source = input::source_of(&input::paths(matches), &options);
-    let data = Arc::new(source.read(Some(&map))?.data);
+    let read = source.read(Some(&map))?;
+    tell_about(&read, matches, context)?;
+    let data = Arc::new(read.data);
     let planes = replay.header.start.len() as u64;
     check_width(&data, 8 * (4 * planes + 2), context)?;
     replay.on(Arc::clone(&data), context.threads)?;

@@ -36,6 +36,27 @@ fn tables_that_cannot_be_written_do_not_cost_the_model() {
     }
 }
 
+/// A run that has proved nothing yet has no table; it has a model all the same.
+#[test]
+fn a_run_that_was_ended_early_keeps_its_model_without_tables() {
+    let room = Room::new();
+    room.run("generate blobs --rows 400 --features 8 --classes 3 --noise 0.2 -o f.csv").exits(0);
+    for (flag, learner) in
+        [("flips", "svm"), ("flips", "logistic --penalty none"), ("support", "svm")]
+    {
+        let line = format!("train f.csv --learner {learner} --epochs 1 -o m.linsep --{flag} t.csv");
+        let run = room.run(&line).exits(5);
+        assert!(run.err.contains("the model is in m.linsep"), "{}", run.err);
+        if !room.exists("t.csv") {
+            let words = format!("note: there is no table: --{flag}: ");
+            assert!(run.err.contains(&words), "{}", run.err);
+        }
+        room.run("evaluate m.linsep f.csv").exits(0);
+        std::fs::remove_file(room.path("m.linsep")).expect("the model");
+        let _ = std::fs::remove_file(room.path("t.csv"));
+    }
+}
+
 #[test]
 fn a_test_file_that_cannot_be_used_does_not_cost_the_model() {
     let room = Room::new();

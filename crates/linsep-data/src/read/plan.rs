@@ -109,7 +109,7 @@ pub(crate) fn for_model(
                 width: Some(map.features),
                 labels_optional: !need_label,
                 allow_lossy: options.allow_lossy,
-                keep_rejects: false,
+                keep_rejects: options.bad_rows == super::options::BadRows::Reject,
             };
             Ok(Plan {
                 parser: ParserPlan::Svmlight(parser),
@@ -456,7 +456,7 @@ fn plan_table_for_model(
             _ => Missing::Error,
         },
         allow_lossy: options.allow_lossy,
-        keep_rejects: false,
+        keep_rejects: options.bad_rows == super::options::BadRows::Reject,
         keep_spans: true,
     };
     let label = match label {

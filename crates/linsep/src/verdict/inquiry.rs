@@ -9,6 +9,7 @@ use super::signed::{self, Signed};
 use crate::claim::planes::problem_of;
 use crate::model::Plane;
 use crate::run::Task;
+use linsep_data::Dataset;
 use linsep_proof::{Claim, Question};
 use std::cell::Cell;
 
@@ -32,33 +33,50 @@ pub(crate) fn holds_on(task: &Task, claim: &Claim) -> bool {
 pub(crate) struct Inquiry {
     task: Task,
     joint: bool,
-    /// What is still to be asked, the next one last.
-    questions: Vec<Question>,
+    open: Open,
     search: Option<Search>,
     /// Visits of a row by all searches.
     pub(crate) visits: u64,
+}
+
+/// What is still to be asked.
+enum Open {
+    One(Option<Question>),
+    /// The next pair of classes, the smaller number first. A list of all pairs would grow with the square of the
+    /// classes.
+    Pairs(usize, usize),
+}
+
+impl Open {
+    fn next(&mut self, data: &Dataset) -> Option<Question> {
+        let (first, second) = match self {
+            Open::One(question) => return question.take(),
+            Open::Pairs(first, second) => (first, second),
+        };
+        let names = data.label_names();
+        if *second >= names.len() {
+            (*first, *second) = (*first + 1, *first + 2);
+        }
+        let (a, b) = (names.get(*first)?, names.get(*second)?);
+        *second += 1;
+        Some(problem_of(data, b, Some(a)))
+    }
 }
 
 impl Inquiry {
     /// Can `positive` be separated from all other classes?
     pub(crate) fn one(task: &Task, positive: u32) -> Inquiry {
         let class = &task.data.classes()[positive as usize];
-        Inquiry::new(task, false, vec![problem_of(&task.data, class, None)])
+        Inquiry::new(task, false, Open::One(Some(problem_of(&task.data, class, None))))
     }
 
     /// Can all classes be separated at once?
     pub(crate) fn joint(task: &Task) -> Inquiry {
-        let names = task.data.label_names();
-        let pairs =
-            names.iter().enumerate().flat_map(|(i, a)| names[i + 1..].iter().map(move |b| (a, b)));
-        let mut questions: Vec<Question> =
-            pairs.map(|(a, b)| problem_of(&task.data, b, Some(a))).collect();
-        questions.reverse();
-        Inquiry::new(task, true, questions)
+        Inquiry::new(task, true, Open::Pairs(0, 1))
     }
 
-    fn new(task: &Task, joint: bool, questions: Vec<Question>) -> Inquiry {
-        Inquiry { task: task.clone(), joint, questions, search: None, visits: 0 }
+    fn new(task: &Task, joint: bool, open: Open) -> Inquiry {
+        Inquiry { task: task.clone(), joint, open, search: None, visits: 0 }
     }
 
     /// One round; `None` when another one is needed.
@@ -67,7 +85,9 @@ impl Inquiry {
             return Some(Outcome::Open);
         }
         let Some(search) = &mut self.search else {
-            let Some(problem) = self.questions.pop() else { return Some(Outcome::Open) };
+            let Some(problem) = self.open.next(&self.task.data) else {
+                return Some(Outcome::Open);
+            };
             let (data, part) = (self.task.data.clone(), self.task.rows.as_deref());
             let reading = data.reading_field();
             let view = Signed::on(data, problem, true, part);
@@ -109,3 +129,22 @@ impl Inquiry {
 
 /// Steps of the exact method times the square of the dimension, at most, in one round.
 const EXACT_WORK: u64 = 2_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[test]
+    fn every_pair_of_classes_is_asked_once_and_in_order() {
+        let rows: Vec<Vec<f64>> = (0..5).map(|k| vec![f64::from(k)]).collect();
+        let data = Dataset::from_rows(&rows, &["a", "b", "c", "d", "e"]).unwrap();
+        let mut open = Open::Pairs(0, 1);
+        let mut asked = Vec::new();
+        while let Some(question) = open.next(&data) {
+            asked.push((question.negative[0].clone(), question.positive[0].clone()));
+        }
+        let names = data.label_names();
+        let all = |i: usize| (i + 1..5).map(move |k| (names[i].clone(), names[k].clone()));
+        assert_eq!(asked, (0..5).flat_map(all).collect::<Vec<_>>());
+        assert!(open.next(&data).is_none());
+    }
+}

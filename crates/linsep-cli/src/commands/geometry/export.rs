@@ -10,11 +10,27 @@ use std::path::Path;
 
 /// Where rows go while they are looked at.
 pub(super) struct Export<'a, 'b> {
-    distances: Option<&'a mut (dyn Write + 'a)>,
-    reflected: Option<&'b mut (dyn Write + 'b)>,
-    delimiters: [u8; 2],
+    distances: Option<Table<'a>>,
+    reflected: Option<Table<'b>>,
     started: bool,
     line: Vec<u8>,
+}
+
+/// A table that is being written. It knows its path, because that is what an error is to name.
+struct Table<'a> {
+    out: &'a mut (dyn Write + 'a),
+    path: &'a Path,
+    delimiter: u8,
+}
+
+impl Table<'_> {
+    fn write(&mut self, line: &[u8]) -> Result<()> {
+        self.out.write_all(line).map_err(|error| Error::io("write", self.path, error))
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.out.flush().map_err(|error| Error::io("write", self.path, error))
+    }
 }
 
 /// Runs `work` with the files that were asked for; each is written whole or not at all.
@@ -23,9 +39,9 @@ pub(super) fn into_files(
     work: impl FnOnce(Export<'_, '_>) -> Result<()>,
 ) -> Result<()> {
     let delimiters = [delimiter(distances)?, delimiter(reflected)?];
-    into_file(distances, |distances| {
-        into_file(reflected, |reflected| {
-            work(Export { distances, reflected, delimiters, started: false, line: Vec::new() })
+    into_file(distances, delimiters[0], |distances| {
+        into_file(reflected, delimiters[1], |reflected| {
+            work(Export { distances, reflected, started: false, line: Vec::new() })
         })
     })
 }
@@ -44,13 +60,14 @@ fn delimiter(path: Option<&Output>) -> Result<u8> {
 
 fn into_file(
     path: Option<&Output>,
-    work: impl FnOnce(Option<&mut dyn Write>) -> Result<()>,
+    delimiter: u8,
+    work: impl FnOnce(Option<Table<'_>>) -> Result<()>,
 ) -> Result<()> {
     let Some(path) = path else { return work(None) };
     let mut failed = None;
     let written = path.write(|out| {
         let mut out = Packer::new(out, OutputFormat::of_path(path.path()).1)?;
-        if let Err(error) = work(Some(&mut out)) {
+        if let Err(error) = work(Some(Table { out: &mut out, path: path.path(), delimiter })) {
             failed = Some(error);
             return Err(io::Error::other("ended early"));
         }
@@ -62,10 +79,6 @@ fn into_file(
     }
 }
 
-fn write_failed(error: io::Error) -> Error {
-    Error::io("write", Path::new("<output>"), error)
-}
-
 impl Export<'_, '_> {
     pub(super) fn row(
         &mut self,
@@ -75,20 +88,20 @@ impl Export<'_, '_> {
         entries: &[(u32, f64)],
     ) -> Result<()> {
         if !self.started {
-            self.header(view).map_err(write_failed)?;
+            self.header(view)?;
             self.started = true;
         }
-        self.distance(view, placed, scores).map_err(write_failed)?;
-        self.reflect(view, placed, entries).map_err(write_failed)
+        self.distance(view, placed, scores)?;
+        self.reflect(view, placed, entries)
     }
 
     pub(super) fn finish(&mut self) -> Result<()> {
-        let distances = self.distances.as_mut().map_or(Ok(()), |out| out.flush());
-        let reflected = self.reflected.as_mut().map_or(Ok(()), |out| out.flush());
-        distances.and(reflected).map_err(write_failed)
+        let distances = self.distances.as_mut().map_or(Ok(()), Table::flush);
+        let reflected = self.reflected.as_mut().map_or(Ok(()), Table::flush);
+        distances.and(reflected)
     }
 
-    fn header(&mut self, view: &View<'_>) -> io::Result<()> {
+    fn header(&mut self, view: &View<'_>) -> Result<()> {
         let model = view.model;
         if self.distances.is_some() {
             let mut names: Vec<String> =
@@ -100,16 +113,16 @@ impl Export<'_, '_> {
             }
             self.distance_record(&names)?;
         }
-        if let Some(out) = &mut self.reflected {
+        if let Some(table) = &mut self.reflected {
             let mut names = model.input.feature_names();
             names.insert(0, free("x0", &names));
             names.insert(0, free("label", &names));
-            out.write_all(record(&names, self.delimiters[1], &mut self.line))?;
+            table.write(record(&names, table.delimiter, &mut self.line))?;
         }
         Ok(())
     }
 
-    fn distance(&mut self, view: &View<'_>, placed: &Placed, scores: &[f64]) -> io::Result<()> {
+    fn distance(&mut self, view: &View<'_>, placed: &Placed, scores: &[f64]) -> Result<()> {
         if self.distances.is_none() {
             return Ok(());
         }
@@ -127,34 +140,29 @@ impl Export<'_, '_> {
         self.distance_record(&fields)
     }
 
-    fn distance_record(&mut self, fields: &[String]) -> io::Result<()> {
-        let Some(out) = &mut self.distances else { return Ok(()) };
-        out.write_all(record(fields, self.delimiters[0], &mut self.line))
+    fn distance_record(&mut self, fields: &[String]) -> Result<()> {
+        let Some(table) = &mut self.distances else { return Ok(()) };
+        table.write(record(fields, table.delimiter, &mut self.line))
     }
 
     /// z(1, x) with z = +1 or −1, so that every row belongs on the positive side.
-    fn reflect(
-        &mut self,
-        view: &View<'_>,
-        placed: &Placed,
-        entries: &[(u32, f64)],
-    ) -> io::Result<()> {
-        let Some(out) = &mut self.reflected else { return Ok(()) };
+    fn reflect(&mut self, view: &View<'_>, placed: &Placed, entries: &[(u32, f64)]) -> Result<()> {
+        let Some(table) = &mut self.reflected else { return Ok(()) };
         let z = placed.sign(view);
         self.line.clear();
-        let delimiter = self.delimiters[1];
+        let delimiter = table.delimiter;
         quote(&placed.label, delimiter, &mut self.line);
-        write!(self.line, "{}{z}", char::from(delimiter))?;
+        self.line.extend_from_slice(format!("{}{z}", char::from(delimiter)).as_bytes());
         let mut next = entries.iter().peekable();
         for column in 0..view.model.input.width() as u32 {
             self.line.push(delimiter);
             match next.next_if(|(j, _)| *j == column) {
-                Some((_, value)) => write!(self.line, "{}", z * value)?,
+                Some((_, value)) => self.line.extend_from_slice((z * value).to_string().as_bytes()),
                 None => self.line.push(b'0'),
             }
         }
         self.line.push(b'\n');
-        out.write_all(&self.line)
+        table.write(&self.line)
     }
 }
 

@@ -67,6 +67,8 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     }
     let verdict = asked.verdict();
     let digest = data.digest(context.threads);
+    // The answer is printed even if its proof cannot be written.
+    let mut written = Ok(());
     if let Some(path) = matches.get_one::<Output>("cert") {
         let decisions: Vec<Decision> =
             asked.all.iter().map(|timed| timed.decision.clone()).collect();
@@ -76,7 +78,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         let coefficients = asked.all.iter().filter_map(|timed| timed.coefficients.as_ref());
         certificate.claims.extend(coefficients.map(|found| found.claim.clone()));
         let file = certificate_file(&judge, certificate, &digest);
-        path.write(|out| out.write_all(file.to_json().as_bytes()))?;
+        written = path.write(|out| out.write_all(file.to_json().as_bytes()));
     }
     if context.json {
         let seconds = [read_seconds, decide_seconds];
@@ -91,11 +93,12 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
             facts.add("what if", what_if.text());
         }
         report::add(&mut facts, &asked, &judge, matches, context);
-        if let Some(path) = matches.get_one::<Output>("cert") {
+        if let Some(path) = matches.get_one::<Output>("cert").filter(|_| written.is_ok()) {
             facts.add("proof", format!("{} (check it with linsep verify)", path.display()));
         }
         print(&facts.text(context))?;
     }
+    written?;
     let cut_short = context.stopped() && asked.all.iter().any(Timed::is_incomplete);
     Ok(ExitCode::from(match verdict {
         Verdict::Undecided if context.stopped() && !timed_out() => 130,

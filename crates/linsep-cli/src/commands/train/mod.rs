@@ -75,7 +75,10 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let proving = Instant::now();
     let mut fit = Fit::of(training.as_ref(), task, stop)?;
     let flips = cancel::catch(|| Flips::settle(&plan, task, &mut training, &mut fit, &mut keeper));
-    let flips = flips.transpose()?.flatten();
+    let flips = flips.unwrap_or_else(|| match plan.flips {
+        Some(_) => Err(Error::Interrupted.into()),
+        None => Ok(None),
+    });
     let prove_seconds = proving.elapsed().as_secs_f64();
     if fit.stop == Stop::Diverged {
         return Err(diverged(plan.recipe.kind));
@@ -115,15 +118,17 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     fit.model = model_file.model;
     let resumed = plan.resume.as_ref().filter(|r| r.is_checkpoint()).map(|r| r.path.as_path());
     let saved = match torn {
-        true => keeper.last(),
-        false => keeper.end(training.as_ref(), !ended_early, resumed)?,
+        true => Ok(keeper.last()),
+        false => keeper.end(training.as_ref(), !ended_early, resumed),
     };
     drop(keeper);
     let write_seconds = writing.elapsed().as_secs_f64();
-    let beside = Beside::of(&plan, &input, &fit, traced, flips.as_ref(), matches, context);
-    let beside = beside.inspect_err(|_| {
+    let model_is_there = |_: &Failure| {
         note(context, &format!("the model is in {}", plan.model.display()));
-    })?;
+    };
+    let saved = saved.inspect_err(model_is_there)?;
+    let beside = Beside::of(&plan, &input, &fit, traced, flips, matches, context);
+    let beside = beside.inspect_err(model_is_there)?;
     let report = Report {
         file: input.file.clone(),
         input_line: input.line.clone(),
@@ -148,7 +153,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         rows: task.data.n_rows(),
         label: input.label.clone(),
         traced: beside.traced,
-        flips,
+        flips: beside.flips,
         support: beside.support,
         auto_cost,
     };
@@ -170,6 +175,7 @@ fn given_up_or<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failur
 /// What is found out and written beside a model that is there already.
 struct Beside {
     traced: Option<Summary>,
+    flips: Option<Flips>,
     support: Option<Support>,
     evaluation: Option<Evaluation>,
     test: Option<Evaluation>,
@@ -184,16 +190,21 @@ impl Beside {
         input: &Input,
         fit: &Fit,
         traced: trace::Traced,
-        flips: Option<&Flips>,
+        flips: Result<Option<Flips>, Failure>,
         matches: &ArgMatches,
         context: &Context,
     ) -> Result<Beside, Failure> {
         let Input { task, test_rows, splits, .. } = input;
         let traced = traced.transpose()?;
-        if let (Some(flips), Some(table)) = (flips, &plan.flips) {
-            flips.write(table, fit, task)?;
-        }
-        let support = Support::write(plan.support.as_ref(), fit, task)?;
+        let flips = flips.and_then(|flips| {
+            if let (Some(flips), Some(table)) = (&flips, &plan.flips) {
+                flips.write(table, fit, task)?;
+            }
+            Ok(flips)
+        });
+        let flips = nothing_if_ended(flips, "flips", fit, plan, context)?;
+        let support = Support::write(plan.support.as_ref(), fit, task);
+        let support = nothing_if_ended(support, "support", fit, plan, context)?;
         let evaluating = Instant::now();
         let evaluate = |rows| fit.model.evaluate(&task.data, rows, context.threads);
         let evaluation = cancel::catch(|| evaluate(task.rows.as_deref()));
@@ -219,7 +230,30 @@ impl Beside {
         let grounds = Grounds { matches, context, task, test_rows: test_rows.as_deref(), splits };
         let runs = given_up_or(|| Runs::beside(fit, plan, &grounds));
         let runs = if_not_stopped(runs)?.flatten();
-        Ok(Beside { traced, support, evaluation, test, validation, runs, evaluate_seconds })
+        Ok(Beside { traced, flips, support, evaluation, test, validation, runs, evaluate_seconds })
+    }
+}
+
+/// A table that follows from what is proved. A run that was ended early may have proved nothing: then there is
+/// a note instead, and the exit code is that of every other run that was ended.
+fn nothing_if_ended<T>(
+    table: Result<Option<T>, Failure>,
+    flag: &str,
+    fit: &Fit,
+    plan: &Plan,
+    context: &Context,
+) -> Result<Option<T>, Failure> {
+    let ended = ended_by(fit, plan).is_some();
+    match table {
+        Err(Failure::Error(Error::Interrupted)) => {
+            note(context, &format!("stopped before there was a table for --{flag}"));
+            Ok(None)
+        }
+        Err(Failure::Error(error)) if ended && error.code().group() == 2 => {
+            note(context, &format!("there is no table: {error}"));
+            Ok(None)
+        }
+        table => table,
     }
 }
 

@@ -168,7 +168,10 @@ pub(super) fn run(
         Some(TestOn::File(path)) => {
             let options = input::options(matches, context)?;
             let source = input::source_of(std::slice::from_ref(path), &options);
-            Some(passed.fit.model.evaluate_source(source)?)
+            let tested = passed.fit.model.evaluate_source(source).inspect_err(|_| {
+                note(context, &format!("the model is in {}", plan.model.display()));
+            });
+            Some(tested?)
         }
         _ => None,
     };
