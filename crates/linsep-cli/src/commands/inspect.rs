@@ -1,6 +1,7 @@
 //! `linsep inspect DATA`: what is in the data, and what is wrong with it.
 
-use super::{check_width, describe_input, json_number, read_data};
+use super::data_lines::DataLines;
+use super::{check_width, json_number, read_data};
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
@@ -22,11 +23,11 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     check_width(&read.data, 200, context)?;
     let found = inspect(&read.data);
     let digest = read.data.digest(context.threads);
+    let lines = DataLines::new(&input::paths(matches), &read);
     if context.json {
-        print_json(&as_json(&read, &found, &digest))?;
+        print_json(&as_json(&lines, &read, &found, &digest))?;
     } else {
-        let (file, line) = describe_input(&input::paths(matches), &read);
-        print(&as_text(&file, &line, &read, &found, &digest, context))?;
+        print(&as_text(&lines, &read, &found, &digest, context))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -35,7 +36,12 @@ fn storage(read: &ReadResult) -> &'static str {
     if read.data.is_dense() { "dense" } else { "sparse" }
 }
 
-fn as_json(read: &ReadResult, found: &Inspection, digest: &str) -> serde_json::Value {
+fn as_json(
+    lines: &DataLines,
+    read: &ReadResult,
+    found: &Inspection,
+    digest: &str,
+) -> serde_json::Value {
     let data = &read.data;
     let names = data.input().feature_names();
     let columns: Vec<_> = found
@@ -72,7 +78,7 @@ fn as_json(read: &ReadResult, found: &Inspection, digest: &str) -> serde_json::V
         "encoding": data.encoding().name(),
         "bytes_per_value": json_number(data.bytes_per_value()),
         "bytes": data.feature_bytes(),
-        "reading": { "default": if data.reading().decimal { "decimal" } else { "binary64" }, "binary64": data.reading().binary64 },
+        "reading": lines.reading_json,
         "radius": json_number(found.radius),
         "digest": digest,
         "problems": problems(found, data),
@@ -81,8 +87,7 @@ fn as_json(read: &ReadResult, found: &Inspection, digest: &str) -> serde_json::V
 }
 
 fn as_text(
-    file: &str,
-    line: &str,
+    lines: &DataLines,
     read: &ReadResult,
     found: &Inspection,
     digest: &str,
@@ -90,7 +95,7 @@ fn as_text(
 ) -> String {
     let data = &read.data;
     let mut facts = Facts::default();
-    facts.add(file, line);
+    facts.add(&lines.file, &lines.line);
     for note in read.choices.notes() {
         facts.add("read as", spelled(&note));
     }
@@ -125,14 +130,9 @@ fn as_text(
             data.bytes_per_value()
         ),
     );
-    let reading = match (data.reading().decimal, data.reading().binary64.len()) {
-        (false, _) => "binary64".to_owned(),
-        (true, 0) => "decimal".to_owned(),
-        (true, columns) => {
-            format!("decimal, but binary64 in {columns} columns with longer numbers")
-        }
-    };
-    facts.add("reading", reading);
+    if !lines.add_reading(&mut facts) {
+        facts.add("reading", if data.reading().decimal { "decimal" } else { "binary64" });
+    }
     facts.add("digest", digest);
     let problems = problems(found, data);
     if problems.is_empty() {

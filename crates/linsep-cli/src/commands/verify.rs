@@ -1,7 +1,7 @@
 //! `linsep verify CERT|MODEL DATA`: checks every claim in exact arithmetic. Only the readers and the
 //! checker take part; no solver does.
 
-use super::check_width;
+use super::{check_width, data_lines};
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
@@ -281,6 +281,10 @@ impl Found<'_> {
         let Found { certificate, data, .. } = self;
         let mut facts = Facts::default();
         facts.add("data", format!("{}, {}", counted(data.n_rows() as u64, "row"), self.reading()));
+        let exceptions = data_lines::exceptions(&self.choices.long, data);
+        if data.reading_field() == certificate.reading {
+            exceptions.iter().for_each(|line| facts.add("reading", line));
+        }
         facts.add("columns", columns(data));
         for (name, words) in input_words(data, self.choices) {
             facts.add(name, words);

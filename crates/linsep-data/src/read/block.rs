@@ -30,7 +30,7 @@ pub(crate) struct Block {
     pub(crate) records: u64,
     /// Rows left out because a value was missing.
     pub(crate) dropped: u64,
-    /// Which numeric columns have a text that the decimal reading does not cover.
+    /// Numbers that the decimal reading does not cover, by numeric column.
     pub(crate) long_columns: LongColumns,
     /// Entries left out because their column lies outside the model.
     pub(crate) outside: u64,
@@ -193,13 +193,14 @@ impl<'a, S: Stage> BlockBuilder<'a, S> {
             self.block.lines.push((self.staging.rows() as u64, line));
         }
         self.last_line = line;
+        self.block.long_columns.end_row(self.staging.rows() as u64);
         self.staging.end_row();
     }
 
-    /// Notes that a numeric column has a text longer than the decimal reading covers.
+    /// Notes that the open row has a number that the decimal reading does not cover.
     #[cold]
-    pub(crate) fn long_text(&mut self, column: u32) {
-        self.block.long_columns.insert(column);
+    pub(crate) fn long_text(&mut self, column: u32, text: &[u8]) {
+        self.block.long_columns.push(column, text);
     }
 
     pub(crate) fn finish(mut self) -> Block {

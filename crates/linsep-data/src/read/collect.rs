@@ -3,7 +3,7 @@
 use super::FilledGaps;
 use super::block::Block;
 use super::csv::NO_LEVEL;
-use super::long::LongColumns;
+use super::long::{LongColumn, LongColumns};
 use super::number;
 use super::options::{BadRows, Missing, ReadOptions, ReadingChoice};
 use super::plan::{LabelChoice, Plan};
@@ -23,6 +23,9 @@ const MAX_BAD: u64 = 10_000;
 
 /// Rows are numbered with 32 bits.
 const MAX_ROWS: u64 = u32::MAX as u64 - 1;
+
+/// Columns whose long numbers are described; of more, nobody reads the rest.
+const DESCRIBED: usize = 1 << 16;
 
 /// Rows that are put together in one go when columns are made anew.
 const ROWS_AT_ONCE: usize = 4096;
@@ -55,6 +58,8 @@ pub(crate) struct Facts {
     /// Entries outside the columns of a given map.
     pub(crate) outside: u64,
     pub(crate) filled: Vec<FilledGaps>,
+    /// Columns that are binary64 because of numbers that the decimal reading does not cover.
+    pub(crate) long: Vec<LongColumn>,
 }
 
 impl Collector {
@@ -112,7 +117,7 @@ impl Collector {
         for (mine, theirs) in self.categories.iter_mut().zip(&block.categories) {
             mine.append(theirs);
         }
-        self.long_columns.append(&block.long_columns);
+        self.long_columns.append(&block.long_columns, row);
         self.store.append(block.store);
         if self.store.rows() as u64 > MAX_ROWS {
             let words = format!("there are more than {MAX_ROWS} rows");
@@ -160,45 +165,65 @@ impl Collector {
         check_guessed_label(&plan.label, &self.labels, &self.file)?;
         let order = plan.order.clone();
         let mut map = plan.map;
-        let mut long = std::mem::take(&mut self.long_columns);
+        let long = std::mem::take(&mut self.long_columns);
+        let mut kept = long.numbers();
+        let mut describe = |column: u32, feature: u32| {
+            let numbers = kept.remove(&column).unwrap_or_default();
+            LongColumn::new(feature, long.count(column), numbers)
+        };
+        let (binary64, columns): (Vec<u32>, Vec<LongColumn>);
         if map.columns.is_empty() {
             map.features = map.features.max(self.store.width());
             self.store.widen_to(map.features);
+            binary64 = long.iter().collect();
+            columns = long.iter().take(DESCRIBED).map(|column| describe(column, column)).collect();
         } else {
             if !plan.settled {
                 self.fill_map(&mut map, options);
             }
             let layout = map.layout().in_order(&order);
-            let parsed = std::mem::take(&mut long);
-            let features = parsed.iter().filter_map(|column| layout.numeric.get(column as usize));
-            features.for_each(|column| long.insert(column.feature));
+            let feature =
+                |column: u32| Some((column, layout.numeric.get(column as usize)?.feature));
+            let features = long.iter().filter_map(feature);
+            let mut exceptions: BTreeMap<u32, LongColumn> =
+                features.map(|(column, feature)| (feature, describe(column, feature))).collect();
             let mut filled: BTreeMap<u32, u64> = BTreeMap::new();
             for &(_, column) in &self.missing {
                 *filled.entry(column).or_default() += 1;
-                // A mean is seldom a short decimal; its column is then read as binary64.
-                let column = &layout.numeric[column as usize];
-                if number::places_of(column.missing.unwrap_or(0.0)) == NO_PLACES {
-                    long.insert(column.feature);
-                }
             }
             for (column, count) in filled {
                 let column = &layout.numeric[column as usize];
                 let feature = map.feature_name(column.feature as usize);
                 let value = column.missing.unwrap_or(0.0);
                 self.facts.filled.push(FilledGaps { feature, value, count });
+                // A mean is seldom a short decimal; its column is then read as binary64.
+                if number::places_of(value) == NO_PLACES {
+                    let fresh = || LongColumn::new(column.feature, 0, Vec::new());
+                    let exception = exceptions.entry(column.feature).or_insert_with(fresh);
+                    exception.filled = Some((value, count));
+                }
             }
+            binary64 = exceptions.keys().copied().collect();
+            columns = exceptions.into_values().take(DESCRIBED).collect();
             let categories = std::mem::take(&mut self.categories);
             let store = std::mem::replace(&mut self.store, Store::empty());
             self.store = lay_out(store, &categories, &self.missing, &layout)
                 .map_err(|fault| fault.problem(&map, Place::file(self.file.clone())))?;
             self.store.widen_to(map.features);
         }
+        let reading = match options.reading {
+            ReadingChoice::Binary64 => Reading { decimal: false, binary64: Vec::new() },
+            _ => Reading { decimal: true, binary64 },
+        };
+        if reading.decimal {
+            self.facts.long = described(columns, &self.store, &map);
+        }
         let parts = Parts {
             store: self.store,
             labels: self.labels,
             weights: (!self.weights.is_empty()).then_some(self.weights),
             input: map,
-            reading: reading(options.reading, &long),
+            reading,
             origin: self.origin,
             positive: options.positive.clone(),
             file: self.file,
@@ -311,9 +336,43 @@ fn check_guessed_label(choice: &LabelChoice, labels: &Dictionary, file: &str) ->
     Ok(())
 }
 
-fn reading(choice: ReadingChoice, long: &LongColumns) -> Reading {
-    let decimal = choice != ReadingChoice::Binary64;
-    Reading { decimal, binary64: long.iter().filter(|_| decimal).collect() }
+/// The columns with their names, and how many numbers they have: a few long ones among many short ones
+/// are another thing than a column that a program wrote.
+fn described(mut columns: Vec<LongColumn>, store: &Store, map: &InputMap) -> Vec<LongColumn> {
+    let names = if map.columns.is_empty() { Vec::new() } else { map.feature_names() };
+    for column in &mut columns {
+        let feature = column.feature as usize;
+        column.name = names.get(feature).cloned().unwrap_or_else(|| map.feature_name(feature));
+        column.numbers = store.rows() as u64;
+    }
+    // Zeros mean the same in both readings, so they are no short numbers.
+    if columns.iter().any(LongColumn::is_mixed) {
+        columns.iter_mut().for_each(|column| column.numbers = 0);
+        // The place of each feature below a bound that no wild index moves.
+        let mut places = vec![u32::MAX; store.width().min(1 << 22)];
+        for (at, column) in columns.iter().enumerate() {
+            if let Some(place) = places.get_mut(column.feature as usize) {
+                *place = at as u32;
+            }
+        }
+        let place = |feature: u32, columns: &[LongColumn]| match places.get(feature as usize) {
+            Some(at) => *at as usize,
+            None => {
+                let found = columns.binary_search_by_key(&feature, |column| column.feature);
+                found.unwrap_or(usize::MAX)
+            }
+        };
+        let mut scratch = Vec::new();
+        for row in 0..store.rows() {
+            store.for_each(row, &mut scratch, |feature, _| {
+                let at = place(feature, &columns);
+                if let Some(column) = columns.get_mut(at) {
+                    column.numbers += 1;
+                }
+            });
+        }
+    }
+    columns
 }
 
 /// A row that the map has no place for.

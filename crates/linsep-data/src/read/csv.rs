@@ -173,6 +173,7 @@ impl Parser<'_> {
 
     fn forget_row(&mut self) {
         self.out.staging.drop_row();
+        self.out.block.long_columns.forget_row();
         let rows = self.out.staging.rows();
         self.out.block.categories.iter_mut().for_each(|c| c.codes.truncate(rows));
         while self.out.block.missing.last().is_some_and(|&(row, _)| row >= rows) {
@@ -182,12 +183,12 @@ impl Parser<'_> {
 
     fn row(&mut self, start: usize) -> Result<RowFacts, Fault> {
         let mut facts = RowFacts { label: None, weight: None, drop: false, next: start };
-        let plan = self.plan;
+        let (plan, piece) = (self.plan, self.piece);
         for (f, &action) in plan.actions.iter().enumerate() {
             let end = match action {
                 Action::Number(column) => match self.plain_number(facts.next) {
                     Some((number, end)) => {
-                        self.take(column, number);
+                        self.take(column, number, || number_at(piece, facts.next));
                         end
                     }
                     None => self.odd_number(column, f, facts.next, &mut facts.drop)?,
@@ -213,9 +214,9 @@ impl Parser<'_> {
         Some((number, end))
     }
 
-    fn take(&mut self, column: u32, number: number::Number) {
+    fn take<'t>(&mut self, column: u32, number: number::Number, text: impl Fn() -> &'t [u8]) {
         if number.long {
-            self.out.long_text(column);
+            self.out.long_text(column, text());
         }
         self.out.staging.push(column, number.value, number.places);
     }
@@ -244,12 +245,12 @@ impl Parser<'_> {
             return Ok(field.end);
         }
         match parsed {
-            Ok(number) => self.take(column, number),
+            Ok(number) => self.take(column, number, || field.text.trim_ascii()),
             Err(number::Fault::InexactInteger) if self.plan.allow_lossy => {
                 let Some(value) = number::rounded(field.text.trim_ascii()) else {
                     return Err(number_fault(number::Fault::NotANumber, f, field.span));
                 };
-                self.out.long_text(column);
+                self.out.long_text(column, field.text.trim_ascii());
                 self.out.staging.push(column, value, 0);
             }
             Err(fault) => return Err(number_fault(fault, f, field.span)),
@@ -409,6 +410,13 @@ impl<'a> Field<'a> {
                 .help("double every quote inside a quoted field")),
         }
     }
+}
+
+/// The text of the number in the field at `at`.
+fn number_at(piece: &[u8], at: usize) -> &[u8] {
+    let text = &piece[skip_blanks(piece, at)..];
+    let len = text.iter().position(|b| !(b.is_ascii_digit() || b"+-.eE".contains(b)));
+    &text[..len.unwrap_or(text.len())]
 }
 
 /// The end of a field at `at`, if there is one.

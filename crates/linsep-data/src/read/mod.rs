@@ -26,6 +26,7 @@ pub use crate::words;
 pub use chunk::Chunk;
 #[doc(hidden)]
 pub use linsep_kernels::number;
+pub use long::{LongColumn, LongNumber};
 pub use options::{
     BadRows, Categorical, ColumnRange, ColumnRef, Format, Missing, ReadOptions, ReadingChoice,
     UnknownLevel,
@@ -83,6 +84,8 @@ pub struct Choices {
     pub dropped_rows: u64,
     /// Columns with gaps that were filled.
     pub filled: Vec<FilledGaps>,
+    /// Columns that are binary64 although the reading is decimal, with the reason.
+    pub long: Vec<LongColumn>,
     /// Whether `qid:` entries were skipped.
     pub query_ids: bool,
     /// Entries of svmlight lines that lie outside the model and were left out.
@@ -271,6 +274,7 @@ fn note_facts(choices: &mut Choices, facts: &Facts) {
     choices.query_ids = facts.query_ids;
     choices.outside = facts.outside;
     choices.filled.clone_from(&facts.filled);
+    choices.long.clone_from(&facts.long);
 }
 
 /// The normal form of a label: numbers in their shortest form, other texts trimmed.
@@ -446,6 +450,7 @@ impl Choices {
             bad_rows: 0,
             dropped_rows: 0,
             filled: Vec::new(),
+            long: Vec::new(),
             query_ids: false,
             outside: 0,
         }

@@ -2,7 +2,7 @@
 //! unusual ends the quick way, and the record is then read with care from its start, so that there is
 //! one place that judges faults. What the quick way accepts, the careful one reads in the same way.
 
-use super::{Action, Parser, RowFacts};
+use super::{Action, Parser, RowFacts, number_at};
 use crate::matrix::{OpenRow, Stage};
 use crate::read::scan::{Marks, Walk};
 use crate::table::labels::{is_missing, label_name};
@@ -207,7 +207,8 @@ fn other_number(
     }
     let end = match parser.plain_number(at) {
         Some((number, end)) => {
-            parser.take(column, number);
+            let piece = parser.piece;
+            parser.take(column, number, || number_at(piece, at));
             end
         }
         None => parser.odd_number(column, f, at, &mut facts.drop).ok()?,
