@@ -1,33 +1,62 @@
 //! `linsep inspect DATA`: what is in the data, and what is wrong with it.
 
+mod columns;
+
 use super::data_lines::DataLines;
-use super::{check_width, json_number, read_data};
+use super::{check_width, json_number, tell_about};
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, grouped, print, print_json};
 use crate::spelling::spelled;
 use clap::ArgMatches;
-use linsep::Dataset;
+use linsep::data::cancel;
 use linsep::data::inspect::{Inspection, inspect};
-use linsep::data::read::ReadResult;
+use linsep::data::read::{ReadResult, Survey};
+use linsep::{Dataset, Error};
 use serde_json::json;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Columns listed in the text report.
-const SHOWN: usize = 20;
+pub(super) const SHOWN: usize = 20;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     crate::context::end_at_once();
-    let read = read_data(matches, context)?;
+    let paths = input::paths(matches);
+    let options = input::options(matches, context)?;
+    // Standard input can be read once only, and is looked through twice.
+    let standard = match paths.iter().any(|path| path.as_os_str() == "-") {
+        true => Some(input::standard_input()?),
+        false => None,
+    };
+    let source = || input::source_with(&paths, standard.as_deref(), &options);
+    let read = cancel::catch(|| source().read(None)).unwrap_or(Err(Error::Interrupted));
+    let read = match read {
+        Ok(read) => read,
+        // Whatever is wrong with the rows of a table, its columns can be told.
+        Err(error @ Error::Data(_)) => {
+            return match source().survey() {
+                Ok(Some(survey)) => columns::print_refused(&error, &survey, &paths, context),
+                _ => Err(error.into()),
+            };
+        }
+        Err(error) => return Err(error.into()),
+    };
+    tell_about(&read, matches, context)?;
     check_width(&read.data, 200, context)?;
+    let survey = source().survey().unwrap_or(None);
     let found = inspect(&read.data);
     let digest = read.data.digest(context.threads);
-    let lines = DataLines::new(&input::paths(matches), &read);
+    let lines = DataLines::new(&paths, &read);
     if context.json {
-        print_json(&as_json(&lines, &read, &found, &digest))?;
+        let mut value = as_json(&lines, &read, &found, &digest);
+        if let Some(survey) = &survey {
+            columns::add_to(&mut value, survey, &paths);
+        }
+        print_json(&value)?;
     } else {
-        print(&as_text(&lines, &read, &found, &digest, context))?;
+        print(&as_text(&lines, &read, &found, &digest, survey.as_ref(), &paths, context))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -91,6 +120,8 @@ fn as_text(
     read: &ReadResult,
     found: &Inspection,
     digest: &str,
+    survey: Option<&Survey>,
+    paths: &[PathBuf],
     context: &Context,
 ) -> String {
     let data = &read.data;
@@ -141,8 +172,14 @@ fn as_text(
     for problem in problems {
         facts.add("problem", problem);
     }
+    if let Some(survey) = survey {
+        columns::add_hints(&mut facts, survey, paths);
+    }
     let mut text = facts.text(context);
-    text.push_str(&columns(read, found));
+    match survey {
+        Some(survey) => text.push_str(&columns::table(survey)),
+        None => text.push_str(&features(read, found)),
+    }
     text
 }
 
@@ -151,7 +188,8 @@ fn problems(found: &Inspection, data: &Dataset) -> Vec<String> {
     found.problems(data).iter().map(|problem| spelled(problem)).collect()
 }
 
-fn columns(read: &ReadResult, found: &Inspection) -> String {
+/// The features of a format without columns.
+fn features(read: &ReadResult, found: &Inspection) -> String {
     let names: Vec<String> = (0..found.columns.len().min(SHOWN))
         .map(|j| linsep::printable(read.data.input().feature_name(j).as_bytes(), 30))
         .collect();

@@ -98,6 +98,10 @@ fn tell_about(result: &ReadResult, matches: &ArgMatches, context: &Context) -> R
             ),
         );
     }
+    result.choices.columns.iter().for_each(|column| note(context, &column.words));
+    if result.choices.decimal_comma {
+        note(context, "numbers have decimal commas (decide with `decimal`)");
+    }
     if result.choices.query_ids {
         note(context, "qid: entries were skipped");
     }

@@ -376,7 +376,7 @@ fn parse_pair(
                 None => {
                     let fault = if is_lossy { number::Fault::NotANumber } else { fault };
                     let column = (index - u64::from(plan.base)) as usize;
-                    return Err(number_fault(fault, column, start..token().end));
+                    return Err(number_fault(fault, text, column, start..token().end));
                 }
             }
         }

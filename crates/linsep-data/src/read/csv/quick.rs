@@ -43,7 +43,7 @@ impl<'a> Quick<'a> {
             zeros: [b'0', d, b'0', d, b'0', d, b'0', d],
             numbers,
             quote: if parser.quotes { 0 } else { usize::MAX },
-            closed: parser.suspicious || !clear,
+            closed: parser.suspicious || !clear || plan.decimal_comma,
         }
     }
 
@@ -213,6 +213,9 @@ fn other_number(
         }
         None => parser.odd_number(column, f, at, &mut facts.drop).ok()?,
     };
+    if !parser.gaps.is_empty() {
+        return None;
+    }
     (end.next == facts.next).then_some(())
 }
 
@@ -304,6 +307,7 @@ mod tests {
             .collect();
         let plan = TablePlan {
             delimiter: b',',
+            decimal_comma: false,
             actions,
             numeric: 7,
             categories: 0,
