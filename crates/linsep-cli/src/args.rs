@@ -252,6 +252,10 @@ fn predict() -> Command {
                 .require_equals(true)
                 .default_missing_value("ambiguous"),
         )
+        .arg(
+            flag("incomplete", "WORD", "Rows with missing values, of a model that was trained without such rows: write ? for them, or refuse them [default: open]")
+                .value_parser(PossibleValuesParser::new(["open", "error"])),
+        )
         .arg(switch("keep-columns", "The input columns first (tables only)"))
         .arg(switch("ndjson", "One JSON object for each row instead of CSV"))
         .args(input::flags_for_model())

@@ -9,18 +9,20 @@ use linsep::data::read::{
     RowSource, UnknownLevel,
 };
 use linsep::{Dataset, Error, Result};
+use std::io::Read;
 use std::path::PathBuf;
 
 const HEADING: &str = "Input";
 
 /// The flags that matter when a model says what it needs: how the file is to be understood.
 pub(crate) fn flags_for_model() -> Vec<Arg> {
-    const NAMES: [&str; 8] = [
+    const NAMES: [&str; 9] = [
         "format",
         "label",
         "no-header",
         "header",
         "delimiter",
+        "decimal",
         "index-base",
         "limit",
         "allow-lossy",
@@ -50,12 +52,22 @@ pub(crate) fn flags() -> Vec<Arg> {
         ),
         value("features", "COLUMNS", "Columns to use: names, #3, #3-#7, separated by commas"),
         value("drop", "COLUMNS", "Columns to leave out"),
+        value("keep", "COLUMNS", "Columns to use although they look like an index, dates or names"),
         value("weight", "COLUMN", "Column with row weights"),
         switch("no-header", "The first record is data"),
         switch("header", "The first record is a header").conflicts_with("no-header"),
-        value("delimiter", "CHAR", "Delimiter of a table, or 'tab' [default: by content]"),
+        value(
+            "delimiter",
+            "CHAR",
+            "Delimiter of a table, or 'tab', or 'space' for any number of blanks [default: by content]",
+        ),
+        value("decimal", "CHAR", "Decimal mark of a table: . or , [default: by content]"),
         word("missing", Missing::WORDS, "What to do where a value is missing [default: error]"),
-        word("categorical", Categorical::WORDS, "What to do with text columns [default: error]"),
+        word(
+            "categorical",
+            Categorical::WORDS,
+            "What to do with text columns: auto makes at most 50 levels 0/1 features and leaves out dates and names [default: auto]",
+        ),
         word(
             "unknown-level",
             UnknownLevel::WORDS,
@@ -125,6 +137,27 @@ pub(crate) fn source_of(paths: &[PathBuf], options: &ReadOptions) -> RowSource<'
     RowSource::new(paths.iter().map(input).collect(), options)
 }
 
+/// All of standard input.
+pub(crate) fn standard_input() -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let failed = |error| Error::io("read", std::path::Path::new("<stdin>"), error);
+    std::io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}
+
+/// The rows of files, with these bytes for standard input.
+pub(crate) fn source_with<'a>(
+    paths: &[PathBuf],
+    standard: Option<&'a [u8]>,
+    options: &ReadOptions,
+) -> RowSource<'a> {
+    let input = |path: &PathBuf| match standard.filter(|_| path.as_os_str() == "-") {
+        Some(bytes) => Input::reader(bytes, "<stdin>"),
+        None => Input::path(path),
+    };
+    RowSource::new(paths.iter().map(input).collect(), options)
+}
+
 /// Where bad rows go, if they are kept apart.
 pub(crate) fn rejects(matches: &ArgMatches) -> Option<&Output> {
     match matches.get_one::<OnBadRows>("bad-rows")? {
@@ -145,6 +178,8 @@ pub(crate) fn options(matches: &ArgMatches, context: &Context) -> Result<ReadOpt
     options.positive = text("positive").map(str::to_owned);
     options.features = columns(text("features"))?;
     options.drop = columns(text("drop"))?;
+    options.keep = columns(text("keep"))?;
+    options.decimal = text("decimal").map(decimal).transpose()?;
     options.weight = text("weight").map(str::parse).transpose()?;
     if matches.get_flag("no-header") {
         options.header = Some(false);
@@ -199,9 +234,18 @@ fn columns(list: Option<&str>) -> Result<Vec<ColumnRange>> {
     list.map_or(Ok(Vec::new()), |list| list.split(',').map(|item| item.trim().parse()).collect())
 }
 
+fn decimal(text: &str) -> Result<u8> {
+    match text {
+        "," | "comma" => Ok(b','),
+        "." | "point" => Ok(b'.'),
+        _ => Err(Error::usage(format!("--decimal: \"{text}\" is neither . nor ,"))),
+    }
+}
+
 fn delimiter(text: &str) -> Result<u8> {
     match text.as_bytes() {
         b"tab" | b"\\t" => Ok(b'\t'),
+        b"space" | b" " => Ok(b' '),
         [byte]
             if byte.is_ascii()
                 && !byte.is_ascii_alphanumeric()
@@ -210,7 +254,7 @@ fn delimiter(text: &str) -> Result<u8> {
             Ok(*byte)
         }
         _ => Err(Error::usage(format!(
-            "--delimiter: \"{text}\" is neither one character such as ; nor tab"
+            "--delimiter: \"{text}\" is neither one character such as ; nor tab or space"
         ))),
     }
 }

@@ -384,7 +384,7 @@ fn decimal_places(text: &str) -> u8 {
 }
 
 /// Digits of the mantissa without leading and trailing zeros.
-fn significant_digits(text: &str) -> usize {
+pub fn significant_digits(text: &str) -> usize {
     let mantissa = text.split(['e', 'E']).next().unwrap_or("");
     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
     digits.trim_start_matches('0').trim_end_matches('0').len()

@@ -3,8 +3,9 @@
 //! The same objective is solved here, and the dual point of that run bounds every model from below. What
 //! is said of the foreign model is what the checker confirms.
 
+use super::data_lines::DataLines;
 use super::verify::title;
-use super::{check_width, describe_input, read_data};
+use super::{check_width, read_data};
 use crate::args::certified;
 use crate::context::Context;
 use crate::exit::Failure;
@@ -30,7 +31,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let (recipe, settings) = objective(&foreign, matches, context)?;
     let learner = recipe.build(&settings)?;
     let read = read_data(matches, context)?;
-    let (file, line) = describe_input(&input::paths(matches), &read);
+    let lines = DataLines::new(&input::paths(matches), &read);
     let data = Arc::new(read.data);
     // Planes, the dual point and the sums of the checker.
     check_width(&data, 64 * data.n_classes() as u64, context)?;
@@ -71,10 +72,12 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         settings: &settings,
     };
     if context.json {
-        print_json(&found.json(path, stop))?;
+        let mut value = found.json(path, stop);
+        value["reading"] = lines.reading_json;
+        print_json(&value)?;
     } else {
         let mut facts = Facts::default();
-        facts.add(&file, line);
+        lines.add_to(&mut facts);
         found.add_to(&mut facts, path);
         if let Some(to) = matches.get_one::<Output>("cert").filter(|_| proved && written.is_ok()) {
             facts.add("certificate", to.display().to_string());

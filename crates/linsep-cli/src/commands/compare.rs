@@ -1,6 +1,7 @@
 //! `linsep compare DATA`: every learner on the same folds, with a paired test against the best.
 
-use super::{check_width, describe_input, json_number, read_data};
+use super::data_lines::DataLines;
+use super::{check_width, json_number, read_data};
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::files::Output;
@@ -26,7 +27,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     crate::context::end_at_once();
     let plan = Plan::new(matches)?;
     let read = read_data(matches, context)?;
-    let (file, input_line) = describe_input(&input::paths(matches), &read);
+    let lines = DataLines::new(&input::paths(matches), &read);
     let ReadResult { data, .. } = read;
     check_width(&data, 64, context)?;
     data.require_two_classes()?;
@@ -38,7 +39,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     }
     contest.baselines(plan.neighbours, context)?;
     contest.rank();
-    let report = Report { contest: &contest, plan: &plan, file, input_line };
+    let report = Report { contest: &contest, plan: &plan, lines };
     // The table is printed even if its copy cannot be written.
     let written = match &plan.markdown {
         Some(path) => path.write(|out| out.write_all(report.markdown(context).as_bytes())),
@@ -299,14 +300,13 @@ fn median(seconds: &mut [f64]) -> Option<f64> {
 struct Report<'a> {
     contest: &'a Contest,
     plan: &'a Plan,
-    file: String,
-    input_line: String,
+    lines: DataLines,
 }
 
 impl Report<'_> {
     fn text(&self, context: &Context) -> String {
         let mut facts = Facts::default();
-        facts.add(&self.file, &self.input_line);
+        self.lines.add_to(&mut facts);
         facts
             .add("folds", format!("{}, the same for all (seed {})", self.plan.folds, context.seed));
         let mut text = facts.text(context);
@@ -404,8 +404,8 @@ impl Report<'_> {
         let rows = self.table(context);
         let mut text = format!(
             "# {}\n\n{}; {} folds, seed {}.\n\n",
-            escape(&self.file),
-            escape(&self.input_line),
+            escape(&self.lines.file),
+            escape(&self.lines.line),
             self.plan.folds,
             context.seed
         );
@@ -453,6 +453,7 @@ impl Report<'_> {
             "classes": self.contest.task.data.classes(),
             "folds": self.plan.folds,
             "seed": context.seed,
+            "reading": self.lines.reading_json,
             "best": self.contest.entries.first().map(|entry| &entry.name),
             "entries": self.contest.entries.iter().map(entry).collect::<Vec<_>>(),
             "refused": self.contest.refused.iter()

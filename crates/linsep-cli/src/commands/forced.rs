@@ -1,7 +1,8 @@
 //! `linsep forced DATA --row VALUES`: do all planes that separate the classes agree on new points?
 
+use super::data_lines::DataLines;
 use super::separable::{certificate_file, normal};
-use super::{check_width, describe_input, read_data};
+use super::{check_width, read_data};
 use crate::context::{Context, timed_out};
 use crate::exit::Failure;
 use crate::files::Output;
@@ -22,7 +23,7 @@ type Point = Vec<(u32, f64)>;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     let read = read_data(matches, context)?;
-    let (file, line) = describe_input(&input::paths(matches), &read);
+    let lines = DataLines::new(&input::paths(matches), &read);
     let data = Arc::new(read.data);
     check_width(&data, 64, context)?;
     let points = points(matches, &data, context)?;
@@ -53,10 +54,11 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
             "command": "forced",
             "verdict": decision.verdict.word(),
             "points": entries,
+            "reading": lines.reading_json,
         }))?;
     } else {
         let mut facts = Facts::default();
-        facts.add(&file, &line);
+        lines.add_to(&mut facts);
         match decision.verdict {
             Verdict::Separable => {
                 for (k, answer) in answers.iter().enumerate() {

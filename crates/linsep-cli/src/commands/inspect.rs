@@ -1,32 +1,62 @@
 //! `linsep inspect DATA`: what is in the data, and what is wrong with it.
 
-use super::{check_width, describe_input, json_number, read_data};
+mod columns;
+
+use super::data_lines::DataLines;
+use super::{check_width, json_number, tell_about};
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, grouped, print, print_json};
 use crate::spelling::spelled;
 use clap::ArgMatches;
-use linsep::Dataset;
+use linsep::data::cancel;
 use linsep::data::inspect::{Inspection, inspect};
-use linsep::data::read::ReadResult;
+use linsep::data::read::{ReadResult, Survey};
+use linsep::{Dataset, Error};
 use serde_json::json;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Columns listed in the text report.
-const SHOWN: usize = 20;
+pub(super) const SHOWN: usize = 20;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     crate::context::end_at_once();
-    let read = read_data(matches, context)?;
+    let paths = input::paths(matches);
+    let options = input::options(matches, context)?;
+    // Standard input can be read once only, and is looked through twice.
+    let standard = match paths.iter().any(|path| path.as_os_str() == "-") {
+        true => Some(input::standard_input()?),
+        false => None,
+    };
+    let source = || input::source_with(&paths, standard.as_deref(), &options);
+    let read = cancel::catch(|| source().read(None)).unwrap_or(Err(Error::Interrupted));
+    let read = match read {
+        Ok(read) => read,
+        // Whatever is wrong with the rows of a table, its columns can be told.
+        Err(error @ Error::Data(_)) => {
+            return match source().survey() {
+                Ok(Some(survey)) => columns::print_refused(&error, &survey, &paths, context),
+                _ => Err(error.into()),
+            };
+        }
+        Err(error) => return Err(error.into()),
+    };
+    tell_about(&read, matches, context)?;
     check_width(&read.data, 200, context)?;
+    let survey = source().survey().unwrap_or(None);
     let found = inspect(&read.data);
     let digest = read.data.digest(context.threads);
+    let lines = DataLines::new(&paths, &read);
     if context.json {
-        print_json(&as_json(&read, &found, &digest))?;
+        let mut value = as_json(&lines, &read, &found, &digest);
+        if let Some(survey) = &survey {
+            columns::add_to(&mut value, survey, &paths);
+        }
+        print_json(&value)?;
     } else {
-        let (file, line) = describe_input(&input::paths(matches), &read);
-        print(&as_text(&file, &line, &read, &found, &digest, context))?;
+        print(&as_text(&lines, &read, &found, &digest, survey.as_ref(), &paths, context))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -35,7 +65,12 @@ fn storage(read: &ReadResult) -> &'static str {
     if read.data.is_dense() { "dense" } else { "sparse" }
 }
 
-fn as_json(read: &ReadResult, found: &Inspection, digest: &str) -> serde_json::Value {
+fn as_json(
+    lines: &DataLines,
+    read: &ReadResult,
+    found: &Inspection,
+    digest: &str,
+) -> serde_json::Value {
     let data = &read.data;
     let names = data.input().feature_names();
     let columns: Vec<_> = found
@@ -72,7 +107,7 @@ fn as_json(read: &ReadResult, found: &Inspection, digest: &str) -> serde_json::V
         "encoding": data.encoding().name(),
         "bytes_per_value": json_number(data.bytes_per_value()),
         "bytes": data.feature_bytes(),
-        "reading": { "default": if data.reading().decimal { "decimal" } else { "binary64" }, "binary64": data.reading().binary64 },
+        "reading": lines.reading_json,
         "radius": json_number(found.radius),
         "digest": digest,
         "problems": problems(found, data),
@@ -81,16 +116,17 @@ fn as_json(read: &ReadResult, found: &Inspection, digest: &str) -> serde_json::V
 }
 
 fn as_text(
-    file: &str,
-    line: &str,
+    lines: &DataLines,
     read: &ReadResult,
     found: &Inspection,
     digest: &str,
+    survey: Option<&Survey>,
+    paths: &[PathBuf],
     context: &Context,
 ) -> String {
     let data = &read.data;
     let mut facts = Facts::default();
-    facts.add(file, line);
+    facts.add(&lines.file, &lines.line);
     for note in read.choices.notes() {
         facts.add("read as", spelled(&note));
     }
@@ -125,14 +161,9 @@ fn as_text(
             data.bytes_per_value()
         ),
     );
-    let reading = match (data.reading().decimal, data.reading().binary64.len()) {
-        (false, _) => "binary64".to_owned(),
-        (true, 0) => "decimal".to_owned(),
-        (true, columns) => {
-            format!("decimal, but binary64 in {columns} columns with longer numbers")
-        }
-    };
-    facts.add("reading", reading);
+    if !lines.add_reading(&mut facts) {
+        facts.add("reading", if data.reading().decimal { "decimal" } else { "binary64" });
+    }
     facts.add("digest", digest);
     let problems = problems(found, data);
     if problems.is_empty() {
@@ -141,8 +172,14 @@ fn as_text(
     for problem in problems {
         facts.add("problem", problem);
     }
+    if let Some(survey) = survey {
+        columns::add_hints(&mut facts, survey, paths);
+    }
     let mut text = facts.text(context);
-    text.push_str(&columns(read, found));
+    match survey {
+        Some(survey) => text.push_str(&columns::table(survey)),
+        None => text.push_str(&features(read, found)),
+    }
     text
 }
 
@@ -151,7 +188,8 @@ fn problems(found: &Inspection, data: &Dataset) -> Vec<String> {
     found.problems(data).iter().map(|problem| spelled(problem)).collect()
 }
 
-fn columns(read: &ReadResult, found: &Inspection) -> String {
+/// The features of a format without columns.
+fn features(read: &ReadResult, found: &Inspection) -> String {
     let names: Vec<String> = (0..found.columns.len().min(SHOWN))
         .map(|j| linsep::printable(read.data.input().feature_name(j).as_bytes(), 30))
         .collect();

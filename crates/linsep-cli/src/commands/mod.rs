@@ -4,6 +4,7 @@ mod certify;
 mod compare;
 mod convert;
 mod criterion;
+mod data_lines;
 mod equation;
 mod evaluate;
 mod explain;
@@ -29,7 +30,6 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
 use crate::output::{counted, note};
-use crate::spelling::spelled;
 use clap::ArgMatches;
 use linsep::data::read::ReadResult;
 use linsep::data::{cancel, memory};
@@ -98,6 +98,10 @@ fn tell_about(result: &ReadResult, matches: &ArgMatches, context: &Context) -> R
             ),
         );
     }
+    result.choices.columns.iter().for_each(|column| note(context, &column.words));
+    if result.choices.decimal_comma {
+        note(context, "numbers have decimal commas (decide with `decimal`)");
+    }
     if result.choices.query_ids {
         note(context, "qid: entries were skipped");
     }
@@ -109,30 +113,6 @@ fn tell_about(result: &ReadResult, matches: &ArgMatches, context: &Context) -> R
         result.choices.notes().iter().for_each(|line| note(context, line));
     }
     Ok(())
-}
-
-/// The input in one line: file, size, label, classes.
-fn describe_input(inputs: &[std::path::PathBuf], result: &ReadResult) -> (String, String) {
-    let data = &result.data;
-    let name = match inputs {
-        [one] if one.as_os_str() == "-" => "<stdin>".to_owned(),
-        [one] => one
-            .file_name()
-            .map_or_else(|| one.display().to_string(), |n| n.to_string_lossy().into_owned()),
-        _ => format!("{} inputs", inputs.len()),
-    };
-    let base = match result.choices.index_base {
-        Some(base) => format!(", indices from {base}"),
-        None => String::new(),
-    };
-    let text = format!(
-        "{} x {}, {}{base}, {}",
-        counted(data.n_rows() as u64, "row"),
-        counted(data.n_features() as u64, "feature"),
-        spelled(&result.choices.label.to_string()),
-        counted(data.n_classes() as u64, "class"),
-    );
-    (name, text)
 }
 
 /// Refuses work that needs too much memory for each feature: a wild column number in the data shows

@@ -32,9 +32,14 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         ndjson: matches.get_flag("ndjson") || context.json,
     };
     let doubt = Doubt::new(matches, &model)?;
-    let source = input::source(matches, context)?;
+    let mut options = input::options(matches, context)?;
+    let refused = matches.get_one::<String>("incomplete").is_some_and(|word| word == "error");
+    // Where a class has the name that would stand for none, such rows are refused.
+    options.mark_gaps = !refused && model.classes.iter().all(|class| class != OPEN);
+    let source = input::source_of(&input::paths(matches), &options);
     let mut choices = None;
     let mut counts = [0, 0];
+    let mut incomplete = 0;
     let write_to = |out: &mut dyn Write| -> Result<(), Error> {
         let mut writer = Writer {
             out,
@@ -43,6 +48,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
             score_names: model.score_names(),
             doubt: doubt.as_ref(),
             counts: [0, 0],
+            incomplete: 0,
             header_done: false,
             line: Vec::new(),
         };
@@ -51,6 +57,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
             writer.chunk(choices, &chunk, &mut scorer)
         })?);
         counts = writer.counts;
+        incomplete = writer.incomplete;
         writer.out.flush().map_err(write_failed)
     };
     match matches.get_one::<Output>("output-file").filter(|output| !output.is_stdout()) {
@@ -76,6 +83,18 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
             }
             written?;
         }
+    }
+    if choices.as_ref().is_some_and(|choices| choices.by_position && choices.delimiter.is_some()) {
+        note(context, "the columns were matched with those of the model by position");
+    }
+    if incomplete > 0 {
+        let rows = counted(incomplete, "row");
+        note(
+            context,
+            &format!(
+                "{rows} with missing values left open (?): the model was trained without such rows"
+            ),
+        );
     }
     if let Some(choices) = choices.filter(|choices| choices.outside > 0) {
         note(
@@ -153,6 +172,8 @@ struct Writer<'a> {
     doubt: Option<&'a Doubt<'a>>,
     /// Rows without a prediction, and all rows.
     counts: [u64; 2],
+    /// Rows that lack values.
+    incomplete: u64,
     header_done: bool,
     line: Vec<u8>,
 }
@@ -178,6 +199,7 @@ impl Writer<'_> {
             if failed.is_none() {
                 let columns =
                     if self.layout.keep_columns { chunk.fields(row, choices) } else { Vec::new() };
+                let scores = Some(scores).filter(|_| !chunk.is_incomplete(row));
                 failed = self.row(&columns, choices, scores).err();
             }
         });
@@ -200,12 +222,23 @@ impl Writer<'_> {
         self.write_record(&names)
     }
 
-    fn row(&mut self, columns: &[String], choices: &Choices, scores: &[f64]) -> io::Result<()> {
+    /// One row; it has no scores where values are missing.
+    fn row(
+        &mut self,
+        columns: &[String],
+        choices: &Choices,
+        scores: Option<&[f64]>,
+    ) -> io::Result<()> {
         let model = self.model;
-        let open = self.doubt.is_some_and(|doubt| doubt.leaves_open(model, scores));
+        let doubtful = |scores| self.doubt.is_some_and(|doubt| doubt.leaves_open(model, scores));
+        let open = scores.is_some_and(doubtful);
+        self.incomplete += u64::from(scores.is_none());
         self.counts[0] += u64::from(open);
         self.counts[1] += 1;
-        let class = if open { OPEN } else { &model.classes[model.class_of(scores) as usize] };
+        let class = match scores.filter(|_| !open) {
+            None => OPEN,
+            Some(scores) => &model.classes[model.class_of(scores) as usize],
+        };
         if self.layout.ndjson {
             return self.object(columns, choices, class, scores);
         }
@@ -215,13 +248,20 @@ impl Writer<'_> {
             self.line.push(b',');
         }
         quote(class, b',', &mut self.line);
-        if self.layout.scores {
-            for score in scores {
-                write!(self.line, ",{score}")?;
+        match scores {
+            None => {
+                let scored = usize::from(self.layout.scores) * self.score_names.len();
+                let likely = usize::from(self.layout.probabilities) * model.classes.len();
+                self.line.resize(self.line.len() + scored + likely, b',');
             }
-        }
-        for probability in self.probabilities(scores) {
-            write!(self.line, ",{probability}")?;
+            Some(scores) => {
+                for score in scores.iter().filter(|_| self.layout.scores) {
+                    write!(self.line, ",{score}")?;
+                }
+                for probability in self.probabilities(scores) {
+                    write!(self.line, ",{probability}")?;
+                }
+            }
         }
         self.line.push(b'\n');
         self.out.write_all(&self.line)
@@ -233,7 +273,7 @@ impl Writer<'_> {
         columns: &[String],
         choices: &Choices,
         class: &str,
-        scores: &[f64],
+        scores: Option<&[f64]>,
     ) -> io::Result<()> {
         let text = |text: &str| serde_json::Value::from(text).to_string();
         let names = column_names(choices, columns.len());
@@ -243,13 +283,13 @@ impl Writer<'_> {
             .map(|(name, value)| format!("{}:{}", text(name), text(value)))
             .collect();
         fields.push(format!("\"prediction\":{}", text(class)));
-        if self.layout.scores {
+        if let Some(scores) = scores.filter(|_| self.layout.scores) {
             let scores = self.score_names.iter().zip(scores);
             fields.extend(scores.map(|(c, &s)| {
                 format!("{}:{}", text(&format!("score:{c}")), super::json_number(s))
             }));
         }
-        let probabilities = self.probabilities(scores);
+        let probabilities = scores.map_or_else(Vec::new, |scores| self.probabilities(scores));
         fields.extend(
             self.model.classes.iter().zip(&probabilities).map(|(c, &p)| {
                 format!("{}:{}", text(&format!("proba:{c}")), super::json_number(p))

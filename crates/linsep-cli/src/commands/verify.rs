@@ -1,7 +1,7 @@
 //! `linsep verify CERT|MODEL DATA`: checks every claim in exact arithmetic. Only the readers and the
 //! checker take part; no solver does.
 
-use super::check_width;
+use super::{check_width, data_lines};
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
@@ -73,7 +73,8 @@ fn needs_features(certificate: &CertificateFile) -> bool {
 /// read, so a flag that says otherwise would only look as if it had been obeyed.
 fn refuse_what_is_settled(matches: &ArgMatches, has_map: bool) -> Result<(), Failure> {
     const BY_FILE: [&str; 2] = ["reading", "positive"];
-    const BY_MAP: [&str; 5] = ["features", "drop", "weight", "categorical", "unknown-level"];
+    const BY_MAP: [&str; 6] =
+        ["features", "drop", "keep", "weight", "categorical", "unknown-level"];
     let mut settled = BY_FILE.iter().chain(BY_MAP.iter().filter(|_| has_map));
     let value = |flag: &str| matches.get_one::<String>(flag).map(String::as_str);
     if let Some(flag) = settled.find(|flag| value(flag).is_some()) {
@@ -281,6 +282,10 @@ impl Found<'_> {
         let Found { certificate, data, .. } = self;
         let mut facts = Facts::default();
         facts.add("data", format!("{}, {}", counted(data.n_rows() as u64, "row"), self.reading()));
+        let exceptions = data_lines::exceptions(&self.choices.long, data);
+        if data.reading_field() == certificate.reading {
+            exceptions.iter().for_each(|line| facts.add("reading", line));
+        }
         facts.add("columns", columns(data));
         for (name, words) in input_words(data, self.choices) {
             facts.add(name, words);

@@ -23,6 +23,7 @@ mod optimal;
 mod plot;
 mod predict;
 mod reading;
+mod readings;
 mod reductions;
 mod resume;
 mod runs;

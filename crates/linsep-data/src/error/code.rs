@@ -37,27 +37,27 @@ codes! {
     NOT_A_NUMBER = 104, "not a number in a feature column",
         "Feature columns hold decimal numbers such as 5, -0.3, .5, +2 or 1e-3. Leave the column out with `drop`, or skip bad rows with `bad-rows=skip` `allow-bad=N`, or keep them apart with `bad-rows=rejects=FILE`.";
     NOT_FINITE = 105, "NaN or infinity",
-        "A plane cannot be fitted to NaN or infinite values. Repair the value, or treat NaN as missing with `missing=drop-row`, mean or zero.";
+        "A plane cannot be fitted to NaN or infinite values. Repair the value, or treat NaN as missing with `missing=drop-row`, median, mean or zero.";
     OUT_OF_RANGE = 106, "number outside the range of binary64",
         "The magnitude is above 1.8e308, or it is not zero but rounds to zero. Rescale the column.";
     INEXACT_INTEGER = 107, "integer with no exact binary64",
         "Integers above 2^53 in magnitude cannot all be held exactly. Usually such a column is an identifier: leave it out with `drop`. `allow-lossy` rounds instead.";
     MISSING = 108, "missing value",
-        "An empty field, NA, N/A, null or ? stands where a value is needed. Choose `missing=drop-row`, mean or zero.";
+        "An empty field, NA, N/A, null or ? stands where a value is needed. A fill changes what is proved, so nothing is filled unasked. Choose `missing=drop-row`, median, mean, mode or zero.";
     NOT_UTF8 = 109, "invalid UTF-8",
         "Text must be UTF-8. Convert the file, for example with iconv -f latin1 -t utf-8.";
     NUL_BYTE = 110, "NUL byte",
-        "A NUL byte shows a binary or damaged file. UTF-16 text has them too: convert it to UTF-8.";
+        "A NUL byte shows a binary or damaged file. UTF-16 text without a byte-order mark has them too: convert it to UTF-8.";
     OPEN_QUOTE = 111, "quote that never closes",
         "A field begins with a double quote and the file ends before the closing one. Double every quote inside a quoted field.";
     STRAY_QUOTE = 112, "text after a closing quote",
         "After the closing quote of a field only the delimiter or the end of the line may follow. Double every quote inside a quoted field.";
     TEXT_COLUMN = 113, "text in a column without a rule for categories",
-        "The column holds words. Encode it with `categorical=onehot`, or leave it out with `drop`.";
+        "The column holds words where `categorical=error` refuses them, or texts such as percentages and amounts that stand for numbers but are none. Write plain numbers, encode it with `categorical=onehot`, or leave it out with `drop`.";
     NO_LABEL = 114, "label column not found",
         "`label` names no column of the file. Columns are given by name, by #N (1-based), or as first or last.";
     AMBIGUOUS_LABEL = 115, "label column not clear",
-        "No column is named label, target, class or y, and the last column is neither text nor an integer with at most 50 values. Choose with `label`.";
+        "No column is named label, target, class or y, the last column does not look like classes, and not exactly one other does. Dates, an index and columns in which nearly every row differs are no classes. Choose with `label`.";
     ONE_CLASS = 116, "only one class",
         "A classifier needs rows of at least two classes. Check `label`, `limit` and the file's order.";
     MANY_CLASSES = 117, "too many classes",
@@ -91,7 +91,7 @@ codes! {
     FOLD = 131, "fold or split without every class",
         "A class has too few rows to stand in every part. Use fewer folds or a larger share.";
     WRONG_FORMAT = 132, "input of a form that cannot be read",
-        "The content is neither a delimited table nor svmlight, or not the format that `format` claims.";
+        "The content is neither a delimited table, nor JSON objects in lines, nor svmlight, or not the format that `format` claims. Workbooks and JSON documents have to be exported first.";
     WIDTH = 133, "number of columns does not fit the model",
         "Without names on both sides columns are matched by position, and the file must have as many as the model was trained on, with or without the label.";
     DUPLICATE_NAME = 134, "column name that occurs twice",

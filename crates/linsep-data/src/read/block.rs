@@ -6,6 +6,7 @@ use super::scan::Marks;
 use crate::error::{Code, Excerpt, Place, Problem, printable};
 use crate::matrix::{Stage, Staging, Store, TableStaging};
 use crate::table::labels::Dictionary;
+use std::collections::BTreeMap;
 
 /// At most this many problems of a block are kept with their details.
 const MAX_PROBLEMS: usize = 5;
@@ -30,7 +31,9 @@ pub(crate) struct Block {
     pub(crate) records: u64,
     /// Rows left out because a value was missing.
     pub(crate) dropped: u64,
-    /// Which numeric columns have a text that the decimal reading does not cover.
+    /// Gaps of each field, in rows that are bad for nothing but gaps.
+    pub(crate) gaps: BTreeMap<usize, u64>,
+    /// Numbers that the decimal reading does not cover, by numeric column.
     pub(crate) long_columns: LongColumns,
     /// Entries left out because their column lies outside the model.
     pub(crate) outside: u64,
@@ -65,6 +68,8 @@ impl Default for Buffers {
 #[derive(Default)]
 pub(crate) struct Bad {
     pub(crate) count: u64,
+    /// Those among them that only lack values.
+    pub(crate) missing: u64,
     pub(crate) problems: Vec<Problem>,
     /// Their text, if it is to be kept.
     pub(crate) text: Vec<u8>,
@@ -176,6 +181,7 @@ impl<'a, S: Stage> BlockBuilder<'a, S> {
             line_count: 0,
             records: 0,
             dropped: 0,
+            gaps: BTreeMap::new(),
             long_columns: LongColumns::default(),
             outside: 0,
             index_zero: false,
@@ -193,13 +199,14 @@ impl<'a, S: Stage> BlockBuilder<'a, S> {
             self.block.lines.push((self.staging.rows() as u64, line));
         }
         self.last_line = line;
+        self.block.long_columns.end_row(self.staging.rows() as u64);
         self.staging.end_row();
     }
 
-    /// Notes that a numeric column has a text longer than the decimal reading covers.
+    /// Notes that the open row has a number that the decimal reading does not cover.
     #[cold]
-    pub(crate) fn long_text(&mut self, column: u32) {
-        self.block.long_columns.insert(column);
+    pub(crate) fn long_text(&mut self, column: u32, text: &[u8]) {
+        self.block.long_columns.push(column, text);
     }
 
     pub(crate) fn finish(mut self) -> Block {

@@ -17,6 +17,8 @@ use std::ops::ControlFlow;
 /// Some rows on their way through a model.
 pub struct Chunk<'a> {
     store: Cow<'a, Store>,
+    /// Rows that lack values for which the model has nothing, rising.
+    incomplete: Vec<u64>,
     whence: Whence<'a>,
 }
 
@@ -40,6 +42,11 @@ impl Chunk<'_> {
     #[doc(hidden)]
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// Whether a row lacks a value for which the model has nothing; what stands there means nothing.
+    pub fn is_incomplete(&self, row: usize) -> bool {
+        self.incomplete.binary_search(&(row as u64)).is_ok()
     }
 
     /// Number of rows.
@@ -122,7 +129,10 @@ pub(super) fn from_texts(
     let mut rows_left = options.limit;
     while let Some(mut part) = parts.next()? {
         let plan = part.plan.clone();
-        let layout = plan.layout();
+        let mut layout = plan.layout();
+        if plan.marks_gaps {
+            layout.accept_gaps();
+        }
         let name = part.name.clone();
         let mut lines = part.skip_lines;
         let choices = part.choices.clone();
@@ -152,6 +162,10 @@ pub(super) fn from_texts(
             let origin = (name.as_str(), lines, std::mem::take(&mut block.lines));
             lines += block.line_count;
             let whence = Whence::Text { labels: block.labels, spans: block.spans, text, origin };
+            let incomplete = match plan.marks_gaps {
+                true => gaps(&missing, &block.categories),
+                false => Vec::new(),
+            };
             let store = if map.columns.is_empty() {
                 block.store
             } else {
@@ -162,7 +176,7 @@ pub(super) fn from_texts(
                 None => store,
                 Some(basis) => expanded(basis, &store, map, &whence)?,
             };
-            let chunk = Chunk { store: Cow::Owned(store), whence };
+            let chunk = Chunk { store: Cow::Owned(store), incomplete, whence };
             each(&choices, chunk)?;
             Ok(ControlFlow::Continue(()))
         })?;
@@ -206,7 +220,7 @@ pub(super) fn from_memory(
             None => Cow::Borrowed(table.raw_store()),
             Some(basis) => Cow::Owned(expanded(basis, table.raw_store(), map, &whence)?),
         };
-        each(&choices, Chunk { store, whence })?;
+        each(&choices, Chunk { store, incomplete: Vec::new(), whence })?;
         return Ok(choices);
     }
     for first in (0..rows.n_rows()).step_by(ROWS) {
@@ -224,9 +238,21 @@ pub(super) fn from_memory(
             None => store,
             Some(basis) => expanded(basis, &store, map, &whence)?,
         };
-        each(&choices, Chunk { store: Cow::Owned(store), whence })?;
+        each(&choices, Chunk { store: Cow::Owned(store), incomplete: Vec::new(), whence })?;
     }
     Ok(choices)
+}
+
+/// The rows with a gap, rising.
+fn gaps(missing: &[(u64, u32)], categories: &[Dictionary]) -> Vec<u64> {
+    let mut rows: Vec<u64> = missing.iter().map(|(row, _)| *row).collect();
+    for texts in categories {
+        let none = texts.codes.iter().enumerate().filter(|(_, code)| **code == csv::NO_LEVEL);
+        rows.extend(none.map(|(row, _)| row as u64));
+    }
+    rows.sort_unstable();
+    rows.dedup();
+    rows
 }
 
 /// What basis functions make of raw rows.

@@ -1,17 +1,19 @@
 //! Blocks become one data set: classes are numbered, categories become columns, gaps are filled.
 
-use super::FilledGaps;
 use super::block::Block;
+use super::choose::ColumnNote;
+use super::columns::MOST_LEVELS;
 use super::csv::NO_LEVEL;
-use super::long::LongColumns;
+use super::long::{LongColumn, LongColumns};
 use super::number;
-use super::options::{BadRows, Missing, ReadOptions, ReadingChoice};
+use super::options::{BadRows, ReadOptions, ReadingChoice};
 use super::plan::{LabelChoice, Plan};
-use crate::error::{Code, DataError, Error, Place, Problem, Result};
+use super::{FilledGaps, fill};
+use crate::error::{Code, DataError, Error, Place, Problem, Result, printable};
 use crate::input::{InputMap, Layout};
 use crate::matrix::profile::NO_PLACES;
 use crate::matrix::{Stage, Staging, Store};
-use crate::table::labels::{Dictionary, MAX_CLASSES, Parts, assemble, too_many_classes};
+use crate::table::labels::{Dictionary, MAX_CLASSES, Parts, assemble};
 use crate::{Dataset, Origin, Reading};
 use std::collections::BTreeMap;
 
@@ -23,6 +25,9 @@ const MAX_BAD: u64 = 10_000;
 
 /// Rows are numbered with 32 bits.
 const MAX_ROWS: u64 = u32::MAX as u64 - 1;
+
+/// Columns whose long numbers are described; of more, nobody reads the rest.
+const DESCRIBED: usize = 1 << 16;
 
 /// Rows that are put together in one go when columns are made anew.
 const ROWS_AT_ONCE: usize = 4096;
@@ -50,11 +55,19 @@ pub(crate) struct Collector {
 pub(crate) struct Facts {
     pub(crate) records: u64,
     pub(crate) bad: u64,
+    /// Those of them that only lack values.
+    pub(crate) bad_missing: u64,
+    /// The gaps of each field in such rows.
+    pub(crate) gaps: BTreeMap<usize, u64>,
     pub(crate) dropped: u64,
     pub(crate) query_ids: bool,
     /// Entries outside the columns of a given map.
     pub(crate) outside: u64,
     pub(crate) filled: Vec<FilledGaps>,
+    /// Columns that are binary64 because of numbers that the decimal reading does not cover.
+    pub(crate) long: Vec<LongColumn>,
+    /// What was decided about columns when all rows had been read.
+    pub(crate) columns: Vec<ColumnNote>,
 }
 
 impl Collector {
@@ -98,6 +111,10 @@ impl Collector {
         self.lines += block.line_count;
         self.facts.records += block.records;
         self.facts.bad += block.bad.count;
+        self.facts.bad_missing += block.bad.missing;
+        for (field, count) in block.gaps {
+            *self.facts.gaps.entry(field).or_default() += count;
+        }
         self.facts.dropped += block.dropped;
         self.facts.query_ids |= block.query_ids;
         self.facts.outside += block.outside;
@@ -112,7 +129,7 @@ impl Collector {
         for (mine, theirs) in self.categories.iter_mut().zip(&block.categories) {
             mine.append(theirs);
         }
-        self.long_columns.append(&block.long_columns);
+        self.long_columns.append(&block.long_columns, row);
         self.store.append(block.store);
         if self.store.rows() as u64 > MAX_ROWS {
             let words = format!("there are more than {MAX_ROWS} rows");
@@ -120,7 +137,7 @@ impl Collector {
             return Err(problem.help("take a part of them with `limit`").into());
         }
         if self.labels.names.len() > MAX_CLASSES {
-            return Err(too_many_classes(self.labels.names.len(), &self.file));
+            return Err(many_classes(&plan.label, &self.file));
         }
         check_memory(self.bytes(), options)?;
         Ok(true)
@@ -153,52 +170,75 @@ impl Collector {
         plan: Plan,
         options: &ReadOptions,
     ) -> Result<(Dataset, Facts, Vec<u8>)> {
-        self.check_bad_rows(options)?;
+        self.check_bad_rows(&plan, options)?;
         if self.store.rows() == 0 {
             return Err(no_rows(&self.file));
         }
         check_guessed_label(&plan.label, &self.labels, &self.file)?;
         let order = plan.order.clone();
         let mut map = plan.map;
-        let mut long = std::mem::take(&mut self.long_columns);
+        if let Some(kept) = &plan.few_levels {
+            self.settle_levels(&mut map, kept)?;
+        }
+        let long = std::mem::take(&mut self.long_columns);
+        let mut kept = long.numbers();
+        let mut describe = |column: u32, feature: u32| {
+            let numbers = kept.remove(&column).unwrap_or_default();
+            LongColumn::new(feature, long.count(column), numbers)
+        };
+        let (binary64, columns): (Vec<u32>, Vec<LongColumn>);
         if map.columns.is_empty() {
             map.features = map.features.max(self.store.width());
             self.store.widen_to(map.features);
+            binary64 = long.iter().collect();
+            columns = long.iter().take(DESCRIBED).map(|column| describe(column, column)).collect();
         } else {
             if !plan.settled {
                 self.fill_map(&mut map, options);
             }
             let layout = map.layout().in_order(&order);
-            let parsed = std::mem::take(&mut long);
-            let features = parsed.iter().filter_map(|column| layout.numeric.get(column as usize));
-            features.for_each(|column| long.insert(column.feature));
+            let feature =
+                |column: u32| Some((column, layout.numeric.get(column as usize)?.feature));
+            let features = long.iter().filter_map(feature);
+            let mut exceptions: BTreeMap<u32, LongColumn> =
+                features.map(|(column, feature)| (feature, describe(column, feature))).collect();
             let mut filled: BTreeMap<u32, u64> = BTreeMap::new();
             for &(_, column) in &self.missing {
                 *filled.entry(column).or_default() += 1;
-                // A mean is seldom a short decimal; its column is then read as binary64.
-                let column = &layout.numeric[column as usize];
-                if number::places_of(column.missing.unwrap_or(0.0)) == NO_PLACES {
-                    long.insert(column.feature);
-                }
             }
             for (column, count) in filled {
                 let column = &layout.numeric[column as usize];
                 let feature = map.feature_name(column.feature as usize);
                 let value = column.missing.unwrap_or(0.0);
                 self.facts.filled.push(FilledGaps { feature, value, count });
+                // A mean is seldom a short decimal; its column is then read as binary64.
+                if number::places_of(value) == NO_PLACES {
+                    let fresh = || LongColumn::new(column.feature, 0, Vec::new());
+                    let exception = exceptions.entry(column.feature).or_insert_with(fresh);
+                    exception.filled = Some((value, count));
+                }
             }
+            binary64 = exceptions.keys().copied().collect();
+            columns = exceptions.into_values().take(DESCRIBED).collect();
             let categories = std::mem::take(&mut self.categories);
             let store = std::mem::replace(&mut self.store, Store::empty());
             self.store = lay_out(store, &categories, &self.missing, &layout)
                 .map_err(|fault| fault.problem(&map, Place::file(self.file.clone())))?;
             self.store.widen_to(map.features);
         }
+        let reading = match options.reading {
+            ReadingChoice::Binary64 => Reading { decimal: false, binary64: Vec::new() },
+            _ => Reading { decimal: true, binary64 },
+        };
+        if reading.decimal {
+            self.facts.long = described(columns, &self.store, &map);
+        }
         let parts = Parts {
             store: self.store,
             labels: self.labels,
             weights: (!self.weights.is_empty()).then_some(self.weights),
             input: map,
-            reading: reading(options.reading, &long),
+            reading,
             origin: self.origin,
             positive: options.positive.clone(),
             file: self.file,
@@ -207,7 +247,39 @@ impl Collector {
         Ok((assemble(parts)?, self.facts, self.rejects))
     }
 
-    fn check_bad_rows(&mut self, options: &ReadOptions) -> Result<()> {
+    /// Leaves out text columns with many levels, but for those that were asked for; says of the others that
+    /// they became levels.
+    fn settle_levels(&mut self, map: &mut InputMap, kept: &[usize]) -> Result<()> {
+        let mut categories = std::mem::take(&mut self.categories).into_iter();
+        let mut columns = Vec::new();
+        for column in std::mem::take(&mut map.columns) {
+            let texts = column.levels.as_ref().and_then(|_| categories.next());
+            let Some(texts) = texts else {
+                columns.push(column);
+                continue;
+            };
+            let (count, position) = (texts.names.len(), column.position);
+            let name = column.name.clone().filter(|name| !name.is_empty());
+            let name = name.unwrap_or_else(|| format!("#{}", position + 1));
+            if count <= MOST_LEVELS || kept.contains(&position) {
+                self.facts.columns.push(ColumnNote::one_hot(&name, position, count));
+                self.categories.push(texts);
+                columns.push(column);
+            } else {
+                let why = format!("it holds text, {count} different ones");
+                self.facts.columns.push(ColumnNote::left_out(&name, position, &why));
+            }
+        }
+        if columns.is_empty() {
+            let words = "no column is left: all others hold text with many levels";
+            let problem = Problem::new(Code::NO_FEATURES, words, Place::file(self.file.clone()));
+            return Err(problem.help("use one all the same with `keep`").into());
+        }
+        map.columns = columns;
+        Ok(())
+    }
+
+    fn check_bad_rows(&mut self, plan: &Plan, options: &ReadOptions) -> Result<()> {
         let allowed = match options.bad_rows {
             BadRows::Error => 0,
             BadRows::Skip => options.allow_bad.unwrap_or(0),
@@ -215,6 +287,12 @@ impl Collector {
         };
         if self.facts.bad <= allowed {
             return Ok(());
+        }
+        if self.facts.bad == self.facts.bad_missing
+            && let Some(first) = self.problems.first_mut()
+        {
+            name_gaps(first, &self.facts, plan);
+            self.problems.truncate(1);
         }
         Err(Error::Data(Box::new(DataError {
             problems: std::mem::take(&mut self.problems),
@@ -226,49 +304,60 @@ impl Collector {
 
     /// Puts the levels and the fill values, known only now, into the map.
     fn fill_map(&self, map: &mut InputMap, options: &ReadOptions) {
-        let means =
-            if options.missing == Missing::Mean { self.column_means() } else { BTreeMap::new() };
+        let fills = fill::values(options.missing, &self.store, &self.missing);
         let mut categories = self.categories.iter();
-        let mut numeric = 0u32;
+        let mut numeric = 0;
         for column in &mut map.columns {
             if let Some(levels) = &mut column.levels {
                 levels.extend(categories.next().into_iter().flat_map(|c| c.names.iter().cloned()));
                 levels.sort_unstable();
             } else {
-                if let Some(mean) = means.get(&numeric) {
-                    column.missing = Some(*mean);
+                if let Some(value) = fills.as_ref().and_then(|fills| fills.get(numeric)) {
+                    column.missing = Some(*value);
                 }
                 numeric += 1;
             }
         }
         map.features = map.columns.iter().map(|c| c.levels.as_ref().map_or(1, Vec::len)).sum();
     }
+}
 
-    /// The means of all numeric columns over the values that are there.
-    fn column_means(&self) -> BTreeMap<u32, f64> {
-        let rows = self.store.rows();
-        let mut gaps = vec![0usize; self.store.width()];
-        self.missing.iter().for_each(|&(_, column)| gaps[column as usize] += 1);
-        let means = |unit: f64| {
-            let mut sums = vec![0.0; self.store.width()];
-            let mut scratch = Vec::new();
-            for row in 0..rows {
-                self.store.for_each(row, &mut scratch, |column, value| {
-                    sums[column as usize] += value / unit;
-                });
-            }
-            let mean = |(sum, gaps): (&f64, &usize)| sum / (rows - gaps).max(1) as f64 * unit;
-            sums.iter().zip(&gaps).map(mean).collect::<Vec<f64>>()
-        };
-        let mut found = means(1.0);
-        if found.iter().any(|mean| !mean.is_finite()) {
-            // The sum of numbers next to 1e308 overflows, their mean does not.
-            let scaled = means(2f64.powi(64));
-            let overflown = found.iter_mut().zip(scaled).filter(|(mean, _)| !mean.is_finite());
-            overflown.for_each(|(mean, scaled)| *mean = scaled);
-        }
-        (0..).zip(found).collect()
+fn many_classes(label: &LabelChoice, file: &str) -> Error {
+    let words = format!("more than {MAX_CLASSES} distinct values in the {label}");
+    Problem::new(Code::MANY_CLASSES, words, Place::file(file))
+        .help("choose another label with `label`; linsep does not fit regressions")
+        .into()
+}
+
+/// Says of the first gap how many there are in each column, and what to do.
+fn name_gaps(first: &mut Problem, facts: &Facts, plan: &Plan) {
+    const SHOWN: usize = 12;
+    let name = |field: usize| {
+        let name = plan.header.as_ref().and_then(|names| names.get(field)).cloned();
+        name.filter(|name| !name.is_empty()).unwrap_or_else(|| format!("#{}", field + 1))
+    };
+    let mut listed: Vec<String> = facts
+        .gaps
+        .iter()
+        .take(SHOWN)
+        .map(|(field, count)| format!("{} ({count})", printable(name(*field).as_bytes(), 30)))
+        .collect();
+    if facts.gaps.len() > SHOWN {
+        listed.push(format!("and {} more columns", facts.gaps.len() - SHOWN));
     }
+    let least = if facts.bad >= MAX_BAD { "at least " } else { "" };
+    first.message = format!(
+        "values are missing in {least}{} of {} rows: {}",
+        facts.bad,
+        facts.records,
+        listed.join(", ")
+    );
+    let label = plan.map.label.as_ref().map(|label| label.position);
+    let of_label = label.is_some_and(|label| facts.gaps.contains_key(&label));
+    first.help = Some(match of_label {
+        true => "labels cannot be filled: leave such rows out with `missing=drop-row`".to_owned(),
+        false => "leave such rows out with `missing=drop-row`, or fill them with `missing=median`, mean, mode or zero; what is proved is then about the remaining or filled rows".to_owned(),
+    });
 }
 
 /// There is a header, or nothing, but no row.
@@ -287,6 +376,9 @@ pub(crate) fn locate(problem: &mut Problem, file: &str, lines: u64, records: u64
     if let Some((number, name)) = &mut place.field {
         let at = *number as usize - 1;
         *name = plan.header.as_ref().and_then(|names| names.get(at).cloned());
+        let called = name.clone().filter(|name| !name.is_empty());
+        let called = called.unwrap_or_else(|| format!("#{number}"));
+        problem.help = problem.help.take().map(|help| help.replace("{column}", &called));
     }
 }
 
@@ -301,7 +393,7 @@ pub(crate) fn check_memory(bytes: u64, options: &ReadOptions) -> Result<()> {
 }
 
 fn check_guessed_label(choice: &LabelChoice, labels: &Dictionary, file: &str) -> Result<()> {
-    let LabelChoice::Last(name) = choice else { return Ok(()) };
+    let (LabelChoice::Last(name) | LabelChoice::Only(name)) = choice else { return Ok(()) };
     let numbers: Vec<f64> = labels
         .names
         .iter()
@@ -310,9 +402,11 @@ fn check_guessed_label(choice: &LabelChoice, labels: &Dictionary, file: &str) ->
         .collect();
     let real = numbers.iter().any(|value| value.fract() != 0.0);
     let all_numbers = numbers.len() == labels.names.len();
-    if real || (all_numbers && labels.names.len() > MAX_GUESSED_CLASSES) {
+    let many = labels.names.len() > MAX_GUESSED_CLASSES;
+    let near_unique = 2 * labels.names.len() > labels.codes.len();
+    if real || many && (all_numbers || near_unique) {
         let words = format!(
-            "the last column \"{name}\" has {} distinct values{} and does not look like a class",
+            "the label column \"{name}\" has {} distinct values{} and does not look like a class",
             labels.names.len(),
             if real { ", not all whole numbers," } else { "" }
         );
@@ -323,9 +417,43 @@ fn check_guessed_label(choice: &LabelChoice, labels: &Dictionary, file: &str) ->
     Ok(())
 }
 
-fn reading(choice: ReadingChoice, long: &LongColumns) -> Reading {
-    let decimal = choice != ReadingChoice::Binary64;
-    Reading { decimal, binary64: long.iter().filter(|_| decimal).collect() }
+/// The columns with their names, and how many numbers they have: a few long ones among many short ones
+/// are another thing than a column that a program wrote.
+fn described(mut columns: Vec<LongColumn>, store: &Store, map: &InputMap) -> Vec<LongColumn> {
+    let names = if map.columns.is_empty() { Vec::new() } else { map.feature_names() };
+    for column in &mut columns {
+        let feature = column.feature as usize;
+        column.name = names.get(feature).cloned().unwrap_or_else(|| map.feature_name(feature));
+        column.numbers = store.rows() as u64;
+    }
+    // Zeros mean the same in both readings, so they are no short numbers.
+    if columns.iter().any(LongColumn::is_mixed) {
+        columns.iter_mut().for_each(|column| column.numbers = 0);
+        // The place of each feature below a bound that no wild index moves.
+        let mut places = vec![u32::MAX; store.width().min(1 << 22)];
+        for (at, column) in columns.iter().enumerate() {
+            if let Some(place) = places.get_mut(column.feature as usize) {
+                *place = at as u32;
+            }
+        }
+        let place = |feature: u32, columns: &[LongColumn]| match places.get(feature as usize) {
+            Some(at) => *at as usize,
+            None => {
+                let found = columns.binary_search_by_key(&feature, |column| column.feature);
+                found.unwrap_or(usize::MAX)
+            }
+        };
+        let mut scratch = Vec::new();
+        for row in 0..store.rows() {
+            store.for_each(row, &mut scratch, |feature, _| {
+                let at = place(feature, &columns);
+                if let Some(column) = columns.get_mut(at) {
+                    column.numbers += 1;
+                }
+            });
+        }
+    }
+    columns
 }
 
 /// A row that the map has no place for.

@@ -1,6 +1,10 @@
 //! Delimited text (CSV, TSV and their relatives, RFC 4180) to blocks.
 
+mod field;
 mod quick;
+
+pub use field::quote;
+pub(crate) use field::{blank_line, number_fault};
 
 use super::block::{Block, BlockBuilder, Buffers, Fault};
 use super::number;
@@ -8,13 +12,15 @@ use super::options::Missing;
 use crate::error::Code;
 use crate::matrix::{Stage, TableStaging};
 use crate::table::labels::{is_missing, label_name};
+use field::{End, Field, field_end, missing_fault, number_at, record_end, skip_blanks};
 use std::borrow::Cow;
-use std::ops::Range;
 
 /// What to do with each field of a record.
 #[derive(Clone, Debug)]
 pub(crate) struct TablePlan {
     pub(crate) delimiter: u8,
+    /// Numbers are written as `0,59`.
+    pub(crate) decimal_comma: bool,
     pub(crate) actions: Vec<Action>,
     pub(crate) numeric: usize,
     pub(crate) categories: usize,
@@ -49,6 +55,7 @@ pub(crate) fn parse(piece: &[u8], plan: &TablePlan, limit: usize, buffers: &mut 
         suspicious: marks.nul || (marks.beyond_ascii && std::str::from_utf8(piece).is_err()),
         quotes: marks.quotes,
         out: BlockBuilder::new(table, plan.numeric, plan.categories),
+        gaps: Vec::new(),
         line: 0,
     };
     let mut quick = quick::Quick::new(&parser, marks);
@@ -100,6 +107,8 @@ struct Parser<'a> {
     suspicious: bool,
     quotes: bool,
     out: BlockBuilder<'a, TableStaging>,
+    /// Fields of the open row without a value, where there is no rule for them.
+    gaps: Vec<(usize, std::ops::Range<usize>)>,
     line: u64,
 }
 
@@ -109,13 +118,6 @@ struct RowFacts {
     weight: Option<f64>,
     drop: bool,
     next: usize,
-}
-
-/// How a field ends: where the next one starts, and whether the record ends too.
-#[derive(Clone, Copy)]
-struct End {
-    next: usize,
-    last: bool,
 }
 
 impl Parser<'_> {
@@ -140,6 +142,12 @@ impl Parser<'_> {
                 facts.next
             }
             Err(fault) => {
+                if fault.code == Code::MISSING {
+                    self.out.block.bad.missing += 1;
+                    for (field, _) in &self.gaps {
+                        *self.out.block.gaps.entry(*field).or_default() += 1;
+                    }
+                }
                 let fault = self.ragged(start).filter(|_| fault.field.is_some()).unwrap_or(fault);
                 self.forget_row();
                 let next = record_end(self.piece, start, self.plan.delimiter);
@@ -172,7 +180,9 @@ impl Parser<'_> {
     }
 
     fn forget_row(&mut self) {
+        self.gaps.clear();
         self.out.staging.drop_row();
+        self.out.block.long_columns.forget_row();
         let rows = self.out.staging.rows();
         self.out.block.categories.iter_mut().for_each(|c| c.codes.truncate(rows));
         while self.out.block.missing.last().is_some_and(|&(row, _)| row >= rows) {
@@ -182,15 +192,15 @@ impl Parser<'_> {
 
     fn row(&mut self, start: usize) -> Result<RowFacts, Fault> {
         let mut facts = RowFacts { label: None, weight: None, drop: false, next: start };
-        let plan = self.plan;
+        let (plan, piece) = (self.plan, self.piece);
         for (f, &action) in plan.actions.iter().enumerate() {
             let end = match action {
                 Action::Number(column) => match self.plain_number(facts.next) {
-                    Some((number, end)) => {
-                        self.take(column, number);
+                    Some((number, end)) if !plan.decimal_comma => {
+                        self.take(column, number, || number_at(piece, facts.next));
                         end
                     }
-                    None => self.odd_number(column, f, facts.next, &mut facts.drop)?,
+                    _ => self.odd_number(column, f, facts.next, &mut facts.drop)?,
                 },
                 Action::Skip => Field::read(self.piece, facts.next, plan.delimiter, f)?.end,
                 _ => self.text_field(action, f, &mut facts)?,
@@ -201,7 +211,11 @@ impl Parser<'_> {
                 return Err(self.ragged(start).unwrap_or(odd));
             }
         }
-        Ok(facts)
+        // Every gap of the row counts, the first one is shown.
+        match self.gaps.first() {
+            Some((field, span)) => Err(missing_fault(*field, span.clone())),
+            None => Ok(facts),
+        }
     }
 
     /// The common case: a number, perhaps with blanks around it, and the end of the field.
@@ -213,9 +227,9 @@ impl Parser<'_> {
         Some((number, end))
     }
 
-    fn take(&mut self, column: u32, number: number::Number) {
+    fn take<'t>(&mut self, column: u32, number: number::Number, text: impl Fn() -> &'t [u8]) {
         if number.long {
-            self.out.long_text(column);
+            self.out.long_text(column, text());
         }
         self.out.staging.push(column, number.value, number.places);
     }
@@ -230,31 +244,54 @@ impl Parser<'_> {
     ) -> Result<End, Fault> {
         let field = Field::read(self.piece, at, self.plan.delimiter, f)?;
         let missing_rule = self.plan.missing;
-        let parsed = number::parse(&field.text);
+        let text = self.with_point(&field.text);
+        let parsed = text.as_deref().map_or(Err(number::Fault::NotANumber), number::parse);
         let gap = is_missing(&field.text)
             || (missing_rule != Missing::Error
                 && field.text.trim_ascii().eq_ignore_ascii_case(b"nan"));
         if gap {
             match missing_rule {
-                Missing::Error => return Err(missing_fault(f, field.span)),
+                Missing::Error => self.gaps.push((f, field.span)),
                 Missing::DropRow => *drop = true,
                 Missing::Zero => {}
-                Missing::Mean => self.out.block.missing.push((self.out.staging.rows(), column)),
+                Missing::Mean | Missing::Median | Missing::Mode => {
+                    self.out.block.missing.push((self.out.staging.rows(), column));
+                }
             }
             return Ok(field.end);
         }
         match parsed {
-            Ok(number) => self.take(column, number),
+            Ok(number) => {
+                let text = text.as_deref().unwrap_or_default();
+                self.take(column, number, || text.trim_ascii());
+            }
             Err(number::Fault::InexactInteger) if self.plan.allow_lossy => {
                 let Some(value) = number::rounded(field.text.trim_ascii()) else {
-                    return Err(number_fault(number::Fault::NotANumber, f, field.span));
+                    return Err(number_fault(
+                        number::Fault::NotANumber,
+                        &field.text,
+                        f,
+                        field.span,
+                    ));
                 };
-                self.out.long_text(column);
+                self.out.long_text(column, field.text.trim_ascii());
                 self.out.staging.push(column, value, 0);
             }
-            Err(fault) => return Err(number_fault(fault, f, field.span)),
+            Err(fault) => return Err(number_fault(fault, &field.text, f, field.span)),
         }
         Ok(field.end)
+    }
+
+    /// The text of a number with a decimal point; none where a point already stands for something else.
+    fn with_point<'t>(&self, text: &'t [u8]) -> Option<Cow<'t, [u8]>> {
+        match self.plan.decimal_comma {
+            false => Some(Cow::Borrowed(text)),
+            true if text.contains(&b'.') => None,
+            true => {
+                let point = |&b: &u8| if b == b',' { b'.' } else { b };
+                Some(Cow::Owned(text.iter().map(point).collect()))
+            }
+        }
     }
 
     fn text_field(&mut self, action: Action, f: usize, facts: &mut RowFacts) -> Result<End, Fault> {
@@ -266,7 +303,7 @@ impl Parser<'_> {
         }
         let block = &mut self.out.block;
         match action {
-            Action::Label if gap && !facts.drop => return Err(missing_fault(f, field.span)),
+            Action::Label if gap && !facts.drop => self.gaps.push((f, field.span)),
             Action::Label => facts.label = Some(block.labels.number(text, label_name)),
             Action::Weight => {
                 let weight = number::parse(text).map(|n| n.value).unwrap_or(-1.0);
@@ -277,7 +314,7 @@ impl Parser<'_> {
                 facts.weight = Some(weight);
             }
             Action::Category(_) if gap && self.plan.missing == Missing::Error => {
-                return Err(missing_fault(f, field.span));
+                self.gaps.push((f, field.span));
             }
             Action::Category(c) => {
                 let dictionary = &mut block.categories[c as usize];
@@ -330,146 +367,6 @@ impl Parser<'_> {
     }
 }
 
-pub(crate) fn number_fault(fault: number::Fault, field: usize, span: Range<usize>) -> Fault {
-    let code = match fault {
-        number::Fault::NotANumber => Code::NOT_A_NUMBER,
-        number::Fault::NotFinite => Code::NOT_FINITE,
-        number::Fault::OutOfRange => Code::OUT_OF_RANGE,
-        number::Fault::InexactInteger => Code::INEXACT_INTEGER,
-    };
-    let help = match fault {
-        number::Fault::NotFinite => {
-            "repair the value, or treat NaN as missing with `missing=drop-row|mean|zero`"
-        }
-        number::Fault::OutOfRange => "rescale the column so that it fits binary64",
-        number::Fault::InexactInteger => {
-            "leave the column out with `drop`, or round with `allow-lossy`"
-        }
-        number::Fault::NotANumber => {
-            "skip such rows with `bad-rows=skip` `allow-bad=N`, or save them with `bad-rows=rejects=FILE`"
-        }
-    };
-    Fault::new(code, Some(field), span).help(help)
-}
-
-fn missing_fault(field: usize, span: Range<usize>) -> Fault {
-    Fault::new(Code::MISSING, Some(field), span).help("choose `missing=drop-row`, mean or zero")
-}
-
-/// One field, unquoted, with its place in the piece.
-struct Field<'a> {
-    text: Cow<'a, [u8]>,
-    span: Range<usize>,
-    end: End,
-}
-
-impl<'a> Field<'a> {
-    fn read(piece: &'a [u8], start: usize, delimiter: u8, f: usize) -> Result<Field<'a>, Fault> {
-        let open = skip_blanks(piece, start);
-        if piece.get(open) != Some(&b'"') {
-            let len = memchr::memchr2(delimiter, b'\n', &piece[start..]);
-            let stop = len.map_or(piece.len(), |len| start + len);
-            let (text_end, end) = match piece.get(stop) {
-                Some(b'\n') => {
-                    let before = stop - usize::from(stop > start && piece[stop - 1] == b'\r');
-                    (before, End { next: stop + 1, last: true })
-                }
-                Some(_) => (stop, End { next: stop + 1, last: false }),
-                None => (stop, End { next: stop, last: true }),
-            };
-            return Ok(Field {
-                text: Cow::Borrowed(&piece[start..text_end]),
-                span: start..text_end,
-                end,
-            });
-        }
-        let mut text = Vec::new();
-        let mut at = open + 1;
-        loop {
-            let Some(len) = memchr::memchr(b'"', &piece[at..]) else {
-                return Err(Fault::new(
-                    Code::OPEN_QUOTE,
-                    Some(f),
-                    open..piece.len().min(open + 20),
-                )
-                .help("double every quote inside a quoted field"));
-            };
-            text.extend_from_slice(&piece[at..at + len]);
-            at += len + 1;
-            if piece.get(at) != Some(&b'"') {
-                break;
-            }
-            text.push(b'"');
-            at += 1;
-        }
-        let span = open..at;
-        match field_end(piece, skip_blanks(piece, at), delimiter) {
-            Some(end) => Ok(Field { text: Cow::Owned(text), span, end }),
-            None => Err(Fault::new(Code::STRAY_QUOTE, Some(f), span)
-                .help("double every quote inside a quoted field")),
-        }
-    }
-}
-
-/// The end of a field at `at`, if there is one.
-#[inline]
-fn field_end(piece: &[u8], at: usize, delimiter: u8) -> Option<End> {
-    match piece.get(at) {
-        None => Some(End { next: at, last: true }),
-        Some(&b) if b == delimiter => Some(End { next: at + 1, last: false }),
-        Some(b'\n') => Some(End { next: at + 1, last: true }),
-        Some(b'\r') => match piece.get(at + 1) {
-            None => Some(End { next: at + 1, last: true }),
-            Some(b'\n') => Some(End { next: at + 2, last: true }),
-            Some(_) => None,
-        },
-        Some(_) => None,
-    }
-}
-
-#[inline]
-fn skip_blanks(piece: &[u8], mut at: usize) -> usize {
-    while piece.get(at) == Some(&b' ') {
-        at += 1;
-    }
-    at
-}
-
-/// Where the next record starts if this line holds nothing.
-pub(crate) fn blank_line(piece: &[u8], start: usize) -> Option<usize> {
-    let at = skip_blanks(piece, start);
-    match (piece.get(at), piece.get(at + 1)) {
-        (None, _) => Some(at),
-        (Some(b'\n'), _) => Some(at + 1),
-        (Some(b'\r'), None) => Some(at + 1),
-        (Some(b'\r'), Some(b'\n')) => Some(at + 2),
-        _ => None,
-    }
-}
-
-/// Where the record after the one at `start` starts, whatever is wrong with this one.
-fn record_end(piece: &[u8], start: usize, delimiter: u8) -> usize {
-    super::source::record_end_after(piece, start, delimiter).unwrap_or(piece.len())
-}
-
-/// Writes a field of a table, in double quotes where it needs them.
-pub fn quote(field: &str, delimiter: u8, text: &mut Vec<u8>) {
-    let plain = !field.bytes().any(|b| b == delimiter || matches!(b, b'"' | b'\n' | b'\r'))
-        && field.trim() == field;
-    if plain {
-        text.extend_from_slice(field.as_bytes());
-        return;
-    }
-    text.push(b'"');
-    for byte in field.bytes() {
-        if byte == b'"' {
-            text.push(b'"');
-        }
-        text.push(byte);
-    }
-    text.push(b'"');
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -479,6 +376,7 @@ mod tests {
         let categories = actions.iter().filter(|a| matches!(a, Action::Category(_))).count();
         TablePlan {
             delimiter: b',',
+            decimal_comma: false,
             actions,
             numeric,
             categories,

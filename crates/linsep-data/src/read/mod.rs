@@ -4,12 +4,18 @@
 //! constant memory; [`RowSource`] is what both read from: files, any reader, or memory. Plain files are mapped into memory: a program that shortens a file while it is
 //! being read can end this one.
 
+mod blanks;
 pub(crate) mod block;
+mod choose;
 mod chunk;
 pub(crate) mod collect;
+pub(crate) mod columns;
 pub(crate) mod csv;
+mod fill;
+mod forms;
 mod glob;
 mod long;
+mod ndjson;
 mod options;
 mod parts;
 mod pipeline;
@@ -18,14 +24,18 @@ mod row_source;
 pub(crate) mod scan;
 mod sniff;
 mod source;
+mod survey;
 mod svmlight;
+mod text;
 mod waiting;
 
 #[doc(hidden)]
 pub use crate::words;
+pub use choose::ColumnNote;
 pub use chunk::Chunk;
 #[doc(hidden)]
 pub use linsep_kernels::number;
+pub use long::{LongColumn, LongNumber};
 pub use options::{
     BadRows, Categorical, ColumnRange, ColumnRef, Format, Missing, ReadOptions, ReadingChoice,
     UnknownLevel,
@@ -36,6 +46,7 @@ pub use row_source::{Input, RowSource};
 pub(crate) use sniff::LABEL_NAMES;
 #[doc(hidden)]
 pub use source::{files_of, map_file};
+pub use survey::{ColumnSurvey, Survey};
 
 use crate::Dataset;
 use crate::error::{Code, Error, Place, Problem, Result};
@@ -77,12 +88,22 @@ pub struct Choices {
     pub label: LabelChoice,
     /// Where svmlight indices start.
     pub index_base: Option<u8>,
+    /// Columns were matched with those of the model by position, since one side has no names.
+    pub by_position: bool,
+    /// Fields are parted by blanks.
+    pub blanks: bool,
+    /// Numbers are written with a decimal comma.
+    pub decimal_comma: bool,
+    /// What was decided about columns without being asked.
+    pub columns: Vec<ColumnNote>,
     /// Rows that could not be used and were left out.
     pub bad_rows: u64,
     /// Rows left out because a value was missing.
     pub dropped_rows: u64,
     /// Columns with gaps that were filled.
     pub filled: Vec<FilledGaps>,
+    /// Columns that are binary64 although the reading is decimal, with the reason.
+    pub long: Vec<LongColumn>,
     /// Whether `qid:` entries were skipped.
     pub query_ids: bool,
     /// Entries of svmlight lines that lie outside the model and were left out.
@@ -110,6 +131,7 @@ impl Choices {
         }
         if let Some(delimiter) = self.delimiter {
             let name = match delimiter {
+                _ if self.blanks => "blanks",
                 b',' => "comma",
                 b';' => "semicolon",
                 b'\t' => "tab",
@@ -117,7 +139,8 @@ impl Choices {
                 _ => "given character",
             };
             let header = if self.header.is_some() { "with a header" } else { "without a header" };
-            notes.push(format!("table, {name} between fields, {header}"));
+            let comma = if self.decimal_comma { ", decimal commas" } else { "" };
+            notes.push(format!("table, {name} between fields, {header}{comma}"));
         }
         if self.query_ids {
             notes.push("qid: entries were skipped".into());
@@ -271,6 +294,8 @@ fn note_facts(choices: &mut Choices, facts: &Facts) {
     choices.query_ids = facts.query_ids;
     choices.outside = facts.outside;
     choices.filled.clone_from(&facts.filled);
+    choices.long.clone_from(&facts.long);
+    choices.columns.extend(facts.columns.iter().cloned());
 }
 
 /// The normal form of a label: numbers in their shortest form, other texts trimmed.
@@ -295,6 +320,7 @@ struct PlannedPart<'r> {
     choices: Choices,
     skip: usize,
     skip_lines: u64,
+    blanks: bool,
 }
 
 impl<'a, 'r> Parts<'a, 'r> {
@@ -318,15 +344,24 @@ impl<'a, 'r> Parts<'a, 'r> {
             }
         };
         let name = part.name.clone();
-        let sniffed = part.look(self.options.max_memory, |head, whole| {
+        let mut sniffed = part.look(self.options.max_memory, |head, whole| {
             sniff::sniff(head, whole, &name, self.options)
         })?;
+        if part.made_header {
+            // The header stands in no line of the file.
+            sniffed.skip_lines = sniffed.skip_lines.saturating_sub(1);
+        }
         let choices = choices_of(&sniffed);
         let (plan, choices) = match &self.first {
             None => {
                 let plan = (self.planner)(&sniffed, &name)?;
-                let choices =
-                    Choices { label: plan.label.clone(), index_base: base_of(&plan), ..choices };
+                let choices = Choices {
+                    label: plan.label.clone(),
+                    index_base: base_of(&plan),
+                    columns: plan.notes.clone(),
+                    by_position: plan.by_position,
+                    ..choices
+                };
                 self.first = Some((plan.clone(), choices.clone()));
                 (plan, choices)
             }
@@ -358,6 +393,7 @@ impl<'a, 'r> Parts<'a, 'r> {
             choices,
             skip: sniffed.skip,
             skip_lines: sniffed.skip_lines,
+            blanks: sniffed.blanks,
         }))
     }
 
@@ -379,10 +415,12 @@ impl PlannedPart<'_> {
         mut sink: impl FnMut(Block, &[u8]) -> Result<ControlFlow<()>>,
     ) -> Result<ControlFlow<()>> {
         let quoted = match &self.plan.parser {
+            ParserPlan::Table(_) if self.blanks => Some(b' '),
             ParserPlan::Table(plan) => Some(plan.delimiter),
             ParserPlan::Svmlight(_) => None,
         };
         let mut pieces = self.part.pieces(self.skip, quoted, options.max_memory);
+        pieces.blanks = self.blanks;
         let parser = &self.plan.parser;
         let parse = |piece: &[u8], limit, buffers: &mut Buffers| match parser {
             ParserPlan::Table(plan) => csv::parse(piece, plan, limit, buffers),
@@ -429,6 +467,8 @@ fn choices_of(sniffed: &Sniffed) -> Choices {
             format: Format::Csv,
             delimiter: Some(table.delimiter),
             header: table.header.clone(),
+            blanks: sniffed.blanks,
+            decimal_comma: table.decimal_comma,
             ..Choices::nothing()
         },
         SniffedKind::Svmlight { .. } => Choices { format: Format::Svmlight, ..Choices::nothing() },
@@ -443,9 +483,14 @@ impl Choices {
             header: None,
             label: LabelChoice::None,
             index_base: None,
+            by_position: false,
+            blanks: false,
+            decimal_comma: false,
+            columns: Vec::new(),
             bad_rows: 0,
             dropped_rows: 0,
             filled: Vec::new(),
+            long: Vec::new(),
             query_ids: false,
             outside: 0,
         }

@@ -20,14 +20,20 @@ pub struct ReadOptions {
     pub features: Vec<ColumnRange>,
     /// The columns to leave out.
     pub drop: Vec<ColumnRange>,
+    /// The columns to use although they look like an index, dates or names.
+    pub keep: Vec<ColumnRange>,
     /// The column with row weights.
     pub weight: Option<ColumnRef>,
     /// Whether the first record is a header; found by content when `None`.
     pub header: Option<bool>,
-    /// The delimiter of a table; found by content when `None`.
+    /// The delimiter of a table, a blank for any number of them; found by content when `None`.
     pub delimiter: Option<u8>,
+    /// The decimal mark of a table, a point or a comma; found by content when `None`.
+    pub decimal: Option<u8>,
     /// What to do where a value is missing.
     pub missing: Missing,
+    /// Hand rows with missing values on, marked, to a model that was trained without such rows.
+    pub mark_gaps: bool,
     /// What to do with text columns.
     pub categorical: Categorical,
     /// What a model does with a category that training did not see.
@@ -60,10 +66,13 @@ linsep_proof::setters! {
         with_positive => positive: Option<String>,
         with_features => features: Vec<ColumnRange>,
         with_drop => drop: Vec<ColumnRange>,
+        with_keep => keep: Vec<ColumnRange>,
         with_weight => weight: Option<ColumnRef>,
         with_header => header: Option<bool>,
         with_delimiter => delimiter: Option<u8>,
+        with_decimal => decimal: Option<u8>,
         with_missing => missing: Missing,
+        with_mark_gaps => mark_gaps: bool,
         with_categorical => categorical: Categorical,
         with_unknown_level => unknown_level: UnknownLevel,
         with_bad_rows => bad_rows: BadRows,
@@ -86,11 +95,14 @@ impl Default for ReadOptions {
             positive: None,
             features: Vec::new(),
             drop: Vec::new(),
+            keep: Vec::new(),
             weight: None,
             header: None,
             delimiter: None,
+            decimal: None,
             missing: Missing::Error,
-            categorical: Categorical::Error,
+            mark_gaps: false,
+            categorical: Categorical::Auto,
             unknown_level: UnknownLevel::Error,
             bad_rows: BadRows::Error,
             allow_bad: None,
@@ -128,6 +140,10 @@ words! {
         DropRow = "drop-row",
         /// Put the mean of the column's other values.
         Mean = "mean",
+        /// Put the median of the column's other values.
+        Median = "median",
+        /// Put the most frequent of the column's other values, the smallest of several.
+        Mode = "mode",
         /// Put 0.
         Zero = "zero",
     }
@@ -136,6 +152,8 @@ words! {
 words! {
     /// What to do with text columns.
     Categorical: "rule for text columns" {
+        /// One column of 0 and 1 for each of at most 50 levels; dates and names are left out.
+        Auto = "auto",
         /// Refuse them.
         Error = "error",
         /// One column of 0 and 1 for each level.
@@ -182,7 +200,7 @@ mod tests {
     #[test]
     fn words_are_parsed_and_wrong_ones_listed() {
         assert_eq!("drop-row".parse::<Missing>().unwrap(), Missing::DropRow);
-        let message = "median".parse::<Missing>().unwrap_err().to_string();
-        assert!(message.contains("error, drop-row, mean, zero"), "{message}");
+        let message = "middle".parse::<Missing>().unwrap_err().to_string();
+        assert!(message.contains("error, drop-row, mean, median, mode, zero"), "{message}");
     }
 }

@@ -5,7 +5,7 @@ use super::collect::Collector;
 use super::plan::{self, ParserPlan};
 use super::row_source::Input;
 use super::sniff::Sniffed;
-use super::{Choices, Facts, Parts, ReadOptions, note_facts};
+use super::{Categorical, Choices, Facts, Parts, ReadOptions, note_facts};
 use crate::Dataset;
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::input::InputMap;
@@ -23,13 +23,19 @@ pub(super) fn from_texts(
     each: &mut dyn FnMut(&Choices, Dataset) -> Result<ControlFlow<()>>,
 ) -> Result<Choices> {
     let first = inputs.first().map_or_else(String::new, Input::name);
+    // Levels would be known at the end only.
+    let categorical = match options.categorical {
+        Categorical::Auto => Categorical::Error,
+        other => other,
+    };
+    let options = &ReadOptions { categorical, ..options.clone() };
+    // Which class is positive is for whoever knows all of them.
+    let options_of_part = ReadOptions { positive: None, ..options.clone() };
     let planner = |sniffed: &Sniffed, file: &str| match map {
         None => plan::for_training(sniffed, file, options),
         Some(map) => plan::for_model(sniffed, file, options, map, true),
     };
     let mut parts = Parts::new(inputs, options, &planner)?;
-    // Which class is positive is for whoever knows all of them.
-    let options_of_part = ReadOptions { positive: None, ..options.clone() };
     let mut facts = Facts::default();
     let (mut rows_left, mut rows) = (options.limit, 0);
     while let Some(mut part) = parts.next()? {
@@ -92,7 +98,7 @@ pub(super) fn from_texts(
 
 /// What reading part by part cannot do: it never sees the whole.
 pub fn check_for_parts(options: &ReadOptions) -> Result<()> {
-    use super::{BadRows, Categorical, Missing};
+    use super::{BadRows, Missing};
     let refuse = |setting: &str| {
         let words = format!("`{setting}` needs a look at all rows, which a stream does not allow");
         Err(Error::usage(words))
@@ -100,8 +106,8 @@ pub fn check_for_parts(options: &ReadOptions) -> Result<()> {
     if options.categorical == Categorical::OneHot {
         return refuse("categorical=onehot");
     }
-    if options.missing == Missing::Mean {
-        return refuse("missing=mean");
+    if matches!(options.missing, Missing::Mean | Missing::Median | Missing::Mode) {
+        return refuse(&format!("missing={}", options.missing.word()));
     }
     if options.bad_rows != BadRows::Error {
         return Err(Error::usage(

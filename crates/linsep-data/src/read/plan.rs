@@ -1,13 +1,12 @@
 //! From what a file is and what was asked for to what the parser does with every column.
 
+use super::choose::{ColumnNote, describe, find_column, plan_table};
 use super::csv::{Action, TablePlan};
-use super::options::{Categorical, ColumnRange, ColumnRef, Missing, ReadOptions};
-use super::sniff::{ColumnType, LABEL_NAMES, Sniffed, SniffedKind, Table};
+use super::options::{ColumnRange, ColumnRef, Missing, ReadOptions};
+use super::sniff::{LABEL_NAMES, Sniffed, SniffedKind, Table};
 use super::svmlight::{Selection, SvmPlan};
-use crate::error::{Code, Error, Place, Problem, Result};
-use crate::input::{
-    ColumnOrder, InputColumn, InputMap, Layout, SourceColumn, find_name, no_column,
-};
+use crate::error::{Code, Place, Problem, Result};
+use crate::input::{ColumnOrder, InputMap, Layout, SourceColumn, find_name, no_column};
 
 /// What the parser does, and what that choice was.
 #[derive(Clone, Debug)]
@@ -23,6 +22,14 @@ pub(crate) struct Plan {
     pub(crate) order: ColumnOrder,
     /// The names of the file's columns.
     pub(crate) header: Option<Vec<String>>,
+    /// What was decided about columns without being asked.
+    pub(crate) notes: Vec<ColumnNote>,
+    /// Columns were matched by position with those of a model.
+    pub(crate) by_position: bool,
+    /// Rows with gaps are handed on and marked, though the model has nothing to fill them with.
+    pub(crate) marks_gaps: bool,
+    /// Text columns with many levels are left out, but for those at these positions.
+    pub(crate) few_levels: Option<Vec<usize>>,
 }
 
 impl Plan {
@@ -51,6 +58,8 @@ pub enum LabelChoice {
     Named(String),
     /// The last column, because nothing else was said.
     Last(String),
+    /// The only column that may hold classes.
+    Only(String),
 }
 
 impl std::fmt::Display for LabelChoice {
@@ -64,6 +73,12 @@ impl std::fmt::Display for LabelChoice {
             }
             LabelChoice::Last(name) => {
                 write!(f, "label \"{name}\" (last column; change with `label`)")
+            }
+            LabelChoice::Only(name) => {
+                write!(
+                    f,
+                    "label \"{name}\" (the only column that looks like classes; change with `label`)"
+                )
             }
         }
     }
@@ -118,6 +133,10 @@ pub(crate) fn for_model(
                 settled: true,
                 order: ColumnOrder::default(),
                 header: None,
+                notes: Vec::new(),
+                few_levels: None,
+                by_position: false,
+                marks_gaps: false,
             })
         }
     }
@@ -152,6 +171,10 @@ fn plan_svmlight(base: (u8, bool), file: &str, options: &ReadOptions) -> Result<
         settled: false,
         order: ColumnOrder::default(),
         header: None,
+        notes: Vec::new(),
+        few_levels: None,
+        by_position: false,
+        marks_gaps: false,
     })
 }
 
@@ -196,186 +219,6 @@ fn select_indices(file: &str, options: &ReadOptions) -> Result<Option<Selection>
     Ok(Some(Selection(kept)))
 }
 
-fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Result<Plan> {
-    if table.width == 1 && table.sample.len() > 1 {
-        return Err(Problem::new(
-            Code::NO_FEATURES,
-            "the table has one column only",
-            Place::file(file),
-        )
-        .help("the delimiter may be another one: see `delimiter`")
-        .into());
-    }
-    let (label, label_choice) = choose_label(table, file, options)?;
-    let weight = match &options.weight {
-        Some(column) => Some(find_column(table, column, Code::NO_COLUMN, file)?),
-        None => None,
-    };
-    let wanted = find_columns(table, &options.features, file)?;
-    let dropped = find_columns(table, &options.drop, file)?;
-    let mut actions = vec![Action::Skip; table.width];
-    let mut columns = Vec::new();
-    let (mut numeric, mut categories) = (0, 0);
-    for (j, action) in actions.iter_mut().enumerate() {
-        if j == label {
-            *action = Action::Label;
-        } else if Some(j) == weight {
-            *action = Action::Weight;
-        } else if (wanted.is_empty() || wanted.contains(&j)) && !dropped.contains(&j) {
-            let column_type = table.column_type(j);
-            let is_text = matches!(column_type, ColumnType::Text | ColumnType::Mixed);
-            let category = is_text && options.categorical == Categorical::OneHot;
-            if column_type == ColumnType::Text && !category {
-                return Err(text_column(table, j, file));
-            }
-            if category {
-                *action = Action::Category(categories);
-                categories += 1;
-            } else {
-                *action = Action::Number(numeric);
-                numeric += 1;
-            }
-            columns.push(InputColumn {
-                name: table.header.as_ref().map(|names| names[j].clone()),
-                position: j,
-                missing: matches!(options.missing, Missing::Zero | Missing::Mean).then_some(0.0),
-                levels: category.then(Vec::new),
-                unknown_as_zeros: category
-                    && options.unknown_level == super::options::UnknownLevel::Zeros,
-            });
-        }
-    }
-    if columns.is_empty() {
-        let problem = Problem::new(Code::NO_FEATURES, Code::NO_FEATURES.title(), Place::file(file));
-        return Err(problem.help("look at `features`, `drop`, `label` and `weight`").into());
-    }
-    let map = InputMap {
-        features: columns.len(),
-        label: Some(SourceColumn {
-            name: table.header.as_ref().map(|names| names[label].clone()),
-            position: label,
-        }),
-        source_columns: Some(table.width),
-        index_base: None,
-        rest: false,
-        drop_missing: options.missing == Missing::DropRow,
-        kept: Vec::new(),
-        weight: weight.map(|position| SourceColumn {
-            name: table.header.as_ref().map(|names| names[position].clone()),
-            position,
-        }),
-        columns,
-        binarize: None,
-        basis: None,
-    };
-    let parser = TablePlan {
-        delimiter: table.delimiter,
-        actions,
-        numeric: numeric as usize,
-        categories: categories as usize,
-        missing: options.missing,
-        allow_lossy: options.allow_lossy,
-        keep_rejects: options.bad_rows == super::options::BadRows::Reject,
-        keep_spans: false,
-    };
-    Ok(Plan {
-        parser: ParserPlan::Table(parser),
-        map,
-        label: label_choice,
-        settled: false,
-        order: ColumnOrder::default(),
-        header: table.header.clone(),
-    })
-}
-
-fn text_column(table: &Table, column: usize, file: &str) -> Error {
-    let first = table.sample.iter().position(|record| {
-        record.get(column).is_some_and(|field| !crate::table::labels::is_missing(field.as_bytes()))
-    });
-    let value = first.map(|row| table.sample[row][column].clone()).unwrap_or_default();
-    let place = Place {
-        line: first.map(|row| table.first_line + row as u64),
-        row: first.map(|row| row as u64),
-        field: Some((column as u64 + 1, table.header.as_ref().map(|names| names[column].clone()))),
-        ..Place::file(file)
-    };
-    let name = table.column_name(column);
-    Problem::new(Code::TEXT_COLUMN, format!("column \"{name}\" holds text"), place)
-        .value(value.as_bytes())
-        .help(format!("encode it with `categorical=onehot`, or leave it out with `drop` {name}"))
-        .into()
-}
-
-fn choose_label(table: &Table, file: &str, options: &ReadOptions) -> Result<(usize, LabelChoice)> {
-    if let Some(column) = &options.label {
-        let at = find_column(table, column, Code::NO_LABEL, file)?;
-        return Ok((at, LabelChoice::Asked(table.column_name(at))));
-    }
-    let named: Vec<usize> = (0..table.names().len())
-        .filter(|&j| LABEL_NAMES.iter().any(|name| table.names()[j].eq_ignore_ascii_case(name)))
-        .collect();
-    let ambiguous = |words: &str, candidates: &[usize]| {
-        let names: Vec<String> = candidates.iter().map(|&j| table.column_name(j)).collect();
-        Problem::new(Code::AMBIGUOUS_LABEL, words, Place::file(file))
-            .help(format!("choose with `label`; candidates: {}", names.join(", ")))
-    };
-    match named[..] {
-        [] => {}
-        [at] => return Ok((at, LabelChoice::Named(table.column_name(at)))),
-        _ => return Err(ambiguous("several columns could be the label", &named).into()),
-    }
-    let last = table.width - 1;
-    match table.column_type(last) {
-        ColumnType::Text | ColumnType::Integer | ColumnType::Mixed => {
-            Ok((last, LabelChoice::Last(table.column_name(last))))
-        }
-        _ => {
-            let candidates: Vec<usize> = (0..table.width)
-                .filter(|&j| matches!(table.column_type(j), ColumnType::Text | ColumnType::Integer))
-                .take(12)
-                .collect();
-            Err(ambiguous("no column is clearly the label", &candidates).into())
-        }
-    }
-}
-
-fn find_column(table: &Table, column: &ColumnRef, code: Code, file: &str) -> Result<usize> {
-    match column {
-        ColumnRef::Number(number) if *number < table.width => Ok(*number),
-        ColumnRef::Number(_) => Err(no_column(code, &describe(column), table.names(), file)),
-        ColumnRef::Name(name) => match find_name(&table.written_names, name, file)? {
-            Some(at) => Ok(at),
-            None if name == "first" => Ok(0),
-            None if name == "last" => Ok(table.width - 1),
-            None => Err(no_column(code, name, table.names(), file)),
-        },
-    }
-}
-
-fn find_columns(table: &Table, ranges: &[ColumnRange], file: &str) -> Result<Vec<usize>> {
-    let mut columns = Vec::new();
-    for range in ranges {
-        match range {
-            ColumnRange::One(column) => {
-                columns.push(find_column(table, column, Code::NO_COLUMN, file)?);
-            }
-            ColumnRange::Numbers(from, to) if *to < table.width => columns.extend(*from..=*to),
-            ColumnRange::Numbers(_, to) => {
-                let wanted = describe(&ColumnRef::Number(*to));
-                return Err(no_column(Code::NO_COLUMN, &wanted, table.names(), file));
-            }
-        }
-    }
-    Ok(columns)
-}
-
-fn describe(column: &ColumnRef) -> String {
-    match column {
-        ColumnRef::Name(name) => name.clone(),
-        ColumnRef::Number(number) => format!("#{}", number + 1),
-    }
-}
-
 fn plan_table_for_model(
     table: &Table,
     file: &str,
@@ -390,7 +233,8 @@ fn plan_table_for_model(
         }
         _ => None,
     };
-    let positions = if map.has_names() && table.header.is_some() {
+    let by_names = map.has_names() && table.header.is_some();
+    let positions = if by_names {
         let mut positions = Vec::new();
         for column in &map.columns {
             let Some(name) = &column.name else { continue };
@@ -407,7 +251,8 @@ fn plan_table_for_model(
         }
         positions
     } else {
-        by_position(table, file, map, &mut label, need_label)?
+        let told = options.label.is_some() || need_label;
+        by_position(table, file, map, &mut label, (need_label, told))?
     };
     if need_label && label.is_none() {
         let wanted = map.label.as_ref().and_then(|label| label.name.clone());
@@ -443,16 +288,18 @@ fn plan_table_for_model(
     if let Some(at) = weight_position(table, map, need_label) {
         actions[at] = Action::Weight;
     }
+    let marks_gaps = options.mark_gaps && map.drop_missing && !need_label;
     let fills = map.columns.iter().any(|column| column.missing.is_some());
     let parser = TablePlan {
         delimiter: table.delimiter,
+        decimal_comma: table.decimal_comma,
         actions,
         numeric,
         categories,
         // Every gap is noted, and filled with the value that the model holds.
         missing: match options.missing {
             Missing::DropRow => Missing::DropRow,
-            _ if fills => Missing::Mean,
+            _ if fills || marks_gaps => Missing::Mean,
             _ => Missing::Error,
         },
         allow_lossy: options.allow_lossy,
@@ -470,6 +317,10 @@ fn plan_table_for_model(
         settled: true,
         order,
         header: table.header.clone(),
+        notes: Vec::new(),
+        few_levels: None,
+        by_position: !by_names,
+        marks_gaps,
     })
 }
 
@@ -489,7 +340,7 @@ fn by_position(
     file: &str,
     map: &InputMap,
     label: &mut Option<usize>,
-    need_label: bool,
+    (need_label, told): (bool, bool),
 ) -> Result<Vec<usize>> {
     let trained_label = map.label.as_ref().map(|label| label.position);
     let used: Vec<usize> = if map.columns.is_empty() {
@@ -498,6 +349,19 @@ fn by_position(
         map.columns.iter().map(|column| column.position).collect()
     };
     let source = map.source_columns.unwrap_or(map.features + usize::from(label.is_some()));
+    if let Some(at) = trained_label
+        && map.source_columns == Some(table.width)
+        && !told
+    {
+        let words =
+            format!("the {} columns fit the model only if the label is among them", table.width);
+        return Err(Problem::new(Code::WIDTH, words, Place::file(file))
+            .help(format!(
+                "columns without names are matched by position: say where the label is with `label` '#{}', or leave it out of the file",
+                at + 1
+            ))
+            .into());
+    }
     if map.source_columns.is_some() && table.width == source {
         *label = label.or(trained_label);
         return Ok(used);

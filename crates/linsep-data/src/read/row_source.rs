@@ -7,7 +7,7 @@
 
 use super::source::{self, Part};
 use super::waiting::Waiting;
-use super::{Choices, Chunk, ReadOptions, ReadResult, chunk, parts, read_once};
+use super::{Choices, Chunk, ReadOptions, ReadResult, Survey, chunk, parts, read_once, survey};
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::input::InputMap;
 use crate::table::{Dataset, Features};
@@ -149,6 +149,14 @@ impl<'a> RowSource<'a> {
         let mut result = read_texts(inputs, &self.options, plain.as_ref())?;
         result.data = result.data.expanded(basis.clone(), self.options.max_memory)?;
         Ok(result)
+    }
+
+    /// What is in the columns of a table, whatever is wrong with it; `None` for svmlight and rows in memory.
+    pub fn survey(self) -> Result<Option<Survey>> {
+        match self.rows {
+            Rows::Texts(inputs) => survey::of_texts(inputs, &self.options),
+            Rows::Memory(_) => Ok(None),
+        }
     }
 
     /// Hands the rows to `each` block by block, in order and in constant memory, as a model with this input

@@ -1,10 +1,12 @@
-//! What a file is, by its first bytes: svmlight or a table, the delimiter, the header.
+//! What a file is, by its first bytes: svmlight or a table, the delimiter, the decimal mark, the header.
 
+use super::blanks;
 use super::csv;
+use super::forms::Form;
 use super::number;
 use super::options::{Format, ReadOptions};
 use super::svmlight;
-use crate::error::{Code, Error, Place, Problem, Result};
+use crate::error::{self, Code, Error, Place, Problem};
 use crate::table::labels::is_missing;
 use std::collections::HashSet;
 
@@ -17,6 +19,8 @@ pub(crate) struct Sniffed {
     pub(crate) skip: usize,
     pub(crate) skip_lines: u64,
     pub(crate) kind: SniffedKind,
+    /// Fields are parted by blanks, which become tabs before anything else is done.
+    pub(crate) blanks: bool,
 }
 
 pub(crate) enum SniffedKind {
@@ -32,6 +36,8 @@ pub(crate) struct Table {
     pub(crate) delimiter: u8,
     pub(crate) header: Option<Vec<String>>,
     pub(crate) width: usize,
+    /// Numbers are written as `0,59`.
+    pub(crate) decimal_comma: bool,
     /// The names as they are written; `header` has a name once only.
     pub(crate) written_names: Vec<String>,
     /// The line of the first record.
@@ -40,27 +46,12 @@ pub(crate) struct Table {
     pub(crate) sample: Vec<Vec<String>>,
 }
 
-/// The type that the sample of a column suggests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ColumnType {
-    /// No value at all.
-    Empty,
-    /// Whole numbers.
-    Integer,
-    /// Numbers.
-    Real,
-    /// Numbers and text.
-    Mixed,
-    /// Text.
-    Text,
-}
-
 impl Table {
     /// The name of a column, or its number.
     pub(crate) fn column_name(&self, column: usize) -> String {
         match &self.header {
-            Some(names) => names[column].clone(),
-            None => format!("#{}", column + 1),
+            Some(names) if !names[column].is_empty() => names[column].clone(),
+            _ => format!("#{}", column + 1),
         }
     }
 
@@ -68,27 +59,12 @@ impl Table {
         self.header.as_deref().unwrap_or(&[])
     }
 
-    pub(crate) fn column_type(&self, column: usize) -> ColumnType {
-        let (mut numbers, mut reals, mut texts) = (0, 0, 0);
-        for field in self.sample.iter().filter_map(|record| record.get(column)) {
-            if is_missing(field.as_bytes()) {
-                continue;
-            }
-            match number::parse(field.as_bytes()) {
-                Ok(number) => {
-                    numbers += 1;
-                    reals += usize::from(number.value.fract() != 0.0);
-                }
-                Err(number::Fault::NotANumber) => texts += 1,
-                Err(_) => numbers += 1,
-            }
-        }
-        match (numbers, reals, texts) {
-            (0, _, 0) => ColumnType::Empty,
-            (0, _, _) => ColumnType::Text,
-            (_, 0, 0) => ColumnType::Integer,
-            (_, _, 0) => ColumnType::Real,
-            _ => ColumnType::Mixed,
+    /// The number in a field, with a decimal comma where the table has those.
+    pub(crate) fn number(&self, field: &str) -> Result<number::Number, number::Fault> {
+        match self.decimal_comma {
+            false => number::parse(field.as_bytes()),
+            true if field.contains('.') => Err(number::Fault::NotANumber),
+            true => number::parse(field.replace(',', ".").as_bytes()),
         }
     }
 }
@@ -100,21 +76,10 @@ pub(super) fn sniff(
     whole: bool,
     file: &str,
     options: &ReadOptions,
-) -> Result<Option<Sniffed>> {
+) -> error::Result<Option<Sniffed>> {
     let mark = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
-        return Err(Problem::new(Code::NOT_UTF8, "the file is UTF-16 text", Place::file(file))
-            .help("convert it, for example with iconv -f utf-16 -t utf-8")
-            .into());
-    }
-    if head.starts_with(b"PAR1") || head.starts_with(b"ARROW1") || head.starts_with(b"\x93NUMPY") {
-        return Err(Problem::new(
-            Code::WRONG_FORMAT,
-            "a binary format that is not supported",
-            Place::file(file),
-        )
-        .help("export the table as CSV or svmlight")
-        .into());
+    if let Some((words, help)) = other_format(&head[mark..]) {
+        return Err(Problem::new(Code::WRONG_FORMAT, words, Place::file(file)).help(help).into());
     }
     let (blank, blank_lines) = skip_blank_lines(&head[mark..]);
     let text = &head[mark + blank..];
@@ -139,9 +104,17 @@ pub(super) fn sniff(
             Some(base) => (base, false),
             None => (u8::from(svmlight::smallest_index(text) != Some(0)), true),
         };
-        Sniffed { skip: 0, skip_lines: 0, kind: SniffedKind::Svmlight { base } }
+        let kind = SniffedKind::Svmlight { base };
+        Sniffed { skip: 0, skip_lines: 0, kind, blanks: false }
     } else {
-        match sniff_table(text, whole, file, options)? {
+        let sniffed = match options.delimiter {
+            Some(b' ') => sniff_blanks(text, whole, file, options)?,
+            None if options.format == Format::Auto && is_parted_by_blanks(lines) => {
+                sniff_blanks(text, whole, file, options)?
+            }
+            _ => sniff_table(text, whole, file, options)?,
+        };
+        match sniffed {
             Some(sniffed) => sniffed,
             None => return Ok(None),
         }
@@ -154,13 +127,41 @@ pub(super) fn sniff(
     Ok(Some(sniffed))
 }
 
+/// What a file is that is no text of rows, and what to do with it.
+fn other_format(head: &[u8]) -> Option<(&'static str, &'static str)> {
+    const EXPORT: &str = "export the table as CSV or svmlight";
+    const SHEET: &str = "open it and save the sheet as CSV (UTF-8)";
+    let text = head.trim_ascii_start();
+    let follows = |rest: &[u8], wanted: &[u8]| {
+        rest.trim_ascii_start().first().is_none_or(|byte| wanted.contains(byte))
+    };
+    match head {
+        _ if head.starts_with(b"PK\x03\x04") => {
+            Some(("this is an Excel or OpenDocument file, or a zip archive", SHEET))
+        }
+        _ if head.starts_with(b"\xd0\xcf\x11\xe0") => {
+            Some(("this is an Excel file of the old kind", SHEET))
+        }
+        _ if head.starts_with(b"PAR1") => Some(("this is a Parquet file", EXPORT)),
+        _ if head.starts_with(b"ARROW1") => Some(("this is an Arrow file", EXPORT)),
+        _ if head.starts_with(b"\x93NUMPY") => Some(("this is a NumPy file", EXPORT)),
+        _ if text.strip_prefix(b"[").is_some_and(|rest| follows(rest, b"[{]"))
+            || text.strip_prefix(b"{").is_some_and(|rest| follows(rest, b"\"}")) =>
+        {
+            let help = "write one object in each line, for example with jq -c '.[]', or export a table as CSV";
+            Some(("this is a JSON document", help))
+        }
+        _ => None,
+    }
+}
+
 /// Whether these lines are svmlight; `None` where they are nothing but comments and more are to come.
 fn is_svmlight(
     text: &[u8],
     whole: bool,
     file: &str,
     options: &ReadOptions,
-) -> Result<Option<bool>> {
+) -> error::Result<Option<bool>> {
     match options.format {
         Format::Svmlight => return Ok(Some(true)),
         Format::Csv | Format::Tsv => return Ok(Some(false)),
@@ -222,17 +223,55 @@ fn skip_blank_lines(text: &[u8]) -> (usize, u64) {
     (at, lines)
 }
 
+/// Whether lines have no delimiter, but the same number of fields between blanks.
+fn is_parted_by_blanks(text: &[u8]) -> bool {
+    if find_delimiter(text).is_some() {
+        return false;
+    }
+    let lines = text.split(|&b| b == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let counts: Vec<usize> = lines.take(20).map(blanks::count).collect();
+    let Some((&first, rest)) = counts.split_first() else { return false };
+    even_count(first, rest) > Some(1)
+}
+
+/// The fields of nearly all records: as many as the first has, or one more than a header has names.
+fn even_count(first: usize, rest: &[usize]) -> Option<usize> {
+    let like = |wanted: usize| rest.iter().filter(|&&count| count == wanted).count();
+    if 10 * (like(first) + 1) >= 8 * (rest.len() + 1) {
+        return Some(first);
+    }
+    (rest.len() > 1 && 10 * like(first + 1) >= 9 * rest.len()).then_some(first + 1)
+}
+
+/// The same for fields that are parted by blanks.
+fn sniff_blanks(
+    text: &[u8],
+    whole: bool,
+    file: &str,
+    options: &ReadOptions,
+) -> error::Result<Option<Sniffed>> {
+    let tabs = blanks::with_tabs(text);
+    let options = ReadOptions { delimiter: Some(b'\t'), ..options.clone() };
+    let Some(mut sniffed) = sniff_table(&tabs, whole, file, &options)? else { return Ok(None) };
+    // Tabs stand for blanks, line breaks for themselves.
+    let breaks = memchr::memchr_iter(b'\n', &tabs[..sniffed.skip]).count();
+    let end = memchr::memchr_iter(b'\n', text).take(breaks).last();
+    sniffed.skip = end.map_or(0, |at| at + 1);
+    sniffed.blanks = true;
+    Ok(Some(sniffed))
+}
+
 /// What a table is like; `None` where the head ends within its first two records.
 fn sniff_table(
     text: &[u8],
     whole: bool,
     file: &str,
     options: &ReadOptions,
-) -> Result<Option<Sniffed>> {
+) -> error::Result<Option<Sniffed>> {
     let delimiter = match (options.delimiter, options.format) {
         (Some(delimiter), _) => delimiter,
         (None, Format::Tsv) => b'\t',
-        _ => find_delimiter(text),
+        _ => find_delimiter(text).unwrap_or(b','),
     };
     let mut records = Vec::new();
     let mut ends = Vec::new();
@@ -258,14 +297,22 @@ fn sniff_table(
         // The very first record is broken; the parser says how.
         let (header, written_names) = (None, Vec::new());
         let sample = Vec::new();
-        let table = Table { delimiter, header, width: 1, written_names, first_line: 1, sample };
-        return Ok(Some(Sniffed { skip: 0, skip_lines: 0, kind: SniffedKind::Table(table) }));
+        let (width, first_line, decimal_comma) = (1, 1, false);
+        let table =
+            Table { delimiter, header, width, decimal_comma, written_names, first_line, sample };
+        let kind = SniffedKind::Table(table);
+        return Ok(Some(Sniffed { skip: 0, skip_lines: 0, kind, blanks: false }));
     };
-    let width = first.len();
-    let has_header = options.header.unwrap_or_else(|| looks_like_header(&records));
+    // R names its columns, but not the one with the names of the rows.
+    let shifted = options.header != Some(false) && lacks_a_name(&records);
+    let width = first.len() + usize::from(shifted);
+    let has_header = options.header.unwrap_or_else(|| shifted || looks_like_header(&records));
     let (mut skip, mut skip_lines, mut header) = (0, 0, None);
     if has_header {
-        let names = records.remove(0);
+        let mut names = records.remove(0);
+        if shifted {
+            names.insert(0, String::new());
+        }
         check_header(&text[..ends[0]], file)?;
         skip = ends[0];
         skip_lines = memchr::memchr_iter(b'\n', &text[..skip]).count() as u64;
@@ -275,9 +322,56 @@ fn sniff_table(
     let header = header.map(unique_names);
     let first_line = skip_lines + 1;
     let sample = records;
-    let kind =
-        SniffedKind::Table(Table { delimiter, header, width, written_names, first_line, sample });
-    Ok(Some(Sniffed { skip, skip_lines, kind }))
+    let decimal_comma = match options.decimal {
+        Some(decimal) => decimal == b',',
+        None => has_decimal_commas(&sample, delimiter, file)?,
+    };
+    let table =
+        Table { delimiter, header, width, decimal_comma, written_names, first_line, sample };
+    Ok(Some(Sniffed { skip, skip_lines, kind: SniffedKind::Table(table), blanks: false }))
+}
+
+/// Whether all records have one field more than the first, which has only words.
+fn lacks_a_name(records: &[Vec<String>]) -> bool {
+    let Some((first, rest)) = records.split_first() else { return false };
+    let is_word = |field: &String| number::parse(field.as_bytes()).is_err();
+    !rest.is_empty()
+        && rest.iter().all(|record| record.len() == first.len() + 1)
+        && first.iter().all(is_word)
+}
+
+/// Whether numbers are written with a decimal comma. Where they may as well have separators between
+/// thousands, a person has to say.
+fn has_decimal_commas(sample: &[Vec<String>], delimiter: u8, file: &str) -> error::Result<bool> {
+    let (mut commas, mut groups, mut points) = (0, None, 0);
+    for (row, field) in sample
+        .iter()
+        .enumerate()
+        .flat_map(|(row, record)| record.iter().map(move |field| (row, field)))
+    {
+        match Form::of(field) {
+            Some(Form::DecimalComma) => commas += 1,
+            Some(Form::Thousands) if field.matches(',').count() == 1 && !field.contains('.') => {
+                groups = groups.or(Some((row, field)));
+            }
+            _ => {
+                points +=
+                    usize::from(field.contains('.') && number::parse(field.as_bytes()).is_ok())
+            }
+        }
+    }
+    match groups {
+        // Text in quotes may hold anything where commas part the fields.
+        _ if points > 0 || delimiter == b',' && commas == 0 => Ok(false),
+        Some((_, field)) if commas == 0 => {
+            let words = "the comma may be a decimal comma or a separator between thousands";
+            Err(Problem::new(Code::NOT_A_NUMBER, words, Place::file(file))
+                .value(field.as_bytes())
+                .help("say which with `decimal=,`, or write numbers without separators")
+                .into())
+        }
+        _ => Ok(commas > 0),
+    }
 }
 
 /// A name that stood before gets the number of its column: `a`, `a#2`.
@@ -292,7 +386,7 @@ fn unique_names(mut names: Vec<String>) -> Vec<String> {
     names
 }
 
-fn check_header(bytes: &[u8], file: &str) -> Result<()> {
+fn check_header(bytes: &[u8], file: &str) -> error::Result<()> {
     let place = || Place { line: Some(1), ..Place::file(file) };
     if memchr::memchr(0, bytes).is_some() {
         return Err(Error::data(Code::NUL_BYTE, "the header holds a NUL byte", place()));
@@ -308,7 +402,7 @@ fn check_header(bytes: &[u8], file: &str) -> Result<()> {
 }
 
 /// The delimiter that cuts the first records into the same number of fields, the most fields first.
-fn find_delimiter(text: &[u8]) -> u8 {
+fn find_delimiter(text: &[u8]) -> Option<u8> {
     let score = |delimiter: u8| {
         let mut at = 0;
         let mut counts = Vec::new();
@@ -326,8 +420,8 @@ fn find_delimiter(text: &[u8]) -> u8 {
             counts.pop();
         }
         let first = counts.first().copied().unwrap_or(0);
-        let even = counts.iter().filter(|&&count| count == first).count() * 10 >= counts.len() * 8;
-        (first > 1 && even, first)
+        let fields = counts.split_first().and_then(|(first, rest)| even_count(*first, rest));
+        (fields > Some(1), fields.unwrap_or(first))
     };
     [b',', b';', b'\t', b'|']
         .into_iter()
@@ -335,7 +429,7 @@ fn find_delimiter(text: &[u8]) -> u8 {
         .map(|delimiter| (score(delimiter), delimiter))
         .max_by_key(|&(score, _)| score)
         .filter(|&((_, fields), _)| fields > 1)
-        .map_or(b',', |(_, delimiter)| delimiter)
+        .map(|(_, delimiter)| delimiter)
 }
 
 /// A header names columns: where the next record has numbers, the first one has none, or it names
@@ -358,7 +452,9 @@ fn looks_like_header(records: &[Vec<String>]) -> bool {
     let numeric: Vec<usize> = (0..first.len())
         .filter(|&j| below(j).is_some_and(|field| starts_like_number(field)))
         .collect();
-    !numeric.is_empty() && numeric.iter().all(|&j| is_word(&first[j]))
+    // An index may have no name.
+    let may_be_name = |field: &String| is_word(field) || field.is_empty();
+    numeric.iter().any(|&j| is_word(&first[j])) && numeric.iter().all(|&j| may_be_name(&first[j]))
 }
 
 /// `1,5` is no number here, but it is no column name either.
@@ -392,6 +488,9 @@ mod tests {
             ("label,0,1\n5,0,3\n", b',', true),
             ("\"a,b\";c\n\"1,2\";3\n", b';', true),
             ("NA,2,x\n3,4,y\n", b',', false),
+            (",a,k\n0,1,x\n1,2,y\n", b',', true),
+            (",2,k\n0,1,x\n1,2,y\n", b',', false),
+            ("a;k\n1;0,5;x\n2;1,5;y\n", b';', true),
         ] {
             let (table, ..) = table(text);
             assert_eq!(table.delimiter, delimiter, "{text}");
@@ -409,8 +508,8 @@ mod tests {
     #[test]
     fn types_come_from_the_sample() {
         let (table, ..) = table("a,b,c,d,e\n1,1.5,x,1,\n2,2,y,z,NA\n");
-        let types: Vec<ColumnType> = (0..5).map(|j| table.column_type(j)).collect();
-        use ColumnType::*;
+        use crate::read::columns::{ColumnType::*, Look};
+        let types: Vec<_> = (0..5).map(|j| Look::new(&table, j).kind).collect();
         assert_eq!(types, [Integer, Real, Text, Mixed, Empty]);
     }
 

@@ -6,8 +6,9 @@
 
 #![allow(unsafe_code)]
 
-use super::glob;
+use super::text::{self, Decoded, TextForm};
 use super::waiting::{Waiting, was_stopped};
+use super::{blanks, glob, ndjson};
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::memory;
 use crate::packing::Packing;
@@ -23,12 +24,14 @@ use std::sync::atomic::AtomicBool;
 const PIECE: usize = 1 << 18;
 
 /// The longest record that is accepted.
-const MAX_RECORD: usize = 256 << 20;
+pub(super) const MAX_RECORD: usize = 256 << 20;
 
 /// One file or stream of a data set, opened.
 pub(crate) struct Part<'r> {
     /// As the user named it.
     pub(crate) name: String,
+    /// A header was made for a text that has none.
+    pub(crate) made_header: bool,
     content: Content<'r>,
 }
 
@@ -114,12 +117,14 @@ impl<'r> Part<'r> {
             return Part::from_reader(&name, Box::new(file)).map_err(|e| begin_error(&name, e));
         }
         // Where there is no room for a mapping, the file is read like a stream.
-        let Some(map) = map(&file).ok().filter(|map| Packing::of(map) == Packing::Plain) else {
+        let plain =
+            |map: &memmap2::Mmap| Packing::of(map) == Packing::Plain && !text::needs_decoding(map);
+        let Some(map) = map(&file).ok().filter(plain) else {
             return Part::from_reader(&name, Box::new(file)).map_err(|e| begin_error(&name, e));
         };
         #[cfg(unix)]
         let _ = map.advise(memmap2::Advice::Sequential);
-        Ok(Part { name, content: Content::Mapped(map) })
+        Ok(Part { name, made_header: false, content: Content::Mapped(map) })
     }
 
     /// Wraps a reader, undoing compression.
@@ -131,7 +136,9 @@ impl<'r> Part<'r> {
         reader.by_ref().take(4).read_to_end(&mut magic)?;
         let packing = Packing::of(&magic);
         let rest = packing.unpack(Box::new(io::Cursor::new(magic).chain(reader)))?;
-        Ok(Part { name: name.to_owned(), content: Content::Stream { head: Vec::new(), rest } })
+        let Decoded { reader, form } = text::decoded(rest)?;
+        let content = Content::Stream { head: Vec::new(), rest: reader };
+        Ok(Part { name: name.to_owned(), made_header: form == TextForm::Objects, content })
     }
 
     /// The first bytes, `size` of them if there are as many, for looking at the format, and whether that
@@ -194,7 +201,7 @@ impl<'r> Part<'r> {
                 }
             }
         };
-        Pieces { name: &self.name, source, quoted, max_memory, size }
+        Pieces { name: &self.name, source, quoted, max_memory, size, blanks: false }
     }
 }
 
@@ -205,6 +212,8 @@ pub(crate) struct Pieces<'a> {
     quoted: Option<u8>,
     max_memory: Option<u64>,
     size: usize,
+    /// Blanks part the fields, and become tabs.
+    pub(super) blanks: bool,
 }
 
 enum PieceSource<'a> {
@@ -215,6 +224,14 @@ enum PieceSource<'a> {
 impl<'a> Pieces<'a> {
     /// The next piece; it ends with a line break unless it is the last.
     pub(crate) fn next(&mut self) -> Result<Option<Cow<'a, [u8]>>> {
+        let piece = self.next_as_it_is()?;
+        Ok(match self.blanks {
+            true => piece.map(|piece| Cow::Owned(blanks::with_tabs(&piece))),
+            false => piece,
+        })
+    }
+
+    fn next_as_it_is(&mut self) -> Result<Option<Cow<'a, [u8]>>> {
         let (name, quoted, max_memory) = (self.name, self.quoted, self.max_memory);
         match &mut self.source {
             PieceSource::Mapped(left) => {
@@ -326,13 +343,17 @@ pub(super) fn begin_error(name: &str, error: io::Error) -> Error {
                 .help(error.to_string())
                 .into()
         }
-        _ => Error::io("read", Path::new(name), error),
+        // The first bytes are unpacked at once.
+        _ => stream_error(name, error),
     }
 }
 
 /// A decoder reports damage as an error of its own kinds; anything else is the system's.
 fn stream_error(name: &str, error: io::Error) -> Error {
     use io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
+    if let Some(problem) = ndjson::problem_of(&error, name) {
+        return problem.into();
+    }
     if was_stopped(&error) {
         Error::Interrupted
     } else if matches!(error.kind(), InvalidData | InvalidInput | Other | UnexpectedEof) {

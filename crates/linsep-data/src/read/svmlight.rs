@@ -94,6 +94,7 @@ type Out<'a> = BlockBuilder<'a, Staging>;
 impl Out<'_> {
     fn forget_row(&mut self) {
         self.staging.drop_row();
+        self.block.long_columns.forget_row();
         let rows = self.staging.rows();
         self.block.labels.codes.truncate(rows);
     }
@@ -156,7 +157,7 @@ fn quick_line(
                 continue;
             }
             if number.long {
-                out.long_text(column);
+                out.long_text(column, without_return(piece, start, mark));
             }
             out.staging.push(column, number.value, number.places);
         } else if !is_outside {
@@ -375,7 +376,7 @@ fn parse_pair(
                 None => {
                     let fault = if is_lossy { number::Fault::NotANumber } else { fault };
                     let column = (index - u64::from(plan.base)) as usize;
-                    return Err(number_fault(fault, column, start..token().end));
+                    return Err(number_fault(fault, text, column, start..token().end));
                 }
             }
         }
@@ -390,7 +391,7 @@ fn parse_pair(
             out.block.outside += 1;
         } else {
             if number.long {
-                out.long_text(column);
+                out.long_text(column, &piece[start..stop]);
             }
             out.staging.push(column, number.value, number.places);
         }

@@ -52,6 +52,19 @@ impl Features {
         &self.reading
     }
 
+    /// The same numbers with these columns, rising, as binary64; `None` if others have to be so too.
+    #[doc(hidden)]
+    pub fn with_binary64(mut self, columns: Vec<u32>) -> Option<Features> {
+        let listed = |column: &u32| columns.binary_search(column).is_ok();
+        if !self.reading.binary64.iter().all(listed) {
+            return None;
+        }
+        if self.reading.decimal {
+            self.reading.binary64 = columns;
+        }
+        Some(self)
+    }
+
     /// The reading as certificates state it.
     pub fn reading_field(&self) -> ReadingField {
         self.reading.field()

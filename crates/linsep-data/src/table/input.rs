@@ -74,6 +74,14 @@ pub struct SourceColumn {
 }
 
 impl SourceColumn {
+    /// Its name in quotes, or its number.
+    pub(crate) fn display(&self) -> String {
+        match &self.name {
+            Some(name) if !name.is_empty() => format!("\"{name}\""),
+            _ => format!("#{}", self.position + 1),
+        }
+    }
+
     /// A column by its name, if it has one, and its place.
     pub fn new(name: Option<String>, position: usize) -> SourceColumn {
         SourceColumn { name, position }
@@ -373,6 +381,12 @@ pub(crate) struct CategoryColumn {
 }
 
 impl Layout {
+    /// Takes gaps for which there is no value for 0.
+    pub(crate) fn accept_gaps(&mut self) {
+        self.numeric.iter_mut().for_each(|column| column.missing = column.missing.or(Some(0.0)));
+        self.categories.iter_mut().for_each(|column| column.missing_as_zeros = true);
+    }
+
     /// The columns in the order in which a file has them: the k-th parsed column of a kind is the
     /// `order`-th of the map.
     pub(crate) fn in_order(mut self, order: &ColumnOrder) -> Layout {

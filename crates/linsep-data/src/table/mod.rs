@@ -141,7 +141,12 @@ impl Dataset {
         }
         let class = self.classes.first().map_or("", String::as_str);
         let place = self.origin.files().next().map_or_else(Place::default, Place::file);
-        Err(Problem::new(Code::ONE_CLASS, format!("every row is of class \"{class}\""), place)
+        let label = match &self.input().label {
+            Some(label) => format!(" (label {})", label.display()),
+            None => String::new(),
+        };
+        let words = format!("every row is of class \"{class}\"{label}");
+        Err(Problem::new(Code::ONE_CLASS, words, place)
             .value(class.as_bytes())
             .help(
                 "a classifier needs two classes: check `label`, `limit` and the order of the file",

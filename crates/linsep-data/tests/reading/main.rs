@@ -1,5 +1,6 @@
 //! Reading tables from text files.
 
+mod long;
 mod parts;
 mod sources;
 mod tables;

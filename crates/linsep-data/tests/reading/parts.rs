@@ -367,5 +367,5 @@ fn a_format_that_is_claimed_is_not_guessed() {
     for magic in [&b"PAR1...."[..], b"ARROW1..", b"\x93NUMPY"] {
         assert_eq!(error_of(magic, |_| ()).code(), Code::WRONG_FORMAT);
     }
-    assert_eq!(error_of(b"\xff\xfea\x00,\x00", |_| ()).code(), Code::NOT_UTF8);
+    assert_eq!(error_of(b"\xff\xfe1\x00,\x00\x00\xd8", |_| ()).code(), Code::NOT_UTF8);
 }

@@ -43,6 +43,7 @@ mod stretch;
 pub mod violators;
 mod wide;
 pub(crate) mod widest;
+mod written;
 
 pub use coefficients::Coefficients;
 pub use cycling::Cycle;
@@ -62,6 +63,7 @@ use dashu_int::IBig;
 use linsep_data::Dataset;
 use linsep_data::cancel;
 use linsep_data::error::{Code, Error, Place, Result};
+use linsep_data::read::LongColumn;
 use linsep_proof::{Certificate, Claim, Question, ReadingField, Scheme, Weighted, check_claim};
 use search::{Answer, Effort, Search};
 #[doc(hidden)]
@@ -383,6 +385,18 @@ impl Judge {
     /// exact value as a decimal or a fraction) of the coordinates that are not 0.
     pub fn common_point(&self, decision: &Decision) -> Option<Vec<(u32, String)>> {
         cancel::catch(|| meeting::point(self, decision)).flatten()
+    }
+
+    /// Whether a plane separates the rows of a question when the numbers of these columns are the decimals that
+    /// are written, not their binary64. Exact, but proved by no certificate. `None` for all classes at once, with
+    /// basis functions, and where it is not known or would take long.
+    pub fn separable_as_written(
+        &self,
+        decision: &Decision,
+        columns: &[LongColumn],
+        stop: &dyn Fn() -> bool,
+    ) -> Option<bool> {
+        cancel::catch(|| written::separable(self, decision, columns, stop)).flatten()
     }
 
     /// The rank of the rows (1, x) of a question, exact or not at all; `None` for all classes at once

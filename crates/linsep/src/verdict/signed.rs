@@ -342,7 +342,7 @@ pub(crate) fn as_binary64(value: f64) -> Exact {
 }
 
 /// The decimal of at most 15 digits that rounds to the value, if there is one.
-fn as_decimal(value: f64) -> Option<Exact> {
+pub(crate) fn as_decimal(value: f64) -> Option<Exact> {
     if value.is_subnormal() {
         return None;
     }

@@ -216,7 +216,7 @@ impl<'a> Stacked<'a> {
 }
 
 /// Compressed sparse rows (offsets, columns, values) with the reading of some data, `exceptions` being the
-/// columns that are binary64 all the same. `None` if the values call for other exceptions.
+/// columns that are binary64 all the same. `None` if the values call for more of them.
 pub(crate) fn features_like(
     data: &Dataset,
     (offsets, indices, values): (&[u64], &[u64], &[f64]),
@@ -231,5 +231,6 @@ pub(crate) fn features_like(
     let options = ArrayOptions::default().reading(reading).threads(threads);
     let array = CsrArray::new(offsets, indices, values, columns);
     let features = Features::from_array(array, &options).ok()?;
-    features.reading().binary64.iter().copied().eq(exceptions).then_some(features)
+    // A long text may have become a short number, so exceptions cannot be seen in the values.
+    features.with_binary64(exceptions.collect())
 }

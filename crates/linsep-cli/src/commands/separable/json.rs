@@ -33,7 +33,6 @@ pub(super) fn object(
         "claims": claims,
         "seconds": { "read": read, "decide": decide, "prove": prove },
         "digest": digest,
-        "reading": judge.reading(),
         "basis": judge.data.input().basis.as_ref().map(|basis| basis.claimed()),
     })
 }

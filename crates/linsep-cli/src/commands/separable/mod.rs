@@ -3,12 +3,14 @@
 mod json;
 mod matrix;
 mod meaning;
+mod readings;
 mod report;
 mod rows;
 mod what_if;
 
+use super::data_lines::DataLines;
 use super::margin::{self, Margins};
-use super::{check_width, describe_input, read_data};
+use super::{check_width, read_data};
 use crate::context::{Context, timed_out};
 use crate::exit::Failure;
 use crate::files::Output;
@@ -19,6 +21,7 @@ use linsep::data::basis::Basis;
 use linsep::proof::{Certificate, CertificateFile, DataIdentity, InputField};
 use linsep::verdict::{Coefficients, Decision, Judge, Method, Removal, Verdict, certificate};
 use linsep::{Error, Result as LinsepResult};
+use readings::Readings;
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -30,7 +33,8 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let reading = Instant::now();
     let read = read_data(matches, context)?;
     let read_seconds = reading.elapsed().as_secs_f64();
-    let (file, line) = describe_input(&input::paths(matches), &read);
+    let lines = DataLines::new(&input::paths(matches), &read);
+    let long = read.choices.long;
     let what_if = WhatIf::new(matches, read.data.n_rows())?;
     let data = match what_if.is_nothing() {
         true => read.data,
@@ -66,6 +70,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         }
     }
     let verdict = asked.verdict();
+    let readings = Readings::new(&asked, &judge, &long, matches, context);
     let digest = data.digest(context.threads);
     // The answer is printed even if its proof cannot be written.
     let mut written = Ok(());
@@ -82,10 +87,15 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     }
     if context.json {
         let seconds = [read_seconds, decide_seconds];
-        print_json(&json::object(&asked, &judge, &digest, seconds, context))?;
+        let mut value = json::object(&asked, &judge, &digest, seconds, context);
+        value["reading"] = lines.reading_json;
+        if let Some(readings) = &readings {
+            value["readings"] = readings.json(&asked);
+        }
+        print_json(&value)?;
     } else {
         let mut facts = Facts::default();
-        facts.add(&file, &line);
+        lines.add_to(&mut facts);
         if data.input().basis.is_some() {
             facts.add("planes", format!("in {}", data.input().linear_in()));
         }
@@ -93,6 +103,9 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
             facts.add("what if", what_if.text());
         }
         report::add(&mut facts, &asked, &judge, matches, context);
+        if let Some(readings) = &readings {
+            readings.add_to(&mut facts, &asked);
+        }
         if let Some(path) = matches.get_one::<Output>("cert").filter(|_| written.is_ok()) {
             facts.add("proof", format!("{} (check it with linsep verify)", path.display()));
         }

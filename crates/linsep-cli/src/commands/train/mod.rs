@@ -13,11 +13,12 @@ mod stream;
 mod support;
 mod trace;
 
-use super::{check_width, describe_input, read_data, tell_about};
+use super::data_lines::DataLines;
+use super::{check_width, read_data, tell_about};
 use crate::context::{Context, timed_out};
 use crate::exit::{Failure, eprint_all};
 use crate::input;
-use crate::output::{note, print, print_json};
+use crate::output::{Facts, note, print, print_json};
 use crate::spelling::spelled;
 use auto_cost::AutoCost;
 use checkpoint::Keeper;
@@ -57,8 +58,10 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     if plan.dry_run {
         // Starting a run checks the settings against the data.
         trace::check(&plan, training.as_ref(), input.task.data.n_classes())?;
-        let (file, line) = (&input.file, &input.line);
-        print(&format!("{file}  {line}\nnothing was learned or written (--dry-run)\n"))?;
+        let mut facts = Facts::default();
+        input.lines.add_to(&mut facts);
+        facts.add("dry run", "nothing was learned or written");
+        print(&facts.text(context))?;
         return Ok(ExitCode::SUCCESS);
     }
 
@@ -130,8 +133,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let beside = Beside::of(&plan, &input, &fit, traced, flips, matches, context);
     let beside = beside.inspect_err(model_is_there)?;
     let report = Report {
-        file: input.file.clone(),
-        input_line: input.line.clone(),
+        lines: &input.lines,
         plan: &plan,
         fit: &fit,
         evaluation: beside.evaluation,
@@ -275,8 +277,7 @@ struct Input {
     /// Whether a resumed run learned from this data before.
     same: bool,
     earlier: Earlier,
-    file: String,
-    line: String,
+    lines: DataLines,
     label: String,
     seconds: f64,
     digest_seconds: f64,
@@ -297,7 +298,7 @@ impl Input {
             note(context, &words);
         }
         let seconds = clock.elapsed().as_secs_f64();
-        let (file, line) = describe_input(&plan.inputs, &read);
+        let lines = DataLines::new(&plan.inputs, &read);
         let ReadResult { data, choices, .. } = read;
         let clock = Instant::now();
         let identity = data.identity(context.threads);
@@ -349,8 +350,7 @@ impl Input {
             identity,
             same,
             earlier,
-            file,
-            line,
+            lines,
             label,
             seconds,
             digest_seconds,

@@ -8,6 +8,7 @@ use super::plan::Plan;
 use super::runs::Runs;
 use super::support::Support;
 use super::trace::{self, Chosen};
+use crate::commands::data_lines::DataLines;
 use crate::commands::inspect::short;
 use crate::commands::margin::shortened;
 use crate::commands::{json_number, rules};
@@ -26,8 +27,7 @@ use std::path::Path;
 
 /// What is printed at the end.
 pub(super) struct Report<'a> {
-    pub(super) file: String,
-    pub(super) input_line: String,
+    pub(super) lines: &'a DataLines,
     pub(super) plan: &'a Plan,
     pub(super) fit: &'a Fit,
     /// None of a run that was stopped before its errors were counted.
@@ -87,7 +87,7 @@ impl Seconds {
 impl Report<'_> {
     pub(super) fn text(&self, context: &Context) -> String {
         let mut facts = Facts::default();
-        facts.add(&self.file, &self.input_line);
+        self.lines.add_to(&mut facts);
         let name = |class: &str| linsep::printable(class.as_bytes(), 30);
         let classes: Vec<String> = match &self.evaluation {
             Some(evaluation) => evaluation
@@ -467,6 +467,7 @@ impl Report<'_> {
             "seconds": self.seconds.json(),
             "model": self.plan.model.display().to_string(),
             "digest": self.digest,
+            "reading": self.lines.reading_json,
         });
         if let Some(basis) = &self.fit.model.input.basis {
             value["basis"] = json!(basis.claimed());

@@ -2,7 +2,7 @@
 //! unusual ends the quick way, and the record is then read with care from its start, so that there is
 //! one place that judges faults. What the quick way accepts, the careful one reads in the same way.
 
-use super::{Action, Parser, RowFacts};
+use super::{Action, Parser, RowFacts, number_at};
 use crate::matrix::{OpenRow, Stage};
 use crate::read::scan::{Marks, Walk};
 use crate::table::labels::{is_missing, label_name};
@@ -43,7 +43,7 @@ impl<'a> Quick<'a> {
             zeros: [b'0', d, b'0', d, b'0', d, b'0', d],
             numbers,
             quote: if parser.quotes { 0 } else { usize::MAX },
-            closed: parser.suspicious || !clear,
+            closed: parser.suspicious || !clear || plan.decimal_comma,
         }
     }
 
@@ -207,11 +207,15 @@ fn other_number(
     }
     let end = match parser.plain_number(at) {
         Some((number, end)) => {
-            parser.take(column, number);
+            let piece = parser.piece;
+            parser.take(column, number, || number_at(piece, at));
             end
         }
         None => parser.odd_number(column, f, at, &mut facts.drop).ok()?,
     };
+    if !parser.gaps.is_empty() {
+        return None;
+    }
     (end.next == facts.next).then_some(())
 }
 
@@ -303,6 +307,7 @@ mod tests {
             .collect();
         let plan = TablePlan {
             delimiter: b',',
+            decimal_comma: false,
             actions,
             numeric: 7,
             categories: 0,

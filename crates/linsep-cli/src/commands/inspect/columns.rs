@@ -1,0 +1,201 @@
+//! The columns of a table for people and programs, whatever is wrong with its rows, and the command that
+//! would learn from it.
+
+use super::{SHOWN, short};
+use crate::commands::json_number;
+use crate::context::Context;
+use crate::exit::Failure;
+use crate::output::{Facts, aligned, counted, grouped, print, print_json};
+use crate::spelling::spelled;
+use linsep::data::read::{ColumnSurvey, Survey};
+use linsep::{Error, printable};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Prints what a table holds that cannot be read as it is.
+pub(super) fn print_refused(
+    error: &Error,
+    survey: &Survey,
+    paths: &[PathBuf],
+    context: &Context,
+) -> Result<ExitCode, Failure> {
+    let problem = words(error);
+    if context.json {
+        let mut value = json!({
+            "schema": "linsep.result/1",
+            "command": "inspect",
+            "rows": survey.records,
+            "choices": survey.notes.iter().map(|note| spelled(note)).collect::<Vec<_>>(),
+            "problems": [problem],
+            "code": error.code().to_string(),
+        });
+        add_to(&mut value, survey, paths);
+        print_json(&value)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut facts = Facts::default();
+    let name = paths.first().map(|path| path.file_name().unwrap_or(path.as_os_str()));
+    let name = name.map_or("data".into(), |name| name.to_string_lossy());
+    let size = format!(
+        "{} x {}",
+        counted(survey.records, "row"),
+        counted(survey.columns.len() as u64, "column")
+    );
+    facts.add(if name == "-" { "<stdin>" } else { &name }, size);
+    survey.notes.iter().for_each(|note| facts.add("read as", spelled(note)));
+    facts.add("problem", problem);
+    if survey.uneven > 0 {
+        facts.add(
+            "problem",
+            format!("{} with a wrong number of fields", counted(survey.uneven, "record")),
+        );
+    }
+    survey.decisions.iter().for_each(|note| facts.add("note", spelled(&note.words)));
+    add_hints(&mut facts, survey, paths);
+    let mut text = facts.text(context);
+    text.push_str(&table(survey));
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Which columns could be the label, and the command to go on with.
+pub(super) fn add_hints(facts: &mut Facts, survey: &Survey, paths: &[PathBuf]) {
+    let candidates = candidates(survey);
+    if !candidates.is_empty() {
+        let names: Vec<String> = candidates
+            .iter()
+            .take(8)
+            .map(|column| {
+                let name = printable(column.name.as_bytes(), 30);
+                format!("{name} ({})", counted(column.distinct as u64, "class"))
+            })
+            .collect();
+        let more = if candidates.len() > 8 { ", …" } else { "" };
+        facts.add("labels", format!("may be {}{more}", names.join(", ")));
+    }
+    facts.add("train", train(survey, paths));
+}
+
+/// Adds the columns and the command to an object.
+pub(super) fn add_to(value: &mut Value, survey: &Survey, paths: &[PathBuf]) {
+    let column = |column: &ColumnSurvey| {
+        let (min, mean, max) = match column.range {
+            Some((min, mean, max)) => (json_number(min), json_number(mean), json_number(max)),
+            None => (Value::Null, Value::Null, Value::Null),
+        };
+        json!({
+            "name": column.name,
+            "type": column.kind,
+            "missing": column.missing,
+            "numbers": column.numbers,
+            "texts": column.texts,
+            "distinct": column.distinct,
+            "distinct_more": column.more,
+            "min": min,
+            "mean": mean,
+            "max": max,
+            "top": column.top,
+            "may_be_label": column.may_be_label,
+        })
+    };
+    value["file_columns"] = survey.columns.iter().map(column).collect();
+    value["train"] = train(survey, paths).into();
+}
+
+/// A line for each column of the file.
+pub(super) fn table(survey: &Survey) -> String {
+    let head = ["column", "type", "missing", "distinct", "min", "mean", "max", "most frequent"];
+    let mut rows = vec![head.map(str::to_owned)];
+    for column in survey.columns.iter().take(SHOWN) {
+        let number = |pick: fn((f64, f64, f64)) -> f64| {
+            column.range.map_or(String::new(), |range| short(pick(range)))
+        };
+        let more = if column.more { "+" } else { "" };
+        // Values that are all different have no frequent one.
+        let frequent = column.top.first().is_some_and(|(_, count)| *count > 1);
+        let texts = column.texts > 0 || column.distinct <= 10;
+        let value = |(text, count): &(String, u64)| {
+            format!("{} ({})", printable(text.as_bytes(), 16), grouped(*count))
+        };
+        let top: Vec<String> = match frequent && texts {
+            true => column.top.iter().take(3).map(value).collect(),
+            false => Vec::new(),
+        };
+        rows.push([
+            printable(column.name.as_bytes(), 30),
+            column.kind.to_owned(),
+            grouped(column.missing),
+            format!("{}{more}", grouped(column.distinct as u64)),
+            number(|range| range.0),
+            number(|range| range.1),
+            number(|range| range.2),
+            top.join(", "),
+        ]);
+    }
+    let mut text = format!("\n{}\n", aligned(&rows, |column| (2..7).contains(&column)).join("\n"));
+    if survey.columns.len() > SHOWN {
+        let more = grouped((survey.columns.len() - SHOWN) as u64);
+        text.push_str(&format!("({more} more columns; --json lists all)\n"));
+    }
+    text
+}
+
+fn candidates(survey: &Survey) -> Vec<&ColumnSurvey> {
+    let many = |column: &&ColumnSurvey| column.may_be_label && !column.more;
+    survey.columns.iter().filter(many).collect()
+}
+
+/// The command that learns from the table.
+fn train(survey: &Survey, paths: &[PathBuf]) -> String {
+    let quoted = |text: &str| {
+        let plain = |b: u8| b.is_ascii_alphanumeric() || b"_.-/+:=@%".contains(&b);
+        match !text.is_empty() && text.bytes().all(plain) {
+            true => text.to_owned(),
+            false => format!("'{}'", text.replace('\'', "'\\''")),
+        }
+    };
+    let mut words = vec!["linsep train".to_owned()];
+    words.extend(paths.iter().map(|path| quoted(&path.display().to_string())));
+    let label = survey.label.or_else(|| {
+        let last = survey.columns.iter().rposition(|column| column.may_be_label && !column.more);
+        last.inspect(|&at| words.push(format!("--label {}", quoted(&survey.columns[at].name))))
+    });
+    if label.is_none() {
+        words.push("--label COLUMN".to_owned());
+    }
+    // A column that is empty in most rows would take those rows with it.
+    let (mut drop, mut gaps) = (Vec::new(), false);
+    let left_out =
+        |at: usize| survey.decisions.iter().any(|note| note.position == at && !note.used);
+    for (at, column) in survey.columns.iter().enumerate() {
+        let amounts = matches!(column.kind, "percent" | "money" | "1,234" | "mixed");
+        if Some(at) == label || left_out(at) {
+            gaps |= Some(at) == label && column.missing > 0;
+        } else if 2 * column.missing > survey.records || amounts && column.numbers < column.texts {
+            drop.push(column.name.clone());
+        } else {
+            gaps |= column.missing > 0;
+        }
+    }
+    if !drop.is_empty() && drop.len() <= 8 {
+        words.push(format!("--drop {}", quoted(&drop.join(","))));
+    }
+    if gaps {
+        words.push("--missing drop-row".to_owned());
+    }
+    words.join(" ")
+}
+
+/// What an error says, with its place, in one line.
+fn words(error: &Error) -> String {
+    let Error::Data(data) = error else { return spelled(&error.to_string()) };
+    let Some(problem) = data.problems.first() else { return spelled(&error.to_string()) };
+    let place = match (problem.place.line, problem.place.column) {
+        (Some(line), Some(column)) => format!(" (first in line {line}, column {column})"),
+        (Some(line), None) => format!(" (first in line {line})"),
+        _ => String::new(),
+    };
+    let help = problem.help.as_ref().map_or(String::new(), |help| format!("; {help}"));
+    spelled(&format!("{}{place}{help}", problem.message))
+}
