@@ -39,7 +39,7 @@ fn case(code: Code) -> (i32, Case) {
         Code::NUL_BYTE => Case::Train("f.csv", b"a,label\n1,x\0\n2,y\n".to_vec(), ""),
         Code::OPEN_QUOTE => table("a,label\n1,\"x\n2,y\n"),
         Code::STRAY_QUOTE => table("a,label\n1,\"x\"z\n2,y\n"),
-        Code::TEXT_COLUMN => table("a,b,label\n1,red,x\n2,blue,y\n"),
+        Code::TEXT_COLUMN => table("a,b,label\n1,12%,x\n2,15%,y\n"),
         Code::NO_LABEL => flagged(TWO, "--label nope"),
         Code::AMBIGUOUS_LABEL => table("a,b\n1,0.5\n2,1.5\n"),
         Code::ONE_CLASS => table("a,label\n1,x\n2,x\n"),

@@ -31,12 +31,18 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         false => None,
     };
     let source = || input::source_with(&paths, standard.as_deref(), &options);
+    // What a pipe has given is gone, under whatever name it was opened.
+    let is_pipe = |path: &PathBuf| path.exists() && !path.is_file() && !path.is_dir();
+    let survey = || match paths.iter().any(is_pipe) {
+        true => Ok(None),
+        false => source().survey(),
+    };
     let read = cancel::catch(|| source().read(None)).unwrap_or(Err(Error::Interrupted));
     let read = match read {
         Ok(read) => read,
-        // Whatever is wrong with the rows of a table, its columns can be told.
-        Err(error @ Error::Data(_)) => {
-            return match source().survey() {
+        // Whatever is wrong with the values of a table, its columns can be told.
+        Err(error) if columns::ABOUT_VALUES.contains(&error.code()) => {
+            return match survey() {
                 Ok(Some(survey)) => columns::print_refused(&error, &survey, &paths, context),
                 _ => Err(error.into()),
             };
@@ -45,14 +51,14 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     };
     tell_about(&read, matches, context)?;
     check_width(&read.data, 200, context)?;
-    let survey = source().survey().unwrap_or(None);
+    let survey = survey().unwrap_or(None);
     let found = inspect(&read.data);
     let digest = read.data.digest(context.threads);
     let lines = DataLines::new(&paths, &read);
     if context.json {
         let mut value = as_json(&lines, &read, &found, &digest);
         if let Some(survey) = &survey {
-            columns::add_to(&mut value, survey, &paths);
+            columns::add_to(&mut value, survey, &paths, None);
         }
         print_json(&value)?;
     } else {
@@ -173,7 +179,7 @@ fn as_text(
         facts.add("problem", problem);
     }
     if let Some(survey) = survey {
-        columns::add_hints(&mut facts, survey, paths);
+        columns::add_hints(&mut facts, survey, paths, None);
     }
     let mut text = facts.text(context);
     match survey {

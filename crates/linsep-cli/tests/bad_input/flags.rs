@@ -17,7 +17,7 @@ fn unknown_flags_commands_and_words_are_usage_errors() {
     refused("--nope", "--nope");
     refused("--order sideways", "possible values: cyclic, shuffle, blocks, random");
     refused("--learner oracle", "possible values: perceptron");
-    refused("--missing guess", "possible values: error, drop-row, mean, zero");
+    refused("--missing guess", "possible values: error, drop-row, mean, median, mode, zero");
     refused("--format xls", "possible values: auto, csv");
     refused("--index-base 2", "possible values: auto, 0, 1");
     refused("--color sometimes", "possible values: auto, always, never");

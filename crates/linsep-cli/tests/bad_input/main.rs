@@ -23,11 +23,11 @@ mod trace;
 
 use common::Room;
 
-/// Runs `train`, `inspect` and `convert` on a file with this content. Each must end with exit code
+/// Runs `train`, `separable` and `convert` on a file with this content. Each must end with exit code
 /// 3, print every text of `says` on stderr and nothing on stdout, and leave nothing behind.
 #[track_caller]
 fn refused(name: &str, content: impl AsRef<[u8]>, flags: &str, says: &[&str]) {
-    refused_by(&["train", "inspect", "convert"], name, content, flags, says);
+    refused_by(&["train", "separable", "convert"], name, content, flags, says);
 }
 
 /// The same for these commands only.

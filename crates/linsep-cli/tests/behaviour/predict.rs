@@ -24,10 +24,13 @@ fn the_label_column_may_be_there_or_not() {
     room.write("without.csv", "a,b\n1,1\n5,5\n");
     room.write("bare.csv", "1,1\n5,5\n");
     room.write("bare_with.csv", "1,1,x\n5,5,x\n");
-    for name in ["without.csv", "bare.csv", "bare_with.csv"] {
+    for name in ["without.csv", "bare.csv", "bare_with.csv --label #3"] {
         let run = room.run(&format!("predict two.linsep {name}")).exits(0);
         assert_eq!(run.out, "prediction\nx\ny\n", "{name}");
+        assert_eq!(run.err.contains("by position"), name.starts_with("bare"), "{}", run.err);
     }
+    let run = room.run("predict two.linsep bare_with.csv").exits(3);
+    run.says(&["error[E0133]", "only if the label is among them", "--label '#3'"]);
 }
 
 #[test]

@@ -64,6 +64,7 @@ pub(super) fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Re
         .help("the delimiter may be another one: see `delimiter`")
         .into());
     }
+    check_comma(table, file)?;
     let looks: Vec<Look> = (0..table.width).map(|j| Look::new(table, j)).collect();
     let (label, label_choice) = choose_label(table, &looks, file, options)?;
     let weight = match &options.weight {
@@ -171,6 +172,16 @@ pub(super) fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Re
     })
 }
 
+/// Refuses a table in which a comma may be one thing or the other.
+pub(super) fn check_comma(table: &Table, file: &str) -> Result<()> {
+    let Some(number) = &table.unclear_comma else { return Ok(()) };
+    let words = "a comma may be a decimal comma or a separator between thousands";
+    Err(Problem::new(Code::NOT_A_NUMBER, words, Place::file(file))
+        .value(number.as_bytes())
+        .help("say `decimal=,` if it is a decimal comma, else write numbers without separators")
+        .into())
+}
+
 /// Rows from which on a column that counts them is worth a word.
 const COUNTED_ROWS: usize = 20;
 
@@ -185,9 +196,12 @@ fn counts_rows(table: &Table, column: usize) -> ColumnNote {
 
 /// Why a column had better be no feature, if there is a reason.
 fn reason_to_leave_out(look: &Look, options: &ReadOptions) -> Option<String> {
+    if look.is_nothing() {
+        return Some("it is empty and has no name".into());
+    }
     if look.is_index() {
-        let what = if look.is_text() { "names" } else { "numbers" };
-        return Some(format!("it looks like an index, with other {what} in every row"));
+        let what = if look.is_text() { "name" } else { "number" };
+        return Some(format!("it looks like an index, with a different {what} in every row"));
     }
     if options.categorical != Categorical::Auto || !look.is_text() {
         return None;
@@ -219,6 +233,19 @@ fn is_category(
             None => Ok(true),
         },
         _ => Ok(false),
+    }
+}
+
+/// Why the values of a column are no classes.
+fn why_no_label(look: &Look) -> String {
+    match look.kind {
+        ColumnType::Empty => "is empty".into(),
+        ColumnType::Real => "has numbers that are not whole".into(),
+        _ if look.is_index() => "looks like an index".into(),
+        ColumnType::Text if look.form.is_some() => {
+            format!("holds {}", look.form.map_or("", Form::plural))
+        }
+        _ => format!("has {} different values in {} rows", look.distinct, look.values),
     }
 }
 
@@ -281,6 +308,7 @@ fn choose_label(
     let ambiguous = |words: &str, candidates: &[usize]| {
         let name = |&j: &usize| match looks[j].distinct {
             0 => table.column_name(j),
+            1 => format!("{} (1 value)", table.column_name(j)),
             distinct => format!("{} ({distinct} values)", table.column_name(j)),
         };
         let names: Vec<String> = candidates.iter().take(12).map(name).collect();
@@ -292,7 +320,12 @@ fn choose_label(
     };
     let is_named =
         |j: usize| LABEL_NAMES.iter().any(|name| table.names()[j].eq_ignore_ascii_case(name));
-    let named: Vec<usize> = (0..table.names().len()).filter(|&j| is_named(j)).collect();
+    let mut named: Vec<usize> = (0..table.names().len()).filter(|&j| is_named(j)).collect();
+    // y is a coordinate as often as a label, and gives way.
+    let is_y = |j: usize| table.names()[j].eq_ignore_ascii_case("y");
+    if named.len() > 1 || named.iter().any(|&j| looks[j].kind == ColumnType::Real) {
+        named.retain(|&j| !is_y(j));
+    }
     let of_two: Vec<usize> = (0..table.width)
         .filter(|&j| !named.contains(&j) && looks[j].distinct == 2 && looks[j].may_be_label())
         .collect();
@@ -306,7 +339,7 @@ fn choose_label(
         ([at], _) => return Ok((*at, LabelChoice::Named(table.column_name(*at)))),
         _ => return Err(ambiguous("several columns could be the label", &named).into()),
     }
-    let last = table.width - 1;
+    let last = looks.iter().rposition(|look| !look.is_nothing()).unwrap_or(0);
     let of_classes = |j: usize| {
         matches!(looks[j].kind, ColumnType::Text | ColumnType::Integer | ColumnType::Mixed)
             && looks[j].may_be_label()
@@ -318,7 +351,14 @@ fn choose_label(
         (0..table.width).filter(|&j| of_classes(j) && looks[j].repeats()).collect();
     match candidates[..] {
         [only] => Ok((only, LabelChoice::Only(table.column_name(only)))),
-        _ => Err(ambiguous("no column is clearly the label", &candidates).into()),
+        _ => {
+            let words = format!(
+                "no column is clearly the label; the last one, \"{}\", {}",
+                table.column_name(last),
+                why_no_label(&looks[last])
+            );
+            Err(ambiguous(&words, &candidates).into())
+        }
     }
 }
 

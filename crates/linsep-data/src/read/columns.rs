@@ -38,6 +38,10 @@ pub(crate) struct Look {
     pub(crate) counts_rows: bool,
     /// The name is one that an index has, or there is none in a header.
     pub(crate) index_name: bool,
+    /// There is no name.
+    unnamed: bool,
+    /// Records that were looked at.
+    rows: usize,
 }
 
 impl Look {
@@ -92,6 +96,8 @@ impl Look {
             distinct: distinct.len(),
             form: form.map(|(form, _)| form),
             counts_rows: counts_rows && values > 0,
+            unnamed: table.names().get(column).is_none_or(|name| name.is_empty()),
+            rows: table.sample.len(),
             index_name: table.names().get(column).is_some_and(|name| is_index_name(name)),
         }
     }
@@ -108,6 +114,11 @@ impl Look {
     /// There are several values, and some occur more than once.
     pub(crate) fn repeats(&self) -> bool {
         (2..self.values).contains(&self.distinct)
+    }
+
+    /// A column without values and without a name, as a delimiter at the end of each line makes it.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.kind == ColumnType::Empty && self.unnamed && self.rows > 0
     }
 
     /// A number or a name for each row.

@@ -1,6 +1,6 @@
 //! From what a file is and what was asked for to what the parser does with every column.
 
-use super::choose::{ColumnNote, describe, find_column, plan_table};
+use super::choose::{ColumnNote, check_comma, describe, find_column, plan_table};
 use super::csv::{Action, TablePlan};
 use super::options::{ColumnRange, ColumnRef, Missing, ReadOptions};
 use super::sniff::{LABEL_NAMES, Sniffed, SniffedKind, Table};
@@ -226,6 +226,7 @@ fn plan_table_for_model(
     map: &InputMap,
     need_label: bool,
 ) -> Result<Plan> {
+    check_comma(table, file)?;
     let mut label = match (&options.label, &map.label) {
         (Some(column), _) => Some(find_column(table, column, Code::NO_LABEL, file)?),
         (None, Some(SourceColumn { name: Some(name), .. })) if table.header.is_some() => {

@@ -38,6 +38,8 @@ pub(crate) struct Table {
     pub(crate) width: usize,
     /// Numbers are written as `0,59`.
     pub(crate) decimal_comma: bool,
+    /// A number in which a comma may part thousands as well.
+    pub(crate) unclear_comma: Option<String>,
     /// The names as they are written; `header` has a name once only.
     pub(crate) written_names: Vec<String>,
     /// The line of the first record.
@@ -81,7 +83,19 @@ pub(super) fn sniff(
     if let Some((words, help)) = other_format(&head[mark..]) {
         return Err(Problem::new(Code::WRONG_FORMAT, words, Place::file(file)).help(help).into());
     }
-    let (blank, blank_lines) = skip_blank_lines(&head[mark..]);
+    let (mut blank, mut blank_lines) = skip_blank_lines(&head[mark..]);
+    // A first line by which spreadsheets say what parts the fields.
+    let said = separator_line(&head[mark + blank..]);
+    let own;
+    let options = match said {
+        Some((delimiter, len)) => {
+            (blank, blank_lines) = (blank + len, blank_lines + 1);
+            own =
+                ReadOptions { delimiter: options.delimiter.or(Some(delimiter)), ..options.clone() };
+            &own
+        }
+        None => options,
+    };
     let text = &head[mark + blank..];
     if text.is_empty() && !whole {
         return Ok(None);
@@ -125,6 +139,16 @@ pub(super) fn sniff(
         table.first_line += blank_lines;
     }
     Ok(Some(sniffed))
+}
+
+/// The delimiter in a line such as `sep=;`, and the length of the line.
+fn separator_line(text: &[u8]) -> Option<(u8, usize)> {
+    let rest = text.strip_prefix(b"sep=").or(text.strip_prefix(b"SEP="))?;
+    match rest {
+        [b',' | b';' | b'|' | b'\t', b'\n', ..] => Some((rest[0], 6)),
+        [b',' | b';' | b'|' | b'\t', b'\r', b'\n', ..] => Some((rest[0], 7)),
+        _ => None,
+    }
 }
 
 /// What a file is that is no text of rows, and what to do with it.
@@ -240,7 +264,7 @@ fn even_count(first: usize, rest: &[usize]) -> Option<usize> {
     if 10 * (like(first) + 1) >= 8 * (rest.len() + 1) {
         return Some(first);
     }
-    (rest.len() > 1 && 10 * like(first + 1) >= 9 * rest.len()).then_some(first + 1)
+    (!rest.is_empty() && 10 * like(first + 1) >= 9 * rest.len()).then_some(first + 1)
 }
 
 /// The same for fields that are parted by blanks.
@@ -297,9 +321,16 @@ fn sniff_table(
         // The very first record is broken; the parser says how.
         let (header, written_names) = (None, Vec::new());
         let sample = Vec::new();
-        let (width, first_line, decimal_comma) = (1, 1, false);
-        let table =
-            Table { delimiter, header, width, decimal_comma, written_names, first_line, sample };
+        let table = Table {
+            delimiter,
+            header,
+            width: 1,
+            decimal_comma: false,
+            unclear_comma: None,
+            written_names,
+            first_line: 1,
+            sample,
+        };
         let kind = SniffedKind::Table(table);
         return Ok(Some(Sniffed { skip: 0, skip_lines: 0, kind, blanks: false }));
     };
@@ -322,55 +353,61 @@ fn sniff_table(
     let header = header.map(unique_names);
     let first_line = skip_lines + 1;
     let sample = records;
-    let decimal_comma = match options.decimal {
-        Some(decimal) => decimal == b',',
-        None => has_decimal_commas(&sample, delimiter, file)?,
+    let (decimal_comma, unclear_comma) = match options.decimal {
+        Some(decimal) => (decimal == b',', None),
+        None => decimal_commas(&sample, delimiter),
     };
-    let table =
-        Table { delimiter, header, width, decimal_comma, written_names, first_line, sample };
+    let table = Table {
+        delimiter,
+        header,
+        width,
+        decimal_comma,
+        unclear_comma,
+        written_names,
+        first_line,
+        sample,
+    };
     Ok(Some(Sniffed { skip, skip_lines, kind: SniffedKind::Table(table), blanks: false }))
 }
 
-/// Whether all records have one field more than the first, which has only words.
+/// Whether all records have one field more than the first, which has only words, and begin with a name of
+/// the row or its number.
 fn lacks_a_name(records: &[Vec<String>]) -> bool {
     let Some((first, rest)) = records.split_first() else { return false };
     let is_word = |field: &String| number::parse(field.as_bytes()).is_err();
+    let longer = |record: &Vec<String>| record.len() == first.len() + 1;
+    // Records that end with a delimiter are another thing, and so are decimal commas.
+    let ended = rest.iter().all(|record| record.last().is_some_and(String::is_empty));
+    let names = rest.iter().filter_map(|record| record.first());
+    let counted = names.clone().zip(1u64..).all(|(name, row)| *name == row.to_string());
     !rest.is_empty()
-        && rest.iter().all(|record| record.len() == first.len() + 1)
+        && !ended
+        && rest.iter().all(longer)
         && first.iter().all(is_word)
+        && (counted || names.clone().all(is_word))
 }
 
-/// Whether numbers are written with a decimal comma. Where they may as well have separators between
-/// thousands, a person has to say.
-fn has_decimal_commas(sample: &[Vec<String>], delimiter: u8, file: &str) -> error::Result<bool> {
-    let (mut commas, mut groups, mut points) = (0, None, 0);
-    for (row, field) in sample
-        .iter()
-        .enumerate()
-        .flat_map(|(row, record)| record.iter().map(move |field| (row, field)))
-    {
+/// Whether numbers are written with a decimal comma, or a number in which the comma may part thousands as
+/// well, so that a person has to say.
+fn decimal_commas(sample: &[Vec<String>], delimiter: u8) -> (bool, Option<String>) {
+    let (mut commas, mut points, mut groups) = (0, 0, None);
+    for field in sample.iter().flatten() {
         match Form::of(field) {
             Some(Form::DecimalComma) => commas += 1,
             Some(Form::Thousands) if field.matches(',').count() == 1 && !field.contains('.') => {
-                groups = groups.or(Some((row, field)));
+                groups = groups.or(Some(field));
             }
             _ => {
-                points +=
-                    usize::from(field.contains('.') && number::parse(field.as_bytes()).is_ok())
+                let number = || number::parse(field.as_bytes()).is_ok();
+                points += usize::from(field.contains('.') && number());
             }
         }
     }
-    match groups {
-        // Text in quotes may hold anything where commas part the fields.
-        _ if points > 0 || delimiter == b',' && commas == 0 => Ok(false),
-        Some((_, field)) if commas == 0 => {
-            let words = "the comma may be a decimal comma or a separator between thousands";
-            Err(Problem::new(Code::NOT_A_NUMBER, words, Place::file(file))
-                .value(field.as_bytes())
-                .help("say which with `decimal=,`, or write numbers without separators")
-                .into())
-        }
-        _ => Ok(commas > 0),
+    match (commas, points) {
+        (1.., 0) => (true, None),
+        // Where commas part the fields, a number in quotes has separators.
+        (0, 0) if delimiter != b',' => (false, groups.cloned()),
+        _ => (false, None),
     }
 }
 
@@ -421,14 +458,15 @@ fn find_delimiter(text: &[u8]) -> Option<u8> {
         }
         let first = counts.first().copied().unwrap_or(0);
         let fields = counts.split_first().and_then(|(first, rest)| even_count(*first, rest));
-        (fields > Some(1), fields.unwrap_or(first))
+        let several = fields > Some(1);
+        (several, several && fields == Some(first), fields.unwrap_or(first))
     };
     [b',', b';', b'\t', b'|']
         .into_iter()
         .rev()
         .map(|delimiter| (score(delimiter), delimiter))
         .max_by_key(|&(score, _)| score)
-        .filter(|&((_, fields), _)| fields > 1)
+        .filter(|&((_, _, fields), _)| fields > 1)
         .map(|(_, delimiter)| delimiter)
 }
 

@@ -6,7 +6,7 @@ use super::columns::{ColumnType, Look};
 use super::forms::Form;
 use super::row_source::{self, Input};
 use super::sniff::{self, Sniffed, SniffedKind, Table};
-use super::{ReadOptions, choices_of, csv, plan};
+use super::{LabelChoice, ReadOptions, choices_of, csv, plan};
 use crate::error::{Error, Result};
 use crate::input::InputMap;
 use crate::table::labels::is_missing;
@@ -27,6 +27,8 @@ pub struct Survey {
     pub columns: Vec<ColumnSurvey>,
     /// The position of the label that would be taken, if there is one.
     pub label: Option<usize>,
+    /// How it would be chosen.
+    pub label_choice: LabelChoice,
     /// What would be decided about columns without being asked.
     pub decisions: Vec<ColumnNote>,
 }
@@ -139,6 +141,7 @@ fn begun(
         notes: choices_of(sniffed).notes(),
         columns,
         label: planned.as_ref().and_then(|plan| of_map(&plan.map)),
+        label_choice: planned.as_ref().map_or(LabelChoice::None, |plan| plan.label.clone()),
         decisions: planned.map_or_else(Vec::new, |plan| plan.notes),
     };
     (survey, looks.iter().map(|_| Tally::default()).collect())
@@ -201,6 +204,11 @@ impl Tally {
         column.numbers = self.numbers;
         column.texts = self.texts;
         column.distinct = self.counts.len();
+        column.kind = match (column.kind, self.range) {
+            ("integer" | "real", _) if column.distinct == 1 => "constant",
+            ("integer", Some((0.0, 1.0))) => "0/1",
+            (kind, _) => kind,
+        };
         column.more = self.more;
         let mean = self.sum / self.numbers.max(1) as f64;
         column.range = self.range.map(|(least, most)| (least, mean, most));

@@ -2,6 +2,7 @@
 
 mod long;
 mod parts;
+mod people;
 mod sources;
 mod tables;
 

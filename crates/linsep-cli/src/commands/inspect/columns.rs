@@ -7,11 +7,27 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::output::{Facts, aligned, counted, grouped, print, print_json};
 use crate::spelling::spelled;
-use linsep::data::read::{ColumnSurvey, Survey};
-use linsep::{Error, printable};
+use linsep::data::read::{ColumnSurvey, LabelChoice, Survey};
+use linsep::{Code, Error, printable};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
+
+/// Errors about values and labels, not about the form of a file.
+pub(super) const ABOUT_VALUES: [Code; 12] = [
+    Code::NOT_A_NUMBER,
+    Code::NOT_FINITE,
+    Code::OUT_OF_RANGE,
+    Code::INEXACT_INTEGER,
+    Code::MISSING,
+    Code::TEXT_COLUMN,
+    Code::AMBIGUOUS_LABEL,
+    Code::ONE_CLASS,
+    Code::MANY_CLASSES,
+    Code::LABEL_VALUE,
+    Code::BAD_WEIGHT,
+    Code::NO_FEATURES,
+];
 
 /// Prints what a table holds that cannot be read as it is.
 pub(super) fn print_refused(
@@ -30,7 +46,7 @@ pub(super) fn print_refused(
             "problems": [problem],
             "code": error.code().to_string(),
         });
-        add_to(&mut value, survey, paths);
+        add_to(&mut value, survey, paths, Some(error));
         print_json(&value)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -52,7 +68,7 @@ pub(super) fn print_refused(
         );
     }
     survey.decisions.iter().for_each(|note| facts.add("note", spelled(&note.words)));
-    add_hints(&mut facts, survey, paths);
+    add_hints(&mut facts, survey, paths, Some(error));
     let mut text = facts.text(context);
     text.push_str(&table(survey));
     print(&text)?;
@@ -60,9 +76,16 @@ pub(super) fn print_refused(
 }
 
 /// Which columns could be the label, and the command to go on with.
-pub(super) fn add_hints(facts: &mut Facts, survey: &Survey, paths: &[PathBuf]) {
+pub(super) fn add_hints(
+    facts: &mut Facts,
+    survey: &Survey,
+    paths: &[PathBuf],
+    error: Option<&Error>,
+) {
+    // Who gave the label or named it so knows.
+    let known = matches!(survey.label_choice, LabelChoice::Asked(_) | LabelChoice::Named(_));
     let candidates = candidates(survey);
-    if !candidates.is_empty() {
+    if !candidates.is_empty() && !known {
         let names: Vec<String> = candidates
             .iter()
             .take(8)
@@ -74,11 +97,11 @@ pub(super) fn add_hints(facts: &mut Facts, survey: &Survey, paths: &[PathBuf]) {
         let more = if candidates.len() > 8 { ", …" } else { "" };
         facts.add("labels", format!("may be {}{more}", names.join(", ")));
     }
-    facts.add("train", train(survey, paths));
+    facts.add("train", train(survey, paths, error));
 }
 
 /// Adds the columns and the command to an object.
-pub(super) fn add_to(value: &mut Value, survey: &Survey, paths: &[PathBuf]) {
+pub(super) fn add_to(value: &mut Value, survey: &Survey, paths: &[PathBuf], error: Option<&Error>) {
     let column = |column: &ColumnSurvey| {
         let (min, mean, max) = match column.range {
             Some((min, mean, max)) => (json_number(min), json_number(mean), json_number(max)),
@@ -100,7 +123,7 @@ pub(super) fn add_to(value: &mut Value, survey: &Survey, paths: &[PathBuf]) {
         })
     };
     value["file_columns"] = survey.columns.iter().map(column).collect();
-    value["train"] = train(survey, paths).into();
+    value["train"] = train(survey, paths, error).into();
 }
 
 /// A line for each column of the file.
@@ -142,12 +165,15 @@ pub(super) fn table(survey: &Survey) -> String {
 }
 
 fn candidates(survey: &Survey) -> Vec<&ColumnSurvey> {
-    let many = |column: &&ColumnSurvey| column.may_be_label && !column.more;
-    survey.columns.iter().filter(many).collect()
+    // Whole numbers with many values are rather counts.
+    let few = |column: &&ColumnSurvey| {
+        column.may_be_label && !column.more && (column.texts > 0 || column.distinct <= 10)
+    };
+    survey.columns.iter().filter(few).collect()
 }
 
 /// The command that learns from the table.
-fn train(survey: &Survey, paths: &[PathBuf]) -> String {
+fn train(survey: &Survey, paths: &[PathBuf], error: Option<&Error>) -> String {
     let quoted = |text: &str| {
         let plain = |b: u8| b.is_ascii_alphanumeric() || b"_.-/+:=@%".contains(&b);
         match !text.is_empty() && text.bytes().all(plain) {
@@ -183,6 +209,11 @@ fn train(survey: &Survey, paths: &[PathBuf]) -> String {
     }
     if gaps {
         words.push("--missing drop-row".to_owned());
+    }
+    // Rows with a cell that is no number, where most are.
+    let bad = [Code::NOT_A_NUMBER, Code::NOT_FINITE, Code::OUT_OF_RANGE, Code::INEXACT_INTEGER];
+    if error.is_some_and(|error| bad.contains(&error.code())) {
+        words.push("--bad-rows rejects=rejected.csv".to_owned());
     }
     words.join(" ")
 }
