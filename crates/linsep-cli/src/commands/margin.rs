@@ -2,6 +2,7 @@
 //! corrections of the perceptron they allow, against how many it makes.
 
 use super::inspect::short;
+use super::sentences::{ExactMargin, UpdateBound, whole};
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::output::{Facts, counted, grouped};
@@ -131,17 +132,11 @@ impl Margins {
     }
 
     fn found(&self, margin: &Margin, words: &str, data: &Dataset) -> String {
-        let gamma = margin.gamma.lower.map_or_else(String::new, |gamma| {
-            let sign = if margin.gamma.upper == Some(gamma) { "=" } else { "≈" };
-            format!("γ {sign} {}: ", short(gamma))
-        });
         let rows = margin.support();
-        format!(
-            "{gamma}{words}\nγ² = {}, held by {}: {}",
-            shortened(&margin.gamma2.to_string()),
-            counted(rows.len() as u64, "row"),
-            places(rows, data)
-        )
+        let Margin { gamma, gamma2, .. } = margin;
+        let exact = ExactMargin { gamma: *gamma, gamma2, rows: rows.len() as u64 };
+        let root = exact.root().map_or_else(String::new, |root| format!("{root}: "));
+        format!("{root}{words}\n{}, {}: {}", exact.square(), exact.held(), places(rows, data))
     }
 
     /// The interval that is proved without the exact margin.
@@ -155,11 +150,9 @@ impl Margins {
 
     fn predicted(&self, bounds: &MistakeBounds) -> String {
         let number = |interval: Interval| interval.upper.map_or_else(|| "?".into(), short);
-        let mut text = format!(
-            "at most {} corrections from 0, in any order of the rows: R²/γ², R² = {}",
-            whole(&bounds.from_zero.floor()),
-            shortened(&bounds.radius2.to_string())
-        );
+        let most = bounds.from_zero.floor();
+        let bound = UpdateBound::Exact { most: &most, radius2: &bounds.radius2 };
+        let mut text = bound.words();
         text.push_str(&format!(
             "\nfrom any start a: |a - αâ|²/β² with β = R, α = β²/γ ≈ {}; from 0 that is the same",
             number(bounds.alpha)
@@ -268,38 +261,4 @@ fn places(rows: &[Weighted], data: &Dataset) -> String {
         text.push_str(&format!(" and {} more", rows.len() - SHOWN));
     }
     text
-}
-
-/// A fraction, its numbers cut where they are long; the file and the JSON have all digits.
-pub(super) fn shortened(text: &str) -> String {
-    const LONG: usize = 40;
-    let cut = |digits: &str| match digits.len() > LONG {
-        true => {
-            format!("{}…{} ({} digits)", &digits[..8], &digits[digits.len() - 8..], digits.len())
-        }
-        false => digits.to_owned(),
-    };
-    match text.split_once('/') {
-        Some((p, q)) if p.len() > LONG || q.len() > LONG => format!("{} / {}", cut(p), cut(q)),
-        _ => text.to_owned(),
-    }
-}
-
-/// A whole number in groups of three digits, or in powers of ten where it is very long.
-fn whole(digits: &str) -> String {
-    match digits.parse::<u64>() {
-        Ok(number) => grouped(number),
-        Err(_) => format!("about {}.{}e{}", &digits[..1], &digits[1..6], digits.len() - 1),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_numbers_are_cut_for_people() {
-        assert_eq!(whole("1234567"), "1,234,567");
-        assert_eq!(whole("123456789012345678901234"), "about 1.23456e23");
-    }
 }

@@ -21,6 +21,7 @@ mod replay;
 mod rows_made;
 mod rules;
 mod sample;
+mod sentences;
 mod separable;
 mod show;
 mod train;

@@ -1,6 +1,7 @@
 //! `linsep replay TRACE DATA`: every weight vector of a traced run, rebuilt from its rows.
 
 use super::inspect::short;
+use super::sentences::at_least;
 use super::{check_width, tell_about};
 use crate::context::Context;
 use crate::exit::Failure;
@@ -178,8 +179,10 @@ impl Outcome<'_> {
         };
         facts.add("run", format!("{learner}, scale {}, R² = {}", header.scaling, short(header.r2)));
         if let Some(gamma) = &header.gamma {
-            facts
-                .add("margin", format!("γ ≥ {} in the coordinates of the run", short(gamma.lower)));
+            facts.add(
+                "margin",
+                format!("γ ≥ {} in the coordinates of the run", at_least(gamma.lower)),
+            );
         }
         facts.add(
             "replayed",

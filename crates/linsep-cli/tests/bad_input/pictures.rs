@@ -87,14 +87,15 @@ fn flags_that_are_wrong_or_change_nothing() {
 fn a_picture_or_a_table_that_cannot_be_written() {
     let room = Room::holding("line.csv", LINE);
     room.write("file", "a file, not a folder");
-    for line in [
-        "plot line.csv -o file/p.svg",
-        "plot line.csv -o nowhere/p.svg",
-        "plot line.csv -o .",
-        "compare line.csv --cv 2 --export-markdown nowhere/t.md",
-    ] {
+    for line in
+        ["plot line.csv -o file/p.svg", "plot line.csv -o nowhere/p.svg", "plot line.csv -o ."]
+    {
         refused(&room, line, 6, &["error[E0601]: cannot write "]);
     }
+    // The table itself is not lost with its copy.
+    let line = "compare line.csv --cv 2 --learners lda --export-markdown nowhere/t.md";
+    let run = room.run(line).exits(6).says(&["error[E0601]: cannot write nowhere/t.md"]);
+    assert!(run.out.contains("lda"), "{}", run.out);
     room.shell("exec linsep plot line.csv -o - > /dev/full").exits(6).says(&["No space left"]);
     assert_eq!(room.read("file"), "a file, not a folder");
 }

@@ -1,7 +1,7 @@
 //! Whatever a command is doing, a signal or the time limit ends it within a second, and what is worth keeping
 //! is kept.
 
-use crate::common::{Room, Run, send_signal};
+use crate::common::{Room, Run, send_signal, try_signal};
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -41,7 +41,7 @@ fn stopped(room: &Room, line: &str, time: Duration, by_signal: bool) -> Run {
         output
     });
     if by_signal && waiting.recv_timeout(time).is_err() {
-        send_signal("TERM", id);
+        try_signal("TERM", id);
     }
     let output = waiter.join().expect("the program ends");
     let late = started.elapsed().saturating_sub(time);
@@ -56,7 +56,7 @@ fn every_learner_ends_at_the_time_limit_with_its_model() {
     for recipe in linsep::recipe::ALL {
         for by_signal in [false, true] {
             let line = format!("train f.csv --learner {} -o m.linsep", recipe.name);
-            let run = stopped(&room, &line, Duration::from_millis(700), by_signal);
+            let run = stopped(&room, &line, Duration::from_millis(350), by_signal);
             match run.code {
                 // It was done, or it has no model for such rows.
                 0..=2 => {}
@@ -77,36 +77,86 @@ fn every_learner_ends_at_the_time_limit_with_its_model() {
     }
 }
 
+/// What each command is given to do, longer than it has time for if it can take long at all.
+const LINES: &[&str] = &[
+    "separable f.csv",
+    "separable f.csv --joint",
+    "separable f.csv --by cycling",
+    "compare f.csv --cv 20",
+    "train f.csv -o n.linsep --cv 50",
+    "train f.csv --learner logistic --multiclass softmax -o n.linsep",
+    "train f.csv --learner svm --multiclass crammer-singer --gap 1e-9 -o n.linsep",
+    "train f.csv --learner svm --c auto -o n.linsep",
+    "train f.csv --learner svm --probabilities platt -o n.linsep",
+    "train f.csv --runs 50 -o n.linsep",
+    "train f.csv --basis poly:2 -o n.linsep",
+    "verify m.linsep f.csv",
+    "verify s.linsep f.csv",
+    "evaluate m.linsep f.csv",
+    "predict m.linsep f.csv -o p.csv",
+    "geometry m.linsep f.csv",
+    "criterion m.linsep f.csv",
+    "inspect f.csv",
+    "generate blobs --rows 100000000 -o big.csv",
+    "sample m.linsep -n 100000000 -o big.csv",
+    "separable two.csv --margin",
+    "separable two.csv --removal",
+    "separable f.csv --basis poly:2",
+    "separable many.svm",
+    "separable many.svm --joint",
+    "forced two.csv --positive 1 --points two.csv",
+    "certify w.json two.csv --learner svm --gap 1e-12",
+    "explain m.linsep f.csv --row 5000",
+    "gate parity --inputs 10",
+    "plot two.csv --view curves -o p.svg",
+    "convert f.csv p.svm.gz",
+    "replay t.ndjson f.csv --check",
+    "show m.linsep",
+    "train many.svm --learner hard-margin -o n.linsep",
+    "train many.svm --learner svm -o n.linsep",
+    "train many.svm --learner least-squares -o n.linsep",
+    "train many.svm --learner logistic --multiclass softmax -o n.linsep",
+];
+
 #[test]
 fn every_command_ends_at_the_time_limit() {
     let room = room();
     room.run("train f.csv --learner lda -o m.linsep").exits(0);
     room.run("train f.csv --learner svm --epochs 2 -o s.linsep").exits(5);
-    for line in [
-        "separable f.csv",
-        "separable f.csv --joint",
-        "separable f.csv --by cycling",
-        "compare f.csv --cv 20",
-        "train f.csv -o n.linsep --cv 50",
-        "train f.csv --learner logistic --multiclass softmax -o n.linsep",
-        "train f.csv --learner svm --multiclass crammer-singer --gap 1e-9 -o n.linsep",
-        "train f.csv --learner svm --c auto -o n.linsep",
-        "train f.csv --learner svm --probabilities platt -o n.linsep",
-        "train f.csv --runs 50 -o n.linsep",
-        "train f.csv --basis poly:2 -o n.linsep",
-        "verify m.linsep f.csv",
-        "verify s.linsep f.csv",
-        "evaluate m.linsep f.csv",
-        "predict m.linsep f.csv -o p.csv",
-        "geometry m.linsep f.csv",
-        "criterion m.linsep f.csv",
-        "inspect f.csv",
-        "generate blobs --rows 100000000 -o big.csv",
-        "sample m.linsep -n 100000000 -o big.csv",
-    ] {
-        let run = stopped(&room, line, Duration::from_millis(700), false);
+    room.run("train f.csv --verdict off --epochs 5 --trace t.ndjson -o n.linsep").exits(5);
+    room.run("generate blobs --rows 3000 --features 60 --margin 0.05 -o two.csv").exits(0);
+    let weights = ["0.1"; 60].join(",");
+    let json = format!(r#"{{"weights":[{weights}],"bias":0,"classes":["-1","1"]}}"#);
+    room.write("w.json", json);
+    // 2,000 classes: a look at every pair of them is long.
+    let row = |i: u64| {
+        let entries = (0..8).map(|k| format!(" {}:{}", 25 * k + 1 + (i * (k + 7)) % 25, 1 + i % 9));
+        format!("c{}{}\n", i % 2000, entries.collect::<String>())
+    };
+    room.write("many.svm", (0..20_000).map(row).collect::<String>());
+    for line in LINES {
+        let run = stopped(&room, line, Duration::from_millis(400), false);
         assert!([0, 1, 5].contains(&run.code), "{line}: {}\n{}", run.code, run.err);
         assert!(!room.exists("big.csv"), "{line}");
+    }
+}
+
+/// The flag is one of all commands, so each of them is in the list above, or has nothing to do that takes time.
+#[test]
+fn no_command_is_left_out_of_the_time_limit() {
+    let help = Room::new().run("--help").exits(0).out;
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let name = |line: &str| {
+        let line = line.strip_prefix("  ").filter(|line| !line.starts_with(' '))?;
+        line.split(' ').next().map(str::to_owned)
+    };
+    let commands: Vec<String> =
+        commands.take_while(|line| !line.is_empty()).filter_map(name).collect();
+    assert!(commands.len() > 15, "{commands:?}");
+    for command in commands {
+        let tried = LINES.iter().any(|line| line.split(' ').next() == Some(command.as_str()));
+        let instant = ["help", "completions", "man"].contains(&command.as_str());
+        assert!(tried || instant, "{command} has no line in the list");
     }
 }
 

@@ -246,11 +246,14 @@ pub(crate) fn clean(command: &mut Command) -> &mut Command {
 
 /// Sends a signal to a process that a test has started.
 pub(crate) fn send_signal(signal: &str, process: u32) {
-    let status = Command::new("sh")
-        .args(["-c", &format!("kill -{signal} {process}")])
-        .status()
-        .expect("a shell");
-    assert!(status.success(), "the process {process} has ended already");
+    assert!(try_signal(signal, process), "the process {process} has ended already");
+}
+
+/// Sends a signal to a process that may have ended at this very moment; whether it was there.
+pub(crate) fn try_signal(signal: &str, process: u32) -> bool {
+    let mut kill = Command::new("sh");
+    kill.args(["-c", &format!("kill -{signal} {process}")]).stderr(Stdio::null());
+    kill.status().expect("a shell").success()
 }
 
 /// The bytes packed with gzip.

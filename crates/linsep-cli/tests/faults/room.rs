@@ -12,7 +12,7 @@ pub(crate) fn room() -> Room {
     let room = Room::holding("two.csv", TWO);
     room.write("bad.csv", format!("{TWO}oops,5,y\n"));
     // More than one buffer of output, from few rows: the names of the classes are long.
-    let name = |row: usize| if row % 2 == 0 { "x".repeat(400) } else { "y".repeat(400) };
+    let name = |row: usize| if row.is_multiple_of(2) { "x".repeat(400) } else { "y".repeat(400) };
     let long: String = (0..3000).map(|row| format!("{row},{},{}\n", row % 2, name(row))).collect();
     room.write("long.csv", format!("a,b,label\n{long}"));
     let weights = r#"{"weights":[0.5,0.5],"bias":-3,"classes":["x","y"]}"#;

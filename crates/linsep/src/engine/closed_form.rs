@@ -14,6 +14,7 @@ use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::run::ability::Generates;
 use crate::run::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
 use linsep_data::Dataset;
+use linsep_data::cancel;
 use linsep_data::error::{Code, Error, Place, Result};
 use linsep_kernels::{axpy_dense, dot_f64};
 use linsep_proof::{Claim, Finding, Planes as ClaimedPlanes, check_claim};
@@ -345,13 +346,16 @@ impl Equations<'_> {
             let target = right.targets.as_ref().map_or(0.0, |targets| targets[class]);
             target + self.keep * dot_f64(self.centre(class), answer)
         };
-        let bases: Vec<Vec<f64>> = (0..classes)
-            .map(|class| answers.iter().zip(rights).map(|pair| base(class, pair)).collect())
-            .collect();
+        let of_class = |class: usize| -> Vec<f64> {
+            cancel::check();
+            answers.iter().zip(rights).map(|pair| base(class, pair)).collect()
+        };
+        let bases: Vec<Vec<f64>> = (0..classes).map(of_class).collect();
         let block = |places: std::ops::Range<usize>| {
             let mut sums = planes.sums();
             let mut shares = vec![vec![0.0; answers.len()]; classes];
             self.spec.add_rows(&planes, &mut sums, places, |visit| {
+                cancel::check();
                 let shares = shares[visit.class].iter_mut().zip(&bases[visit.class]);
                 for (q, (share, base)) in visit.scores.iter_mut().zip(shares) {
                     *q = visit.factor * (base - self.keep * *q);

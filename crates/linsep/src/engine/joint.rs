@@ -27,6 +27,7 @@ use super::compact::Compact;
 use crate::model::Plane;
 use crate::objective::{Gap, Intercept, Penalty, pieces};
 use linsep_data::Dataset;
+use linsep_data::cancel;
 use linsep_data::matrix::panel::{PanelRows, Real, Scratch, stride};
 use linsep_data::matrix::with_rows;
 use linsep_data::parallel::parallel_map;
@@ -188,6 +189,8 @@ impl Joint {
                 let mut state = start(pieces[piece].clone());
                 let mut scratch = Scratch::new();
                 for &i in &positions[pieces[piece].clone()] {
+                    // A row has a score for each of thousands of classes.
+                    cancel::check();
                     let i = i as usize;
                     let found = at_hand.and_then(|at_hand| at_hand.row(i));
                     let (columns, values) = match found {

@@ -46,7 +46,12 @@ impl Settled {
         let marks = marks(data, rows);
         let part = Part::new(data, &marks);
         let width = data.n_features();
-        let doubtful = factor.is_singular() || factor.condition > NEARLY_SINGULAR;
+        let numerical = factor.taken.len();
+        // Columns that are 0 but for rounding look as independent as any others, so floats alone do not tell.
+        let full = numerical == width && width <= MOST_PROVED;
+        let shown = full && columns_are_independent(&part, &data.reading_field(), within);
+        let doubtful =
+            factor.is_singular() || factor.condition > NEARLY_SINGULAR || (full && !shown);
         let exact = match doubtful {
             true => {
                 let claimed = planes_of(data, planes);
@@ -54,14 +59,9 @@ impl Settled {
             }
             false => None,
         };
-        let numerical = factor.taken.len();
         let rank = match exact.as_ref().and_then(|exact| exact.rank) {
             Some(rank) => (rank, true),
-            None => {
-                let full = numerical == width && width <= MOST_PROVED;
-                let shown = full && columns_are_independent(&part, &data.reading_field(), within);
-                (numerical, shown)
-            }
+            None => (numerical, shown),
         };
         // A column that was dropped though it is independent is so by less than the factorisation sees.
         let condition = match rank.0 > numerical {

@@ -34,6 +34,7 @@ use crate::engine::settled::{Settled, TOO_NEAR};
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::run::{Datum, Learner, Remark, Solves, Task, Training};
 use linsep_data::Dataset;
+use linsep_data::cancel;
 use linsep_data::error::{Error, Result};
 use linsep_data::read::words;
 use linsep_kernels::dot_f64;
@@ -251,6 +252,7 @@ impl ClosedForm for LeastSquares {
         let count = if classes == 2 { 1 } else { classes };
         // Σ f (t − t̄)(x − μ) = Σ_c t_c weight_c (mean_c − μ).
         let side = |plane: usize| {
+            cancel::check();
             let mut rhs = vec![0.0; width];
             for class in (0..classes).filter(|&class| moments.weights[class] > 0.0) {
                 let (target, _) = target_of(count, plane, class);

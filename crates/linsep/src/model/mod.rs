@@ -18,6 +18,7 @@ pub use rule::{Ballot, Rule};
 pub use scorer::{ChunkScorer, Scorer};
 
 use crate::metrics::{Evaluation, Tally};
+use linsep_data::cancel;
 use linsep_data::error::{Code, Error, Problem, Result};
 use linsep_data::input::InputMap;
 use linsep_data::matrix::{Store, kernel};
@@ -331,6 +332,8 @@ impl LinearModel {
         let tally_block = |block: usize| {
             let (mut tally, mut scorer) = (self.tally(), scorer.beside());
             for k in block * BLOCK..((block + 1) * BLOCK).min(count) {
+                // A row may have thousands of planes.
+                cancel::check();
                 let row = rows.map_or(k, |rows| rows[k] as usize);
                 let scores = scorer.row(row);
                 self.count(&mut tally, data.class_of(row), scores, data.weight(row));

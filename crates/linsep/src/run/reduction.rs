@@ -24,6 +24,7 @@ use crate::run::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, Solves, State, Status, Task,
     Training,
 };
+use linsep_data::cancel;
 use linsep_data::error::{Error, Result};
 use linsep_data::parallel::parallel_map;
 use linsep_proof::{Claim, Question, check_claim};
@@ -115,6 +116,7 @@ fn each_against_each(learner: &dyn BinaryLearner, task: &Task) -> Result<Box<dyn
     let children: Result<Vec<Box<dyn Training>>> = duels(classes)
         .map(|(i, j)| {
             let rows = Some(merged(&by_class[i], &by_class[j]));
+            cancel::check();
             let run = learner.start_binary(&Task { rows, ..task.clone() }, j as u32)?;
             let task = task.clone();
             Ok(Box::new(Duel { run, task, pair: (i, j) }) as Box<dyn Training>)
@@ -134,8 +136,12 @@ fn against_the_rest(
         return learner.start_binary(task, 1);
     }
     let machines = 0..rule.n_scores(classes) as u32;
-    let children: Result<Vec<_>> =
-        machines.map(|class| learner.start_binary(task, class)).collect();
+    let start = |class| {
+        // Thousands of classes take thousands of passes to begin.
+        cancel::check();
+        learner.start_binary(task, class)
+    };
+    let children: Result<Vec<_>> = machines.map(start).collect();
     Ok(Box::new(Many::new(children?, rule, task.threads)))
 }
 
@@ -412,10 +418,17 @@ impl Training for Many {
 
     /// What all machines say.
     fn remarks(&self) -> Vec<Remark> {
-        let others: Vec<_> = self.children[1..].iter().map(|child| child.remarks()).collect();
-        let mut all = self.children[0].remarks();
-        all.retain(|remark| others.iter().all(|other| other.contains(remark)));
-        all
+        let common = || {
+            let mut all = self.children[0].remarks();
+            for child in &self.children[1..] {
+                // A remark may take a pass over all rows.
+                cancel::check();
+                let others = child.remarks();
+                all.retain(|remark| others.contains(remark));
+            }
+            all
+        };
+        cancel::catch(common).unwrap_or_default()
     }
 
     fn certificate(&self) -> Certificate {

@@ -45,6 +45,10 @@ pub(crate) fn of(
     let question = Asked { judge, problem, sides: [&problem.positive[0], &problem.negative[0]] };
     let extended = question.extended(points)?;
     let answer = |k: usize| -> Result<Option<Forced>> {
+        // Even to put a question takes a pass over all rows.
+        if stop() {
+            return Ok(None);
+        }
         let mut decisions = Vec::new();
         for side in 0..2 {
             decisions.push(question.with_point(&extended, points.len(), k, side, stop)?);

@@ -27,7 +27,8 @@ pub(super) fn pairs(all: &[Timed], classes: &[String]) -> Option<String> {
     if pairs.is_empty() {
         return None;
     }
-    let mut text = summary(&pairs, "pairs separable");
+    let count = classes.len() as u64;
+    let mut text = summary(&pairs, count * (count - 1) / 2, "pairs separable");
     if classes.len() <= MOST_CLASSES {
         text.push_str(&triangle(&pairs, classes));
     }
@@ -35,9 +36,9 @@ pub(super) fn pairs(all: &[Timed], classes: &[String]) -> Option<String> {
 }
 
 /// The line of all classes against the rest.
-pub(super) fn rests(all: &[Timed]) -> Option<String> {
+pub(super) fn rests(all: &[Timed], classes: usize) -> Option<String> {
     let rests = of_scheme(all, Scheme::Rest);
-    (!rests.is_empty()).then(|| summary(&rests, "separable from the rest"))
+    (!rests.is_empty()).then(|| summary(&rests, classes as u64, "separable from the rest"))
 }
 
 fn of_scheme(all: &[Timed], scheme: Scheme) -> Vec<&Decision> {
@@ -45,12 +46,15 @@ fn of_scheme(all: &[Timed], scheme: Scheme) -> Vec<&Decision> {
     decisions.filter(|decision| scheme_of(decision) == scheme).collect()
 }
 
-/// `8 of 10 separable from the rest; touching: 8, 9`.
-fn summary(decisions: &[&Decision], words: &str) -> String {
+/// `8 of 10 separable from the rest; touching: 8, 9`. There may be more questions than were asked.
+fn summary(decisions: &[&Decision], questions: u64, words: &str) -> String {
     let with = |verdict: Verdict| decisions.iter().filter(move |d| d.verdict == verdict);
     let separable = with(Verdict::Separable).count();
-    let mut text =
-        format!("{} of {} {words}", grouped(separable as u64), grouped(decisions.len() as u64));
+    let mut text = format!("{} of {} {words}", grouped(separable as u64), grouped(questions));
+    match questions.saturating_sub(decisions.len() as u64) {
+        0 => {}
+        rest => text.push_str(&format!("; {} not asked", grouped(rest))),
+    }
     for (verdict, _) in &VERDICTS[1..] {
         let names: Vec<String> = with(*verdict).map(|decision| about(decision)).collect();
         if names.is_empty() {

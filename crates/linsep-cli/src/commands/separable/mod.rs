@@ -18,6 +18,7 @@ use crate::input;
 use crate::output::{Facts, print, print_json};
 use clap::ArgMatches;
 use linsep::data::basis::Basis;
+use linsep::data::cancel;
 use linsep::proof::{Certificate, CertificateFile, DataIdentity, InputField};
 use linsep::verdict::{Coefficients, Decision, Judge, Method, Removal, Verdict, certificate};
 use linsep::{Error, Result as LinsepResult};
@@ -40,7 +41,8 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         true => read.data,
         false => what_if.apply(&read.data)?,
     };
-    let data = Arc::new(input::expand(data, basis.as_ref(), None, context)?);
+    let expanded = cancel::catch(|| input::expand(data, basis.as_ref(), None, context));
+    let data = Arc::new(expanded.unwrap_or(Err(Error::Interrupted))?);
     check_width(&data, 64, context)?;
     let mut judge = Judge::new(Arc::clone(&data));
     judge.threads = context.threads;
@@ -210,9 +212,15 @@ fn ask(matches: &ArgMatches, judge: &Judge, context: &Context) -> Result<Asked, 
         all.push(timed(&|| judge.class(&positive, &stop))?);
         return Ok(Asked { all });
     }
+    // What is not asked any more is listed as undecided, as far as anybody would read that.
+    const LISTED: usize = 1000;
+    let too_late = |asked: usize| context.stopped() && asked >= LISTED;
     let mut pairs = Vec::new();
-    for (i, a) in classes.iter().enumerate() {
+    'pairs: for (i, a) in classes.iter().enumerate() {
         for b in &classes[i + 1..] {
+            if too_late(all.len()) {
+                break 'pairs;
+            }
             let pair = timed(&|| judge.pair(b, a, &stop))?;
             pairs.push(pair.decision.clone());
             all.push(pair);
@@ -222,6 +230,9 @@ fn ask(matches: &ArgMatches, judge: &Judge, context: &Context) -> Result<Asked, 
         all.clear();
     } else if classes.len() > 2 {
         for class in &classes {
+            if too_late(all.len()) {
+                break;
+            }
             all.push(timed(&|| judge.class(class, &stop))?);
         }
     }

@@ -85,7 +85,7 @@ fn several(facts: &mut Facts, asked: &Asked, judge: &Judge, all_witnesses: bool)
     if let Some(text) = matrix::pairs(&asked.all, judge.data.classes()) {
         facts.add("pairs", text);
     }
-    if let Some(text) = matrix::rests(&asked.all) {
+    if let Some(text) = matrix::rests(&asked.all, judge.data.n_classes()) {
         facts.add("rest", text);
     }
     let decisions = || asked.all.iter().map(|timed| &timed.decision);

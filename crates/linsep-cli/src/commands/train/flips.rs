@@ -5,6 +5,7 @@
 
 use super::plan::{Plan, TestOn};
 use super::row_table::RowTable;
+use crate::commands::sentences::gap;
 use crate::exit::Failure;
 use crate::files::Output;
 use crate::output::{Facts, grouped};
@@ -132,7 +133,7 @@ impl Flips {
                 "not informative: only {shown} of {total} predictions are known to be those of the best model"
             ),
         };
-        facts.add("final", format!("{words}; gap {:.1e}; {}", self.gap, table.output.display()));
+        facts.add("final", format!("{words}; gap {}; {}", gap(self.gap), table.output.display()));
     }
 
     pub(super) fn json(&self, table: &RowTable) -> Value {

@@ -14,6 +14,7 @@ mod support;
 mod trace;
 
 use super::data_lines::DataLines;
+use super::sentences::gap;
 use super::{check_width, read_data, tell_about};
 use crate::context::{Context, timed_out};
 use crate::exit::{Failure, eprint_all};
@@ -30,7 +31,7 @@ use linsep::data::{cancel, memory};
 use linsep::file::checkpoint::Earlier;
 use linsep::file::{DataIdentity, ModelFile};
 use linsep::metrics::{CrossValidation, Evaluation};
-use linsep::proof::{VACUOUS, percent_above};
+use linsep::proof::VACUOUS;
 use linsep::recipe::Kind;
 use linsep::select::validate::cross_validate;
 use linsep::{Certificate, Claim, Code, Error, Fit, Stop, Task, Training};
@@ -410,11 +411,13 @@ fn missed_gap(fit: &Fit, plan: &Plan) -> Option<String> {
             "not converged: {reason}; columns of like size help (--scale standard, or divide them), and so does a smaller --c"
         ));
     }
-    let largest = claims.iter().filter_map(report::optimality).map(|o| o.gap).reduce(f64::max)?;
-    (largest > wanted).then(|| {
+    let optima = claims.iter().filter_map(report::optimality);
+    let worst = optima.max_by(|a, b| a.gap.total_cmp(&b.gap))?;
+    (worst.gap > wanted).then(|| {
         format!(
-            "not converged: the objective is proved to be at most {} above the optimum (a gap of {largest:.1e}), and a gap of {wanted:e} was asked for",
-            percent_above(largest)
+            "not converged: the objective is proved to be {} (a gap of {}), and a gap of {wanted:e} was asked for",
+            worst.distance(),
+            gap(worst.gap)
         )
     })
 }
@@ -425,7 +428,7 @@ fn finish(
     plan: &Plan,
     context: &Context,
     (saved, goes_on): (Option<&Path>, bool),
-    gap: Option<f64>,
+    found: Option<f64>,
 ) -> Result<ExitCode, Failure> {
     let limit = match ended_by(fit, plan) {
         Some(limit) => limit,
@@ -452,8 +455,8 @@ fn finish(
     };
     match limit {
         Some(flag) => {
-            let reached = match gap {
-                Some(gap) => format!("at a relative gap of {gap:.1e}, "),
+            let reached = match found {
+                Some(share) => format!("at a relative gap of {}, ", gap(share)),
                 None => String::new(),
             };
             let message = format!(

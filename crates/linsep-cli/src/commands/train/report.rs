@@ -9,8 +9,7 @@ use super::runs::Runs;
 use super::support::Support;
 use super::trace::{self, Chosen};
 use crate::commands::data_lines::DataLines;
-use crate::commands::inspect::short;
-use crate::commands::margin::shortened;
+use crate::commands::sentences::ExactMargin;
 use crate::commands::{json_number, rules};
 use crate::context::Context;
 use crate::output::{Facts, counted, grouped};
@@ -437,13 +436,13 @@ impl Report<'_> {
         let margins = self.fit.certificate.claims.iter().filter_map(of_claim);
         let all = margins.clone().count();
         let Some((gamma2, rows)) = margins.min() else { return String::new() };
-        let gamma = gamma2.root().lower.map_or_else(|| "?".to_owned(), short);
+        let exact = ExactMargin { gamma: gamma2.root(), gamma2: &gamma2, rows };
+        let root = exact.root().unwrap_or_else(|| "γ ≈ ?".to_owned());
         let what = match all {
             1 => "the largest margin of any plane".to_owned(),
             _ => format!("the largest margin of each of {all} machines; the least"),
         };
-        let (exact, rows) = (shortened(&gamma2.to_string()), counted(rows, "row"));
-        format!("{what}: γ ≈ {gamma}, γ² = {exact} exactly, held by {rows}")
+        format!("{what}: {root}, {} exactly, {}", exact.square(), exact.held())
     }
 
     pub(super) fn json(

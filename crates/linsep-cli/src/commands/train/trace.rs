@@ -2,11 +2,11 @@
 //! report says of them.
 
 use super::plan::Plan;
-use crate::commands::inspect::short;
+use crate::commands::sentences::UpdateBound;
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::files::Output;
-use crate::output::{Facts, counted, grouped};
+use crate::output::{Facts, counted};
 use clap::ArgMatches;
 use linsep::loss::Criterion;
 use linsep::recipe::{Ability, Settings};
@@ -171,16 +171,9 @@ pub(super) fn drive(
 pub(super) fn report(facts: &mut Facts, to: &TraceTo, traced: &Summary) {
     facts.add("trace", format!("{}, {}", to.output.display(), counted(traced.updates, "update")));
     if let (Some(gamma), Some(bound)) = (&traced.gamma, traced.bound) {
-        facts.add(
-            "bound",
-            format!(
-                "at most {} by R²/γ², with R² = {} and γ ≥ {} in the coordinates of the run; {} made",
-                counted(bound.min(1e18) as u64, "correction"),
-                short(traced.r2),
-                short(gamma.lower),
-                grouped(traced.updates)
-            ),
-        );
+        let (radius2, made) = (traced.r2, traced.updates);
+        let bound = UpdateBound::OfRun { most: bound, radius2, gamma: gamma.lower, made };
+        facts.add("bound", bound.words());
     }
 }
 
