@@ -95,7 +95,7 @@ def claim_kind(x):
 def data(x): return has(x, ["digest"]) and fields({"sha256": text, "rows": whole}, {"digest": second})(x)
 def second(x): return whole(x) and x == 2  # the first version of the digest is not named
 READING = fields({"default": word("decimal", "binary64"), "binary64": lambda x: each(index)(x) and rising(x)})
-LEVELS = {"levels": lambda x: each(text)(x) and rising(x), "unknown_as_zeros": flag}
+LEVELS = {"levels": lambda x: each(text)(x) and rising(x), "unknown_as_zeros": flag, "indicator": flag}
 SOURCE = fields({"position": whole}, {"name": text})
 COLUMN = fields({"position": whole}, {"name": text, "missing": real, **LEVELS})
 def power(x): return isinstance(x, list) and len(x) == 2 and index(x[0]) and index(x[1]) and x[1] > 0
@@ -320,7 +320,7 @@ def load(path):
     require(not source or stated == meant, "the basis of the claims is not that of the input", 4)
     columns, width = source.get("columns") or [], source.get("source_columns")
     places = [c["position"] for c in [*columns, source.get("label"), source.get("weight")] if c]
-    count = sum(1 if c.get("levels") is None else len(c["levels"]) for c in columns)
+    count = sum((1 if c.get("levels") is None else len(c["levels"])) + c.get("indicator", False) for c in columns)
     right = count == source["features"] if columns else not places and width is None
     right = right and rising(sorted(places) + [math.inf if width is None else width])
     require(right, "the columns of the input contradict each other", 4)
@@ -414,6 +414,8 @@ def read_table(lines, source):
             elif fill is None if gap else not column.get("unknown_as_zeros"):
                 row[j] = None
             j += 1 if levels is None else len(levels)
+            if column.get("indicator"):
+                row[j], j = int(gap), j + 1
         share = parse(record[place(source["weight"])]) if source.get("weight") else 1
         fine = None not in (*row.values(), share) and share >= 0 and record[label].lower() not in GAPS
         require(fine, f"row {len(rows)} has a gap, or text where a number should be", 3)

@@ -63,6 +63,10 @@ pub(crate) fn flags() -> Vec<Arg> {
         ),
         value("decimal", "CHAR", "Decimal mark of a table: . or , [default: by content]"),
         word("missing", Missing::WORDS, "What to do where a value is missing [default: error]"),
+        switch(
+            "missing-indicator",
+            "Add a 0/1 feature for each column with missing values that says where they were filled",
+        ),
         word(
             "categorical",
             Categorical::WORDS,
@@ -190,6 +194,8 @@ pub(crate) fn options(matches: &ArgMatches, context: &Context) -> Result<ReadOpt
     if let Some(word) = text("missing") {
         options.missing = word.parse()?;
     }
+    let indicator = matches.try_get_one::<bool>("missing-indicator").ok().flatten();
+    options.missing_indicator = indicator.copied().unwrap_or(false);
     if let Some(word) = text("categorical") {
         options.categorical = word.parse()?;
     }

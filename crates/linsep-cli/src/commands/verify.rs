@@ -81,6 +81,11 @@ fn refuse_what_is_settled(matches: &ArgMatches, has_map: bool) -> Result<(), Fai
         let words = format!("--{flag} would change nothing: the file that is verified settles it");
         return Err(Error::usage(words).into());
     }
+    if has_map && matches.get_flag("missing-indicator") {
+        let words =
+            "--missing-indicator would change nothing: the file that is verified settles it";
+        return Err(Error::usage(words).into());
+    }
     // Files of the first version do not say that rows were left out.
     if has_map && value("missing").is_some_and(|word| word != "drop-row") {
         let words = "--missing would change nothing but with drop-row: \

@@ -10,6 +10,7 @@ mod certify;
 mod compare;
 mod criterion;
 mod explain;
+mod first_contact;
 mod flips;
 mod gate;
 mod geometry;

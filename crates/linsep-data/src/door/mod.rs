@@ -168,6 +168,7 @@ impl ArrayOptions {
                 position,
                 missing: None,
                 levels: None,
+                indicator: false,
                 unknown_as_zeros: false,
             };
             if map.columns.is_empty() {

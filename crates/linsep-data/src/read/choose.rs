@@ -64,6 +64,10 @@ pub(super) fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Re
         .help("the delimiter may be another one: see `delimiter`")
         .into());
     }
+    if options.missing_indicator && matches!(options.missing, Missing::Error | Missing::DropRow) {
+        let words = "`missing-indicator` says where a value was filled, so it needs `missing=median`, mean, mode or zero";
+        return Err(Error::usage(words));
+    }
     check_comma(table, file)?;
     let looks: Vec<Look> = (0..table.width).map(|j| Look::new(table, j)).collect();
     let (label, label_choice) = choose_label(table, &looks, file, options)?;
@@ -121,6 +125,7 @@ pub(super) fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Re
                 missing: fills.then_some(0.0),
                 levels: category.then(Vec::new),
                 unknown_as_zeros: category && options.unknown_level == UnknownLevel::Zeros,
+                indicator: false,
             });
         }
     }
@@ -151,7 +156,11 @@ pub(super) fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Re
         actions,
         numeric: numeric as usize,
         categories: categories as usize,
-        missing: options.missing,
+        missing: match options.missing {
+            // Which cells are filled has to be known.
+            Missing::Zero if options.missing_indicator => Missing::Mean,
+            rule => rule,
+        },
         allow_lossy: options.allow_lossy,
         keep_rejects: options.bad_rows == BadRows::Reject,
         keep_spans: false,

@@ -10,12 +10,12 @@ use super::options::{BadRows, ReadOptions, ReadingChoice};
 use super::plan::{LabelChoice, Plan};
 use super::{FilledGaps, fill};
 use crate::error::{Code, DataError, Error, Place, Problem, Result, printable};
-use crate::input::{InputMap, Layout};
+use crate::input::{InputColumn, InputMap, Layout};
 use crate::matrix::profile::NO_PLACES;
 use crate::matrix::{Stage, Staging, Store};
 use crate::table::labels::{Dictionary, MAX_CLASSES, Parts, assemble};
 use crate::{Dataset, Origin, Reading};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// More distinct numbers than this in a label that nobody asked for are not classes.
 const MAX_GUESSED_CLASSES: usize = 50;
@@ -305,20 +305,25 @@ impl Collector {
     /// Puts the levels and the fill values, known only now, into the map.
     fn fill_map(&self, map: &mut InputMap, options: &ReadOptions) {
         let fills = fill::values(options.missing, &self.store, &self.missing);
+        let gaps: BTreeSet<u32> = self.missing.iter().map(|(_, column)| *column).collect();
         let mut categories = self.categories.iter();
         let mut numeric = 0;
         for column in &mut map.columns {
             if let Some(levels) = &mut column.levels {
-                levels.extend(categories.next().into_iter().flat_map(|c| c.names.iter().cloned()));
+                let texts = categories.next();
+                levels.extend(texts.into_iter().flat_map(|c| c.names.iter().cloned()));
                 levels.sort_unstable();
+                let lacks = texts.is_some_and(|texts| texts.codes.contains(&NO_LEVEL));
+                column.indicator = options.missing_indicator && lacks;
             } else {
                 if let Some(value) = fills.as_ref().and_then(|fills| fills.get(numeric)) {
                     column.missing = Some(*value);
                 }
+                column.indicator = options.missing_indicator && gaps.contains(&(numeric as u32));
                 numeric += 1;
             }
         }
-        map.features = map.columns.iter().map(|c| c.levels.as_ref().map_or(1, Vec::len)).sum();
+        map.features = map.columns.iter().map(InputColumn::n_features).sum();
     }
 }
 
@@ -507,6 +512,9 @@ pub(crate) fn lay_out(
             let fault = || LayoutFault { code: Code::MISSING, row, category: None, level: None };
             let fill = column.missing.ok_or_else(fault)?;
             entries.push((column.feature, fill, number::places_of(fill)));
+            if let Some(indicator) = column.indicator {
+                entries.push((indicator, 1.0, 0));
+            }
         }
         for (category, dictionary) in layout.categories.iter().zip(categories) {
             let code = dictionary.codes[row];

@@ -32,6 +32,8 @@ pub struct ReadOptions {
     pub decimal: Option<u8>,
     /// What to do where a value is missing.
     pub missing: Missing,
+    /// Add a feature for each column with missing values that says where they are.
+    pub missing_indicator: bool,
     /// Hand rows with missing values on, marked, to a model that was trained without such rows.
     pub mark_gaps: bool,
     /// What to do with text columns.
@@ -72,6 +74,7 @@ linsep_proof::setters! {
         with_delimiter => delimiter: Option<u8>,
         with_decimal => decimal: Option<u8>,
         with_missing => missing: Missing,
+        with_missing_indicator => missing_indicator: bool,
         with_mark_gaps => mark_gaps: bool,
         with_categorical => categorical: Categorical,
         with_unknown_level => unknown_level: UnknownLevel,
@@ -101,6 +104,7 @@ impl Default for ReadOptions {
             delimiter: None,
             decimal: None,
             missing: Missing::Error,
+            missing_indicator: false,
             mark_gaps: false,
             categorical: Categorical::Auto,
             unknown_level: UnknownLevel::Error,

@@ -109,6 +109,9 @@ pub fn check_for_parts(options: &ReadOptions) -> Result<()> {
     if matches!(options.missing, Missing::Mean | Missing::Median | Missing::Mode) {
         return refuse(&format!("missing={}", options.missing.word()));
     }
+    if options.missing_indicator {
+        return refuse("missing-indicator");
+    }
     if options.bad_rows != BadRows::Error {
         return Err(Error::usage(
             "`bad-rows` is not for a stream: repair or remove bad rows first",

@@ -107,12 +107,40 @@ pub struct InputColumn {
     /// For a text column: a level that is not in the list sets no feature instead of being an error.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unknown_as_zeros: bool,
+    /// Another feature follows that is 1 where the value is missing and 0 elsewhere.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub indicator: bool,
 }
 
 impl InputColumn {
     /// A numeric column without a name at this place.
     pub fn new(position: usize) -> InputColumn {
-        InputColumn { position, name: None, missing: None, levels: None, unknown_as_zeros: false }
+        InputColumn {
+            position,
+            name: None,
+            missing: None,
+            levels: None,
+            unknown_as_zeros: false,
+            indicator: false,
+        }
+    }
+
+    /// The features that it makes.
+    pub(crate) fn n_features(&self) -> usize {
+        self.levels.as_ref().map_or(1, Vec::len) + usize::from(self.indicator)
+    }
+
+    /// What its features are called.
+    fn names(&self) -> Vec<String> {
+        let base = self.name.clone().unwrap_or_else(|| format!("x{}", self.position + 1));
+        let mut names = match &self.levels {
+            Some(levels) => levels.iter().map(|level| format!("{base}={level}")).collect(),
+            None => vec![base.clone()],
+        };
+        if self.indicator {
+            names.push(format!("missing({base})"));
+        }
+        names
     }
 }
 
@@ -122,6 +150,7 @@ linsep_proof::setters! {
         with_missing => missing: Option<f64>,
         with_levels => levels: Option<Vec<String>>,
         with_unknown_as_zeros => unknown_as_zeros: bool,
+        with_indicator => indicator: bool,
     }
 }
 
@@ -151,6 +180,7 @@ impl InputMap {
             missing: None,
             levels: None,
             unknown_as_zeros: false,
+            indicator: false,
         });
         InputMap { columns: columns.collect(), ..InputMap::plain(features) }
     }
@@ -181,16 +211,9 @@ impl InputMap {
         }
         let mut first = 0;
         for column in &self.columns {
-            let count = column.levels.as_ref().map_or(1, Vec::len);
+            let count = column.n_features();
             if feature < first + count {
-                let base = match &column.name {
-                    Some(name) => name.clone(),
-                    None => format!("x{}", column.position + 1),
-                };
-                return match &column.levels {
-                    Some(levels) => format!("{base}={}", levels[feature - first]),
-                    None => base,
-                };
+                return column.names().swap_remove(feature - first);
             }
             first += count;
         }
@@ -201,11 +224,7 @@ impl InputMap {
     pub fn feature_names(&self) -> Vec<String> {
         let mut names = Vec::with_capacity(self.features);
         for column in &self.columns {
-            let base = column.name.clone().unwrap_or_else(|| format!("x{}", column.position + 1));
-            match &column.levels {
-                Some(levels) => names.extend(levels.iter().map(|level| format!("{base}={level}"))),
-                None => names.push(base),
-            }
+            names.extend(column.names());
         }
         names.extend((names.len()..self.features).map(|feature| format!("x{}", feature + 1)));
         if let Some(basis) = &self.basis {
@@ -264,7 +283,7 @@ impl InputMap {
             if column.position == position {
                 return column.levels.is_none().then_some(first);
             }
-            first += column.levels.as_ref().map_or(1, Vec::len) as u32;
+            first += column.n_features() as u32;
         }
         None
     }
@@ -273,7 +292,7 @@ impl InputMap {
     pub(crate) fn field_of(&self, feature: usize) -> (u64, Option<String>) {
         let mut first = 0;
         for column in &self.columns {
-            first += column.levels.as_ref().map_or(1, Vec::len);
+            first += column.n_features();
             if feature < first {
                 return (column.position as u64 + 1, column.name.clone());
             }
@@ -285,8 +304,7 @@ impl InputMap {
     #[doc(hidden)]
     pub fn check(&self) -> std::result::Result<(), String> {
         if !self.columns.is_empty() {
-            let features: usize =
-                self.columns.iter().map(|c| c.levels.as_ref().map_or(1, Vec::len)).sum();
+            let features: usize = self.columns.iter().map(InputColumn::n_features).sum();
             if features != self.features {
                 return Err(format!(
                     "the columns make {features} features where {} are stated",
@@ -337,8 +355,9 @@ impl InputMap {
         for (k, column) in self.columns.iter().enumerate() {
             match &column.levels {
                 None => {
-                    layout.numeric.push(NumericColumn { feature, missing: column.missing });
-                    feature += 1;
+                    let indicator = column.indicator.then_some(feature + 1);
+                    let missing = column.missing;
+                    layout.numeric.push(NumericColumn { feature, missing, indicator });
                 }
                 Some(levels) => {
                     layout.categories.push(CategoryColumn {
@@ -347,10 +366,11 @@ impl InputMap {
                         levels: levels.iter().cloned().zip(0..).collect(),
                         unknown_as_zeros: column.unknown_as_zeros,
                         missing_as_zeros: column.missing.is_some(),
+                        indicator: column.indicator.then_some(feature + levels.len() as u32),
                     });
-                    feature += levels.len() as u32;
                 }
             }
+            feature += column.n_features() as u32;
         }
         layout
     }
@@ -368,6 +388,8 @@ pub(crate) struct Layout {
 pub(crate) struct NumericColumn {
     pub(crate) feature: u32,
     pub(crate) missing: Option<f64>,
+    /// The feature that says that the value is missing.
+    pub(crate) indicator: Option<u32>,
 }
 
 #[derive(Clone)]
@@ -378,6 +400,8 @@ pub(crate) struct CategoryColumn {
     levels: HashMap<String, u32>,
     unknown_as_zeros: bool,
     missing_as_zeros: bool,
+    /// The feature that says that the level is missing.
+    indicator: Option<u32>,
 }
 
 impl Layout {
@@ -416,7 +440,7 @@ impl CategoryColumn {
     /// The feature that a level sets, if any.
     pub(crate) fn feature_of(&self, level: Option<&str>) -> std::result::Result<Option<u32>, Code> {
         match level {
-            None if self.missing_as_zeros => Ok(None),
+            None if self.missing_as_zeros => Ok(self.indicator),
             None => Err(Code::MISSING),
             Some(level) => match self.levels.get(level) {
                 Some(number) => Ok(Some(self.feature + number)),

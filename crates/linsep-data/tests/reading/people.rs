@@ -109,6 +109,25 @@ fn gaps_are_filled_with_the_median_or_the_mode() {
 }
 
 #[test]
+fn an_indicator_says_where_a_value_was_filled() {
+    let text = "a,c,b,label\n1,u,0,x\n5,v,0,y\n,u,7,x\n3,,2,y\n";
+    for rule in [Missing::Mean, Missing::Zero] {
+        let set = |o: &mut ReadOptions| {
+            o.missing = rule;
+            o.missing_indicator = true;
+        };
+        let data = read_with(text, set).unwrap().data;
+        let fill = if rule == Missing::Mean { 3.0 } else { 0.0 };
+        assert_eq!(names(&data), ["a", "missing(a)", "c=u", "c=v", "missing(c)", "b"]);
+        assert!((0..6).all(|j| data.input().feature_name(j) == names(&data)[j]));
+        assert_eq!(rows_of(&data)[2], [fill, 1.0, 1.0, 0.0, 0.0, 7.0]);
+        assert_eq!(rows_of(&data)[3], [3.0, 0.0, 0.0, 0.0, 1.0, 2.0]);
+    }
+    let refused = error_of(text, |o| o.missing_indicator = true);
+    assert_eq!(refused.code(), Code::SETTING);
+}
+
+#[test]
 fn decimal_commas_are_found_or_asked_about() {
     let read = read_text("a;b;k\n0,59;1;x\n-1,5;2;y\n");
     assert_eq!(rows_of(&read.data), [[0.59, 1.0], [-1.5, 2.0]]);

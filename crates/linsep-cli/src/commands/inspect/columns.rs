@@ -191,24 +191,26 @@ fn train(survey: &Survey, paths: &[PathBuf], error: Option<&Error>) -> String {
         words.push("--label COLUMN".to_owned());
     }
     // A column that is empty in most rows would take those rows with it.
-    let (mut drop, mut gaps) = (Vec::new(), false);
+    let (mut drop, mut gaps, mut of_label) = (Vec::new(), 0, false);
     let left_out =
         |at: usize| survey.decisions.iter().any(|note| note.position == at && !note.used);
     for (at, column) in survey.columns.iter().enumerate() {
         let amounts = matches!(column.kind, "percent" | "money" | "1,234" | "mixed");
         if Some(at) == label || left_out(at) {
-            gaps |= Some(at) == label && column.missing > 0;
+            of_label |= Some(at) == label && column.missing > 0;
         } else if 2 * column.missing > survey.records || amounts && column.numbers < column.texts {
             drop.push(column.name.clone());
         } else {
-            gaps |= column.missing > 0;
+            gaps += column.missing;
         }
     }
     if !drop.is_empty() && drop.len() <= 8 {
         words.push(format!("--drop {}", quoted(&drop.join(","))));
     }
-    if gaps {
-        words.push("--missing drop-row".to_owned());
+    // Gaps all over the table would take too many rows with them; labels cannot be filled.
+    if of_label || gaps > 0 {
+        let fill = !of_label && 2 * gaps > survey.records;
+        words.push(if fill { "--missing median" } else { "--missing drop-row" }.to_owned());
     }
     // Rows with a cell that is no number, where most are.
     let bad = [Code::NOT_A_NUMBER, Code::NOT_FINITE, Code::OUT_OF_RANGE, Code::INEXACT_INTEGER];

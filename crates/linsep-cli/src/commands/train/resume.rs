@@ -136,13 +136,14 @@ impl Resume {
                 None => return refuse(parameter.name, "no such setting"),
             }
         }
-        const SETTLED: [&str; 11] = [
+        const SETTLED: [&str; 12] = [
             "basis",
             "box",
             "label",
             "positive",
             "features",
             "drop",
+            "keep",
             "weight",
             "categorical",
             "unknown-level",
@@ -154,6 +155,9 @@ impl Resume {
         }
         if text("missing").is_some_and(|word| word != "drop-row") {
             return refuse("missing", "values of its own for gaps");
+        }
+        if matches.get_flag("missing-indicator") {
+            return refuse("missing-indicator", "columns and classes of its own");
         }
         if text("runs").is_some() {
             return refuse("runs", "one run");

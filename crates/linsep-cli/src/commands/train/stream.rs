@@ -175,6 +175,7 @@ pub(super) fn run(
         }
         _ => None,
     };
+    choices.columns.iter().for_each(|column| note(context, &column.words));
     if choices.outside > 0 {
         let words = format!("{} entries outside the columns were left out", choices.outside);
         note(context, &words);

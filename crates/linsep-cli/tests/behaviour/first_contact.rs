@@ -1,0 +1,110 @@
+//! The first minutes with a file of one's own: an index, text, gaps and other marks, from `inspect` to
+//! `predict` and `verify`.
+
+use crate::common::Room;
+
+/// The example with an index in front, as pandas writes it by default.
+fn iris_of_pandas(room: &Room) -> String {
+    let text = room.read("examples/iris.csv");
+    let mut lines = text.lines();
+    let mut table = format!(",{}\n", lines.next().expect("a header"));
+    lines.enumerate().for_each(|(row, line)| table.push_str(&format!("{row},{line}\n")));
+    table
+}
+
+#[test]
+fn the_index_of_pandas_does_not_separate_iris() {
+    let room = Room::with_examples();
+    let plain = room.run("separable examples/iris.csv --json").exits(1).json();
+    room.write("iris.csv", iris_of_pandas(&room));
+    let run = room.run("separable iris.csv --json").exits(1);
+    assert_eq!(run.json()["digest"], plain["digest"], "the same data");
+    let run = run.says(&["note: column \"#1\" is left out: it looks like an index", "--keep '#1'"]);
+    assert_ne!(run.json()["verdict"], "separable");
+    // The rows are sorted by class, so their numbers separate them.
+    room.run("separable iris.csv --keep #1").exits(0);
+}
+
+#[test]
+fn a_model_and_a_certificate_hold_what_was_decided_about_columns() {
+    let mut text = "id,colour,name,day,x,kind\n".to_owned();
+    for i in 0..12 {
+        let (colour, kind) = (["red", "blue"][i % 2], ["a", "b"][i / 6]);
+        text.push_str(&format!("{i},{colour},n{i},2024-03-{:02},{},{kind}\n", i + 1, i * 10));
+    }
+    let room = Room::holding("f.csv", &text);
+    let run = room.run("train f.csv").exits(0);
+    let noted =
+        ["\"id\" is left out", "\"name\" is left out", "\"day\" is left out: it holds dates"];
+    let run =
+        run.says(&noted).says(&["\"colour\" holds text: one 0/1 feature for each of its 2 levels"]);
+    assert!(run.fact("f.csv").starts_with("12 rows x 3 features"), "{}", run.out);
+    let run = room.run("verify f.linsep f.csv").exits(0);
+    assert!(
+        run.fact("columns").starts_with("3 features: colour=blue, colour=red, x"),
+        "{}",
+        run.out
+    );
+    room.run("separable f.csv --cert c.json").exits(0);
+    room.run("verify c.json f.csv").exits(0);
+    room.write("new.csv", "x,colour\n0,red\n110,blue\n");
+    assert_eq!(room.run("predict f.linsep new.csv").exits(0).out, "prediction\na\nb\n");
+    let run = room.run("train f.csv --keep id,day -o kept.linsep").exits(0);
+    assert!(run.fact("f.csv").starts_with("12 rows x 16 features"), "{}", run.out);
+    room.run("train f.csv --categorical error").exits(3).says(&["error[E0113]"]);
+}
+
+#[test]
+fn inspect_tells_the_columns_of_what_cannot_be_learned_from_yet() {
+    let text = "name,age,share,town,bought\nAnn,31,12%,Ulm,yes\nBob,,9%,Ulm,no\nCleo,44,7%,Bonn,yes\nDan,28,3%,,no\nEve,,8%,Bonn,no\n";
+    let room = Room::holding("f.csv", text);
+    room.run("train f.csv").exits(3).says(&["error[E0113]: column \"share\" holds percentages"]);
+    let run = room.run("inspect f.csv").exits(0);
+    assert!(run.fact("problem").starts_with("column \"share\" holds percentages"), "{}", run.out);
+    assert_eq!(run.fact("labels"), "may be town (2 classes), bought (2 classes)");
+    let command = run.fact("train");
+    assert_eq!(command, "linsep train f.csv --label bought --drop share --missing median");
+    let age = run.fact("age").split_whitespace().collect::<Vec<_>>();
+    assert_eq!(age, ["integer", "2", "3", "28", "34.3333", "44"]);
+    assert!(run.fact("share").starts_with("percent"), "{}", run.out);
+    let json = room.run("inspect f.csv --json").exits(0).json();
+    assert_eq!((&json["code"], &json["train"]), (&"E0113".into(), &command.into()));
+    assert_eq!(json["file_columns"][3]["missing"], 1);
+    // The command that is printed works.
+    room.run(command.strip_prefix("linsep ").expect("a command")).exits(0);
+}
+
+#[test]
+fn inspect_takes_one_class_no_label_and_standard_input() {
+    let room = Room::holding("f.csv", "a,b,label\n1,2,x\n3,4,x\n");
+    assert!(room.run("inspect f.csv").exits(0).out.contains("only one class"));
+    room.write("f.csv", "a,b\n1.5,2.5\n3.5,4.5\n");
+    let run = room.run("inspect f.csv").exits(0);
+    assert_eq!(run.fact("train"), "linsep train f.csv --label COLUMN");
+    let run = room.run_on("a,k\n1,x\n,y\n2,x\n", "inspect -").exits(0);
+    assert_eq!(run.fact("train"), "linsep train - --missing drop-row");
+}
+
+#[test]
+fn an_indicator_is_part_of_the_model_and_of_certificates() {
+    let text = "a,c,label\n1,u,x\n2,v,x\n,u,x\n9,v,y\n8,,y\n7,u,y\n";
+    let room = Room::holding("f.csv", text);
+    let run = room.run("train f.csv --missing median --missing-indicator").exits(0);
+    assert!(run.fact("f.csv").starts_with("6 rows x 5 features"), "{}", run.out);
+    room.run("verify f.linsep f.csv").exits(0);
+    room.run("separable f.csv --missing median --missing-indicator --cert c.json").exits(0);
+    room.run("verify c.json f.csv").exits(0);
+    room.run("verify c.json f.csv --missing-indicator").exits(2);
+    room.run("train f.csv --missing-indicator").exits(2).says(&["--missing median"]);
+}
+
+#[test]
+fn decimal_commas_go_all_the_way_to_predictions() {
+    let room = Room::holding("f.csv", "x;k\n0,5;a\n1,5;b\n0,25;a\n1,75;b\n");
+    room.run("train f.csv").exits(0).says(&["note: numbers have decimal commas"]);
+    room.write("new.csv", "x\n0,5\n1,5\n");
+    let run = room.run("predict f.linsep new.csv --delimiter ; --decimal ,").exits(0);
+    assert_eq!(run.out, "prediction\na\nb\n");
+    room.run("train f.csv --decimal .").exits(3);
+    room.run("train f.csv --decimal x").exits(2);
+}
