@@ -12,6 +12,7 @@ pub mod direct;
 pub mod dual;
 pub mod gram;
 pub mod joint;
+pub(crate) mod moves;
 pub mod moving;
 pub mod newton;
 pub mod online;

@@ -1,15 +1,11 @@
-//! Where the sums of a dual point are corrected to 0, if there is no penalty: on rows, or by moves of shares.
+//! Rows on which the sums of a dual point are corrected to 0, where there is no penalty.
 //!
 //! The checker encloses the correction δ of A δ = −g, A the columns y z of as many rows as z has numbers. It is
 //! small where A is far from singular, and α + δ stays in its domain where α is far from 0 and from c. So rows are
 //! taken in the order of their curvature α (c − α)/c, each that is not nearly a combination of those before
 //! it (modified Gram-Schmidt). The rows of the largest curvature have to be well apart; where they leave columns
 //! open, as rare levels of a category do, any row serves that is independent at all.
-//!
-//! With a plane for each class, a move of share from the greatest class of a row to another one takes the place
-//! of a row, with z and −z in the blocks of the two planes; those of the largest shares come first.
 
-use crate::engine::joint::Joint;
 use crate::loss::Loss;
 use crate::objective::{Intercept, Objective};
 use linsep_data::{Dataset, cancel};
@@ -18,13 +14,8 @@ use linsep_data::{Dataset, cancel};
 const WELL_APART: (f64, usize) = (0.1, 32);
 const INDEPENDENT: f64 = 1e-8;
 
-/// Moves beyond this number take too long to be chosen and checked.
-const MOST_MOVES: usize = 1200;
-
 /// Why nothing is proved without a penalty.
-const DEPENDENT: &str = "some columns are combinations of others, so no dual point without a penalty was found; `drop` them, or use a penalty";
-const TOO_MANY: &str =
-    "without a penalty nothing is proved beyond 1,200 coefficients of all classes";
+pub(crate) const DEPENDENT: &str = "some columns are combinations of others, so no dual point without a penalty was found; `drop` them, or use a penalty";
 
 /// The rows of the data, rising; or why there are not enough.
 pub fn rows(objective: &Objective, margins: &[f64]) -> Result<Vec<u64>, &'static str> {
@@ -49,44 +40,8 @@ pub fn rows(objective: &Objective, margins: &[f64]) -> Result<Vec<u64>, &'static
     Ok(rows)
 }
 
-/// (row, plane, plane) of moves of share from the second plane to the first, rising; or why there are not enough.
-pub fn moves(joint: &Joint, shares: &[f64]) -> Result<Vec<(u64, u32, u32)>, &'static str> {
-    let free = joint.intercept == Intercept::Free;
-    let scaled = Scaled::new(&joint.data, &joint.rows, free);
-    let (size, last) = (scaled.size(), joint.classes - 1);
-    if size * last > MOST_MOVES {
-        return Err(TOO_MANY);
-    }
-    let mut candidates: Vec<(f64, u32, u32, u32)> = Vec::new();
-    for (i, shares) in (0u32..).zip(shares.chunks_exact(joint.classes)) {
-        let greatest = (0..joint.classes).fold(0, |g, k| if shares[k] > shares[g] { k } else { g });
-        let others = (0..joint.classes).filter(|k| *k != greatest && shares[*k] > 0.0);
-        let cost = joint.costs[i as usize];
-        candidates.extend(others.map(|k| (cost * shares[k], i, k as u32, greatest as u32)));
-    }
-    candidates.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-    let vector = |(_, i, to, from): &(f64, u32, u32, u32)| {
-        let z = scaled.row(joint.rows[*i as usize]);
-        let mut vector = vec![0.0; size * last];
-        for (plane, sign) in [(*to as usize, -1.0), (*from as usize, 1.0)] {
-            if plane < last {
-                let block = &mut vector[plane * size..][..size];
-                block.iter_mut().zip(&z).for_each(|(x, z)| *x = sign * z);
-            }
-        }
-        vector
-    };
-    let chosen = independent(size * last, &candidates, vector).ok_or(DEPENDENT)?;
-    let mut moves: Vec<(u64, u32, u32)> = chosen
-        .into_iter()
-        .map(|(_, i, to, from)| (u64::from(joint.rows[i as usize]), to, from))
-        .collect();
-    moves.sort_unstable();
-    Ok(moves)
-}
-
 /// As many candidates as there are dimensions, none nearly a combination of the others; the first are preferred.
-fn independent<C: Copy>(
+pub(crate) fn independent<C: Copy>(
     order: usize,
     candidates: &[C],
     vector: impl Fn(&C) -> Vec<f64>,
@@ -118,7 +73,7 @@ fn independent<C: Copy>(
 }
 
 /// Rows z with columns of the same size, and a 1 for a free bias at the end.
-struct Scaled<'a> {
+pub(crate) struct Scaled<'a> {
     data: &'a Dataset,
     /// One over the largest value of each column.
     factors: Vec<f64>,
@@ -126,7 +81,7 @@ struct Scaled<'a> {
 }
 
 impl<'a> Scaled<'a> {
-    fn new(data: &'a Dataset, rows: &[u32], free: bool) -> Scaled<'a> {
+    pub(crate) fn new(data: &'a Dataset, rows: &[u32], free: bool) -> Scaled<'a> {
         let mut largest = vec![0.0f64; data.n_features()];
         for &row in rows {
             data.store().for_each_entry(row as usize, &mut |j, x| {
@@ -137,11 +92,11 @@ impl<'a> Scaled<'a> {
         Scaled { data, factors: largest.into_iter().map(factor).collect(), free }
     }
 
-    fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.factors.len() + usize::from(self.free)
     }
 
-    fn row(&self, row: u32) -> Vec<f64> {
+    pub(crate) fn row(&self, row: u32) -> Vec<f64> {
         let mut z = vec![0.0; self.size()];
         self.data.store().for_each_entry(row as usize, &mut |j, x| {
             z[j as usize] = x * self.factors[j as usize];

@@ -171,10 +171,13 @@ fn onehot(o: &mut ReadOptions) {
 
 #[test]
 fn text_columns_are_refused_or_become_sorted_levels() {
-    let error = error_of(COLOURS, |_| ());
+    let error = error_of(COLOURS, |o| o.categorical = "error".parse().unwrap());
     assert_eq!(error.code(), Code::TEXT_COLUMN);
     assert_eq!(error.place().unwrap().field, Some((2, Some("colour".into()))));
+    // Few levels are columns without being asked for.
+    let unasked = read_with(COLOURS, |_| ()).unwrap().data;
     let data = read_with(COLOURS, onehot).unwrap().data;
+    assert_eq!(unasked.input(), data.input());
     let names = ["size", "colour=Green", "colour=blue", "colour=red"];
     assert_eq!(data.input().feature_names(), names);
     let rows = [[1., 0., 0., 1.], [2., 0., 1., 0.], [3., 1., 0., 0.], [4., 0., 0., 1.]];
@@ -270,13 +273,14 @@ fn columns_are_matched_by_name_and_others_passed_over() {
 #[test]
 fn without_names_columns_are_matched_by_place() {
     let map = map_of("9,1,2,x\n9,3,4,y\n");
-    for text in ["9,1,2,x\n9,3,4,y\n", "9,1,2\n9,3,4\n"] {
-        let files = Files::new(&[("t.csv", text.as_bytes())]);
-        assert_eq!(
-            through(&files, &map, false, |_| ()).unwrap().rows,
-            [[9., 1., 2.], [9., 3., 4.]]
-        );
-    }
+    let bare = Files::new(&[("t.csv", b"9,1,2\n9,3,4\n")]);
+    let rows = [[9., 1., 2.], [9., 3., 4.]];
+    assert_eq!(through(&bare, &map, false, |_| ()).unwrap().rows, rows);
+    // A width that fits only with the label inside has to be asked for.
+    let labelled = Files::new(&[("t.csv", b"9,1,2,x\n9,3,4,y\n")]);
+    assert_eq!(through(&labelled, &map, false, |_| ()).unwrap_err().code(), Code::WIDTH);
+    let told = |o: &mut ReadOptions| o.label = Some("#4".parse().unwrap());
+    assert_eq!(through(&labelled, &map, false, told).unwrap().rows, rows);
     let label_first = read_with("x,1,2\ny,3,4\n", |o| o.label = Some("first".parse().unwrap()));
     let map = label_first.unwrap().data.input().clone();
     let bare = Files::new(&[("t.csv", b"1,2\n3,4\n")]);

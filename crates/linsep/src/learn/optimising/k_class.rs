@@ -25,10 +25,11 @@ use crate::claim::planes::float_plane;
 use crate::engine::certified::{Certified, Evidence, Optimiser, foreign};
 use crate::engine::crammer_singer::{self, CrammerSinger};
 use crate::engine::joint::{Joint, JointLoss, Lines, Measured};
+use crate::engine::moves::moves;
 use crate::engine::softmax::Softmax;
 use crate::learn::optimising::{ConvexProblem, Solver, Terms};
 use crate::model::{LinearModel, Link, Plane, Rule};
-use crate::objective::{Gap, Intercept, correction};
+use crate::objective::{Gap, Intercept};
 use crate::run::{State, Task, Training};
 use crate::verdict::existence::{Existence, softmax_optimum};
 use linsep_data::error::Error;
@@ -145,7 +146,7 @@ impl KClassRun {
     fn dual_point(&self, measured: &Measured) -> Result<DualPoint, &'static str> {
         let joint = &self.joint;
         if joint.is_unpenalised() {
-            let moves = correction::moves(joint, &measured.shares)?;
+            let moves = moves(joint, &measured.shares)?;
             return Ok(DualPoint::default().with_moves(moves));
         }
         if joint.loss == JointLoss::Softmax {
