@@ -384,6 +384,7 @@ def read_table(lines, source):
     table = [[cell.strip(BLANKS) for cell in row] for row in table if len(row) > 1 or "".join(row).strip()]
     header, width, mapped = table[0], len(table[0]), source.get("columns")
     named = [j for j, name in enumerate(header) if name.lower() in LABELS]
+    named = [j for j in named if len(named) < 2 or header[j].lower() != "y"]  # y gives way to other names
     numeric = [j for j in range(width) if parse(table[1][j]) is not None]
     header = table.pop(0) if named or numeric and all(parse(header[j]) is None for j in numeric) else []
     def place(column):

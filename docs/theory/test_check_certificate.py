@@ -546,7 +546,7 @@ class ChangedData(Test):
             changed.data = case.data.replace("1,1,1", f"1,{cell},1")
             self.refuse(changed)
         for data in (b"", b"\n", b"x1,x2,label\n", case.data.encode() + b"1,1,\xff\n", case.data + "1,1\n",
-                     case.data + "1,1,\n", b"\x1f\x8b\x08junk", case.data.replace("x2", "y")):
+                     case.data + "1,1,\n", b"\x1f\x8b\x08junk", case.data.replace("x2", "class")):
             changed = case.copy(f"{data!r}")
             changed.data = data
             self.refuse(changed)
