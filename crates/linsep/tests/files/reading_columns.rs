@@ -4,7 +4,7 @@
 use crate::files::{Files, error_of, labels_of, options, read_with, rows_of, through};
 use linsep_data::Code;
 use linsep_data::input::InputMap;
-use linsep_data::read::{ColumnRange, ReadOptions, read};
+use linsep_data::read::{Categorical, ColumnRange, ReadOptions, read};
 
 fn columns(list: &str) -> Vec<ColumnRange> {
     list.split(',').map(|column| column.parse().unwrap()).collect()
@@ -171,7 +171,7 @@ fn onehot(o: &mut ReadOptions) {
 
 #[test]
 fn text_columns_are_refused_or_become_sorted_levels() {
-    let error = error_of(COLOURS, |_| ());
+    let error = error_of(COLOURS, |o| o.categorical = Categorical::Error);
     assert_eq!(error.code(), Code::TEXT_COLUMN);
     assert_eq!(error.place().unwrap().field, Some((2, Some("colour".into()))));
     let data = read_with(COLOURS, onehot).unwrap().data;
@@ -270,13 +270,16 @@ fn columns_are_matched_by_name_and_others_passed_over() {
 #[test]
 fn without_names_columns_are_matched_by_place() {
     let map = map_of("9,1,2,x\n9,3,4,y\n");
-    for text in ["9,1,2,x\n9,3,4,y\n", "9,1,2\n9,3,4\n"] {
+    for (text, label) in [("9,1,2,x\n9,3,4,y\n", Some("#4")), ("9,1,2\n9,3,4\n", None)] {
         let files = Files::new(&[("t.csv", text.as_bytes())]);
-        assert_eq!(
-            through(&files, &map, false, |_| ()).unwrap().rows,
-            [[9., 1., 2.], [9., 3., 4.]]
-        );
+        let told = |o: &mut ReadOptions| o.label = label.map(|label| label.parse().unwrap());
+        let seen = through(&files, &map, false, told).unwrap();
+        assert_eq!(seen.rows, [[9., 1., 2.], [9., 3., 4.]]);
+        assert!(seen.choices.by_position);
     }
+    // One column more may be anything; who knows that it is the label says so.
+    let labelled = Files::new(&[("t.csv", b"9,1,2,x\n9,3,4,y\n")]);
+    assert_eq!(through(&labelled, &map, false, |_| ()).unwrap_err().code(), Code::WIDTH);
     let label_first = read_with("x,1,2\ny,3,4\n", |o| o.label = Some("first".parse().unwrap()));
     let map = label_first.unwrap().data.input().clone();
     let bare = Files::new(&[("t.csv", b"1,2\n3,4\n")]);
