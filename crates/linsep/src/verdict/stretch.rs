@@ -251,7 +251,7 @@ mod tests {
         let length = dot_f64(&normal, &normal).sqrt();
         normal.iter_mut().for_each(|x| *x /= length);
         let row = |k: usize, stream: &mut Stream| {
-            let sign = if k % 2 == 0 { 1.0 } else { -1.0 };
+            let sign = if k.is_multiple_of(2) { 1.0 } else { -1.0 };
             let x: Vec<f64> = (0..size).map(|_| stream.normal()).collect();
             let off = dot_f64(&x, &normal);
             let whole = |x: f64| IBig::try_from((x * 2f64.powi(60)).round()).unwrap();
