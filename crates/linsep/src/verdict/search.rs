@@ -41,14 +41,9 @@ const FEW_PRODUCTS: usize = 10_000_000;
 /// Rounds of the active set after which floats are given up on.
 const MAX_ROUNDS: u64 = 200;
 
-/// Passes of the descent where the active set can follow, where it would take long, and where it cannot.
+/// Passes of the descent where the active set can follow, and where it cannot.
 const PASSES_NARROW: u64 = 1;
-const PASSES_THIN: u64 = 6;
 const PASSES_WIDE: u64 = 60;
-
-/// Rows are thin if they have values in fewer than one of so many columns, of more columns than these.
-const THIN: usize = 8;
-const FEW_COLUMNS: usize = 256;
 
 /// Rows that the last try on wide data looks at.
 const HEAVIEST: usize = 300;
@@ -159,7 +154,7 @@ impl Search {
     }
 
     fn start(&mut self, effort: &Effort<'_>) -> Next {
-        if !self.is_narrow() || self.is_thin() {
+        if !self.is_narrow() {
             return Next::Go(Stage::Scan);
         }
         let (scan, repeats) = ColumnScan::at_sample(&self.view);
@@ -183,14 +178,6 @@ impl Search {
     fn is_narrow(&self) -> bool {
         self.view.dimension() <= MAX_DENSE
             || self.view.len().saturating_mul(self.view.dimension()) <= FEW_NUMBERS
-    }
-
-    /// Whether dense points of sparse rows would take far more work than passes over the rows.
-    fn is_thin(&self) -> bool {
-        let data = self.view.data.as_ref();
-        let values = data.store().nonzeros() as usize / data.n_rows().max(1);
-        let columns = data.n_features();
-        columns > FEW_COLUMNS && values < columns / THIN && self.view.len() > THIN * columns
     }
 
     /// Whether the exact decision can look at all rows.
@@ -221,11 +208,7 @@ impl Search {
         let wrong = descent.full_pass(&self.view);
         self.work.visits += rows;
         self.work.visits += descent.settle(&self.view, rows / 2);
-        let limit = match narrow {
-            true if self.is_thin() => PASSES_THIN,
-            true => PASSES_NARROW,
-            false => PASSES_WIDE,
-        };
+        let limit = if narrow { PASSES_NARROW } else { PASSES_WIDE };
         self.blend = descent.blend();
         if wrong * 100 < rows
             && self.all_right(&descent, effort)
