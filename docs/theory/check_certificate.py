@@ -241,6 +241,8 @@ def settings(model, claim):
     share = lambda name: {} if given[name] in ("oas", "ledoit-wolf") else {
         "shrinkage": 0.0 if given[name] == "none" else float(given[name])}
     if claim["claim"] == "optimal" and learner in ("logistic", "svm"):
+        if joint and given["multiclass"] not in ("softmax", "crammer-singer"):
+            return None
         ratio = float(given["l1-ratio"])
         l1, l2 = {"l2": (0, 1), "l1": (1, 0), "none": (0, 0), "elastic-net": (ratio, 1 - ratio)}[given["penalty"]]
         loss = ("softmax" if joint else "logistic") if learner == "logistic" else given["loss"]

@@ -87,7 +87,8 @@ impl<'a> Claimed<'a> {
             },
         };
         for (row, listed) in &dual.alpha {
-            if let Ok(at) = objective.rows.binary_search(&(*row as u32)) {
+            let known = u32::try_from(*row).ok();
+            if let Some(Ok(at)) = known.map(|row| objective.rows.binary_search(&row)) {
                 alpha[at] = *listed;
             }
         }
