@@ -18,8 +18,7 @@ pub(super) struct Objects<R> {
     /// Objects that were read for their keys.
     waiting: std::collections::VecDeque<Vec<u8>>,
     line: u64,
-    out: Vec<u8>,
-    given: usize,
+    out: io::Cursor<Vec<u8>>,
     started: bool,
     ended: bool,
 }
@@ -51,8 +50,7 @@ impl<R: Read> Objects<R> {
             keys: Vec::new(),
             waiting: std::collections::VecDeque::new(),
             line: 0,
-            out: Vec::new(),
-            given: 0,
+            out: io::Cursor::default(),
             started: false,
             ended: false,
         }
@@ -86,17 +84,17 @@ impl<R: Read> Objects<R> {
         }
         for (k, key) in self.keys.iter().enumerate() {
             if k > 0 {
-                self.out.push(b',');
+                self.out.get_mut().push(b',');
             }
-            quote(key, b',', &mut self.out);
+            quote(key, b',', self.out.get_mut());
         }
-        self.out.push(b'\n');
+        self.out.get_mut().push(b'\n');
         Ok(())
     }
 
     fn fill(&mut self) -> io::Result<()> {
-        self.out.clear();
-        self.given = 0;
+        self.out.get_mut().clear();
+        self.out.set_position(0);
         if !self.started {
             return self.start();
         }
@@ -111,7 +109,7 @@ impl<R: Read> Objects<R> {
         self.line += 1;
         let values = fields(&line, self.line)?;
         if values.is_empty() {
-            self.out.push(b'\n');
+            self.out.get_mut().push(b'\n');
             return Ok(());
         }
         let stranger = values.iter().find(|(key, _)| !self.keys.contains(key));
@@ -121,26 +119,23 @@ impl<R: Read> Objects<R> {
         }
         for (k, key) in self.keys.iter().enumerate() {
             if k > 0 {
-                self.out.push(b',');
+                self.out.get_mut().push(b',');
             }
             if let Some((_, value)) = values.iter().find(|(known, _)| known == key) {
-                quote(value, b',', &mut self.out);
+                quote(value, b',', self.out.get_mut());
             }
         }
-        self.out.push(b'\n');
+        self.out.get_mut().push(b'\n');
         Ok(())
     }
 }
 
 impl<R: Read> Read for Objects<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        while self.given == self.out.len() && !self.ended {
+        while self.out.position() == self.out.get_ref().len() as u64 && !self.ended {
             self.fill()?;
         }
-        let count = into.len().min(self.out.len() - self.given);
-        into[..count].copy_from_slice(&self.out[self.given..self.given + count]);
-        self.given += count;
-        Ok(count)
+        self.out.read(into)
     }
 }
 

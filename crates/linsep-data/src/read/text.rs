@@ -70,8 +70,7 @@ struct Utf16<R> {
     bytes: Vec<u8>,
     /// The first half of a pair.
     high: Option<u16>,
-    out: Vec<u8>,
-    given: usize,
+    out: io::Cursor<Vec<u8>>,
     ended: bool,
 }
 
@@ -79,13 +78,13 @@ const BROKEN: u8 = 0xff;
 
 impl<R: Read> Utf16<R> {
     fn new(reader: R, big: bool) -> Utf16<R> {
-        let (bytes, out) = (Vec::new(), Vec::new());
-        Utf16 { reader, big, bytes, high: None, out, given: 0, ended: false }
+        let (bytes, out) = (Vec::new(), io::Cursor::default());
+        Utf16 { reader, big, bytes, high: None, out, ended: false }
     }
 
     fn fill(&mut self) -> io::Result<()> {
-        self.out.clear();
-        self.given = 0;
+        self.out.get_mut().clear();
+        self.out.set_position(0);
         let mut buffer = [0; 1 << 14];
         let got = self.reader.read(&mut buffer)?;
         self.ended = got == 0;
@@ -96,12 +95,12 @@ impl<R: Read> Utf16<R> {
                 true => u16::from_be_bytes([pair[0], pair[1]]),
                 false => u16::from_le_bytes([pair[0], pair[1]]),
             };
-            push(unit, &mut self.high, &mut self.out);
+            push(unit, &mut self.high, self.out.get_mut());
         }
         self.bytes.drain(..even);
         if self.ended && (self.high.take().is_some() || !self.bytes.is_empty()) {
             self.bytes.clear();
-            self.out.push(BROKEN);
+            self.out.get_mut().push(BROKEN);
         }
         Ok(())
     }
@@ -133,13 +132,10 @@ fn push(unit: u16, high: &mut Option<u16>, out: &mut Vec<u8>) {
 
 impl<R: Read> Read for Utf16<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        while self.given == self.out.len() && !self.ended {
+        while self.out.position() == self.out.get_ref().len() as u64 && !self.ended {
             self.fill()?;
         }
-        let count = into.len().min(self.out.len() - self.given);
-        into[..count].copy_from_slice(&self.out[self.given..self.given + count]);
-        self.given += count;
-        Ok(count)
+        self.out.read(into)
     }
 }
 

@@ -13,6 +13,9 @@ const MOST_MOVES: usize = 1200;
 const TOO_MANY: &str =
     "without a penalty nothing is proved beyond 1,200 coefficients of all classes";
 
+/// Candidates that are kept, those of the largest shares: far more than are needed.
+const MOST_CANDIDATES: usize = 1 << 20;
+
 /// (row, plane, plane) of moves of share from the second plane to the first, rising; or why there are not enough.
 pub(crate) fn moves(joint: &Joint, shares: &[f64]) -> Result<Vec<(u64, u32, u32)>, &'static str> {
     let free = joint.intercept == Intercept::Free;
@@ -21,15 +24,21 @@ pub(crate) fn moves(joint: &Joint, shares: &[f64]) -> Result<Vec<(u64, u32, u32)
     if size * last > MOST_MOVES {
         return Err(TOO_MANY);
     }
-    let mut candidates: Vec<(f64, u32, u32, u32)> = Vec::new();
+    let mut candidates: Vec<Candidate> = Vec::new();
+    let by_share =
+        |a: &Candidate, b: &Candidate| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2)));
     for (i, shares) in (0u32..).zip(shares.chunks_exact(joint.classes)) {
         let greatest = (0..joint.classes).fold(0, |g, k| if shares[k] > shares[g] { k } else { g });
         let others = (0..joint.classes).filter(|k| *k != greatest && shares[*k] > 0.0);
         let cost = joint.costs[i as usize];
         candidates.extend(others.map(|k| (cost * shares[k], i, k as u32, greatest as u32)));
+        if candidates.len() > 2 * MOST_CANDIDATES {
+            candidates.select_nth_unstable_by(MOST_CANDIDATES, by_share);
+            candidates.truncate(MOST_CANDIDATES);
+        }
     }
-    candidates.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-    let vector = |(_, i, to, from): &(f64, u32, u32, u32)| {
+    candidates.sort_unstable_by(by_share);
+    let vector = |(_, i, to, from): &Candidate| {
         let z = scaled.row(joint.rows[*i as usize]);
         let mut vector = vec![0.0; size * last];
         for (plane, sign) in [(*to as usize, -1.0), (*from as usize, 1.0)] {
@@ -48,3 +57,6 @@ pub(crate) fn moves(joint: &Joint, shares: &[f64]) -> Result<Vec<(u64, u32, u32)
     moves.sort_unstable();
     Ok(moves)
 }
+
+/// The share that a move can take, the position of its row, and the planes to and from which it goes.
+type Candidate = (f64, u32, u32, u32);

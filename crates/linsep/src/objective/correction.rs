@@ -15,7 +15,7 @@ const WELL_APART: (f64, usize) = (0.1, 32);
 const INDEPENDENT: f64 = 1e-8;
 
 /// Why nothing is proved without a penalty.
-pub(crate) const DEPENDENT: &str = "some columns are combinations of others, so no dual point without a penalty was found; `drop` them, or use a penalty";
+pub(crate) const DEPENDENT: &str = "no dual point without a penalty was found: some columns are combinations of others, or some classes hardly meet; `drop` such columns, or use a penalty";
 
 /// The rows of the data, rising; or why there are not enough.
 pub fn rows(objective: &Objective, margins: &[f64]) -> Result<Vec<u64>, &'static str> {

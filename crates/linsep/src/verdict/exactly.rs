@@ -41,6 +41,12 @@ pub(crate) fn balance(rows: &[Vec<IBig>], support: &[usize]) -> Option<Vec<(usiz
     used.iter().all(|(_, l)| *l > IBig::ZERO).then_some(used)
 }
 
+/// Whether a plane has every row on its positive side.
+pub(crate) fn separates(w: &[IBig], rows: &[Vec<IBig>]) -> bool {
+    let height = |row: &Vec<IBig>| row.iter().zip(w).map(|(x, w)| x * w).sum::<IBig>();
+    rows.iter().all(|row| height(row) > IBig::ZERO)
+}
+
 /// The length of a number in bits.
 pub(crate) fn bits(x: &IBig) -> i64 {
     let magnitude: UBig =

@@ -9,7 +9,8 @@
 //!    very many columns: equal rows on both sides are two rows that cancel ([`ColumnScan`]).
 //! 3. Dual coordinate descent: a plane that gets every row right, soon or not at all ([`Descent`]).
 //! 4. The active set again, with all columns measured and the rows that the descent found heavy.
-//! 5. The exact simplex method on the rows that matter, with rows joining in the same way.
+//! 5. The exact decision ([`super::exactly`]) on all rows, or on those that matter with rows joining in the
+//!    same way.
 //!
 //! Nothing leaves this file that the exact checker has not accepted.
 

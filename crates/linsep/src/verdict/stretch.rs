@@ -12,7 +12,7 @@
 //! References: Dunagan and Vempala 2008 (stretching for the perceptron), Gleixner, Steffy and Wolter 2016
 //! (floats that propose, exact residuals that are scaled up).
 
-use super::exactly::{Exactly, balance, bits};
+use super::exactly::{Exactly, balance, bits, separates};
 use super::lift::eliminate;
 use super::min_norm::MinNorm;
 use dashu_int::IBig;
@@ -22,7 +22,7 @@ use linsep_kernels::dot_f64;
 /// Columns of R⁻¹ are rounded to this many bits.
 const BITS: i32 = 50;
 
-/// Changes of coordinates for one search, and searches.
+/// Changes of coordinates in all, each of which makes the numbers longer, and searches.
 const MOST_CHANGES: usize = 40;
 const MOST_SEARCHES: usize = 12;
 
@@ -54,9 +54,7 @@ pub(crate) fn decide(rows: &[Vec<IBig>], stop: &dyn Fn() -> bool) -> Option<Exac
             return Some(Exactly::Balanced(lambda));
         }
         let w = coordinates.raw(&search.x);
-        let right =
-            |row: &Vec<IBig>| row.iter().zip(&w).map(|(x, w)| x * w).sum::<IBig>() > IBig::ZERO;
-        if rows.iter().all(right) {
+        if separates(&w, rows) {
             return Some(Exactly::Separated(w));
         }
         weights.fill(ASIDE);
@@ -76,6 +74,7 @@ struct Coordinates {
     exact: Vec<Vec<IBig>>,
     /// Coordinate c counts in units of 2^unit.
     unit: Vec<i64>,
+    changes: usize,
 }
 
 impl Coordinates {
@@ -88,7 +87,7 @@ impl Coordinates {
         let t = (0..columns.len()).map(|c| (0..columns.len()).map(|at| whole(at == c)).collect());
         let largest = |c: usize| exact.iter().map(|row| bits(&row[c])).max().unwrap_or(0);
         let unit = (0..columns.len()).map(largest).collect();
-        Coordinates { width: rows[0].len(), t: t.collect(), exact, unit, columns }
+        Coordinates { width: rows[0].len(), t: t.collect(), exact, unit, columns, changes: 0 }
     }
 
     fn len(&self) -> usize {
@@ -97,8 +96,11 @@ impl Coordinates {
 
     /// Changes the coordinates until they are uncorrelated enough in the weighted rows; the points of length 1.
     fn even(&mut self, weights: &[f64], stop: &dyn Fn() -> bool) -> Option<Vec<Vec<f64>>> {
-        for _ in 0..MOST_CHANGES {
+        loop {
             let points = self.points();
+            if self.changes == MOST_CHANGES {
+                return Some(points);
+            }
             let (triangle, order) = triangle(&points, weights);
             let diagonal = (0..order.len()).map(|i| triangle[i][order[i]].abs());
             let (most, least) = diagonal
@@ -107,11 +109,11 @@ impl Coordinates {
                 return Some(points);
             }
             self.change(&triangle, &order, FLOOR * most);
+            self.changes += 1;
             if stop() {
                 return None;
             }
         }
-        Some(self.points())
     }
 
     /// The rows as floats, each of length 1.

@@ -6,7 +6,7 @@
 //! grow, and lead to the same basis unless it is very ill conditioned. Its rows, or its dual plane, are then
 //! checked in whole numbers; nothing else leaves this file.
 
-use super::exactly::{Exactly, balance, bits};
+use super::exactly::{Exactly, balance, bits, separates};
 use dashu_int::IBig;
 use linsep_data::cancel;
 use std::cmp::Ordering;
@@ -49,8 +49,7 @@ pub(crate) fn decide(rows: &[Vec<IBig>], stop: &dyn Fn() -> bool) -> Option<Exac
         return Some(Exactly::Balanced(lambda));
     }
     let w = tableau.plane();
-    let right = |row: &Vec<IBig>| row.iter().zip(&w).map(|(x, w)| x * w).sum::<IBig>() > IBig::ZERO;
-    rows.iter().all(right).then_some(Exactly::Separated(w))
+    separates(&w, rows).then_some(Exactly::Separated(w))
 }
 
 /// The equations; columns: rows of the data, artificials, right side. Costs are added up anew for every pivot:
