@@ -194,7 +194,7 @@ pub fn short(window: &Window, len: usize) -> Short {
 /// the end.
 #[inline(never)]
 fn other_short(window: &Window, sign_len: usize, len: usize) -> Short {
-    if !(2..=15).contains(&len) {
+    if !(1..=15).contains(&len) {
         return Short::NONE;
     }
     let text = u128::from(word(window, sign_len + 8)) << 64 | u128::from(word(window, sign_len));
@@ -490,6 +490,19 @@ mod tests {
         assert!(parse(b"0.30000000000000004").unwrap().long);
         assert_eq!(places_of(0.1), 1);
         assert_eq!(places_of(0.1 + 0.2), NO_PLACES);
+    }
+
+    #[test]
+    fn what_follows_a_number_does_not_change_its_reading() {
+        for len in 1..=15 {
+            for next in [b'.', b'0', b',', b'-', b':', b'e'] {
+                let mut text = [next; 24];
+                text[..len].fill(b'7');
+                let number = short(window(&text, 0).unwrap(), len);
+                let whole = std::str::from_utf8(&text[..len]).unwrap().parse().unwrap();
+                assert_eq!(number, Short { whole, places: 0 }, "{len} {next}");
+            }
+        }
     }
 
     proptest! {
