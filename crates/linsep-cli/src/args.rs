@@ -201,12 +201,17 @@ fn train() -> Command {
             .help(help)
             .allow_negative_numbers(true)
             .help_heading("Learner");
+        let arg = match parameter.name {
+            "eta" => arg.visible_alias("lr"),
+            _ => arg,
+        };
         match words_of(parameter.name) {
             words if words.is_empty() => arg,
             words => arg.value_parser(PossibleValuesParser::new(words)),
         }
     });
     Command::new("train")
+        .visible_alias("fit")
         .about("Learns a model from data and writes it")
         .after_help(format!(
             "Learners:\n{}\n\nExamples:\n  linsep train flowers.csv\n  linsep train spam.svm.gz --test 0.2 --epochs 20 -o spam.linsep\n  linsep train parts/ --label y --categorical onehot --cv 5",
@@ -220,7 +225,7 @@ fn train() -> Command {
                 .help_heading("Learner"),
         )
         .args(parameters)
-        .arg(flag("epochs", "N", "At most N passes over the data [default: 100]").help_heading("Limits"))
+        .arg(flag("epochs", "N", "At most N passes over the data [default: 100]").visible_alias("max-iter").help_heading("Limits"))
         .arg(flag("updates", "N", "At most N corrections").help_heading("Limits"))
         .arg(
             flag("test", "FILE|SHARE", "Test on a file, or on a share of the rows such as 0.2")
@@ -263,6 +268,7 @@ fn predict() -> Command {
 
 fn evaluate() -> Command {
     Command::new("evaluate")
+        .visible_aliases(["test", "score"])
         .about("Compares predictions with the labels of the data")
         .after_help("Examples:\n  linsep evaluate flowers.linsep test.csv\n  linsep evaluate spam.linsep test.svm --fail-under accuracy=0.95")
         .arg(path("model", "MODEL", "The model file").required(true))
@@ -305,7 +311,7 @@ fn separable() -> Command {
             flag("by", "HOW", "How to decide: search, or cycling (the integer perceptron in file order until it ends or comes back) [default: search]")
                 .value_parser(PossibleValuesParser::new(["search", "cycling"])),
         )
-        .arg(flag("epochs", "N", "At most N passes with --by cycling [default: 1000000]"))
+        .arg(flag("epochs", "N", "At most N passes with --by cycling [default: 1000000]").visible_alias("max-iter"))
         .arg(switch("margin", "The largest margins exactly, and the corrections that they allow the perceptron"))
         .arg(flag("constant", "C", "Rows are (C, x) for --margin: the larger, the cheaper a bias [default: 1]").requires("margin"))
         .arg(target("cert", "FILE", "Where to write the certificate").long("cert"))

@@ -71,7 +71,11 @@ pub(crate) fn code_of(code: Code) -> u8 {
 }
 
 /// Prints a message of the command-line parser: help to stdout, complaints to stderr.
-pub(crate) fn usage(error: &clap::Error) -> Result<ExitCode, Failure> {
+pub(crate) fn usage(
+    mut error: clap::Error,
+    arguments: &[std::ffi::OsString],
+) -> Result<ExitCode, Failure> {
+    crate::hints::add_to(&mut error, arguments);
     let text = error.render();
     let plain = text.to_string();
     // What the user wrote may stand in it, and only our own colours are to pass.

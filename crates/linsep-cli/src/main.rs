@@ -8,6 +8,7 @@ mod context;
 mod exit;
 mod files;
 mod heap;
+mod hints;
 mod input;
 mod output;
 mod progress;
@@ -39,7 +40,7 @@ fn run() -> Result<ExitCode, Failure> {
     let command = config::apply(args::command(), &arguments)?;
     let matches = match command.try_get_matches_from(&arguments) {
         Ok(matches) => matches,
-        Err(error) => return exit::usage(&error),
+        Err(error) => return exit::usage(error, &arguments),
     };
     let context = Context::new(&matches)?;
     if let Some(path) = config::config_path(&arguments) {

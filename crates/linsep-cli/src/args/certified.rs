@@ -55,7 +55,7 @@ pub(super) fn command() -> Command {
                 .value_parser(PossibleValuesParser::new(["ovr", "crammer-singer", "softmax"]))
                 .help_heading("Objective"),
         )
-        .arg(flag("epochs", "N", "At most N passes over the data [default: 1000]"))
+        .arg(flag("epochs", "N", "At most N passes over the data [default: 1000]").visible_alias("max-iter"))
         .arg(target("cert", "FILE", "Where to write the certificate").long("cert"))
         .args(input::flags())
 }

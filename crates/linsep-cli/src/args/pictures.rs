@@ -61,7 +61,7 @@ pub(super) fn plot() -> Command {
                 .value_parser(PossibleValuesParser::new(Criterion::WORDS))
                 .help_heading(heading),
         )
-        .arg(flag("eta", "RATE", "Learning rate of the run in weight and criterion [default: by the view]").help_heading(heading))
+        .arg(flag("eta", "RATE", "Learning rate of the run in weight and criterion [default: by the view]").visible_alias("lr").help_heading(heading))
         .arg(flag("start", "A,B", "Weights at the start of that run [default: by the view]").allow_hyphen_values(true).help_heading(heading))
         .arg(
             flag("order", "ORDER", "Order of the rows in curves [default: cyclic]")

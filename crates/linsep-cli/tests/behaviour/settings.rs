@@ -102,3 +102,18 @@ fn a_bound_counts_the_columns_of_the_file() {
     let shown = room.run("show m.linsep --json").exits(0).json();
     assert_eq!(shown["planes"][0]["weights"][2], 7.0, "{shown}");
 }
+
+#[test]
+fn names_of_other_programs_are_the_same_commands_and_flags() {
+    let room = Room::holding("two.csv", TWO);
+    let ours = "train two.csv --label label --epochs 100 --eta 0.5 -o a.linsep --json";
+    let theirs = "fit two.csv --target label --max-iter 100 --lr 0.5 -o b.linsep --json";
+    let [ours, theirs] = [ours, theirs].map(|line| room.run(line).exits(0).json());
+    assert_eq!((&theirs["command"], &theirs["parameters"]), (&ours["command"], &ours["parameters"]));
+    assert_eq!(room.bytes("a.linsep"), room.bytes("b.linsep"));
+    let wanted = room.run("evaluate a.linsep two.csv").exits(0).out;
+    for name in ["test", "score"] {
+        assert_eq!(room.run(&format!("{name} a.linsep two.csv")).exits(0).out, wanted);
+    }
+    room.run("help fit").exits(0);
+}
