@@ -6,6 +6,9 @@ mod optimal;
 pub(crate) mod pictures;
 mod teaching;
 pub(crate) mod trace;
+mod train;
+
+pub(crate) use train::{learner_help, learner_parameters, learners};
 
 use crate::files::Output;
 use crate::input;
@@ -13,7 +16,6 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, Command, value_parser};
 use linsep::data::generate::Kind;
 use linsep::data::write::Packing;
-use linsep::recipe;
 use std::path::PathBuf;
 
 /// What the bare program prints.
@@ -28,7 +30,7 @@ linsep: linear classification with proof
   linsep show flowers.linsep               the weights by name
 
 CSV, TSV and svmlight, plain, gzip or zstd, files, folders or - for standard input.
-linsep help COMMAND explains a command, linsep help E0104 an error code.
+linsep help explains a COMMAND, the learners, one learner (svm) or an error code (E0104).
 ";
 
 /// The whole grammar.
@@ -40,7 +42,7 @@ pub(crate) fn command() -> Command {
         .args(global_flags())
         .subcommand(separable())
         .subcommand(forced())
-        .subcommand(train())
+        .subcommand(train::command())
         .subcommand(predict())
         .subcommand(evaluate())
         .subcommand(show())
@@ -55,8 +57,8 @@ pub(crate) fn command() -> Command {
         .subcommand(trace::replay())
         .subcommand(
             Command::new("help")
-                .about("Explains a command or an error code")
-                .arg(Arg::new("topic").value_name("COMMAND|CODE")),
+                .about("Explains a command, a learner or an error code; help learners lists those")
+                .arg(Arg::new("topic").value_name("COMMAND|LEARNER|CODE")),
         )
         .subcommand(
             Command::new("completions").about("Prints shell completions").arg(
@@ -157,87 +159,6 @@ fn global_flags() -> Vec<Arg> {
         ),
         switch("version", "Prints the version").short('V').help_heading("Global"),
     ]
-}
-
-/// The parameters of all learners, each once.
-pub(crate) fn learner_parameters() -> Vec<&'static recipe::Parameter> {
-    let mut parameters: Vec<&'static recipe::Parameter> = Vec::new();
-    for parameter in recipe::ALL.iter().flat_map(|recipe| recipe.parameters) {
-        if !parameters.iter().any(|known| known.name == parameter.name) {
-            parameters.push(parameter);
-        }
-    }
-    parameters
-}
-
-/// The words that some learner takes for a parameter; which of them, the learner says.
-fn words_of(name: &str) -> Vec<&'static str> {
-    let parameters = recipe::ALL.iter().flat_map(|recipe| recipe.parameters);
-    let mut words = Vec::new();
-    for word in parameters.filter(|p| p.name == name).flat_map(|p| p.words) {
-        if !words.contains(word) {
-            words.push(*word);
-        }
-    }
-    words
-}
-
-fn train() -> Command {
-    let model_file = target(
-        "output-file",
-        "FILE",
-        "The model file to write [default: the data's name with .linsep]",
-    );
-    let names: Vec<&str> = recipe::ALL.iter().map(|recipe| recipe.name).collect();
-    let learners: Vec<String> = recipe::ALL
-        .iter()
-        .map(|recipe| format!("  {:20} {}", recipe.name, recipe.summary))
-        .collect();
-    let parameters = learner_parameters().into_iter().map(|parameter| {
-        let help = format!("{} [default: {}]", parameter.help, parameter.default);
-        let arg = Arg::new(parameter.name)
-            .long(parameter.name)
-            .value_name(parameter.value)
-            .help(help)
-            .allow_negative_numbers(true)
-            .help_heading("Learner");
-        let arg = match parameter.name {
-            "eta" => arg.visible_alias("lr"),
-            _ => arg,
-        };
-        match words_of(parameter.name) {
-            words if words.is_empty() => arg,
-            words => arg.value_parser(PossibleValuesParser::new(words)),
-        }
-    });
-    Command::new("train")
-        .visible_alias("fit")
-        .about("Learns a model from data and writes it")
-        .after_help(format!(
-            "Learners:\n{}\n\nExamples:\n  linsep train flowers.csv\n  linsep train spam.svm.gz --test 0.2 --epochs 20 -o spam.linsep\n  linsep train parts/ --label y --categorical onehot --cv 5",
-            learners.join("\n")
-        ))
-        .arg(data())
-        .arg(model_file.short('o').long("output-file"))
-        .arg(
-            flag("learner", "NAME", "How to learn [default: perceptron]")
-                .value_parser(PossibleValuesParser::new(names))
-                .help_heading("Learner"),
-        )
-        .args(parameters)
-        .arg(flag("epochs", "N", "At most N passes over the data [default: 100]").visible_alias("max-iter").help_heading("Limits"))
-        .arg(flag("updates", "N", "At most N corrections").help_heading("Limits"))
-        .arg(
-            flag("test", "FILE|SHARE", "Test on a file, or on a share of the rows such as 0.2")
-                .value_parser(value_parser!(PathBuf)),
-        )
-        .arg(flag("cv", "K", "Cross-validate with K folds"))
-        .args(online::flags())
-        .arg(switch("dry-run", "Read and check everything, learn and write nothing"))
-        .args(trace::train_flags())
-        .args(optimal::train_flags())
-        .args(input::flags())
-        .arg(input::basis_flag())
 }
 
 fn predict() -> Command {
@@ -370,7 +291,7 @@ fn generate() -> Command {
     Command::new("generate")
         .about("Writes synthetic data, row by row in constant memory")
         .after_help(format!(
-            "Kinds:\n{}\n\nExamples:\n  linsep generate blobs --rows 1000 --margin 0.2\n  linsep generate xor\n  linsep generate zipf --rows 500000 --features 1000000 -o big.svm.zst",
+            "Kinds:\n{}\n\nExamples:\n  linsep generate blobs -n 1000 --margin 0.2\n  linsep generate xor\n  linsep generate zipf --rows 500000 --features 1000000 -o big.svm.zst",
             kinds.join("\n")
         ))
         .arg(
@@ -380,7 +301,7 @@ fn generate() -> Command {
                 .value_parser(PossibleValuesParser::new(names)),
         )
         .arg(output())
-        .arg(flag("rows", "N", "Rows"))
+        .arg(flag("rows", "N", "Rows").short('n'))
         .arg(flag("features", "N", "Features (inputs of a gate)"))
         .arg(flag("classes", "K", "Classes (blobs)"))
         .arg(flag("margin", "M", "Gap between the classes (blobs)"))

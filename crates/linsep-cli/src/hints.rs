@@ -52,7 +52,10 @@ const MEANINGS: &[(&[&str], &str)] = &[
         &["iterations", "iter", "n-iter", "max-epochs", "n-epochs", "num-epochs", "passes"],
         "--epochs N",
     ),
-    (&["tol", "tolerance", "eps", "epsilon", "e"], "--gap G of optimisers, or --stop RULE of the others"),
+    (
+        &["tol", "tolerance", "eps", "epsilon", "e"],
+        "--gap G of optimisers, or --stop RULE of the others",
+    ),
     (&["sample-weight", "sample-weights", "row-weights", "weights"], "--weight COLUMN"),
     (&["balanced", "class-weights"], "--class-weight balanced"),
     (
@@ -65,10 +68,7 @@ const MEANINGS: &[(&[&str], &str)] = &[
         "--learner NAME; linsep help learners lists them",
     ),
     (&["multi-class", "strategy"], "--multiclass SCHEME"),
-    (
-        &["standardize", "standardise", "normalize", "normalise", "scaler", "scaling"],
-        "--scale HOW",
-    ),
+    (&["standardize", "standardise", "normalize", "normalise", "scaler", "scaling"], "--scale HOW"),
     (&["shuffle", "no-shuffle"], "--order ORDER"),
     (&["early-stopping"], "--stop RULE"),
     (&["warm-start"], "--resume FILE"),
@@ -77,7 +77,10 @@ const MEANINGS: &[(&[&str], &str)] = &[
     (&["probability", "proba", "predict-proba"], "--output proba"),
     (&["probability", "proba", "predict-proba", "calibrate"], "--probabilities platt"),
     (&["out", "outfile", "save", "save-model", "model-out"], "-o FILE (--output-file)"),
-    (&["label-column", "labels", "target-column", "class-column", "response", "y"], "--label COLUMN"),
+    (
+        &["label-column", "labels", "target-column", "class-column", "response", "y"],
+        "--label COLUMN",
+    ),
     (&["sep", "separator", "field-separator"], "--delimiter CHAR"),
     (&["exclude", "ignore", "drop-columns"], "--drop COLUMNS"),
     (&["columns", "cols", "usecols", "include", "x"], "--features COLUMNS"),
@@ -122,7 +125,8 @@ fn flag_hint(
     let dashed = given.trim_start_matches('-').replace('_', "-");
     let lower = dashed.to_lowercase();
     let words = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
-    let command = words.filter(|word| !word.starts_with('-')).find_map(|w| whole.find_subcommand(w));
+    let command =
+        words.filter(|word| !word.starts_with('-')).find_map(|w| whole.find_subcommand(w));
     let command = command.unwrap_or(whole);
     if let Some(flag) = long_named(command, &lower) {
         return Some(format!("'{given}' is written --{flag}"));
@@ -130,8 +134,9 @@ fn flag_hint(
     let named = |(names, _): &&(&[&str], &str)| {
         names.contains(&dashed.as_str()) || names.contains(&lower.as_str())
     };
-    let has_all =
-        |command: &Command, words: &str| flags_in(words).all(|flag| long_named(command, flag).is_some());
+    let has_all = |command: &Command, words: &str| {
+        flags_in(words).all(|flag| long_named(command, flag).is_some())
+    };
     let mut meanings = MEANINGS.iter().filter(named).peekable();
     let first = meanings.peek().map(|(_, words)| *words);
     if let Some((_, words)) = meanings.find(|(_, words)| has_all(command, words)) {

@@ -15,6 +15,7 @@ mod flips;
 mod gate;
 mod geometry;
 mod hard_margin;
+mod help;
 mod limits;
 mod margin;
 mod memory;
