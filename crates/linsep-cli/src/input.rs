@@ -44,8 +44,7 @@ pub(crate) fn flags() -> Vec<Arg> {
     };
     vec![
         word("format", Format::WORDS, "File format [default: by content]"),
-        value("label", "COLUMN", "Label column: a name, #N, first or last")
-            .visible_alias("target"),
+        value("label", "COLUMN", "Label column: a name, #N, first or last").visible_alias("target"),
         value(
             "positive",
             "CLASS",

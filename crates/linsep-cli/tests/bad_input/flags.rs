@@ -75,7 +75,7 @@ fn values_that_cannot_be_used_are_usage_errors() {
     for value in ["1", "0", "7"] {
         refused(&format!("--cv={value}"), "error[E0201]");
     }
-    for value in ["1.5", "0", "1", "-0.5", "nan", "inf"] {
+    for value in ["1.5", "0", "1", "-0.5", "nan", "inf", "150%", "0%", "100%", "-5%"] {
         refused(&format!("--test={value}"), "error[E0201]");
     }
     for flag in ["seed", "epochs", "updates", "limit", "allow-bad", "cv"] {

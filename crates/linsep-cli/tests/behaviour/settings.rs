@@ -109,11 +109,40 @@ fn names_of_other_programs_are_the_same_commands_and_flags() {
     let ours = "train two.csv --label label --epochs 100 --eta 0.5 -o a.linsep --json";
     let theirs = "fit two.csv --target label --max-iter 100 --lr 0.5 -o b.linsep --json";
     let [ours, theirs] = [ours, theirs].map(|line| room.run(line).exits(0).json());
-    assert_eq!((&theirs["command"], &theirs["parameters"]), (&ours["command"], &ours["parameters"]));
+    assert_eq!(
+        (&theirs["command"], &theirs["parameters"]),
+        (&ours["command"], &ours["parameters"])
+    );
     assert_eq!(room.bytes("a.linsep"), room.bytes("b.linsep"));
     let wanted = room.run("evaluate a.linsep two.csv").exits(0).out;
     for name in ["test", "score"] {
         assert_eq!(room.run(&format!("{name} a.linsep two.csv")).exits(0).out, wanted);
     }
     room.run("help fit").exits(0);
+}
+
+#[test]
+fn a_share_of_rows_is_a_number_or_a_percentage() {
+    let room = Room::with_examples();
+    let test = |share: &str| {
+        let line =
+            format!("train examples/iris.csv --learner lda --test {share} -o m.linsep --json");
+        room.run(&line).exits(0).json()["test"].clone()
+    };
+    assert_eq!(test("20%")["rows"], 30);
+    assert_eq!(test("20%"), test("0.2"));
+    assert_eq!(test("12.5%"), test("0.125"));
+}
+
+#[test]
+fn the_number_of_rows_to_make_has_one_letter_in_both_commands() {
+    let room = Room::new();
+    let made = room.run("generate blobs -n 12").exits(0).out;
+    assert_eq!(made, room.run("generate blobs --rows 12").exits(0).out);
+    assert_eq!(made.lines().count(), 13);
+    room.write("d.csv", made);
+    room.run("train d.csv --learner lda").exits(0);
+    let drawn = room.run("sample d.linsep -n 7").exits(0).out;
+    assert_eq!(drawn, room.run("sample d.linsep --rows 7").exits(0).out);
+    assert_eq!(drawn.lines().count(), 8);
 }
