@@ -10,6 +10,7 @@ mod files;
 mod heap;
 mod hints;
 mod input;
+mod kinds;
 mod output;
 mod progress;
 mod spelling;

@@ -20,12 +20,11 @@ use linsep::proof::{Certificate, CertificateFile, Claim, InputField, Optimality}
 use linsep::recipe::{Ability, Recipe, Settings};
 use linsep::{Code, Dataset, Error, Limits, Stop, Task};
 use serde_json::{Value, json};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
-    let Some(path) = matches.get_one::<PathBuf>("foreign") else { return Ok(ExitCode::from(2)) };
+    let Some(path) = &input::subject(matches) else { return Ok(ExitCode::from(2)) };
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let foreign = ForeignModel::load(path, context.max_memory)?;
     let (recipe, settings) = objective(&foreign, matches, context)?;

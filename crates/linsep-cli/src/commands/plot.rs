@@ -77,7 +77,7 @@ struct Plan {
 impl Plan {
     fn new(matches: &ArgMatches, context: &Context) -> Result<Plan, Failure> {
         let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
-        let Some(data) = matches.get_one::<PathBuf>("data").cloned() else {
+        let Some(data) = input::paths(matches).into_iter().next() else {
             return Err(Error::usage("there is nothing to draw").into());
         };
         let width = match text("width").unwrap_or("800").parse() {
@@ -114,7 +114,7 @@ impl Plan {
         }
         let plan = Plan {
             data,
-            model: matches.get_one::<PathBuf>("model").cloned(),
+            model: input::subject(matches),
             view: text("view").unwrap_or("pattern").to_owned(),
             target,
             width,

@@ -15,7 +15,7 @@ use linsep_teach::trace::{Line, Replay};
 use serde_json::json;
 use std::fs::File;
 use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ struct Shown {
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     crate::context::end_at_once();
-    let Some(path) = matches.get_one::<PathBuf>("trace") else { return Ok(ExitCode::from(2)) };
+    let Some(path) = &input::subject(matches) else { return Ok(ExitCode::from(2)) };
     let plan = plan(matches)?;
     let file = File::open(path).map_err(|error| Error::io("read", path, error))?;
     let mut replay = Replay::open(path, BufReader::new(file), context.max_memory)?;

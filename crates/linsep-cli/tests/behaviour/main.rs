@@ -9,6 +9,7 @@ mod basis;
 mod certify;
 mod compare;
 mod criterion;
+mod either_order;
 mod explain;
 mod first_contact;
 mod flips;
