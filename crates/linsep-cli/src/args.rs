@@ -118,6 +118,11 @@ fn target(name: &'static str, value: &'static str, help: &'static str) -> Arg {
     Arg::new(name).value_name(value).help(help).value_parser(Output::parser())
 }
 
+/// What lets a command write over a file that is something else.
+fn force() -> Arg {
+    switch("force", "Write over a file that is something else than what is written")
+}
+
 fn data() -> Arg {
     path("data", "DATA", "Files, folders of parts, globs, or - for standard input")
         .num_args(1..)
@@ -236,6 +241,7 @@ fn separable() -> Command {
         .arg(switch("margin", "The largest margins exactly, and the corrections that they allow the perceptron"))
         .arg(flag("constant", "C", "Rows are (C, x) for --margin: the larger, the cheaper a bias [default: 1]").requires("margin"))
         .arg(target("cert", "FILE", "Where to write the certificate").long("cert"))
+        .arg(force())
         .arg(flag("without", "ROWS", "What if these rows were not there, such as 3,7-9, counted from 0"))
         .arg(flag("relabel", "ROW=CLASS", "What if this row were of this class; may be repeated").action(ArgAction::Append))
         .arg(switch("removal", "Rows without which a plane separates the others, none of which can stay"))
@@ -258,6 +264,7 @@ fn forced() -> Command {
                 .value_parser(PossibleValuesParser::new(["on", "off"])),
         )
         .arg(target("cert", "FILE", "Where to write the certificate").long("cert"))
+        .arg(force())
         .args(input::flags().into_iter().filter(|flag| flag.get_id() != "positive"))
 }
 
@@ -281,6 +288,7 @@ fn convert() -> Command {
                 .value_parser(PossibleValuesParser::new(["csv", "tsv", "svmlight"])),
         )
         .arg(switch("dry-run", "Read and check, write nothing"))
+        .arg(force().help("Write a model over a file that is none"))
         .args(input::flags())
 }
 

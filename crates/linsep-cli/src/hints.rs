@@ -92,6 +92,7 @@ const MEANINGS: &[(&[&str], &str)] = &[
     (&["n-classes", "centers"], "--classes K"),
     (&["timeout", "max-time"], "--time-limit TIME"),
     (&["memory", "mem"], "--max-memory SIZE"),
+    (&["overwrite", "clobber", "yes", "f"], "--force"),
 ];
 
 /// Commands of other programs.

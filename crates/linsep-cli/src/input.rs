@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::files::{OnBadRows, Output};
-use crate::kinds::Kind;
+use crate::kinds::FileKind;
 use clap::{Arg, ArgAction, ArgMatches};
 use linsep::data::basis::BasisSpec;
 use linsep::data::read::{
@@ -136,11 +136,11 @@ pub(crate) fn subject(matches: &ArgMatches) -> Option<PathBuf> {
 /// What a command works with and the data for it. They may be given in either order where the files tell:
 /// the first is nothing that the command works with, and one of the others is.
 fn subject_and_data(matches: &ArgMatches) -> (Option<PathBuf>, Vec<PathBuf>) {
-    const SUBJECTS: [(&str, &[Kind]); 4] = [
-        ("model", &[Kind::Model, Kind::Foreign]),
-        ("certificate", &[Kind::Certificate, Kind::Model]),
-        ("foreign", &[Kind::Foreign]),
-        ("trace", &[Kind::Trace]),
+    const SUBJECTS: [(&str, &[FileKind]); 4] = [
+        ("model", &[FileKind::Model, FileKind::Foreign]),
+        ("certificate", &[FileKind::Certificate, FileKind::Model]),
+        ("foreign", &[FileKind::Foreign]),
+        ("trace", &[FileKind::Trace]),
     ];
     let data = matches.try_get_many::<PathBuf>("data").ok().flatten();
     let mut data: Vec<PathBuf> = data.into_iter().flatten().cloned().collect();
@@ -148,8 +148,8 @@ fn subject_and_data(matches: &ArgMatches) -> (Option<PathBuf>, Vec<PathBuf>) {
     let given = |id: &str| matches.try_get_one::<PathBuf>(id).ok().flatten().cloned();
     let found = SUBJECTS.into_iter().find_map(|(id, kinds)| Some((given(id)?, kinds)));
     let Some((mut subject, kinds)) = found else { return (None, data) };
-    let is_one = |path: &PathBuf| Kind::of(path).is_some_and(|kind| kinds.contains(&kind));
-    if Kind::of(&subject).is_none()
+    let is_one = |path: &PathBuf| FileKind::of(path).is_some_and(|kind| kinds.contains(&kind));
+    if FileKind::of(&subject).is_none()
         && let Some(at) = data.iter().position(is_one)
     {
         let model = data.remove(at);

@@ -1,6 +1,6 @@
 //! The grammar of `linsep certify`.
 
-use super::{data, flag, path, target};
+use super::{data, flag, force, path, target};
 use crate::input;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command};
@@ -57,5 +57,6 @@ pub(super) fn command() -> Command {
         )
         .arg(flag("epochs", "N", "At most N passes over the data [default: 1000]").visible_alias("max-iter"))
         .arg(target("cert", "FILE", "Where to write the certificate").long("cert"))
+        .arg(force())
         .args(input::flags())
 }

@@ -1,6 +1,6 @@
 //! The grammar of `plot` and `compare`.
 
-use super::{flag, path, switch, target};
+use super::{flag, force, path, switch, target};
 use crate::input;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command};
@@ -38,6 +38,7 @@ pub(super) fn plot() -> Command {
                 .short('o')
                 .long("output-file"),
         )
+        .arg(force())
         .arg(
             flag("view", "VIEW", "What to draw [default: pattern]")
                 .value_parser(PossibleValuesParser::new(VIEWS.map(|(name, _)| name)))

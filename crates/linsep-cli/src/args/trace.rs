@@ -1,7 +1,7 @@
 //! The grammar of traces, of their replay and of the algorithm boxes.
 
 use super::train::{LEARNER, OUTPUT};
-use super::{data, flag, path, switch, target};
+use super::{data, flag, force, path, switch, target};
 use crate::input;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command};
@@ -68,5 +68,6 @@ pub(crate) fn replay() -> Command {
         .arg(switch("check", "Check angles, bounds and criteria too, and show no updates"))
         .arg(switch("broken", "List the rows that each shown update made wrong"))
         .arg(target("output-file", "MODEL", "Where to write the model at that point").short('o').long("output-file"))
+        .arg(force())
         .args(input::flags().into_iter().filter(wanted))
 }

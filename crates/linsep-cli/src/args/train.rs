@@ -1,7 +1,7 @@
 //! The grammar of `train`. Learners' flags come from the registry; the help has five groups: input, learner,
 //! limits, validation, output.
 
-use super::{data, flag, online, optimal, switch, target, trace};
+use super::{data, flag, force, online, optimal, switch, target, trace};
 use crate::input;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, value_parser};
@@ -56,6 +56,7 @@ pub(super) fn command() -> Command {
         .arg(flag("cv", "K", "Cross-validate with K folds").help_heading(VALIDATION))
         .arg(online::runs().help_heading(VALIDATION))
         .arg(model_file.short('o').long("output-file").help_heading(OUTPUT))
+        .arg(force().help("Write the model over a file that is none").help_heading(OUTPUT))
         .args(online::output_flags())
         .args(trace::train_flags())
         .args(optimal::output_flags())

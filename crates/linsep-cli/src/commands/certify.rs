@@ -11,6 +11,7 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::files::Output;
 use crate::input;
+use crate::kinds::FileKind;
 use crate::output::{Facts, note, print, print_json};
 use crate::progress::Watch;
 use crate::spelling::spelled;
@@ -61,7 +62,9 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let mut written = Ok(());
     if let Some(to) = matches.get_one::<Output>("cert").filter(|_| proved) {
         let file = certificate_file(&task, certificate.clone());
-        written = to.write(|out| out.write_all(file.to_json().as_bytes()));
+        written = to
+            .check(FileKind::Certificate, matches)
+            .and_then(|()| to.write(|out| out.write_all(file.to_json().as_bytes())));
     }
     let found = Found {
         data: &data,

@@ -30,7 +30,7 @@ mod verify;
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
-use crate::kinds::Kind;
+use crate::kinds::FileKind;
 use crate::output::{counted, note};
 use clap::ArgMatches;
 use linsep::data::read::ReadResult;
@@ -77,8 +77,8 @@ pub(crate) fn run(
 
 /// The model of a file, of linsep or of another program.
 fn load_model(path: &Path, context: &Context) -> Result<LinearModel, Failure> {
-    match Kind::of(path) {
-        Some(Kind::Foreign) => Ok(ForeignModel::load(path, context.max_memory)?.to_model()),
+    match FileKind::of(path) {
+        Some(FileKind::Foreign) => Ok(ForeignModel::load(path, context.max_memory)?.to_model()),
         _ => Ok(ModelFile::load_model(path, context.max_memory)?),
     }
 }

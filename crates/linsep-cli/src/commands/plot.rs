@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::files::Output;
 use crate::input;
+use crate::kinds::FileKind;
 use crate::output::{Facts, counted, print, print_json};
 use crate::progress::Watch;
 use clap::ArgMatches;
@@ -99,6 +100,9 @@ impl Plan {
                 Some(context.files.output("the picture", name.into())?)
             }
         };
+        if let Some(target) = &target {
+            target.check(FileKind::Picture, matches)?;
+        }
         if context.json && target.is_none() {
             let words = "--json needs -o FILE: the picture itself goes to standard output";
             return Err(Error::usage(words).into());

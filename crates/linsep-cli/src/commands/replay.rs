@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::files::Output;
 use crate::input;
+use crate::kinds::FileKind;
 use crate::output::{Facts, aligned, counted, grouped, print, print_json};
 use clap::ArgMatches;
 use linsep::file::ModelFile;
@@ -99,6 +100,9 @@ fn plan(matches: &ArgMatches) -> Result<Plan, Failure> {
     let model = matches.get_one::<Output>("output-file").cloned();
     if model.as_ref().is_some_and(|path| path.is_stdout()) {
         return Err(Error::usage("a model is a file; -o needs a name, not -").into());
+    }
+    if let Some(model) = &model {
+        model.check(FileKind::Model, matches)?;
     }
     Ok(Plan {
         at: whole("at")?,

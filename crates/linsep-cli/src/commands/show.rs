@@ -4,7 +4,7 @@ use super::rules;
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
-use crate::kinds::Kind;
+use crate::kinds::FileKind;
 use crate::output::{Facts, counted, grouped, print, print_json};
 use crate::spelling::spelled;
 use clap::ArgMatches;
@@ -24,8 +24,8 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         None => 20,
     };
     let Some(path) = matches.get_one::<PathBuf>("model") else { return Ok(ExitCode::from(2)) };
-    let source = match Kind::of(path) {
-        Some(Kind::Foreign) => {
+    let source = match FileKind::of(path) {
+        Some(FileKind::Foreign) => {
             let foreign = ForeignModel::load(path, context.max_memory)?;
             Source::Foreign(foreign.to_model(), foreign.form)
         }

@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::files::Output;
 use crate::input;
+use crate::kinds::FileKind;
 use clap::ArgMatches;
 use linsep::data::basis::BasisSpec;
 use linsep::file::ModelFile;
@@ -127,6 +128,7 @@ impl Plan {
                 context.files.output("the model", path)?
             }
         };
+        model.check(FileKind::Model, matches)?;
         let checkpoints = checkpoints(matches, context, recipe, &model, resume.as_ref())?;
         let runs = text("runs").map(resume::runs).transpose()?;
         if runs.is_some() && checkpoints.to.is_some() {
