@@ -38,6 +38,8 @@ fn run() -> Result<ExitCode, Failure> {
         output::print(args::FIRST_SCREEN)?;
         return Ok(ExitCode::SUCCESS);
     }
+    // What is wrong with the settings is told in the form that they ask for.
+    exit::report_json(arguments.iter().any(|argument| argument == "--json"));
     let command = config::apply(args::command(), &arguments)?;
     let matches = match command.try_get_matches_from(&arguments) {
         Ok(matches) => matches,
