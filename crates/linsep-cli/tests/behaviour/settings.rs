@@ -146,3 +146,23 @@ fn the_number_of_rows_to_make_has_one_letter_in_both_commands() {
     assert_eq!(drawn, room.run("sample d.linsep --rows 7").exits(0).out);
     assert_eq!(drawn.lines().count(), 8);
 }
+
+#[test]
+fn json_has_the_name_of_the_label_and_how_it_was_found() {
+    let room = Room::holding("two.csv", TWO);
+    room.write("two.svm", "x 1:1\ny 1:4\n");
+    room.write("last.csv", "a,b,kind\n1.5,2.5,x\n4.5,5.5,y\n1.25,2.25,x\n");
+    for (data, label, source) in [
+        ("two.csv", "label".into(), "by its name"),
+        ("two.csv --label label", "label".into(), "asked"),
+        ("two.svm", serde_json::Value::Null, "first in each line"),
+    ] {
+        for command in ["train -o m.linsep", "inspect"] {
+            let found = room.run(&format!("{command} --json {data}")).exits(0).json();
+            assert_eq!(found["label"], label, "{command} {data}");
+            assert_eq!(found["label_source"], source, "{command} {data}");
+        }
+    }
+    let found = room.run("inspect last.csv --json").exits(0).json();
+    assert_eq!(found["label"], "kind");
+}
