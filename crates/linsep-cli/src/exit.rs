@@ -164,8 +164,7 @@ pub(crate) fn usage(
 fn usage_as_json(error: &clap::Error) -> Value {
     let text = error.render().to_string();
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    let message: Vec<&str> =
-        lines.iter().copied().take_while(|line| !line.is_empty()).collect();
+    let message: Vec<&str> = lines.iter().copied().take_while(|line| !line.is_empty()).collect();
     let message = message.join(" ");
     let tips = lines.iter().filter_map(|line| line.strip_prefix("tip: ")).collect::<Vec<_>>();
     json!({
