@@ -6,6 +6,9 @@ mod optimal;
 pub(crate) mod pictures;
 mod teaching;
 pub(crate) mod trace;
+mod train;
+
+pub(crate) use train::{learner_help, learner_parameters, learners};
 
 use crate::files::Output;
 use crate::input;
@@ -13,7 +16,6 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, Command, value_parser};
 use linsep::data::generate::Kind;
 use linsep::data::write::Packing;
-use linsep::recipe;
 use std::path::PathBuf;
 
 /// What the bare program prints.
@@ -28,7 +30,7 @@ linsep: linear classification with proof
   linsep show flowers.linsep               the weights by name
 
 CSV, TSV and svmlight, plain, gzip or zstd, files, folders or - for standard input.
-linsep help COMMAND explains a command, linsep help E0104 an error code.
+linsep help explains a COMMAND, the learners, one learner (svm) or an error code (E0104).
 ";
 
 /// The whole grammar.
@@ -40,7 +42,7 @@ pub(crate) fn command() -> Command {
         .args(global_flags())
         .subcommand(separable())
         .subcommand(forced())
-        .subcommand(train())
+        .subcommand(train::command())
         .subcommand(predict())
         .subcommand(evaluate())
         .subcommand(show())
@@ -55,8 +57,8 @@ pub(crate) fn command() -> Command {
         .subcommand(trace::replay())
         .subcommand(
             Command::new("help")
-                .about("Explains a command or an error code")
-                .arg(Arg::new("topic").value_name("COMMAND|CODE")),
+                .about("Explains a command, a learner or an error code; help learners lists those")
+                .arg(Arg::new("topic").value_name("COMMAND|LEARNER|CODE")),
         )
         .subcommand(
             Command::new("completions").about("Prints shell completions").arg(
@@ -116,6 +118,11 @@ fn target(name: &'static str, value: &'static str, help: &'static str) -> Arg {
     Arg::new(name).value_name(value).help(help).value_parser(Output::parser())
 }
 
+/// What lets a command write over a file that is something else.
+fn force() -> Arg {
+    switch("force", "Write over a file that is something else than what is written")
+}
+
 fn data() -> Arg {
     path("data", "DATA", "Files, folders of parts, globs, or - for standard input")
         .num_args(1..)
@@ -159,82 +166,6 @@ fn global_flags() -> Vec<Arg> {
     ]
 }
 
-/// The parameters of all learners, each once.
-pub(crate) fn learner_parameters() -> Vec<&'static recipe::Parameter> {
-    let mut parameters: Vec<&'static recipe::Parameter> = Vec::new();
-    for parameter in recipe::ALL.iter().flat_map(|recipe| recipe.parameters) {
-        if !parameters.iter().any(|known| known.name == parameter.name) {
-            parameters.push(parameter);
-        }
-    }
-    parameters
-}
-
-/// The words that some learner takes for a parameter; which of them, the learner says.
-fn words_of(name: &str) -> Vec<&'static str> {
-    let parameters = recipe::ALL.iter().flat_map(|recipe| recipe.parameters);
-    let mut words = Vec::new();
-    for word in parameters.filter(|p| p.name == name).flat_map(|p| p.words) {
-        if !words.contains(word) {
-            words.push(*word);
-        }
-    }
-    words
-}
-
-fn train() -> Command {
-    let model_file = target(
-        "output-file",
-        "FILE",
-        "The model file to write [default: the data's name with .linsep]",
-    );
-    let names: Vec<&str> = recipe::ALL.iter().map(|recipe| recipe.name).collect();
-    let learners: Vec<String> = recipe::ALL
-        .iter()
-        .map(|recipe| format!("  {:20} {}", recipe.name, recipe.summary))
-        .collect();
-    let parameters = learner_parameters().into_iter().map(|parameter| {
-        let help = format!("{} [default: {}]", parameter.help, parameter.default);
-        let arg = Arg::new(parameter.name)
-            .long(parameter.name)
-            .value_name(parameter.value)
-            .help(help)
-            .allow_negative_numbers(true)
-            .help_heading("Learner");
-        match words_of(parameter.name) {
-            words if words.is_empty() => arg,
-            words => arg.value_parser(PossibleValuesParser::new(words)),
-        }
-    });
-    Command::new("train")
-        .about("Learns a model from data and writes it")
-        .after_help(format!(
-            "Learners:\n{}\n\nExamples:\n  linsep train flowers.csv\n  linsep train spam.svm.gz --test 0.2 --epochs 20 -o spam.linsep\n  linsep train parts/ --label y --categorical onehot --cv 5",
-            learners.join("\n")
-        ))
-        .arg(data())
-        .arg(model_file.short('o').long("output-file"))
-        .arg(
-            flag("learner", "NAME", "How to learn [default: perceptron]")
-                .value_parser(PossibleValuesParser::new(names))
-                .help_heading("Learner"),
-        )
-        .args(parameters)
-        .arg(flag("epochs", "N", "At most N passes over the data [default: 100]").help_heading("Limits"))
-        .arg(flag("updates", "N", "At most N corrections").help_heading("Limits"))
-        .arg(
-            flag("test", "FILE|SHARE", "Test on a file, or on a share of the rows such as 0.2")
-                .value_parser(value_parser!(PathBuf)),
-        )
-        .arg(flag("cv", "K", "Cross-validate with K folds"))
-        .args(online::flags())
-        .arg(switch("dry-run", "Read and check everything, learn and write nothing"))
-        .args(trace::train_flags())
-        .args(optimal::train_flags())
-        .args(input::flags())
-        .arg(input::basis_flag())
-}
-
 fn predict() -> Command {
     Command::new("predict")
         .about("Predicts the class of each row, in order and in constant memory")
@@ -263,6 +194,7 @@ fn predict() -> Command {
 
 fn evaluate() -> Command {
     Command::new("evaluate")
+        .visible_aliases(["test", "score"])
         .about("Compares predictions with the labels of the data")
         .after_help("Examples:\n  linsep evaluate flowers.linsep test.csv\n  linsep evaluate spam.linsep test.svm --fail-under accuracy=0.95")
         .arg(path("model", "MODEL", "The model file").required(true))
@@ -305,10 +237,11 @@ fn separable() -> Command {
             flag("by", "HOW", "How to decide: search, or cycling (the integer perceptron in file order until it ends or comes back) [default: search]")
                 .value_parser(PossibleValuesParser::new(["search", "cycling"])),
         )
-        .arg(flag("epochs", "N", "At most N passes with --by cycling [default: 1000000]"))
+        .arg(flag("epochs", "N", "At most N passes with --by cycling [default: 1000000]").visible_alias("max-iter"))
         .arg(switch("margin", "The largest margins exactly, and the corrections that they allow the perceptron"))
         .arg(flag("constant", "C", "Rows are (C, x) for --margin: the larger, the cheaper a bias [default: 1]").requires("margin"))
         .arg(target("cert", "FILE", "Where to write the certificate").long("cert"))
+        .arg(force())
         .arg(flag("without", "ROWS", "What if these rows were not there, such as 3,7-9, counted from 0"))
         .arg(flag("relabel", "ROW=CLASS", "What if this row were of this class; may be repeated").action(ArgAction::Append))
         .arg(switch("removal", "Rows without which a plane separates the others, none of which can stay"))
@@ -331,6 +264,7 @@ fn forced() -> Command {
                 .value_parser(PossibleValuesParser::new(["on", "off"])),
         )
         .arg(target("cert", "FILE", "Where to write the certificate").long("cert"))
+        .arg(force())
         .args(input::flags().into_iter().filter(|flag| flag.get_id() != "positive"))
 }
 
@@ -354,6 +288,7 @@ fn convert() -> Command {
                 .value_parser(PossibleValuesParser::new(["csv", "tsv", "svmlight"])),
         )
         .arg(switch("dry-run", "Read and check, write nothing"))
+        .arg(force().help("Write a model over a file that is none"))
         .args(input::flags())
 }
 
@@ -364,7 +299,7 @@ fn generate() -> Command {
     Command::new("generate")
         .about("Writes synthetic data, row by row in constant memory")
         .after_help(format!(
-            "Kinds:\n{}\n\nExamples:\n  linsep generate blobs --rows 1000 --margin 0.2\n  linsep generate xor\n  linsep generate zipf --rows 500000 --features 1000000 -o big.svm.zst",
+            "Kinds:\n{}\n\nExamples:\n  linsep generate blobs -n 1000 --margin 0.2\n  linsep generate xor\n  linsep generate zipf --rows 500000 --features 1000000 -o big.svm.zst",
             kinds.join("\n")
         ))
         .arg(
@@ -374,7 +309,7 @@ fn generate() -> Command {
                 .value_parser(PossibleValuesParser::new(names)),
         )
         .arg(output())
-        .arg(flag("rows", "N", "Rows"))
+        .arg(flag("rows", "N", "Rows").short('n'))
         .arg(flag("features", "N", "Features (inputs of a gate)"))
         .arg(flag("classes", "K", "Classes (blobs)"))
         .arg(flag("margin", "M", "Gap between the classes (blobs)"))

@@ -42,6 +42,7 @@ impl Context {
     pub(crate) fn new(matches: &ArgMatches) -> Result<Context> {
         let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
         set_colour(text("color").unwrap_or("auto"));
+        crate::exit::report_json(matches.get_flag("json"));
         let quiet = matches.get_flag("quiet");
         let progress = match text("progress").unwrap_or("auto") {
             "json" => ProgressMode::Json,

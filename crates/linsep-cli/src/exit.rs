@@ -2,15 +2,19 @@
 //!
 //! 0 done or yes · 1 a definite negative answer · 2 usage · 3 input data · 4 model file · 5 a limit ·
 //! 6 reading, writing or memory · 70 a bug · 130 interrupted. A broken pipe ends quietly.
+//!
+//! With `--json` an error is one JSON object, the last line of stderr.
 
 use crate::context::colour_on_stderr;
 use crate::spelling::{spelled, spelled_with_values};
 use linsep::atomic::SYNC_FOLDER;
-use linsep::data::error::escaped_lines;
+use linsep::data::error::{escaped_json, escaped_lines};
 use linsep::{Code, Error, Problem, escaped};
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Why the program ends without a result.
 pub(crate) enum Failure {
@@ -44,17 +48,76 @@ impl Failure {
             Failure::BrokenPipe => ExitCode::SUCCESS,
             Failure::Error(Error::Interrupted) if crate::context::timed_out() => {
                 let message = "the time limit was reached before there was a result".to_owned();
-                let error = Error::Limit { code: Code::LIMIT, message };
-                eprint_raw(&render(&error, colour_on_stderr()));
-                ExitCode::from(5)
+                complain(&Error::Limit { code: Code::LIMIT, message })
             }
-            Failure::Error(error) => {
-                eprint_raw(&render(error, colour_on_stderr()));
-                ExitCode::from(code_of(error.code()))
-            }
+            Failure::Error(error) => complain(error),
         }
     }
 }
+
+/// Prints an error and gives its exit code.
+fn complain(error: &Error) -> ExitCode {
+    match JSON.load(Ordering::Relaxed) {
+        true => eprint_json(&as_json(error)),
+        false => eprint_raw(&render(error, colour_on_stderr())),
+    }
+    ExitCode::from(code_of(error.code()))
+}
+
+static JSON: AtomicBool = AtomicBool::new(false);
+
+/// Says whether errors are JSON objects.
+pub(crate) fn report_json(wanted: bool) {
+    JSON.store(wanted, Ordering::Relaxed);
+}
+
+/// One object in one line, behind whatever notes there were.
+fn eprint_json(value: &Value) {
+    eprint_raw(&escaped_json(&format!("{value}\n")));
+}
+
+/// An error for programs: its code, its words, and where in the data it is.
+fn as_json(error: &Error) -> Value {
+    let code = error.code();
+    let mut value = json!({
+        "schema": SCHEMA,
+        "code": code.to_string(),
+        "title": code.title(),
+        "exit": code_of(code),
+    });
+    match error {
+        Error::Data(data) => {
+            let problem = |problem: &Problem| {
+                let place = &problem.place;
+                json!({
+                    "code": problem.code.to_string(),
+                    "message": spelled(&problem.message),
+                    "file": place.file,
+                    "line": place.line,
+                    "column": place.column,
+                    "row": place.row,
+                    "field": place.field.as_ref().map(|(number, _)| number),
+                    "name": place.field.as_ref().and_then(|(_, name)| name.as_deref()),
+                    "value": problem.value,
+                })
+            };
+            let problems: Vec<Value> = data.problems.iter().map(problem).collect();
+            value["message"] = problems[0]["message"].clone();
+            value["help"] = data.problems[0].help.as_deref().map(spelled).into();
+            value["problems"] = problems.into();
+            value["bad_rows"] = data.bad_rows.into();
+            value["rows"] = data.rows.into();
+        }
+        other => {
+            value["message"] = words_of(other).into();
+            value["help"] = advice(other).into();
+        }
+    }
+    value
+}
+
+/// The form of an error for programs.
+const SCHEMA: &str = "linsep.error/1";
 
 /// The exit code for an error code.
 pub(crate) fn code_of(code: Code) -> u8 {
@@ -71,7 +134,15 @@ pub(crate) fn code_of(code: Code) -> u8 {
 }
 
 /// Prints a message of the command-line parser: help to stdout, complaints to stderr.
-pub(crate) fn usage(error: &clap::Error) -> Result<ExitCode, Failure> {
+pub(crate) fn usage(
+    mut error: clap::Error,
+    arguments: &[std::ffi::OsString],
+) -> Result<ExitCode, Failure> {
+    crate::hints::add_to(&mut error, arguments);
+    if error.use_stderr() && JSON.load(Ordering::Relaxed) {
+        eprint_json(&usage_as_json(&error));
+        return Ok(ExitCode::from(2));
+    }
     let text = error.render();
     let plain = text.to_string();
     // What the user wrote may stand in it, and only our own colours are to pass.
@@ -87,6 +158,23 @@ pub(crate) fn usage(error: &clap::Error) -> Result<ExitCode, Failure> {
         crate::output::print_raw(&text)?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// What the parser complains about, as every other error.
+fn usage_as_json(error: &clap::Error) -> Value {
+    let text = error.render().to_string();
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let message: Vec<&str> = lines.iter().copied().take_while(|line| !line.is_empty()).collect();
+    let message = message.join(" ");
+    let tips = lines.iter().filter_map(|line| line.strip_prefix("tip: ")).collect::<Vec<_>>();
+    json!({
+        "schema": SCHEMA,
+        "code": Code::SETTING.to_string(),
+        "title": Code::SETTING.title(),
+        "exit": 2,
+        "message": message.strip_prefix("error: ").unwrap_or(&message),
+        "help": (!tips.is_empty()).then(|| tips.join("; ")),
+    })
 }
 
 /// Writes to stderr what can do nothing to a terminal.
@@ -139,11 +227,8 @@ fn render(error: &Error, colour: bool) -> String {
             }
         }
         other => {
-            let words = match other {
-                Error::Model { .. } => spelled_with_values(&other.to_string()),
-                _ => spelled(&other.to_string()),
-            };
-            let _ = writeln!(text, "{red}error[{code}]{plain}: {}", escaped(&words));
+            let words = escaped(&words_of(other));
+            let _ = writeln!(text, "{red}error[{code}]{plain}: {words}");
             if let Some(help) = advice(other) {
                 let _ = writeln!(text, "  {cyan}help{plain}: {help}");
             }
@@ -151,6 +236,14 @@ fn render(error: &Error, colour: bool) -> String {
     }
     let _ = writeln!(text, "  {cyan}more{plain}: linsep help {code}");
     text
+}
+
+/// What an error says that is not about data.
+fn words_of(error: &Error) -> String {
+    match error {
+        Error::Model { .. } => spelled_with_values(&error.to_string()),
+        _ => spelled(&error.to_string()),
+    }
 }
 
 fn render_place(problem: &Problem) -> String {

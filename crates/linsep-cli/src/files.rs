@@ -7,6 +7,7 @@
 //! Two names mean the same file if they have the same device and inode, which sees through symbolic links,
 //! hard links and detours; a file that is still to be made is known by its folder and its name in it.
 
+use crate::kinds::FileKind;
 use clap::ArgMatches;
 use clap::builder::{OsStringValueParser, PathBufValueParser, TypedValueParser};
 use linsep::atomic::write_atomic;
@@ -39,6 +40,14 @@ impl Output {
     /// As messages show it.
     pub(crate) fn display(&self) -> std::path::Display<'_> {
         self.0.display()
+    }
+
+    /// Refuses a place where something else than such a file is, unless `--force` was given.
+    pub(crate) fn check(&self, kind: FileKind, matches: &ArgMatches) -> Result<()> {
+        match matches.get_flag("force") || self.is_stdout() {
+            true => Ok(()),
+            false => kind.check_place(&self.0),
+        }
     }
 
     /// Writes the whole file or nothing.

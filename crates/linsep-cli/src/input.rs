@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::files::{OnBadRows, Output};
+use crate::kinds::FileKind;
 use clap::{Arg, ArgAction, ArgMatches};
 use linsep::data::basis::BasisSpec;
 use linsep::data::read::{
@@ -44,7 +45,7 @@ pub(crate) fn flags() -> Vec<Arg> {
     };
     vec![
         word("format", Format::WORDS, "File format [default: by content]"),
-        value("label", "COLUMN", "Label column: a name, #N, first or last"),
+        value("label", "COLUMN", "Label column: a name, #N, first or last").visible_alias("target"),
         value(
             "positive",
             "CLASS",
@@ -124,7 +125,37 @@ pub(crate) fn expand(
 
 /// The data files of a command.
 pub(crate) fn paths(matches: &ArgMatches) -> Vec<PathBuf> {
-    matches.get_many::<PathBuf>("data").into_iter().flatten().cloned().collect()
+    subject_and_data(matches).1
+}
+
+/// The model, certificate or trace of a command.
+pub(crate) fn subject(matches: &ArgMatches) -> Option<PathBuf> {
+    subject_and_data(matches).0
+}
+
+/// What a command works with and the data for it. They may be given in either order where the files tell:
+/// the first is nothing that the command works with, and one of the others is.
+fn subject_and_data(matches: &ArgMatches) -> (Option<PathBuf>, Vec<PathBuf>) {
+    const SUBJECTS: [(&str, &[FileKind]); 4] = [
+        ("model", &[FileKind::Model, FileKind::Foreign]),
+        ("certificate", &[FileKind::Certificate, FileKind::Model]),
+        ("foreign", &[FileKind::Foreign]),
+        ("trace", &[FileKind::Trace]),
+    ];
+    let data = matches.try_get_many::<PathBuf>("data").ok().flatten();
+    let mut data: Vec<PathBuf> = data.into_iter().flatten().cloned().collect();
+    // In other commands these may be files to write.
+    let given = |id: &str| matches.try_get_one::<PathBuf>(id).ok().flatten().cloned();
+    let found = SUBJECTS.into_iter().find_map(|(id, kinds)| Some((given(id)?, kinds)));
+    let Some((mut subject, kinds)) = found else { return (None, data) };
+    let is_one = |path: &PathBuf| FileKind::of(path).is_some_and(|kind| kinds.contains(&kind));
+    if FileKind::of(&subject).is_none()
+        && let Some(at) = data.iter().position(is_one)
+    {
+        let model = data.remove(at);
+        data.insert(0, std::mem::replace(&mut subject, model));
+    }
+    (Some(subject), data)
 }
 
 /// The rows of the data files of a command, as the flags say.

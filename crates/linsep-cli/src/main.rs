@@ -8,7 +8,9 @@ mod context;
 mod exit;
 mod files;
 mod heap;
+mod hints;
 mod input;
+mod kinds;
 mod output;
 mod progress;
 mod spelling;
@@ -36,10 +38,12 @@ fn run() -> Result<ExitCode, Failure> {
         output::print(args::FIRST_SCREEN)?;
         return Ok(ExitCode::SUCCESS);
     }
+    // What is wrong with the settings is told in the form that they ask for.
+    exit::report_json(arguments.iter().any(|argument| argument == "--json"));
     let command = config::apply(args::command(), &arguments)?;
     let matches = match command.try_get_matches_from(&arguments) {
         Ok(matches) => matches,
-        Err(error) => return exit::usage(&error),
+        Err(error) => return exit::usage(error, &arguments),
     };
     let context = Context::new(&matches)?;
     if let Some(path) = config::config_path(&arguments) {

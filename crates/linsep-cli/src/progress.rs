@@ -4,6 +4,7 @@
 use crate::context::{Context, ProgressMode, timed_out};
 use crate::exit::eprint_raw;
 use crate::output::grouped;
+use linsep::data::error::readable;
 use linsep::{Observer, Progress, Stop, Training};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -52,7 +53,7 @@ fn line(progress: &Progress, ceiling: Option<f64>) -> String {
     let mut parts = vec![format!("epoch {}", grouped(progress.epochs))];
     match (progress.objective, progress.last_mistakes) {
         (Some(objective), _) => {
-            parts.push(format!("objective {objective:.6e}"));
+            parts.push(format!("objective {}", readable(objective, 7)));
             parts.extend(progress.gap.map(|gap| format!("gap {gap:.1e}")));
         }
         (None, Some(mistakes)) => {
@@ -109,8 +110,8 @@ mod tests {
         assert_eq!(line(&Progress::default(), None), "epoch 0, first pass, 0 updates");
         let optimiser =
             Progress::default().with_epochs(9).with_objective(Some(12.5)).with_gap(Some(0.003));
-        assert_eq!(line(&optimiser, None), "epoch 9, objective 1.250000e1, gap 3.0e-3");
+        assert_eq!(line(&optimiser, None), "epoch 9, objective 12.5, gap 3.0e-3");
         let unbounded = optimiser.with_gap(None);
-        assert_eq!(line(&unbounded, None), "epoch 9, objective 1.250000e1");
+        assert_eq!(line(&unbounded, None), "epoch 9, objective 12.5");
     }
 }

@@ -1,6 +1,6 @@
 //! The grammar of `linsep certify`.
 
-use super::{data, flag, path, target};
+use super::{data, flag, force, path, target};
 use crate::input;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command};
@@ -55,7 +55,8 @@ pub(super) fn command() -> Command {
                 .value_parser(PossibleValuesParser::new(["ovr", "crammer-singer", "softmax"]))
                 .help_heading("Objective"),
         )
-        .arg(flag("epochs", "N", "At most N passes over the data [default: 1000]"))
+        .arg(flag("epochs", "N", "At most N passes over the data [default: 1000]").visible_alias("max-iter"))
         .arg(target("cert", "FILE", "Where to write the certificate").long("cert"))
+        .arg(force())
         .args(input::flags())
 }

@@ -1,6 +1,6 @@
 //! The grammar of `plot` and `compare`.
 
-use super::{flag, path, switch, target};
+use super::{flag, force, path, switch, target};
 use crate::input;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command};
@@ -38,6 +38,7 @@ pub(super) fn plot() -> Command {
                 .short('o')
                 .long("output-file"),
         )
+        .arg(force())
         .arg(
             flag("view", "VIEW", "What to draw [default: pattern]")
                 .value_parser(PossibleValuesParser::new(VIEWS.map(|(name, _)| name)))
@@ -61,7 +62,7 @@ pub(super) fn plot() -> Command {
                 .value_parser(PossibleValuesParser::new(Criterion::WORDS))
                 .help_heading(heading),
         )
-        .arg(flag("eta", "RATE", "Learning rate of the run in weight and criterion [default: by the view]").help_heading(heading))
+        .arg(flag("eta", "RATE", "Learning rate of the run in weight and criterion [default: by the view]").visible_alias("lr").help_heading(heading))
         .arg(flag("start", "A,B", "Weights at the start of that run [default: by the view]").allow_hyphen_values(true).help_heading(heading))
         .arg(
             flag("order", "ORDER", "Order of the rows in curves [default: cyclic]")

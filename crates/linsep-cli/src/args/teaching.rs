@@ -1,6 +1,6 @@
 //! The grammar of the commands that show how things work: gate, geometry, explain, criterion, sample.
 
-use super::{data, flag, output, path, switch, target};
+use super::{data, flag, force, output, path, switch, target};
 use crate::input;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command};
@@ -30,6 +30,7 @@ fn gate() -> Command {
         ))
         .arg(target("table", "FILE", "Where to write the truth table as data").long("table"))
         .arg(target("cert", "FILE", "Where to write the certificate, of the plane or of the refusal").long("cert"))
+        .arg(force())
 }
 
 fn geometry() -> Command {

@@ -1,31 +1,42 @@
 //! The grammar of traces, of their replay and of the algorithm boxes.
 
-use super::{data, flag, path, switch, target};
+use super::train::{LEARNER, OUTPUT};
+use super::{data, flag, force, path, switch, target};
 use crate::input;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command};
 use linsep_teach::boxes;
 
-/// What `train` has for traces and boxes.
-pub(crate) fn train_flags() -> Vec<Arg> {
+/// What `train` has for boxes.
+pub(super) fn box_flags() -> Vec<Arg> {
     let names: Vec<&str> = boxes::ALL.iter().map(|one| one.name).collect();
     vec![
-        flag("box", "NAME", "An algorithm box of the lectures: fixes learner, ties, order, start, rate and end")
-            .value_parser(PossibleValuesParser::new(names))
-            .help_heading("Learner"),
+        flag(
+            "box",
+            "NAME",
+            "An algorithm box of the lectures: fixes learner, ties, order, start, rate and end",
+        )
+        .value_parser(PossibleValuesParser::new(names))
+        .help_heading(LEARNER),
         switch("literal", "The box as it is printed, with its errors (001 and 003)")
             .requires("box")
-            .help_heading("Learner"),
+            .help_heading(LEARNER),
+    ]
+}
+
+/// What `train` has for traces.
+pub(super) fn train_flags() -> Vec<Arg> {
+    vec![
         target("trace", "FILE", "Write one line for every update; linsep replay reads it")
             .long("trace")
-            .help_heading("Trace"),
+            .help_heading(OUTPUT),
         flag("trace-criteria", "LIST", "Criteria over all rows in every line: jn, jd, jp, mse, hinge, squared-hinge, logistic")
             .requires("trace")
-            .help_heading("Trace"),
+            .help_heading(OUTPUT),
         flag("trace-margin", "WHEN", "Find the largest margin first, for the lower curve of the bound: on small data, always, or never [default: auto]")
             .value_parser(PossibleValuesParser::new(["auto", "on", "off"]))
             .requires("trace")
-            .help_heading("Trace"),
+            .help_heading(OUTPUT),
     ]
 }
 
@@ -57,5 +68,6 @@ pub(crate) fn replay() -> Command {
         .arg(switch("check", "Check angles, bounds and criteria too, and show no updates"))
         .arg(switch("broken", "List the rows that each shown update made wrong"))
         .arg(target("output-file", "MODEL", "Where to write the model at that point").short('o').long("output-file"))
+        .arg(force())
         .args(input::flags().into_iter().filter(wanted))
 }

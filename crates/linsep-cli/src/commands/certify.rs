@@ -11,6 +11,7 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::files::Output;
 use crate::input;
+use crate::kinds::FileKind;
 use crate::output::{Facts, note, print, print_json};
 use crate::progress::Watch;
 use crate::spelling::spelled;
@@ -20,12 +21,11 @@ use linsep::proof::{Certificate, CertificateFile, Claim, InputField, Optimality}
 use linsep::recipe::{Ability, Recipe, Settings};
 use linsep::{Code, Dataset, Error, Limits, Stop, Task};
 use serde_json::{Value, json};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
-    let Some(path) = matches.get_one::<PathBuf>("foreign") else { return Ok(ExitCode::from(2)) };
+    let Some(path) = &input::subject(matches) else { return Ok(ExitCode::from(2)) };
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let foreign = ForeignModel::load(path, context.max_memory)?;
     let (recipe, settings) = objective(&foreign, matches, context)?;
@@ -62,7 +62,9 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let mut written = Ok(());
     if let Some(to) = matches.get_one::<Output>("cert").filter(|_| proved) {
         let file = certificate_file(&task, certificate.clone());
-        written = to.write(|out| out.write_all(file.to_json().as_bytes()));
+        written = to
+            .check(FileKind::Certificate, matches)
+            .and_then(|()| to.write(|out| out.write_all(file.to_json().as_bytes())));
     }
     let found = Found {
         data: &data,

@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::files::Output;
 use crate::input;
+use crate::kinds::FileKind;
 use crate::output::{counted, note, print, print_json, stdout};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
@@ -97,6 +98,7 @@ fn upgrade(
         note(context, "nothing was written (--dry-run)");
         return Ok(ExitCode::SUCCESS);
     }
+    to.check(FileKind::Model, matches)?;
     file.save(to.path())?;
     if context.json {
         print_json(&json!({

@@ -6,18 +6,16 @@ use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, aligned, grouped, print, print_json};
 use clap::ArgMatches;
-use linsep::file::ModelFile;
 use linsep::loss::Criterion;
 use linsep::printable;
 use linsep_teach::measure::{Measured, ModelCriteria, measure_model};
 use serde_json::{Value, json};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     crate::context::end_at_once();
-    let Some(path) = matches.get_one::<PathBuf>("model") else { return Ok(ExitCode::from(2)) };
-    let model = ModelFile::load_model(path, context.max_memory)?;
+    let Some(path) = &input::subject(matches) else { return Ok(ExitCode::from(2)) };
+    let model = super::load_model(path, context)?;
     // The last of K - 1 machines has no plane to measure.
     let machines = model.planes.len();
     let model = model.with_plane_for_each_class()?;

@@ -5,7 +5,7 @@
 
 use crate::output::{Facts, counted};
 use crate::spelling::spelled;
-use linsep::data::read::{LongColumn, ReadResult};
+use linsep::data::read::{LabelChoice, LongColumn, ReadResult};
 use linsep::{Dataset, printable};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -19,6 +19,18 @@ pub(super) struct DataLines {
     reading: Vec<String>,
     /// The reading for programs.
     pub(super) reading_json: Value,
+}
+
+/// The label for programs: the name of its column, if there is one, and how it was found.
+pub(super) fn label_json(label: &LabelChoice) -> (Option<&str>, &'static str) {
+    match label {
+        LabelChoice::None => (None, "none"),
+        LabelChoice::First => (None, "first in each line"),
+        LabelChoice::Asked(name) => (Some(name), "asked"),
+        LabelChoice::Named(name) => (Some(name), "by its name"),
+        LabelChoice::Last(name) => (Some(name), "last column"),
+        LabelChoice::Only(name) => (Some(name), "only candidate"),
+    }
 }
 
 impl DataLines {

@@ -6,16 +6,14 @@ use crate::input;
 use crate::output::{note, print, print_json};
 use clap::ArgMatches;
 use linsep::Error;
-use linsep::file::ModelFile;
 use linsep::metrics::{Ambiguous, Evaluation, SHOWN_CLASSES};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     crate::context::end_at_once();
     let bar = matches.get_one::<String>("fail-under").map(|text| Bar::parse(text)).transpose()?;
-    let Some(path) = matches.get_one::<PathBuf>("model") else { return Ok(ExitCode::from(2)) };
-    let model = ModelFile::load_model(path, context.max_memory)?;
+    let Some(path) = &input::subject(matches) else { return Ok(ExitCode::from(2)) };
+    let model = super::load_model(path, context)?;
     let evaluation = model.evaluate_source(input::source(matches, context)?)?;
     if context.json {
         let mut value = serde_json::to_value(&evaluation).unwrap_or_default();

@@ -7,17 +7,15 @@ use crate::exit::Failure;
 use crate::input;
 use crate::output::{Facts, aligned, counted, print, print_json};
 use clap::ArgMatches;
-use linsep::file::ModelFile;
 use linsep::{Code, Error, LinearModel, Place, Problem, Rule, printable};
 use linsep_teach::explain::Explanation;
 use linsep_teach::geometry::Shape;
 use serde_json::{Value, json};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     crate::context::end_at_once();
-    let Some(path) = matches.get_one::<PathBuf>("model") else { return Ok(ExitCode::from(2)) };
+    let Some(path) = &input::subject(matches) else { return Ok(ExitCode::from(2)) };
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let wanted = match (text("row"), text("line")) {
         (Some(row), _) => Wanted::Row(input::whole("row", row)?),
@@ -36,7 +34,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         Some(text) => input::whole("top", text)? as usize,
         None => 20,
     };
-    let model = ModelFile::load_model(path, context.max_memory)?.with_plane_for_each_class()?;
+    let model = super::load_model(path, context)?.with_plane_for_each_class()?;
     let rival = text("why-not").map(|class| position(&model, "why-not", class)).transpose()?;
     let row = find(&model, wanted, matches, context)?;
     let rival = rival.map(|class| class as u32);

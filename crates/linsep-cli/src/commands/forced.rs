@@ -7,6 +7,7 @@ use crate::context::{Context, timed_out};
 use crate::exit::Failure;
 use crate::files::Output;
 use crate::input;
+use crate::kinds::FileKind;
 use crate::output::{Facts, counted, print, print_json};
 use clap::ArgMatches;
 use linsep::data::input::InputMap;
@@ -44,7 +45,9 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         let claims = std::iter::once(decision.claim.clone()).chain(forced).collect();
         let digest = data.digest(context.threads);
         let file = certificate_file(&judge, Certificate::new(claims), &digest);
-        written = path.write(|out| out.write_all(file.to_json().as_bytes()));
+        written = path
+            .check(FileKind::Certificate, matches)
+            .and_then(|()| path.write(|out| out.write_all(file.to_json().as_bytes())));
     }
     if context.json {
         let entries: Vec<_> =

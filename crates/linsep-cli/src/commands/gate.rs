@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::files::Output;
 use crate::input::whole;
+use crate::kinds::FileKind;
 use crate::output::{Facts, aligned, counted, grouped, print, print_json};
 use clap::ArgMatches;
 use linsep::data::write::{Packer, write};
@@ -56,6 +57,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     }
     if let Some(path) = target("cert") {
         let certificate = certificate(&data, &realisation, context);
+        path.check(FileKind::Certificate, matches)?;
         path.write(|out| out.write_all(certificate.to_json().as_bytes()))?;
     }
     let report = Report { gate, table: &table, realisation: &realisation, learned: &learned };

@@ -5,6 +5,7 @@ use crate::exit::{Failure, code_of};
 use crate::output::print;
 use crate::spelling::spelled;
 use clap::ArgMatches;
+use linsep::recipe::Recipe;
 use linsep::{Code, Error};
 use std::process::ExitCode;
 
@@ -22,6 +23,14 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
             code_of(code),
             spelled(code.explanation())
         ))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if topic == "learners" {
+        print(&args::learners())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Ok(recipe) = Recipe::find(topic) {
+        print(&args::learner_help(recipe).render_long_help().to_string())?;
         return Ok(ExitCode::SUCCESS);
     }
     print(&command_named(topic)?.render_long_help().to_string())?;
@@ -57,7 +66,7 @@ fn command_named(name: &str) -> Result<clap::Command, Failure> {
         None => {
             let names: Vec<&str> = whole.get_subcommands().map(clap::Command::get_name).collect();
             let message = format!(
-                "\"{name}\" is neither a command nor an error code; the commands are {}",
+                "\"{name}\" is no command, learner or error code; linsep help learners lists learners, the commands are {}",
                 names.join(", ")
             );
             Err(Error::usage(message).into())

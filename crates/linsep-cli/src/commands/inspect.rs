@@ -2,7 +2,7 @@
 
 mod columns;
 
-use super::data_lines::DataLines;
+use super::data_lines::{DataLines, label_json};
 use super::{check_width, json_number, tell_about};
 use crate::context::Context;
 use crate::exit::Failure;
@@ -100,13 +100,15 @@ fn as_json(
         .zip(&found.class_counts)
         .map(|(name, rows)| json!({ "name": name, "rows": rows }))
         .collect();
+    let (label, label_source) = label_json(&read.choices.label);
     json!({
         "schema": "linsep.result/1",
         "command": "inspect",
         "rows": data.n_rows(),
         "features": data.n_features(),
         "classes": classes,
-        "label": spelled(&read.choices.label.to_string()),
+        "label": label,
+        "label_source": label_source,
         "choices": read.choices.notes().iter().map(|note| spelled(note)).collect::<Vec<_>>(),
         "nonzeros": data.nonzeros(),
         "storage": storage(read),

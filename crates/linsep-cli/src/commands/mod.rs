@@ -30,11 +30,15 @@ mod verify;
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
+use crate::kinds::FileKind;
 use crate::output::{counted, note};
 use clap::ArgMatches;
 use linsep::data::read::ReadResult;
 use linsep::data::{cancel, memory};
-use linsep::{Dataset, Error};
+use linsep::file::ModelFile;
+use linsep::model::foreign::ForeignModel;
+use linsep::{Dataset, Error, LinearModel};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Runs a command.
@@ -68,6 +72,14 @@ pub(crate) fn run(
         "completions" => help::completions(matches),
         "man" => help::man(matches),
         _ => help::run(matches),
+    }
+}
+
+/// The model of a file, of linsep or of another program.
+fn load_model(path: &Path, context: &Context) -> Result<LinearModel, Failure> {
+    match FileKind::of(path) {
+        Some(FileKind::Foreign) => Ok(ForeignModel::load(path, context.max_memory)?.to_model()),
+        _ => Ok(ModelFile::load_model(path, context.max_memory)?),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::files::Output;
 use crate::input;
+use crate::kinds::FileKind;
 use crate::output::{Facts, counted, print, print_json};
 use crate::progress::Watch;
 use clap::ArgMatches;
@@ -77,7 +78,7 @@ struct Plan {
 impl Plan {
     fn new(matches: &ArgMatches, context: &Context) -> Result<Plan, Failure> {
         let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
-        let Some(data) = matches.get_one::<PathBuf>("data").cloned() else {
+        let Some(data) = input::paths(matches).into_iter().next() else {
             return Err(Error::usage("there is nothing to draw").into());
         };
         let width = match text("width").unwrap_or("800").parse() {
@@ -99,6 +100,9 @@ impl Plan {
                 Some(context.files.output("the picture", name.into())?)
             }
         };
+        if let Some(target) = &target {
+            target.check(FileKind::Picture, matches)?;
+        }
         if context.json && target.is_none() {
             let words = "--json needs -o FILE: the picture itself goes to standard output";
             return Err(Error::usage(words).into());
@@ -114,7 +118,7 @@ impl Plan {
         }
         let plan = Plan {
             data,
-            model: matches.get_one::<PathBuf>("model").cloned(),
+            model: input::subject(matches),
             view: text("view").unwrap_or("pattern").to_owned(),
             target,
             width,

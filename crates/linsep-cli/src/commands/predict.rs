@@ -8,16 +8,15 @@ use crate::output::{counted, grouped, note, stdout};
 use clap::ArgMatches;
 use linsep::data::read::{Choices, Chunk};
 use linsep::data::write::quote;
-use linsep::file::ModelFile;
 use linsep::model::ChunkScorer;
 use linsep::{Error, Leads, LinearModel, Link};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
-    let Some(path) = matches.get_one::<PathBuf>("model") else { return Ok(ExitCode::from(2)) };
-    let model = ModelFile::load_model(path, context.max_memory)?;
+    let Some(path) = &input::subject(matches) else { return Ok(ExitCode::from(2)) };
+    let model = super::load_model(path, context)?;
     let what = matches.get_one::<String>("output").map_or("label", String::as_str);
     if what == "proba" && model.link == Link::None {
         return Err(Error::usage(

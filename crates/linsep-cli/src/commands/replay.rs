@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::files::Output;
 use crate::input;
+use crate::kinds::FileKind;
 use crate::output::{Facts, aligned, counted, grouped, print, print_json};
 use clap::ArgMatches;
 use linsep::file::ModelFile;
@@ -15,7 +16,7 @@ use linsep_teach::trace::{Line, Replay};
 use serde_json::json;
 use std::fs::File;
 use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -43,7 +44,7 @@ struct Shown {
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     crate::context::end_at_once();
-    let Some(path) = matches.get_one::<PathBuf>("trace") else { return Ok(ExitCode::from(2)) };
+    let Some(path) = &input::subject(matches) else { return Ok(ExitCode::from(2)) };
     let plan = plan(matches)?;
     let file = File::open(path).map_err(|error| Error::io("read", path, error))?;
     let mut replay = Replay::open(path, BufReader::new(file), context.max_memory)?;
@@ -99,6 +100,9 @@ fn plan(matches: &ArgMatches) -> Result<Plan, Failure> {
     let model = matches.get_one::<Output>("output-file").cloned();
     if model.as_ref().is_some_and(|path| path.is_stdout()) {
         return Err(Error::usage("a model is a file; -o needs a name, not -").into());
+    }
+    if let Some(model) = &model {
+        model.check(FileKind::Model, matches)?;
     }
     Ok(Plan {
         at: whole("at")?,

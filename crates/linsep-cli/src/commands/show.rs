@@ -4,12 +4,14 @@ use super::rules;
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
+use crate::kinds::FileKind;
 use crate::output::{Facts, counted, grouped, print, print_json};
 use crate::spelling::spelled;
 use clap::ArgMatches;
 use linsep::data::memory;
 use linsep::data::sort::sort_by_key;
 use linsep::file::ModelFile;
+use linsep::model::foreign::ForeignModel;
 use linsep::{Ballot, Claim, Error, LinearModel, Plane, Rule};
 use serde_json::json;
 use std::path::PathBuf;
@@ -22,9 +24,16 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         None => 20,
     };
     let Some(path) = matches.get_one::<PathBuf>("model") else { return Ok(ExitCode::from(2)) };
-    let file = ModelFile::load(path, context.max_memory)?;
+    let source = match FileKind::of(path) {
+        Some(FileKind::Foreign) => {
+            let foreign = ForeignModel::load(path, context.max_memory)?;
+            Source::Foreign(foreign.to_model(), foreign.form)
+        }
+        _ => Source::Own(Box::new(ModelFile::load(path, context.max_memory)?)),
+    };
+    let model = source.model();
     let pairs = matches.get_flag("pairs");
-    if pairs && matches!(file.model.rule, Rule::Ballot(_)) {
+    if pairs && matches!(model.rule, Rule::Ballot(_)) {
         return Err(Error::usage(
             "--pairs: ballots decide here; their boundaries are pieces of many planes",
         )
@@ -32,7 +41,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     }
     if context.json || pairs {
         // A name and a number of each feature, as values and as text.
-        let (width, planes) = (file.model.input.width() as u64, file.model.planes.len() as u64);
+        let (width, planes) = (model.input.width() as u64, model.planes.len() as u64);
         let bytes = width.saturating_mul(planes.saturating_add(2).saturating_mul(64));
         let purpose = format!("the text of {} features", grouped(width));
         if let Some(limit) = context.max_memory.filter(|limit| bytes > *limit) {
@@ -41,29 +50,82 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         memory::ask(&purpose, bytes)?;
     }
     if context.json {
-        let mut value = as_json(&file);
+        let mut value = match &source {
+            Source::Own(file) => as_json(file),
+            Source::Foreign(model, form) => foreign_as_json(model, form),
+        };
         if pairs {
-            value["pairs"] = pairs_as_json(&file.model);
+            value["pairs"] = pairs_as_json(model);
         }
         print_json(&value)?;
     } else {
-        let mut text = as_text(&file, context);
+        let mut text = match &source {
+            Source::Own(file) => as_text(file, context),
+            Source::Foreign(model, form) => foreign_as_text(model, form, context),
+        };
         text.push_str(&match pairs {
-            true => pairs_as_text(&file.model, top),
-            false => planes_as_text(&file.model, top),
+            true => pairs_as_text(model, top),
+            false => planes_as_text(model, top),
         });
         print(&text)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// Where a model comes from.
+enum Source {
+    Own(Box<ModelFile>),
+    /// Another program, with what its file is.
+    Foreign(LinearModel, String),
+}
+
+impl Source {
+    fn model(&self) -> &LinearModel {
+        match self {
+            Source::Own(file) => &file.model,
+            Source::Foreign(model, _) => model,
+        }
+    }
+}
+
+/// Of other programs' models less is known.
+fn foreign_as_json(model: &LinearModel, form: &str) -> serde_json::Value {
+    json!({
+        "schema": "linsep.result/1",
+        "command": "show",
+        "form": form,
+        "classes": model.classes,
+        "rule": model.rule,
+        "link": model.link,
+        "input": model.input,
+        "features": model.input.feature_names(),
+        "planes": planes_as_json(model),
+    })
+}
+
+fn foreign_as_text(model: &LinearModel, form: &str, context: &Context) -> String {
+    let mut facts = Facts::default();
+    facts.add("classes", classes(model));
+    facts.add("rule", rules::sentence(model));
+    facts.add("form", format!("linear in {}", model.input.linear_in()));
+    facts.add("file", form);
+    facts.add("proved", "nothing; linsep certify proves how near the optimum it is");
+    facts.text(context)
+}
+
+fn planes_as_json(model: &LinearModel) -> Vec<serde_json::Value> {
+    let planes = model.planes.iter();
+    planes.map(|plane| json!({ "weights": plane.weights, "bias": plane.bias })).collect()
+}
+
+fn classes(model: &LinearModel) -> String {
+    let names = model.classes.iter().map(|class| linsep::printable(class.as_bytes(), 30));
+    names.collect::<Vec<_>>().join(", ")
+}
+
 fn as_json(file: &ModelFile) -> serde_json::Value {
     let model = &file.model;
-    let planes: Vec<_> = model
-        .planes
-        .iter()
-        .map(|plane| json!({ "weights": plane.weights, "bias": plane.bias }))
-        .collect();
+    let planes = planes_as_json(model);
     json!({
         "schema": "linsep.result/1",
         "command": "show",
@@ -93,15 +155,7 @@ fn as_json(file: &ModelFile) -> serde_json::Value {
 fn as_text(file: &ModelFile, context: &Context) -> String {
     let model = &file.model;
     let mut facts = Facts::default();
-    facts.add(
-        "classes",
-        model
-            .classes
-            .iter()
-            .map(|c| linsep::printable(c.as_bytes(), 30))
-            .collect::<Vec<_>>()
-            .join(", "),
-    );
+    facts.add("classes", classes(model));
     facts.add("rule", rules::sentence(model));
     facts.add("form", format!("linear in {}", model.input.linear_in()));
     if let Some(threshold) = model.input.binarize {

@@ -16,12 +16,12 @@ use linsep::proof::{self, CertificateFile, Claim, FileError, Finding, Statistics
 use linsep::recipe::{Recipe, Settings};
 use linsep::{Code, Dataset, Error, Task};
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     crate::context::end_at_once();
-    let Some(path) = matches.get_one::<PathBuf>("certificate") else {
+    let Some(path) = &input::subject(matches) else {
         return Ok(ExitCode::from(2));
     };
     let Loaded { certificate, mut map, model } = load(path, context)?;

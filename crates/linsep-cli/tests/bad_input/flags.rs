@@ -33,6 +33,36 @@ fn unknown_flags_commands_and_words_are_usage_errors() {
     room.run("man cheese").exits(2).says(&["error[E0201]"]);
 }
 
+/// Flags as other programs spell them are answered by what they mean.
+#[test]
+fn flags_of_other_programs_name_ours() {
+    for (flag, says) in [
+        ("--C 1", "'--C' is written --c"),
+        ("-c 1", "'-c' is written --c"),
+        ("--max_iter 5", "'--max_iter' is written --epochs"),
+        ("--class_weight balanced", "is written --class-weight"),
+        ("--regularization 0.1", "'--regularization' is --c C"),
+        ("--learning-rate 0.1", "'--learning-rate' is --eta RATE"),
+        ("--n-jobs 4", "'--n-jobs' is --threads N"),
+        ("--n_jobs=4", "is --threads N"),
+        ("--random-state 1", "'--random-state' is --seed N"),
+        ("--test-size 0.2", "'--test-size' is --test SHARE"),
+        ("--fit-intercept", "'--fit-intercept' is --intercept"),
+        ("--tol 0.1", "'--tol' is --gap G"),
+        ("--lable x", "a similar argument exists: '--label'"),
+    ] {
+        refused(flag, says);
+    }
+    let room = Room::with_model();
+    room.run("evaluate two.linsep two.csv --cv 5").exits(2).says(&["of linsep train"]);
+    room.run("predict two.linsep two.csv --predict-proba").exits(2).says(&["--output proba"]);
+    room.run("classify two.linsep two.csv").exits(2).says(&["is linsep predict here"]);
+    for learner in ["perceptron", "logistic", "svm", "least-squares", "hard-margin"] {
+        refused(&format!("--learner {learner} --alpha 1"), "--l2 of least-squares, or by --c of");
+    }
+    room.run("train two.csv --learner multinomial-nb --alpha 1 -o nb.linsep").exits(0);
+}
+
 #[test]
 fn values_that_cannot_be_used_are_usage_errors() {
     for value in ["0", "nan", "inf", "x", ""] {
@@ -45,7 +75,7 @@ fn values_that_cannot_be_used_are_usage_errors() {
     for value in ["1", "0", "7"] {
         refused(&format!("--cv={value}"), "error[E0201]");
     }
-    for value in ["1.5", "0", "1", "-0.5", "nan", "inf"] {
+    for value in ["1.5", "0", "1", "-0.5", "nan", "inf", "150%", "0%", "100%", "-5%"] {
         refused(&format!("--test={value}"), "error[E0201]");
     }
     for flag in ["seed", "epochs", "updates", "limit", "allow-bad", "cv"] {

@@ -7,6 +7,7 @@ mod common;
 mod basis;
 mod flags;
 mod hostile;
+mod json_errors;
 mod models;
 mod optimal;
 mod optimisers;

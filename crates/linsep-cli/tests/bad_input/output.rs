@@ -36,7 +36,7 @@ fn rejected_rows_that_cannot_be_written_end_the_run() {
 fn a_write_that_fails_halfway_leaves_the_old_file_as_it_was() {
     let room = Room::with_model();
     for (line, target) in [
-        ("train two.csv -o old.linsep", "old.linsep"),
+        ("train two.csv --force -o old.linsep", "old.linsep"),
         ("convert two.csv old.csv", "old.csv"),
         ("convert two.csv old.svm.gz", "old.svm.gz"),
         ("predict two.linsep two.csv -o old.csv", "old.csv"),
@@ -57,7 +57,7 @@ fn bad_input_leaves_the_old_output_as_it_was() {
     let room = Room::with_model();
     room.write("bad.csv", "a,b,label\n1,2,x\n3,oops,y\n");
     for (line, target) in [
-        ("train bad.csv -o old.linsep", "old.linsep"),
+        ("train bad.csv --force -o old.linsep", "old.linsep"),
         ("convert bad.csv old.csv", "old.csv"),
         ("predict two.linsep bad.csv -o old.csv", "old.csv"),
     ] {

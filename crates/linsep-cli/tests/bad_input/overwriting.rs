@@ -121,3 +121,38 @@ fn a_resumed_run_takes_its_own_place_only() {
     room.run("train d.csv --resume c --epochs 5 -o n.linsep").exits(5);
     assert!(room.exists("n.linsep") && room.exists("c"));
 }
+
+/// What a command did not write is written over by request only; what it wrote before is, as scripts expect.
+#[test]
+fn a_file_of_another_kind_is_written_over_by_force_only() {
+    let room = Room::holding("d.csv", "a,b,label\n1,1,x\n2,1,x\n4,2,y\n5,2,y\n");
+    let other = "the only copy of my notes";
+    for (line, target, says) in [
+        ("train d.csv", "d.linsep", "is not a model of linsep"),
+        ("train d.csv -o m", "m", "is not a model of linsep"),
+        ("plot d.csv", "d.svg", "is not an SVG picture"),
+        ("plot d.csv -o p.svg", "p.svg", "is not an SVG picture"),
+        ("separable d.csv --cert c.json", "c.json", "is not a certificate"),
+        ("gate and --cert g.json", "g.json", "is not a certificate"),
+    ] {
+        room.write(target, other);
+        let run = room.run(line).exits(2);
+        run.says(&["error[E0201]", target, says, "--force"]);
+        assert_eq!(room.read(target), other, "{line}");
+        room.run(&format!("{line} --force")).exits(0);
+        assert_ne!(room.bytes(target), other.as_bytes(), "{line}");
+        // The same command again, as a script would run it.
+        room.run(line).exits(0);
+        // An empty file is a place that somebody has made.
+        room.write(target, "");
+        room.run(line).exits(0);
+    }
+    // A model is no place for a picture, nor a picture for a model.
+    room.run("train d.csv").exits(0);
+    room.run("plot d.csv -o d.linsep").exits(2);
+    room.run("train d.csv -o d.svg").exits(2);
+    room.run("convert d.linsep d.svg").exits(2);
+    room.run("convert d.linsep new.linsep").exits(0);
+    room.run("show d.linsep").exits(0);
+    room.run_env(&[("LINSEP_FORCE", "true")], "train d.csv -o d.svg").exits(0);
+}

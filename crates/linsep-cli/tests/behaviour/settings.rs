@@ -102,3 +102,67 @@ fn a_bound_counts_the_columns_of_the_file() {
     let shown = room.run("show m.linsep --json").exits(0).json();
     assert_eq!(shown["planes"][0]["weights"][2], 7.0, "{shown}");
 }
+
+#[test]
+fn names_of_other_programs_are_the_same_commands_and_flags() {
+    let room = Room::holding("two.csv", TWO);
+    let ours = "train two.csv --label label --epochs 100 --eta 0.5 -o a.linsep --json";
+    let theirs = "fit two.csv --target label --max-iter 100 --lr 0.5 -o b.linsep --json";
+    let [ours, theirs] = [ours, theirs].map(|line| room.run(line).exits(0).json());
+    assert_eq!(
+        (&theirs["command"], &theirs["parameters"]),
+        (&ours["command"], &ours["parameters"])
+    );
+    assert_eq!(room.bytes("a.linsep"), room.bytes("b.linsep"));
+    let wanted = room.run("evaluate a.linsep two.csv").exits(0).out;
+    for name in ["test", "score"] {
+        assert_eq!(room.run(&format!("{name} a.linsep two.csv")).exits(0).out, wanted);
+    }
+    room.run("help fit").exits(0);
+}
+
+#[test]
+fn a_share_of_rows_is_a_number_or_a_percentage() {
+    let room = Room::with_examples();
+    let test = |share: &str| {
+        let line =
+            format!("train examples/iris.csv --learner lda --test {share} -o m.linsep --json");
+        room.run(&line).exits(0).json()["test"].clone()
+    };
+    assert_eq!(test("20%")["rows"], 30);
+    assert_eq!(test("20%"), test("0.2"));
+    assert_eq!(test("12.5%"), test("0.125"));
+}
+
+#[test]
+fn the_number_of_rows_to_make_has_one_letter_in_both_commands() {
+    let room = Room::new();
+    let made = room.run("generate blobs -n 12").exits(0).out;
+    assert_eq!(made, room.run("generate blobs --rows 12").exits(0).out);
+    assert_eq!(made.lines().count(), 13);
+    room.write("d.csv", made);
+    room.run("train d.csv --learner lda").exits(0);
+    let drawn = room.run("sample d.linsep -n 7").exits(0).out;
+    assert_eq!(drawn, room.run("sample d.linsep --rows 7").exits(0).out);
+    assert_eq!(drawn.lines().count(), 8);
+}
+
+#[test]
+fn json_has_the_name_of_the_label_and_how_it_was_found() {
+    let room = Room::holding("two.csv", TWO);
+    room.write("two.svm", "x 1:1\ny 1:4\n");
+    room.write("last.csv", "a,b,kind\n1.5,2.5,x\n4.5,5.5,y\n1.25,2.25,x\n");
+    for (data, label, source) in [
+        ("two.csv", "label".into(), "by its name"),
+        ("two.csv --label label", "label".into(), "asked"),
+        ("two.svm", serde_json::Value::Null, "first in each line"),
+    ] {
+        for command in ["train -o m.linsep", "inspect"] {
+            let found = room.run(&format!("{command} --json {data}")).exits(0).json();
+            assert_eq!(found["label"], label, "{command} {data}");
+            assert_eq!(found["label_source"], source, "{command} {data}");
+        }
+    }
+    let found = room.run("inspect last.csv --json").exits(0).json();
+    assert_eq!(found["label"], "kind");
+}

@@ -61,6 +61,8 @@ impl Interposer {
         let _ = std::fs::remove_file(&log);
         let mut command = room.command();
         command.args(line.split(' ')).args(["--threads", "1"]);
+        // What is there before is nothing that the command would write over unasked.
+        command.env("LINSEP_FORCE", "1");
         command.env("LD_PRELOAD", self.folder.path().join("faults.so"));
         command.env("FAULT_ROOM", folder_of(room)).env("FAULT_LOG", &log);
         match fault {

@@ -65,6 +65,7 @@ fn room() -> Room {
 fn signalled(room: &Room, line: &str, signals: &[(&str, Duration)]) -> (Output, Duration) {
     let mut command = room.command();
     clean(&mut command).args(line.split(' '));
+    command.env("LINSEP_FORCE", "1");
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let started = Instant::now();
     let child = command.spawn().expect("the program starts");

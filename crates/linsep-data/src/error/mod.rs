@@ -6,9 +6,12 @@
 
 mod code;
 mod escape;
+mod number;
 
 pub use code::Code;
 pub use escape::{escaped, escaped_json, escaped_lines, is_unprintable, printable};
+#[doc(hidden)]
+pub use number::readable;
 
 use linsep_proof::{Claim, Weighted};
 use std::fmt;

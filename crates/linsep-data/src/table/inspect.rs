@@ -2,6 +2,7 @@
 //! that would make learning fail or mislead.
 
 use super::Dataset;
+use crate::error::readable;
 use std::collections::HashMap;
 
 /// The findings.
@@ -143,7 +144,9 @@ impl Inspection {
         let (small, large) = sizes.fold((f64::INFINITY, 0.0f64), |(s, l), x| (s.min(x), l.max(x)));
         if large > 1e4 * small {
             problems.push(format!(
-                "the columns' largest magnitudes reach from {small:.3e} to {large:.3e}: scaling matters (see `scale`)"
+                "the columns' largest magnitudes reach from {} to {}: scaling matters (see `scale`)",
+                readable(small, 4),
+                readable(large, 4)
             ));
         }
         let smallest = self.class_counts.iter().min().copied().unwrap_or(0);

@@ -10,7 +10,7 @@ use crate::objective::Gap;
 use crate::run::ability::{BoundsObjective, WarmStarts};
 use crate::run::epochs::{self, ByEpochs};
 use crate::run::{Budget, Certificate, Datum, Progress, Remark, State, Status, Task, Training};
-use linsep_data::error::Error;
+use linsep_data::error::{Error, readable};
 use linsep_proof::{DualPoint, Objective, Planes};
 use serde::{Deserialize, Serialize};
 
@@ -185,8 +185,8 @@ impl<M: Optimiser> Training for Certified<M> {
         let found = Remark::new(
             "objective",
             format!(
-                "{:.6e}, {}{} (wanted {wanted:e})",
-                gap.primal,
+                "{}, {}{} (wanted {wanted:e})",
+                readable(gap.primal, 7),
                 if self.optimiser.estimates() { "estimated " } else { "" },
                 gap.words()
             ),

@@ -87,6 +87,14 @@ fn better(exact: ExactAnswer) -> Option<Vec<Plane>> {
     exact.rounded.filter(|_| is_better).map(|planes| planes.into_iter().map(plane).collect())
 }
 
+/// A power of ten.
+fn power(exponent: f64) -> String {
+    match exponent <= 6.0 {
+        true => 10f64.powf(exponent).to_string(),
+        false => format!("1e{exponent}"),
+    }
+}
+
 fn columns_remark((rank, is_exact): (usize, bool), width: usize, condition: f64) -> Remark {
     let exponent = condition.log10().floor().max(0.0);
     let (note, word) = match is_exact {
@@ -95,7 +103,7 @@ fn columns_remark((rank, is_exact): (usize, bool), width: usize, condition: f64)
     };
     Remark::new(
         "columns",
-        format!("{rank} of {width} independent{note}, condition at least 1e{exponent}"),
+        format!("{rank} of {width} independent{note}, condition at least {}", power(exponent)),
         [
             ("independent", rank.into()),
             ("columns", width.into()),

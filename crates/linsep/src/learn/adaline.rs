@@ -19,7 +19,7 @@ use crate::engine::rate::Rate;
 use crate::engine::response::Response;
 use crate::engine::resting::Resting;
 use crate::run::{BinaryLearner, Learner, Remark, Task, Training};
-use linsep_data::error::{Error, Result};
+use linsep_data::error::{Error, Result, readable};
 use linsep_data::scale::{Scaler, Scaling};
 
 /// The settings of Adaline.
@@ -91,9 +91,10 @@ impl Adaline {
 
 /// A rate against the bound beyond which steps overshoot.
 pub(crate) fn rate_remark(rate: f64, bound: f64) -> Remark {
+    let [shown, limit] = [rate, bound].map(|number| readable(number, 4));
     let words = match rate < bound {
-        true => format!("{rate:.3e}, below the bound {bound:.3e} at which steps overshoot"),
-        false => format!("{rate:.3e} is not below {bound:.3e}: steps overshoot, and may diverge"),
+        true => format!("{shown}, below the bound {limit} at which steps overshoot"),
+        false => format!("{shown} is not below {limit}: steps overshoot, and may diverge"),
     };
     Remark::new("rate", words, [("rate", rate.into()), ("bound", bound.into())])
 }

@@ -14,8 +14,9 @@
 //!
 //! Reference: Fan, Chang, Hsieh, Wang, Lin, LIBLINEAR, 2008, and the README of its sources.
 
-use crate::model::Plane;
+use crate::model::{LinearModel, Link, Plane, Rule, Sigmoid};
 use linsep_data::error::{Code, Error, Result, printable};
+use linsep_data::input::InputMap;
 use linsep_proof::Loss;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -78,6 +79,24 @@ impl ForeignModel {
         model.map_err(refuse)
     }
 
+    /// The same predictions as a model of plain columns. A logistic model has probabilities as its program
+    /// gives them: of K classes one logistic function for each, divided by their sum. A score of 0 is that
+    /// of the second class here and of the other one in LIBLINEAR.
+    pub fn to_model(&self) -> LinearModel {
+        let width = self.planes.first().map_or(0, |plane| plane.weights.len());
+        // Columns of LIBLINEAR are counted from 1.
+        let input = InputMap::plain(width).with_index_base(self.ends_early.then_some(1));
+        let (rule, link) = match (self.classes.len(), self.loss) {
+            (2, Some(Loss::Logistic)) => (Rule::Sign, Link::Softmax),
+            (2, _) => (Rule::Sign, Link::None),
+            (count, Some(Loss::Logistic)) => {
+                (Rule::ArgMax, Link::Sigmoids(vec![Sigmoid::new(1.0, 0.0); count]))
+            }
+            _ => (Rule::ArgMax, Link::None),
+        };
+        LinearModel::new(self.planes.clone(), rule, self.classes.clone(), input).with_link(link)
+    }
+
     /// The planes in the order of these classes, on so many columns.
     pub fn planes_for(&self, classes: &[String], width: usize) -> Result<Vec<Plane>> {
         let refuse = |reason: String| Error::Model {
@@ -131,7 +150,7 @@ impl ForeignModel {
 }
 
 /// Whether two labels are the same word or the same number.
-fn same_class(a: &str, b: &str) -> bool {
+pub(super) fn same_class(a: &str, b: &str) -> bool {
     let number = |text: &str| text.parse::<f64>().ok().filter(|x| x.is_finite());
     a == b || matches!((number(a), number(b)), (Some(a), Some(b)) if a == b)
 }
@@ -387,6 +406,24 @@ mod tests {
         assert!(model.planes_for(&names(&["a", "b"]), 2).is_err());
         assert!(model.planes_for(&names(&["-1", "1"]), 1).is_err());
         assert_eq!(model.settings, [("intercept", "penalised")]);
+    }
+
+    #[test]
+    fn a_foreign_model_predicts_as_its_program_does() {
+        let model = parse(BINARY).unwrap().to_model();
+        assert_eq!(model.predict(&[4.0, 0.0]).unwrap(), "1");
+        assert_eq!(model.predict(&[0.0, 4.0]).unwrap(), "-1");
+        let likely = model.probabilities(&[0.0, 0.0]).unwrap().unwrap();
+        assert!((likely[1] - 1.0 / (1.0 + (-0.25_f64).exp())).abs() < 1e-15);
+        let text =
+            "solver_type L2R_LR\nnr_class 3\nlabel 3 1 2\nnr_feature 1\nbias -1\nw\n3 -1 2\n";
+        let model = parse(text).unwrap().to_model();
+        assert_eq!(model.predict(&[1.0]).unwrap(), "3");
+        assert_eq!(model.predict(&[-1.0]).unwrap(), "1");
+        let likely = model.probabilities(&[1.0]).unwrap().unwrap();
+        let each = [3.0, -1.0, 2.0].map(|z: f64| 1.0 / (1.0 + (-z).exp()));
+        let sum: f64 = each.iter().sum();
+        assert!(likely.iter().zip(each).all(|(p, own)| (p - own / sum).abs() < 1e-12));
     }
 
     #[test]

@@ -350,12 +350,26 @@ impl LinearModel {
         let ids: HashMap<&str, u32> = self.classes.iter().map(String::as_str).zip(0..).collect();
         // A model of one class against the rest takes every other label as the rest.
         let rest = self.input.rest.then_some(0);
+        // Programs write the same number in several ways: +1, 1 and 1.0.
+        let mut numbers: HashMap<String, Option<u32>> = HashMap::new();
+        let mut same_number = |label: &str| {
+            if let Some(known) = numbers.get(label) {
+                return *known;
+            }
+            let same = |class: &&String| foreign::same_class(class, label);
+            let found = match self.classes.iter().filter(same).count() {
+                1 => self.classes.iter().position(|class| same(&class)).map(|at| at as u32),
+                _ => None,
+            };
+            numbers.insert(label.to_owned(), found);
+            found
+        };
         let (mut tally, mut scorer) = (self.tally(), self.chunk_scorer());
         source.blocks(&self.input, true, |_, chunk| {
             let mut unknown = None;
             scorer.for_each(&chunk, |row, scores| {
                 let label = chunk.label(row).unwrap_or("");
-                match ids.get(label).copied().or(rest) {
+                match ids.get(label).copied().or(rest).or_else(|| same_number(label)) {
                     Some(truth) => self.count(&mut tally, truth, scores, chunk.weight(row)),
                     None => _ = unknown.get_or_insert(row),
                 }

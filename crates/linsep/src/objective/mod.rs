@@ -251,6 +251,7 @@ impl Gap {
     /// The gap in a report.
     pub(crate) fn words(&self) -> String {
         match self.relative() {
+            0.0 => "gap 0".to_owned(),
             gap if gap.is_finite() => format!("gap {gap:.1e}"),
             _ => "no gap, as the bound shows nothing".to_owned(),
         }

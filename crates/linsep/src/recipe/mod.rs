@@ -505,6 +505,9 @@ impl Recipe {
                 if let Some(ability) = Ability::of_setting(name) {
                     return Err(self.cannot(ability));
                 }
+                if name == ALPHA.name {
+                    return Err(self.no_smoothing());
+                }
                 let names: Vec<&str> = self.parameters.iter().map(|p| p.name).collect();
                 return Err(Error::usage(format!(
                     "learner {} has no setting \"{name}\"; it has: {}",
@@ -514,6 +517,21 @@ impl Recipe {
             }
         }
         (self.build)(settings)
+    }
+
+    /// Other programs call a penalty alpha; here it is the smoothing of counts.
+    fn no_smoothing(&self) -> Error {
+        let with = |wanted: &Parameter| {
+            let has = |recipe: &&Recipe| recipe.parameters.iter().any(|p| p.help == wanted.help);
+            ALL.iter().filter(has).map(|recipe| recipe.name).collect::<Vec<_>>().join(" and ")
+        };
+        Error::usage(format!(
+            "learner {} has no `alpha`, which is the smoothing of {}; a penalty on weights is set by `l2` of {}, or by `c` of {} (the smaller, the stronger)",
+            self.name,
+            with(&ALPHA),
+            with(&L2),
+            with(&COST)
+        ))
     }
 
     /// How many planes a model of so many classes has, at most.

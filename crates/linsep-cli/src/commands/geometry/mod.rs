@@ -13,11 +13,9 @@ pub(super) use around::place;
 
 use around::Around;
 use clap::ArgMatches;
-use linsep::file::ModelFile;
 use linsep::{Error, LinearModel, Plane, Rule, printable};
 use linsep_teach::geometry::{Line, Shape, boundary};
 use serde_json::{Value, json};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Features up to which a plane is written out in a report.
@@ -34,8 +32,8 @@ const MOST_WORK: u64 = 4_000_000_000;
 const MOST_NUMBERS: usize = 2_000_000;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
-    let Some(path) = matches.get_one::<PathBuf>("model") else { return Ok(ExitCode::from(2)) };
-    let model = ModelFile::load_model(path, context.max_memory)?.with_plane_for_each_class()?;
+    let Some(path) = &input::subject(matches) else { return Ok(ExitCode::from(2)) };
+    let model = super::load_model(path, context)?.with_plane_for_each_class()?;
     let view = View::new(&model, matches)?;
     let inputs = input::paths(matches);
     let closest = match matches.get_one::<String>("closest") {

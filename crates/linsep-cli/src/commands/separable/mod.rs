@@ -15,6 +15,7 @@ use crate::context::{Context, timed_out};
 use crate::exit::Failure;
 use crate::files::Output;
 use crate::input;
+use crate::kinds::FileKind;
 use crate::output::{Facts, print, print_json};
 use clap::ArgMatches;
 use linsep::data::basis::Basis;
@@ -85,7 +86,9 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         let coefficients = asked.all.iter().filter_map(|timed| timed.coefficients.as_ref());
         certificate.claims.extend(coefficients.map(|found| found.claim.clone()));
         let file = certificate_file(&judge, certificate, &digest);
-        written = path.write(|out| out.write_all(file.to_json().as_bytes()));
+        written = path
+            .check(FileKind::Certificate, matches)
+            .and_then(|()| path.write(|out| out.write_all(file.to_json().as_bytes())));
     }
     if context.json {
         let seconds = [read_seconds, decide_seconds];

@@ -20,12 +20,11 @@ use crate::context::{Context, timed_out};
 use crate::exit::{Failure, eprint_all};
 use crate::input;
 use crate::output::{Facts, note, print, print_json};
-use crate::spelling::spelled;
 use auto_cost::AutoCost;
 use checkpoint::Keeper;
 use clap::ArgMatches;
 use flips::Flips;
-use linsep::data::read::ReadResult;
+use linsep::data::read::{LabelChoice, ReadResult};
 use linsep::data::split::{Split, folds, holdout};
 use linsep::data::{cancel, memory};
 use linsep::file::checkpoint::Earlier;
@@ -279,7 +278,7 @@ struct Input {
     same: bool,
     earlier: Earlier,
     lines: DataLines,
-    label: String,
+    label: LabelChoice,
     seconds: f64,
     digest_seconds: f64,
 }
@@ -342,7 +341,7 @@ impl Input {
         }
         let rows = rows.map(Into::into);
         let task = Task::new(Arc::new(data)).with_rows(rows).with_threads(context.threads);
-        let label = spelled(&choices.label.to_string());
+        let label = choices.label.clone();
         Ok(Input {
             task,
             test_rows,

@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::files::Output;
 use crate::input;
+use crate::kinds::FileKind;
 use clap::ArgMatches;
 use linsep::data::basis::BasisSpec;
 use linsep::file::ModelFile;
@@ -61,10 +62,13 @@ pub(super) enum TestOn {
 }
 
 impl TestOn {
-    /// What `--test` asks for: a number is a share of the rows, everything else a file.
+    /// What `--test` asks for: a number or a percentage is a share of the rows, everything else a file.
     pub(super) fn asked(matches: &ArgMatches) -> Option<TestOn> {
         let path = matches.get_one::<PathBuf>("test")?;
-        let share = path.to_str().and_then(|text| text.parse().ok());
+        let share = path.to_str().and_then(|text| match text.strip_suffix('%') {
+            Some(percent) => percent.trim_end().parse().ok().map(|percent: f64| percent / 100.0),
+            None => text.parse().ok(),
+        });
         Some(share.map_or_else(|| TestOn::File(path.clone()), TestOn::Share))
     }
 }
@@ -124,6 +128,7 @@ impl Plan {
                 context.files.output("the model", path)?
             }
         };
+        model.check(FileKind::Model, matches)?;
         let checkpoints = checkpoints(matches, context, recipe, &model, resume.as_ref())?;
         let runs = text("runs").map(resume::runs).transpose()?;
         if runs.is_some() && checkpoints.to.is_some() {

@@ -8,12 +8,13 @@ use super::plan::Plan;
 use super::runs::Runs;
 use super::support::Support;
 use super::trace::{self, Chosen};
-use crate::commands::data_lines::DataLines;
+use crate::commands::data_lines::{DataLines, label_json};
 use crate::commands::sentences::ExactMargin;
 use crate::commands::{json_number, rules};
 use crate::context::Context;
 use crate::output::{Facts, counted, grouped};
 use crate::spelling::{json_of, spelled};
+use linsep::data::read::LabelChoice;
 use linsep::data::sort::sort_by_key;
 use linsep::file::checkpoint::Earlier;
 use linsep::metrics::{CrossValidation, Evaluation};
@@ -42,7 +43,7 @@ pub(super) struct Report<'a> {
     pub(super) seconds: Seconds,
     pub(super) features: usize,
     pub(super) rows: usize,
-    pub(super) label: String,
+    pub(super) label: LabelChoice,
     pub(super) traced: Option<linsep_teach::trace::Summary>,
     pub(super) flips: Option<Flips>,
     pub(super) support: Option<Support>,
@@ -449,13 +450,15 @@ impl Report<'_> {
         &self,
         parameters: std::collections::BTreeMap<String, String>,
     ) -> serde_json::Value {
+        let (label, label_source) = label_json(&self.label);
         let mut value = json!({
             "schema": "linsep.result/1",
             "command": "train",
             "rows": self.rows,
             "features": self.features,
             "classes": self.fit.model.classes,
-            "label": self.label,
+            "label": label,
+            "label_source": label_source,
             "learner": self.plan.recipe.name,
             "parameters": parameters,
             "stop": self.fit.stop.word(),

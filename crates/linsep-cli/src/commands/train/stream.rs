@@ -5,6 +5,7 @@
 
 use super::plan::{Plan, TestOn};
 use super::resume::Resume;
+use crate::commands::data_lines::label_json;
 use crate::commands::{check_width, json_number};
 use crate::context::{Context, timed_out};
 use crate::exit::Failure;
@@ -270,6 +271,7 @@ impl Report<'_> {
 
     fn json(&self, seconds: f64) -> serde_json::Value {
         let (fit, model) = (&self.passed.fit, &self.passed.fit.model);
+        let (label, label_source) = label_json(&self.choices.label);
         let mut value = json!({
             "schema": "linsep.result/1",
             "command": "train",
@@ -277,7 +279,8 @@ impl Report<'_> {
             "rows": self.passed.data.0,
             "features": model.n_features(),
             "classes": model.classes,
-            "label": spelled(&self.choices.label.to_string()),
+            "label": label,
+            "label_source": label_source,
             "learner": self.plan.recipe.name,
             "parameters": self.plan.recipe.effective(&self.plan.settings),
             "stop": fit.stop.word(),

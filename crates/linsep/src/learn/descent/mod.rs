@@ -40,7 +40,7 @@ use crate::run::update::{Beginning, Move, StartPlane, Update};
 use crate::run::{
     BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
 };
-use linsep_data::error::{Error, Result};
+use linsep_data::error::{Error, Result, readable};
 use linsep_data::read::words;
 use linsep_data::scale::{Scaler, Scaling};
 use serde::{Deserialize, Serialize};
@@ -503,11 +503,10 @@ impl Training for DescentRun {
         let Some(curvature) = self.settings.loss.curvature_bound() else { return Vec::new() };
         let rate = self.rate.at(1);
         let bound = 2.0 / (curvature * self.eigenvalue() * self.settings.share);
+        let [shown, limit] = [rate, bound].map(|number| readable(number, 4));
         let words = match rate < bound {
-            true => format!("{rate:.3e}; steps overshoot from about {bound:.3e} on"),
-            false => {
-                format!("{rate:.3e} is above about {bound:.3e}: steps overshoot and may diverge")
-            }
+            true => format!("{shown}; steps overshoot from about {limit} on"),
+            false => format!("{shown} is above about {limit}: steps overshoot and may diverge"),
         };
         vec![Remark::new("rate", words, [("rate", rate.into()), ("bound", bound.into())])]
     }

@@ -38,7 +38,7 @@ use crate::run::{
 };
 use crate::verdict::existence::{Existence, logistic_optimum};
 use linsep_data::Dataset;
-use linsep_data::error::{Code, Error, Place, Result};
+use linsep_data::error::{Code, Error, Place, Result, readable};
 use linsep_data::scale::{Scaler, Scaling};
 use linsep_proof::DualPoint;
 use serde::{Deserialize, Serialize};
@@ -507,8 +507,8 @@ impl Training for OptimisingRun {
         let found = Remark::new(
             "objective",
             format!(
-                "{:.6e}, {}{} (wanted {:e})",
-                gap.primal,
+                "{}, {}{} (wanted {:e})",
+                readable(gap.primal, 7),
                 if estimated { "estimated " } else { "" },
                 gap.words(),
                 self.problem.settings.gap

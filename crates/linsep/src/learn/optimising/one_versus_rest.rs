@@ -15,7 +15,7 @@ use crate::objective::{Gap, Penalty};
 use crate::run::ability::{BoundsObjective, WarmStarts};
 use crate::run::epochs::{self, ByEpochs};
 use crate::run::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
-use linsep_data::error::{Error, Result};
+use linsep_data::error::{Error, Result, readable};
 use linsep_data::parallel::parallel_map;
 use linsep_proof::{Claim, DualPoint, Planes};
 use serde::{Deserialize, Serialize};
@@ -233,7 +233,8 @@ impl Training for Sweeps {
             Remark::new(
                 "objective",
                 format!(
-                    "{primal:.6e} of all machines, largest gap {worst:.1e} (wanted {:e})",
+                    "{} of all machines, largest gap {worst:.1e} (wanted {:e})",
+                    readable(primal, 7),
                     self.problem.settings.gap
                 ),
                 [
