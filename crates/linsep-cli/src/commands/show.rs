@@ -27,7 +27,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let source = match FileKind::of(path) {
         Some(FileKind::Foreign) => {
             let foreign = ForeignModel::load(path, context.max_memory)?;
-            Source::Foreign(foreign.to_model(), foreign.form)
+            Source::Foreign(Box::new(foreign.to_model()), foreign.form)
         }
         _ => Source::Own(Box::new(ModelFile::load(path, context.max_memory)?)),
     };
@@ -76,7 +76,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
 enum Source {
     Own(Box<ModelFile>),
     /// Another program, with what its file is.
-    Foreign(LinearModel, String),
+    Foreign(Box<LinearModel>, String),
 }
 
 impl Source {

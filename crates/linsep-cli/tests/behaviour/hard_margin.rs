@@ -87,7 +87,7 @@ fn a_margin_that_is_not_found_ends_with_5_and_the_best_plane() {
         json(&run.out)["certificate"]["claims"],
         serde_json::json!(["separable", "unproved"])
     );
-    run.says(&["error[E0501]", "stays at least", "the model is in wide.linsep"]);
+    run.says(&["E0501", "stays at least", "the model is in wide.linsep"]);
     let verified = room.run("verify wide.linsep wide.svm").exits(1).out;
     assert!(verified.contains("true        separable"), "{verified}");
     assert!(verified.contains("unproved    unproved: the search for the largest margin"));
