@@ -178,7 +178,7 @@ fn predict() -> Command {
                 .value_parser(PossibleValuesParser::new(["label", "scores", "proba", "all"])),
         )
         .arg(
-            flag("abstain", "margin=X", "Write ? where no machine or several claim a row, or the highest score is tied; with margin=X also where the row is closer than X to the boundary of its class")
+            flag("abstain", "margin=X", "Write ? where no binary classifier or several claim a row, or the highest score is tied; with margin=X also where the row is closer than X to the boundary of its class")
                 .num_args(0..=1)
                 .require_equals(true)
                 .default_missing_value("ambiguous"),
@@ -200,7 +200,7 @@ fn evaluate() -> Command {
         .arg(path("model", "MODEL", "The model file").required(true))
         .arg(data())
         .arg(flag("fail-under", "METRIC=X", "Exit 1 if a metric is below X: accuracy or auc"))
-        .args(input::flags_for_model())
+        .args(input::flags_for_counting())
 }
 
 fn show() -> Command {
@@ -228,7 +228,7 @@ fn separable() -> Command {
         // Not the input flag of this name: that one merges classes, this one asks a question.
         .arg(Arg::new("class").long("positive").value_name("CLASS").help("One class against all others").allow_hyphen_values(true).conflicts_with("joint"))
         .arg(switch("joint", "All classes at once: one plane each, the highest score wins"))
-        .arg(switch("kind", "Tell touching from overlapping, however many columns [default: up to 500]"))
+        .arg(switch("kind", "Tell quasi-separable (touching) from overlapping, however many columns [default: up to 500]"))
         .arg(
             flag("bias", "on|off", "Whether planes have a bias [default: on]")
                 .value_parser(PossibleValuesParser::new(["on", "off"])),
@@ -238,7 +238,7 @@ fn separable() -> Command {
                 .value_parser(PossibleValuesParser::new(["search", "cycling"])),
         )
         .arg(flag("epochs", "N", "At most N passes with --by cycling [default: 1000000]").visible_alias("max-iter"))
-        .arg(switch("margin", "The largest margins exactly, and the corrections that they allow the perceptron"))
+        .arg(switch("margin", "The largest margins exactly, and the updates that they allow the perceptron"))
         .arg(flag("constant", "C", "Rows are (C, x) for --margin: the larger, the cheaper a bias [default: 1]").requires("margin"))
         .arg(target("cert", "FILE", "Where to write the certificate").long("cert"))
         .arg(force())

@@ -31,6 +31,12 @@ pub(crate) fn flags_for_model() -> Vec<Arg> {
     flags().into_iter().filter(|flag| NAMES.contains(&flag.get_id().as_str())).collect()
 }
 
+/// The same for a command that counts rows by their weights.
+pub(crate) fn flags_for_counting() -> Vec<Arg> {
+    let weight = flags().into_iter().filter(|flag| flag.get_id() == "weight");
+    flags_for_model().into_iter().chain(weight).collect()
+}
+
 /// The input flags.
 pub(crate) fn flags() -> Vec<Arg> {
     let value = |name: &'static str, value: &'static str, help: &'static str| {

@@ -115,18 +115,7 @@ pub(crate) fn aligned<R: AsRef<[String]>>(
     rows.iter().map(line).collect()
 }
 
-/// A number with separators for thousands.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (k, digit) in digits.chars().enumerate() {
-        if k > 0 && (digits.len() - k).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
+pub(crate) use linsep::data::error::grouped;
 
 /// `1 row`, `2 rows`.
 pub(crate) fn counted(number: u64, noun: &str) -> String {

@@ -9,16 +9,24 @@
 //! * AUC of two classes = the share of pairs (+, -) whose + has the higher score, ties count half;
 //! * log loss = the mean of `-ln p` with `p` the probability of the true class, clipped at 1e-15.
 //!
+//! With row weights a row of weight w counts as w rows in every one of these. Whole weights give what the
+//! repeated rows would give; of other weights no interval is known, since they say nothing about how many
+//! rows were drawn.
+//!
 //! Sums over plain rows are sums of integers (losses in units of 2^-80), so they depend neither on
 //! the order of the rows nor on how these were split and merged.
 
 mod confusion;
+mod folds;
 pub mod paired;
+mod roc;
 
 pub use confusion::Confusion;
+pub use folds::{CrossValidation, Fold};
 
 use confusion::Cell;
-use linsep_data::error::printable;
+use linsep_data::error::{grouped, printable, readable};
+use roc::{auc, auc_by_weight};
 use serde::Serialize;
 use std::iter::once;
 
@@ -30,15 +38,17 @@ pub struct Evaluation {
     pub rows: u64,
     /// How many of them were given a wrong class.
     pub errors: u64,
-    /// The share of rows given the right class; NaN (`null` in JSON) without rows.
+    /// Rows and errors by weight, if some weight is not 1.
+    pub weighted: Option<Weighted>,
+    /// The share given the right class, by weight; NaN (`null` in JSON) without rows.
     pub accuracy: f64,
-    /// The 95 % Wilson interval of the accuracy.
-    pub accuracy_interval: [f64; 2],
-    /// The accuracy with each row counted by its weight, if some weight is not 1.
-    pub weighted_accuracy: Option<f64>,
+    /// The 95 % Wilson interval of the accuracy, unless weights are fractions.
+    pub accuracy_interval: Option<[f64; 2]>,
+    /// The class with the most rows by weight, and its share: the accuracy of always answering it.
+    pub majority: Option<Majority>,
     /// The names of the classes, in the order of their numbers.
     pub classes: Vec<String>,
-    /// Numbers of rows by true and by predicted class.
+    /// Numbers of rows, by weight, by true and by predicted class.
     pub confusion: Confusion,
     /// The rates of each class.
     pub per_class: Vec<PerClass>,
@@ -48,6 +58,26 @@ pub struct Evaluation {
     pub log_loss: Option<f64>,
     /// Rows on which the machines of the model contradict each other, if it has several.
     pub ambiguous: Option<Ambiguous>,
+}
+
+/// Rows and errors, each row counted by its weight.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Weighted {
+    /// The sum of the weights of all rows.
+    pub rows: f64,
+    /// The sum of the weights of the rows that were given a wrong class.
+    pub errors: f64,
+}
+
+/// The answer that needs no model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Majority {
+    /// The class with the most rows; the first of several.
+    pub class: String,
+    /// Its share of the rows.
+    pub accuracy: f64,
 }
 
 /// Rows that no machine claims, or several: see [`crate::model::rule`].
@@ -68,6 +98,8 @@ pub struct PerClass {
     pub class: String,
     /// How many rows truly are of this class.
     pub rows: u64,
+    /// The same by weight.
+    pub support: f64,
     /// Of what was predicted as this class, the share that is.
     pub precision: Option<f64>,
     /// Of what is this class, the share that was predicted as such.
@@ -80,19 +112,45 @@ pub struct PerClass {
 pub const SHOWN_CLASSES: usize = 12;
 
 impl Evaluation {
+    /// "25 of 50 wrong, accuracy 50.00 % [36.64, 63.36]", by weight where rows have weights.
+    pub fn summary(&self) -> String {
+        let interval = self.accuracy_interval.map_or(String::new(), |[low, high]| {
+            format!(" [{:.2}, {:.2}]", 100.0 * low, 100.0 * high)
+        });
+        let counted = shares(self.rows, self.errors, self.weighted);
+        match self.accuracy.is_nan() {
+            true => counted,
+            false => format!("{counted}, accuracy {:.2} %{interval}", 100.0 * self.accuracy),
+        }
+    }
+
+    /// What to say of a model that is no better than the answer that needs none.
+    pub fn against_majority(&self) -> Option<String> {
+        let Majority { class, accuracy } = self.majority.as_ref()?;
+        let share = 100.0 * accuracy;
+        let class = printable(class.as_bytes(), 24);
+        match self.accuracy.partial_cmp(accuracy)? {
+            std::cmp::Ordering::Less => Some(format!(
+                "worse than always predicting the majority class \"{class}\" (accuracy {share:.2} %)"
+            )),
+            std::cmp::Ordering::Equal if *accuracy < 1.0 => {
+                Some(format!("no better than always predicting the majority class \"{class}\""))
+            }
+            _ => None,
+        }
+    }
+
     /// A table for people, of at most [`SHOWN_CLASSES`] classes.
     pub fn to_text(&self) -> String {
-        let mut text = format!("errors      {} of {}", self.errors, self.rows);
-        if self.rows > 0 {
-            let [low, high] = self.accuracy_interval.map(|rate| 100.0 * rate);
-            let right = 100.0 * self.accuracy;
-            text += &format!(" ({:.2} %), accuracy {right:.2} %", 100.0 - right);
-            text += &format!(" [{low:.2}, {high:.2}] (95 % Wilson)");
+        let mut text = format!("errors      {}", self.summary());
+        if self.accuracy_interval.is_some() && !self.accuracy.is_nan() {
+            text += " (95 % Wilson)";
         }
-        let weighted = self.weighted_accuracy.map(|rate| format!("accuracy {:.2} %", 100.0 * rate));
         let auc = self.auc.map(|auc| format!("{auc:.6}"));
         let loss = self.log_loss.map(|loss| format!("{loss:.6} (probabilities clipped at 1e-15)"));
-        for (label, value) in [("weighted", weighted), ("auc", auc), ("log loss", loss)] {
+        for (label, value) in
+            [("majority", self.against_majority()), ("auc", auc), ("log loss", loss)]
+        {
             text += &value.map_or(String::new(), |value| format!("\n{label:12}{value}"));
         }
         if let Some(Ambiguous { rows, errors }) = self.ambiguous {
@@ -105,21 +163,49 @@ impl Evaluation {
         let names =
             self.classes.iter().take(SHOWN_CLASSES).map(|name| printable(name.as_bytes(), 24));
         let mut counts = vec![once("true \\ predicted".into()).chain(names.clone()).collect()];
-        let mut rates =
-            vec!["class rows precision recall f1".split(' ').map(String::from).collect()];
+        let head = match self.weighted {
+            Some(_) => "class weight precision recall f1",
+            None => "class rows precision recall f1",
+        };
+        let mut rates = vec![head.split(' ').map(String::from).collect()];
         let cell = |rate: Option<f64>| rate.map_or("-".into(), |rate| format!("{rate:.4}"));
         for ((truth, name), class) in (0..).zip(names).zip(&self.per_class) {
             let row = self.confusion.line(truth).take(SHOWN_CLASSES);
-            let row = row.map(|rows| rows.to_string());
+            let row = row.map(amount);
             counts.push(once(name.clone()).chain(row).collect());
             let cells = [class.precision, class.recall, class.f1].map(cell);
-            rates.push([name, class.rows.to_string()].into_iter().chain(cells).collect());
+            rates.push([name, amount(class.support)].into_iter().chain(cells).collect());
         }
         text += &format!("\n\n{}\n{}", table(&counts), table(&rates));
         if let more @ 1.. = self.classes.len().saturating_sub(SHOWN_CLASSES) {
             text += &format!("\n{more} more classes\n");
         }
         text
+    }
+}
+
+/// "25 of 50 wrong", or by weight "1,350.5 of 3,918 wrong by weight (25 of 50 rows)".
+fn shares(rows: u64, errors: u64, weighted: Option<Weighted>) -> String {
+    let counted = format!("{} of {}", grouped(errors), grouped(rows));
+    match weighted {
+        None => format!("{counted} wrong"),
+        Some(Weighted { rows, errors }) => format!(
+            "{} of {} wrong by weight ({counted} rows)",
+            grouped_amount(errors),
+            grouped_amount(rows)
+        ),
+    }
+}
+
+/// A sum of weights: whole as a rule.
+fn amount(weight: f64) -> String {
+    readable(weight, 15.min(weight.log10().max(0.0) as usize + 4))
+}
+
+fn grouped_amount(weight: f64) -> String {
+    match weight.fract() == 0.0 && weight < 1e15 {
+        true => grouped(weight as u64),
+        false => amount(weight),
     }
 }
 
@@ -141,6 +227,8 @@ pub struct Tally {
     counts: Confusion,
     /// The scores of the negative and of the positive rows, if there are two classes.
     scores: [Vec<f64>; 2],
+    /// Their weights, from the first one that is not 1.
+    weights: [Vec<f64>; 2],
     /// How many rows had no (usable) probabilities, and the sum of the losses of the others.
     without_loss: u64,
     loss: u128,
@@ -148,6 +236,8 @@ pub struct Tally {
     weighted_loss: f64,
     weighted: bool,
     ambiguous: Option<Ambiguous>,
+    /// Room for the probabilities of a row.
+    pub(crate) probabilities: Vec<f64>,
 }
 
 impl Tally {
@@ -177,7 +267,14 @@ impl Tally {
         let truth = truth as usize;
         self.weighted |= weight != 1.0;
         let score = if self.classes.len() == 2 { scores.first() } else { None };
-        self.scores[truth.min(1)].extend(score.filter(|score| !score.is_nan()));
+        if let Some(&score) = score.filter(|score| !score.is_nan()) {
+            let side = truth.min(1);
+            if self.weighted {
+                self.weights[side].resize(self.scores[side].len(), 1.0);
+                self.weights[side].push(weight);
+            }
+            self.scores[side].push(score);
+        }
         let loss = loss(truth, probabilities.unwrap_or(&[]));
         self.without_loss += u64::from(loss.is_none());
         self.loss += (loss.unwrap_or(0.0) * LOSS_UNITS).round() as u128;
@@ -200,17 +297,29 @@ impl Tally {
     pub fn merge(mut self, mut other: Tally) -> Tally {
         assert_eq!(self.classes, other.classes, "tallies of different classes");
         self.counts.merge(&other.counts);
+        self.weighted |= other.weighted;
+        if self.weighted {
+            self.fill_weights();
+            other.fill_weights();
+            self.weights.iter_mut().zip(&mut other.weights).for_each(|(a, b)| a.append(b));
+        }
         self.scores.iter_mut().zip(&mut other.scores).for_each(|(a, b)| a.append(b));
         self.without_loss += other.without_loss;
         self.loss += other.loss;
         self.weighted_loss += other.weighted_loss;
-        self.weighted |= other.weighted;
         if let Some(other) = other.ambiguous {
             let ambiguous = self.ambiguous.get_or_insert_default();
             ambiguous.rows += other.rows;
             ambiguous.errors += other.errors;
         }
         self
+    }
+
+    /// Rows before the first weight that is not 1 weigh 1.
+    fn fill_weights(&mut self) {
+        for (weights, scores) in self.weights.iter_mut().zip(&self.scores) {
+            weights.resize(scores.len(), 1.0);
+        }
     }
 
     /// Draws the sums.
@@ -239,19 +348,38 @@ impl Tally {
             PerClass {
                 class: class.clone(),
                 rows: of_class[c].rows,
+                support: truth,
                 precision: ratio(hits, predicted),
                 recall: ratio(hits, truth),
                 f1: ratio(2.0 * hits, truth + predicted),
             }
         };
+        // Rows without a weight count by themselves, so that their sum is exact beyond 2^53 too.
+        let (all, hit) = match self.weighted {
+            true => (weight, right_weight),
+            false => (rows as f64, right as f64),
+        };
+        let whole = self.counts.cells().all(|(.., cell)| cell.weight.fract() == 0.0);
+        let most = of_class.iter().map(|cell| cell.weight).fold(0.0, f64::max);
+        let majority = of_class.iter().position(|cell| cell.weight == most && most > 0.0);
+        self.fill_weights();
+        let scores = if self.weighted {
+            auc_by_weight(&self.scores, &self.weights)
+        } else {
+            auc(&mut self.scores)
+        };
         Evaluation {
             rows,
             errors: rows - right,
-            accuracy: right as f64 / rows as f64,
-            accuracy_interval: wilson(right, rows),
-            weighted_accuracy: ratio(right_weight, weight).filter(|_| self.weighted),
+            weighted: self
+                .weighted
+                .then_some(Weighted { rows: weight, errors: weight - right_weight }),
+            accuracy: hit / all,
+            accuracy_interval: whole.then(|| wilson(hit as u64, all as u64)),
+            majority: majority
+                .map(|c| Majority { class: self.classes[c].clone(), accuracy: most / all }),
             per_class: self.classes.iter().enumerate().map(rates).collect(),
-            auc: if scored { auc(&mut self.scores) } else { None },
+            auc: scores.filter(|_| scored),
             log_loss: ratio(loss, weight).filter(|_| self.without_loss == 0),
             ambiguous: self.ambiguous,
             classes: self.classes,
@@ -276,20 +404,6 @@ fn ratio(part: f64, whole: f64) -> Option<f64> {
     Some(part / whole).filter(|ratio| ratio.is_finite())
 }
 
-/// Counts twice the pairs won, in integers.
-fn auc([negative, positive]: &mut [Vec<f64>; 2]) -> Option<f64> {
-    negative.sort_unstable_by(f64::total_cmp);
-    positive.sort_unstable_by(f64::total_cmp);
-    let (mut below, mut up_to, mut wins) = (0, 0, 0u128);
-    for &score in positive.iter() {
-        below += negative[below..].iter().take_while(|&&other| other < score).count();
-        up_to += negative[up_to..].iter().take_while(|&&other| other <= score).count();
-        wins += (below + up_to) as u128;
-    }
-    let pairs = negative.len() as u128 * positive.len() as u128;
-    (pairs > 0).then(|| wins as f64 / (2 * pairs) as f64)
-}
-
 /// The 95 % Wilson score interval of a rate; `[0, 1]` if nothing was tried.
 pub fn wilson(successes: u64, n: u64) -> [f64; 2] {
     const Z: f64 = 1.959963984540054;
@@ -299,50 +413,6 @@ pub fn wilson(successes: u64, n: u64) -> [f64; 2] {
     let low = if successes == 0 { 0.0 } else { (right + zz / 2.0 - half) / (rows + zz) };
     let high = if successes >= n { 1.0 } else { (right + zz / 2.0 + half) / (rows + zz) };
     [low, high]
-}
-
-/// The result of a cross-validation, every row predicted once by a model that had not seen it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct CrossValidation {
-    /// The number of folds.
-    pub folds: usize,
-    /// Wrong predictions of each fold.
-    pub fold_errors: Vec<u64>,
-    /// Rows of each fold.
-    pub fold_rows: Vec<u64>,
-    /// Rows of all folds.
-    pub rows: u64,
-    /// Wrong predictions of all folds.
-    pub errors: u64,
-    /// The share of rows given the right class; NaN (`null` in JSON) without rows.
-    pub accuracy: f64,
-    /// The 95 % Wilson interval of the accuracy, the folds taken as one sample.
-    pub accuracy_interval: [f64; 2],
-    /// The sample standard deviation of the accuracies of folds with rows; NaN if fewer than two.
-    pub accuracy_sd: f64,
-}
-
-impl CrossValidation {
-    /// Sums up folds given as (rows, errors).
-    pub fn new(folds: &[(u64, u64)]) -> CrossValidation {
-        let (fold_rows, fold_errors): (Vec<u64>, Vec<u64>) = folds.iter().copied().unzip();
-        let (rows, errors) = (fold_rows.iter().sum(), fold_errors.iter().sum());
-        let share = |&(rows, errors): &(u64, u64)| rows.saturating_sub(errors) as f64 / rows as f64;
-        let rates: Vec<f64> = folds.iter().map(share).filter(|rate| !rate.is_nan()).collect();
-        let mean = rates.iter().sum::<f64>() / rates.len() as f64;
-        let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
-        CrossValidation {
-            folds: folds.len(),
-            fold_errors,
-            fold_rows,
-            rows,
-            errors,
-            accuracy: share(&(rows, errors)),
-            accuracy_interval: wilson(u64::saturating_sub(rows, errors), rows),
-            accuracy_sd: (squares / rates.len().saturating_sub(1) as f64).sqrt(),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -362,15 +432,16 @@ mod tests {
     fn counts_rates_and_text_by_hand() {
         let found = tally("no yes ?", &[(0, 0, 99), (1, 1, 48), (1, 0, 2), (2, 0, 1)]).finish();
         assert_eq!((found.rows, found.errors, found.accuracy), (150, 3, 0.98));
-        let lines: Vec<Vec<u64>> = (0..3).map(|c| found.confusion.line(c).collect()).collect();
-        assert_eq!(lines, [[99, 0, 0], [2, 48, 0], [1, 0, 0]]);
+        let lines: Vec<Vec<f64>> = (0..3).map(|c| found.confusion.line(c).collect()).collect();
+        assert_eq!(lines, [[99.0, 0.0, 0.0], [2.0, 48.0, 0.0], [1.0, 0.0, 0.0]]);
         let [no, yes, rare] = &found.per_class[..] else { panic!() };
         assert_eq!((no.rows, no.precision, no.recall), (99, Some(99.0 / 102.0), Some(1.0)));
         assert_eq!((yes.rows, yes.recall, yes.f1), (50, Some(0.96), Some(96.0 / 98.0)));
         assert_eq!((rare.precision, rare.recall, rare.f1), (None, Some(0.0), Some(0.0)));
-        assert_eq!((found.auc, found.log_loss, found.weighted_accuracy), (None, None, None));
+        assert_eq!((found.auc, found.log_loss, found.weighted), (None, None, None));
+        assert_eq!(found.majority, Some(Majority { class: "no".into(), accuracy: 0.66 }));
         let expected = "\
-errors      3 of 150 (2.00 %), accuracy 98.00 % [94.29, 99.32] (95 % Wilson)
+errors      3 of 150 wrong, accuracy 98.00 % [94.29, 99.32] (95 % Wilson)
 
 true \\ predicted  no  yes  ?
 no                99    0  0
@@ -388,11 +459,11 @@ yes      50     1.0000  0.9600  0.9796
         assert_eq!(many.to_text().lines().count(), 31);
         let json = serde_json::to_value(&many).unwrap();
         assert!(json["accuracy"].is_null() && json["per_class"][14]["f1"].is_null());
-        assert!(Tally::new(&[]).finish().to_text().starts_with("errors      0 of 0\n"));
+        assert!(Tally::new(&[]).finish().to_text().starts_with("errors      0 of 0 wrong\n"));
     }
 
     #[test]
-    fn wilson_intervals_and_folds() {
+    fn wilson_intervals() {
         let cases = [(147, 150, 0.9429, 0.9932), (5, 10, 0.2366, 0.7634), (0, 10, 0.0, 0.2775)];
         for (successes, n, low, high) in cases {
             let [a, b] = wilson(successes, n);
@@ -400,12 +471,6 @@ yes      50     1.0000  0.9600  0.9796
             assert!((wilson(n - successes, n)[0] - (1.0 - b)).abs() < 1e-15);
         }
         assert_eq!(wilson(0, 0), [0.0, 1.0]);
-        let found = CrossValidation::new(&[(10, 1), (10, 3), (0, 0)]);
-        assert_eq!((found.folds, found.rows, found.errors, found.accuracy), (3, 20, 4, 0.8));
-        assert_eq!(found.accuracy_interval, wilson(16, 20));
-        assert!((found.accuracy_sd - 0.02f64.sqrt()).abs() < 1e-15);
-        let none = CrossValidation::new(&[]);
-        assert!(none.accuracy.is_nan() && none.accuracy_sd.is_nan());
     }
 
     #[test]
@@ -446,10 +511,63 @@ yes      50     1.0000  0.9600  0.9796
         tally.add(0, 1, &[1.0], Some(&[0.0, 1.0]), 3.0);
         let found = tally.clone().finish();
         assert!((found.log_loss.unwrap() - (small + 3.0 * large) / 4.0).abs() < 1e-14);
-        assert_eq!((found.accuracy, found.weighted_accuracy), (0.5, Some(0.25)));
+        assert_eq!((found.accuracy, found.errors), (0.25, 1));
+        assert_eq!(found.weighted, Some(Weighted { rows: 4.0, errors: 3.0 }));
         assert_eq!((found.per_class[1].precision, found.auc), (Some(0.25), Some(1.0)));
         tally.add(0, 0, &[f64::NAN], Some(&[f64::NAN, 0.5]), 0.0);
         let found = tally.finish();
         assert_eq!((found.rows, found.auc, found.log_loss), (3, None, None));
+    }
+
+    #[test]
+    fn whole_weights_are_repeated_rows() {
+        let mut state = 7u64;
+        let mut draw = |below: u64| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) % below
+        };
+        for _ in 0..100 {
+            let [mut weighted, mut late, mut repeated] = [(); 3].map(|()| tally("- +", &[]));
+            for k in 0..draw(20) {
+                let (truth, score) = (draw(2) as u32, [-1.0, 0.0, 0.5][draw(3) as usize]);
+                // Some rows without a weight come first, and some in another part.
+                let weight = if k < 3 { 1 } else { draw(4) };
+                let (guess, p) = (u32::from(score > 0.0), 1.0 / (1.0 + f64::exp(-score)));
+                let part = if draw(2) == 0 { &mut weighted } else { &mut late };
+                part.add(truth, guess, &[score], Some(&[1.0 - p, p]), weight as f64);
+                (0..weight).for_each(|_| {
+                    repeated.add(truth, guess, &[score], Some(&[1.0 - p, p]), 1.0);
+                });
+            }
+            let (found, expected) = (weighted.merge(late).finish(), repeated.finish());
+            let rates = |e: &Evaluation| {
+                e.per_class
+                    .iter()
+                    .map(|c| (c.support, c.precision, c.recall, c.f1))
+                    .collect::<Vec<_>>()
+            };
+            assert_eq!(rates(&found), rates(&expected));
+            assert_eq!(
+                found.confusion.line(0).collect::<Vec<_>>(),
+                expected.confusion.line(0).collect::<Vec<_>>()
+            );
+            assert_eq!(format!("{:?}", found.accuracy), format!("{:?}", expected.accuracy));
+            assert_eq!(
+                (found.accuracy_interval, found.auc, &found.majority),
+                (expected.accuracy_interval, expected.auc, &expected.majority)
+            );
+            let (a, b) = (found.log_loss.unwrap_or(0.0), expected.log_loss.unwrap_or(0.0));
+            assert!((a - b).abs() < 1e-12, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn a_model_no_better_than_the_majority_is_told_so() {
+        let against = |counts: &[(u32, u32, u64)]| tally("a b", counts).finish().against_majority();
+        assert!(against(&[(0, 1, 2), (1, 0, 1), (1, 1, 1)]).unwrap().starts_with("worse than"));
+        assert!(against(&[(0, 0, 3), (1, 0, 1)]).unwrap().starts_with("no better than"));
+        assert_eq!(against(&[(0, 0, 3), (1, 1, 1)]), None);
+        // All of one class, all right: nothing to say.
+        assert_eq!(against(&[(0, 0, 3)]), None);
     }
 }

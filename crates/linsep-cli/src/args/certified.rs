@@ -51,7 +51,7 @@ pub(super) fn command() -> Command {
         )
         .args(flags)
         .arg(
-            flag("multiclass", "SCHEME", "K classes: one machine for each (ovr), or one for all: crammer-singer of svm, softmax of logistic [default: as the file says, else ovr]")
+            flag("multiclass", "SCHEME", "K classes: a binary classifier for each (ovr), or one loss for all: crammer-singer of svm, softmax of logistic [default: as the file says, else ovr]")
                 .value_parser(PossibleValuesParser::new(["ovr", "crammer-singer", "softmax"]))
                 .help_heading("Objective"),
         )

@@ -45,7 +45,7 @@ pub(super) fn plot() -> Command {
                 .help_heading(heading),
         )
         .arg(flag("axes", "A,B", "The two features of pattern: names or #N [default: chosen]").help_heading(heading))
-        .arg(switch("ambiguous", "Hatch where no machine or several machines claim a point").help_heading(heading))
+        .arg(switch("ambiguous", "Hatch where no binary classifier or several claim a point").help_heading(heading))
         .arg(
             Arg::new("learner")
                 .long("learner")

@@ -47,7 +47,7 @@ pub(super) fn command() -> Command {
                 .visible_alias("max-iter")
                 .help_heading(LIMITS),
         )
-        .arg(flag("updates", "N", "At most N corrections").help_heading(LIMITS))
+        .arg(flag("updates", "N", "At most N updates").help_heading(LIMITS))
         .arg(
             flag("test", "FILE|SHARE", "Test on a file, or on a share of the rows such as 20%")
                 .value_parser(value_parser!(PathBuf))

@@ -231,7 +231,8 @@ impl Contest {
     /// By accuracy, then by name; and the tests against the first.
     fn rank(&mut self) {
         sort_by(&mut self.entries, |a, b| {
-            a.validation.errors.cmp(&b.validation.errors).then_with(|| a.name.cmp(&b.name))
+            let wrong = |entry: &Entry| entry.validation.wrong();
+            wrong(a).total_cmp(&wrong(b)).then_with(|| a.name.cmp(&b.name))
         });
         let Some((best, others)) = self.entries.split_first_mut() else { return };
         let data = &self.task.data;
@@ -342,11 +343,13 @@ impl Report<'_> {
         let mut rows = vec![self.head().into_iter().map(str::to_owned).collect::<Vec<_>>()];
         for entry in &self.contest.entries {
             let cv = &entry.validation;
-            let [low, high] = cv.accuracy_interval.map(|share| 100.0 * share);
+            let interval = cv.accuracy_interval.map_or("-".to_owned(), |[low, high]| {
+                format!("[{:.2}, {:.2}]", 100.0 * low, 100.0 * high)
+            });
             let mut row = vec![
                 entry.name.clone(),
                 format!("{:.2} %", 100.0 * cv.accuracy),
-                format!("[{low:.2}, {high:.2}]"),
+                interval,
                 grouped(cv.errors),
                 grouped(entry.training_errors),
                 entry.p.map_or("best".to_owned(), |(_, p)| probability(p)),

@@ -51,10 +51,17 @@ const SHOWN_PAIRS: usize = 512;
 
 /// Tab-separated lines.
 fn plain(evaluation: &Evaluation) -> String {
-    let mut text = format!(
-        "rows\t{}\nerrors\t{}\naccuracy\t{}\n",
-        evaluation.rows, evaluation.errors, evaluation.accuracy
-    );
+    let mut text = format!("rows\t{}\nerrors\t{}\n", evaluation.rows, evaluation.errors);
+    if let Some(weighted) = evaluation.weighted {
+        text.push_str(&format!(
+            "weight\t{}\nweighted_errors\t{}\n",
+            weighted.rows, weighted.errors
+        ));
+    }
+    text.push_str(&format!("accuracy\t{}\n", evaluation.accuracy));
+    if let Some(majority) = &evaluation.majority {
+        text.push_str(&format!("majority_accuracy\t{}\n", majority.accuracy));
+    }
     for (name, value) in [("auc", evaluation.auc), ("log_loss", evaluation.log_loss)] {
         if let Some(value) = value {
             text.push_str(&format!("{name}\t{value}\n"));
@@ -64,7 +71,7 @@ fn plain(evaluation: &Evaluation) -> String {
         text.push_str(&format!("ambiguous\t{rows}\nambiguous_errors\t{errors}\n"));
     }
     let name = |class: u32| linsep::escaped(&evaluation.classes[class as usize]);
-    let mut add = |truth: u32, predicted: u32, count: u64| {
+    let mut add = |truth: u32, predicted: u32, count: f64| {
         let (truth, predicted) = (name(truth), name(predicted));
         text.push_str(&format!("confusion\t{truth}\t{predicted}\t{count}\n"));
     };

@@ -304,11 +304,8 @@ impl Report<'_> {
 
     fn perceptron(&self) -> String {
         let Some(cycle) = &self.learned.cycle else { return "not run".to_owned() };
-        let effort = format!(
-            "{}, {}",
-            counted(cycle.epochs, "epoch"),
-            counted(cycle.corrections, "correction")
-        );
+        let effort =
+            format!("{}, {}", counted(cycle.epochs, "epoch"), counted(cycle.corrections, "update"));
         match (self.learned_plane(), self.learned.verdict) {
             (Some(plane), _) => format!(
                 "learns it from the table in {effort}: fires when {} >= 0",
@@ -319,7 +316,7 @@ impl Report<'_> {
             }
             (None, _) => format!(
                 "never learns it: after {effort} it came back to earlier weights, {} add up to 0",
-                counted(cycle.corrections_of_cycle, "correction")
+                counted(cycle.corrections_of_cycle, "update")
             ),
         }
     }
@@ -363,7 +360,7 @@ impl Report<'_> {
             "perceptron": {
                 "verdict": self.learned.verdict.word(),
                 "epochs": cycle.map(|c| c.epochs),
-                "corrections": cycle.map(|c| c.corrections),
+                "updates": cycle.map(|c| c.corrections),
                 "cycle": cycle.and_then(|c| c.length),
                 "weights": learned.as_ref().map(|plane| plane.weights.clone()),
                 "bias": learned.as_ref().map(|plane| plane.bias),

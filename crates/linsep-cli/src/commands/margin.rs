@@ -175,7 +175,7 @@ impl Margins {
             let words = "not run: its constant is 1; leave out --constant to compare";
             return (self.constant != 1).then(|| words.into());
         };
-        let made = counted(run.corrections, "correction");
+        let made = counted(run.corrections, "update");
         let end = match run.ended {
             true => format!("in {}", counted(run.epochs, "epoch")),
             false => format!("and no end after {}", counted(run.epochs, "epoch")),
@@ -212,7 +212,7 @@ impl Margins {
                 "radius2": bounds.radius2.to_string(),
                 "radius": interval(bounds.radius),
                 "from_zero": bounds.from_zero.to_string(),
-                "corrections_at_most": bounds.from_zero.floor(),
+                "updates_at_most": bounds.from_zero.floor(),
                 "alpha": interval(bounds.alpha),
                 "beta2": bounds.radius2.to_string(),
                 "unit_sphere": bounds.unit_sphere,
@@ -220,7 +220,7 @@ impl Margins {
         });
         claim["perceptron"] = self.run.map_or(Value::Null, |run| {
             json!({
-                "corrections": run.corrections,
+                "updates": run.corrections,
                 "epochs": run.epochs,
                 "epoch_limit": self.epochs,
                 "ended": run.ended,

@@ -22,7 +22,7 @@ pub(super) fn summary(model: &LinearModel) -> String {
         Rule::RestLast => {
             format!("{machines}, each against the rest, the last class if none claims")
         }
-        Rule::Vote => format!("{machines}, one for each pair, the most duels won win"),
+        Rule::Vote => format!("{machines}, one for each pair of classes, majority vote"),
         _ => format!("{machines}, the highest score wins"),
     }
 }
@@ -42,8 +42,8 @@ pub(super) fn sentence(model: &LinearModel) -> String {
             name(last)
         ),
         Rule::Vote => {
-            "score >= 0 wins the duel for the class named first; the class with the most \
-                       duels won, then with the larger sum of scores, then the earlier one"
+            "score >= 0 is a vote for the class named first; majority vote, ties by the larger sum \
+                       of scores, then the earlier class"
                 .to_owned()
         }
         _ => "the class with the highest score; the earlier one on a tie".to_owned(),
@@ -65,7 +65,7 @@ pub(super) fn name_of(model: &LinearModel, class: usize) -> String {
 pub(super) fn titles(model: &LinearModel) -> Vec<String> {
     match model.rule.on_scores() {
         Rule::Vote => duels(model.classes.len())
-            .map(|(i, j)| format!("duel {} | {}", name_of(model, j), name_of(model, i)))
+            .map(|(i, j)| format!("score of {} against {}", name_of(model, j), name_of(model, i)))
             .collect(),
         _ => {
             let names = model.score_names();

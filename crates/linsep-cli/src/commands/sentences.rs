@@ -62,22 +62,23 @@ pub(crate) enum UpdateBound<'a> {
     /// From exact numbers: the whole number below R²/γ² by its digits, and R².
     Exact { most: &'a str, radius2: &'a Ratio },
     /// From a lower bound on γ in the coordinates of a run, which made so many.
-    OfRun { most: f64, radius2: f64, gamma: f64, made: u64 },
+    OfRun { most: f64, radius2: f64, gamma: f64, made: u64, converged: bool },
 }
 
 impl UpdateBound<'_> {
     pub(crate) fn words(&self) -> String {
         match self {
             UpdateBound::Exact { most, radius2 } => format!(
-                "at most {} corrections from 0, in any order of the rows: R²/γ², R² = {}",
+                "at most {} updates from 0, in any order of the rows: R²/γ², max row norm R, R² = {}",
                 whole(most),
                 shortened(&radius2.to_string())
             ),
-            UpdateBound::OfRun { most, radius2, gamma, made } => format!(
-                "at most {} by R²/γ², with R² = {} and γ ≥ {} in the coordinates of the run; {} made",
-                counted(most.min(1e18) as u64, "correction"),
+            UpdateBound::OfRun { most, radius2, gamma, made, converged } => format!(
+                "at most {} by R²/γ², with R² = {} and γ ≥ {} in the coordinates of the run; {} {}",
+                counted(most.min(1e18) as u64, "update"),
                 short(*radius2),
                 at_least(*gamma),
+                if *converged { "converged after" } else { "not converged:" },
                 grouped(*made)
             ),
         }

@@ -169,7 +169,7 @@ fn as_text(file: &ModelFile, context: &Context) -> String {
             "{} after {}, {}",
             file.stop.word(),
             counted(file.epochs, "epoch"),
-            counted(file.updates, "correction")
+            counted(file.updates, "update")
         ),
     );
     facts.add("data", format!("{}, sha256 {}", counted(file.data.rows, "row"), file.data.sha256));

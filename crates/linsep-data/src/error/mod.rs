@@ -11,7 +11,7 @@ mod number;
 pub use code::Code;
 pub use escape::{escaped, escaped_json, escaped_lines, is_unprintable, printable};
 #[doc(hidden)]
-pub use number::readable;
+pub use number::{grouped, readable};
 
 use linsep_proof::{Claim, Weighted};
 use std::fmt;

@@ -18,6 +18,19 @@ pub fn readable(value: f64, digits: usize) -> String {
     }
 }
 
+/// A number with separators for thousands: 1,234.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (k, digit) in digits.chars().enumerate() {
+        if k > 0 && (digits.len() - k).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// Without zeros at the end of decimals.
 fn trimmed(text: &str) -> &str {
     match text.contains('.') {

@@ -5,7 +5,7 @@ use super::csv::{Action, TablePlan};
 use super::options::{ColumnRange, ColumnRef, Missing, ReadOptions};
 use super::sniff::{LABEL_NAMES, Sniffed, SniffedKind, Table};
 use super::svmlight::{Selection, SvmPlan};
-use crate::error::{Code, Place, Problem, Result};
+use crate::error::{Code, Place, Problem, Result, printable};
 use crate::input::{ColumnOrder, InputMap, Layout, SourceColumn, find_name, no_column};
 
 /// What the parser does, and what that choice was.
@@ -64,20 +64,22 @@ pub enum LabelChoice {
 
 impl std::fmt::Display for LabelChoice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let shown = |name: &str| printable(name.as_bytes(), 40);
         match self {
             LabelChoice::None => f.write_str("no label"),
-            LabelChoice::First => f.write_str("label first in each line"),
-            LabelChoice::Asked(name) => write!(f, "label \"{name}\" (as asked)"),
+            LabelChoice::First => f.write_str("label: first in each line"),
+            LabelChoice::Asked(name) => write!(f, "label: {}", shown(name)),
             LabelChoice::Named(name) => {
-                write!(f, "label \"{name}\" (by its name; change with `label`)")
+                write!(f, "label: {} (auto-detected by its name)", shown(name))
             }
             LabelChoice::Last(name) => {
-                write!(f, "label \"{name}\" (last column; change with `label`)")
+                write!(f, "label: {} (auto-detected: the last column)", shown(name))
             }
             LabelChoice::Only(name) => {
                 write!(
                     f,
-                    "label \"{name}\" (the only column that looks like classes; change with `label`)"
+                    "label: {} (auto-detected: the only column that looks like classes)",
+                    shown(name)
                 )
             }
         }
@@ -286,7 +288,15 @@ fn plan_table_for_model(
     if let Some(at) = label {
         actions[at] = Action::Label;
     }
-    if let Some(at) = weight_position(table, map, need_label) {
+    let weight = match &options.weight {
+        Some(column) => Some(find_column(table, column, Code::NO_COLUMN, file)?),
+        None => weight_position(table, map, need_label),
+    };
+    if let Some(at) = weight {
+        if actions[at] != Action::Skip {
+            let words = "the column of row weights is a feature or the label of the model";
+            return Err(Problem::new(Code::BAD_WEIGHT, words, Place::file(file)).into());
+        }
         actions[at] = Action::Weight;
     }
     let marks_gaps = options.mark_gaps && map.drop_missing && !need_label;

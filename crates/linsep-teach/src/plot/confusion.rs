@@ -1,9 +1,9 @@
 //! A confusion matrix: rows by their true class, columns by the predicted one, with counts and the
 //! share of each true class.
 
+use super::Style;
 use super::axes::Page;
 use super::svg::{Anchor, Area, GREY, INK, Type, fit, number};
-use super::{Style, counted};
 use linsep::metrics::Evaluation;
 use linsep_data::error::{Error, Result};
 
@@ -26,8 +26,7 @@ impl<'a> Confusion<'a> {
 
     /// The SVG text.
     pub fn draw(&self, style: &Style) -> Result<String> {
-        let Evaluation { classes, confusion, rows, errors, accuracy, accuracy_interval, .. } =
-            self.evaluation;
+        let Evaluation { classes, confusion, rows, .. } = self.evaluation;
         let k = classes.len();
         if k == 0 || k > MOST {
             return Err(Error::usage(format!(
@@ -35,14 +34,9 @@ impl<'a> Confusion<'a> {
                  linsep evaluate `json` has all numbers"
             )));
         }
-        let [low, high] = accuracy_interval.map(|share| 100.0 * share);
         let notes = match rows {
             0 => vec!["No rows.".to_owned()],
-            _ => vec![format!(
-                "{errors} of {} wrong, accuracy {:.2} % [{low:.2}, {high:.2}]. Shares are of the true class.",
-                counted(*rows as usize, "row"),
-                100.0 * accuracy
-            )],
+            _ => vec![format!("{}. Shares are of the true class.", self.evaluation.summary())],
         };
         let names = 128.0;
         let cell = ((784.0 - names - 46.0) / k as f64).min(92.0);
@@ -77,10 +71,10 @@ impl<'a> Confusion<'a> {
             );
         }
         for i in 0..k {
-            let counts: Vec<u64> = confusion.line(i as u32).collect();
-            let total: u64 = counts.iter().sum();
+            let counts: Vec<f64> = confusion.line(i as u32).collect();
+            let total: f64 = counts.iter().sum();
             for (j, count) in counts.iter().enumerate() {
-                let share = if total == 0 { 0.0 } else { *count as f64 / total as f64 };
+                let share = if total == 0.0 { 0.0 } else { count / total };
                 let area = Area {
                     x: left + cell * j as f64,
                     y: top + tall * i as f64,
@@ -88,7 +82,7 @@ impl<'a> Confusion<'a> {
                     height: tall,
                 };
                 let fill = if i == j { "#0072B2" } else { "#D55E00" };
-                let strength = if *count == 0 { 0.0 } else { 0.12 + 0.68 * share };
+                let strength = if *count == 0.0 { 0.0 } else { 0.12 + 0.68 * share };
                 svg.rect(
                     area,
                     &format!(
@@ -96,9 +90,9 @@ impl<'a> Confusion<'a> {
                         number(strength)
                     ),
                 );
-                let ink = if *count == 0 { GREY } else { INK };
+                let ink = if *count == 0.0 { GREY } else { INK };
                 let middle = [area.x + cell / 2.0, area.y + tall / 2.0];
-                let both = cell >= 50.0 && tall >= 40.0 && *count > 0;
+                let both = cell >= 50.0 && tall >= 40.0 && *count > 0.0;
                 let room = cell - 6.0;
                 let text = count.to_string();
                 let mut size: f64 = if cell >= 50.0 { 15.0 } else { 11.5 };

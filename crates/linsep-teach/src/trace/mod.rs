@@ -127,10 +127,13 @@ fn is_zero(x: &u64) -> bool {
 }
 
 /// The last line: the number of the last update. Without it something was cut off.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct End {
     pub(crate) updates: u64,
+    /// Where the weights of the model come from, if not from the last update.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) model: Option<String>,
 }
 
 /// One update. See the table of the module.

@@ -200,7 +200,7 @@ impl<R: BufRead> Replay<R> {
         let Some(text) = self.source.next()? else {
             return Err(self.source.refuse("the trace has no last line, so something was cut off"));
         };
-        if let Ok(End { updates }) = serde_json::from_slice(&text) {
+        if let Ok(End { updates, .. }) = serde_json::from_slice(&text) {
             return self.end(updates);
         }
         let line: Line = serde_json::from_slice(&text)

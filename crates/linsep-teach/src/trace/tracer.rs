@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// let (mut file, mut nobody) = (Vec::new(), ());
 /// let mut tracer = Tracer::new(&task.data, "perceptron", &mut file, &mut nobody);
 /// let fit = Perceptron::default().fit(&task, &Limits::default(), &mut tracer)?;
-/// assert_eq!(tracer.finish()?.updates, fit.progress.updates);
+/// assert_eq!(tracer.finish(None)?.updates, fit.progress.updates);
 /// let lines = String::from_utf8_lossy(&file).lines().count() as u64;
 /// // One line before the updates and one behind them.
 /// assert_eq!(lines, 2 + fit.progress.updates);
@@ -125,12 +125,13 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// What was written, or why it could not be.
-    pub fn finish(mut self) -> Result<Summary> {
+    /// What was written, or why it could not be. `model` says where the weights of the model come from, if
+    /// they are not those of the last update.
+    pub fn finish(mut self, model: Option<String>) -> Result<Summary> {
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
-        self.write(&End { updates: self.k })?;
+        self.write(&End { updates: self.k, model })?;
         self.out.flush().map_err(|error| io_error(&error))?;
         let r2 = self.machines.iter().map(|machine| machine.replica.r2).fold(0.0, f64::max);
         let fixed = matches!(&self.machines[..], [one] if one.replica.is_fixed_increment);

@@ -372,7 +372,7 @@ fn left_out_remark(found: &LeaveOneOut) -> Remark {
     Remark::new(
         "left out",
         format!(
-            "{} of {} rows wrong by the plane of the others ({share:.2} %){more}",
+            "leave-one-out errors: {} of {} rows ({share:.2} %){more}",
             found.errors, found.rows
         ),
         [

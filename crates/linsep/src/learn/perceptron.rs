@@ -170,9 +170,9 @@ impl DecidingRun {
         let Task { data, threads, .. } = &self.run.task;
         match check_claim(claim, data.as_ref(), &data.reading_field(), true, *threads) {
             Finding::Holds(_) => Certificate::new(vec![claim.clone()]),
-            _ => Certificate::unproved(
-                "the training rows are separated; of the other rows nothing is claimed",
-            ),
+            _ => {
+                Certificate::unproved("the training rows are separated; no claim for held-out rows")
+            }
         }
     }
 }
@@ -247,7 +247,16 @@ impl Training for DecidingRun {
     fn remarks(&self) -> Vec<Remark> {
         match self.end {
             Some(End::Clean | End::Unproved) => self.run.remarks(),
-            _ => Vec::new(),
+            Some(End::Plane) => vec![Remark::new(
+                "weights",
+                "of the plane that the exact search found, not the perceptron's own (those: `verdict=off`)",
+                "exact search",
+            )],
+            _ => vec![Remark::new(
+                "weights",
+                "averaged-perceptron weights (the last ones: `verdict=off`)",
+                "average",
+            )],
         }
     }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Up to so many classes there is a table.
 const TABLE: usize = 512;
 
-/// Counts of pairs (true class, predicted class).
+/// Counts of pairs (true class, predicted class); a row with a weight counts as so many.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Confusion {
     classes: usize,
@@ -75,21 +75,29 @@ impl Confusion {
     }
 
     /// The pairs that occur, with their numbers of rows: (true class, predicted class, rows).
-    pub fn pairs(&self) -> impl Iterator<Item = (u32, u32, u64)> {
-        self.cells().map(|(truth, predicted, cell)| (truth, predicted, cell.rows))
+    pub fn pairs(&self) -> impl Iterator<Item = (u32, u32, f64)> {
+        self.cells().map(|(truth, predicted, cell)| (truth, predicted, cell.weight))
     }
 
     /// How many rows of a class were given another, or the same.
-    pub fn count(&self, truth: u32, predicted: u32) -> u64 {
+    pub fn count(&self, truth: u32, predicted: u32) -> f64 {
         match &self.cells {
-            Cells::Table(cells) => cells[truth as usize * self.classes + predicted as usize].rows,
-            Cells::Pairs(cells) => cells.get(&(truth, predicted)).map_or(0, |cell| cell.rows),
+            Cells::Table(cells) => cells[truth as usize * self.classes + predicted as usize].weight,
+            Cells::Pairs(cells) => cells.get(&(truth, predicted)).map_or(0.0, |cell| cell.weight),
         }
     }
 
     /// A line of the table: the rows of one class by the classes that they were given.
-    pub fn line(&self, truth: u32) -> impl Iterator<Item = u64> {
+    pub fn line(&self, truth: u32) -> impl Iterator<Item = f64> {
         (0..self.classes as u32).map(move |predicted| self.count(truth, predicted))
+    }
+}
+
+/// 3, not 3.0.
+fn as_number(rows: f64) -> serde_json::Number {
+    match rows.fract() == 0.0 && rows < 1e15 {
+        true => (rows as u64).into(),
+        false => serde_json::Number::from_f64(rows).unwrap_or_else(|| 0.into()),
     }
 }
 
@@ -99,9 +107,12 @@ impl Serialize for Confusion {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.cells {
             Cells::Table(_) => serializer.collect_seq(
-                (0..self.classes as u32).map(|truth| self.line(truth).collect::<Vec<_>>()),
+                (0..self.classes as u32)
+                    .map(|truth| self.line(truth).map(as_number).collect::<Vec<_>>()),
             ),
-            Cells::Pairs(_) => serializer.collect_seq(self.pairs()),
+            Cells::Pairs(_) => serializer.collect_seq(
+                self.pairs().map(|(truth, predicted, rows)| (truth, predicted, as_number(rows))),
+            ),
         }
     }
 }
@@ -122,9 +133,13 @@ mod tests {
             (found, twice)
         };
         let ((table, two), (list, two_lists)) = (of(4), of(50_000));
-        assert!(table.pairs().eq([(0, 0, 5), (3, 0, 4), (3, 1, 3)]));
+        assert!(table.pairs().eq([(0, 0, 5.0), (3, 0, 4.0), (3, 1, 3.0)]));
         assert!(table.pairs().eq(list.pairs()) && two.pairs().eq(two_lists.pairs()));
-        assert!(table.line(3).eq([4, 3, 0, 0]) && list.count(3, 1) == 3 && list.count(9, 9) == 0);
+        assert!(
+            table.line(3).eq([4.0, 3.0, 0.0, 0.0])
+                && list.count(3, 1) == 3.0
+                && list.count(9, 9) == 0.0
+        );
         assert_eq!(
             serde_json::to_string(&table).unwrap(),
             "[[5,0,0,0],[0,0,0,0],[0,0,0,0],[4,3,0,0]]"

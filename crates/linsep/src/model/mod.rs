@@ -396,7 +396,11 @@ impl LinearModel {
     /// Counts a row by its scores.
     pub fn count(&self, tally: &mut Tally, truth: u32, scores: &[f64], weight: f64) {
         let predicted = self.class_of(scores);
-        tally.add(truth, predicted, scores, None, weight);
+        let mut probabilities = std::mem::take(&mut tally.probabilities);
+        probabilities.resize(self.classes.len(), 0.0);
+        let has_them = self.link.fill(scores, &mut probabilities);
+        tally.add(truth, predicted, scores, has_them.then_some(&probabilities), weight);
+        tally.probabilities = probabilities;
         if self.rule.has_machines() && self.is_ambiguous(scores) {
             tally.add_ambiguous(truth != predicted);
         }

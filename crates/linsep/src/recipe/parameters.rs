@@ -158,13 +158,13 @@ pub(super) const PENALTY_SCALE: Parameter = Parameter {
 pub(super) const SOFTMAX: Parameter = Parameter {
     default: "softmax",
     words: &["softmax", "ovr", "ovr-k-1"],
-    help: "K classes: one machine for all (softmax), or one-versus-rest (ovr; ovr-k-1 without a machine for the last class)",
+    help: "K classes: one model of all classes (softmax), or one-versus-rest (ovr; ovr-k-1 without a binary classifier for the last class)",
     ..MULTICLASS
 };
 pub(super) const RESTS: Parameter = Parameter {
     default: "ovr",
     words: &["ovr", "crammer-singer", "ovr-k-1"],
-    help: "K classes: one-versus-rest (ovr; ovr-k-1 without a machine for the last class), or one machine with a loss of its own (crammer-singer)",
+    help: "K classes: one-versus-rest (ovr; ovr-k-1 without a binary classifier for the last class), or one loss for all classes (crammer-singer)",
     ..MULTICLASS
 };
 pub(super) const NORMALISED: Parameter = Parameter {
@@ -231,7 +231,7 @@ pub(super) const MULTICLASS: Parameter = Parameter {
     value: "SCHEME",
     default: "joint",
     words: &["joint", "ovr", "ovr-k-1", "ovo"],
-    help: "K classes: one machine for all (joint), one-versus-rest (ovr; ovr-k-1 without a machine for the last class), one-versus-one (ovo)",
+    help: "K classes: all classes at once (joint), one-versus-rest (ovr; ovr-k-1 without a binary classifier for the last class), one-versus-one (ovo)",
 };
 pub(super) const MACHINES: Parameter =
     Parameter { default: "ovr", words: &["ovr", "ovr-k-1", "ovo"], ..MULTICLASS };
@@ -240,7 +240,7 @@ pub(super) const MOST: Parameter = Parameter {
     value: "N",
     default: "500",
     words: &[],
-    help: "At most N planes vote for a machine, those with the most votes",
+    help: "At most N planes vote for a binary classifier, those with the most votes",
 };
 pub(super) const L2: Parameter = Parameter {
     name: "l2",
@@ -254,7 +254,7 @@ pub(super) const LEFT_OUT: Parameter = Parameter {
     value: "WHEN",
     default: "auto",
     words: LeftOut::WORDS,
-    help: "Count the errors on each row by the plane of the others; auto while it is quick",
+    help: "Leave-one-out errors: each row by the plane of the others; auto while it is quick",
 };
 pub(super) const THRESHOLD: Parameter = Parameter {
     name: "threshold",

@@ -1,7 +1,7 @@
 //! Cross-validation: the same learner on every split of one shared copy of the data.
 
 use super::{fit_until, training_part};
-use crate::metrics::CrossValidation;
+use crate::metrics::{CrossValidation, Fold};
 use crate::run::{Learner, Limits, Task};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
@@ -44,9 +44,11 @@ pub fn held_out(
 /// The errors of predictions of the test rows of each split.
 pub fn count(data: &Dataset, splits: &[Split], predicted: &[Vec<u32>]) -> CrossValidation {
     let fold = |(split, predicted): (&Split, &Vec<u32>)| {
-        let pairs = split.test.iter().zip(predicted);
-        let errors = pairs.filter(|(row, class)| data.class_of(**row as usize) != **class).count();
-        (split.test.len() as u64, errors as u64)
+        let mut fold = Fold::default();
+        for (&row, class) in split.test.iter().zip(predicted) {
+            fold.add(data.class_of(row as usize) != *class, data.weight(row as usize));
+        }
+        fold
     };
     CrossValidation::new(&splits.iter().zip(predicted).map(fold).collect::<Vec<_>>())
 }

@@ -24,12 +24,25 @@ pub(crate) struct MinNorm {
     /// Rows of the upper triangle R: row i holds the entries i.. .
     factor: Vec<Vec<f64>>,
     pub(crate) x: Vec<f64>,
+    /// The points that were lowest when all were last looked at, where there are many.
+    lowest: Vec<usize>,
     /// About how many multiplications it took.
     pub(crate) work: u64,
 }
 
 /// Weights below this share of 1 are 0.
 const ZERO: f64 = 1e-13;
+
+/// From so many numbers on, a look at all points keeps the lowest of them for the next steps.
+const MANY_NUMBERS: usize = 1 << 21;
+
+/// How many it keeps.
+const KEPT: usize = 64;
+
+/// Below this |x|² and this share of a point's own length the factor alone has too few digits left: its
+/// square is what the normal equations see. What it gives is improved once by the points themselves
+/// (corrected seminormal equations, Björck 1987).
+const FEW_DIGITS: f64 = 1e-6;
 
 impl MinNorm {
     pub(crate) fn new(dimension: usize) -> MinNorm {
@@ -42,6 +55,7 @@ impl MinNorm {
             lambda: Vec::new(),
             factor: Vec::new(),
             x: vec![0.0; dimension],
+            lowest: Vec::new(),
             work: 0,
         }
     }
@@ -126,9 +140,9 @@ impl MinNorm {
             // Rounding can make the length creep or rise; a few such steps are enough.
             stalled = if square < best * (1.0 - 1e-12) { 0 } else { stalled + 1 };
             best = best.min(square);
-            self.work += (self.points.len() + 4 * self.corral.len() * self.corral.len()) as u64;
-            let (j, least) = self.least();
-            if least >= square * (1.0 - 1e-10) - 1e-30 || self.corral.contains(&j) || stalled > 20 {
+            let level = square * (1.0 - 1e-10) - 1e-30;
+            let (j, least) = self.least(level);
+            if least >= level || self.corral.contains(&j) || stalled > 20 {
                 return true;
             }
             if !self.add(j) {
@@ -144,21 +158,37 @@ impl MinNorm {
         false
     }
 
-    /// The lowest point and its p·x, counted from where the level of its group would be |x|².
-    fn least(&self) -> (usize, f64) {
+    /// A point below the level and its p·x, counted from where the level of its group would be |x|². It is
+    /// the lowest of all, or, where there are many points, the lowest of those that were so a few steps ago.
+    fn least(&mut self, level: f64) -> (usize, f64) {
         let mut from = [0.0; 2];
         if self.two_groups {
             let square = self.square();
             from = self.levels().map(|level| level - square);
         }
-        let mut best = (0, f64::INFINITY);
-        for j in 0..self.len() {
-            let value = dot(self.point(j), &self.x) - from[usize::from(self.group[j])];
-            if value < best.1 {
-                best = (j, value);
-            }
+        let this = &*self;
+        let height = |j: usize| (j, this.height(j) - from[usize::from(this.group[j])]);
+        // A height that is no number is never the lowest.
+        let lower = |a: (usize, f64), b: (usize, f64)| if b.1 < a.1 { b } else { a };
+        let corral = (4 * self.corral.len() * self.corral.len()) as u64;
+        let kept = self.lowest.iter().map(|&j| height(j)).fold((0, f64::INFINITY), lower);
+        if kept.1 < level && !self.corral.contains(&kept.0) {
+            self.work += (self.lowest.len() * self.dimension) as u64 + corral;
+            return kept;
         }
-        best
+        if self.points.len() < MANY_NUMBERS {
+            let least = (0..self.len()).map(height).fold((0, f64::INFINITY), lower);
+            self.work += self.points.len() as u64 + corral;
+            return least;
+        }
+        let mut heights: Vec<(usize, f64)> = (0..self.len()).map(height).collect();
+        self.work += self.points.len() as u64 + corral;
+        let kept = KEPT.min(heights.len() - 1);
+        heights.select_nth_unstable_by(kept, |a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+        heights.truncate(kept);
+        let least = heights.iter().copied().fold((0, f64::INFINITY), lower);
+        self.lowest = heights.into_iter().map(|(j, _)| j).collect();
+        least
     }
 
     /// Minor steps: until the affine minimiser lies inside.
@@ -205,9 +235,32 @@ impl MinNorm {
         let ones = vec![1.0; self.corral.len()];
         let mut v = self.solve_transposed(&ones);
         self.solve(&mut v);
-        let sum: f64 = v.iter().sum();
-        v.iter_mut().for_each(|v| *v /= sum);
+        let normalise = |v: &mut Vec<f64>| {
+            let sum: f64 = v.iter().sum();
+            v.iter_mut().for_each(|v| *v /= sum);
+        };
+        normalise(&mut v);
+        if self.square() < FEW_DIGITS {
+            // All points of the corral have the same p·x there; what differs is solved for again.
+            let x = self.blended(&v);
+            let square = dot(&x, &x);
+            let off: Vec<f64> =
+                self.corral.iter().map(|&j| square - dot(self.point(j), &x)).collect();
+            let mut step = self.solve_transposed(&off);
+            self.solve(&mut step);
+            v.iter_mut().zip(&step).for_each(|(v, step)| *v += step);
+            normalise(&mut v);
+        }
         v
+    }
+
+    /// Σ λ p of the corral.
+    fn blended(&self, lambda: &[f64]) -> Vec<f64> {
+        let mut x = vec![0.0; self.dimension];
+        for (&j, &l) in self.corral.iter().zip(lambda) {
+            x.iter_mut().zip(self.point(j)).for_each(|(x, p)| *x += l * p);
+        }
+        x
     }
 
     /// The same with two groups: ν₊ M⁻¹e₊ + ν₋ M⁻¹e₋, with ν such that each group adds up to 1.
@@ -233,20 +286,20 @@ impl MinNorm {
 
     fn update_x(&mut self) {
         let totals = self.totals();
-        let mut x = vec![0.0; self.dimension];
-        for (&j, &l) in self.corral.iter().zip(&self.lambda) {
-            let l = l / totals[usize::from(self.group[j])];
-            x.iter_mut().zip(self.point(j)).for_each(|(x, p)| *x += l * p);
-        }
-        self.x = x;
+        let shares: Vec<f64> =
+            self.support().map(|(j, l)| l / totals[usize::from(self.group[j])]).collect();
+        self.x = self.blended(&shares);
     }
 
     /// Appends a point to the corral; false when it is (numerically) dependent on it.
     fn add(&mut self, j: usize) -> bool {
         let column: Vec<f64> = self.corral.iter().map(|&i| self.product(i, j)).collect();
-        let r = self.solve_transposed(&column);
+        let mut r = self.solve_transposed(&column);
         let size = 1.0 + dot(self.point(j), self.point(j));
-        let rest = size - dot(&r, &r);
+        let mut rest = size - dot(&r, &r);
+        if rest < FEW_DIGITS * size {
+            rest = self.improve(j, &mut r);
+        }
         if rest <= 1e-14 * size {
             return false;
         }
@@ -254,6 +307,29 @@ impl MinNorm {
         self.factor.push(vec![rest.sqrt()]);
         self.corral.push(j);
         true
+    }
+
+    /// Improves the new column of R by what the corral leaves of the point, whose square it gives.
+    fn improve(&self, j: usize, r: &mut [f64]) -> f64 {
+        let mut groups = [0.0; 2];
+        groups[usize::from(self.group[j])] = 1.0;
+        let mut left = self.point(j).to_vec();
+        let mut take = |column: &[f64]| {
+            let mut share = column.to_vec();
+            self.solve(&mut share);
+            let part = self.blended(&share);
+            left.iter_mut().zip(&part).for_each(|(left, part)| *left -= part);
+            self.corral
+                .iter()
+                .zip(&share)
+                .for_each(|(&i, c)| groups[usize::from(self.group[i])] -= c);
+            let along = |&i: &usize| groups[usize::from(self.group[i])] + dot(self.point(i), &left);
+            let products: Vec<f64> = self.corral.iter().map(along).collect();
+            (products, dot(&left, &left) + dot(&groups, &groups))
+        };
+        let step = self.solve_transposed(&take(r).0);
+        r.iter_mut().zip(&step).for_each(|(r, step)| *r += step);
+        take(&step).1
     }
 
     /// An entry of the matrix of the corral.

@@ -130,9 +130,9 @@ fn cycling(decision: &Decision) -> Value {
         Some(cycle) => json!({
             "scale": cycle.scale,
             "epochs": cycle.epochs,
-            "corrections": cycle.corrections,
+            "updates": cycle.corrections,
             "length": cycle.length,
-            "corrections_of_cycle": cycle.corrections_of_cycle,
+            "updates_of_cycle": cycle.corrections_of_cycle,
         }),
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn logistic(decision: &Decision, judge: &Judge) -> Option<String> {
     let none = "no maximum-likelihood fit exists";
     if decision.verdict == Verdict::Separable {
         return Some(format!(
-            "{none}: nothing bounds any coefficient, as a plane separates the rows"
+            "{none}: a plane separates the rows (complete separation), so no coefficient is bounded"
         ));
     }
     let data = judge.data.as_ref();
@@ -45,13 +45,15 @@ pub(super) fn logistic(decision: &Decision, judge: &Judge) -> Option<String> {
     let bias = judge.bias.then_some(None);
     let all = bias.into_iter().chain((0..data.n_features() as u32).map(Some));
     let bounded: Vec<Option<u32>> = all.filter(|j| !infinite.contains(j)).take(2).collect();
-    let of = format!("{} of {}", nouns(infinite.len()), listed(data, &infinite));
+    let of = listed(data, &infinite);
+    let are = if infinite.len() == 1 { "is" } else { "are" };
+    let of = format!("the {} of {of} {are} unbounded", nouns(infinite.len()));
     Some(match &bounded[..] {
-        [] => format!("{none}: nothing bounds any coefficient"),
+        [] => format!("{none}: no coefficient is bounded"),
         [one] => {
-            format!("{none}: nothing bounds the {of}; that of {} is finite", listed(data, &[*one]))
+            format!("{none}: {of}; that of {} is finite", listed(data, &[*one]))
         }
-        _ => format!("{none}: nothing bounds the {of}; the others are finite"),
+        _ => format!("{none}: {of}; the others are finite"),
     })
 }
 
@@ -59,7 +61,7 @@ pub(super) fn logistic(decision: &Decision, judge: &Judge) -> Option<String> {
 pub(super) fn estimates(found: &Coefficients, data: &Dataset) -> Option<String> {
     let first = found.list.first()?.2;
     if found.list.iter().all(|(_, _, estimate)| *estimate == first) {
-        let words = legend(first).unwrap_or(first.word());
+        let words = legend(first).unwrap_or(in_words(first));
         let all = format!("all {} are {words}", grouped(found.list.len() as u64));
         return Some(all).filter(|_| first != Estimate::Finite);
     }
@@ -75,7 +77,7 @@ pub(super) fn estimates(found: &Coefficients, data: &Dataset) -> Option<String> 
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let pairs = names.iter().zip(listed);
     let mut lines: Vec<String> = pairs
-        .map(|(name, (_, _, estimate))| format!("{name:width$}  {}", estimate.word()))
+        .map(|(name, (_, _, estimate))| format!("{name:width$}  {}", in_words(*estimate)))
         .collect();
     if let more @ 1.. = found.list.len() - listed.len() {
         lines.push(format!("and {} more, which --json lists", grouped(more as u64)));
@@ -87,6 +89,15 @@ pub(super) fn estimates(found: &Coefficients, data: &Dataset) -> Option<String> 
     Some(lines.join("\n"))
 }
 
+/// A coefficient whose sign is forced has an infinite maximum-likelihood estimate.
+fn in_words(estimate: Estimate) -> &'static str {
+    match estimate {
+        Estimate::PlusInfinity => "+inf (the coefficient diverges)",
+        Estimate::MinusInfinity => "-inf (the coefficient diverges)",
+        other => other.word(),
+    }
+}
+
 fn named(data: &Dataset, column: Option<u32>) -> String {
     column.map_or_else(|| "(bias)".to_owned(), |column| name(data, column))
 }
@@ -94,9 +105,9 @@ fn named(data: &Dataset, column: Option<u32>) -> String {
 /// What a word under `estimates` means, where it is not plain.
 fn legend(estimate: Estimate) -> Option<&'static str> {
     match estimate {
-        Estimate::Undetermined => {
-            Some("undetermined: +inf along some weak planes, -inf along others")
-        }
+        Estimate::Undetermined => Some(
+            "undetermined: unbounded, but no sign is forced: some weak planes have +, others -",
+        ),
         Estimate::Aliased => {
             Some("aliased: a sum of what stands before it; its weight is fixed at 0")
         }

@@ -103,7 +103,7 @@ fn several(facts: &mut Facts, asked: &Asked, judge: &Judge, all_witnesses: bool)
                 "{}, {}, {}; {} came back to earlier weights",
                 counted(runs.len() as u64, "run"),
                 counted(sum(|run| run.epochs), "epoch"),
-                counted(sum(|run| run.corrections), "correction"),
+                counted(sum(|run| run.corrections), "update"),
                 runs.iter().filter(|run| run.length.is_some()).count()
             ),
         );
@@ -146,13 +146,17 @@ fn sentence(decision: &Decision) -> String {
         }
         Verdict::Separable => "separable; a plane was checked on every row".into(),
         Verdict::Touching if decision.problem.is_none() => {
-            format!("touching; {rows} show that no planes separate strictly, but some do weakly")
+            format!(
+                "quasi-separable (touching); {rows} show that no planes separate strictly, but some do weakly"
+            )
         }
         Verdict::Overlapping if decision.problem.is_none() => {
             format!("overlapping; {rows} show that no planes separate, not even weakly")
         }
         Verdict::Touching => {
-            format!("touching; {rows} show that no plane separates strictly, but one does weakly")
+            format!(
+                "quasi-separable (touching); {rows} show that no plane separates strictly, but one does weakly"
+            )
         }
         Verdict::Overlapping => {
             format!("overlapping; {rows} show that no plane separates, not even weakly")
@@ -199,12 +203,12 @@ fn upper_root(bound: &str) -> Option<String> {
 /// What the perceptron did.
 fn run_of(cycle: &Cycle) -> String {
     let mut text =
-        format!("{}, {}", counted(cycle.epochs, "epoch"), counted(cycle.corrections, "correction"));
+        format!("{}, {}", counted(cycle.epochs, "epoch"), counted(cycle.corrections, "update"));
     if let Some(length) = cycle.length {
         text.push_str(&format!(
             "; the weights came back after {}, whose {} add up to 0",
             counted(length, "epoch"),
-            counted(cycle.corrections_of_cycle, "correction"),
+            counted(cycle.corrections_of_cycle, "update"),
         ));
     }
     if cycle.scale > 1 {

@@ -66,7 +66,7 @@ pub(super) fn add_to(facts: &mut Facts, fit: &Fit) {
         Link::Sigmoids(each) => facts.add(
             "probability",
             format!(
-                "a logistic function for each of {} machines, from rows held out, divided by their sum",
+                "a logistic function for each of {} binary classifiers, from rows held out, divided by their sum",
                 each.len()
             ),
         ),

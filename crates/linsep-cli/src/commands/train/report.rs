@@ -130,13 +130,15 @@ impl Report<'_> {
             facts.add(
                 "cv",
                 format!(
-                    "{} of {} wrong in {} folds, accuracy {:.2} % [{:.2}, {:.2}], sd {:.2}",
-                    grouped(cv.errors),
-                    grouped(cv.rows),
+                    "{} in {} folds, accuracy {:.2} %{}, sd {:.2}",
+                    cv.summary(),
                     cv.folds,
                     100.0 * cv.accuracy,
-                    100.0 * cv.accuracy_interval[0],
-                    100.0 * cv.accuracy_interval[1],
+                    cv.accuracy_interval.map_or(String::new(), |[low, high]| format!(
+                        " [{:.2}, {:.2}]",
+                        100.0 * low,
+                        100.0 * high
+                    )),
                     100.0 * cv.accuracy_sd
                 ),
             );
@@ -156,7 +158,8 @@ impl Report<'_> {
         }
         facts.add("model", self.plan.model.display().to_string());
         if let (Some(to), Some(traced)) = (&self.plan.trace, &self.traced) {
-            trace::report(&mut facts, to, traced);
+            let converged = self.fit.progress.last_mistakes == Some(0);
+            trace::report(&mut facts, to, traced, converged);
         }
         if context.verbose {
             let parts = self.seconds.parts().map(|(name, seconds)| format!("{name} {seconds:.3}"));
@@ -179,20 +182,20 @@ impl Report<'_> {
             return match (self.seeks_margin(), &self.fit.shortfall) {
                 (true, None) => "the largest margin was found and checked".to_owned(),
                 (true, Some(_)) => "the largest margin was not found".to_owned(),
-                _ => "solved directly (one look at the rows)".to_owned(),
+                _ => "closed form (one pass over the rows)".to_owned(),
             };
         }
         let progress = self.fit.progress;
         let mut effort = format!(
             "{}, {}",
             counted(progress.epochs, "epoch"),
-            counted(progress.updates, "correction")
+            counted(progress.updates, "update")
         );
         if !self.earlier.is_nothing() {
             effort.push_str(&format!(
                 "; before that {}, {} on other data",
                 counted(self.earlier.epochs, "epoch"),
-                counted(self.earlier.updates, "correction")
+                counted(self.earlier.updates, "update")
             ));
         }
         let other_rule = self
@@ -214,7 +217,7 @@ impl Report<'_> {
                 "a pass without mistakes".to_owned()
             }
             Stop::Finished if self.machines().is_some() => {
-                "every machine ended by its own rule".to_owned()
+                "every binary classifier ended by its own rule".to_owned()
             }
             Stop::Finished if self.plan.algorithm_box.as_ref().is_some_and(Chosen::is_printed) => {
                 "the loop of the box ended".to_owned()
@@ -223,7 +226,9 @@ impl Report<'_> {
                 "proved that no planes separate".to_owned()
             }
             Stop::Finished => match () {
-                () if self.setting("verdict").is_some() => "the verdict found a plane".to_owned(),
+                () if self.setting("verdict").is_some() => {
+                    "the exact search found a separating plane".to_owned()
+                }
                 () if self.is_search() => match self.fit.certificate.claims[..] {
                     [Claim::Mistakes { mistakes, ref conflicts, .. }]
                         if mistakes == conflicts.len() as u64 =>
@@ -234,7 +239,8 @@ impl Report<'_> {
                 },
                 () if self.setting("below").is_some() => "below the value asked for".to_owned(),
                 () if self.plan.recipe.kind == Kind::Optimising => {
-                    "at the gap asked for, or where rounding is all that is left".to_owned()
+                    "every binary classifier converged, or rounding leaves nothing to gain"
+                        .to_owned()
                 }
                 () => "planes without mistakes were found".to_owned(),
             },
@@ -243,13 +249,14 @@ impl Report<'_> {
                 "the default limit on epochs, not at rest".to_owned()
             }
             Stop::Epochs if self.plan.recipe.kind == Kind::Optimising => {
-                "the default limit on epochs, the gap is larger than asked for".to_owned()
+                "the default limit on epochs, not converged: the gap is larger than asked for"
+                    .to_owned()
             }
             Stop::Epochs if other_rule => {
                 "the default limit on epochs, the stop rule was not met".to_owned()
             }
             Stop::Epochs => "the default limit on epochs, no pass without mistakes".to_owned(),
-            Stop::Updates => "the limit on corrections".to_owned(),
+            Stop::Updates => "the limit on updates".to_owned(),
             Stop::Time => "the time limit".to_owned(),
             Stop::Interrupted => "interrupted".to_owned(),
             _ => self.fit.stop.word().to_owned(),
@@ -336,7 +343,7 @@ impl Report<'_> {
     /// What is proved, each statement once.
     fn proved(&self) -> String {
         if let Some([separate, cannot, all]) = self.machines() {
-            let mut words = format!("{separate} of {all} machines separate their rows");
+            let mut words = format!("{separate} of {all} binary classifiers separate their rows");
             if cannot > 0 {
                 words.push_str(&format!(", {cannot} provably cannot"));
             }
@@ -374,11 +381,7 @@ impl Report<'_> {
                 }
                 Claim::Inseparable { .. } | Claim::JointInseparable { .. } => {
                     let rows = counted(self.refuted().unwrap_or(0) as u64, "row");
-                    let weights = match self.setting("verdict") {
-                        Some(_) => "; the weights are the average of all visits",
-                        None => "",
-                    };
-                    format!("not separable: {rows} prove it{weights}")
+                    format!("not separable: {rows} prove it")
                 }
                 Claim::Mistakes { mistakes, conflicts, .. } => format!(
                     "{} of this plane, counted in exact arithmetic; at least {} of any plane",
@@ -441,7 +444,7 @@ impl Report<'_> {
         let root = exact.root().unwrap_or_else(|| "γ ≈ ?".to_owned());
         let what = match all {
             1 => "the largest margin of any plane".to_owned(),
-            _ => format!("the largest margin of each of {all} machines; the least"),
+            _ => format!("the largest margin of each of {all} binary classifiers; the least"),
         };
         format!("{what}: {root}, {} exactly, {}", exact.square(), exact.held())
     }
@@ -520,7 +523,11 @@ pub(super) fn short_json(evaluation: &Evaluation) -> serde_json::Value {
         "errors": evaluation.errors,
         "accuracy": json_number(evaluation.accuracy),
         "accuracy_interval": evaluation.accuracy_interval,
+        "majority": evaluation.majority,
     });
+    if let Some(weighted) = evaluation.weighted {
+        value["weighted"] = json!(weighted);
+    }
     if let Some(ambiguous) = evaluation.ambiguous {
         value["ambiguous"] = json!({ "rows": ambiguous.rows, "errors": ambiguous.errors });
     }
@@ -531,14 +538,8 @@ pub(super) fn errors(evaluation: &Evaluation) -> String {
     let ambiguous = evaluation
         .ambiguous
         .map_or(String::new(), |ambiguous| format!(", {} ambiguous", grouped(ambiguous.rows)));
-    format!(
-        "{} of {} wrong, accuracy {:.2} % [{:.2}, {:.2}]{ambiguous}",
-        grouped(evaluation.errors),
-        grouped(evaluation.rows),
-        100.0 * evaluation.accuracy,
-        100.0 * evaluation.accuracy_interval[0],
-        100.0 * evaluation.accuracy_interval[1]
-    )
+    let majority = evaluation.against_majority().map_or(String::new(), |text| format!("; {text}"));
+    format!("{}{ambiguous}{majority}", evaluation.summary())
 }
 
 /// The numbers of a claim about an optimum.

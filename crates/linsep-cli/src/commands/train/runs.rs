@@ -140,7 +140,7 @@ impl Runs {
         };
         facts.add("planes", format!("{} of {count} distinct{angles}", self.spread.distinct));
         let updates = self.each.iter().map(|run| run.updates);
-        facts.add("effort", format!("corrections {}", range(updates)));
+        facts.add("effort", format!("updates {}", range(updates)));
         let mut errors = format!("training {}", range(self.each.iter().map(|run| run.training)));
         let tests: Vec<u64> = self.each.iter().filter_map(|run| run.test).collect();
         if !tests.is_empty() {

@@ -244,7 +244,7 @@ impl Report<'_> {
             Stop::Time => "the time limit",
             _ => "interrupted",
         };
-        facts.add("stopped", format!("{why} ({})", counted(fit.progress.updates, "correction")));
+        facts.add("stopped", format!("{why} ({})", counted(fit.progress.updates, "update")));
         facts.add("proved", "nothing: every row was seen once and is gone");
         if let Some(mistakes) = self.mistakes() {
             let rows = fit.progress.visits;

@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::files::Output;
 use crate::output::{Facts, counted};
+use crate::spelling::spelled;
 use clap::ArgMatches;
 use linsep::loss::Criterion;
 use linsep::recipe::{Ability, Settings};
@@ -112,7 +113,7 @@ pub(super) fn check(plan: &Plan, run: &dyn Training, classes: usize) -> Result<(
     };
     if traces.beginnings().len() > 1 && plan.limits.updates.is_some() {
         // The limit is shared out plane after plane, in slices that a trace would change.
-        let words = "--trace does not go with --updates where several machines learn side by side; \
+        let words = "--trace does not go with --updates where several binary classifiers learn side by side; \
                      use --epochs";
         return Err(Error::usage(words).into());
     }
@@ -153,7 +154,8 @@ pub(super) fn drive(
             });
         }
         let stop = linsep::drive(training, &plan.limits, &mut tracer);
-        let result = tracer.finish();
+        let of_model = training.remarks().into_iter().find(|remark| remark.name == "weights");
+        let result = tracer.finish(of_model.map(|remark| spelled(&remark.words)));
         let failed = result.is_err();
         outcome = Some((stop, result));
         if failed { Err(std::io::Error::other("there is no trace")) } else { Ok(()) }
@@ -168,11 +170,13 @@ pub(super) fn drive(
     }
 }
 
-pub(super) fn report(facts: &mut Facts, to: &TraceTo, traced: &Summary) {
+/// The lines about the trace; `converged` tells whether the run itself came to an end without mistakes.
+pub(super) fn report(facts: &mut Facts, to: &TraceTo, traced: &Summary, converged: bool) {
     facts.add("trace", format!("{}, {}", to.output.display(), counted(traced.updates, "update")));
     if let (Some(gamma), Some(bound)) = (&traced.gamma, traced.bound) {
         let (radius2, made) = (traced.r2, traced.updates);
-        let bound = UpdateBound::OfRun { most: bound, radius2, gamma: gamma.lower, made };
+        let bound =
+            UpdateBound::OfRun { most: bound, radius2, gamma: gamma.lower, made, converged };
         facts.add("bound", bound.words());
     }
 }

@@ -47,7 +47,7 @@ impl Training for Online {
                 Certificate::unproved("some row is not strictly on its side of the planes")
             }
             _ if self.epoch_rows() < data.n_rows() as u64 => Certificate::unproved(
-                "the last pass over the training rows made no mistake; of the other rows nothing is claimed",
+                "the last pass over the training rows made no mistake; no claim for held-out rows",
             ),
             _ => Certificate::unproved(
                 "the last pass made no mistake, but in exact arithmetic some row is not strictly on its side: it lies on the plane, or rounding hid it",

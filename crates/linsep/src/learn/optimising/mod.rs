@@ -523,12 +523,11 @@ impl Training for OptimisingRun {
         let mut remarks = vec![solver, found];
         if self.is_done() {
             let words = match gap.reaches(self.problem.settings.aim()) {
-                true => "the gap is small enough",
-                false => "rounding leaves nothing to gain",
+                _ if matches!(self.work, Solving::Constant(..)) => "nothing to do".to_owned(),
+                true => format!("converged (duality gap {})", readable(gap.relative(), 2)),
+                false => "rounding leaves nothing to gain".to_owned(),
             };
-            let words =
-                if matches!(self.work, Solving::Constant(..)) { "nothing to do" } else { words };
-            remarks.push(Remark::new("stop", words, words));
+            remarks.push(Remark::new("stop", words.as_str(), words.as_str()));
         }
         if let Some(words) = &self.doubt {
             remarks.push(unknown_existence("is a best plane", words));

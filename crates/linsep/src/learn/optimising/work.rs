@@ -36,7 +36,7 @@ impl Solving {
             Solver::Auto if problem.settings.l2 == 0.0 => {
                 (Solver::Newton, "there is no penalty".to_owned())
             }
-            Solver::Auto if !smooth => (Solver::Dual, "the hinge has a kink".to_owned()),
+            Solver::Auto if !smooth => (Solver::Dual, "the hinge is a non-smooth loss".to_owned()),
             Solver::Auto if columns <= rows / 2 => {
                 (Solver::Newton, format!("{rows} rows for {columns} columns"))
             }
