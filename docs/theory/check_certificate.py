@@ -298,7 +298,7 @@ def upgrade(claims):
                 claims[number] = {"claim": "unproved", "reason": "the bound is vacuous"}
 
 def load(path):
-    """The certificate and the input map of a file, and what contradicts claims beside a model."""
+    """The certificate and the input map of a file, what contradicts claims beside a model, and its parameters."""
     raw = pathlib.Path(path).read_bytes()
     try:
         top = take_apart(raw) if raw[4:9] == bytes(4) + b"{" else parse_json(raw)
@@ -311,7 +311,9 @@ def load(path):
             against = beside(top, claims)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, struct.error) as error:
         raise Refusal(4, f"no file of this format ({error})")
+    given = top.get("parameters", {}) if version else None
     right = FILE(file) and (not source or INPUT(source)) and top.get("data") == file["data"]
+    right = right and (given is None or isinstance(given, dict) and all(map(text, given.values())))
     require(right, "another format, or a field is missing, unknown or of the wrong kind", 4)
     second_only = {"forced", "coefficients", "joint coefficients", "joint touching", "joint overlapping"} & set(map(full_name, file["claims"]))
     require(not second_only or file["format"].endswith("/2"), "a claim needs linsep.certificate/2", 4)
@@ -326,7 +328,7 @@ def load(path):
     right = count == source["features"] if columns else not places and width is None
     right = right and rising(sorted(places) + [math.inf if width is None else width])
     require(right, "the columns of the input contradict each other", 4)
-    return file, source, against
+    return file, source, against, given
 
 # --- The data: labels, weights (0: takes no part), the values that are not 0 as {column: binary64}, width.
 BLANKS, LABELS, GAPS = " \t\n\r\f", ("label", "target", "class", "y"), ("", "?", "na", "n/a", "null")
@@ -735,6 +737,94 @@ class Coefficients:
             else:
                 right = {"finite": not any(c in n for n in complement), "undetermined": {1, -1} <= signs}.get(estimate, True)
             require(right, f"coefficient {c} is not shown to be {estimate}")
+
+# --- Numbers of an objective that the parameters of a model settle on the data only.
+def names_of(source, terms, width):
+    """What the features are called, and those that are columns of the file, by the numbers of these."""
+    names, numbers, at = [], {}, 0
+    for column in source.get("columns") or []:
+        base, levels = column.get("name"), column.get("levels")
+        base = f"x{column['position'] + 1}" if base is None else base
+        numbers |= {column["position"] + 1: len(names)} if levels is None else {}
+        names += [base] if levels is None else [f"{base}={level}" for level in levels]
+        names += [f"missing({base})"] * column.get("indicator", False)
+    if not names:
+        kept = source.get("kept") or [[0, width]]
+        numbers = {j + 1: k for k, j in enumerate(j for start, end in kept for j in range(start, end)) if k < width}
+    names += [f"x{j + 1}" for j in range(len(names), width)]
+    power = lambda j, k: names[j] + f"^{k}" * (k > 1)
+    made = [[(j, len(list(same))) for j, same in itertools.groupby(term)] for term in terms]
+    return names + ["*".join(itertools.starmap(power, factors)) for factors in made], numbers
+
+class Settled:
+    """The claim's rows, of a pair only those of its two classes, and the parameters of its model."""
+    def __init__(self, given, source, claim, checker, rows, terms):
+        self.given, self.source, self.stated = given, source, claim["optimality"]["objective"]
+        self.terms, self.width = terms, checker.width
+        sides = claim["positive"] + claim["negative"] if claim["scheme"] == "pair" else checker.labels
+        taking = set(sides)
+        self.rows = [(label, Fraction(part), row) for label, part, row in zip(checker.labels, checker.parts, rows)
+                     if part and label in taking]
+        self.classes, self.total = set(checker.labels), sum(part for _, part, _ in self.rows)
+        self.rounding = Fraction(len(self.rows), 2**50)  # of a sum over the rows
+        self.slack = Fraction(1, 10**12) + self.rounding
+    def check(self):
+        class_weights = dict(self.stated.get("class-weights", []))
+        if class_weights:
+            require(not self.source.get("rest"), "the classes of the model are not those that have weights")
+            weights = dict.fromkeys(self.classes, Fraction(0))
+            for label, part, _ in self.rows:
+                weights[label] += part
+            meant = {k: self.total / (len(weights) * w) if w else 1 for k, w in weights.items()}
+            right = meant.keys() == class_weights.keys() and all(
+                abs(binary64(x) - meant[k]) <= self.slack * meant[k] for k, x in class_weights.items())
+            require(right, "the class weights are not those of the parameters of the model")
+        if "scale" in self.stated:
+            right = len(self.stated["scale"]) == self.width and all(map(self.is_scale, self.stated["scale"], self.columns()))
+            require(right, "the scale is not that of the parameters of the model")
+        limits = {limit["column"]: (limit.get("least"), limit.get("most")) for limit in self.stated.get("limits", [])}
+        require(limits == self.limits(), "the limits are not those of the parameters of the model")
+    def columns(self):
+        """(weight, value) of the rows in which a column is not 0; binary64 holds products, from left to right."""
+        columns, width = [[] for _ in range(self.width)], self.width - len(self.terms)
+        for _, part, row in self.rows:
+            made = {width + k: math.prod(row[j] for j in term)
+                    for k, term in enumerate(self.terms) if all(j in row for j in term)}
+            for j, x in (row | made).items():
+                columns[j].append((part, Fraction(x)))
+        return columns
+    def is_scale(self, stated, column):
+        """Whether a weight is penalised in the scale of its column; a column without one has the scale 1."""
+        kind, stated = self.given["scale"], binary64(stated)
+        top = max((abs(x) for _, x in column), default=0)
+        if kind == "pow2":  # the power next to the largest value, either one where both are as near
+            power = lambda half: min(max(math.floor(math.log2(top) + half), -500), 500)
+            return stated in ([Fraction(2) ** power(half) for half in (0.5 - 1e-9, 0.5 + 1e-9)] if top else [1])
+        if kind == "maxabs":
+            return abs(stated - (top or 1)) <= self.slack * (top or 1)
+        mean, square = (sum(part * x ** k for part, x in column) / self.total for k in (1, 2))
+        variance, off = square - mean ** 2, (self.rounding * mean) ** 2
+        if variance <= mean ** 2 / 10**24:
+            return stated == 1
+        off += self.rounding * mean ** 2 if len(column) < len(self.rows) else 0  # the weight of the zeros is rounded
+        return kind == "standard" and abs(stated ** 2 - variance) <= 3 * self.slack * variance + off
+    def limits(self):
+        """The limits of each column, such as `0,#2=-1`: one for all, and others by name or number."""
+        names, numbers = names_of(self.source, self.terms, self.width - len(self.terms))
+        ends = []
+        for word in (self.given["lower"], self.given["upper"]):
+            parts = [part.rpartition("=") for part in word.split(",")] if word != "none" else []
+            parts = [(name if sign else None, parse(x)) for name, sign, x in parts]
+            common = [x for name, x in parts if name is None]
+            right = len(common) < 2 and all(name != "" and x is not None for name, x in parts)
+            require(right, f"{word!r:.40} names no limits")
+            place = lambda name: names.index(name) if name in names else (
+                numbers.get(int(name[1:])) if name[0] == "#" and name[1:].isdecimal() else None)
+            own = [(place(name), x) for name, x in parts if name is not None]
+            right = None not in dict(own) and len(dict(own)) == len(own)
+            require(right, f"{word!r:.40} names no column, or one twice")
+            ends.append([dict(own).get(j, common[0] if common else None) for j in range(self.width)])
+        return {j: pair for j, pair in enumerate(zip(*ends)) if pair != (None, None)}
 
 # --- Optimal. Any dual point bounds every model; what is irrational has 50 digits and is rounded outwards.
 SLACK = Fraction(1, 10**40)
@@ -1164,7 +1254,7 @@ def main(paths):
     decimal.getcontext().prec = 50
     try:
         require(len(paths) == 2, __doc__, 2)
-        file, source, against = load(paths[0])
+        file, source, against, given = load(paths[0])
         labels, parts, rows, width = read_data(paths[1], source)
     except (ValueError, LookupError, EOFError, csv.Error, gzip.BadGzipFile, Refusal, OSError) as error:
         code, words = error.args if isinstance(error, Refusal) else (3, error)
@@ -1187,6 +1277,8 @@ def main(paths):
                 model = Fitted(checker, claim, name.startswith("joint"), products(file.get("basis"), width))
                 (model.stationary if claim["claim"] == "stationary" else model.counts)(claim)
             elif claim["claim"] == "optimal":
+                if given:
+                    Settled(given, source, claim, checker, rows, products(file.get("basis"), width)).check()
                 judge = Optimal(checker, claim, name != "optimal")
                 (judge.two if name == "optimal" else judge.joint)(claim)
             else:
