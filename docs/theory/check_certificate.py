@@ -2,7 +2,8 @@
 """Checks a linsep certificate against the data it speaks of, in whole numbers and fractions:
     python3 check_certificate.py CERT.json|MODEL.linsep DATA
 Needs Python 3.11 and nothing else, and shares no code with linsep. certificates.md has the format.
-DATA is one CSV, TSV or svmlight file, plain or gzip. Exit code: 0 every claim holds; 1 a claim is
+DATA is one table (CSV, TSV, parted by blanks, or a JSON object in each line) or svmlight file, in UTF-8 or
+UTF-16, plain or gzip. Exit code: 0 every claim holds; 1 a claim is
 false or unproved, or the data is another; 2 usage; 3 the data cannot be read; 4 the certificate is
 malformed or of another version; 6 a file cannot be opened."""
 import csv, decimal, gzip, hashlib, itertools, json, math, pathlib, struct, sys
@@ -106,7 +107,7 @@ def basis(x):
     return terms or text(x) and (x in [f"poly:{d}" for d in range(2, 7)] or x.startswith("rbf:"))
 GAUSSIANS = fields({"sigma": real, "centres": each(each(real))})
 INPUT = fields({"features": whole}, {"label": SOURCE, "source_columns": whole, "weight": SOURCE,
-               "index_base": lambda x: whole(x, 2), "rest": flag, "drop_missing": flag, "columns": each(COLUMN),
+               "index_base": lambda x: whole(x, 2), "kept": each(two(index, index)), "rest": flag, "drop_missing": flag, "columns": each(COLUMN),
                "binarize": real, "basis": lambda x: basis(x) or GAUSSIANS(x)})
 FILE = fields({"format": word("linsep.certificate/1", "linsep.certificate/2"), "bias": flag, "reading": READING,
                "data": data, "claims": each(claim_kind)},
@@ -327,6 +328,8 @@ def load(path):
     count = sum((1 if c.get("levels") is None else len(c["levels"])) + c.get("indicator", False) for c in columns)
     right = count == source["features"] if columns else not places and width is None
     right = right and rising(sorted(places) + [math.inf if width is None else width])
+    kept = [j for pair in source.get("kept") or [] for j in pair]
+    right = right and kept == sorted(kept) and not (columns and kept)
     require(right, "the columns of the input contradict each other", 4)
     return file, source, against, given
 
@@ -361,10 +364,17 @@ def normal(label):
 
 def read_data(path, source):
     raw = pathlib.Path(path).read_bytes()
-    lines = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig").split("\n")
-    looks = [all(":" in token for token in tokens)
-             for tokens in (line.split("#")[0].split()[1:] for line in lines[:50]) if tokens]
-    return (read_svmlight if sum(looks) * 2 >= max(len(looks), 1) else read_table)(lines, source)
+    raw = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+    words = raw.decode("utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    lines = words.split("\n")
+    if words.lstrip()[:1] == "{":
+        return read_table(objects(lines), source, True)
+    def is_pair(token):
+        name, colon, value = token.partition(":")
+        return colon and (name == "qid" or name.isascii() and name.isdigit() and parse(value) is not None)
+    looks = [all(map(is_pair, tokens)) for tokens in (line.split("#")[0].split()[1:] for line in lines[:50]) if tokens]
+    svmlight = sum(looks) * 2 >= max(len(looks), 1)
+    return read_svmlight(lines, source) if svmlight else read_table(records(lines, source.get("source_columns")), source)
 def read_svmlight(lines, source):
     labels, rows = [], []
     for line in filter(lambda line: line.split("#")[0].strip(BLANKS), lines):
@@ -379,18 +389,67 @@ def read_svmlight(lines, source):
     base = guess if source.get("index_base") is None else source["index_base"]
     require(all(base <= j <= 2**32 - 2 for row in rows for j in row), "an index out of range", 3)
     width = source.get("features", max(j - base + 1 for row in rows for j in row if row[j]))
-    rows = [{j - base: v for j, v in row.items() if v and j - base < width} for row in rows]
+    kept, first = [], 0
+    for start, end in source.get("kept") or [[0, 2**32]]:
+        kept.append((range(base + start, base + end), first))
+        first += end - start
+    place = lambda j: next((first + columns.index(j) for columns, first in kept if j in columns), width)
+    rows = [{place(j): v for j, v in row.items() if v and place(j) < width} for row in rows]
     return labels, [1] * len(rows), rows, width
-def read_table(lines, source):
-    first = [line for line in lines if line.strip(BLANKS)][:2]
-    delimiter = max(",;\t|", key=lambda d: min(line.count(d) for line in first))
-    table = csv.reader([line + "\n" for line in lines], delimiter=delimiter, skipinitialspace=True, strict=True)
-    table = [[cell.strip(BLANKS) for cell in row] for row in table if len(row) > 1 or "".join(row).strip()]
-    header, width, mapped = table[0], len(table[0]), source.get("columns")
+def objects(lines):
+    """JSON objects, one in each line, as a table with their keys above; numbers stay as they are written."""
+    values = [json.loads(line, parse_float=str, parse_int=str) for line in lines if line.strip(BLANKS)]
+    require(all(isinstance(value, dict) for value in values), "a line is no JSON object", 3)
+    names = list(dict.fromkeys(name for value in values for name in value))
+    cell = lambda x: (x if text(x) else "" if x is None else json.dumps(x)).strip(BLANKS)
+    return [names] + [[cell(value.get(name)) for name in names] for value in values if value]
+def records(lines, width):
+    """A table cut where it then has this width, else by what stands most often in its first two lines."""
+    filled = [line for line in lines if line.strip(BLANKS)]
+    said = filled[0].strip("\r")  # spreadsheets may name what parts the fields
+    said = said[4:] if said[:4] in ("sep=", "SEP=") and len(said) == 5 else ""
+    lines = lines[lines.index(filled[0]) + 1:] if said else lines
+    def cut(delimiter):
+        plain = lines if delimiter != " " else [line.strip(BLANKS).replace("\t", " ") for line in lines]  # any number of blanks
+        table = csv.reader([line + "\n" for line in plain], delimiter=delimiter, skipinitialspace=True, strict=True)
+        return [[cell.strip(BLANKS) for cell in row] for row in table if len(row) > 1 or "".join(row).strip()]
+    for lacking, delimiter in itertools.product((0, 1), said or ",;\t| "):  # R leaves out a name
+        try:
+            table = cut(delimiter)
+        except csv.Error:
+            continue
+        if {len(row) for row in table[1:]} == {width} == {len(table[0]) + lacking}:
+            return table
+    often = lambda d: min(line.count(d) for line in filled[:2])
+    return cut(said or max(",;\t| ", key=lambda d: (d != " " and often(d) > 0, often(d))))
+def with_names(table, header=False):
+    """The header, empty where there is none, and the records. R does not name a column with names of rows."""
+    first, rest = table[0], table[1:]
+    is_word = lambda cell: parse(cell) is None and cell.lower() not in GAPS
+    shifted = {len(row) for row in rest} == {len(first) + 1} and any(row[-1] for row in rest) and all(map(is_word, first))
+    shifted = shifted and (all(is_word(row[0]) for row in rest) or all(row[0] == str(k + 1) for k, row in enumerate(rest)))
+    below = lambda j: next((row[j] for row in rest[:50] if len(row) > j and row[j].lower() not in GAPS), "")
+    numeric = [name for j, name in enumerate(first) if below(j).lstrip("+-.")[:1].isdigit()]
+    names = any(map(is_word, numeric)) and all(is_word(name) or not name for name in numeric)
+    if not (header or shifted or names or any(name.lower() in LABELS for name in first)):
+        return [], table
+    named = []
+    for name in [""] * shifted + first:
+        named.append(name if name not in named else f"{name}#{len(named) + 1}")
+    return named, rest
+def has_decimal_commas(cells):
+    """Whether numbers are written as 0,5 and none as 0.5."""
+    parts = (cell.lstrip("+-").partition(",") for cell in cells)
+    commas = any(comma and (a + b).isascii() and a.isdigit() and b.isdigit() for a, comma, b in parts)
+    return commas and not any("." in cell and parse(cell) is not None for cell in cells)
+def read_table(table, source, header=False):
+    header, table = with_names(table, header)
+    width, mapped = len(header or table[0]), source.get("columns")
     named = [j for j, name in enumerate(header) if name.lower() in LABELS]
     named = [j for j in named if len(named) < 2 or header[j].lower() != "y"]  # y gives way to other names
-    numeric = [j for j in range(width) if parse(table[1][j]) is not None]
-    header = table.pop(0) if named or numeric and all(parse(header[j]) is None for j in numeric) else []
+    commas = has_decimal_commas([cell for row in table for cell in row])
+    def number(cell):
+        return (None if "." in cell else parse(cell.replace(",", "."))) if commas else parse(cell)
     def place(column):
         by_name = header and column.get("name") is not None  # else by its position
         there = header.count(column["name"]) if by_name else source.get("source_columns") == width
@@ -413,7 +472,7 @@ def read_table(lines, source):
             cell, levels, fill = record[at], column.get("levels"), column.get("missing")
             gap = cell.lower() in GAPS or fill is not None and cell.lower() == "nan"
             if levels is None:
-                row[j] = fill if gap else parse(cell)
+                row[j] = fill if gap else number(cell)
             elif not gap and cell in levels:
                 row[j + levels.index(cell)] = 1
             elif fill is None if gap else not column.get("unknown_as_zeros"):
@@ -421,7 +480,7 @@ def read_table(lines, source):
             j += 1 if levels is None else len(levels)
             if column.get("indicator"):
                 row[j], j = int(gap), j + 1
-        share = parse(record[place(source["weight"])]) if source.get("weight") else 1
+        share = number(record[place(source["weight"])]) if source.get("weight") else 1
         fine = None not in (*row.values(), share) and share >= 0 and record[label].lower() not in GAPS
         require(fine, f"row {len(rows)} has a gap, or text where a number should be", 3)
         rows.append({j: float(value) for j, value in row.items() if value})
@@ -749,8 +808,8 @@ def names_of(source, terms, width):
         names += [base] if levels is None else [f"{base}={level}" for level in levels]
         names += [f"missing({base})"] * column.get("indicator", False)
     if not names:
-        kept = source.get("kept") or [[0, width]]
-        numbers = {j + 1: k for k, j in enumerate(j for start, end in kept for j in range(start, end)) if k < width}
+        kept = (j for start, end in source.get("kept") or [[0, width]] for j in range(start, end))
+        numbers = {j + 1: k for k, j in enumerate(itertools.islice(kept, width))}
     names += [f"x{j + 1}" for j in range(len(names), width)]
     power = lambda j, k: names[j] + f"^{k}" * (k > 1)
     made = [[(j, len(list(same))) for j, same in itertools.groupby(term)] for term in terms]
