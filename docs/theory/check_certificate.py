@@ -107,8 +107,8 @@ def basis(x):
     return terms or text(x) and (x in [f"poly:{d}" for d in range(2, 7)] or x.startswith("rbf:"))
 GAUSSIANS = fields({"sigma": real, "centres": each(each(real))})
 INPUT = fields({"features": whole}, {"label": SOURCE, "source_columns": whole, "weight": SOURCE,
-               "index_base": lambda x: whole(x, 2), "kept": each(two(index, index)), "rest": flag, "drop_missing": flag, "columns": each(COLUMN),
-               "binarize": real, "basis": lambda x: basis(x) or GAUSSIANS(x)})
+               "index_base": lambda x: whole(x, 2), "kept": each(two(index, index)), "rest": flag,
+               "drop_missing": flag, "columns": each(COLUMN), "binarize": real, "basis": lambda x: basis(x) or GAUSSIANS(x)})
 FILE = fields({"format": word("linsep.certificate/1", "linsep.certificate/2"), "bias": flag, "reading": READING,
                "data": data, "claims": each(claim_kind)},
               {"input": INPUT, "basis": basis})
@@ -407,7 +407,7 @@ def records(lines, width):
     """A table cut where it then has this width, else by what stands most often in its first two lines."""
     filled = [line for line in lines if line.strip(BLANKS)]
     said = filled[0].strip("\r")  # spreadsheets may name what parts the fields
-    said = said[4:] if said[:4] in ("sep=", "SEP=") and len(said) == 5 else ""
+    said = said[4:] if said[:4] in ("sep=", "SEP=") and said[4:] in (*",;|\t",) else ""
     lines = lines[lines.index(filled[0]) + 1:] if said else lines
     def cut(delimiter):
         plain = lines if delimiter != " " else [line.strip(BLANKS).replace("\t", " ") for line in lines]  # any number of blanks

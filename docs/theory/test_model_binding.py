@@ -20,8 +20,10 @@ TINY = "x0,label\n-226.3,k1\n-0.8,k0\n-26.6,k2\n"  # a run that ends before its 
 LINE = "a,b,label\n0,1,p\n1,0,p\n4,9,q\n5,7,q\n9,-4,r\n9,-5,r\n"
 
 WEIGHED = "a,b,label,w\n" + "".join(
-    f"{x / 10},{y},{'pqr'[(x > 2) + (y > 2)]},{1 + (x + y) % 3 / 10}\n" for x in range(6) for y in range(6)) + "0,1,r,0.5\n9,9,p,0\n"
-KINDS = "a,kind,label\n" + "".join(f"{x},{'uvw'[x * y % 3]},{'no' if x + 2 * y < 5 else 'yes'}\n" for x in range(5) for y in range(4)) + "0,u,yes\n"
+    f"{x / 10},{y},{'pqr'[(x > 2) + (y > 2)]},{1 + (x + y) % 3 / 10}\n"
+    for x in range(6) for y in range(6)) + "0,1,r,0.5\n9,9,p,0\n"
+KINDS = "a,kind,label\n" + "".join(
+    f"{x},{'uvw'[x * y % 3]},{'no' if x + 2 * y < 5 else 'yes'}\n" for x in range(5) for y in range(4)) + "0,u,yes\n"
 LISTED = "".join(f"{'no' if x + 2 * y < 5 else 'yes'} 1:{x}.5 2:7 4:{y}.25\n" for x in range(5) for y in range(4)) + "yes 1:0.5\n"
 
 # learner and flags, table, parameters whose change leaves the claim true and the objective another one
@@ -40,6 +42,7 @@ NUMBERS = [
     ("svm --categorical onehot --lower kind=v=-0.5,#1=0 --scale standard --class-weight balanced", KINDS,
      {"lower": "kind=w=-0.5,#1=0", "upper": "2"}),
     ("svm --format svmlight --lower x4=0.5 --upper #1=2 --scale standard", LISTED, {"lower": "x1=0.5", "upper": "#2=2"}),
+    ("svm --format svmlight --drop #2 --lower #4=0.5 --upper x1=2 --scale maxabs", LISTED, {"lower": "#3=0.5", "upper": "x2=2"}),
 ]
 
 FITTED = [("least-squares --l2 2 --class-weight balanced", TWO), ("least-squares --l2 0.5 --weight w", WEIGHED),
@@ -229,7 +232,8 @@ class Binding(unittest.TestCase):
                     change(model)
                     raw = pack(model.metadata, model.tensors)
                     self.assertEqual(self.codes(raw, data), (1, 1))
-                    with unittest.mock.patch.object(checker.Settled, "check"), unittest.mock.patch.object(checker, "beside", return_value={}):
+                    patch = unittest.mock.patch.object
+                    with patch(checker.Settled, "check"), patch(checker, "beside", return_value={}):
                         self.assertEqual(self.codes(raw, data)[0], 0)
         self.assertEqual(fields, {"class-weights", "scale", "limits"})
 

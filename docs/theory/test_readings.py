@@ -26,8 +26,9 @@ MADE = [
     ("r-index-commas.txt", '"x";"k"\n"1";1,5;"a"\n"2";2,5;"b"\n"3";0,5;"a"\n', ""),
     ("left-out.svm", "1 1:2 3:4 5:1\n0 2:1 3:1\n0 5:4\n", "--drop #3"),
     ("first-left-out.svm", "1 1:2 3:4 5:1\n0 2:1 3:1\n0 5:4\n", "--drop #1"),
-    ("chosen.svm", "1 0:2 3:4 5:1\n0 2:1 3:1\n0 5:4\n", "--features #1-#3,#6"),
-    ("objects.ndjson", '{"a": 0.10, "on": true, "label": "x"}\n\n{"label":"y","a":1e1,"on":false}\n{"on":true,"label":"x","a":2}\n', ""),
+    ("chosen.svm", "1 0:2 3:4 5:1\n0 2:1 3:1\n0 5:4\n", "--features #1,#3,#6"),
+    ("objects.ndjson", '{"a": 0.10, "on": true, "label": "x"}\n\n'
+                       '{"label":"y","a":1e1,"on":false}\n{"on":true,"label":"x","a":2}\n', ""),
     ("gap.ndjson", '{"a":1,"b":2,"label":"x"}\n{"a":null,"b":3,"label":"y"}\n{"b":5,"label":"y"}\n', "--missing mean"),
     ("objects.ndjson.gz", '{"x":1.5,"label":"a"}\n{"x":2.5,"label":"b"}\n', ""),
     ("table.csv.gz", "x;label\n1,5;a\n2,5;b\n", ""),
@@ -82,7 +83,8 @@ class Readings(unittest.TestCase):
                 self.assertTrue(self.check(name, gzip.compress(raw) if name.endswith(".gz") else raw, flags))
 
     def test_both_orders_of_utf_16(self):
-        for name, words in [("t.csv", "größe;label\n1,5;ä\n2,5;𝄞\n"), ("t.ndjson", '{"größe":1.5,"label":"ä"}\n{"größe":2.5,"label":"𝄞"}\n'),
+        for name, words in [("t.csv", "größe;label\n1,5;ä\n2,5;𝄞\n"),
+                            ("t.ndjson", '{"größe":1.5,"label":"ä"}\n{"größe":2.5,"label":"𝄞"}\n'),
                             ("t.svm", "ä 1:1.5\n𝄞 1:2.5\n"), ("t.txt", "größe  label\n1.5  ä\n2.5  𝄞\n")]:
             for code in ("utf-16-le", "utf-16-be"):
                 with self.subTest(f"{name} {code}"):
