@@ -800,7 +800,7 @@ class Coefficients:
 # --- Numbers of an objective that the parameters of a model settle on the data only.
 def names_of(source, terms, width):
     """What the features are called, and those that are columns of the file, by the numbers of these."""
-    names, numbers, at = [], {}, 0
+    names, numbers = [], {}
     for column in source.get("columns") or []:
         base, levels = column.get("name"), column.get("levels")
         base = f"x{column['position'] + 1}" if base is None else base
@@ -820,8 +820,7 @@ class Settled:
     def __init__(self, given, source, claim, checker, rows, terms):
         self.given, self.source, self.stated = given, source, claim["optimality"]["objective"]
         self.terms, self.width = terms, checker.width
-        sides = claim["positive"] + claim["negative"] if claim["scheme"] == "pair" else checker.labels
-        taking = set(sides)
+        taking = set(claim["positive"] + claim["negative"] if claim["scheme"] == "pair" else checker.labels)
         self.rows = [(label, Fraction(part), row) for label, part, row in zip(checker.labels, checker.parts, rows)
                      if part and label in taking]
         self.classes, self.total = set(checker.labels), sum(part for _, part, _ in self.rows)
@@ -829,6 +828,7 @@ class Settled:
         self.slack = Fraction(1, 10**12) + self.rounding
     def check(self):
         class_weights = dict(self.stated.get("class-weights", []))
+        require(self.rows, "no row takes part")
         if class_weights:
             require(not self.source.get("rest"), "the classes of the model are not those that have weights")
             weights = dict.fromkeys(self.classes, Fraction(0))
@@ -849,6 +849,7 @@ class Settled:
         for _, part, row in self.rows:
             made = {width + k: math.prod(row[j] for j in term)
                     for k, term in enumerate(self.terms) if all(j in row for j in term)}
+            require(all(map(math.isfinite, made.values())), "a product of the basis leaves the range of binary64")
             for j, x in (row | made).items():
                 columns[j].append((part, Fraction(x)))
         return columns
@@ -861,12 +862,13 @@ class Settled:
             return stated in ([Fraction(2) ** power(half) for half in (0.5 - 1e-9, 0.5 + 1e-9)] if top else [1])
         if kind == "maxabs":
             return abs(stated - (top or 1)) <= self.slack * (top or 1)
+        require(kind == "standard", f"the parameters name no scale, but {kind!r:.40}")
         mean, square = (sum(part * x ** k for part, x in column) / self.total for k in (1, 2))
         variance, off = square - mean ** 2, (self.rounding * mean) ** 2
         if variance <= mean ** 2 / 10**24:
             return stated == 1
         off += self.rounding * mean ** 2 if len(column) < len(self.rows) else 0  # the weight of the zeros is rounded
-        return kind == "standard" and abs(stated ** 2 - variance) <= 3 * self.slack * variance + off
+        return abs(stated ** 2 - variance) <= 3 * self.slack * variance + off
     def limits(self):
         """The limits of each column, such as `0,#2=-1`: one for all, and others by name or number."""
         names, numbers = names_of(self.source, self.terms, self.width - len(self.terms))
@@ -880,9 +882,9 @@ class Settled:
             place = lambda name: names.index(name) if name in names else (
                 numbers.get(int(name[1:])) if name[0] == "#" and name[1:].isdecimal() else None)
             own = [(place(name), x) for name, x in parts if name is not None]
-            right = None not in dict(own) and len(dict(own)) == len(own)
-            require(right, f"{word!r:.40} names no column, or one twice")
-            ends.append([dict(own).get(j, common[0] if common else None) for j in range(self.width)])
+            right, own = len(dict(own)) == len(own), dict(own)
+            require(right and None not in own, f"{word!r:.40} names no column, or one twice")
+            ends.append([own.get(j, common[0] if common else None) for j in range(self.width)])
         return {j: pair for j, pair in enumerate(zip(*ends)) if pair != (None, None)}
 
 # --- Optimal. Any dual point bounds every model; what is irrational has 50 digits and is rounded outwards.

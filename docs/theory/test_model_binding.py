@@ -29,6 +29,7 @@ LISTED = "".join(f"{'no' if x + 2 * y < 5 else 'yes'} 1:{x}.5 2:7 4:{y}.25\n" fo
 # learner and flags, table, parameters whose change leaves the claim true and the objective another one
 NUMBERS = [
     ("logistic --multiclass ovr --weight w --class-weight balanced --scale standard", WEIGHED, {"scale": "maxabs"}),
+    ("logistic --scale standard", "a,b,label\n1,2,no\n1,3,yes\n1,4,no\n", {"scale": "unit"}),
     ("logistic --multiclass ovr --weight w --class-weight balanced --scale pow2", WEIGHED, {"scale": "standard"}),
     ("logistic --weight w --class-weight balanced --scale maxabs", WEIGHED, {"scale": "pow2"}),
     ("logistic --class-weight balanced --scale standard", THREE, {"scale": "maxabs"}),
