@@ -459,7 +459,8 @@ def read_table(table, source, header=False):
     columns = [(place(c), c) for c in mapped or []] or [(j, {}) for j in range(width) if j != label]
     require(mapped or len(named) < 2 and source.get("features", len(columns)) == len(columns),
             "it is not clear which columns are meant", 3)
-    labels, parts, rows = [], [], []
+    labels, parts, rows, j = [], [], [], 0
+    require(table, "there is no row", 3)
     for record in table:
         require(len(record) == width, f"row {len(rows)} is cut or too long", 3)
         row, j = {}, 0
