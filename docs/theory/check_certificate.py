@@ -99,6 +99,7 @@ READING = fields({"default": word("decimal", "binary64"), "binary64": lambda x: 
 LEVELS = {"levels": lambda x: each(text)(x) and rising(x), "unknown_as_zeros": flag, "indicator": flag}
 SOURCE = fields({"position": whole}, {"name": text})
 COLUMN = fields({"position": whole}, {"name": text, "missing": real, **LEVELS})
+def size_of(column): return (1 if column.get("levels") is None else len(column["levels"])) + column.get("indicator", False)
 def power(x): return isinstance(x, list) and len(x) == 2 and index(x[0]) and index(x[1]) and x[1] > 0
 def term(x): return each(power)(x) and rising([j for j, _ in x]) and 2 <= sum(k for _, k in x) <= 6
 def basis(x):
@@ -325,7 +326,7 @@ def load(path):
     require(not source or stated == meant, "the basis of the claims is not that of the input", 4)
     columns, width = source.get("columns") or [], source.get("source_columns")
     places = [c["position"] for c in [*columns, source.get("label"), source.get("weight")] if c]
-    count = sum((1 if c.get("levels") is None else len(c["levels"])) + c.get("indicator", False) for c in columns)
+    count = sum(map(size_of, columns))
     right = count == source["features"] if columns else not places and width is None
     right = right and rising(sorted(places) + [math.inf if width is None else width])
     kept = [j for pair in source.get("kept") or [] for j in pair]
@@ -459,8 +460,7 @@ def read_table(table, source, header=False):
     columns = [(place(c), c) for c in mapped or []] or [(j, {}) for j in range(width) if j != label]
     require(mapped or len(named) < 2 and source.get("features", len(columns)) == len(columns),
             "it is not clear which columns are meant", 3)
-    labels, parts, rows, j = [], [], [], 0
-    require(table, "there is no row", 3)
+    labels, parts, rows = [], [], []
     for record in table:
         require(len(record) == width, f"row {len(rows)} is cut or too long", 3)
         row, j = {}, 0
@@ -487,7 +487,8 @@ def read_table(table, source, header=False):
         rows.append({j: float(value) for j, value in row.items() if value})
         labels.append(normal(record[label]))
         parts.append(share)
-    return labels, parts, rows, j
+    require(rows, "there is no row", 3)
+    return labels, parts, rows, sum(size_of(column) for _, column in columns)
 def varint(n): return bytes([n % 128 + 128]) + varint(n // 128) if n > 127 else bytes([n])
 def code(x, gap):
     """A value that is not 0, gap columns after the one before: head byte, gap, whole number."""

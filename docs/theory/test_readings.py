@@ -20,6 +20,7 @@ MADE = [
     ("comma-weights.csv", "x;w;label\n0,5;1;a\n1,5;2;b\n2;3;b\n", "--weight w"),
     ("names-twice.csv", "a,a,label\n1,2,x\n3,1,y\n", ""),
     ("gap-in-header-row.csv", "NA,2,x\n3,4,y\n5,9,x\n7,6,y\n", "--missing zero"),
+    ("last-row-left-out.csv", "x,y,label\n1,2,a\n2,4,b\nNA,7,b\n", "--missing drop-row"),
     ("sep-tab.csv", "\nsep=\t\r\na\tb\tlabel\r\n1,5\t2\tx\r\n2,5\t0\ty\r\n", ""),
     ("clock.csv", "x,at,label\n1,7:30,a\n4,8:30,b\n", "--drop at"),
     ("quoted-blanks.txt", '"name of"  x\tlabel\n"a b" 1\tu\n"c  d"   2 v\n  "e" 3 u\n', "--drop #1"),
