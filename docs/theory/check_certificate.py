@@ -2,7 +2,8 @@
 """Checks a linsep certificate against the data it speaks of, in whole numbers and fractions:
     python3 check_certificate.py CERT.json|MODEL.linsep DATA
 Needs Python 3.11 and nothing else, and shares no code with linsep. certificates.md has the format.
-DATA is one CSV, TSV or svmlight file, plain or gzip. Exit code: 0 every claim holds; 1 a claim is
+DATA is one table (CSV, TSV, parted by blanks, or a JSON object in each line) or svmlight file, in UTF-8 or
+UTF-16, plain or gzip. Exit code: 0 every claim holds; 1 a claim is
 false or unproved, or the data is another; 2 usage; 3 the data cannot be read; 4 the certificate is
 malformed or of another version; 6 a file cannot be opened."""
 import csv, decimal, gzip, hashlib, itertools, json, math, pathlib, struct, sys
@@ -98,6 +99,7 @@ READING = fields({"default": word("decimal", "binary64"), "binary64": lambda x: 
 LEVELS = {"levels": lambda x: each(text)(x) and rising(x), "unknown_as_zeros": flag, "indicator": flag}
 SOURCE = fields({"position": whole}, {"name": text})
 COLUMN = fields({"position": whole}, {"name": text, "missing": real, **LEVELS})
+def size_of(column): return (1 if column.get("levels") is None else len(column["levels"])) + column.get("indicator", False)
 def power(x): return isinstance(x, list) and len(x) == 2 and index(x[0]) and index(x[1]) and x[1] > 0
 def term(x): return each(power)(x) and rising([j for j, _ in x]) and 2 <= sum(k for _, k in x) <= 6
 def basis(x):
@@ -106,8 +108,8 @@ def basis(x):
     return terms or text(x) and (x in [f"poly:{d}" for d in range(2, 7)] or x.startswith("rbf:"))
 GAUSSIANS = fields({"sigma": real, "centres": each(each(real))})
 INPUT = fields({"features": whole}, {"label": SOURCE, "source_columns": whole, "weight": SOURCE,
-               "index_base": lambda x: whole(x, 2), "rest": flag, "drop_missing": flag, "columns": each(COLUMN),
-               "binarize": real, "basis": lambda x: basis(x) or GAUSSIANS(x)})
+               "index_base": lambda x: whole(x, 2), "kept": each(two(index, index)), "rest": flag,
+               "drop_missing": flag, "columns": each(COLUMN), "binarize": real, "basis": lambda x: basis(x) or GAUSSIANS(x)})
 FILE = fields({"format": word("linsep.certificate/1", "linsep.certificate/2"), "bias": flag, "reading": READING,
                "data": data, "claims": each(claim_kind)},
               {"input": INPUT, "basis": basis})
@@ -298,7 +300,7 @@ def upgrade(claims):
                 claims[number] = {"claim": "unproved", "reason": "the bound is vacuous"}
 
 def load(path):
-    """The certificate and the input map of a file, and what contradicts claims beside a model."""
+    """The certificate and the input map of a file, what contradicts claims beside a model, and its parameters."""
     raw = pathlib.Path(path).read_bytes()
     try:
         top = take_apart(raw) if raw[4:9] == bytes(4) + b"{" else parse_json(raw)
@@ -311,7 +313,9 @@ def load(path):
             against = beside(top, claims)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, struct.error) as error:
         raise Refusal(4, f"no file of this format ({error})")
+    given = top.get("parameters", {}) if version else None
     right = FILE(file) and (not source or INPUT(source)) and top.get("data") == file["data"]
+    right = right and (given is None or isinstance(given, dict) and all(map(text, given.values())))
     require(right, "another format, or a field is missing, unknown or of the wrong kind", 4)
     second_only = {"forced", "coefficients", "joint coefficients", "joint touching", "joint overlapping"} & set(map(full_name, file["claims"]))
     require(not second_only or file["format"].endswith("/2"), "a claim needs linsep.certificate/2", 4)
@@ -322,11 +326,13 @@ def load(path):
     require(not source or stated == meant, "the basis of the claims is not that of the input", 4)
     columns, width = source.get("columns") or [], source.get("source_columns")
     places = [c["position"] for c in [*columns, source.get("label"), source.get("weight")] if c]
-    count = sum((1 if c.get("levels") is None else len(c["levels"])) + c.get("indicator", False) for c in columns)
+    count = sum(map(size_of, columns))
     right = count == source["features"] if columns else not places and width is None
     right = right and rising(sorted(places) + [math.inf if width is None else width])
+    kept = [j for pair in source.get("kept") or [] for j in pair]
+    right = right and kept == sorted(kept) and not (columns and kept)
     require(right, "the columns of the input contradict each other", 4)
-    return file, source, against
+    return file, source, against, given
 
 # --- The data: labels, weights (0: takes no part), the values that are not 0 as {column: binary64}, width.
 BLANKS, LABELS, GAPS = " \t\n\r\f", ("label", "target", "class", "y"), ("", "?", "na", "n/a", "null")
@@ -359,10 +365,17 @@ def normal(label):
 
 def read_data(path, source):
     raw = pathlib.Path(path).read_bytes()
-    lines = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig").split("\n")
-    looks = [all(":" in token for token in tokens)
-             for tokens in (line.split("#")[0].split()[1:] for line in lines[:50]) if tokens]
-    return (read_svmlight if sum(looks) * 2 >= max(len(looks), 1) else read_table)(lines, source)
+    raw = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+    words = raw.decode("utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    lines = words.split("\n")
+    if words.lstrip()[:1] == "{":
+        return read_table(objects(lines), source, True)
+    def is_pair(token):
+        name, colon, value = token.partition(":")
+        return colon and (name == "qid" or name.isascii() and name.isdigit() and parse(value) is not None)
+    looks = [all(map(is_pair, tokens)) for tokens in (line.split("#")[0].split()[1:] for line in lines[:50]) if tokens]
+    svmlight = sum(looks) * 2 >= max(len(looks), 1)
+    return read_svmlight(lines, source) if svmlight else read_table(records(lines, source.get("source_columns")), source)
 def read_svmlight(lines, source):
     labels, rows = [], []
     for line in filter(lambda line: line.split("#")[0].strip(BLANKS), lines):
@@ -377,18 +390,67 @@ def read_svmlight(lines, source):
     base = guess if source.get("index_base") is None else source["index_base"]
     require(all(base <= j <= 2**32 - 2 for row in rows for j in row), "an index out of range", 3)
     width = source.get("features", max(j - base + 1 for row in rows for j in row if row[j]))
-    rows = [{j - base: v for j, v in row.items() if v and j - base < width} for row in rows]
+    kept, first = [], 0
+    for start, end in source.get("kept") or [[0, 2**32]]:
+        kept.append((range(base + start, base + end), first))
+        first += end - start
+    place = lambda j: next((first + columns.index(j) for columns, first in kept if j in columns), width)
+    rows = [{place(j): v for j, v in row.items() if v and place(j) < width} for row in rows]
     return labels, [1] * len(rows), rows, width
-def read_table(lines, source):
-    first = [line for line in lines if line.strip(BLANKS)][:2]
-    delimiter = max(",;\t|", key=lambda d: min(line.count(d) for line in first))
-    table = csv.reader([line + "\n" for line in lines], delimiter=delimiter, skipinitialspace=True, strict=True)
-    table = [[cell.strip(BLANKS) for cell in row] for row in table if len(row) > 1 or "".join(row).strip()]
-    header, width, mapped = table[0], len(table[0]), source.get("columns")
+def objects(lines):
+    """JSON objects, one in each line, as a table with their keys above; numbers stay as they are written."""
+    values = [json.loads(line, parse_float=str, parse_int=str) for line in lines if line.strip(BLANKS)]
+    require(all(isinstance(value, dict) for value in values), "a line is no JSON object", 3)
+    names = list(dict.fromkeys(name for value in values for name in value))
+    cell = lambda x: (x if text(x) else "" if x is None else json.dumps(x)).strip(BLANKS)
+    return [names] + [[cell(value.get(name)) for name in names] for value in values if value]
+def records(lines, width):
+    """A table cut where it then has this width, else by what stands most often in its first two lines."""
+    filled = [line for line in lines if line.strip(BLANKS)]
+    said = filled[0].strip("\r")  # spreadsheets may name what parts the fields
+    said = said[4:] if said[:4] in ("sep=", "SEP=") and said[4:] in (*",;|\t",) else ""
+    lines = lines[lines.index(filled[0]) + 1:] if said else lines
+    def cut(delimiter):
+        plain = lines if delimiter != " " else [line.strip(BLANKS).replace("\t", " ") for line in lines]  # any number of blanks
+        table = csv.reader([line + "\n" for line in plain], delimiter=delimiter, skipinitialspace=True, strict=True)
+        return [[cell.strip(BLANKS) for cell in row] for row in table if len(row) > 1 or "".join(row).strip()]
+    for lacking, delimiter in itertools.product((0, 1), said or ",;\t| "):  # R leaves out a name
+        try:
+            table = cut(delimiter)
+        except csv.Error:
+            continue
+        if {len(row) for row in table[1:]} == {width} == {len(table[0]) + lacking}:
+            return table
+    often = lambda d: min(line.count(d) for line in filled[:2])
+    return cut(said or max(",;\t| ", key=lambda d: (d != " " and often(d) > 0, often(d))))
+def with_names(table, header=False):
+    """The header, empty where there is none, and the records. R does not name a column with names of rows."""
+    first, rest = table[0], table[1:]
+    is_word = lambda cell: parse(cell) is None and cell.lower() not in GAPS
+    shifted = {len(row) for row in rest} == {len(first) + 1} and any(row[-1] for row in rest) and all(map(is_word, first))
+    shifted = shifted and (all(is_word(row[0]) for row in rest) or all(row[0] == str(k + 1) for k, row in enumerate(rest)))
+    below = lambda j: next((row[j] for row in rest[:50] if len(row) > j and row[j].lower() not in GAPS), "")
+    numeric = [name for j, name in enumerate(first) if below(j).lstrip("+-.")[:1].isdigit()]
+    names = any(map(is_word, numeric)) and all(is_word(name) or not name for name in numeric)
+    if not (header or shifted or names or any(name.lower() in LABELS for name in first)):
+        return [], table
+    named = []
+    for name in [""] * shifted + first:
+        named.append(name if name not in named else f"{name}#{len(named) + 1}")
+    return named, rest
+def has_decimal_commas(cells):
+    """Whether numbers are written as 0,5 and none as 0.5."""
+    parts = (cell.lstrip("+-").partition(",") for cell in cells)
+    commas = any(comma and (a + b).isascii() and a.isdigit() and b.isdigit() for a, comma, b in parts)
+    return commas and not any("." in cell and parse(cell) is not None for cell in cells)
+def read_table(table, source, header=False):
+    header, table = with_names(table, header)
+    width, mapped = len(header or table[0]), source.get("columns")
     named = [j for j, name in enumerate(header) if name.lower() in LABELS]
     named = [j for j in named if len(named) < 2 or header[j].lower() != "y"]  # y gives way to other names
-    numeric = [j for j in range(width) if parse(table[1][j]) is not None]
-    header = table.pop(0) if named or numeric and all(parse(header[j]) is None for j in numeric) else []
+    commas = has_decimal_commas([cell for row in table for cell in row])
+    def number(cell):
+        return (None if "." in cell else parse(cell.replace(",", "."))) if commas else parse(cell)
     def place(column):
         by_name = header and column.get("name") is not None  # else by its position
         there = header.count(column["name"]) if by_name else source.get("source_columns") == width
@@ -411,7 +473,7 @@ def read_table(lines, source):
             cell, levels, fill = record[at], column.get("levels"), column.get("missing")
             gap = cell.lower() in GAPS or fill is not None and cell.lower() == "nan"
             if levels is None:
-                row[j] = fill if gap else parse(cell)
+                row[j] = fill if gap else number(cell)
             elif not gap and cell in levels:
                 row[j + levels.index(cell)] = 1
             elif fill is None if gap else not column.get("unknown_as_zeros"):
@@ -419,13 +481,14 @@ def read_table(lines, source):
             j += 1 if levels is None else len(levels)
             if column.get("indicator"):
                 row[j], j = int(gap), j + 1
-        share = parse(record[place(source["weight"])]) if source.get("weight") else 1
+        share = number(record[place(source["weight"])]) if source.get("weight") else 1
         fine = None not in (*row.values(), share) and share >= 0 and record[label].lower() not in GAPS
         require(fine, f"row {len(rows)} has a gap, or text where a number should be", 3)
         rows.append({j: float(value) for j, value in row.items() if value})
         labels.append(normal(record[label]))
         parts.append(share)
-    return labels, parts, rows, j
+    require(rows, "there is no row", 3)
+    return labels, parts, rows, sum(size_of(column) for _, column in columns)
 def varint(n): return bytes([n % 128 + 128]) + varint(n // 128) if n > 127 else bytes([n])
 def code(x, gap):
     """A value that is not 0, gap columns after the one before: head byte, gap, whole number."""
@@ -735,6 +798,96 @@ class Coefficients:
             else:
                 right = {"finite": not any(c in n for n in complement), "undetermined": {1, -1} <= signs}.get(estimate, True)
             require(right, f"coefficient {c} is not shown to be {estimate}")
+
+# --- Numbers of an objective that the parameters of a model settle on the data only.
+def names_of(source, terms, width):
+    """What the features are called, and those that are columns of the file, by the numbers of these."""
+    names, numbers = [], {}
+    for column in source.get("columns") or []:
+        base, levels = column.get("name"), column.get("levels")
+        base = f"x{column['position'] + 1}" if base is None else base
+        numbers |= {column["position"] + 1: len(names)} if levels is None else {}
+        names += [base] if levels is None else [f"{base}={level}" for level in levels]
+        names += [f"missing({base})"] * column.get("indicator", False)
+    if not names:
+        kept = (j for start, end in source.get("kept") or [[0, width]] for j in range(start, end))
+        numbers = {j + 1: k for k, j in enumerate(itertools.islice(kept, width))}
+    names += [f"x{j + 1}" for j in range(len(names), width)]
+    power = lambda j, k: names[j] + f"^{k}" * (k > 1)
+    made = [[(j, len(list(same))) for j, same in itertools.groupby(term)] for term in terms]
+    return names + ["*".join(itertools.starmap(power, factors)) for factors in made], numbers
+
+class Settled:
+    """The claim's rows, of a pair only those of its two classes, and the parameters of its model."""
+    def __init__(self, given, source, claim, checker, rows, terms):
+        self.given, self.source, self.stated = given, source, claim["optimality"]["objective"]
+        self.terms, self.width = terms, checker.width
+        taking = set(claim["positive"] + claim["negative"] if claim["scheme"] == "pair" else checker.labels)
+        self.rows = [(label, Fraction(part), row) for label, part, row in zip(checker.labels, checker.parts, rows)
+                     if part and label in taking]
+        self.classes, self.total = set(checker.labels), sum(part for _, part, _ in self.rows)
+        self.rounding = Fraction(len(self.rows), 2**50)  # of a sum over the rows
+        self.slack = Fraction(1, 10**12) + self.rounding
+    def check(self):
+        class_weights = dict(self.stated.get("class-weights", []))
+        require(self.rows, "no row takes part")
+        if class_weights:
+            require(not self.source.get("rest"), "the classes of the model are not those that have weights")
+            weights = dict.fromkeys(self.classes, Fraction(0))
+            for label, part, _ in self.rows:
+                weights[label] += part
+            meant = {k: self.total / (len(weights) * w) if w else 1 for k, w in weights.items()}
+            right = meant.keys() == class_weights.keys() and all(
+                abs(binary64(x) - meant[k]) <= self.slack * meant[k] for k, x in class_weights.items())
+            require(right, "the class weights are not those of the parameters of the model")
+        if "scale" in self.stated:
+            right = len(self.stated["scale"]) == self.width and all(map(self.is_scale, self.stated["scale"], self.columns()))
+            require(right, "the scale is not that of the parameters of the model")
+        limits = {limit["column"]: (limit.get("least"), limit.get("most")) for limit in self.stated.get("limits", [])}
+        require(limits == self.limits(), "the limits are not those of the parameters of the model")
+    def columns(self):
+        """(weight, value) of the rows in which a column is not 0; binary64 holds products, from left to right."""
+        columns, width = [[] for _ in range(self.width)], self.width - len(self.terms)
+        for _, part, row in self.rows:
+            made = {width + k: math.prod(row[j] for j in term)
+                    for k, term in enumerate(self.terms) if all(j in row for j in term)}
+            require(all(map(math.isfinite, made.values())), "a product of the basis leaves the range of binary64")
+            for j, x in (row | made).items():
+                columns[j].append((part, Fraction(x)))
+        return columns
+    def is_scale(self, stated, column):
+        """Whether a weight is penalised in the scale of its column; a column without one has the scale 1."""
+        kind, stated = self.given["scale"], binary64(stated)
+        top = max((abs(x) for _, x in column), default=0)
+        if kind == "pow2":  # the power next to the largest value, either one where both are as near
+            power = lambda half: min(max(math.floor(math.log2(top) + half), -500), 500)
+            return stated in ([Fraction(2) ** power(half) for half in (0.5 - 1e-9, 0.5 + 1e-9)] if top else [1])
+        if kind == "maxabs":
+            return abs(stated - (top or 1)) <= self.slack * (top or 1)
+        require(kind == "standard", f"the parameters name no scale, but {kind!r:.40}")
+        mean, square = (sum(part * x ** k for part, x in column) / self.total for k in (1, 2))
+        variance, off = square - mean ** 2, (self.rounding * mean) ** 2
+        if variance <= mean ** 2 / 10**24:
+            return stated == 1
+        off += self.rounding * mean ** 2 if len(column) < len(self.rows) else 0  # the weight of the zeros is rounded
+        return abs(stated ** 2 - variance) <= 3 * self.slack * variance + off
+    def limits(self):
+        """The limits of each column, such as `0,#2=-1`: one for all, and others by name or number."""
+        names, numbers = names_of(self.source, self.terms, self.width - len(self.terms))
+        ends = []
+        for word in (self.given["lower"], self.given["upper"]):
+            parts = [part.rpartition("=") for part in word.split(",")] if word != "none" else []
+            parts = [(name if sign else None, parse(x)) for name, sign, x in parts]
+            common = [x for name, x in parts if name is None]
+            right = len(common) < 2 and all(name != "" and x is not None for name, x in parts)
+            require(right, f"{word!r:.40} names no limits")
+            place = lambda name: names.index(name) if name in names else (
+                numbers.get(int(name[1:])) if name[0] == "#" and name[1:].isdecimal() else None)
+            own = [(place(name), x) for name, x in parts if name is not None]
+            right, own = len(dict(own)) == len(own), dict(own)
+            require(right and None not in own, f"{word!r:.40} names no column, or one twice")
+            ends.append([own.get(j, common[0] if common else None) for j in range(self.width)])
+        return {j: pair for j, pair in enumerate(zip(*ends)) if pair != (None, None)}
 
 # --- Optimal. Any dual point bounds every model; what is irrational has 50 digits and is rounded outwards.
 SLACK = Fraction(1, 10**40)
@@ -1164,7 +1317,7 @@ def main(paths):
     decimal.getcontext().prec = 50
     try:
         require(len(paths) == 2, __doc__, 2)
-        file, source, against = load(paths[0])
+        file, source, against, given = load(paths[0])
         labels, parts, rows, width = read_data(paths[1], source)
     except (ValueError, LookupError, EOFError, csv.Error, gzip.BadGzipFile, Refusal, OSError) as error:
         code, words = error.args if isinstance(error, Refusal) else (3, error)
@@ -1187,6 +1340,8 @@ def main(paths):
                 model = Fitted(checker, claim, name.startswith("joint"), products(file.get("basis"), width))
                 (model.stationary if claim["claim"] == "stationary" else model.counts)(claim)
             elif claim["claim"] == "optimal":
+                if given:
+                    Settled(given, source, claim, checker, rows, products(file.get("basis"), width)).check()
                 judge = Optimal(checker, claim, name != "optimal")
                 (judge.two if name == "optimal" else judge.joint)(claim)
             else:

@@ -3,7 +3,7 @@ file is signed anew, and both checkers have to refuse it.
 
     LINSEP=target/release/linsep python3 docs/theory/test_model_binding.py
 """
-import contextlib, copy, io, json, pathlib, struct, subprocess, sys, tempfile, unittest
+import contextlib, copy, io, json, math, pathlib, struct, subprocess, sys, tempfile, unittest, unittest.mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -18,6 +18,37 @@ THREE = "a,b,label\n" + "".join(
     f"{x},{y},{'pqr'[(x > 2) + (y > 2)]}\n" for x in range(6) for y in range(6) if (x, y) != (3, 2)) + "0,1,r\n"
 TINY = "x0,label\n-226.3,k1\n-0.8,k0\n-26.6,k2\n"  # a run that ends before its gap
 LINE = "a,b,label\n0,1,p\n1,0,p\n4,9,q\n5,7,q\n9,-4,r\n9,-5,r\n"
+
+WEIGHED = "a,b,label,w\n" + "".join(
+    f"{x / 10},{y},{'pqr'[(x > 2) + (y > 2)]},{1 + (x + y) % 3 / 10}\n"
+    for x in range(6) for y in range(6)) + "0,1,r,0.5\n9,9,p,0\n"
+KINDS = "a,kind,label\n" + "".join(
+    f"{x},{'uvw'[x * y % 3]},{'no' if x + 2 * y < 5 else 'yes'}\n" for x in range(5) for y in range(4)) + "0,u,yes\n"
+LISTED = "".join(f"{'no' if x + 2 * y < 5 else 'yes'} 1:{x}.5 2:7 4:{y}.25\n" for x in range(5) for y in range(4)) + "yes 1:0.5\n"
+
+# learner and flags, table, parameters whose change leaves the claim true and the objective another one
+NUMBERS = [
+    ("logistic --multiclass ovr --weight w --class-weight balanced --scale standard", WEIGHED, {"scale": "maxabs"}),
+    ("logistic --scale standard", "a,b,label\n1,2,no\n1,3,yes\n1,4,no\n", {"scale": "unit"}),
+    ("logistic --multiclass ovr --weight w --class-weight balanced --scale pow2", WEIGHED, {"scale": "standard"}),
+    ("logistic --weight w --class-weight balanced --scale maxabs", WEIGHED, {"scale": "pow2"}),
+    ("logistic --class-weight balanced --scale standard", THREE, {"scale": "maxabs"}),
+    ("svm --multiclass crammer-singer --weight w --class-weight balanced --scale standard", WEIGHED, {"scale": "pow2"}),
+    ("svm --weight w --class-weight balanced --scale pow2 --lower 0,#2=-0.1 --upper a=0.5,3", WEIGHED,
+     {"lower": "-1,#2=-0.1", "upper": "a=0.5,4", "scale": "maxabs"}),
+    ("logistic --lower 0", TWO, {"lower": "-1", "upper": "1"}),
+    ("logistic --upper a=-0.5 --lower #2=0.1", TWO, {"upper": "b=-0.5", "lower": "#1=0.1"}),
+    ("logistic --basis poly:2 --lower a*b=-1,b^2=-2 --upper 0.5,b=1 --scale maxabs", TWO,
+     {"lower": "b^2=-1,a*b=-2", "upper": "0.5,a=1"}),
+    ("svm --categorical onehot --lower kind=v=-0.5,#1=0 --scale standard --class-weight balanced", KINDS,
+     {"lower": "kind=w=-0.5,#1=0", "upper": "2"}),
+    ("svm --format svmlight --lower x4=0.5 --upper #1=2 --scale standard", LISTED, {"lower": "x1=0.5", "upper": "#2=2"}),
+    ("svm --format svmlight --drop #2 --lower #4=0.5 --upper x1=2 --scale maxabs", LISTED, {"lower": "#3=0.5", "upper": "x2=2"}),
+]
+
+FITTED = [("least-squares --l2 2 --class-weight balanced", TWO), ("least-squares --l2 0.5 --weight w", WEIGHED),
+          ("fisher --shrinkage 0.3", TWO), ("lda --shrinkage 0.25 --weight w", WEIGHED), ("multinomial-nb --alpha 2", TWO),
+          ("bernoulli-nb --binarize 1.5 --alpha 0.5", THREE), ("shared-variance-nb --var-smoothing 0.1", THREE)]
 
 # learner and flags, table, parameters whose change the claim contradicts
 MODELS = [
@@ -139,6 +170,27 @@ def changes(parameters, model):
             m.put("certificate", certificate)
         yield "a margin without its plane", alone
 
+def nearly(field, at):
+    """A change of one number of an objective so small that a wider gap holds for the other objective."""
+    def change(claim):
+        if claim["claim"] != "optimal":
+            return
+        stated, objective = claim["optimality"], claim["optimality"]["objective"]
+        part = objective[field][at]
+        if field == "limits":
+            end = "least" if part.get("least") is not None else "most"
+            part[end] += -1e-9 if end == "least" else 1e-9
+        elif field == "scale":
+            objective[field][at] *= 1 + 1e-9
+        else:
+            part[1] *= 1 + 1e-9
+        stated["primal"], stated["bound"] = stated["primal"] * (1 + 1e-6), stated["bound"] * (1 - 1e-6)
+        stated["gap"] = (stated["primal"] - stated["bound"]) / stated["bound"] * (1 + 1e-9)
+        if stated.get("radius"):
+            stated["radius"] = math.sqrt(2 * (stated["primal"] - stated["bound"]) / objective["l2"]) * (1 + 1e-9)
+        stated.pop("bias", None)
+    return change
+
 @unittest.skipUnless(LINSEP, "needs LINSEP")
 class Binding(unittest.TestCase):
     def codes(self, raw, data):
@@ -150,17 +202,95 @@ class Binding(unittest.TestCase):
                 here = checker.main([str(path) for path in paths])
             return here, subprocess.run([LINSEP, "verify", *paths], capture_output=True).returncode
 
+    def trained(self, flags, data):
+        with tempfile.TemporaryDirectory() as folder:
+            model, table = pathlib.Path(folder, "m.linsep"), pathlib.Path(folder, "d.csv")
+            table.write_text(data)
+            trained = subprocess.run([LINSEP, "train", table, "-o", model, "--learner", *flags.split()],
+                                     capture_output=True, text=True)
+            self.assertIn(trained.returncode, (0, 5), f"{flags}: {trained.stderr}")
+            return Model(model.read_bytes())
+
+    def test_every_number_of_an_objective_is_bound(self):
+        """Every changed file is true of another objective than that of its parameters, as its acceptance shows
+        where the numbers are not compared."""
+        fields = set()
+        for flags, data, parameters in NUMBERS:
+            whole = self.trained(flags, data)
+            self.assertEqual(self.codes(pack(whole.metadata, whole.tensors), data), (0, 0), flags)
+            stated = whole.text("certificate")["claims"][-1]["optimality"]["objective"]
+            found = {name: value for name, value in parameters.items() if whole.metadata["parameters"].get(name) != value}
+            self.assertEqual(found, parameters, flags)
+            changed = [(f"{name} {value}", lambda m, name=name, value=value: m.metadata["parameters"].update({name: value}))
+                       for name, value in parameters.items()]
+            for field in stated.keys() & {"class-weights", "scale", "limits"}:
+                for at in range(len(stated[field])):
+                    changed.append((f"{field} {at}", lambda m, field=field, at=at: m.claims(nearly(field, at))))
+                    fields.add(field)
+            for name, change in changed:
+                with self.subTest(f"{flags}: {name}"):
+                    model = copy.deepcopy(whole)
+                    change(model)
+                    raw = pack(model.metadata, model.tensors)
+                    self.assertEqual(self.codes(raw, data), (1, 1))
+                    patch = unittest.mock.patch.object
+                    with patch(checker.Settled, "check"), patch(checker, "beside", return_value={}):
+                        self.assertEqual(self.codes(raw, data)[0], 0)
+        self.assertEqual(fields, {"class-weights", "scale", "limits"})
+
+    def test_every_number_of_equations_and_counts_is_bound(self):
+        """By so little that the answer stays near enough: only the parameters tell."""
+        count = 0
+        for flags, data in FITTED:
+            whole = self.trained(flags, data)
+            claim, = whole.text("certificate")["claims"]
+            body = "equations" if claim["claim"] == "stationary" else "statistics"
+            for field in [k for k, x in claim[body].items() if isinstance(x, float)]:
+                with self.subTest(f"{flags}: {field}"):
+                    model = copy.deepcopy(whole)
+                    model.claims(lambda claim: claim[body].update({field: claim[body][field] * (1 + 1e-11)}))
+                    raw = pack(model.metadata, model.tensors)
+                    self.assertEqual(self.codes(raw, data), (1, 1))
+                    with unittest.mock.patch.object(checker, "beside", return_value={}):
+                        self.assertEqual(self.codes(raw, data)[0], 0)
+                    count += 1
+        self.assertEqual(count, 8)
+
+    def test_weights_of_rows_are_bound(self):
+        """They are not in the digest, but class weights and scales are measured with them."""
+        flags, _, _ = NUMBERS[0]
+        whole = self.trained(flags, WEIGHED)
+        other = WEIGHED.replace("0,1,r,0.5", "0,1,r,0.500001")
+        self.assertNotEqual(other, WEIGHED)
+        self.assertEqual(self.codes(pack(whole.metadata, whole.tensors), other), (1, 1))
+
+    def test_rows_of_a_pair_are_measured_alone(self):
+        rows = [{0: 1.0}, {0: 3.0}, {0: 100.0}, {0: 4.0}]
+        labels, parts = ["p", "q", "r", "p"], [1, 1, 1, 0.5]
+        certificate = {"bias": True, "reading": {"default": "decimal", "binary64": []}}
+        judge = checker.Checker(certificate, labels, parts, rows, 1)
+        given = {"lower": "none", "upper": "none", "scale": "maxabs"}
+        def code(scheme, scale, weights=()):
+            objective = {"scale": [scale]} | ({"class-weights": weights} if weights else {})
+            claim = {"scheme": scheme, "positive": ["q"], "negative": ["p"] + ["r"] * (scheme != "pair"),
+                     "optimality": {"objective": objective}}
+            try:
+                checker.Settled(given, {}, claim, judge, rows, []).check()
+            except checker.Refusal as refusal:
+                return refusal.args[0]
+            return 0
+        self.assertEqual([code("pair", 4), code("pair", 100), code("rest", 4), code("rest", 100)], [0, 1, 1, 0])
+        # 2.5 rows count, 1.5 of p and 1 of q, in data of three classes.
+        weights = [["p", 2.5 / 4.5], ["q", 2.5 / 3], ["r", 1.0]]
+        self.assertEqual(code("pair", 4, weights), 0)
+        self.assertEqual(code("rest", 100, weights), 1)
+        self.assertEqual(code("rest", 100, [["p", 3.5 / 4.5], ["q", 3.5 / 3], ["r", 3.5 / 3]]), 0)
+        self.assertEqual(code("pair", 4, weights[:2]), 1)
+
     def test_every_part_of_a_model_is_bound(self):
         count = 0
         for flags, data, parameters in MODELS:
-            with tempfile.TemporaryDirectory() as folder:
-                model, table = pathlib.Path(folder, "m.linsep"), pathlib.Path(folder, "d.csv")
-                table.write_text(data)
-                trained = subprocess.run([LINSEP, "train", table, "-o", model, "--learner", *flags.split()],
-                                         capture_output=True, text=True)
-                self.assertIn(trained.returncode, (0, 5), f"{flags}: {trained.stderr}")
-                raw = model.read_bytes()
-            whole = Model(raw)
+            whole = self.trained(flags, data)
             kinds = {claim["claim"] for claim in whole.text("certificate")["claims"]}
             here = int(bool(kinds & set(getattr(checker, "NOT_HERE", ()))))
             self.assertEqual(self.codes(pack(whole.metadata, whole.tensors), data), (here, 0), flags)
