@@ -6,7 +6,14 @@
 //! Where the highest score wins, all planes are also judged together: with m = s_c − max_{k≠c} s_k the
 //! lead of the row's own class (Kesler's construction keeps the worst of a row's K − 1 inequalities),
 //! `jn`, `jp`, `hinge` and `squared-hinge` are sums over m, and `logistic` is −ln of the softmax of the
-//! own class. `jd` and `mse` have no such form here.
+//! own class. `jd` has no such form here. The squared error of all planes is that of their own targets, 1
+//! for the row's class and 0 for the others:
+//!
+//! ```text
+//! Tr((XW − T)ᵀ(XW − T)) = Σ_n Σ_k (s_k(x_n) − t_nk)²,    gradient 2 Xᵀ(XW − T)
+//! ```
+//!
+//! which is 0 in every direction at the least-squares solution.
 //!
 //! Rows count by their weights. Sums are made in binary64, in blocks of rows that do not depend on the
 //! number of threads.
@@ -60,6 +67,8 @@ pub struct ModelCriteria {
     pub planes: Vec<PlaneCriteria>,
     /// All planes together, in the order of [`Criterion::ALL`], where the highest score wins.
     pub joint: Option<Vec<Option<f64>>>,
+    /// The length of the gradient of the squared error of all planes, where the highest score wins.
+    pub joint_gradient: Option<f64>,
     /// The rows that took part.
     pub rows: u64,
     /// The sum of their weights.
@@ -124,10 +133,13 @@ pub fn measure_model(model: &LinearModel, data: &Dataset, threads: usize) -> Res
         let positive = place(&class).map(|at| at as u32);
         PlaneCriteria { class, measured: measure(data, plane, positive, threads) }
     });
+    let together = (model.rule == Rule::ArgMax).then(|| joint(model, data, &own));
+    let (joint, joint_gradient) = together.unzip();
     let taking_part = || (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0);
     Ok(ModelCriteria {
         planes: planes.collect(),
-        joint: (model.rule == Rule::ArgMax).then(|| joint(model, data, &own)),
+        joint,
+        joint_gradient,
         rows: taking_part().count() as u64,
         weight: taking_part().map(|row| data.weight(row)).sum(),
     })
@@ -181,9 +193,12 @@ fn as_seen<'a>(model: &LinearModel, data: &'a Dataset) -> Result<Cow<'a, Dataset
     Ok(Cow::Owned(builder.finish()?))
 }
 
-/// The criteria of all planes together; `own` is the model's class of each class of the data.
-fn joint(model: &LinearModel, data: &Dataset, own: &[u32]) -> Vec<Option<f64>> {
-    let together = |criterion| !matches!(criterion, Criterion::Distance | Criterion::Squared);
+/// The criteria of all planes together, and the length of the gradient of the squared error; `own` is the
+/// model's class of each class of the data.
+fn joint(model: &LinearModel, data: &Dataset, own: &[u32]) -> (Vec<Option<f64>>, f64) {
+    let together = |criterion| !matches!(criterion, Criterion::Distance);
+    let (width, planes) = (data.n_features() + 1, model.planes.len());
+    let mut gradient = vec![0.0; width * planes];
     let mut sums = [0.0; Criterion::ALL.len()];
     // The data is binarised already where the model asks for it, and values of 0 and 1 stay what they
     // are under any threshold from 0 to below 1, but not under others.
@@ -195,6 +210,8 @@ fn joint(model: &LinearModel, data: &Dataset, own: &[u32]) -> Vec<Option<f64>> {
         let rivals = || scores.iter().enumerate().filter(|(k, _)| *k != class).map(|(_, s)| *s);
         let highest = rivals().fold(f64::NEG_INFINITY, f64::max);
         let lead = scores[class] - highest;
+        let off = |k: usize| scores[k] - f64::from(u8::from(k == class));
+        let squared: f64 = (0..planes).map(|k| off(k) * off(k)).sum();
         for (sum, criterion) in sums.iter_mut().zip(Criterion::ALL) {
             let value = match criterion {
                 Criterion::Logistic => {
@@ -203,11 +220,18 @@ fn joint(model: &LinearModel, data: &Dataset, own: &[u32]) -> Vec<Option<f64>> {
                     let all: f64 = scores.iter().map(|s| (s - top).exp()).sum();
                     all.ln() + (top - scores[class])
                 }
+                Criterion::Squared => squared,
                 criterion => criterion.value(lead),
             };
             *sum += data.weight(row) * value;
         }
+        for (k, line) in gradient.chunks_exact_mut(width).enumerate() {
+            let slope = 2.0 * data.weight(row) * off(k);
+            line[0] += slope;
+            data.for_each(row, |j, x| line[j as usize + 1] += slope * x);
+        }
     }
     let kept = Criterion::ALL.into_iter().zip(sums);
-    kept.map(|(criterion, sum)| together(criterion).then_some(sum)).collect()
+    let kept = kept.map(|(criterion, sum)| together(criterion).then_some(sum)).collect();
+    (kept, gradient.iter().map(|g| g * g).sum::<f64>().sqrt())
 }

@@ -222,7 +222,7 @@ impl Criterion {
             Criterion::Mistakes => "rows on the wrong side or on the plane",
             Criterion::Distance => "their distances from the plane, added up",
             Criterion::Perceptron => "their scores on the wrong side, added up",
-            Criterion::Squared => "squared distances of the scores from +1 and -1",
+            Criterion::Squared => "squared distances of the scores from +1 and -1, added up",
             Criterion::Hinge => "what the margins lack of 1",
             Criterion::SquaredHinge => "the same, squared",
             Criterion::Logistic => "minus the log-likelihood of the logistic model",

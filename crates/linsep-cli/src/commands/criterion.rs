@@ -52,6 +52,11 @@ fn as_text(found: &ModelCriteria, weighted: bool, context: &Context) -> String {
             lines.push([criterion.word().to_owned(), or_none(*value)]);
         }
         text.push_str(&table(&lines, context));
+        text.push_str(&format!(
+            "mse here is Tr((XW - T)'(XW - T)), T with 1 for the row's class and 0 elsewhere; the length of \
+             its gradient 2X'(XW - T) is {}\n",
+            or_none(found.joint_gradient)
+        ));
     }
     text.push_str("\nwhat each is like, whatever the data\n");
     let heads = ["criterion", "convex", "scale-free", "lectures", "differentiable", "minimum"];
@@ -142,6 +147,7 @@ fn as_json(found: &ModelCriteria) -> Value {
         "weight": found.weight,
         "planes": planes,
         "joint": joint,
+        "joint_mse_gradient_norm": number(found.joint_gradient),
         "cards": cards,
     })
 }

@@ -12,7 +12,7 @@ fn a_gate_is_a_table_a_neuron_and_a_plane() {
         "fires when x1 + x2 >= 1.5",
         "fires when x1 + x2 - 1.5 >= 0",
         "as a line x2 = -x1 + 1.5",
-        "18 corrections",
+        "18 updates",
         "checked in exact arithmetic",
     ] {
         assert!(run.out.contains(words), "{words}\n{}", run.out);

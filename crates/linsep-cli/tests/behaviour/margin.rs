@@ -16,9 +16,9 @@ fn the_margins_of_and_are_those_of_the_theorems() {
     for words in [
         "γ² = 1/17, held by 3 rows: and.csv:3, :4, :5",
         "γ² = 1/8, held by 3 rows",
-        "at most 51 corrections from 0",
+        "at most 51 updates from 0",
         "R² = 3",
-        "18 corrections in",
+        "18 updates in",
         "of at most 51",
     ] {
         assert!(run.out.contains(words), "{words}\n{}", run.out);
@@ -36,7 +36,7 @@ fn the_json_has_the_exact_numbers() {
     assert_eq!(text(&augmented["gamma2"]), "4/41");
     assert_eq!(text(&claim["geometric"]["gamma2"]), "1/8");
     assert_eq!(text(&claim["bounds"]["radius2"]), "6");
-    assert_eq!(text(&claim["bounds"]["corrections_at_most"]), "61");
+    assert_eq!(text(&claim["bounds"]["updates_at_most"]), "61");
     assert!(claim["perceptron"].is_null(), "its constant is 1");
     let (low, high) = (&claim["margin"]["lower"], &claim["margin"]["upper"]);
     let (low, high) = (low.as_f64().unwrap(), high.as_f64().unwrap());

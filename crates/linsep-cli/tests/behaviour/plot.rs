@@ -31,7 +31,7 @@ fn every_view_draws_what_it_names() {
         ("pattern", "trained on these rows"),
         ("weight", "entered the cone at step 7"),
         ("criterion", "scores of rows on the wrong side"),
-        ("curves", "at most 1027 corrections"),
+        ("curves", "at most 1027 updates"),
         ("histogram", "direction of Fisher"),
         ("confusion", "Shares are of the true class"),
         ("neuron", "sum ≥ 0"),
@@ -60,7 +60,7 @@ fn a_model_draws_other_rows_with_its_own_columns() {
     room.run("plot examples/iris.csv m.linsep -o p.svg").exits(0).silent();
     assert!(room.read("p.svg").contains(">rest (100)<"));
     room.run("plot examples/iris.csv m.linsep --view confusion -o c.svg").exits(0).silent();
-    assert!(room.read("c.svg").contains("0 of 150 rows wrong"));
+    assert!(room.read("c.svg").contains("0 of 150 wrong"));
     room.run("plot m.linsep --view neuron -o n.svg").exits(0).silent();
     let neuron = room.read("n.svg");
     assert!(neuron.contains(">f3<") && !neuron.contains(">f0<"));

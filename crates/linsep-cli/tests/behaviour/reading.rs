@@ -40,14 +40,14 @@ fn features_and_drop_choose_columns_by_name_number_and_range() {
 #[test]
 fn the_label_is_found_by_name_or_place_and_the_choice_is_printed() {
     let cases = [
-        ("a,b,label\n1,2,x\n2,1,y\n", "", "label \"label\" (by its name; change with --label)"),
-        ("Class,b,c\nx,2,3\ny,1,3\n", "", "label \"Class\" (by its name; change with --label)"),
-        ("a,b,kind\n1,2,x\n2,1,y\n", "", "label \"kind\" (last column; change with --label)"),
-        ("1,2,x\n2,1,y\n", "", "label \"#3\" (last column; change with --label)"),
-        ("a,b,label\n1,2,x\n2,1,y\n", "--label a --drop label", "label \"a\" (as asked)"),
-        ("a,b,label\n1,2,3\n2,1,4\n", "--label #2", "label \"b\" (as asked)"),
-        ("a,b,label\n1,2,3\n2,1,4\n", "--label first", "label \"a\" (as asked)"),
-        ("a,b,y,label\n1,2,3,7\n2,1,4,8\n", "--label last", "label \"label\" (as asked)"),
+        ("a,b,label\n1,2,x\n2,1,y\n", "", "label: label (auto-detected by its name)"),
+        ("Class,b,c\nx,2,3\ny,1,3\n", "", "label: Class (auto-detected by its name)"),
+        ("a,b,kind\n1,2,x\n2,1,y\n", "", "label: kind (auto-detected: the last column)"),
+        ("1,2,x\n2,1,y\n", "", "label: #3 (auto-detected: the last column)"),
+        ("a,b,label\n1,2,x\n2,1,y\n", "--label a --drop label", "label: a,"),
+        ("a,b,label\n1,2,3\n2,1,4\n", "--label #2", "label: b,"),
+        ("a,b,label\n1,2,3\n2,1,4\n", "--label first", "label: a,"),
+        ("a,b,y,label\n1,2,3,7\n2,1,4,8\n", "--label last", "label: label,"),
     ];
     for (text, flags, choice) in cases {
         let room = Room::holding("f.csv", text);

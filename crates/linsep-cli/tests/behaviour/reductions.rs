@@ -149,11 +149,11 @@ fn every_pair_of_a_line_is_separable_and_the_model_says_so() {
     }
     let run = room.run("train line.csv --multiclass ovr -o m.linsep").exits(0);
     assert!(
-        run.out.contains("2 of 3 machines separate their rows, 1 provably cannot"),
+        run.out.contains("2 of 3 binary classifiers separate their rows, 1 provably cannot"),
         "{}",
         run.out
     );
-    assert!(run.out.contains("every machine ended by its own rule"), "{}", run.out);
+    assert!(run.out.contains("every binary classifier ended by its own rule"), "{}", run.out);
     room.run("verify m.linsep line.csv").exits(0);
 }
 
@@ -183,7 +183,10 @@ fn show_prints_the_boundary_of_each_pair() {
         }
     }
     let plain = room.run("show line.linsep").exits(0).out;
-    assert!(plain.contains("duel b | a\n") && plain.contains("duel c | b\n"), "{plain}");
+    assert!(
+        plain.contains("score of b against a\n") && plain.contains("score of c against b\n"),
+        "{plain}"
+    );
 }
 
 #[test]

@@ -20,7 +20,10 @@ fn many_classes_are_summed_up_in_a_triangle() {
     let triangle: Vec<String> = block(&run, "pairs").iter().skip(1).map(words).collect();
     assert_eq!(triangle, ["0 1", "1 s", "2 s o", "s separable, o overlapping"]);
     assert_eq!(run.fact("rest"), "1 of 3 separable from the rest; overlapping: 1, 2");
-    assert!(run.fact("joint").starts_with("touching; 6 rows show that no planes separate"));
+    assert!(
+        run.fact("joint")
+            .starts_with("quasi-separable (touching); 6 rows show that no planes separate")
+    );
     assert!(run.fact("proved").contains("exact checker"));
 }
 
@@ -106,7 +109,7 @@ fn an_overlap_has_one_fit_or_many() {
     assert_eq!(run.fact("rank"), "2 of 3: a weighted sum of v and the bias is 0 in every row");
     room.write("apart.csv", "u,label\n0,a\n1,a\n2,b\n");
     let run = room.run("separable apart.csv").exits(0);
-    assert!(run.fact("logistic").contains("nothing bounds any coefficient"));
+    assert!(run.fact("logistic").contains("no coefficient is bounded"));
 }
 
 #[test]

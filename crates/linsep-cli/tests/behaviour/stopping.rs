@@ -74,7 +74,8 @@ fn the_report_names_the_rule() {
             let run = room.run(&format!("train f.csv --verdict {verdict} --stop {rule}")).exits(0);
             let found = run.fact("stopped");
             // The verdict may find a plane first, or instead.
-            let by_verdict = verdict == "on" && found.starts_with("the verdict found a plane");
+            let by_verdict =
+                verdict == "on" && found.starts_with("the exact search found a separating plane");
             assert!(found.starts_with(words) || by_verdict, "{rule}: {found}");
         }
     }

@@ -19,7 +19,7 @@ fn lines(room: &Room, name: &str) -> Vec<serde_json::Value> {
     let line = |line| serde_json::from_str(line).expect("a line of JSON");
     let mut lines: Vec<serde_json::Value> = text.lines().map(line).collect();
     let end = lines.pop().expect("a last line");
-    assert_eq!(end, serde_json::json!({ "updates": lines.len() - 1 }));
+    assert_eq!(end["updates"], lines.len() - 1);
     lines
 }
 
@@ -113,8 +113,20 @@ fn the_report_compares_the_bound_with_the_run() {
     let room = Room::holding("and.csv", AND);
     let run = room.run("train and.csv --box 002 --trace t.ndjson").exits(0);
     assert_eq!(run.fact("trace"), "t.ndjson, 18 updates");
-    assert!(run.fact("bound").starts_with("at most 51 corrections"), "{}", run.fact("bound"));
-    assert!(run.fact("bound").ends_with("18 made"));
+    assert!(run.fact("bound").starts_with("at most 51 updates"), "{}", run.fact("bound"));
+    assert!(run.fact("bound").ends_with("; converged after 18"));
+    // The exact search ends a run before the perceptron does; then the model is not its own.
+    let run = room.run("train and.csv --trace t.ndjson").exits(0);
+    assert!(run.fact("stopped").starts_with("the exact search found a separating plane"));
+    assert!(run.fact("weights").contains("not the perceptron's own"));
+    assert!(run.fact("bound").ends_with("; not converged: 8"), "{}", run.fact("bound"));
+    let end = room.read("t.ndjson").lines().last().map(str::to_owned).unwrap_or_default();
+    assert!(end.contains("the exact search found, not the perceptron's own"), "{end}");
+    room.run("replay t.ndjson and.csv --check").exits(0);
+    let run = room.run("train and.csv --verdict off --trace t.ndjson").exits(0);
+    assert!(run.fact("bound").contains("; converged after "), "{}", run.fact("bound"));
+    let end = room.read("t.ndjson").lines().last().map(str::to_owned).unwrap_or_default();
+    assert!(!end.contains("model"), "{end}");
     let result = room.run("train and.csv --box 002 --trace t.ndjson --json").exits(0).json();
     assert_eq!(result["box"]["name"], "002");
     assert_eq!(result["trace"]["updates"], 18);
@@ -137,7 +149,7 @@ fn boxes_run_by_name_and_say_what_was_mended() {
     }
     let run = room.run("train and.csv --box 001 --literal --trace t.ndjson").exits(0);
     assert!(run.fact("loop").starts_with("never started: E_p = 0"));
-    assert!(run.fact("stopped").contains("(0 epochs, 0 corrections)"));
+    assert!(run.fact("stopped").contains("(0 epochs, 0 updates)"));
     assert_eq!(lines(&room, "t.ndjson").len(), 1, "a header and no update");
     room.run("replay t.ndjson and.csv").exits(0);
     let run = room.run("train and.csv --box 003 --literal --below 100").exits(0);

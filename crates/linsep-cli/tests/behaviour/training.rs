@@ -122,7 +122,7 @@ fn the_default_limit_is_no_failure_but_a_limit_of_the_user_is() {
     let run = room.run("train f.csv --verdict off --epochs 100").exits(5);
     assert!(run.fact("stopped").starts_with("the epoch limit (100 epochs"), "{}", run.out);
     let run = room.run("train f.csv --verdict off --updates 7").exits(5);
-    assert!(run.fact("stopped").contains("7 corrections"), "{}", run.out);
+    assert!(run.fact("stopped").contains("7 updates"), "{}", run.out);
     let run = room.run("train f.csv --verdict off --time-limit 50ms").exits(5);
     assert!(run.fact("stopped").starts_with("the time limit"), "{}", run.out);
     let result = room.run("train f.csv --verdict off --epochs 3 --json").exits(5).json();

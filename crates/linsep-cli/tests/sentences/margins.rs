@@ -74,7 +74,7 @@ fn separable(room: &Room, truth: Option<&Truth>) {
     root_holds(&margin, &truth.augmented);
     root_holds(&distance, &truth.geometric);
     let bounds = fact(&run, "bounds");
-    let most = Q::parse(between(&bounds, "at most ", " correction"));
+    let most = Q::parse(between(&bounds, "at most ", " update"));
     let radius2 = between(&bounds, "R² = ", "\n");
     assert_eq!(Q::parse(radius2), truth.radius2, "{bounds}");
     assert_eq!(most, whole(&(&truth.radius2 / &truth.augmented)), "{bounds}");
@@ -99,7 +99,7 @@ fn traced(room: &Room, truth: Option<&Truth>) {
     let gamma = Q::parse(between(bound, "γ ≥ ", " in"));
     assert!(gamma.square() <= truth.augmented, "{bound}");
     let quotient = &truth.radius2 / &truth.augmented;
-    let most = Q::parse(between(bound, "at most ", " correction"));
+    let most = Q::parse(between(bound, "at most ", " update"));
     assert!(most >= whole(&quotient), "{bound}: R²/γ² is {quotient:?}");
     assert!(most <= &quotient * &Q::parse("1.000001"), "{bound}: R²/γ² is {quotient:?}");
     let made = between(bound, "the run; ", " made");

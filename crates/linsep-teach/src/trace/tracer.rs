@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// let (mut file, mut nobody) = (Vec::new(), ());
 /// let mut tracer = Tracer::new(&task.data, "perceptron", &mut file, &mut nobody);
 /// let fit = Perceptron::default().fit(&task, &Limits::default(), &mut tracer)?;
-/// assert_eq!(tracer.finish(None)?.updates, fit.progress.updates);
+/// assert_eq!(tracer.finish()?.updates, fit.progress.updates);
 /// let lines = String::from_utf8_lossy(&file).lines().count() as u64;
 /// // One line before the updates and one behind them.
 /// assert_eq!(lines, 2 + fit.progress.updates);
@@ -43,6 +43,8 @@ pub struct Tracer<'a> {
     pub threads: usize,
     /// The criteria that every line is to have.
     pub criteria: Vec<Criterion>,
+    /// Where the weights of the model come from, if not from the last update; known when the run has ended.
+    pub model: Option<String>,
     /// Finds γ for the rows of a machine.
     pub gamma: FindGamma<'a>,
     learner: String,
@@ -112,6 +114,7 @@ impl<'a> Tracer<'a> {
             positive: None,
             threads: 1,
             criteria: Vec::new(),
+            model: None,
             gamma: Box::new(|_| None),
             learner: learner.to_owned(),
             data: Arc::clone(data),
@@ -125,12 +128,12 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// What was written, or why it could not be. `model` says where the weights of the model come from, if
-    /// they are not those of the last update.
-    pub fn finish(mut self, model: Option<String>) -> Result<Summary> {
+    /// What was written, or why it could not be.
+    pub fn finish(mut self) -> Result<Summary> {
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
+        let model = self.model.take();
         self.write(&End { updates: self.k, model })?;
         self.out.flush().map_err(|error| io_error(&error))?;
         let r2 = self.machines.iter().map(|machine| machine.replica.r2).fold(0.0, f64::max);

@@ -129,7 +129,27 @@ fn planes_of_a_model_are_judged_alone_and_together() {
         })
         .sum();
     assert!((joint[6].unwrap() - log_loss).abs() < 1e-9);
-    assert_eq!((joint[1], joint[3]), (None, None));
+    assert_eq!(joint[1], None);
+    assert!(found.joint_gradient.unwrap() > 1.0);
     let stranger = Dataset::from_rows(&[[1.0, 2.0, 3.0]], &["z"]).unwrap();
     assert!(measure_model(&fit.model, &stranger, 1).is_err());
+}
+
+#[test]
+fn the_squared_error_of_least_squares_is_flat_at_its_planes() {
+    let data = cloud(90);
+    let learner = linsep::learn::least_squares::LeastSquares::default();
+    let fit = learner.fit(&Task::new(data.clone()), &Limits::default(), &mut ()).unwrap();
+    let found = measure_model(&fit.model, &data, 1).unwrap();
+    let sum: f64 = (0..90)
+        .map(|row| {
+            let scores = fit.model.scores(&data.row(row)).unwrap();
+            let target = |k: usize| f64::from(u8::from(k == data.class_of(row) as usize));
+            scores.iter().enumerate().map(|(k, s)| (s - target(k)).powi(2)).sum::<f64>()
+        })
+        .sum();
+    assert!((found.joint.unwrap()[3].unwrap() - sum).abs() < 1e-9);
+    assert!(found.joint_gradient.unwrap() < 1e-9, "{:?}", found.joint_gradient);
+    // Against +1 and -1 the same planes are not at their minimum.
+    assert!(found.planes[0].measured[3].gradient_norm().unwrap() > 1.0);
 }

@@ -382,7 +382,7 @@ fn bars_count_every_row_and_cells_every_prediction() {
     let model = fit(&Perceptron::default(), &data);
     let evaluation = model.evaluate(&data, None, 1);
     let all = elements(&Confusion::of(&evaluation).draw(&style()).unwrap());
-    let cells: Vec<u64> = all.iter().filter(|e| e.is("cell")).map(count).collect();
+    let cells: Vec<f64> = all.iter().filter(|e| e.is("cell")).map(|e| count(e) as f64).collect();
     let k = evaluation.classes.len() as u32;
     let counts = (0..k).flat_map(|class| evaluation.confusion.line(class));
     assert_eq!(cells, counts.collect::<Vec<_>>());

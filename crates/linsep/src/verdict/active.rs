@@ -51,6 +51,11 @@ impl ActiveSet {
         this
     }
 
+    /// The rows that matter so far.
+    pub(crate) fn rows(&self) -> &[usize] {
+        &self.active
+    }
+
     /// Rows that may join in one round.
     fn batch(&self) -> usize {
         (4 * self.precondition.dimension()).max(1)

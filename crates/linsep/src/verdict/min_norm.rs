@@ -39,11 +39,6 @@ const MANY_NUMBERS: usize = 1 << 21;
 /// How many it keeps.
 const KEPT: usize = 64;
 
-/// Below this |x|² and this share of a point's own length the factor alone has too few digits left: its
-/// square is what the normal equations see. What it gives is improved once by the points themselves
-/// (corrected seminormal equations, Björck 1987).
-const FEW_DIGITS: f64 = 1e-6;
-
 impl MinNorm {
     pub(crate) fn new(dimension: usize) -> MinNorm {
         MinNorm {
@@ -235,22 +230,8 @@ impl MinNorm {
         let ones = vec![1.0; self.corral.len()];
         let mut v = self.solve_transposed(&ones);
         self.solve(&mut v);
-        let normalise = |v: &mut Vec<f64>| {
-            let sum: f64 = v.iter().sum();
-            v.iter_mut().for_each(|v| *v /= sum);
-        };
-        normalise(&mut v);
-        if self.square() < FEW_DIGITS {
-            // All points of the corral have the same p·x there; what differs is solved for again.
-            let x = self.blended(&v);
-            let square = dot(&x, &x);
-            let off: Vec<f64> =
-                self.corral.iter().map(|&j| square - dot(self.point(j), &x)).collect();
-            let mut step = self.solve_transposed(&off);
-            self.solve(&mut step);
-            v.iter_mut().zip(&step).for_each(|(v, step)| *v += step);
-            normalise(&mut v);
-        }
+        let sum: f64 = v.iter().sum();
+        v.iter_mut().for_each(|v| *v /= sum);
         v
     }
 
@@ -294,12 +275,9 @@ impl MinNorm {
     /// Appends a point to the corral; false when it is (numerically) dependent on it.
     fn add(&mut self, j: usize) -> bool {
         let column: Vec<f64> = self.corral.iter().map(|&i| self.product(i, j)).collect();
-        let mut r = self.solve_transposed(&column);
+        let r = self.solve_transposed(&column);
         let size = 1.0 + dot(self.point(j), self.point(j));
-        let mut rest = size - dot(&r, &r);
-        if rest < FEW_DIGITS * size {
-            rest = self.improve(j, &mut r);
-        }
+        let rest = size - dot(&r, &r);
         if rest <= 1e-14 * size {
             return false;
         }
@@ -307,29 +285,6 @@ impl MinNorm {
         self.factor.push(vec![rest.sqrt()]);
         self.corral.push(j);
         true
-    }
-
-    /// Improves the new column of R by what the corral leaves of the point, whose square it gives.
-    fn improve(&self, j: usize, r: &mut [f64]) -> f64 {
-        let mut groups = [0.0; 2];
-        groups[usize::from(self.group[j])] = 1.0;
-        let mut left = self.point(j).to_vec();
-        let mut take = |column: &[f64]| {
-            let mut share = column.to_vec();
-            self.solve(&mut share);
-            let part = self.blended(&share);
-            left.iter_mut().zip(&part).for_each(|(left, part)| *left -= part);
-            self.corral
-                .iter()
-                .zip(&share)
-                .for_each(|(&i, c)| groups[usize::from(self.group[i])] -= c);
-            let along = |&i: &usize| groups[usize::from(self.group[i])] + dot(self.point(i), &left);
-            let products: Vec<f64> = self.corral.iter().map(along).collect();
-            (products, dot(&left, &left) + dot(&groups, &groups))
-        };
-        let step = self.solve_transposed(&take(r).0);
-        r.iter_mut().zip(&step).for_each(|(r, step)| *r += step);
-        take(&step).1
     }
 
     /// An entry of the matrix of the corral.

@@ -27,6 +27,7 @@ mod margin;
 mod meeting;
 mod min_norm;
 mod mistakes;
+mod newton;
 mod precondition;
 mod proposal;
 mod rank;

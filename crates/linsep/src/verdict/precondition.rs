@@ -118,7 +118,7 @@ fn length(point: &[f64]) -> f64 {
 }
 
 /// L of a symmetric matrix given by its lower triangle; pivots that vanish become small ones.
-fn cholesky(mut matrix: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+pub(super) fn cholesky(mut matrix: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     for i in 0..matrix.len() {
         let (done, rest) = matrix.split_at_mut(i);
         let line = &mut rest[0];

@@ -21,6 +21,7 @@ use super::exactly::{Exactly, decide};
 use super::kind::spanning;
 use super::lift::{Combination, combination};
 use super::min_norm::MinNorm;
+use super::newton::{FiniteNewton, Found};
 use super::proposal::{exact_plane, rounded, weighted};
 use super::signed::Signed;
 use crate::claim::planes::float_plane;
@@ -41,6 +42,9 @@ const FEW_PRODUCTS: usize = 10_000_000;
 
 /// Rounds of the active set after which floats are given up on.
 const MAX_ROUNDS: u64 = 200;
+
+/// Rounds of the Newton method on many sparse rows.
+const MAX_NEWTON: u64 = 20;
 
 /// Passes of the descent where the active set can follow, and where it cannot.
 const PASSES_NARROW: u64 = 1;
@@ -96,6 +100,7 @@ enum Stage {
     Scan,
     Descent { scan: Box<ColumnScan>, descent: Box<Descent>, passes: u64 },
     ActiveSet { set: Box<ActiveSet>, rounds: u64, sampled: bool },
+    Newton { newton: Box<FiniteNewton>, rounds: u64 },
     Exact { active: Vec<usize> },
     Ended,
 }
@@ -142,6 +147,7 @@ impl Search {
             Stage::ActiveSet { set, rounds, sampled } => {
                 self.active_round(set, rounds, sampled, effort)
             }
+            Stage::Newton { newton, rounds } => self.newton_round(newton, rounds, effort),
             Stage::Exact { active } => self.exact_round(active, effort),
             Stage::Ended => Next::End(Answer::Open),
         };
@@ -286,6 +292,11 @@ impl Search {
         let round = set.round(&self.view, effort.threads, &mut self.work.visits);
         self.blend = set.blend(&self.view);
         let active = match round {
+            // Rows that many others agree with are worth more at once.
+            Round::More if sampled && rounds == 1 && FiniteNewton::suits(&self.view) => {
+                let newton = Box::new(FiniteNewton::new(&self.view, set.rows()));
+                return Next::Go(Stage::Newton { newton, rounds: 0 });
+            }
             Round::More if rounds < MAX_ROUNDS => {
                 return Next::Go(Stage::ActiveSet { set, rounds: rounds + 1, sampled });
             }
@@ -307,6 +318,25 @@ impl Search {
             }
             Some(active) if self.view.dimension() <= MAX_EXACT => Next::Go(Stage::Exact { active }),
             _ => Next::End(Answer::Open),
+        }
+    }
+
+    /// Many sparse rows; what this cannot settle goes the usual way.
+    fn newton_round(
+        &mut self,
+        mut newton: Box<FiniteNewton>,
+        rounds: u64,
+        effort: &Effort<'_>,
+    ) -> Next {
+        match newton.round(&self.view, effort.threads, &mut self.work.visits) {
+            Found::More if rounds < MAX_NEWTON => {
+                Next::Go(Stage::Newton { newton, rounds: rounds + 1 })
+            }
+            Found::Plane(plane) => match self.propose_plane(&plane.weights, plane.bias, effort) {
+                Some(claim) => Next::End(Answer::Proved(claim)),
+                None => Next::Go(Stage::Scan),
+            },
+            Found::More | Found::Nothing => Next::Go(Stage::Scan),
         }
     }
 

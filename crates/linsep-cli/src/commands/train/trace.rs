@@ -155,7 +155,8 @@ pub(super) fn drive(
         }
         let stop = linsep::drive(training, &plan.limits, &mut tracer);
         let of_model = training.remarks().into_iter().find(|remark| remark.name == "weights");
-        let result = tracer.finish(of_model.map(|remark| spelled(&remark.words)));
+        tracer.model = of_model.map(|remark| spelled(&remark.words));
+        let result = tracer.finish();
         let failed = result.is_err();
         outcome = Some((stop, result));
         if failed { Err(std::io::Error::other("there is no trace")) } else { Ok(()) }
