@@ -96,7 +96,8 @@ def claim_kind(x):
 def data(x): return has(x, ["digest"]) and fields({"sha256": text, "rows": whole}, {"digest": second})(x)
 def second(x): return whole(x) and x == 2  # the first version of the digest is not named
 READING = fields({"default": word("decimal", "binary64"), "binary64": lambda x: each(index)(x) and rising(x)})
-LEVELS = {"levels": lambda x: each(text)(x) and rising(x), "unknown_as_zeros": flag, "indicator": flag}
+LEVELS = {"levels": lambda x: each(text)(x) and rising(x), "unknown_as_zeros": flag, "indicator": flag,
+          "reference": text}
 SOURCE = fields({"position": whole}, {"name": text})
 COLUMN = fields({"position": whole}, {"name": text, "missing": real, **LEVELS})
 def size_of(column): return (1 if column.get("levels") is None else len(column["levels"])) + column.get("indicator", False)
@@ -476,7 +477,7 @@ def read_table(table, source, header=False):
                 row[j] = fill if gap else number(cell)
             elif not gap and cell in levels:
                 row[j + levels.index(cell)] = 1
-            elif fill is None if gap else not column.get("unknown_as_zeros"):
+            elif fill is None if gap else not column.get("unknown_as_zeros") and cell != column.get("reference"):
                 row[j] = None
             j += 1 if levels is None else len(levels)
             if column.get("indicator"):
@@ -821,6 +822,7 @@ class Settled:
     """The claim's rows, of a pair only those of its two classes, and the parameters of its model."""
     def __init__(self, given, source, claim, checker, rows, terms):
         self.given, self.source, self.stated = given, source, claim["optimality"]["objective"]
+        self.side = (lambda label: label in claim["positive"]) if source.get("rest") else (lambda label: label)
         self.terms, self.width = terms, checker.width
         taking = set(claim["positive"] + claim["negative"] if claim["scheme"] == "pair" else checker.labels)
         self.rows = [(label, Fraction(part), row) for label, part, row in zip(checker.labels, checker.parts, rows)
@@ -832,11 +834,11 @@ class Settled:
         class_weights = dict(self.stated.get("class-weights", []))
         require(self.rows, "no row takes part")
         if class_weights:
-            require(not self.source.get("rest"), "the classes of the model are not those that have weights")
-            weights = dict.fromkeys(self.classes, Fraction(0))
+            weights = dict.fromkeys(map(self.side, self.classes), Fraction(0))
             for label, part, _ in self.rows:
-                weights[label] += part
-            meant = {k: self.total / (len(weights) * w) if w else 1 for k, w in weights.items()}
+                weights[self.side(label)] += part
+            factor = {k: self.total / (len(weights) * w) if w else 1 for k, w in weights.items()}
+            meant = {label: factor[self.side(label)] for label in self.classes}
             right = meant.keys() == class_weights.keys() and all(
                 abs(binary64(x) - meant[k]) <= self.slack * meant[k] for k, x in class_weights.items())
             require(right, "the class weights are not those of the parameters of the model")

@@ -36,6 +36,8 @@ NUMBERS = [
     ("svm --multiclass crammer-singer --weight w --class-weight balanced --scale standard", WEIGHED, {"scale": "pow2"}),
     ("svm --weight w --class-weight balanced --scale pow2 --lower 0,#2=-0.1 --upper a=0.5,3", WEIGHED,
      {"lower": "-1,#2=-0.1", "upper": "a=0.5,4", "scale": "maxabs"}),
+    ("logistic --positive q --weight w --class-weight balanced --scale standard", WEIGHED, {"scale": "maxabs"}),
+    ("svm --positive q --multiclass crammer-singer --class-weight balanced --scale pow2", WEIGHED, {"scale": "maxabs"}),
     ("logistic --lower 0", TWO, {"lower": "-1", "upper": "1"}),
     ("logistic --upper a=-0.5 --lower #2=0.1", TWO, {"upper": "b=-0.5", "lower": "#1=0.1"}),
     ("logistic --basis poly:2 --lower a*b=-1,b^2=-2 --upper 0.5,b=1 --scale maxabs", TWO,

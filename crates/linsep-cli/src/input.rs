@@ -77,7 +77,7 @@ pub(crate) fn flags() -> Vec<Arg> {
         word(
             "categorical",
             Categorical::WORDS,
-            "What to do with text columns: auto makes at most 50 levels 0/1 features and leaves out dates and names [default: auto]",
+            "What to do with text columns: auto makes at most 50 levels 0/1 features and leaves out dates and names; onehot-drop leaves the first level out [default: auto]",
         ),
         word(
             "unknown-level",

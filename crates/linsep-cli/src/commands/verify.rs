@@ -39,6 +39,11 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     check_width(&data, 64, context)?;
     let digest = data.digest_of(certificate.data.digest, context.threads);
     let mut findings = check_file(&certificate, &data, &digest, context.threads);
+    // Of one class against the rest the model knows two classes, the file many labels.
+    let data = match (&model, &map) {
+        (Some(model), Some(map)) if map.rest => data.with_classes(&model.classes, true)?,
+        _ => data,
+    };
     let task = Task::new(data).with_threads(context.threads);
     if let Some(model) = &model {
         model.bind(&certificate, &task, &mut findings);
@@ -110,6 +115,7 @@ struct Loaded {
 struct Beside {
     recipe: &'static Recipe,
     settings: Settings,
+    classes: Vec<String>,
     planes: usize,
     /// The threshold above which the model takes a value for 1.
     binarize: Option<f64>,
@@ -210,7 +216,8 @@ fn load(path: &Path, context: &Context) -> Result<Loaded, Failure> {
         let settings = recipe.settings_of(&file.parameters, file.seed);
         let (subjects, planes) = (file.subjects(), file.model.planes.len());
         let binarize = file.model.input.binarize;
-        let model = Some(Beside { recipe, settings, planes, binarize, subjects });
+        let classes = file.model.classes.clone();
+        let model = Some(Beside { recipe, settings, classes, planes, binarize, subjects });
         let (certificate, map) = (file.certificate, Some(file.model.input));
         return Ok(Loaded { certificate, map, model });
     }
@@ -432,7 +439,10 @@ fn input_words(data: &Dataset, choices: &Choices) -> Vec<(&'static str, String)>
             let name = column.name.clone().unwrap_or_else(|| format!("x{}", column.position + 1));
             let shown = listed(levels.iter().map(|level| short(level)).collect());
             let others = if column.unknown_as_zeros { "; others are all 0" } else { "" };
-            format!("{} is one of {shown}{others}", short(&name))
+            let reference = column.reference.as_ref();
+            let reference =
+                reference.map_or(String::new(), |level| format!(" or, all 0, {}", short(level)));
+            format!("{} is one of {shown}{reference}{others}", short(&name))
         })
         .collect();
     if !levels.is_empty() {
@@ -458,7 +468,10 @@ fn input_words(data: &Dataset, choices: &Choices) -> Vec<(&'static str, String)>
     if input.rest {
         words.push(("classes", "the first stands for every label but the second".to_owned()));
     }
-    if let Some(weight) = weight_column(data) {
+    if let Some(weight) = weight_column(data).filter(|_| data.weights().is_none()) {
+        let said = format!("{} is not in the file, so every row has the weight 1", short(&weight));
+        words.push(("weights", said));
+    } else if let Some(weight) = weight_column(data) {
         let zero = (0..data.n_rows()).filter(|&row| data.weight(row) == 0.0).count() as u64;
         let zero = match zero {
             0 => "no row has the weight 0".to_owned(),

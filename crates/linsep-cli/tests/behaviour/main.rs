@@ -8,6 +8,7 @@ mod abilities;
 mod basis;
 mod certify;
 mod compare;
+mod counting;
 mod criterion;
 mod either_order;
 mod explain;

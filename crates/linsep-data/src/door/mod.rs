@@ -168,6 +168,7 @@ impl ArrayOptions {
                 position,
                 missing: None,
                 levels: None,
+                reference: None,
                 indicator: false,
                 unknown_as_zeros: false,
             };

@@ -124,6 +124,7 @@ pub(super) fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Re
                 position: j,
                 missing: fills.then_some(0.0),
                 levels: category.then(Vec::new),
+                reference: None,
                 unknown_as_zeros: category && options.unknown_level == UnknownLevel::Zeros,
                 indicator: false,
             });
@@ -235,7 +236,7 @@ fn is_category(
     let is_text = look.is_text();
     let may_be = is_text || look.kind == ColumnType::Mixed;
     match options.categorical {
-        Categorical::OneHot => Ok(may_be),
+        Categorical::OneHot | Categorical::OneHotDrop => Ok(may_be),
         Categorical::Error if is_text => Err(text_column(table, look, column, file)),
         Categorical::Auto if is_text => match look.form.filter(|_| !asked) {
             Some(form) => Err(column_of(form, table, column, file)),

@@ -1,5 +1,6 @@
 //! Blocks become one data set: classes are numbered, categories become columns, gaps are filled.
 
+use super::Categorical;
 use super::block::Block;
 use super::choose::ColumnNote;
 use super::columns::MOST_LEVELS;
@@ -313,6 +314,9 @@ impl Collector {
                 let texts = categories.next();
                 levels.extend(texts.into_iter().flat_map(|c| c.names.iter().cloned()));
                 levels.sort_unstable();
+                if options.categorical == Categorical::OneHotDrop && !levels.is_empty() {
+                    column.reference = Some(levels.remove(0));
+                }
                 let lacks = texts.is_some_and(|texts| texts.codes.contains(&NO_LEVEL));
                 column.indicator = options.missing_indicator && lacks;
             } else {

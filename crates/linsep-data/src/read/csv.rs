@@ -306,7 +306,8 @@ impl Parser<'_> {
             Action::Label if gap && !facts.drop => self.gaps.push((f, field.span)),
             Action::Label => facts.label = Some(block.labels.number(text, label_name)),
             Action::Weight => {
-                let weight = number::parse(text).map(|n| n.value).unwrap_or(-1.0);
+                let number = self.with_point(text).and_then(|text| number::parse(&text).ok());
+                let weight = number.map_or(-1.0, |number| number.value);
                 if weight < 0.0 && !facts.drop {
                     return Err(Fault::new(Code::BAD_WEIGHT, Some(f), field.span)
                         .help("weights are finite numbers of at least 0"));

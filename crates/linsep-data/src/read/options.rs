@@ -162,6 +162,8 @@ words! {
         Error = "error",
         /// One column of 0 and 1 for each level.
         OneHot = "onehot",
+        /// The same without the first level, so that a bias goes with them.
+        OneHotDrop = "onehot-drop",
     }
 }
 

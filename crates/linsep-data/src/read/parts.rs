@@ -103,7 +103,7 @@ pub fn check_for_parts(options: &ReadOptions) -> Result<()> {
         let words = format!("`{setting}` needs a look at all rows, which a stream does not allow");
         Err(Error::usage(words))
     };
-    if options.categorical == Categorical::OneHot {
+    if matches!(options.categorical, Categorical::OneHot | Categorical::OneHotDrop) {
         return refuse("categorical=onehot");
     }
     if matches!(options.missing, Missing::Mean | Missing::Median | Missing::Mode) {

@@ -461,13 +461,38 @@ fn find_delimiter(text: &[u8]) -> Option<u8> {
         let several = fields > Some(1);
         (several, several && fields == Some(first), fields.unwrap_or(first))
     };
-    [b',', b';', b'\t', b'|']
+    let found = [b',', b';', b'\t', b'|']
         .into_iter()
         .rev()
         .map(|delimiter| (score(delimiter), delimiter))
         .max_by_key(|&(score, _)| score)
         .filter(|&((_, _, fields), _)| fields > 1)
-        .map(|(_, delimiter)| delimiter)
+        .map(|(_, delimiter)| delimiter);
+    match found {
+        Some(b',') if score(b';').1 && has_decimal_commas(text, b';') => Some(b';'),
+        found => found,
+    }
+}
+
+/// Whether every comma of the first records is the decimal mark of a field between these delimiters.
+fn has_decimal_commas(text: &[u8], delimiter: u8) -> bool {
+    let (mut at, mut commas) = (0, 0);
+    for _ in 0..20 {
+        if let Some(next) = csv::blank_line(text, at) {
+            at = next;
+        }
+        let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) else { break };
+        let Ok((fields, len)) = csv::fields(rest, delimiter) else { break };
+        for field in fields.iter().filter(|field| field.contains(',')) {
+            // The last record of the sample may be cut.
+            if Form::of(field) != Some(Form::DecimalComma) && at + len < text.len() {
+                return false;
+            }
+            commas += 1;
+        }
+        at += len;
+    }
+    commas > 0
 }
 
 /// A header names columns: where the next record has numbers, the first one has none, or it names
@@ -529,6 +554,8 @@ mod tests {
             (",a,k\n0,1,x\n1,2,y\n", b',', true),
             (",2,k\n0,1,x\n1,2,y\n", b',', false),
             ("a;k\n1;0,5;x\n2;1,5;y\n", b';', true),
+            ("5,1;3,5;0\n4,2;2,5;1\n", b';', false),
+            ("5,1;3\n4,x;2\n", b',', false),
         ] {
             let (table, ..) = table(text);
             assert_eq!(table.delimiter, delimiter, "{text}");

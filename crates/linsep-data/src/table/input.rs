@@ -104,6 +104,9 @@ pub struct InputColumn {
     /// For a text column: its levels in the order of their features.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<Vec<String>>,
+    /// For a text column: the level that sets no feature, if one was left out of the list for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
     /// For a text column: a level that is not in the list sets no feature instead of being an error.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unknown_as_zeros: bool,
@@ -120,6 +123,7 @@ impl InputColumn {
             name: None,
             missing: None,
             levels: None,
+            reference: None,
             unknown_as_zeros: false,
             indicator: false,
         }
@@ -149,6 +153,7 @@ linsep_proof::setters! {
         with_name => name: Option<String>,
         with_missing => missing: Option<f64>,
         with_levels => levels: Option<Vec<String>>,
+        with_reference => reference: Option<String>,
         with_unknown_as_zeros => unknown_as_zeros: bool,
         with_indicator => indicator: bool,
     }
@@ -179,6 +184,7 @@ impl InputMap {
             position,
             missing: None,
             levels: None,
+            reference: None,
             unknown_as_zeros: false,
             indicator: false,
         });
@@ -334,6 +340,15 @@ impl InputMap {
         {
             return Err("the levels of a column are not sorted".into());
         }
+        let is_wrong = |column: &InputColumn| match (&column.reference, &column.levels) {
+            (Some(reference), Some(levels)) => levels.contains(reference),
+            (reference, _) => reference.is_some(),
+        };
+        if self.columns.iter().any(is_wrong) {
+            return Err(
+                "a reference level is one of the others, or its column has no levels".into()
+            );
+        }
         if self.columns.iter().any(|c| c.missing.is_some_and(|value| !value.is_finite())) {
             return Err("a value for missing cells is not finite".into());
         }
@@ -364,6 +379,7 @@ impl InputMap {
                         column: k,
                         feature,
                         levels: levels.iter().cloned().zip(0..).collect(),
+                        reference: column.reference.clone(),
                         unknown_as_zeros: column.unknown_as_zeros,
                         missing_as_zeros: column.missing.is_some(),
                         indicator: column.indicator.then_some(feature + levels.len() as u32),
@@ -398,6 +414,7 @@ pub(crate) struct CategoryColumn {
     pub(crate) column: usize,
     feature: u32,
     levels: HashMap<String, u32>,
+    reference: Option<String>,
     unknown_as_zeros: bool,
     missing_as_zeros: bool,
     /// The feature that says that the level is missing.
@@ -445,6 +462,7 @@ impl CategoryColumn {
             Some(level) => match self.levels.get(level) {
                 Some(number) => Ok(Some(self.feature + number)),
                 None if self.unknown_as_zeros => Ok(None),
+                None if self.reference.as_deref() == Some(level) => Ok(None),
                 None => Err(Code::UNKNOWN_LEVEL),
             },
         }

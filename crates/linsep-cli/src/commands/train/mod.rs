@@ -50,6 +50,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         return stream::run(&plan, matches, context);
     }
     let input = given_up_or(|| Input::read(&plan, matches, context))?;
+    plan.settle_budget(&input.task.data);
     calibration::check(&plan, input.task.data.n_classes())?;
     let auto_cost = given_up_or(|| AutoCost::choose(&mut plan, &input, context))?;
     let Input { task, identity, .. } = &input;
@@ -383,14 +384,16 @@ fn diverged(kind: Kind) -> Failure {
 }
 
 /// What ended a run before it was done: a signal, or a limit that the user gave.
-fn ended_by(fit: &Fit, plan: &Plan) -> Option<Option<&'static str>> {
+fn ended_by(fit: &Fit, plan: &Plan) -> Option<Option<String>> {
     match fit.stop {
         Stop::Interrupted => Some(None),
-        Stop::Time => Some(Some("--time-limit")),
-        Stop::Updates => Some(Some("--updates")),
+        Stop::Time => Some(Some("--time-limit".to_owned())),
+        Stop::Updates => Some(Some("--updates".to_owned())),
+        Stop::Epochs if plan.epochs_given => Some(Some("--epochs".to_owned())),
         // A learner that ends at a gap is not done before, whoever set the limit.
-        Stop::Epochs if plan.epochs_given || plan.recipe.kind == Kind::Optimising => {
-            Some(Some("--epochs"))
+        Stop::Epochs if plan.recipe.kind == Kind::Optimising => {
+            let epochs = crate::output::counted(plan.limits.epochs.unwrap_or(0), "epoch");
+            Some(Some(format!("the default budget of {epochs} (more: --epochs)")))
         }
         _ => None,
     }
@@ -431,7 +434,7 @@ fn finish(
 ) -> Result<ExitCode, Failure> {
     let limit = match ended_by(fit, plan) {
         Some(limit) => limit,
-        None if context.stopped() && timed_out() => Some("--time-limit"),
+        None if context.stopped() && timed_out() => Some("--time-limit".to_owned()),
         None if context.stopped() => None,
         None => match fit.shortfall.clone().or_else(|| missed_gap(fit, plan)) {
             Some(words) => {
@@ -458,8 +461,12 @@ fn finish(
                 Some(share) => format!("at a relative gap of {}, ", gap(share)),
                 None => String::new(),
             };
+            let why = match fit.stop == Stop::Epochs && !plan.epochs_given {
+                true => missed_gap(fit, plan).map_or(String::new(), |words| format!("; {words}")),
+                false => String::new(),
+            };
             let message = format!(
-                "{flag} was reached {reached}before the work was done; the model is in {path}{resume}"
+                "{flag} was reached {reached}before the work was done{why}; the model is in {path}{resume}"
             );
             Err(Error::Limit { code: Code::LIMIT, message }.into())
         }

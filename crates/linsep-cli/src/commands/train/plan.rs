@@ -76,6 +76,20 @@ impl TestOn {
 /// Epochs of a learner that ends at a gap, where no limit is given.
 const OPTIMISING_EPOCHS: u64 = 1000;
 
+/// Values that such a run may visit by default: a few seconds of work on small data.
+const OPTIMISING_WORK: u64 = 2_000_000_000;
+
+impl Plan {
+    /// A default limit is one on work: of few rows many epochs are cheap.
+    pub(super) fn settle_budget(&mut self, data: &linsep::Dataset) {
+        if !self.epochs_given && self.limits.epochs == Some(OPTIMISING_EPOCHS) {
+            let values = data.nonzeros() + data.n_rows() as u64;
+            let epochs = OPTIMISING_WORK / values.max(1);
+            self.limits.epochs = Some(epochs.clamp(OPTIMISING_EPOCHS, 100 * OPTIMISING_EPOCHS));
+        }
+    }
+}
+
 impl Plan {
     pub(super) fn new(matches: &ArgMatches, context: &Context) -> Result<Plan, Failure> {
         let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);

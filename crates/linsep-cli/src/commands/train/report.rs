@@ -186,16 +186,15 @@ impl Report<'_> {
             };
         }
         let progress = self.fit.progress;
-        let mut effort = format!(
-            "{}, {}",
-            counted(progress.epochs, "epoch"),
-            counted(progress.updates, "update")
-        );
+        let effort_of = |epochs: u64, updates: u64| match self.plan.recipe.kind {
+            Kind::Optimising => counted(epochs, "epoch"),
+            _ => format!("{}, {}", counted(epochs, "epoch"), counted(updates, "update")),
+        };
+        let mut effort = effort_of(progress.epochs, progress.updates);
         if !self.earlier.is_nothing() {
             effort.push_str(&format!(
-                "; before that {}, {} on other data",
-                counted(self.earlier.epochs, "epoch"),
-                counted(self.earlier.updates, "update")
+                "; before that {} on other data",
+                effort_of(self.earlier.epochs, self.earlier.updates)
             ));
         }
         let other_rule = self

@@ -191,7 +191,12 @@ impl ConvexProblem {
         let class_weights = match self.settings.balanced {
             true => {
                 let factors = class_factors(data, rows, true);
-                data.classes().iter().cloned().zip(factors).collect()
+                // Claims speak of the labels in the file, of which one class may have several.
+                let mut of_label = vec![1.0; data.label_names().len()];
+                for row in 0..data.n_rows() {
+                    of_label[data.label_id(row) as usize] = factors[data.class_of(row) as usize];
+                }
+                data.label_names().iter().cloned().zip(of_label).collect()
             }
             false => Vec::new(),
         };
