@@ -9,6 +9,7 @@ bench/compare makes has both.
 import importlib.util
 import json
 import math
+import re
 import sys
 import tempfile
 import unittest
@@ -303,6 +304,22 @@ class Models(unittest.TestCase):
         parts = linsep.seconds_of({"seconds": {"load": 1.0, "train": 2.0, "prove": 0.5, "write": 3.0}})
         self.assertEqual(parts, {"load": 1.0, "train": 2.5})
         self.assertEqual(linsep.seconds_of({"seconds": {"read": 1.0, "train": 2.0}})["load"], 1.0)
+
+
+class Readme(unittest.TestCase):
+    """The rows that the README calls won and lost are those of the run that it links to."""
+
+    def test_the_rows_won_and_lost_are_those_of_the_run(self):
+        root = Path(__file__).resolve().parents[2]
+        readme = (root / "README.md").read_text()
+        [run] = set(re.findall(r"bench/runs/[^/]+/compare\.md", readme))
+        table = (root / run).read_text().split("\n## ")[0]
+        header, *rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| ")]
+        ratios = [float(row[header.index("ratio")]) for row in rows if not row[0].startswith("---")]
+        won = sum(ratio > 1 for ratio in ratios)
+        self.assertIn(f"{won} of {len(ratios)} rows won, {len(ratios) - won} lost", readme)
+        met = sum(row[header.index("verdict")] == "met" for row in rows)
+        self.assertIn(f"{met} of {len(ratios)} are met", readme)
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ def entries_of(claim):
 def cases(folder=FOLDER):
     for path in sorted(folder.glob("*.json")):
         found = [path.with_suffix(end) for end in (".csv", ".svm")]
-        data = next((file for file in found if file.exists()), ROOT / "examples" / "iris.csv")
+        data = next((file for file in found if file.exists()), ROOT / "testdata" / "tables" / "iris.csv")
         yield Case(path.stem, json.loads(path.read_text()), data.read_text(), data.suffix)
 
 def run(case, only_here=False):
@@ -97,7 +97,8 @@ class Test(unittest.TestCase):
 
     @unittest.skipUnless(LINSEP, "needs LINSEP")
     def test_the_margins_that_linsep_finds_are_accepted_and_no_others(self):
-        for name, flags in [("iris", ["--pair", "0,1"]), ("iris", ["--pair", "0,2", "--constant", "10"]),
+        for name, flags in [("iris", ["--pair", "setosa,versicolor"]),
+                            ("iris", ["--pair", "setosa,virginica", "--constant", "10"]),
                             ("wine", ["--positive", "1"]), ("sonar", []), ("breast_cancer", [])]:
             data = ROOT / "examples" / f"{name}.csv"
             with tempfile.TemporaryDirectory() as folder:

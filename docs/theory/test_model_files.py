@@ -132,8 +132,8 @@ class ModelFiles(unittest.TestCase):
     @unittest.skipUnless(LINSEP, "needs LINSEP")
     def test_models_of_linsep_are_accepted(self):
         """The claims of both versions hold; a plane that is moved behind the checksum's back is found."""
-        for name, flags in [("iris", "--positive 0"), ("iris", "--learner svm --gap 1e-3"), ("sonar", ""),
-                            ("iris", "--multiclass ovo --positive 0"),
+        for name, flags in [("iris", "--positive setosa"), ("iris", "--learner svm --gap 1e-3"), ("sonar", ""),
+                            ("iris", "--multiclass ovo --positive setosa"),
                             ("iris", "--learner logistic --multiclass softmax --gap 1e-3")]:
             data = ROOT / "examples" / f"{name}.csv"
             with self.subTest(flags), tempfile.TemporaryDirectory() as folder:

@@ -26,9 +26,12 @@ def load(name):
     opened = gzip.open if name.endswith(".gz") else open
     with opened(ROOT / "examples" / name, "rt", newline="") as file:
         rows = list(csv.reader(file))
-    at = rows[0].index("label")
+    at = next(j for j, column in enumerate(rows[0]) if column in ("label", "species"))
     x = np.array([[float(v) for j, v in enumerate(row) if j != at] for row in rows[1:]])
-    return x, np.array([int(row[at]) for row in rows[1:]])
+    labels = [row[at] for row in rows[1:]]
+    if rows[0][at] == "species":
+        return x, np.unique(labels, return_inverse=True)[1]
+    return x, np.array(list(map(int, labels)))
 
 
 def targets(y):

@@ -1,5 +1,5 @@
-//! Runs the commands of `README.md` and of `testdata/transcripts` and compares every line that they
-//! print, stdout and stderr together, and their exit codes.
+//! Runs the commands of `README.md`, of the lessons, of the pages of flags and of `testdata/transcripts`
+//! and compares every line that they print, stdout and stderr together, and their exit codes.
 //!
 //! A transcript is a Markdown file. In its blocks marked `console` a line `$ command` is run by the
 //! shell; the lines below it are the expected output. `? 3` states an exit code other than 0, and a
@@ -56,6 +56,32 @@ transcripts! {
 #[test]
 fn the_commands_of_the_readme_print_what_it_shows() {
     check(&repository().join("README.md"));
+}
+
+/// The pages of flags show the help of every command and of every learner.
+#[test]
+fn the_pages_of_flags_are_the_help_of_the_program() {
+    let pages = ["flags", "learners"].map(|name| format!("docs/reference/{name}.md"));
+    let texts = pages.map(|page| {
+        let path = repository().join(page);
+        check(&path);
+        std::fs::read_to_string(path).expect("a page")
+    });
+    let help = run("linsep --help", &Room::new());
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let commands: Vec<&str> = commands
+        .take_while(|line| !line.is_empty())
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert!(commands.len() > 20, "{commands:?}");
+    for name in commands {
+        assert!(texts[0].contains(&format!("\n$ linsep help {name}\n")), "{name} has no flags");
+    }
+    for recipe in linsep::recipe::ALL {
+        let line = format!("\n$ linsep help {}\n", recipe.name);
+        assert!(texts[1].contains(&line), "{} has no flags", recipe.name);
+    }
 }
 
 /// Every lesson shows what the program prints.

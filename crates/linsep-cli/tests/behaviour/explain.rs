@@ -9,7 +9,7 @@ fn number(value: &Value) -> f64 {
 
 fn iris() -> Room {
     let room = Room::with_examples();
-    room.run("train examples/iris.csv --positive 0 -o two.linsep").exits(0);
+    room.run("train examples/iris.csv --positive setosa -o two.linsep").exits(0);
     room.run("train examples/iris.csv -o three.linsep").exits(0);
     room
 }
@@ -87,14 +87,14 @@ fn a_line_of_the_file_names_the_same_row() {
     let by_row = room.run("explain three.linsep examples/iris.csv --row 70").exits(0);
     let by_line = room.run("explain three.linsep examples/iris.csv --line 72").exits(0);
     assert_eq!(by_row.out, by_line.out);
-    assert!(by_row.fact("row").starts_with("70 (iris.csv:72), label 1"), "{}", by_row.out);
+    assert!(by_row.fact("row").starts_with("70 (iris.csv:72), label versicolor"), "{}", by_row.out);
 }
 
 #[test]
 fn why_not_another_class_compares_with_it() {
     let room = iris();
-    let run = room.run("explain three.linsep examples/iris.csv --row 70 --why-not 0").exits(0);
-    assert!(run.out.contains("lead of 2 over 0"), "{}", run.out);
+    let run = room.run("explain three.linsep examples/iris.csv --row 70 --why-not setosa").exits(0);
+    assert!(run.out.contains("lead of virginica over setosa"), "{}", run.out);
     let run = room.run("explain three.linsep examples/iris.csv --row 70 --top 1").exits(0);
     assert!(run.out.contains("and 3 more; --top N lists more"), "{}", run.out);
 }

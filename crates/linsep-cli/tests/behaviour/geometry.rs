@@ -90,7 +90,7 @@ fn classes_meet_in_the_boundaries_of_pairs() {
     assert_eq!(value["boundaries"][1]["bias"].as_f64().unwrap(), difference);
     let errors = room.run("evaluate k.linsep examples/iris.csv --json").exits(0).json();
     assert_eq!(value["data"]["wrong"], errors["errors"]);
-    let one = room.run("geometry k.linsep examples/iris.csv --class 0 --json").exits(0).json();
+    let one = room.run("geometry k.linsep examples/iris.csv --class setosa --json").exits(0).json();
     assert_eq!(one["planes"].as_array().unwrap().len(), 1);
     assert_eq!(one["boundaries"].as_array().unwrap().len(), 2);
     assert_eq!(one["data"]["sides"][0]["class"], "rest");

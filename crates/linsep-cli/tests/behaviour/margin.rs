@@ -59,10 +59,11 @@ fn without_the_flag_the_json_has_what_the_verdict_proves() {
 #[test]
 fn the_certificate_has_both_margins_and_a_change_is_refused() {
     let room = Room::with_examples();
-    room.run("separable examples/iris.csv --pair 0,1 --margin --cert proof.json").exits(0);
+    room.run("separable examples/iris.csv --pair setosa,versicolor --margin --cert proof.json")
+        .exits(0);
     let run = room.run("verify proof.json examples/iris.csv").exits(0);
     assert!(run.out.contains("is the root of 678213/1208555"), "{}", run.out);
-    assert!(run.out.contains("geometric-margin (pair 0 | 1)"), "{}", run.out);
+    assert!(run.out.contains("geometric-margin (pair setosa | versicolor)"), "{}", run.out);
     let proof: Value = serde_json::from_str(&room.read("proof.json")).unwrap();
     for k in [1, 2] {
         let mut altered = proof.clone();

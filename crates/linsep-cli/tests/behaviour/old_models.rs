@@ -1,7 +1,7 @@
 //! Models of version 1 with claims and runs: what they prove, how they go on and how they are upgraded.
 //! `testdata/models/runs` holds them; linsep 0.1 wrote them on iris before there was version 2.
 
-use crate::common::Room;
+use crate::common::{Room, numbered_iris};
 use serde_json::Value;
 use std::path::Path;
 
@@ -10,6 +10,7 @@ fn room_with(name: &str) -> Room {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/models/runs");
     let old = std::fs::read(folder.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
     room.write("old", old);
+    room.write("iris.csv", numbered_iris());
     room
 }
 
@@ -29,7 +30,7 @@ fn an_upgraded_model_says_and_proves_the_same() {
         let room = room_with(name);
         let upgraded = room.run("convert old new.linsep").exits(0);
         assert_eq!(upgraded.out, "new.linsep  linsep.model/2\n");
-        let file = "examples/iris.csv";
+        let file = "iris.csv";
         let old = room.run(&format!("verify old {file}")).exits(code).out;
         assert_eq!(room.run(&format!("verify new.linsep {file}")).exits(code).out, old, "{name}");
         let predicted =
@@ -64,14 +65,14 @@ fn a_run_of_version_1_goes_on() {
         ("averaged.linsep.checkpoint", "--learner averaged"),
     ] {
         let room = room_with(name);
-        room.run(&format!("train examples/iris.csv {flags} --epochs 5 -o whole.linsep"));
+        room.run(&format!("train iris.csv {flags} --epochs 5 -o whole.linsep"));
         let mut from = vec!["old"];
         if !name.ends_with("checkpoint") {
             room.run("convert old new.linsep").exits(0);
             from.push("new.linsep");
         }
         for from in from {
-            room.run(&format!("train examples/iris.csv --resume {from} --epochs 5 -o more.linsep"));
+            room.run(&format!("train iris.csv --resume {from} --epochs 5 -o more.linsep"));
             assert_eq!(room.bytes("more.linsep"), room.bytes("whole.linsep"), "{name} from {from}");
         }
     }
@@ -108,8 +109,8 @@ fn verify_says_what_a_claim_is_about() {
         ("--learner lda", vec!["model"]),
         ("", vec!["data"]),
     ] {
-        room.run(&format!("train examples/iris.csv {flags} -o m.linsep"));
-        let report = room.run("verify m.linsep examples/iris.csv --json").exits(0).json();
+        room.run(&format!("train iris.csv {flags} -o m.linsep"));
+        let report = room.run("verify m.linsep iris.csv --json").exits(0).json();
         let claims = report["claims"].as_array().expect("claims");
         let found: Vec<&str> =
             claims.iter().filter_map(|claim| claim["subject"].as_str()).collect();

@@ -1,6 +1,6 @@
 //! What `train` offers around logistic and svm: support rows, probabilities, the choice of C.
 
-use crate::common::Room;
+use crate::common::{Room, SPECIES};
 use serde_json::Value;
 
 #[test]
@@ -66,7 +66,7 @@ fn the_probabilities_of_several_classes_add_up_to_one() {
     let report = room.run(line).exits(0).json();
     let each = report["probability"]["sigmoids"].as_array().expect("one for each class");
     assert_eq!(each.len(), 3, "{report}");
-    assert_eq!(each[0]["class"], "0");
+    assert_eq!(each[0]["class"], "setosa");
     let model = room.bytes("m.linsep");
     for threads in ["1", "3"] {
         room.run(&format!("{line} --threads {threads}")).exits(0);
@@ -74,14 +74,14 @@ fn the_probabilities_of_several_classes_add_up_to_one() {
     }
     let out = room.run("predict m.linsep examples/iris.csv --output proba").exits(0).out;
     let mut lines = out.lines();
-    assert_eq!(lines.next(), Some("prediction,proba:0,proba:1,proba:2"));
+    assert_eq!(lines.next(), Some("prediction,proba:setosa,proba:versicolor,proba:virginica"));
     let (mut agree, mut rows) = (0, 0);
     for line in lines {
         let (class, rest) = line.split_once(',').expect("several columns");
         let p: Vec<f64> = rest.split(',').map(|p| p.parse().expect("a number")).collect();
         assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{line}");
         let most = (0..3).max_by(|&a, &b| p[a].total_cmp(&p[b])).expect("classes");
-        agree += u32::from(class == most.to_string());
+        agree += u32::from(class == SPECIES[most]);
         rows += 1;
     }
     assert!(rows == 150 && agree > 135, "{agree} of {rows}");

@@ -56,24 +56,25 @@ fn every_view_draws_what_it_names() {
 #[test]
 fn a_model_draws_other_rows_with_its_own_columns() {
     let room = Room::with_examples();
-    room.run("train examples/iris.csv --positive 0 -o m.linsep --drop f0").exits(0);
+    room.run("train examples/iris.csv --positive setosa -o m.linsep --drop sepal_length").exits(0);
     room.run("plot examples/iris.csv m.linsep -o p.svg").exits(0).silent();
     assert!(room.read("p.svg").contains(">rest (100)<"));
     room.run("plot examples/iris.csv m.linsep --view confusion -o c.svg").exits(0).silent();
     assert!(room.read("c.svg").contains("0 of 150 wrong"));
     room.run("plot m.linsep --view neuron -o n.svg").exits(0).silent();
     let neuron = room.read("n.svg");
-    assert!(neuron.contains(">f3<") && !neuron.contains(">f0<"));
+    assert!(neuron.contains(">petal_width<") && !neuron.contains(">sepal_length<"));
     room.run("plot examples/iris.csv m.linsep --view histogram -o h.svg").exits(0).silent();
-    let run = room.run("plot examples/iris.csv --learner none --axes f0,#2 -o -").exits(0);
-    assert!(run.out.contains("150 rows, no model") && run.out.contains(">f1<"));
+    let run =
+        room.run("plot examples/iris.csv --learner none --axes sepal_length,#2 -o -").exits(0);
+    assert!(run.out.contains("150 rows, no model") && run.out.contains(">sepal_width<"));
 }
 
 #[test]
 fn threads_change_no_byte_of_a_picture() {
     let room = Room::with_examples();
     for view in ["pattern", "curves", "confusion"] {
-        let line = format!("plot examples/iris.csv --positive 0 --view {view} -o - --threads");
+        let line = format!("plot examples/iris.csv --positive setosa --view {view} -o - --threads");
         assert_eq!(room.run(&format!("{line} 1")).out, room.run(&format!("{line} 5")).out);
     }
 }

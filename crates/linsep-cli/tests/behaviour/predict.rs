@@ -1,6 +1,6 @@
 //! `predict` and `evaluate`: rows in order, columns by name, every input.
 
-use crate::common::{Room, TWO, gzip, zstd};
+use crate::common::{Room, SPECIES, TWO, gzip, zstd};
 
 #[test]
 fn predictions_come_in_the_order_of_the_rows_under_the_header_prediction() {
@@ -68,12 +68,13 @@ fn scores_have_one_column_for_two_classes_and_one_each_for_more() {
     room.run("train examples/iris.csv").exits(0);
     let run = room.run("predict iris.linsep examples/iris.csv --output all").exits(0);
     let mut lines = run.out.lines();
-    assert_eq!(lines.next(), Some("prediction,score:0,score:1,score:2"));
+    assert_eq!(lines.next(), Some("prediction,score:setosa,score:versicolor,score:virginica"));
     for line in lines {
         let fields: Vec<&str> = line.split(',').collect();
         let scores: Vec<f64> = fields[1..].iter().map(|s| s.parse().expect("a number")).collect();
         let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        assert_eq!(scores[fields[0].parse::<usize>().expect("a class")], best, "{line}");
+        let class = SPECIES.iter().position(|name| *name == fields[0]).expect("a class");
+        assert_eq!(scores[class], best, "{line}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! K classes by separate machines, ballots, and rows on which no class is predicted.
 
-use crate::common::Room;
+use crate::common::{Room, SPECIES};
 use serde_json::Value;
 
 /// Three classes on a line, the middle one between the others; the last two rows lie far outside.
@@ -40,7 +40,7 @@ fn rows_that_no_machine_or_several_claim_are_left_open() {
             .out
             .lines()
             .skip(1)
-            .filter(|line| check(line, |s| claims(s) != 1, |s| best(s).to_string()));
+            .filter(|line| check(line, |s| claims(s) != 1, |s| SPECIES[best(s)].to_owned()));
         let open = open.count();
         assert!(open > 0 && open < 150, "{open} rows are open");
         assert_eq!(run.err, format!("note: {open} of 150 rows left open (?)\n"));
@@ -51,22 +51,24 @@ fn rows_that_no_machine_or_several_claim_are_left_open() {
         let abstained: Vec<&str> = run.out.lines().skip(1).collect();
         let wrong = plain.lines().zip(labels.lines()).skip(1).zip(abstained).filter(
             |((predicted, label), abstained)| {
-                abstained.starts_with('?') && label.split(',').next() != Some(*predicted)
+                abstained.starts_with('?') && label.rsplit(',').next() != Some(*predicted)
             },
         );
         assert_eq!(found["ambiguous"]["errors"], wrong.count(), "{learner}");
 
         room.run(&format!("{train} ovr-k-1")).exits(0);
         let run = room.run(line).exits(0);
-        assert!(run.out.starts_with("prediction,score:0,score:1\n"));
+        assert!(run.out.starts_with("prediction,score:setosa,score:versicolor\n"));
         for line in run.out.lines().skip(1) {
-            let class = |s: &[f64]| if claims(s) == 0 { 2 } else { best(s) }.to_string();
+            let class = |s: &[f64]| SPECIES[if claims(s) == 0 { 2 } else { best(s) }].to_owned();
             check(line, |s| claims(s) > 1, class);
         }
 
         room.run(&format!("{train} ovo")).exits(0);
         let run = room.run(line).exits(0);
-        assert!(run.out.starts_with("prediction,score:1|0,score:2|0,score:2|1\n"));
+        let [a, b, c] = SPECIES;
+        let head = format!("prediction,score:{b}|{a},score:{c}|{a},score:{c}|{b}\n");
+        assert!(run.out.starts_with(&head));
         for line in run.out.lines().skip(1) {
             let won = |s: &[f64]| {
                 let mut won = [0; 3];
@@ -75,7 +77,10 @@ fn rows_that_no_machine_or_several_claim_are_left_open() {
                 won[if s[2] >= 0.0 { 2 } else { 1 }] += 1;
                 won
             };
-            let class = |s: &[f64]| won(s).iter().position(|n| *n == 2).unwrap_or(9).to_string();
+            let class = |s: &[f64]| {
+                let first = won(s).iter().position(|n| *n == 2);
+                first.map_or("nobody", |class| SPECIES[class]).to_owned()
+            };
             check(line, |s| !won(s).contains(&2), class);
         }
     }

@@ -21,7 +21,8 @@ fn digest_and_planes(room: &Room, input: &str, flags: &str) -> (Value, Value) {
 /// The same table in every form, under names in `room`.
 fn write_forms(room: &Room, csv: &str) -> Vec<&'static str> {
     let lines: Vec<&str> = csv.lines().collect();
-    let label = lines[0].split(',').position(|name| name == "label").expect("a label");
+    let label =
+        lines[0].split(',').position(|name| ["label", "species"].contains(&name)).expect("a label");
     // Zeros are left out unless indices start at 0: an index 0 has to be there to show that.
     let svmlight_from = |base: usize| -> String {
         let line = |line: &&str| {

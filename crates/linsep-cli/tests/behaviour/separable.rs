@@ -15,15 +15,17 @@ fn block<'a>(run: &'a Run, name: &str) -> Vec<&'a str> {
 fn many_classes_are_summed_up_in_a_triangle() {
     let room = Room::with_examples();
     let run = room.run("separable examples/iris.csv").exits(1).silent();
-    assert_eq!(run.fact("pairs"), "2 of 3 pairs separable; overlapping: 2 | 1");
+    assert_eq!(run.fact("pairs"), "2 of 3 pairs separable; overlapping: virginica | versicolor");
     let words = |line: &&str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let triangle: Vec<String> = block(&run, "pairs").iter().skip(1).map(words).collect();
-    assert_eq!(triangle, ["0 1", "1 s", "2 s o", "s separable, o overlapping"]);
-    assert_eq!(run.fact("rest"), "1 of 3 separable from the rest; overlapping: 1, 2");
-    assert!(
-        run.fact("joint")
-            .starts_with("quasi-separable (touching); 6 rows show that no planes separate")
-    );
+    assert_eq!(triangle.len(), 4);
+    assert!(triangle[0].starts_with("setosa versicol"), "{triangle:?}");
+    assert!(triangle[1].starts_with("versicol") && triangle[1].ends_with(" s"), "{triangle:?}");
+    assert!(triangle[2].starts_with("virginic") && triangle[2].ends_with(" s o"), "{triangle:?}");
+    assert_eq!(triangle[3], "s separable, o overlapping");
+    let rest = "1 of 3 separable from the rest; overlapping: versicolor, virginica";
+    assert_eq!(run.fact("rest"), rest);
+    assert!(run.fact("joint").starts_with("quasi-separable (touching); 6 rows show that no planes separate"));
     assert!(run.fact("proved").contains("exact checker"));
 }
 
@@ -133,10 +135,11 @@ fn the_perceptron_that_goes_round_decides_and_its_proof_holds() {
 #[test]
 fn limits_of_the_perceptron_are_reported_and_flags_without_sense_refused() {
     let room = Room::with_examples();
-    let pair = "separable examples/iris.csv --pair 1,2 --by cycling";
+    let pair = "separable examples/iris.csv --pair versicolor,virginica --by cycling";
     let run = room.run(&format!("{pair} --epochs 50")).exits(5);
     let words = run.fact("pair");
-    assert!(words.starts_with("1 | 2: undecided; the epochs allowed are over"), "{words}");
+    let start = "versicolor | virginica: undecided; the epochs allowed are over";
+    assert!(words.starts_with(start), "{words}");
     assert!(words.contains("; if they are separable at all, the margin is at most "), "{words}");
     let claim = &room.run(&format!("{pair} --epochs 50 --json")).exits(5).json()["claims"][0];
     assert!(claim["limit"].as_str().is_some_and(|words| words.contains("epochs allowed")));
@@ -148,18 +151,20 @@ fn limits_of_the_perceptron_are_reported_and_flags_without_sense_refused() {
 #[test]
 fn verify_refuses_what_the_certificate_settles_and_prints_the_columns() {
     let room = Room::with_examples();
-    room.run("separable examples/iris.csv --pair 0,1 --cert iris.json").exits(0);
+    room.run("separable examples/iris.csv --pair setosa,versicolor --cert iris.json").exits(0);
     let run = room.run("verify iris.json examples/iris.csv").exits(0);
-    assert_eq!(run.fact("columns"), "4 features: f0, f1, f2, f3; label \"label\"");
+    let columns = "sepal_length, sepal_width, petal_length, petal_width";
+    let columns = format!("4 features: {columns}; label \"species\"");
+    assert_eq!(run.fact("columns"), columns);
     let settled = [
-        "--features f0",
-        "--drop f0",
-        "--weight f0",
+        "--features petal_width",
+        "--drop petal_width",
+        "--weight petal_width",
         "--categorical onehot",
         "--unknown-level zeros",
         "--missing mean",
         "--missing zero",
-        "--positive 1",
+        "--positive versicolor",
         "--reading binary64",
         "--bad-rows rejects=bad.csv",
     ];
@@ -169,10 +174,10 @@ fn verify_refuses_what_the_certificate_settles_and_prints_the_columns() {
         assert_eq!(run.exits(2).says(&[flag]).out, "");
     }
     // These say how the file is to be understood, and are obeyed.
-    for flags in ["--label label", "--missing drop-row", "--header", "--bad-rows skip"] {
+    for flags in ["--label species", "--missing drop-row", "--header", "--bad-rows skip"] {
         room.run(&format!("verify iris.json examples/iris.csv {flags}")).exits(0);
     }
-    room.run("verify iris.json examples/iris.csv --label f0").exits(1);
+    room.run("verify iris.json examples/iris.csv --label petal_width").exits(1);
 }
 
 #[test]

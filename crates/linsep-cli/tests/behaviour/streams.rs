@@ -1,6 +1,6 @@
 //! stdout is the result, stderr is everything else, the exit code is the answer.
 
-use crate::common::{Room, TWO};
+use crate::common::{Room, SPECIES, TWO};
 use serde_json::Value;
 
 #[test]
@@ -112,7 +112,7 @@ fn train_json_has_every_key_that_is_promised() {
             ("command", |v| v == "train"),
             ("rows", |v| v == 150),
             ("features", |v| v == 4),
-            ("classes", |v| *v == serde_json::json!(["0", "1", "2"])),
+            ("classes", |v| *v == serde_json::json!(SPECIES)),
             ("learner", |v| v == "perceptron"),
             ("parameters", |v| v["eta"] == "1" && v["order"] == "shuffle"),
             ("stop", Value::is_string),

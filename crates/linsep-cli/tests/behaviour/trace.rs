@@ -34,7 +34,7 @@ fn a_trace_changes_no_byte_of_the_model_and_leads_back_to_it() {
         "examples/heart_scale.svm --learner batch-perceptron --epochs 10 --eta 1/k",
         "examples/sonar.csv --learner relaxation --epochs 4 --test 0.25",
         "examples/banknote.csv --learner passive-aggressive --epochs 2 --class-weight balanced",
-        "examples/iris.csv --positive 2 --learner margin-perceptron --epochs 3 --drop #1",
+        "examples/iris.csv --positive virginica --learner margin-perceptron --epochs 3 --drop #1",
         "examples/iris.csv --learner adaline --epochs 3",
     ] {
         let plain = room.run(&format!("train {flags} -o plain.linsep"));

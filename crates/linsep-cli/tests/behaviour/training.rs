@@ -11,7 +11,11 @@ fn a_share_of_the_rows_is_set_aside_for_testing() {
     assert_eq!(result["rows"], 150);
     let text = room.run("train examples/iris.csv --test 0.2").exits(0);
     assert!(text.fact("test").contains(" of 30 wrong, accuracy "));
-    assert_eq!(text.fact("classes"), "0 (40), 1 (40), 2 (40)", "every class in its share");
+    assert_eq!(
+        text.fact("classes"),
+        "setosa (40), versicolor (40), virginica (40)",
+        "every class in its share"
+    );
 }
 
 #[test]
@@ -77,8 +81,8 @@ fn of_two_classes_the_later_is_positive_unless_another_is_chosen() {
 #[test]
 fn of_more_classes_one_can_be_told_from_the_rest() {
     let room = Room::with_examples();
-    let run = room.run("train examples/iris.csv --positive 0").exits(0);
-    assert_eq!(run.fact("classes"), "rest (100), 0 (50)");
+    let run = room.run("train examples/iris.csv --positive setosa").exits(0);
+    assert_eq!(run.fact("classes"), "rest (100), setosa (50)");
     assert!(run.fact("learner").contains("one plane"));
     assert_eq!(run.fact("training"), "0 of 150 wrong, accuracy 100.00 % [97.50, 100.00]");
     let result = room.run("evaluate iris.linsep examples/iris.csv --json").exits(0).json();

@@ -14,6 +14,14 @@ use tempfile::TempDir;
 /// The program under test.
 pub(crate) const LINSEP: &str = env!("CARGO_BIN_EXE_linsep");
 
+/// The classes of `examples/iris.csv` in their order.
+pub(crate) const SPECIES: [&str; 3] = ["setosa", "versicolor", "virginica"];
+
+/// The same irises with classes 0, 1 and 2 in a column `label` and features `f0` to `f3`.
+pub(crate) fn numbered_iris() -> Vec<u8> {
+    std::fs::read(repository().join("testdata/tables/iris.csv")).expect("a table")
+}
+
 /// A fresh folder in which the program runs.
 pub(crate) struct Room(TempDir);
 

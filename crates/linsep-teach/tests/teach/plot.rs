@@ -123,7 +123,7 @@ fn data_sets() -> Vec<(&'static str, Arc<Dataset>)> {
         ("huge", rows(&[[1e299, 1.0], [-1e299, 2.0]], &["a", "b"])),
         ("tiny", rows(&[[1e-300], [-1e-300]], &["a", "b"])),
         ("iris", example("iris.csv", None)),
-        ("setosa", example("iris.csv", Some("0"))),
+        ("setosa", example("iris.csv", Some("setosa"))),
         ("wine", example("wine.csv", None)),
         ("digits", example("digits.csv", None)),
     ]
@@ -372,7 +372,7 @@ fn the_walk_enters_the_cone_at_its_last_step() {
 
 #[test]
 fn bars_count_every_row_and_cells_every_prediction() {
-    let data = example("iris.csv", Some("0"));
+    let data = example("iris.csv", Some("setosa"));
     let means = Direction::of_means(&data).unwrap();
     let all = elements(&Histogram::of(&data, vec![means]).draw(&style()).unwrap());
     let count = |e: &Element| e.get("data-count").map_or(0, |n| n.parse::<u64>().unwrap());
@@ -437,7 +437,7 @@ fn what_cannot_be_drawn_is_refused_in_words() {
         assert!(error.contains(words), "{error}");
     };
     refused(Weight::of(Arc::clone(&three)).draw(&style()), "`positive=");
-    let two = example("iris.csv", Some("0"));
+    let two = example("iris.csv", Some("setosa"));
     refused(Weight::of(Arc::clone(&two)).draw(&style()), "4 features");
     refused(CriterionView::of(two, Criterion::Squared).draw(&style()), "4 features");
     refused(Curves::of(three).draw(&style(), &|| false), "two classes");

@@ -223,8 +223,8 @@ fn of_k_classes_every_machine_has_its_margin_or_the_pair_that_has_none_is_named(
     assert!(gamma2(&pairs) >= gamma2(&rest));
     let iris = Task::new(example("iris.csv"));
     for (learner, words) in [
-        (&HardMargin as &dyn Learner, "separates 1 from 0, 2:"),
-        (&OneVsOne(HardMargin), "separates 2 from 1:"),
+        (&HardMargin as &dyn Learner, "separates versicolor from setosa, virginica:"),
+        (&OneVsOne(HardMargin), "separates virginica from versicolor:"),
     ] {
         let error = learner.fit(&iris, &Limits::default(), &mut ()).err().unwrap();
         assert!(error.to_string().contains(words), "{error}");
@@ -302,8 +302,8 @@ fn beyond_the_limits_the_best_plane_is_given_with_its_interval() {
 
 #[test]
 fn what_cannot_be_proved_or_has_one_side_is_refused_at_once() {
-    let data = example("iris.csv").with_classes(&["0".into(), "1".into(), "2".into()], false);
-    let data = data.unwrap();
+    let classes = ["setosa", "versicolor", "virginica"].map(str::to_owned);
+    let data = example("iris.csv").with_classes(&classes, false).unwrap();
     let only: Vec<u32> = (0..50).collect();
     let part = Task::new(data).with_rows(Some(only.into()));
     assert_eq!(HardMargin.start(&part).err().unwrap().code(), Code::FOLD);

@@ -216,7 +216,7 @@ pub(crate) fn by_reading() -> Vec<Proven> {
 }
 
 /// Every claim under `testdata/certificates`, with the data file of the same name; files named after
-/// the irises speak of the example. Mistakes are left out: they are a property of one plane, which a small
+/// the irises speak of `testdata/tables`. Mistakes are left out: they are a property of one plane, which a small
 /// change of a number does not always change, and have their own refusals in `discrete.rs`.
 pub(crate) fn hand_made() -> Vec<Proven> {
     let folder = repository("testdata/certificates");
@@ -234,7 +234,7 @@ pub(crate) fn hand_made() -> Vec<Proven> {
         let whole = CertificateFile::from_json(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
         let map = whole.input.as_ref().map(|value| InputMap::of_certificate(value).unwrap());
         let places = ["csv", "svm"].map(|extension| folder.join(format!("{name}.{extension}")));
-        let iris = repository("examples/iris.csv");
+        let iris = repository("testdata/tables/iris.csv");
         let data = match places.into_iter().find(|path| path.exists()) {
             Some(path) => path,
             None if name.ends_with("-iris") => iris,

@@ -53,7 +53,7 @@ fn two_of_the_irises_cannot_be_told_apart_and_the_first_can() {
 fn a_witness_of_the_irises_is_short_when_the_kind_is_not_asked() {
     let mut judge = Judge::new(example("iris.csv"));
     judge.kind = false;
-    let decision = judge.pair("1", "2", &never).unwrap();
+    let decision = judge.pair("versicolor", "virginica", &never).unwrap();
     proofs_hold(&judge, std::slice::from_ref(&decision));
     assert_eq!(decision.verdict, Verdict::Inseparable);
     assert!((2..=6).contains(&decision.witness_rows()), "{}", decision.witness_rows());
@@ -61,7 +61,7 @@ fn a_witness_of_the_irises_is_short_when_the_kind_is_not_asked() {
     for entry in witness {
         // A header, then the rows: line and row differ by two.
         assert_eq!(entry.line, Some(entry.row + 2));
-        assert_ne!(judge.data.label_text(entry.row as usize), "0");
+        assert_ne!(judge.data.label_text(entry.row as usize), "setosa");
     }
 }
 
@@ -164,7 +164,9 @@ fn a_search_that_is_stopped_at_any_time_says_only_what_it_proved() {
     let labels: Vec<&str> = (0..40).map(|i| ["a", "b"][i % 2]).collect();
     let hairline = judge(&rows, &labels);
     let mut undecided = 0;
-    for (judge, positive) in [(&iris, "1"), (&digits, "8"), (&hairline, "a"), (&iris, "0")] {
+    for (judge, positive) in
+        [(&iris, "versicolor"), (&digits, "8"), (&hairline, "a"), (&iris, "setosa")]
+    {
         let full = judge.class(positive, &never).unwrap().verdict;
         for limit in [0, 1, 2, 3, 5, 8, 13, 50, 1_000_000] {
             let asked = Cell::new(0);

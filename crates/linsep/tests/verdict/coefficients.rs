@@ -235,6 +235,6 @@ fn examples_are_decided() {
         counts
     };
     let counts = |list: &[(&'static str, usize)]| list.iter().copied().collect::<BTreeMap<_, _>>();
-    assert_eq!(found("iris.csv", "1"), counts(&[("finite", 5)]));
-    assert_eq!(found("iris.csv", "0"), counts(&[("undetermined", 5)]));
+    assert_eq!(found("iris.csv", "versicolor"), counts(&[("finite", 5)]));
+    assert_eq!(found("iris.csv", "setosa"), counts(&[("undetermined", 5)]));
 }

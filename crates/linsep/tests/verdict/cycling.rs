@@ -56,18 +56,18 @@ fn decimals_and_the_constant_are_made_whole_by_one_scale() {
 #[test]
 fn two_of_the_irises_are_refuted_with_the_bias_at_ten() {
     let judge = cycling(Judge::new(example("iris.csv")));
-    let decision = judge.pair("1", "2", &never).unwrap();
+    let decision = judge.pair("versicolor", "virginica", &never).unwrap();
     proofs_hold(&judge, std::slice::from_ref(&decision));
     assert_eq!(decision.verdict, Verdict::Inseparable);
     assert!((2..=6).contains(&decision.witness_rows()));
     let cycle = cycle(&decision);
     assert_eq!(cycle.scale, 10);
     assert!(cycle.length.is_some() && cycle.epochs < 1_000_000);
-    let decision = judge.class("0", &never).unwrap();
+    let decision = judge.class("setosa", &never).unwrap();
     proofs_hold(&judge, std::slice::from_ref(&decision));
     assert_eq!(decision.verdict, Verdict::Separable);
     // All classes at once are searched, with what the pairs have refuted.
-    let pair = judge.pair("1", "2", &never).unwrap();
+    let pair = judge.pair("versicolor", "virginica", &never).unwrap();
     let joint = judge.joint(&[pair], &never).unwrap();
     proofs_hold(&judge, std::slice::from_ref(&joint));
     assert_eq!((joint.verdict, joint.cycle), (Verdict::Touching, None));

@@ -13,12 +13,17 @@ use linsep::{Dataset, Error};
 fn rewritten(name: &str, mut change: impl FnMut(usize, &str) -> String) -> Dataset {
     let text = std::fs::read_to_string(repository("examples").join(name)).unwrap();
     let mut lines = text.lines();
-    let mut out = lines.next().unwrap().to_owned() + "\n";
+    let head = lines.next().unwrap();
+    let is_label = |name: &str| name == "label" || name == "species";
+    let label = head.split(',').position(is_label).unwrap();
+    let mut out = format!("{head}\n");
     for line in lines {
-        let (label, numbers) = line.split_once(',').unwrap();
-        let numbers: Vec<String> =
-            numbers.split(',').enumerate().map(|(j, number)| change(j, number)).collect();
-        out += &format!("{label},{}\n", numbers.join(","));
+        let mut fields: Vec<String> = line.split(',').map(str::to_owned).collect();
+        let numbers = fields.iter_mut().enumerate().filter(|(k, _)| *k != label);
+        for (j, (_, number)) in numbers.enumerate() {
+            *number = change(j, number);
+        }
+        out += &format!("{}\n", fields.join(","));
     }
     read_with(out, |_| ()).unwrap().data
 }
@@ -43,9 +48,9 @@ fn features_scaled_by_1e_minus_8_and_by_1e8_change_no_verdict() {
         let scaled = Judge::new(rewritten("iris.csv", |j, x| format!("{x}{}", scale(j))));
         assert_eq!(scaled.reading().default, Reading::Decimal);
         assert!(scaled.reading().binary64.is_empty());
-        assert_eq!(class(&scaled, "0"), Verdict::Separable);
-        assert_eq!(class(&scaled, "1"), class(&plain, "1"));
-        let pair = scaled.pair("1", "2", &never).unwrap();
+        assert_eq!(class(&scaled, "setosa"), Verdict::Separable);
+        assert_eq!(class(&scaled, "versicolor"), class(&plain, "versicolor"));
+        let pair = scaled.pair("versicolor", "virginica", &never).unwrap();
         assert_eq!(pair.verdict, Verdict::Overlapping);
         // Scaling a column changes no sum that is 0: the witness is one of the plain file too.
         assert!(accepts(&plain, &pair.claim));
@@ -76,12 +81,14 @@ fn means_1e6_standard_deviations_away_change_no_verdict() {
         format!("{}.{fraction}", 2_000_000 + whole.parse::<u64>().unwrap())
     };
     let shifted = Judge::new(rewritten("iris.csv", |_, number| far(number)));
-    assert_eq!(class(&shifted, "0"), Verdict::Separable);
-    let pair = shifted.pair("1", "2", &never).unwrap();
+    assert_eq!(class(&shifted, "setosa"), Verdict::Separable);
+    let pair = shifted.pair("versicolor", "virginica", &never).unwrap();
     assert_eq!(pair.verdict, Verdict::Overlapping);
     assert!(accepts(&plain, &pair.claim), "a shift changes no balance");
     assert_eq!(proved(&shifted, Ok(pair)), Verdict::Overlapping);
-    for (positive, verdict) in [("0", Verdict::Separable), ("1", Verdict::Overlapping)] {
+    for (positive, verdict) in
+        [("setosa", Verdict::Separable), ("versicolor", Verdict::Overlapping)]
+    {
         assert_eq!(class(&shifted, positive), verdict);
     }
     let wine = Judge::new(rewritten("wine.csv", |_, number| {

@@ -70,8 +70,8 @@ fn fraction((p, q): (i128, i128)) -> String {
 #[test]
 fn the_irises_have_the_margins_that_are_known() {
     let judge = Judge::new(example("iris.csv"));
-    for (a, b, gamma2) in [("0", "1", "678213/1208555"), ("0", "2", "7393093/4451875")] {
-        let decision = judge.pair(a, b, &never).unwrap();
+    for (other, gamma2) in [("versicolor", "678213/1208555"), ("virginica", "7393093/4451875")] {
+        let decision = judge.pair("setosa", other, &never).unwrap();
         let margin = augmented(&judge, &decision, 1);
         assert_eq!(margin.gamma2.to_string(), gamma2);
         let widest = geometric(&judge, &decision);
