@@ -14,6 +14,7 @@
 //! hatching. The same input gives the same bytes.
 
 mod axes;
+mod canonical;
 mod columns;
 mod confusion;
 mod contour;
@@ -23,6 +24,9 @@ mod cut;
 mod histogram;
 mod neuron;
 mod pattern;
+mod project;
+mod regions;
+mod rows;
 mod svg;
 mod weight;
 
