@@ -107,10 +107,14 @@ pub(super) fn canonical(spread: &Spread) -> Canonical {
 /// The eigenvalues of a symmetric matrix, the largest first, each with its vector of length 1.
 fn symmetric_axes(mut a: Vec<f64>, d: usize) -> (Vec<f64>, Vec<Vec<f64>>) {
     const MOST_SWEEPS: usize = 60;
-    let mut v: Vec<Vec<f64>> = (0..d).map(|k| (0..d).map(|j| f64::from(j == k)).collect()).collect();
+    let mut v: Vec<Vec<f64>> =
+        (0..d).map(|k| (0..d).map(|j| f64::from(j == k)).collect()).collect();
     let size = a.iter().map(|x| x * x).sum::<f64>();
     for _ in 0..MOST_SWEEPS {
-        let off: f64 = (0..d).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| a[i * d + j].powi(2)).sum();
+        let off: f64 = (0..d)
+            .flat_map(|i| (0..i).map(move |j| (i, j)))
+            .map(|(i, j)| a[i * d + j].powi(2))
+            .sum();
         if off <= 1e-30 * size || !off.is_finite() {
             break;
         }

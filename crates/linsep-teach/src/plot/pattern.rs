@@ -105,7 +105,7 @@ const MOST_SIZE: f64 = 1e300;
 const LEAST_USE: f64 = 0.6;
 
 impl<'a> Scene<'a> {
-    fn new(pattern: &'a Pattern<'a>) -> Result<Scene<'a>> {
+    pub(super) fn new(pattern: &'a Pattern<'a>) -> Result<Scene<'a>> {
         let data = pattern.data;
         let features = data.n_features();
         if features == 0 {
@@ -258,11 +258,7 @@ impl<'a> Scene<'a> {
     }
 
     /// The class of a point by the lines of the picture.
-    pub(super) fn class_by_lines(
-        model: &LinearModel,
-        lines: &[Line],
-        point: [f64; 2],
-    ) -> usize {
+    pub(super) fn class_by_lines(model: &LinearModel, lines: &[Line], point: [f64; 2]) -> usize {
         let scores: Vec<f64> = lines.iter().map(|line| line.at(point)).collect();
         model.class_of(&scores) as usize
     }
@@ -403,10 +399,13 @@ impl<'a> Scene<'a> {
             others => format!("Section at the means of the other {others} columns"),
         };
         let Some(model) = self.pattern.model else {
-            return format!("{} not shown.", match others {
-                1 => "1 column is".to_owned(),
-                others => format!("{others} columns are"),
-            });
+            return format!(
+                "{} not shown.",
+                match others {
+                    1 => "1 column is".to_owned(),
+                    others => format!("{others} columns are"),
+                }
+            );
         };
         if !self.has_regions() {
             return format!(
@@ -418,7 +417,8 @@ impl<'a> Scene<'a> {
             Some(lines) => Scene::class_by_lines(model, lines, point),
             None => model.class_of(&self.scores_at(model, point)) as usize,
         };
-        let apart = self.points.iter().zip(&self.said).filter(|(p, said)| at(**p) != **said).count();
+        let apart =
+            self.points.iter().zip(&self.said).filter(|(p, said)| at(**p) != **said).count();
         format!(
             "{mean}. Rows are projected on it: {apart} of {} stand in a region that is not the model's \
              answer for the whole row. Rings mark wrong answers.",

@@ -152,7 +152,11 @@ fn discriminant(
     let several = axes.len() == 2;
     let mut names = Vec::new();
     for (k, axis) in axes.iter().enumerate() {
-        let which = if several { format!("discriminant axis {}", k + 1) } else { "discriminant axis".into() };
+        let which = if several {
+            format!("discriminant axis {}", k + 1)
+        } else {
+            "discriminant axis".into()
+        };
         names.push(format!("{which}; {}", axis.largest(columns)));
     }
     if !several {
@@ -167,8 +171,11 @@ fn discriminant(
     let mut points = vec![[0.0; 2]; truth.len()];
     axes.iter().enumerate().for_each(|(k, axis)| axis.fill(columns, &mut points, k));
     let lines = model.filter(|_| basis.len() <= 2).map(|model| {
-        let planes: Vec<Line> =
-            model.planes.iter().map(|plane| line(columns, plane, &sized, &basis, &turned)).collect();
+        let planes: Vec<Line> = model
+            .planes
+            .iter()
+            .map(|plane| line(columns, plane, &sized, &basis, &turned))
+            .collect();
         match rivals {
             true => planes.iter().map(|plane| plane.minus(&planes[0])).collect(),
             false => planes,
@@ -184,7 +191,9 @@ fn discriminant(
         (2, Some(_)) => format!(
             "Both directions in which the planes differ are shown, so regions and boundaries are exact.{unit}"
         ),
-        (2, None) => format!("The discriminant axes of both directions in which the {source} differ.{unit}"),
+        (2, None) => {
+            format!("The discriminant axes of both directions in which the {source} differ.{unit}")
+        }
         (count, _) => format!(
             "The two discriminant axes with {} of the scatter between the classes, of {count} directions in \
              which the {source} differ{}.{unit}",
@@ -232,9 +241,10 @@ fn mean_differences(
         counts[class] += 1.0;
         columns.data.for_each(row, |column, value| sums[class][column as usize] += value);
     }
-    let mut means = sums.iter().zip(&counts).filter(|(_, count)| **count > 0.0).map(|(sum, count)| {
-        sum.iter().zip(scale).map(|(x, s)| x / count * s).collect::<Vec<f64>>()
-    });
+    let mut means =
+        sums.iter().zip(&counts).filter(|(_, count)| **count > 0.0).map(|(sum, count)| {
+            sum.iter().zip(scale).map(|(x, s)| x / count * s).collect::<Vec<f64>>()
+        });
     let Some(first) = means.next() else { return Vec::new() };
     means.map(|mean| mean.iter().zip(&first).map(|(a, b)| a - b).collect()).collect()
 }
@@ -288,7 +298,9 @@ impl Axis {
         // Signs that follow no pattern, so that nothing is likely to cancel.
         let mut v: Vec<f64> = spreads
             .enumerate()
-            .map(|(j, s)| s * (1.0 + 0.3 * (2.4 * j as f64).sin()) * if j * j % 3 == 1 { -1.0 } else { 1.0 })
+            .map(|(j, s)| {
+                s * (1.0 + 0.3 * (2.4 * j as f64).sin()) * if j * j % 3 == 1 { -1.0 } else { 1.0 }
+            })
             .collect();
         let size = norm(&v);
         let mut variance = 0.0;
@@ -331,7 +343,7 @@ impl Axis {
             [a, ..] if size(a).powi(2) > 0.9 * dot(&self.unit, &self.unit) => {
                 format!("mostly {}", name(a))
             }
-            [a, b, ..] => format!("most of it {}, {}", name(a), name(b)),
+            [a, b, ..] => format!("largest weights {}, {}", name(a), name(b)),
             _ => String::new(),
         }
     }
@@ -394,5 +406,121 @@ fn percent(share: f64) -> String {
         p if p >= 99.5 && share < 1.0 - 1e-9 => "more than 99 %".to_owned(),
         p if p < 0.5 => "less than 1 %".to_owned(),
         p => format!("{p:.0} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::pattern::{Chart, Scene};
+
+    /// Rows without any pattern, in columns of different size.
+    fn rows<const D: usize>(count: usize, classes: usize) -> Dataset {
+        let wave = |i: usize, j: usize| (1.7 * i as f64 + 2.9 * (i * j) as f64 + j as f64).sin();
+        let row = |i: usize| std::array::from_fn(|j| 10f64.powi(j as i32) * (wave(i, j) + 0.3));
+        let rows: Vec<[f64; D]> = (0..count).map(row).collect();
+        let labels: Vec<String> = (0..count).map(|i| format!("c{}", i % classes)).collect();
+        let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+        Dataset::from_rows(&rows, &labels).unwrap()
+    }
+
+    fn model(data: &Dataset, planes: &[&[f64]], rule: Rule) -> LinearModel {
+        let plane = |p: &&[f64]| Plane::new(p[1..].to_vec(), p[0]);
+        let planes = planes.iter().map(plane).collect();
+        LinearModel::new(planes, rule, data.classes().to_vec(), data.input().clone())
+    }
+
+    #[test]
+    fn the_first_axis_is_the_signed_distance_and_the_second_the_most_variance_across_it() {
+        let data = rows::<3>(200, 2);
+        let model = model(&data, &[&[0.5, 1.0, -2.0, 2.0]], Rule::Sign);
+        let pattern = Pattern { model: Some(&model), ..Pattern::of(&data) };
+        let scene = Scene::new(&pattern).unwrap();
+        let lines = scene.lines.as_ref().unwrap();
+        for (row, point) in scene.points.iter().enumerate() {
+            let x = data.row(row);
+            let distance = (x[0] - 2.0 * x[1] + 2.0 * x[2] + 0.5) / 3.0;
+            assert!((point[0] - distance).abs() <= 1e-12 * (1.0 + distance.abs()));
+            assert_eq!(point[0] >= 0.0, scene.said[row] == 1);
+            assert_eq!(Scene::class_by_lines(&model, lines, *point), scene.said[row]);
+        }
+        assert_eq!(lines[0].at([0.0, 7.0]), 0.0);
+        // No direction at right angles to w has more variance.
+        let variance = |along: &dyn Fn(usize) -> f64| {
+            let mean = (0..200).map(along).sum::<f64>() / 200.0;
+            (0..200).map(|row| (along(row) - mean).powi(2)).sum::<f64>() / 200.0
+        };
+        let most = variance(&|row| scene.points[row][1]);
+        let (a, b) = ([2.0, 1.0, 0.0], [-2.0, 4.0, 5.0]);
+        for k in 0..180 {
+            let (s, c) = f64::from(k).to_radians().sin_cos();
+            let v: Vec<f64> =
+                (0..3).map(|j| c * a[j] / 5f64.sqrt() + s * b[j] / 45f64.sqrt()).collect();
+            assert!(variance(&|row| dot(&v, &data.row(row))) <= most * (1.0 + 1e-9));
+        }
+    }
+
+    #[test]
+    fn the_regions_of_three_classes_are_those_of_the_whole_rows() {
+        let data = rows::<5>(300, 3);
+        let planes: [&[f64]; 3] = [
+            &[0.1, 1.0, 0.2, -0.01, 0.001, 0.0],
+            &[-0.2, 0.3, -0.1, 0.02, 0.0, 0.0002],
+            &[0.0, -1.0, 0.1, 0.005, -0.002, 0.0001],
+        ];
+        for rule in [Rule::ArgMax, Rule::Rest] {
+            let model = model(&data, &planes, rule);
+            let pattern = Pattern { model: Some(&model), ..Pattern::of(&data) };
+            let scene = Scene::new(&pattern).unwrap();
+            let lines = scene.lines.as_ref().expect("two directions hold everything");
+            for (point, said) in scene.points.iter().zip(&scene.said) {
+                assert_eq!(Scene::class_by_lines(&model, lines, *point), *said);
+            }
+            assert!((0..3).all(|class| scene.said.contains(&class)));
+        }
+    }
+
+    #[test]
+    fn planes_that_differ_in_one_direction_have_regions_beside_each_other() {
+        let data = rows::<4>(120, 3);
+        let planes: [&[f64]; 3] =
+            [&[0.0, 0.0, 0.1, 0.0, 0.0], &[0.1, 1.0, 0.2, 0.0, 0.0], &[-0.3, 2.0, 0.3, 0.0, 0.0]];
+        let model = model(&data, &planes, Rule::ArgMax);
+        let pattern = Pattern { model: Some(&model), ..Pattern::of(&data) };
+        let scene = Scene::new(&pattern).unwrap();
+        let lines = scene.lines.as_ref().unwrap();
+        assert!(lines.iter().all(|line| line.b == 0.0));
+        for (point, said) in scene.points.iter().zip(&scene.said) {
+            assert_eq!(Scene::class_by_lines(&model, lines, *point), *said);
+        }
+    }
+
+    #[test]
+    fn more_directions_than_two_have_no_regions() {
+        let data = rows::<5>(200, 4);
+        let planes: [&[f64]; 4] = [
+            &[0.0, 1.0, 0.0, 0.0, 0.0, 0.0],
+            &[0.0, 0.0, 0.1, 0.0, 0.0, 0.0],
+            &[0.0, 0.0, 0.0, 0.01, 0.0, 0.0],
+            &[0.0; 6],
+        ];
+        let model = model(&data, &planes, Rule::ArgMax);
+        let pattern = Pattern { model: Some(&model), ..Pattern::of(&data) };
+        let scene = Scene::new(&pattern).unwrap();
+        assert!(scene.lines.is_none());
+        let Chart::Projected(found) = &scene.chart else { panic!("no directions") };
+        assert!(found.note.contains("of 3 directions"), "{}", found.note);
+        // A section has regions, and says how far they are from the truth.
+        let pattern = Pattern { axes: Some([1, 2]), ..pattern };
+        let scene = Scene::new(&pattern).unwrap();
+        assert!(scene.lines.is_some() && scene.is_section());
+    }
+
+    #[test]
+    fn weights_of_zero_give_no_direction() {
+        let data = rows::<3>(20, 2);
+        let model = model(&data, &[&[1.0, 0.0, 0.0, 0.0]], Rule::Sign);
+        let pattern = Pattern { model: Some(&model), ..Pattern::of(&data) };
+        assert!(Scene::new(&pattern).unwrap().is_section());
     }
 }

@@ -23,7 +23,13 @@ pub(super) fn can_be_drawn_from_a_grid(model: &LinearModel, features: usize) -> 
 
 impl Scene<'_> {
     /// Tinted regions, hatching, boundaries and the band of a model of straight lines.
-    pub(super) fn regions(&self, svg: &mut Svg, frame: &Frame, model: &LinearModel, lines: &[Line]) {
+    pub(super) fn regions(
+        &self,
+        svg: &mut Svg,
+        frame: &Frame,
+        model: &LinearModel,
+        lines: &[Line],
+    ) {
         let sheet = frame.corners();
         let mut of_class = vec![Vec::new(); self.classes.len()];
         match is_argmax(model) {
@@ -173,7 +179,11 @@ impl Scene<'_> {
 }
 /// The lines between regions: that of the one plane, or for each pair of classes the part where both
 /// are ahead of all others. Other rules have the lines of their machines.
-pub(super) fn boundaries(sheet: &[[f64; 2]], model: &LinearModel, lines: &[Line]) -> Vec<[[f64; 2]; 2]> {
+pub(super) fn boundaries(
+    sheet: &[[f64; 2]],
+    model: &LinearModel,
+    lines: &[Line],
+) -> Vec<[[f64; 2]; 2]> {
     if !is_argmax(model) {
         return lines.iter().filter_map(|line| inside(sheet, line)).collect();
     }

@@ -1,7 +1,8 @@
 //! Rows as marks: shape and colour tell the class, a ring tells a mistake.
 //!
 //! Of many rows the marks are small and let each other shine through, and the classes are drawn in turns,
-//! so that the last one does not hide the others. Rings get thin where there are many. Where no regions
+//! so that the last one does not hide the others. Rows that are wrong lie on top. Where there are many,
+//! their rings are thin and close. Where no regions
 //! are drawn, a ring has the colour of the class that the model says, and every class has its name at
 //! the mean of its rows.
 
@@ -41,13 +42,13 @@ impl Scene<'_> {
                     .enumerate()
                     .filter(|(k, row)| k % turns == turn && self.truth[**row] == class)
                     .map(|(_, row)| *row)
+                    .filter(|row| !self.is_wrong(*row))
                     .peekable();
-                if of_class.peek().is_none() {
-                    continue;
+                if of_class.peek().is_some() {
+                    svg.group(&format!("class=\"rows\" fill=\"{}\"{look}", colour(class)));
+                    of_class.for_each(|row| svg.marker(class, frame.at(self.points[row]), r, ""));
+                    svg.close();
                 }
-                svg.group(&format!("class=\"rows\" fill=\"{}\"{look}", colour(class)));
-                of_class.for_each(|row| svg.marker(class, frame.at(self.points[row]), r, ""));
-                svg.close();
             }
         }
         self.rings(svg, frame, &rows, r);
@@ -58,10 +59,19 @@ impl Scene<'_> {
         let wrong: Vec<usize> = rows.iter().copied().filter(|row| self.is_wrong(*row)).collect();
         let (width, more) = match wrong.len() {
             0..=60 => (1.6, 2.6),
-            61..=300 => (1.2, 2.0),
-            _ => (0.9, 1.4),
+            61..=400 => (1.0, 1.3),
+            _ => (0.7, 0.9),
         };
         let coloured = matches!(self.chart, Chart::Projected(_)) && self.lines.is_none();
+        for class in 0..self.classes.len() {
+            let mut of_class =
+                wrong.iter().filter(|row| self.truth[**row] == class).copied().peekable();
+            if of_class.peek().is_some() {
+                svg.group(&format!("class=\"rows\" fill=\"{}\"", colour(class)));
+                of_class.for_each(|row| svg.marker(class, frame.at(self.points[row]), r, ""));
+                svg.close();
+            }
+        }
         for class in 0..if coloured { self.classes.len() } else { 1 } {
             let of_class = || wrong.iter().filter(|row| !coloured || self.said[**row] == class);
             if of_class().next().is_none() {

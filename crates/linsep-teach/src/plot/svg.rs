@@ -511,4 +511,44 @@ mod tests {
             assert!(svg.texts[..k].iter().all(|other| !other.meets(text)));
         }
     }
+
+    #[test]
+    fn ten_colours_are_seen_apart_and_a_hundred_classes_have_marks_of_their_own() {
+        // In the space of Oklab, where equal distances look equally different.
+        let lab = |text: &str| {
+            let channel = |k: usize| {
+                let x = f64::from(u8::from_str_radix(&text[k..k + 2], 16).unwrap()) / 255.0;
+                if x <= 0.040_45 { x / 12.92 } else { ((x + 0.055) / 1.055).powf(2.4) }
+            };
+            let [r, g, b] = [1, 3, 5].map(channel);
+            let l = (0.412_221 * r + 0.536_333 * g + 0.051_446 * b).cbrt();
+            let m = (0.211_903 * r + 0.680_700 * g + 0.107_397 * b).cbrt();
+            let s = (0.088_302 * r + 0.281_719 * g + 0.629_979 * b).cbrt();
+            [
+                0.210_454 * l + 0.793_618 * m - 0.004_072 * s,
+                1.977_998 * l - 2.428_592 * m + 0.450_594 * s,
+                0.025_904 * l + 0.782_772 * m - 0.808_676 * s,
+            ]
+        };
+        for (k, a) in PALETTE.iter().enumerate() {
+            for b in PALETTE[..k].iter().chain(&[INK, "#ffffff"]) {
+                let (x, y) = (lab(a), lab(b));
+                let far: f64 = (0..3).map(|j| (x[j] - y[j]).powi(2)).sum::<f64>().sqrt();
+                assert!(far > 0.12, "{a} and {b}: {far}");
+            }
+        }
+        let marks: std::collections::BTreeSet<_> =
+            (0..100).map(|class| (colour(class), shape_of(class))).collect();
+        assert_eq!(marks.len(), 100);
+    }
+
+    #[test]
+    fn a_label_has_a_ground_of_its_own() {
+        let mut svg = Svg::new();
+        let style = Type { halo: true, ..Type::new(12.0, Anchor::Start) };
+        svg.text([10.0, 20.0], style, "a label");
+        svg.text([10.0, 60.0], Type::new(12.0, Anchor::Start), "no label");
+        assert_eq!(svg.body.matches("class=\"ground\"").count(), 1);
+        assert!(svg.body.find("ground") < svg.body.find("a label"));
+    }
 }

@@ -3,6 +3,7 @@
 mod boxes;
 mod criteria;
 mod neuron;
+mod directions;
 mod plot;
 mod trace;
 

@@ -15,26 +15,26 @@ use linsep_teach::plot::{
 use std::path::Path;
 use std::sync::Arc;
 
-fn example(name: &str, positive: Option<&str>) -> Arc<Dataset> {
+pub(crate) fn example(name: &str, positive: Option<&str>) -> Arc<Dataset> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let mut options = ReadOptions::default();
     options.positive = positive.map(str::to_owned);
     Arc::new(read(&[folder.join(name)], &options).unwrap().data)
 }
 
-fn rows<const D: usize>(rows: &[[f64; D]], labels: &[&str]) -> Arc<Dataset> {
+pub(crate) fn rows<const D: usize>(rows: &[[f64; D]], labels: &[&str]) -> Arc<Dataset> {
     Arc::new(Dataset::from_rows(rows, labels).unwrap())
 }
 
-fn and() -> Arc<Dataset> {
+pub(crate) fn and() -> Arc<Dataset> {
     rows(&[[0., 0.], [0., 1.], [1., 0.], [1., 1.]], &["0", "0", "0", "1"])
 }
 
-fn xor() -> Arc<Dataset> {
+pub(crate) fn xor() -> Arc<Dataset> {
     rows(&[[0., 0.], [0., 1.], [1., 0.], [1., 1.]], &["0", "1", "1", "0"])
 }
 
-fn line() -> Arc<Dataset> {
+pub(crate) fn line() -> Arc<Dataset> {
     rows(&[[1.], [2.], [2.5], [4.], [5.], [7.]], &["a", "a", "a", "b", "b", "b"])
 }
 
@@ -60,11 +60,11 @@ fn long_names() -> Arc<Dataset> {
     Arc::new(builder.finish().unwrap())
 }
 
-fn fit(learner: &dyn Learner, data: &Arc<Dataset>) -> LinearModel {
+pub(crate) fn fit(learner: &dyn Learner, data: &Arc<Dataset>) -> LinearModel {
     learner.fit(&Task::new(Arc::clone(data)), &Limits::default(), &mut ()).unwrap().model
 }
 
-fn style() -> Style {
+pub(crate) fn style() -> Style {
     Style::new("a title & <more>")
 }
 
@@ -209,7 +209,7 @@ fn no_text_stands_on_another_or_leaves_the_sheet() {
     }
 }
 
-fn points(all: &[Element]) -> usize {
+pub(crate) fn points(all: &[Element]) -> usize {
     all.iter().filter(|e| e.within.last().is_some_and(|class| class == "rows")).count()
 }
 
