@@ -258,7 +258,7 @@ impl<'a> Biased<'a> {
             svg.element(
                 "circle",
                 &format!(
-                    "class=\"edge\" data-ray=\"{}\" cx=\"{x}\" cy=\"{y}\" r=\"4\" fill=\"{CONE}\"",
+                    "class=\"edge\" data-ray=\"{}\" cx=\"{x}\" cy=\"{y}\" r=\"6\" fill=\"{CONE}\"",
                     text(ray)
                 ),
             );
@@ -289,8 +289,11 @@ impl<'a> Biased<'a> {
             svg.reserve(Area { x: place[0] - 3.0, y: place[1] - 3.0, width: 6.0, height: 6.0 });
         }
         // The end first: if there is room for few numbers, its number is one of them.
+        let mut named: Vec<[f64; 2]> = Vec::new();
         for step in std::iter::once(last).chain(0..last.min(MOST_DOTS)) {
-            if let Some(place) = places[step] {
+            // A run that comes back has one number at each place.
+            if let Some(place) = places[step].filter(|place| !named.contains(place)) {
+                named.push(place);
                 let style =
                     Type { bold: step == last, halo: true, ..Type::new(12.0, Anchor::Start) };
                 svg.text_near(place, 9.0, style, &step.to_string(), frame.area);
@@ -423,7 +426,8 @@ mod tests {
     /// The reflected rows of a function of two inputs, bit k of `table` its value at the k-th pair.
     fn gate(table: u32) -> Arc<Dataset> {
         let rows = [[0., 0.], [0., 1.], [1., 0.], [1., 1.]];
-        let labels: Vec<&str> = (0..4).map(|k| if table >> k & 1 == 1 { "1" } else { "0" }).collect();
+        let labels: Vec<&str> =
+            (0..4).map(|k| if table >> k & 1 == 1 { "1" } else { "0" }).collect();
         Arc::new(Dataset::from_rows(&rows, &labels).unwrap())
     }
 

@@ -38,7 +38,10 @@ const MOST_SERIES: usize = 26;
 
 /// Units for the names of columns.
 const NAMES: f64 = 170.0;
-const PITCH: f64 = 21.0;
+/// Units from one weight to the next: many are close, few have room.
+fn pitch(weights: usize) -> f64 {
+    (400.0 / weights.max(1) as f64).clamp(21.0, 36.0)
+}
 
 impl<'a> Coefficients<'a> {
     /// The weights of a model on rows with its columns.
@@ -73,15 +76,15 @@ impl<'a> Coefficients<'a> {
         let mut counts = vec![0; self.model.classes.len()];
         truth.iter().for_each(|class| counts[*class] += 1);
         let notes = self.notes(shown.len(), rest, &means);
-        let height = PITCH * shown.len() as f64 + 62.0;
-        let mut page = Page::new(&style.title, &notes, &self.legend(&counts), height);
+        let high = pitch(shown.len()) * shown.len() as f64 + 6.0;
+        let mut page = Page::new(&style.title, &notes, &self.legend(&counts), high + 56.0);
         let all = shown.iter().flat_map(|j| values.iter().map(move |v| v[*j]));
         let x = Axis::around(all.chain([0.0]), 0.17);
         let area = Area {
             x: NAMES,
             y: page.room.y + 6.0,
             width: page.room.width - NAMES - 10.0,
-            height: PITCH * shown.len() as f64 + 6.0,
+            height: high,
         };
         let frame = Frame { area, x, y: Axis { low: 0.0, high: 1.0 } };
         self.bars(&mut page.svg, &frame, shown, &values);
@@ -153,7 +156,7 @@ impl<'a> Coefficients<'a> {
     }
 
     fn bars(&self, svg: &mut Svg, frame: &Frame, shown: &[usize], values: &[Vec<f64>]) {
-        let middle = |k: usize| frame.area.y + 3.0 + PITCH * (k as f64 + 0.5);
+        let middle = |k: usize| frame.area.y + 3.0 + pitch(shown.len()) * (k as f64 + 0.5);
         let zero = frame.at([0.0, 0.0])[0];
         for (k, &j) in shown.iter().enumerate() {
             let y = middle(k);

@@ -8,7 +8,7 @@ use super::axes::Page;
 use super::columns::moments;
 use super::svg::{Anchor, Area, GREY, INK, Svg, Type, colour, number};
 use super::{Style, short};
-use linsep::model::{LinearModel, Rule};
+use linsep::model::{LinearModel, Plane, Rule};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
 use linsep_data::sort::places;
@@ -69,12 +69,15 @@ impl<'a> Neuron<'a> {
                 short(threshold)
             ));
         }
-        notes.push(
-            "Blue lines have positive weights, orange dashed ones negative; thick ones weigh more."
-                .into(),
-        );
         let shown = self.shown();
         let more = inputs - shown.len();
+        let thick = match (more > 0, self.deviations.is_empty()) {
+            (true, false) => "thick ones move the sum more for a row one standard deviation off",
+            _ => "thick ones weigh more",
+        };
+        notes.push(format!(
+            "Blue lines have positive weights, orange dashed ones negative; {thick}."
+        ));
         if more > 0 {
             let measure = match self.deviations.is_empty() {
                 true => "weights",
@@ -96,18 +99,25 @@ impl<'a> Neuron<'a> {
         let input_at = |j: usize| [210.0, top + height * (j as f64 + 0.5) / nodes];
         let sum_at = |k: usize| [500.0, top + height * (k as f64 + 0.5) / neurons as f64];
         // Node 0 is the constant, node j + 1 the input that comes at place j.
-        let size = |j: usize, plane: &linsep::model::Plane| match j {
+        let size = |j: usize, plane: &Plane| match j {
             0 => plane.bias,
             j => plane.weights[shown[j - 1]],
         };
         let planes = &self.model.planes;
-        let all = planes.iter().flat_map(|p| p.weights.iter().chain([&p.bias]));
-        let most = all.map(|w| w.abs()).fold(f64::MIN_POSITIVE, f64::max);
+        // How thick a line is; where not all inputs are shown, the constant's does not count.
+        let pull = |j: usize, plane: &Plane| match j.checked_sub(1) {
+            None if more > 0 => 0.0,
+            None => plane.bias.abs(),
+            Some(at) if more > 0 => self.pull(shown[at], plane),
+            Some(at) => plane.weights[shown[at]].abs(),
+        };
+        let all = planes.iter().flat_map(|p| (0..=shown.len()).map(move |j| pull(j, p)));
+        let most = all.fold(f64::MIN_POSITIVE, f64::max);
         for (k, plane) in planes.iter().enumerate() {
             for j in 0..=shown.len() {
                 let weight = size(j, plane);
                 let (tone, dash) = if weight < 0.0 { (MINUS, "6 4") } else { (PLUS, "") };
-                let width = 0.8 + 4.0 * (weight.abs() / most).min(1.0);
+                let width = 0.8 + 4.0 * (pull(j, plane) / most).min(1.0);
                 let line = super::axes::stroke(tone, width, dash);
                 svg.line(input_at(j), sum_at(k), &format!("class=\"synapse\" {line}"));
             }
@@ -197,6 +207,11 @@ impl<'a> Neuron<'a> {
         }
     }
 
+    /// |w_j s_j|.
+    fn pull(&self, j: usize, plane: &Plane) -> f64 {
+        plane.weights[j].abs() * self.deviations.get(j).copied().unwrap_or(1.0)
+    }
+
     /// The columns that have a node, in the order of the file or the largest first.
     fn shown(&self) -> Vec<usize> {
         let inputs = self.model.n_features();
@@ -204,8 +219,8 @@ impl<'a> Neuron<'a> {
             return (0..inputs).collect();
         }
         let size = |j: usize| {
-            let weights = self.model.planes.iter().map(|plane| plane.weights[j].abs());
-            weights.fold(0.0, f64::max) * self.deviations.get(j).copied().unwrap_or(1.0)
+            let pulls = self.model.planes.iter().map(|plane| self.pull(j, plane));
+            pulls.fold(0.0, f64::max)
         };
         let mut order = places(inputs, &mut |a, b| size(b).total_cmp(&size(a)));
         order.truncate(MOST_INPUTS - 1);

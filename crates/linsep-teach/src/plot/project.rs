@@ -2,7 +2,9 @@
 //!
 //! **One plane.** The first axis is the signed distance from it, (w·x + b)/‖w‖, so the boundary is the
 //! line at 0 and every row stands on the side where the model puts it, as far from the line as from the
-//! plane. The second is the direction of the largest variance at right angles to w.
+//! plane. The second is the direction of the largest variance along the boundary, which leaves the score as
+//! it is. So that it does not only tell which column has the smallest unit, it is found for columns in
+//! standard deviations.
 //!
 //! **Several planes.** What they say about a row depends only on its place along the directions in which
 //! they differ, w_j − w_k. Among these the picture shows Fisher's discriminant axes, for which
@@ -75,17 +77,24 @@ fn distance(columns: &Columns<'_>, plane: &Plane, scores: &[f64]) -> Option<Proj
     if !(length > 0.0 && length.is_finite()) {
         return None;
     }
-    let normal: Vec<f64> = plane.weights.iter().map(|w| w / length).collect();
-    let ones = vec![1.0; normal.len()];
-    let across = Axis::most_variance(columns, &ones, std::slice::from_ref(&normal));
+    let scale = inverse(columns.deviations);
+    let sized: Vec<f64> =
+        plane.weights.iter().zip(columns.deviations).map(|(w, s)| w * s).collect();
+    let normal = orthonormal(std::iter::once(&sized));
+    let across = Axis::most_variance(columns, &scale, &normal);
     let mut points: Vec<[f64; 2]> = scores.iter().map(|score| [score / length, 0.0]).collect();
     let (name, words) = match &across {
-        None => ("nothing varies across w".to_owned(), String::new()),
+        None => ("nothing varies along the boundary".to_owned(), String::new()),
         Some(across) => {
             across.fill(columns, &mut points, 1);
-            let name = format!("most variance across w; {}", across.largest(columns));
-            let share = percent(across.variance / total_variance(columns));
-            (name, format!(" Up: the largest variance across w, {share} of that of all columns."))
+            let name = format!("most variance along the boundary; {}", across.largest(columns));
+            let varying = scale.iter().filter(|s| **s > 0.0).count() as f64;
+            let share = percent(across.variance / varying);
+            let words = format!(
+                " Up: the largest variance along the boundary, for columns in standard deviations; {share} of \
+                 all variance."
+            );
+            (name, words)
         }
     };
     Some(Projected {
@@ -109,8 +118,7 @@ fn discriminant(
     classes: usize,
 ) -> Option<Projected> {
     // Everything is counted in standard deviations of the columns; constant ones say nothing.
-    let scale: Vec<f64> =
-        columns.deviations.iter().map(|s| if *s > 0.0 { 1.0 / s } else { 0.0 }).collect();
+    let scale = inverse(columns.deviations);
     let sized = |weights: &[f64]| -> Vec<f64> {
         weights.iter().zip(columns.deviations).map(|(w, s)| w * s).collect()
     };
@@ -349,8 +357,10 @@ impl Axis {
     }
 }
 
-fn total_variance(columns: &Columns<'_>) -> f64 {
-    columns.deviations.iter().map(|s| s * s).sum()
+/// What brings columns to a standard deviation of 1; constant ones stay out.
+fn inverse(deviations: &[f64]) -> Vec<f64> {
+    let one = |s: &f64| if *s > 0.0 && (1.0 / s).is_finite() { 1.0 / s } else { 0.0 };
+    deviations.iter().map(one).collect()
 }
 
 /// Vectors of length 1 at right angles to each other that span the same directions.
@@ -445,18 +455,21 @@ mod tests {
             assert_eq!(Scene::class_by_lines(&model, lines, *point), scene.said[row]);
         }
         assert_eq!(lines[0].at([0.0, 7.0]), 0.0);
-        // No direction at right angles to w has more variance.
-        let variance = |along: &dyn Fn(usize) -> f64| {
+        // No direction along the boundary has more variance, in columns that have a deviation of 1.
+        let spread = |along: &dyn Fn(usize) -> f64| {
             let mean = (0..200).map(along).sum::<f64>() / 200.0;
-            (0..200).map(|row| (along(row) - mean).powi(2)).sum::<f64>() / 200.0
+            ((0..200).map(|row| (along(row) - mean).powi(2)).sum::<f64>() / 200.0).sqrt()
         };
-        let most = variance(&|row| scene.points[row][1]);
-        let (a, b) = ([2.0, 1.0, 0.0], [-2.0, 4.0, 5.0]);
+        let most = spread(&|row| scene.points[row][1]);
+        let s: Vec<f64> = (0..3).map(|j| spread(&|row| data.row(row)[j])).collect();
+        let w = [s[0], -2.0 * s[1], 2.0 * s[2]];
+        let basis =
+            orthonormal([&w.to_vec(), &vec![1.0, 0.0, 0.0], &vec![0.0, 1.0, 0.0]].into_iter());
         for k in 0..180 {
-            let (s, c) = f64::from(k).to_radians().sin_cos();
+            let (sin, cos) = f64::from(k).to_radians().sin_cos();
             let v: Vec<f64> =
-                (0..3).map(|j| c * a[j] / 5f64.sqrt() + s * b[j] / 45f64.sqrt()).collect();
-            assert!(variance(&|row| dot(&v, &data.row(row))) <= most * (1.0 + 1e-9));
+                (0..3).map(|j| (cos * basis[1][j] + sin * basis[2][j]) / s[j]).collect();
+            assert!(spread(&|row| dot(&v, &data.row(row))) <= most * (1.0 + 1e-9));
         }
     }
 

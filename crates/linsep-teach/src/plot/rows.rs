@@ -59,7 +59,7 @@ impl Scene<'_> {
         let wrong: Vec<usize> = rows.iter().copied().filter(|row| self.is_wrong(*row)).collect();
         let (width, more) = match wrong.len() {
             0..=60 => (1.6, 2.6),
-            61..=400 => (1.0, 1.3),
+            61..=400 => (0.9, 1.2),
             _ => (0.7, 0.9),
         };
         let coloured = matches!(self.chart, Chart::Projected(_)) && self.lines.is_none();

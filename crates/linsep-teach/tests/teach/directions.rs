@@ -31,12 +31,8 @@ fn the_boundary_of_many_features_is_the_line_at_0() {
     let all = pattern(&data, &model, None);
     let boundaries: Vec<&Element> = all.iter().filter(|e| e.is("boundary")).collect();
     assert_eq!(boundaries.len(), 1);
-    let ends: Vec<f64> = boundaries[0]
-        .get("data-ends")
-        .unwrap()
-        .split(' ')
-        .map(|x| x.parse().unwrap())
-        .collect();
+    let ends: Vec<f64> =
+        boundaries[0].get("data-ends").unwrap().split(' ').map(|x| x.parse().unwrap()).collect();
     assert!(ends[0].abs() < 1e-12 && ends[2].abs() < 1e-12, "{ends:?}");
     assert!(says(&all, "signed distance from the boundary"));
     // Every row stands on the side where the model puts it.

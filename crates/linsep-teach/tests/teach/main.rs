@@ -2,8 +2,8 @@
 
 mod boxes;
 mod criteria;
-mod neuron;
 mod directions;
+mod neuron;
 mod plot;
 mod trace;
 
