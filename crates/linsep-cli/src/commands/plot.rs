@@ -201,6 +201,11 @@ impl Plan {
             neuron.about = format!("{} from {}", file.learner, shown(path));
             return Ok((neuron.draw(&style)?, None));
         }
+        if self.view == "coefficients" && self.lone_model().is_some() {
+            let words =
+                "--view coefficients needs the data too: deviations of columns come from there";
+            return Err(Error::usage(words).into());
+        }
         let (data, model) = self.load(matches, context)?;
         check_width(&data, 64, context)?;
         let rows = Some(data.n_rows());

@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_axis_is_the_signed_distance_and_the_second_the_most_variance_across_it() {
+    fn the_first_axis_is_the_signed_distance_and_the_second_the_most_variance_along_it() {
         let data = rows::<3>(200, 2);
         let model = model(&data, &[&[0.5, 1.0, -2.0, 2.0]], Rule::Sign);
         let pattern = Pattern { model: Some(&model), ..Pattern::of(&data) };

@@ -9,8 +9,8 @@ use linsep::learn::perceptron::Perceptron;
 use linsep::loss::Criterion;
 use linsep::{Dataset, DatasetBuilder, Learner, Limits, LinearModel, Task};
 use linsep_teach::plot::{
-    Confusion, CriterionView, Curves, Direction, Histogram, MOST_ROWS, Neuron, Pattern, Style,
-    Weight, axes_named, cone,
+    Coefficients, Confusion, CriterionView, Curves, Direction, Histogram, MOST_ROWS, Neuron,
+    Pattern, Style, Weight, axes_named, cone,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -92,6 +92,7 @@ fn views(data: &Arc<Dataset>) -> Vec<(String, String)> {
         pattern.ambiguous = name == "least-squares";
         add(&format!("pattern of {name}"), pattern.draw(&style()));
         add(&format!("neuron of {name}"), Neuron::of(&model).draw(&style()));
+        add(&format!("coefficients of {name}"), Coefficients::of(&model, data).draw(&style()));
         let evaluation = model.evaluate(data, None, 1);
         add(&format!("confusion of {name}"), Confusion::of(&evaluation).draw(&style()));
         if let Ok(histogram) = Histogram::of_model(data, name, &model) {
@@ -423,10 +424,12 @@ fn a_neuron_has_a_line_for_every_weight() {
     let model = fit(&Perceptron::default(), &data);
     let all = elements(&Neuron::of(&model).draw(&style()).unwrap());
     assert_eq!(all.iter().filter(|e| e.is("synapse")).count(), 15);
-    let digits = example("digits.csv", None);
-    let model = fit(&Lda::default(), &digits);
+    let labels: Vec<String> = (0..11).map(|k| format!("c{k}")).collect();
+    let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+    let many: Vec<[f64; 1]> = (0..11).map(|k| [f64::from(k)]).collect();
+    let model = fit(&Perceptron::default(), &rows(&many, &labels));
     let error = Neuron::of(&model).draw(&style()).unwrap_err().to_string();
-    assert!(error.contains("12 features") && error.contains("linsep show"), "{error}");
+    assert!(error.contains("10 planes") && error.contains("linsep show"), "{error}");
 }
 
 #[test]
