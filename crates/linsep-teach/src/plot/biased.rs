@@ -71,9 +71,9 @@ impl<'a> Biased<'a> {
     pub(super) fn draw(&self, style: &Style) -> Result<String> {
         let data = &self.weight.data;
         let frame = self.frame(super::axes::room(560.0));
-        let hidden =
-            self.walk.iter().filter(|w| !self.place(w).is_some_and(|p| frame.holds(p))).count();
-        let mut page = Page::new(&style.title, &self.notes(hidden), &self.legend(), 560.0);
+        let is_seen = |w: &[f64; 3]| self.place(w).is_some_and(|place| frame.holds(place));
+        let seen: Vec<bool> = self.walk.iter().map(is_seen).collect();
+        let mut page = Page::new(&style.title, &self.notes(&seen), &self.legend(&seen), 560.0);
         let frame = self.frame(page.room);
         if self.corners().is_some() {
             let cut = |polygon: Vec<[f64; 2]>, row| keep(&polygon, &self.line(row));
@@ -137,7 +137,7 @@ impl<'a> Biased<'a> {
         Frame::within(room, x, y).even()
     }
 
-    fn notes(&self, hidden: usize) -> Vec<String> {
+    fn notes(&self, seen: &[bool]) -> Vec<String> {
         let (here, there) =
             if self.side < 0.0 { ("b = −1", "b > 0") } else { ("b = 1", "b < 0") };
         let mut notes = Vec::new();
@@ -162,7 +162,7 @@ impl<'a> Biased<'a> {
             }
             _ => format!("was outside the cone after {}", counted(steps, "step")),
         };
-        let lost = match hidden {
+        let lost = match seen.iter().filter(|seen| !**seen).count() {
             0 => String::new(),
             hidden => format!("; {hidden} of its {} points are not in this picture", steps + 1),
         };
@@ -190,7 +190,7 @@ impl<'a> Biased<'a> {
         notes
     }
 
-    fn legend(&self) -> Vec<Entry> {
+    fn legend(&self, seen: &[bool]) -> Vec<Entry> {
         let mut legend = vec![Entry::words(Sample::Nothing, "w·z = 0 of a row")];
         for (class, name) in self.weight.data.classes().iter().enumerate() {
             let dash = if class == 0 { "7 4" } else { "" };
@@ -215,8 +215,10 @@ impl<'a> Biased<'a> {
                 }
             }
         }
-        legend.push(Entry::words(Sample::Dot(WALK), "w after each step"));
-        if self.ended {
+        if seen.contains(&true) {
+            legend.push(Entry::words(Sample::Dot(WALK), "w after each step"));
+        }
+        if self.ended && seen.last() == Some(&true) {
             legend.push(Entry::words(Sample::Ring, "enters the cone"));
         }
         legend
