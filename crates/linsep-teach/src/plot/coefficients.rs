@@ -36,6 +36,9 @@ pub struct Coefficients<'a> {
 const MOST_WEIGHTS: usize = 24;
 const MOST_SERIES: usize = 26;
 
+/// Numbers beyond which differences may leave the range of binary64.
+const MOST_SIZE: f64 = 1e300;
+
 /// Units for the names of columns.
 const NAMES: f64 = 170.0;
 /// Units from one weight to the next: many are close, few have room.
@@ -69,6 +72,12 @@ impl<'a> Coefficients<'a> {
         }
         let (means, deviations) = self.inputs();
         let values = standardised(self.model, &deviations);
+        if values.iter().flatten().any(|v| v.abs() > MOST_SIZE || v.is_nan()) {
+            return Err(Error::usage(
+                "a picture has no room for weights times deviations beyond the range of binary64; \
+                 scale the columns",
+            ));
+        }
         let size = |j: usize| values.iter().map(|v| v[j].abs()).fold(0.0, f64::max);
         let order = places(features, &mut |a, b| size(b).total_cmp(&size(a)));
         let shown = &order[..features.min(MOST_WEIGHTS)];

@@ -57,10 +57,10 @@ impl Scene<'_> {
 
     fn rings(&self, svg: &mut Svg, frame: &Frame, rows: &[usize], r: f64) {
         let wrong: Vec<usize> = rows.iter().copied().filter(|row| self.is_wrong(*row)).collect();
-        let (width, more) = match wrong.len() {
-            0..=60 => (1.6, 2.6),
-            61..=400 => (0.9, 1.2),
-            _ => (0.7, 0.9),
+        let (width, more, opacity) = match wrong.len() {
+            0..=60 => (1.6, 2.6, ""),
+            61..=400 => (0.9, 1.2, ""),
+            _ => (0.6, 0.6, " stroke-opacity=\"0.6\""),
         };
         let coloured = matches!(self.chart, Chart::Projected(_)) && self.lines.is_none();
         for class in 0..self.classes.len() {
@@ -79,7 +79,7 @@ impl Scene<'_> {
             }
             let ink = if coloured { colour(class) } else { INK };
             svg.group(&format!(
-                "class=\"wrong\" fill=\"none\" stroke=\"{ink}\" stroke-width=\"{}\"",
+                "class=\"wrong\" fill=\"none\" stroke=\"{ink}\" stroke-width=\"{}\"{opacity}",
                 number(width)
             ));
             for row in of_class() {
