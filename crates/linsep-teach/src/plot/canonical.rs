@@ -136,9 +136,10 @@ fn symmetric_axes(mut a: Vec<f64>, d: usize) -> (Vec<f64>, Vec<Vec<f64>>) {
                     let (p, q) = (a[j * d + k], a[i * d + k]);
                     (a[j * d + k], a[i * d + k]) = (c * p - s * q, s * p + c * q);
                 }
-                for k in 0..d {
-                    let (p, q) = (v[j][k], v[i][k]);
-                    (v[j][k], v[i][k]) = (c * p - s * q, s * p + c * q);
+                // i is above j.
+                let (below, above) = v.split_at_mut(i);
+                for (p, q) in below[j].iter_mut().zip(&mut above[0]) {
+                    (*p, *q) = (c * *p - s * *q, s * *p + c * *q);
                 }
             }
         }
