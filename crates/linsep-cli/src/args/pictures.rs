@@ -9,19 +9,26 @@ use linsep::loss::Criterion;
 use linsep::recipe;
 
 /// The views of `plot`, with what they show.
-pub(crate) const VIEWS: [(&str, &str); 7] = [
-    ("pattern", "rows over two features, regions, boundary, normal, margin"),
-    ("weight", "two weights: a half-plane for each row, the cone of solutions, a run"),
+pub(crate) const VIEWS: [(&str, &str); 8] = [
+    (
+        "pattern",
+        "rows, regions, boundary, normal, margin; many features by distance or discriminant",
+    ),
+    (
+        "weight",
+        "two weights, or two and a bias: a half-plane for each row, the cone of solutions, a run",
+    ),
     ("criterion", "two weights: level curves of a criterion, gradient, descent"),
     ("curves", "a run of the perceptron against its bounds and against batch learning"),
     ("histogram", "rows projected on a direction, by class"),
     ("confusion", "true against predicted classes"),
     ("neuron", "the model as a neuron with its numbers"),
+    ("coefficients", "weights times the deviations of their columns, the largest first"),
 ];
 
 pub(super) fn plot() -> Command {
     let views: Vec<String> =
-        VIEWS.iter().map(|(name, words)| format!("  {name:10} {words}")).collect();
+        VIEWS.iter().map(|(name, words)| format!("  {name:12} {words}")).collect();
     let learners: Vec<&str> =
         recipe::ALL.iter().map(|recipe| recipe.name).chain(["none"]).collect();
     let heading = "Picture";
@@ -44,7 +51,7 @@ pub(super) fn plot() -> Command {
                 .value_parser(PossibleValuesParser::new(VIEWS.map(|(name, _)| name)))
                 .help_heading(heading),
         )
-        .arg(flag("axes", "A,B", "The two features of pattern: names or #N [default: chosen]").help_heading(heading))
+        .arg(flag("axes", "A,B", "Two features for a section in pattern: names or #N [default: distance or discriminant axes]").help_heading(heading))
         .arg(switch("ambiguous", "Hatch where no binary classifier or several claim a point").help_heading(heading))
         .arg(
             Arg::new("learner")
@@ -63,6 +70,11 @@ pub(super) fn plot() -> Command {
                 .help_heading(heading),
         )
         .arg(flag("eta", "RATE", "Learning rate of the run in weight and criterion [default: by the view]").visible_alias("lr").help_heading(heading))
+        .arg(
+            flag("bias", "on|off", "Whether planes of two features have a bias in weight [default: where they need one]")
+                .value_parser(PossibleValuesParser::new(["on", "off"]))
+                .help_heading(heading),
+        )
         .arg(flag("start", "A,B", "Weights at the start of that run [default: by the view]").allow_hyphen_values(true).help_heading(heading))
         .arg(
             flag("order", "ORDER", "Order of the rows in curves [default: cyclic]")

@@ -19,8 +19,8 @@ use linsep::loss::Criterion;
 use linsep::recipe::{self, Recipe, Settings};
 use linsep::{Dataset, Error, Fit, Limits, LinearModel, Stop, Task};
 use linsep_teach::plot::{
-    Confusion, CriterionView, Curves, Direction, Histogram, Neuron, Pattern, Style, Weight,
-    axes_named,
+    Coefficients, Confusion, CriterionView, Curves, Direction, Histogram, Neuron, Pattern, Style,
+    Weight, axes_named,
 };
 use linsep_teach::two_weights::TwoWeights;
 use std::path::{Path, PathBuf};
@@ -101,6 +101,7 @@ impl Plan {
             }
         };
         if let Some(target) = &target {
+            refuse_other_pictures(target)?;
             target.check(FileKind::Picture, matches)?;
         }
         if context.json && target.is_none() {
@@ -136,8 +137,9 @@ impl Plan {
     /// Refuses flags that would change nothing in this view.
     fn refuse_idle_flags(&self, matches: &ArgMatches) -> Result<(), Failure> {
         let view = self.view.as_str();
-        const OF_VIEW: [(&str, &[&str]); 7] = [
+        const OF_VIEW: [(&str, &[&str]); 8] = [
             ("axes", &["pattern"]),
+            ("bias", &["weight"]),
             ("criterion", &["criterion"]),
             ("eta", &["weight", "criterion"]),
             ("start", &["weight", "criterion"]),
@@ -199,6 +201,11 @@ impl Plan {
             neuron.about = format!("{} from {}", file.learner, shown(path));
             return Ok((neuron.draw(&style)?, None));
         }
+        if self.view == "coefficients" && self.lone_model().is_some() {
+            let words =
+                "--view coefficients needs the data too: deviations of columns come from there";
+            return Err(Error::usage(words).into());
+        }
         let (data, model) = self.load(matches, context)?;
         check_width(&data, 64, context)?;
         let rows = Some(data.n_rows());
@@ -207,6 +214,7 @@ impl Plan {
                 let mut weight = Weight::of(Arc::clone(&data));
                 weight.run = self.two_weights()?;
                 weight.updates = self.updates.unwrap_or(weight.updates);
+                weight.bias = text("bias").map(|word| word == "on");
                 weight.draw(&style)?
             }
             "criterion" => {
@@ -250,9 +258,14 @@ impl Plan {
                         Confusion::of(&evaluation).draw(&style)?
                     }
                     ("neuron", Some((model, about))) => {
-                        let mut neuron = Neuron::of(model);
+                        let mut neuron = Neuron::of(model).with_rows(&data);
                         neuron.about.clone_from(about);
                         neuron.draw(&style)?
+                    }
+                    ("coefficients", Some((model, about))) => {
+                        let mut coefficients = Coefficients::of(model, &data);
+                        coefficients.about.clone_from(about);
+                        coefficients.draw(&style)?
                     }
                     _ => {
                         let mut pattern = Pattern::of(&data);
@@ -280,6 +293,7 @@ impl Plan {
             "histogram" => "projected rows",
             "confusion" => "confusion matrix",
             "neuron" => "the model as a neuron",
+            "coefficients" => "weights for columns in standard deviations",
             view => VIEWS.iter().find(|(name, _)| *name == view).map_or("", |(_, words)| words),
         };
         let title = self.title.clone().unwrap_or_else(|| format!("{}: {words}", shown(&self.data)));
@@ -391,6 +405,22 @@ impl Plan {
         run.rate = self.rate.or(Some(1.0));
         run.start = self.start.unwrap_or([0.0; 2]);
         Ok(run)
+    }
+}
+
+/// Refuses names that promise another format than the one that is written.
+fn refuse_other_pictures(target: &Output) -> Result<(), Error> {
+    const OTHERS: [&str; 10] =
+        ["png", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff", "pdf", "eps"];
+    let path = target.path();
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    match ending.filter(|ending| OTHERS.contains(&ending.as_str())) {
+        None => Ok(()),
+        Some(ending) => Err(Error::usage(format!(
+            "--output-file: pictures are SVG, not {}; name it {}",
+            ending.to_uppercase(),
+            path.with_extension("svg").display()
+        ))),
     }
 }
 

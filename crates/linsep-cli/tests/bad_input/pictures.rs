@@ -49,6 +49,8 @@ fn views_that_the_data_do_not_allow() {
         ("plot two.csv wide.csv", 4, &["error[E0401]"]),
         ("plot wide.csv two.linsep --view neuron --learner lda", 2, &["the model settles it"]),
         ("plot two.csv two.linsep --view weight", 2, &["takes no model"]),
+        ("plot two.csv --view weight --bias on --start 1,2", 2, &["--start is for two weights"]),
+        ("plot two.linsep --view coefficients", 2, &["needs the data too"]),
         ("plot three.csv two.linsep", 3, &["error[E0128]", "\"z\""]),
     ] {
         refused(&room, line, code, says);
@@ -78,9 +80,29 @@ fn flags_that_are_wrong_or_change_nothing() {
         ("--view curves --learner lda", "--learner"),
         ("--view confusion --learner none", "needs a model"),
         ("--json -o -", "--json needs -o FILE"),
+        ("--bias on", "--view weight"),
+        ("--view weight --bias maybe", "invalid value"),
+        ("--view weight --bias off", "--bias: one feature without a bias"),
     ] {
         refused(&room, &format!("plot line.csv {flags}"), 2, &[says]);
     }
+}
+
+#[test]
+fn names_of_other_formats_are_refused_before_anything_is_read() {
+    let room = Room::holding("line.csv", LINE);
+    for (name, says) in [
+        ("p.png", "pictures are SVG, not PNG; name it p.svg"),
+        ("P.PNG", "name it P.svg"),
+        ("a.b.pdf", "pictures are SVG, not PDF; name it a.b.svg"),
+        ("p.jpeg", "name it p.svg"),
+    ] {
+        for data in ["line.csv", "nowhere.csv"] {
+            refused(&room, &format!("plot {data} -o {name}"), 2, &["error[E0201]", says]);
+        }
+    }
+    room.run("plot line.csv -o picture").exits(0);
+    assert!(room.read("picture").starts_with("<svg"));
 }
 
 #[test]

@@ -35,6 +35,7 @@ fn every_view_draws_what_it_names() {
         ("histogram", "direction of Fisher"),
         ("confusion", "Shares are of the true class"),
         ("neuron", "sum ≥ 0"),
+        ("coefficients", "The weights, the largest first."),
     ] {
         let svg = room.run(&format!("plot line.csv --view {view} -o -")).exits(0).silent().out;
         assert!(svg.contains(words), "{view}: no \"{words}\" in\n{svg}");
@@ -68,6 +69,38 @@ fn a_model_draws_other_rows_with_its_own_columns() {
     let run =
         room.run("plot examples/iris.csv --learner none --axes sepal_length,#2 -o -").exits(0);
     assert!(run.out.contains("150 rows, no model") && run.out.contains(">sepal_width<"));
+}
+
+#[test]
+fn captions_say_what_the_axes_are() {
+    let room = Room::with_examples();
+    for (flags, words) in [
+        ("--positive 0", "Across: the signed distance from the boundary"),
+        ("--learner lda", "regions and boundaries are exact"),
+        ("--learner lda --axes f0,f1", "Section at the means of the other 2 columns."),
+        ("--learner none", "The discriminant axes of both directions"),
+        ("--learner none --axes f0,f1", "2 columns are not shown."),
+    ] {
+        let svg = room.run(&format!("plot examples/iris.csv {flags} -o -")).exits(0).silent().out;
+        assert!(svg.contains(words), "{flags}: no \"{words}\" in\n{svg}");
+    }
+}
+
+#[test]
+fn weight_space_has_a_bias_where_it_needs_one_or_is_told_to() {
+    let room = Room::holding("p.csv", "x1,x2,label\n2,1,a\n1,3,a\n-1,2,b\n-2,-1,b\n");
+    room.run("generate and -o and.csv").exits(0);
+    for (line, words, not) in [
+        ("and.csv", "No plane through 0 separates, so planes have a bias", "empty"),
+        ("and.csv --learner batch-perceptron", "entered the cone at step", "empty"),
+        ("and.csv --bias on", ">Planes have a bias: the section b = −1", "No plane"),
+        ("and.csv --bias off", "because there is none", "have a bias"),
+        ("p.csv", "Planes have no bias.", "empty"),
+        ("p.csv --bias on", ">Planes have a bias: the section b", "empty"),
+    ] {
+        let svg = room.run(&format!("plot {line} --view weight -o -")).exits(0).silent().out;
+        assert!(svg.contains(words) && !svg.contains(not), "{line}: {svg}");
+    }
 }
 
 #[test]

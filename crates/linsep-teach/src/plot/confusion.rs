@@ -39,8 +39,9 @@ impl<'a> Confusion<'a> {
             _ => vec![format!("{}. Shares are of the true class.", self.evaluation.summary())],
         };
         let names = 128.0;
-        let cell = ((784.0 - names - 46.0) / k as f64).min(92.0);
-        let tall = cell.min(64.0);
+        // The cells of few classes are large, so that the page is used.
+        let cell = (784.0 - names - 46.0) / k as f64;
+        let tall = cell.min(if k <= 3 { 110.0 } else { 64.0 });
         // Names of columns stand upright where they would not fit side by side.
         let widest = classes.iter().map(|c| super::svg::text_width(c, 12.5)).fold(0.0, f64::max);
         let upright = widest > cell - 6.0;
@@ -95,7 +96,11 @@ impl<'a> Confusion<'a> {
                 let both = cell >= 50.0 && tall >= 40.0 && *count > 0.0;
                 let room = cell - 6.0;
                 let text = count.to_string();
-                let mut size: f64 = if cell >= 50.0 { 15.0 } else { 11.5 };
+                let mut size: f64 = match cell {
+                    _ if k <= 3 => 24.0,
+                    50.0.. => 15.0,
+                    _ => 11.5,
+                };
                 while size > 5.0 && super::svg::text_width(&text, size) > room {
                     size -= 0.5;
                 }
@@ -103,8 +108,9 @@ impl<'a> Confusion<'a> {
                 let lift = if both { -3.0 } else { 0.36 * size };
                 svg.text([middle[0], middle[1] + lift], style, &text);
                 if both {
-                    let style = Type { fill: ink, ..Type::new(11.0, Anchor::Middle) };
-                    svg.text([middle[0], middle[1] + 14.0], style, &percent(share));
+                    let size = if k <= 3 { 14.0 } else { 11.0 };
+                    let style = Type { fill: ink, ..Type::new(size, Anchor::Middle) };
+                    svg.text([middle[0], middle[1] + 3.0 + size], style, &percent(share));
                 }
             }
         }

@@ -2,18 +2,22 @@
 //!
 //! | view | what it shows |
 //! |---|---|
-//! | [`Pattern`] | rows and decision regions over two features, boundary, normal, margin |
-//! | [`Weight`] | the weight space of two weights: a half-plane for each row, the cone of solutions, a run |
+//! | [`Pattern`] | rows and decision regions over two features or directions, boundary, normal, margin |
+//! | [`Weight`] | the weight space of two weights, or of two and a bias: a half-plane for each row, the cone of solutions, a run |
 //! | [`CriterionView`] | level curves of a criterion over two weights, its gradient, a descent |
 //! | [`Curves`] | a run against the bounds of the convergence proofs, and against batch learning |
 //! | [`Histogram`] | rows projected on a direction, by class |
 //! | [`Confusion`] | a confusion matrix |
+//! | [`Coefficients`] | the weights of a model for columns in standard deviations, the largest first |
 //! | [`Neuron`] | a model drawn as a neuron or a layer of neurons |
 //!
-//! Classes are told by shape and by colour (the palette of Okabe and Ito), ambiguous regions by
-//! hatching. The same input gives the same bytes.
+//! Classes are told by shape and by colour (ten of each, beginning with the palette of Okabe and Ito),
+//! ambiguous regions by hatching. The same input gives the same bytes.
 
 mod axes;
+mod biased;
+mod canonical;
+mod coefficients;
 mod columns;
 mod confusion;
 mod contour;
@@ -23,9 +27,13 @@ mod cut;
 mod histogram;
 mod neuron;
 mod pattern;
+mod project;
+mod regions;
+mod rows;
 mod svg;
 mod weight;
 
+pub use coefficients::Coefficients;
 pub use confusion::Confusion;
 pub use criterion::CriterionView;
 pub use curves::Curves;

@@ -1,20 +1,24 @@
-//! Pattern space: the rows as points over two features, and what a model makes of the plane.
+//! Pattern space: the rows as points, and what a model makes of the plane.
 //!
-//! A linear model cuts the picture by straight lines. With features beyond the two that are shown the
-//! picture is a slice: the others stand at their means, so a plane w·x + b is drawn as the line
-//! w₁x₁ + w₂x₂ + (b + Σ w_j m_j) = 0. The rows are projected, not sliced; a ring marks a row that the
-//! model gets wrong with all of its features. A model that is not linear in the raw columns is drawn
-//! from its scores on a grid.
+//! A linear model of one or two features cuts the picture by straight lines. Rows of more features are
+//! shown along directions for which the picture is true: the signed distance from the one plane, or
+//! discriminant axes of several (see `project`).
+//!
+//! Two columns of more that are asked for are a section: the others stand at their means, so a plane
+//! w·x + b is drawn as the line w₁x₁ + w₂x₂ + (b + Σ w_j m_j) = 0. The rows are projected, not cut, so a row
+//! may stand in a region that is not its own; a ring marks a row that the model gets wrong with all of its
+//! features. A model that is not linear in the raw columns is drawn from its scores on a grid.
 //!
 //! The margin band goes through the closest row of each class and is drawn where it is true: two
-//! classes without mistakes, and no feature beyond those shown.
+//! classes without mistakes, and no section.
 
-use super::axes::{Axis, Entry, Frame, Page, Sample, class_entries, room, stroke};
+use super::axes::{Axis, Entry, Frame, Page, Sample, class_entries, room};
 use super::columns::{chosen_axes, moments};
-use super::contour::Grid;
-use super::cut::{Line, inside, keep, keep_segment, middle, pieces};
-use super::svg::{Anchor, Area, INK, Svg, Type, colour, number};
-use super::{Style, counted, drawn_rows, numbered, short, thinning};
+use super::cut::Line;
+use super::project::{Columns, Projected, projected};
+use super::regions::{boundaries, can_be_drawn_from_a_grid};
+use super::svg::{Area, INK, number};
+use super::{Style, counted, numbered, short, thinning};
 use linsep::model::{LinearModel, Rule};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
@@ -58,28 +62,38 @@ impl<'a> Pattern<'a> {
 }
 
 /// Whether the highest score of one plane for each class wins.
-fn is_argmax(model: &LinearModel) -> bool {
+pub(super) fn is_argmax(model: &LinearModel) -> bool {
     matches!(model.rule, Rule::ArgMax | Rule::Rest)
 }
 
-/// Everything that the drawing needs.
-struct Scene<'a> {
-    pattern: &'a Pattern<'a>,
-    classes: &'a [String],
-    /// The class of every row, as a number of `classes`.
-    truth: Vec<usize>,
-    axes: Vec<usize>,
-    means: Vec<f64>,
-    frame_axes: [Axis; 2],
-    /// The planes as lines in the picture, if the model is linear in it.
-    lines: Option<Vec<Line>>,
-    /// The rows that the model gets wrong, and the extreme scores of both classes.
-    wrong: Vec<bool>,
-    closest: [f64; 2],
+/// What the two axes are.
+pub(super) enum Chart {
+    /// All columns there are, one or two.
+    Whole,
+    /// Two columns of more; the others stand at their means.
+    Section,
+    /// Directions.
+    Projected(Projected),
 }
 
-/// Features and planes up to which a curved model is drawn from a grid.
-const MOST_CURVED: usize = 20_000;
+/// Everything that the drawing needs.
+pub(super) struct Scene<'a> {
+    pub(super) pattern: &'a Pattern<'a>,
+    pub(super) classes: &'a [String],
+    /// The class of every row, as a number of `classes`, and that which the model says.
+    pub(super) truth: Vec<usize>,
+    pub(super) said: Vec<usize>,
+    pub(super) chart: Chart,
+    /// The columns that are shown as they are.
+    axes: Vec<usize>,
+    pub(super) means: Vec<f64>,
+    pub(super) points: Vec<[f64; 2]>,
+    frame_axes: [Axis; 2],
+    /// The planes as lines in the picture, if the model is linear in it.
+    pub(super) lines: Option<Vec<Line>>,
+    /// The extreme scores of both classes.
+    pub(super) closest: [f64; 2],
+}
 
 /// Units of the sheet for the frame and its axes.
 const HEIGHT: f64 = 540.0;
@@ -87,11 +101,11 @@ const HEIGHT: f64 = 540.0;
 /// Numbers beyond which differences may leave the range of binary64.
 const MOST_SIZE: f64 = 1e300;
 
-/// Classes up to which boundaries of pairs are drawn.
-const MOST_PAIRED: usize = 60;
+/// What a picture must use of both lengths of the frame for units to be equally long.
+const LEAST_USE: f64 = 0.6;
 
 impl<'a> Scene<'a> {
-    fn new(pattern: &'a Pattern<'a>) -> Result<Scene<'a>> {
+    pub(super) fn new(pattern: &'a Pattern<'a>) -> Result<Scene<'a>> {
         let data = pattern.data;
         let features = data.n_features();
         if features == 0 {
@@ -109,48 +123,55 @@ impl<'a> Scene<'a> {
             Some(axes) => axes.to_vec(),
             None => chosen_axes(pattern, &truth, classes.len(), &means, &deviations),
         };
-        let mut values: Vec<Vec<f64>> = vec![Vec::with_capacity(data.n_rows()); axes.len()];
-        for row in 0..data.n_rows() {
-            let mut point = vec![0.0; axes.len()];
-            data.for_each(row, |column, value| {
-                if let Some(k) = axes.iter().position(|axis| *axis == column as usize) {
-                    point[k] = value;
-                }
-            });
-            point.iter().zip(&mut values).for_each(|(x, list)| list.push(*x));
+        let mut scene = Scene {
+            pattern,
+            classes,
+            said: truth.clone(),
+            truth,
+            chart: if axes.len() == features { Chart::Whole } else { Chart::Section },
+            axes,
+            means,
+            points: Vec::new(),
+            frame_axes: [Axis { low: 0.0, high: 1.0 }, Axis { low: 0.0, high: 1.0 }],
+            lines: None,
+            closest: [f64::NEG_INFINITY, f64::INFINITY],
+        };
+        let scores = scene.judge_rows();
+        // Hatching asks for scores, not for their differences.
+        if scene.is_section() && pattern.axes.is_none() && !scene.hatches() {
+            let columns = Columns { data, means: &scene.means, deviations: &deviations };
+            let count = scene.classes.len();
+            let found = projected(pattern, &columns, &scene.truth, count, &scores);
+            if let Some(found) = found.filter(|found| found.points.iter().flatten().all(in_range)) {
+                scene.points.clone_from(&found.points);
+                scene.lines.clone_from(&found.lines);
+                scene.chart = Chart::Projected(found);
+            }
         }
-        if values.iter().flatten().any(|x| x.abs() > MOST_SIZE) {
+        if scene.axes.len() <= 2 && !matches!(scene.chart, Chart::Projected(_)) {
+            scene.points = scene.column_points();
+        }
+        if !scene.points.iter().flatten().all(in_range) {
             let words =
                 format!("a picture has no room for values beyond {MOST_SIZE:e}; scale the columns");
             return Err(Error::usage(words));
         }
-        let x = Axis::around(values[0].iter().copied(), 0.08);
-        let y = match values.get(1) {
-            Some(values) => Axis::around(values.iter().copied(), 0.08),
-            None => Axis { low: -0.7, high: classes.len() as f64 - 0.3 },
-        };
-        let mut scene = Scene {
-            pattern,
-            classes,
-            truth,
-            axes,
-            means,
-            frame_axes: [x, y],
-            lines: None,
-            wrong: vec![false; data.n_rows()],
-            closest: [f64::NEG_INFINITY, f64::INFINITY],
-        };
-        scene.judge_rows();
-        scene.lines = scene.slice();
+        scene.frame_axes = scene.around();
+        if !matches!(scene.chart, Chart::Projected(_)) {
+            scene.lines = scene.slice();
+        }
         Ok(scene)
     }
 
-    fn judge_rows(&mut self) {
-        let Some(model) = self.pattern.model else { return };
+    /// Who says what; the scores of the one plane.
+    fn judge_rows(&mut self) -> Vec<f64> {
+        let Some(model) = self.pattern.model else { return Vec::new() };
         let mut scorer = model.scorer(self.pattern.data);
+        let mut first = Vec::with_capacity(self.truth.len());
         for row in 0..self.truth.len() {
             let scores = scorer.row(row);
-            self.wrong[row] = model.class_of(scores) as usize != self.truth[row];
+            self.said[row] = model.class_of(scores) as usize;
+            first.extend(scores.first());
             if let ([score], [negative, positive]) = (scores, &mut self.closest) {
                 match self.truth[row] {
                     0 => *negative = negative.max(*score),
@@ -158,6 +179,41 @@ impl<'a> Scene<'a> {
                 }
             }
         }
+        first
+    }
+
+    /// The rows over the shown columns; over one column the other axis is the class.
+    fn column_points(&self) -> Vec<[f64; 2]> {
+        let point = |(row, class): (usize, &usize)| {
+            let mut point = [0.0, if self.axes.len() == 2 { 0.0 } else { *class as f64 }];
+            self.pattern.data.for_each(row, |column, value| {
+                if let Some(k) = self.axes.iter().position(|axis| *axis == column as usize) {
+                    point[k] = value;
+                }
+            });
+            point
+        };
+        self.truth.iter().enumerate().map(point).collect()
+    }
+
+    fn around(&self) -> [Axis; 2] {
+        let along = |k: usize| self.points.iter().map(move |point| point[k]);
+        // The boundary of the distance is always to be seen.
+        let zero = matches!(&self.chart, Chart::Projected(found) if found.is_distance);
+        let x = Axis::around(along(0).chain(zero.then_some(0.0)), 0.08);
+        let y = match self.axes.len() {
+            1 => Axis { low: -0.7, high: self.classes.len() as f64 - 0.3 },
+            _ => Axis::around(along(1), 0.08),
+        };
+        [x, y]
+    }
+
+    pub(super) fn is_wrong(&self, row: usize) -> bool {
+        self.truth[row] != self.said[row]
+    }
+
+    pub(super) fn mistakes(&self) -> usize {
+        (0..self.truth.len()).filter(|row| self.is_wrong(*row)).count()
     }
 
     /// The planes in the picture; `None` if the scores are not those of lines.
@@ -192,8 +248,8 @@ impl<'a> Scene<'a> {
         straight.then_some(lines)
     }
 
-    /// The scores of the model at a point of the picture.
-    fn scores_at(&self, model: &LinearModel, point: [f64; 2]) -> Vec<f64> {
+    /// The scores of the model at a point of a picture of columns.
+    pub(super) fn scores_at(&self, model: &LinearModel, point: [f64; 2]) -> Vec<f64> {
         let mut row = self.means.clone();
         for (axis, x) in self.axes.iter().zip(point) {
             row[*axis] = x;
@@ -201,8 +257,25 @@ impl<'a> Scene<'a> {
         model.scores_of(&row)
     }
 
-    fn is_whole(&self) -> bool {
-        self.axes.len() == self.pattern.data.n_features()
+    /// The class of a point by the lines of the picture.
+    pub(super) fn class_by_lines(model: &LinearModel, lines: &[Line], point: [f64; 2]) -> usize {
+        let scores: Vec<f64> = lines.iter().map(|line| line.at(point)).collect();
+        model.class_of(&scores) as usize
+    }
+
+    pub(super) fn is_section(&self) -> bool {
+        matches!(self.chart, Chart::Section)
+    }
+
+    /// Whether regions are drawn at all.
+    fn has_regions(&self) -> bool {
+        let curved = || match (&self.chart, self.pattern.model) {
+            (Chart::Whole | Chart::Section, Some(model)) => {
+                can_be_drawn_from_a_grid(model, self.means.len())
+            }
+            _ => false,
+        };
+        self.lines.is_some() || curved()
     }
 
     fn draw(&self, style: &Style) -> String {
@@ -217,7 +290,7 @@ impl<'a> Scene<'a> {
             (Some(model), Some(lines)) => {
                 !boundaries(&framed(room(HEIGHT)).corners(), model, lines).is_empty()
             }
-            (model, _) => model.is_some(),
+            _ => self.has_regions(),
         };
         let mut page = Page::new(&style.title, &self.notes(seen), &self.legend(seen), HEIGHT);
         let frame = framed(page.room);
@@ -234,13 +307,17 @@ impl<'a> Scene<'a> {
         if let Some(model) = self.pattern.model {
             match &self.lines {
                 Some(lines) => self.regions(&mut page.svg, &frame, model, lines),
-                None => self.curved_regions(&mut page.svg, &frame, model),
+                None if self.has_regions() => self.curved_regions(&mut page.svg, &frame, model),
+                None => {}
             }
         }
         page.svg.close();
         page.svg.close();
-        self.points(&mut page.svg, &frame);
-        let name = |k: usize| self.axes.get(k).map(|axis| data.input().feature_name(*axis));
+        self.rows(&mut page.svg, &frame);
+        let name = |k: usize| match &self.chart {
+            Chart::Projected(found) => Some(found.names[k].clone()),
+            _ => self.axes.get(k).map(|axis| data.input().feature_name(*axis)),
+        };
         let across = name(0).unwrap_or_default();
         match name(1) {
             Some(up) => frame.draw(&mut page.svg, &across, &up),
@@ -261,27 +338,29 @@ impl<'a> Scene<'a> {
         page.finish(style.width)
     }
 
-    /// Whether units are drawn equally long on both axes.
+    /// Whether units are drawn equally long on both axes: where that leaves little of the page empty.
     fn is_even(&self) -> bool {
-        let [x, y] = &self.frame_axes;
-        self.axes.len() == 2 && (0.25..=4.0).contains(&(x.span() / y.span()))
+        let [x, y] = self.frame_axes.clone();
+        let area = Frame::within(room(HEIGHT), x.clone(), y.clone()).area;
+        let ratio = (x.span() / area.width) / (y.span() / area.height);
+        self.axes.len() == 2 && ratio.min(1.0 / ratio) >= LEAST_USE
     }
 
-    fn has_band(&self) -> bool {
+    pub(super) fn has_band(&self) -> bool {
         let one_plane = self.pattern.model.is_some_and(|model| model.rule == Rule::Sign);
         let both = self.closest.iter().all(|score| score.is_finite());
         let lines = self.lines.as_ref().is_some_and(|lines| lines[0].is_line());
-        one_plane && both && lines && self.is_whole() && !self.wrong.contains(&true)
+        one_plane && both && lines && !self.is_section() && self.mistakes() == 0
     }
 
-    fn hatches(&self) -> bool {
+    pub(super) fn hatches(&self) -> bool {
         self.pattern.ambiguous && self.pattern.model.is_some_and(|model| model.rule != Rule::Sign)
     }
 
     fn notes(&self, seen: bool) -> Vec<String> {
         let rows = self.truth.len();
         let mut notes = Vec::new();
-        let mistakes = self.wrong.iter().filter(|wrong| **wrong).count();
+        let mistakes = self.mistakes();
         match (self.pattern.model, self.pattern.about.as_str()) {
             (None, _) => notes.push(format!("{}, no model.", counted(rows, "row"))),
             (_, "") => notes.push(format!("{mistakes} of {} wrong.", counted(rows, "row"))),
@@ -289,33 +368,62 @@ impl<'a> Scene<'a> {
                 notes.push(format!("{about}: {mistakes} of {} wrong.", counted(rows, "row")));
             }
         }
-        if !self.is_whole() {
-            let others = self.pattern.data.n_features() - self.axes.len();
-            let words = match others {
-                1 => "The other feature stands at its mean".to_owned(),
-                others => format!("The other {others} features stand at their means"),
-            };
-            let rings = "rings mark rows that are wrong with all features";
-            notes.push(match self.pattern.model {
-                Some(_) => format!("{words}; rows are projected, {rings}."),
-                None => format!("{} features are not shown.", others),
-            });
+        match &self.chart {
+            Chart::Whole => {}
+            Chart::Section => notes.push(self.about_section()),
+            Chart::Projected(found) => notes.push(found.note.clone()),
         }
         if seen
             && self.lines.is_some()
             && self.axes.len() == 2
             && !self.is_even()
-            && self.classes.len() == 2
+            && self.has_normal()
+            && !matches!(self.chart, Chart::Projected(_))
         {
             notes.push(
                 "The axes have different units of length, so w does not look perpendicular.".into(),
             );
         }
-        if !seen && self.pattern.model.is_some() {
+        if !seen && self.has_regions() {
             notes.push("No boundary crosses the picture.".into());
         }
         notes.extend(thinning(rows));
         notes
+    }
+
+    /// What a picture of two columns of more leaves out.
+    fn about_section(&self) -> String {
+        let others = self.means.len() - self.axes.len();
+        let mean = match others {
+            1 => "Section at the mean of the other column".to_owned(),
+            others => format!("Section at the means of the other {others} columns"),
+        };
+        let Some(model) = self.pattern.model else {
+            return format!(
+                "{} not shown.",
+                match others {
+                    1 => "1 column is".to_owned(),
+                    others => format!("{others} columns are"),
+                }
+            );
+        };
+        if !self.has_regions() {
+            return format!(
+                "Two of {} columns. The model is not linear in them, and they are too many for regions.",
+                self.means.len()
+            );
+        }
+        let at = |point: [f64; 2]| match &self.lines {
+            Some(lines) => Scene::class_by_lines(model, lines, point),
+            None => model.class_of(&self.scores_at(model, point)) as usize,
+        };
+        let apart =
+            self.points.iter().zip(&self.said).filter(|(p, said)| at(**p) != **said).count();
+        format!(
+            "{mean}. Rows are projected on it: {apart} of {} stand in a region that is not the model's \
+             answer for the whole row. Rings mark wrong answers.",
+            self.points.len()
+        )
     }
 
     fn legend(&self, seen: bool) -> Vec<Entry> {
@@ -323,8 +431,12 @@ impl<'a> Scene<'a> {
         self.truth.iter().for_each(|class| counts[*class] += 1);
         let mut legend = vec![Entry::words(Sample::Nothing, "class (rows)")];
         legend.extend(class_entries(self.classes, &counts));
-        if self.wrong.contains(&true) {
-            legend.push(Entry::words(Sample::Ring, "wrong"));
+        if self.mistakes() > 0 {
+            let words = match self.has_regions() {
+                true => "wrong",
+                false => "wrong; its colour is that of the answer",
+            };
+            legend.push(Entry::words(Sample::Ring, words));
         }
         if seen {
             legend.push(Entry::words(Sample::Line(INK, ""), "boundary"));
@@ -355,221 +467,12 @@ impl<'a> Scene<'a> {
         legend
     }
 
-    fn has_normal(&self) -> bool {
+    pub(super) fn has_normal(&self) -> bool {
         let one = self.pattern.model.is_some_and(|model| model.rule == Rule::Sign);
         one && self.lines.as_ref().is_some_and(|lines| lines[0].is_line())
     }
-
-    /// Tinted regions, hatching, boundaries and the band of a model of straight lines.
-    fn regions(&self, svg: &mut Svg, frame: &Frame, model: &LinearModel, lines: &[Line]) {
-        let sheet = frame.corners();
-        let mut of_class = vec![Vec::new(); self.classes.len()];
-        match is_argmax(model) {
-            true => {
-                for (class, line) in lines.iter().enumerate() {
-                    let rivals = lines.iter().enumerate().filter(|(k, _)| *k != class);
-                    let region = rivals.fold(sheet.clone(), |polygon, (_, rival)| {
-                        keep(&polygon, &line.minus(rival))
-                    });
-                    of_class[class].push(region);
-                }
-            }
-            false => {
-                for piece in pieces(sheet.clone(), lines) {
-                    let at = middle(&piece);
-                    let scores: Vec<f64> = lines.iter().map(|line| line.at(at)).collect();
-                    of_class[model.class_of(&scores) as usize].push(piece);
-                }
-            }
-        }
-        for (class, regions) in of_class.iter().enumerate() {
-            let shapes: Vec<Vec<[f64; 2]>> = regions.iter().map(|r| frame.polygon(r)).collect();
-            let attributes =
-                format!("class=\"region\" fill=\"{}\" fill-opacity=\"0.16\"", colour(class));
-            svg.path(&shapes, true, &attributes);
-        }
-        if self.hatches() {
-            self.hatch(svg, frame, model, lines);
-        }
-        if self.has_band() {
-            for (score, name) in [(self.closest[0], "negative"), (self.closest[1], "positive")] {
-                if let Some([from, to]) = inside(&sheet, &lines[0].raised(-score)) {
-                    let attributes = format!("class=\"margin {name}\" {}", stroke(INK, 1.3, "5 4"));
-                    svg.line(frame.at(from), frame.at(to), &attributes);
-                }
-            }
-        }
-        for [from, to] in boundaries(&sheet, model, lines) {
-            let ends = format!("{:?} {:?} {:?} {:?}", from[0], from[1], to[0], to[1]);
-            let attributes =
-                format!("class=\"boundary\" data-ends=\"{ends}\" {}", stroke(INK, 2.0, ""));
-            svg.line(frame.at(from), frame.at(to), &attributes);
-        }
-    }
-
-    fn hatch(&self, svg: &mut Svg, frame: &Frame, model: &LinearModel, lines: &[Line]) {
-        let mut layers = [Vec::new(), Vec::new()];
-        for piece in pieces(frame.corners(), lines) {
-            let at = middle(&piece);
-            let scores: Vec<f64> = lines.iter().map(|line| line.at(at)).collect();
-            match model.claimants(&scores) {
-                0 => layers[0].push(frame.polygon(&piece)),
-                1 => {}
-                _ => layers[1].push(frame.polygon(&piece)),
-            }
-        }
-        svg.hatchings();
-        for (layer, name) in layers.iter().zip(["none", "several"]) {
-            let attributes =
-                format!("class=\"ambiguous {name}\" fill=\"url(#{name})\" fill-opacity=\"0.55\"");
-            svg.path(layer, true, &attributes);
-        }
-    }
-
-    /// Regions and boundaries from scores on a grid.
-    fn curved_regions(&self, svg: &mut Svg, frame: &Frame, model: &LinearModel) {
-        if self.means.len() * model.planes.len() > MOST_CURVED {
-            return;
-        }
-        const ACROSS: usize = 108;
-        const UP: usize = 96;
-        let class_at = |point| model.class_of(&self.scores_at(model, point)) as usize;
-        let (width, height) = (frame.x.span() / ACROSS as f64, frame.y.span() / UP as f64);
-        let mut of_class = vec![Vec::new(); self.classes.len()];
-        for j in 0..UP {
-            let y = frame.y.low + height * j as f64;
-            let class =
-                |i: usize| class_at([frame.x.low + width * (i as f64 + 0.5), y + height / 2.0]);
-            let row: Vec<usize> = (0..ACROSS).map(class).collect();
-            let mut start = 0;
-            for i in 1..=ACROSS {
-                if i == ACROSS || row[i] != row[start] {
-                    let (low, high) =
-                        (frame.x.low + width * start as f64, frame.x.low + width * i as f64);
-                    let corners = [[low, y], [high, y], [high, y + height], [low, y + height]];
-                    of_class[row[start]].push(frame.polygon(&corners));
-                    start = i;
-                }
-            }
-        }
-        for (class, shapes) in of_class.iter().enumerate() {
-            let attributes =
-                format!("class=\"region\" fill=\"{}\" fill-opacity=\"0.16\"", colour(class));
-            svg.path(shapes, true, &attributes);
-        }
-        for class in usize::from(self.classes.len() == 2)..self.classes.len() {
-            // The lead of a class over its rivals changes its sign at its boundary.
-            let lead = |point| {
-                let scores = self.scores_at(model, point);
-                let rivals = scores.iter().enumerate().filter(|(k, _)| *k != class);
-                if model.rule == Rule::Sign {
-                    scores[0]
-                } else if is_argmax(model) {
-                    scores[class] - rivals.map(|(_, s)| *s).fold(f64::NEG_INFINITY, f64::max)
-                } else if model.class_of(&scores) as usize == class {
-                    0.5
-                } else {
-                    -0.5
-                }
-            };
-            let grid = Grid::new(&frame.x, &frame.y, ACROSS, UP, lead);
-            let curves: Vec<Vec<[f64; 2]>> =
-                grid.curves(0.0).iter().map(|curve| frame.polygon(curve)).collect();
-            svg.path(&curves, false, &format!("class=\"boundary\" {}", stroke(INK, 1.6, "")));
-        }
-    }
-
-    fn points(&self, svg: &mut Svg, frame: &Frame) {
-        let rows = drawn_rows(self.truth.len());
-        let r = match rows.len() {
-            0..=300 => 4.6,
-            301..=1500 => 3.4,
-            _ => 2.4,
-        };
-        let mut places: Vec<(usize, [f64; 2])> = Vec::with_capacity(rows.len());
-        for row in rows {
-            let mut point = [0.0, self.truth[row] as f64];
-            if self.axes.len() == 2 {
-                point[1] = 0.0;
-            }
-            self.pattern.data.for_each(row, |column, value| {
-                if let Some(k) = self.axes.iter().position(|axis| *axis == column as usize) {
-                    point[k] = value;
-                }
-            });
-            places.push((row, frame.at(point)));
-        }
-        for class in 0..self.classes.len() {
-            let of_class = places.iter().filter(|(row, _)| self.truth[*row] == class);
-            svg.group(&format!(
-                "class=\"rows\" fill=\"{}\" stroke=\"#ffffff\" stroke-width=\"0.6\"",
-                colour(class)
-            ));
-            of_class.for_each(|(_, at)| svg.marker(class, *at, r, ""));
-            svg.close();
-        }
-        svg.group(&format!("class=\"wrong\" fill=\"none\" stroke=\"{INK}\" stroke-width=\"1.6\""));
-        for (_, [x, y]) in places.iter().filter(|(row, _)| self.wrong[*row]) {
-            let circle =
-                format!("cx=\"{}\" cy=\"{}\" r=\"{}\"", number(*x), number(*y), number(r + 2.6));
-            svg.element("circle", &circle);
-        }
-        svg.close();
-    }
-
-    /// The normal as an arrow from the middle of the boundary.
-    fn normal(&self, svg: &mut Svg, frame: &Frame, model: &LinearModel, lines: &[Line]) {
-        let Some([from, to]) = boundaries(&frame.corners(), model, lines).first().copied() else {
-            return;
-        };
-        if !self.has_normal() {
-            return;
-        }
-        let foot = frame.at([(from[0] + to[0]) / 2.0, (from[1] + to[1]) / 2.0]);
-        // Where w points in the picture: each coordinate in the units of its axis.
-        let step = [
-            lines[0].a / frame.x.span() * frame.area.width,
-            -lines[0].b / frame.y.span() * frame.area.height,
-        ];
-        let size = step[0].hypot(step[1]);
-        if !(size.is_finite() && size > 0.0) {
-            return;
-        }
-        // As long as the frame allows, up to a length that can be seen.
-        let space = |k: usize| {
-            let (low, length) =
-                [(frame.area.x, frame.area.width), (frame.area.y, frame.area.height)][k];
-            let edge = if step[k] > 0.0 { low + length } else { low };
-            if step[k] == 0.0 { f64::INFINITY } else { (edge - foot[k]) / step[k] * size }
-        };
-        let length = space(0).min(space(1)).min(56.0);
-        if length < 12.0 {
-            return;
-        }
-        let head = [foot[0] + length * step[0] / size, foot[1] + length * step[1] / size];
-        svg.arrow(foot, head, INK, "normal");
-        let style = Type { bold: true, halo: true, ..Type::new(14.0, Anchor::Start) };
-        svg.text_near(head, 8.0, style, "w", frame.area);
-    }
 }
 
-/// The lines between regions: that of the one plane, or for each pair of classes the part where both
-/// are ahead of all others. Other rules have the lines of their machines.
-fn boundaries(sheet: &[[f64; 2]], model: &LinearModel, lines: &[Line]) -> Vec<[[f64; 2]; 2]> {
-    if !is_argmax(model) {
-        return lines.iter().filter_map(|line| inside(sheet, line)).collect();
-    }
-    let mut found = Vec::new();
-    let count = if lines.len() > MOST_PAIRED { 0 } else { lines.len() };
-    for j in 0..count {
-        for k in j + 1..count {
-            let others = (0..count).filter(|m| *m != j && *m != k);
-            let whole = inside(sheet, &lines[j].minus(&lines[k]));
-            found.extend(others.fold(whole, |segment, m| {
-                segment.and_then(|ends| keep_segment(ends, &lines[j].minus(&lines[m])))
-            }));
-        }
-    }
-    found.retain(|[from, to]| from != to);
-    found
+fn in_range(x: &f64) -> bool {
+    x.abs() <= MOST_SIZE
 }

@@ -16,14 +16,25 @@ pub(crate) const INK: &str = "#222222";
 pub(crate) const GREY: &str = "#666666";
 pub(crate) const PALE: &str = "#d9d9d9";
 
-/// The palette of Okabe and Ito, which people see apart whatever their colour vision. Yellow and black
-/// come last because they are the hardest to see on white and the easiest to take for something else.
-const PALETTE: [&str; 8] =
-    ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#000000", "#F0E442"];
+/// Ten colours that are seen apart: the palette of Okabe and Ito, which does not depend on colour vision,
+/// with its black changed to wine, which no line or ring has, and indigo and a dark olive added.
+/// Yellow is among the last because it is the hardest to see on white.
+const PALETTE: [&str; 10] = [
+    "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#882255", "#F0E442",
+    "#332288", "#5B5B00",
+];
+
+/// Shapes of marks.
+const SHAPES: usize = 10;
 
 /// The colour of a class.
 pub(crate) fn colour(class: usize) -> &'static str {
     PALETTE[class % PALETTE.len()]
+}
+
+/// The shape of a class: beyond as many classes as colours, the same colour has another one.
+fn shape_of(class: usize) -> usize {
+    (class + class / PALETTE.len()) % SHAPES
 }
 
 /// Where a text is held.
@@ -41,7 +52,7 @@ pub(crate) struct Type {
     pub(crate) anchor: Anchor,
     pub(crate) fill: &'static str,
     pub(crate) bold: bool,
-    /// A white edge keeps it readable on lines.
+    /// A white ground keeps it readable on lines and marks.
     pub(crate) halo: bool,
 }
 
@@ -183,7 +194,7 @@ impl Svg {
         let polygon = |corners: &[(f64, f64)]| {
             corners.iter().map(|(dx, dy)| [x + r * dx, y + r * dy]).collect::<Vec<_>>()
         };
-        let shape: &[(f64, f64)] = match class % 10 {
+        let shape: &[(f64, f64)] = match shape_of(class) {
             0 => {
                 let [x, y, r] = [x, y, r].map(number);
                 let end = format!("cx=\"{x}\" cy=\"{y}\" r=\"{r}\" {attributes}");
@@ -284,6 +295,11 @@ impl Svg {
     }
 
     fn write_text(&mut self, at: [f64; 2], style: Type, text: &str, tooltip: &str) {
+        if style.halo {
+            let Area { x, y, width, height } = text_box(at, style, text);
+            let ground = Area { x: x - 1.5, y: y - 0.5, width: width + 3.0, height: height + 1.0 };
+            self.rect(ground, "class=\"ground\" rx=\"2\" fill=\"#ffffff\" fill-opacity=\"0.8\"");
+        }
         let tooltip = match tooltip {
             "" => String::new(),
             tooltip => format!("<title>{}</title>", escape(tooltip)),
@@ -343,14 +359,8 @@ fn placed(at: [f64; 2], style: Type) -> String {
         Anchor::End => " text-anchor=\"end\"",
     };
     let bold = if style.bold { " font-weight=\"bold\"" } else { "" };
-    let halo = match style.halo {
-        true => {
-            " stroke=\"#ffffff\" stroke-width=\"3\" stroke-linejoin=\"round\" paint-order=\"stroke\""
-        }
-        false => "",
-    };
     let size = number(style.size);
-    format!("x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{anchor}{bold} fill=\"{}\"{halo}", style.fill)
+    format!("x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{anchor}{bold} fill=\"{}\"", style.fill)
 }
 
 /// The box of a text, a little larger than its letters.
@@ -500,5 +510,45 @@ mod tests {
         for (k, text) in svg.texts.iter().enumerate() {
             assert!(svg.texts[..k].iter().all(|other| !other.meets(text)));
         }
+    }
+
+    #[test]
+    fn ten_colours_are_seen_apart_and_a_hundred_classes_have_marks_of_their_own() {
+        // In the space of Oklab, where equal distances look equally different.
+        let lab = |text: &str| {
+            let channel = |k: usize| {
+                let x = f64::from(u8::from_str_radix(&text[k..k + 2], 16).unwrap()) / 255.0;
+                if x <= 0.040_45 { x / 12.92 } else { ((x + 0.055) / 1.055).powf(2.4) }
+            };
+            let [r, g, b] = [1, 3, 5].map(channel);
+            let l = (0.412_221 * r + 0.536_333 * g + 0.051_446 * b).cbrt();
+            let m = (0.211_903 * r + 0.680_700 * g + 0.107_397 * b).cbrt();
+            let s = (0.088_302 * r + 0.281_719 * g + 0.629_979 * b).cbrt();
+            [
+                0.210_454 * l + 0.793_618 * m - 0.004_072 * s,
+                1.977_998 * l - 2.428_592 * m + 0.450_594 * s,
+                0.025_904 * l + 0.782_772 * m - 0.808_676 * s,
+            ]
+        };
+        for (k, a) in PALETTE.iter().enumerate() {
+            for b in PALETTE[..k].iter().chain(&[INK, "#ffffff"]) {
+                let (x, y) = (lab(a), lab(b));
+                let far: f64 = (0..3).map(|j| (x[j] - y[j]).powi(2)).sum::<f64>().sqrt();
+                assert!(far > 0.15, "{a} and {b}: {far}");
+            }
+        }
+        let marks: std::collections::BTreeSet<_> =
+            (0..100).map(|class| (colour(class), shape_of(class))).collect();
+        assert_eq!(marks.len(), 100);
+    }
+
+    #[test]
+    fn a_label_has_a_ground_of_its_own() {
+        let mut svg = Svg::new();
+        let style = Type { halo: true, ..Type::new(12.0, Anchor::Start) };
+        svg.text([10.0, 20.0], style, "a label");
+        svg.text([10.0, 60.0], Type::new(12.0, Anchor::Start), "no label");
+        assert_eq!(svg.body.matches("class=\"ground\"").count(), 1);
+        assert!(svg.body.find("ground") < svg.body.find("a label"));
     }
 }

@@ -8,8 +8,11 @@
 //!
 //! The perceptron walks from row to row, w += z at every row with w·z ≤ 0, and stops when it has
 //! entered the cone: inside it no row asks for a step.
+//!
+//! Two features with a bias have three weights; `biased` shows a section of their space.
 
 use super::axes::{Axis, Entry, Frame, Page, Sample, stroke};
+use super::biased::Biased;
 use super::cut::{Line, inside, keep};
 use super::svg::{Anchor, Area, INK, Svg, Type, colour, number};
 use super::{Style, counted, require_two};
@@ -19,19 +22,22 @@ use dashu_int::ops::{BitTest, Gcd};
 use linsep::run::Task;
 use linsep::verdict::{Signed, problem_of};
 use linsep_data::Dataset;
-use linsep_data::error::Result;
+use linsep_data::error::{Error, Result};
 use std::sync::Arc;
 
 /// The picture of weight space.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Weight {
-    /// Rows of two classes with one feature, or with two and no bias.
+    /// Rows of two classes with one or two features.
     pub data: Arc<Dataset>,
     /// The run that is shown.
     pub run: TwoWeights,
     /// Updates after which the run is given up.
     pub updates: u64,
+    /// Whether the planes of two features have a bias. When `None` they have one if no plane through 0
+    /// separates the classes and the run starts at 0. Planes of one feature always have one.
+    pub bias: Option<bool>,
 }
 
 /// The weights that classify every row rightly: an angle at 0 without its edges.
@@ -66,12 +72,24 @@ fn size(x: &IBig) -> usize {
 
 /// The cone of solutions of data with two weights, decided exactly; `None` if it is empty.
 pub fn cone(data: &Arc<Dataset>) -> Result<Option<Cone>> {
-    let reflected = Reflected::new(data)?;
+    let has_bias = Reflected::new(data)?.has_bias;
+    let z = whole_rows(data, has_bias).into_iter().map(|z| match &z[..] {
+        [first, second] => [first.clone(), second.clone()],
+        _ => [IBig::ZERO, IBig::ZERO],
+    });
+    Ok(angle(z).map(|[right, left]| {
+        let [[rx, ry], [lx, ly]] = [right, left];
+        Cone { rays: [lowest([ly, -lx]), lowest([-ry, rx])] }
+    }))
+}
+
+/// The reflected rows in whole numbers, the constant of the bias first.
+pub(super) fn whole_rows(data: &Arc<Dataset>, has_bias: bool) -> Vec<Vec<IBig>> {
     let problem = problem_of(data, &data.classes()[1], None);
-    let view = Signed::new(Arc::clone(data), problem, reflected.has_bias);
+    let view = Signed::new(Arc::clone(data), problem, has_bias);
     let rows: Vec<usize> = (0..view.len()).collect();
-    let whole = view.alike_rows(&rows, reflected.has_bias.then_some(1));
-    let shift = usize::from(reflected.has_bias);
+    let whole = view.alike_rows(&rows, has_bias.then_some(1));
+    let shift = usize::from(has_bias);
     // Columns without any value other than 0 are left out by the view.
     let at = |row: &[IBig], weight: usize| match weight.checked_sub(shift) {
         None => row[0].clone(),
@@ -80,11 +98,8 @@ pub fn cone(data: &Arc<Dataset>) -> Result<Option<Cone>> {
             Err(_) => IBig::ZERO,
         },
     };
-    let z = whole.rows.iter().map(|row| [at(row, 0), at(row, 1)]);
-    Ok(angle(z).map(|[right, left]| {
-        let [[rx, ry], [lx, ly]] = [right, left];
-        Cone { rays: [lowest([ly, -lx]), lowest([-ry, rx])] }
-    }))
+    let weights = data.n_features() + shift;
+    whole.rows.iter().map(|row| (0..weights).map(|k| at(row, k)).collect()).collect()
 }
 
 /// The outermost of the rows if all lie within an angle below 180°.
@@ -122,24 +137,35 @@ fn lowest([x, y]: [IBig; 2]) -> [IBig; 2] {
 }
 
 /// Rows whose lines are drawn, lines with names, steps with numbers.
-const MOST_LINES: usize = 60;
-const MOST_NAMES: usize = 16;
-const MOST_DOTS: usize = 80;
+pub(super) const MOST_LINES: usize = 60;
+pub(super) const MOST_NAMES: usize = 16;
+pub(super) const MOST_DOTS: usize = 80;
 
-const CONE: &str = "#009E73";
-const WALK: &str = "#D55E00";
+pub(super) const CONE: &str = "#009E73";
+pub(super) const WALK: &str = "#D55E00";
 
 impl Weight {
     /// The lecture's perceptron on these rows: from 0, in the order of the file, η = 1.
     pub fn of(data: Arc<Dataset>) -> Weight {
-        Weight { data, run: TwoWeights::default(), updates: 1000 }
+        Weight { data, run: TwoWeights::default(), updates: 1000, bias: None }
     }
 
     /// The SVG text.
     pub fn draw(&self, style: &Style) -> Result<String> {
         require_two(&self.data, "weight")?;
+        if self.data.n_features() == 1 && self.bias == Some(false) {
+            return Err(Error::usage("`bias`: one feature without a bias is only one weight"));
+        }
+        let at_zero = self.run.start == [0.0; 2];
+        if self.bias == Some(true) && self.data.n_features() == 2 {
+            return Biased::new(self, false)?.draw(style);
+        }
         let reflected = Reflected::new(&self.data)?;
         let cone = cone(&self.data)?;
+        let needs_bias = cone.is_none() && self.bias.is_none() && at_zero;
+        if needs_bias && !reflected.has_bias {
+            return Biased::new(self, true)?.draw(style);
+        }
         let walk = path(&self.run, &Task::new(Arc::clone(&self.data)), self.updates)?;
         let lengths = walk.points.iter().map(|[x, y]| x.hypot(*y));
         let reach = lengths.fold(0.0f64, f64::max);
@@ -210,7 +236,11 @@ impl Weight {
         legend.push(Entry::words(Sample::Nothing, "ticks point to the side that the row asks for"));
         match cone {
             None => {
-                legend.push(Entry::words(Sample::Patch("none", 1.0), "cone of solutions: empty"))
+                let words = match self.data.n_features() {
+                    1 => "cone of solutions: empty",
+                    _ => "cone of solutions: empty without a bias",
+                };
+                legend.push(Entry::words(Sample::Patch("none", 1.0), words));
             }
             Some(cone) => {
                 legend.push(Entry::words(Sample::Patch(CONE, 0.28), "cone of solutions"));

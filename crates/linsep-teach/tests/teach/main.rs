@@ -2,6 +2,7 @@
 
 mod boxes;
 mod criteria;
+mod directions;
 mod neuron;
 mod plot;
 mod trace;

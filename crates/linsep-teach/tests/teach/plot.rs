@@ -9,32 +9,32 @@ use linsep::learn::perceptron::Perceptron;
 use linsep::loss::Criterion;
 use linsep::{Dataset, DatasetBuilder, Learner, Limits, LinearModel, Task};
 use linsep_teach::plot::{
-    Confusion, CriterionView, Curves, Direction, Histogram, MOST_ROWS, Neuron, Pattern, Style,
-    Weight, axes_named, cone,
+    Coefficients, Confusion, CriterionView, Curves, Direction, Histogram, MOST_ROWS, Neuron,
+    Pattern, Style, Weight, axes_named, cone,
 };
 use std::path::Path;
 use std::sync::Arc;
 
-fn example(name: &str, positive: Option<&str>) -> Arc<Dataset> {
+pub(crate) fn example(name: &str, positive: Option<&str>) -> Arc<Dataset> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let mut options = ReadOptions::default();
     options.positive = positive.map(str::to_owned);
     Arc::new(read(&[folder.join(name)], &options).unwrap().data)
 }
 
-fn rows<const D: usize>(rows: &[[f64; D]], labels: &[&str]) -> Arc<Dataset> {
+pub(crate) fn rows<const D: usize>(rows: &[[f64; D]], labels: &[&str]) -> Arc<Dataset> {
     Arc::new(Dataset::from_rows(rows, labels).unwrap())
 }
 
-fn and() -> Arc<Dataset> {
+pub(crate) fn and() -> Arc<Dataset> {
     rows(&[[0., 0.], [0., 1.], [1., 0.], [1., 1.]], &["0", "0", "0", "1"])
 }
 
-fn xor() -> Arc<Dataset> {
+pub(crate) fn xor() -> Arc<Dataset> {
     rows(&[[0., 0.], [0., 1.], [1., 0.], [1., 1.]], &["0", "1", "1", "0"])
 }
 
-fn line() -> Arc<Dataset> {
+pub(crate) fn line() -> Arc<Dataset> {
     rows(&[[1.], [2.], [2.5], [4.], [5.], [7.]], &["a", "a", "a", "b", "b", "b"])
 }
 
@@ -60,11 +60,11 @@ fn long_names() -> Arc<Dataset> {
     Arc::new(builder.finish().unwrap())
 }
 
-fn fit(learner: &dyn Learner, data: &Arc<Dataset>) -> LinearModel {
+pub(crate) fn fit(learner: &dyn Learner, data: &Arc<Dataset>) -> LinearModel {
     learner.fit(&Task::new(Arc::clone(data)), &Limits::default(), &mut ()).unwrap().model
 }
 
-fn style() -> Style {
+pub(crate) fn style() -> Style {
     Style::new("a title & <more>")
 }
 
@@ -92,6 +92,7 @@ fn views(data: &Arc<Dataset>) -> Vec<(String, String)> {
         pattern.ambiguous = name == "least-squares";
         add(&format!("pattern of {name}"), pattern.draw(&style()));
         add(&format!("neuron of {name}"), Neuron::of(&model).draw(&style()));
+        add(&format!("coefficients of {name}"), Coefficients::of(&model, data).draw(&style()));
         let evaluation = model.evaluate(data, None, 1);
         add(&format!("confusion of {name}"), Confusion::of(&evaluation).draw(&style()));
         if let Ok(histogram) = Histogram::of_model(data, name, &model) {
@@ -209,7 +210,7 @@ fn no_text_stands_on_another_or_leaves_the_sheet() {
     }
 }
 
-fn points(all: &[Element]) -> usize {
+pub(crate) fn points(all: &[Element]) -> usize {
     all.iter().filter(|e| e.within.last().is_some_and(|class| class == "rows")).count()
 }
 
@@ -423,10 +424,12 @@ fn a_neuron_has_a_line_for_every_weight() {
     let model = fit(&Perceptron::default(), &data);
     let all = elements(&Neuron::of(&model).draw(&style()).unwrap());
     assert_eq!(all.iter().filter(|e| e.is("synapse")).count(), 15);
-    let digits = example("digits.csv", None);
-    let model = fit(&Lda::default(), &digits);
+    let labels: Vec<String> = (0..11).map(|k| format!("c{k}")).collect();
+    let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+    let many: Vec<[f64; 1]> = (0..11).map(|k| [f64::from(k)]).collect();
+    let model = fit(&Perceptron::default(), &rows(&many, &labels));
     let error = Neuron::of(&model).draw(&style()).unwrap_err().to_string();
-    assert!(error.contains("12 features") && error.contains("linsep show"), "{error}");
+    assert!(error.contains("10 planes") && error.contains("linsep show"), "{error}");
 }
 
 #[test]
