@@ -1,6 +1,6 @@
 //! Numbers of an evaluation: by weight, by probability, and against the answer that needs no model.
 
-use crate::common::{Room, json};
+use crate::common::Room;
 use serde_json::Value;
 
 /// Girls by age, as counts: (age, number, how many answered yes).
@@ -68,7 +68,9 @@ fn the_log_loss_is_that_of_the_probabilities() {
     let mut sum = 0.0;
     let (mut rows, labels) = (0, labels.lines().skip(1).map(|line| line.rsplit(',').next()));
     for (answer, label) in answers.lines().zip(labels) {
-        let share = json(answer)["probabilities"][label.expect("a label")].as_f64();
+        let share = serde_json::from_str::<Value>(answer).expect("JSON")["probabilities"]
+            [label.expect("a label")]
+        .as_f64();
         sum -= share.expect("a probability").ln();
         rows += 1;
     }

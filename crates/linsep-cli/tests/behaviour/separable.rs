@@ -25,7 +25,10 @@ fn many_classes_are_summed_up_in_a_triangle() {
     assert_eq!(triangle[3], "s separable, o overlapping");
     let rest = "1 of 3 separable from the rest; overlapping: versicolor, virginica";
     assert_eq!(run.fact("rest"), rest);
-    assert!(run.fact("joint").starts_with("quasi-separable (touching); 6 rows show that no planes separate"));
+    assert!(
+        run.fact("joint")
+            .starts_with("quasi-separable (touching); 6 rows show that no planes separate")
+    );
     assert!(run.fact("proved").contains("exact checker"));
 }
 

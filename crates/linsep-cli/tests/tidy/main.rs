@@ -4,3 +4,4 @@
 mod arrows;
 mod public_api;
 mod sources;
+mod words;

@@ -105,7 +105,7 @@ impl Curves {
         }
         let length = single.length.iter().map(|point| frame.at(*point)).collect();
         svg.path(&[length], false, &format!("class=\"length\" {}", stroke(SINGLE, 2.2, "")));
-        frame.draw(svg, "corrections k", "‖(b, w)‖");
+        frame.draw(svg, "updates k", "‖(b, w)‖");
         // Mistakes of each pass, and rows wrong after each correction.
         race(
             svg,
@@ -113,7 +113,7 @@ impl Curves {
             [&single.passes, &batch.passes],
             ["pass over the rows", "mistakes in it"],
         );
-        race(svg, panels[2], [&single.wrong, &batch.wrong], ["corrections k", "rows wrong"]);
+        race(svg, panels[2], [&single.wrong, &batch.wrong], ["updates k", "rows wrong"]);
         Ok(page.finish(style.width))
     }
 
@@ -252,11 +252,11 @@ fn notes(
 ) -> Vec<String> {
     let words = |run: &CurveRun| {
         let end = if run.ended { "a clean pass" } else { "no clean pass" };
-        format!("{end} after {}", counted(run.updates as usize, "correction"))
+        format!("{end} after {}", counted(run.updates as usize, "update"))
     };
     let bound = match margin {
         Some((gamma, most)) => format!(
-            "R = {}, γ = {}: at most {most} corrections, row by row.",
+            "R = {}, γ = {}: at most {most} updates, row by row.",
             short(radius),
             short(gamma)
         ),

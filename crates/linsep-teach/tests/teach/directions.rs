@@ -42,8 +42,8 @@ fn the_boundary_of_many_features_is_the_line_at_0() {
         sides[usize::from(circle.number("cx") > line)] += 1;
     }
     let evaluation = model.evaluate(&data, None, 1);
-    let counts: Vec<Vec<u64>> = (0..2).map(|c| evaluation.confusion.line(c).collect()).collect();
-    assert_eq!(sides, [counts[1][0], counts[0][1]]);
+    let counts: Vec<Vec<f64>> = (0..2).map(|c| evaluation.confusion.line(c).collect()).collect();
+    assert_eq!(sides.map(f64::from), [counts[1][0], counts[0][1]]);
     assert!(sides[0] > 0 && sides[1] > 0);
 }
 

@@ -414,7 +414,7 @@ fn the_length_of_the_weights_stays_between_its_bounds() {
     for [x, y] in curve("length") {
         assert!(at(&upper, x) <= y + 0.6 && y <= at(&lower, x) + 0.6, "at {x}");
     }
-    let note = all.iter().find(|e| e.text.contains("at most 51 corrections"));
+    let note = all.iter().find(|e| e.text.contains("at most 51 updates"));
     assert!(note.is_some(), "the bound of and");
 }
 
