@@ -58,7 +58,7 @@ fn a_line_has_the_fields_that_other_programs_rely_on() {
     assert_eq!(header["format"], "linsep.trace/1");
     assert_eq!((&header["rows"], &header["features"]), (&150.into(), &4.into()));
     assert_eq!((&header["learner"], &header["seed"]), (&"perceptron".into(), &4.into()));
-    assert_eq!(header["classes"], serde_json::json!(["0", "1", "2"]));
+    assert_eq!(header["classes"], serde_json::json!(["setosa", "versicolor", "virginica"]));
     assert_eq!(header["start"].as_array().map(Vec::len), Some(3));
     for (k, line) in all[1..].iter().enumerate() {
         assert_eq!(line["k"], k as u64 + 1);
