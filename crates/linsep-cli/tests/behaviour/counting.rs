@@ -121,7 +121,7 @@ fn a_level_may_be_left_out_and_both_ways_say_the_same() {
 
 #[test]
 fn a_default_budget_is_one_of_work_and_blames_no_flag() {
-    let room = Room::new();
+    let room = Room::with_examples();
     let run = room.run("train examples/heart_scale.svm --learner svm --loss hinge -o h.linsep");
     run.exits(0);
     // Columns from 0.001 to 4,000: more epochs are no help, columns of like size are.

@@ -27,6 +27,8 @@ enum Whence<'a> {
     /// A piece of a text, from the first line on, with the rows where lines jump.
     Text {
         labels: Dictionary,
+        /// None, or one for each row.
+        weights: Vec<f64>,
         spans: Vec<std::ops::Range<usize>>,
         text: &'a [u8],
         origin: (&'a str, u64, Vec<(u64, u64)>),
@@ -66,11 +68,12 @@ impl Chunk<'_> {
         }
     }
 
-    /// How much a row counts: the weight of a data set in memory, else 1.
+    /// How much a row counts: 1 without weights.
     pub fn weight(&self, row: usize) -> f64 {
         match &self.whence {
             Whence::Data(data) => data.weight(row),
-            _ => 1.0,
+            Whence::Text { weights, .. } => weights.get(row).copied().unwrap_or(1.0),
+            Whence::Memory(_) => 1.0,
         }
     }
 
@@ -161,7 +164,8 @@ pub(super) fn from_texts(
                 block.missing.iter().map(|&(row, column)| (row as u64, column)).collect();
             let origin = (name.as_str(), lines, std::mem::take(&mut block.lines));
             lines += block.line_count;
-            let whence = Whence::Text { labels: block.labels, spans: block.spans, text, origin };
+            let (labels, weights, spans) = (block.labels, block.weights, block.spans);
+            let whence = Whence::Text { labels, weights, spans, text, origin };
             let incomplete = match plan.marks_gaps {
                 true => gaps(&missing, &block.categories),
                 false => Vec::new(),

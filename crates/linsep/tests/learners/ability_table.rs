@@ -82,15 +82,3 @@ fn the_table_of_abilities_is_that_of_the_registry() {
     let found = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(found == text, "docs/reference/abilities.md: write it anew with LINSEP_WRITE_TABLES=1");
 }
-
-/// The README says more of each learner, but of the same learners, in the same order.
-#[test]
-fn the_readme_lists_the_learners_of_the_registry() {
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
-    let table = readme.split("## Learners").nth(1).unwrap();
-    let rows = table.lines().skip_while(|line| !line.starts_with("|---"));
-    let rows = rows.skip(1).take_while(|line| line.starts_with("| `"));
-    let named: Vec<&str> = rows.map(|row| row.split('`').nth(1).unwrap()).collect();
-    let names: Vec<&str> = ALL.iter().map(|recipe| recipe.name).collect();
-    assert_eq!(named, names);
-}
