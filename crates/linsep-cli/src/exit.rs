@@ -272,8 +272,10 @@ fn advice(error: &Error) -> Option<&'static str> {
         Error::Io { action: SYNC_FOLDER, .. } => {
             Some("the new file is complete and in its place, but a power cut may still undo it")
         }
-        Error::Io { source, .. } => match source.kind() {
-            std::io::ErrorKind::NotFound => {
+        Error::Io { action, source, .. } => match (*action, source.kind()) {
+            ("read", std::io::ErrorKind::NotFound) => Some("check the path"),
+            ("read", _) => None,
+            (_, std::io::ErrorKind::NotFound) => {
                 Some("check the path; an existing file was left as it was")
             }
             _ => Some("an existing file was left as it was"),

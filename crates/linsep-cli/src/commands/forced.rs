@@ -69,7 +69,10 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
                 }
                 facts.add(
                     "proved",
-                    "every answer passed the exact checker, except what says undecided",
+                    match answers.iter().any(Option::is_none) {
+                        true => "every answer passed the exact checker, except what says undecided",
+                        false => "every answer passed the exact checker",
+                    },
                 );
             }
             verdict => {

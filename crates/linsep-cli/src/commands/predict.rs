@@ -258,7 +258,10 @@ impl Writer<'_> {
                     write!(self.line, ",{score}")?;
                 }
                 for probability in self.probabilities(scores) {
-                    write!(self.line, ",{probability}")?;
+                    match probability > 0.0 && probability < 1e-5 {
+                        true => write!(self.line, ",{probability:e}")?,
+                        false => write!(self.line, ",{probability}")?,
+                    }
                 }
             }
         }

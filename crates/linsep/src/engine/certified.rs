@@ -71,7 +71,7 @@ impl<M: Optimiser> Certified<M> {
         }
         let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
         (self.optimiser.rows() < all)
-            .then_some("learned from some of the rows; of the whole data nothing is claimed")
+            .then_some("rows were held out; a claim would be about the whole file")
     }
 
     /// What the checker measures.

@@ -184,7 +184,7 @@ impl Training for ClosedRun {
         let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
         if self.rows.len() < all {
             return Certificate::unproved(
-                "learned from some of the rows; of the whole data nothing is claimed",
+                "rows were held out; a claim would be about the whole file",
             );
         }
         match check_claim(&claim, data, &data.reading_field(), true, self.task.threads) {

@@ -162,9 +162,7 @@ impl Training for MarginRun {
         claims.retain(|claim| matches!(claim, Claim::Unproved { .. }) || holds(claim));
         match Certificate::new(claims) {
             some if some.proves_something() => some,
-            _ => Certificate::unproved(
-                "learned from some of the rows; of the whole data nothing is claimed",
-            ),
+            _ => Certificate::unproved("rows were held out; a claim would be about the whole file"),
         }
     }
 

@@ -343,7 +343,7 @@ pub const ALL: &[Recipe] = &[
         name: "logistic",
         summary: "logistic regression, with proof of how near the best it is",
         kind: Kind::Optimising,
-        assumes: "that a plane separates the rows, or nearly so",
+        assumes: "that the logarithm of the odds is linear in the columns",
         abilities: groups::LOGISTIC,
         parameters: &[
             COST,
@@ -364,7 +364,7 @@ pub const ALL: &[Recipe] = &[
         name: "svm",
         summary: "linear support vector machine, with proof of how near the best it is",
         kind: Kind::Optimising,
-        assumes: "that a plane separates the rows, or nearly so",
+        assumes: "that few rows lie within the margin or on the wrong side of a plane",
         abilities: groups::SVM,
         parameters: &[
             HINGE,

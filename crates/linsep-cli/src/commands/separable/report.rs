@@ -36,9 +36,11 @@ pub(super) fn add(
         facts.add("removal", meaning::removal(one.removal.as_ref(), &judge.data));
     }
     let bounds = |timed: &Timed| timed.margins.as_ref().is_some_and(Margins::has_bounds);
+    let open = asked.all.iter().any(|timed| timed.decision.verdict == Verdict::Undecided);
     let proved = match asked.all.iter().any(bounds) {
         true => margin::PROVED,
-        false => "every verdict above passed the exact checker, except what says undecided",
+        false if open => "every verdict above passed the exact checker, except what says undecided",
+        false => "every verdict above passed the exact checker",
     };
     facts.add("proved", proved);
 }

@@ -92,7 +92,7 @@ pub(crate) fn start(
         (_, Solver::Newton) => (true, "as asked".to_owned()),
         (_, Solver::Dual) => (false, "as asked".to_owned()),
         (JointLoss::Softmax, _) => (true, "on all planes at once".to_owned()),
-        (_, _) if tall => (true, format!("{rows} rows for {columns} columns")),
+        (_, _) if tall => (true, format!("few columns ({columns}) for {rows} rows")),
         (_, _) => (false, format!("{columns} columns for {rows} rows")),
     };
     let (work, why) = match newton {

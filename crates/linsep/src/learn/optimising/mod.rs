@@ -350,7 +350,7 @@ impl OptimisingRun {
         }
         let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
         if self.objective.len() < all {
-            return Some("learned from some of the rows; of the whole data nothing is claimed");
+            return Some("rows were held out; a claim would be about the whole file");
         }
         None
     }

@@ -85,7 +85,7 @@ impl Sweeps {
         }
         let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
         (self.rows.len() < all)
-            .then_some("learned from some of the rows; of the whole data nothing is claimed")
+            .then_some("rows were held out; a claim would be about the whole file")
     }
 
     /// The gaps as they are now: machines that are stopped have moved since they were measured.

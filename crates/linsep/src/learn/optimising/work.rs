@@ -38,12 +38,12 @@ impl Solving {
             }
             Solver::Auto if !smooth => (Solver::Dual, "the hinge is a non-smooth loss".to_owned()),
             Solver::Auto if columns <= rows / 2 => {
-                (Solver::Newton, format!("{rows} rows for {columns} columns"))
+                (Solver::Newton, format!("few columns ({columns}) for {rows} rows"))
             }
             Solver::Auto if objective.intercept == Intercept::Free => {
                 (Solver::Newton, "the bias is free".to_owned())
             }
-            Solver::Auto => (Solver::Dual, format!("{columns} columns for {rows} rows")),
+            Solver::Auto => (Solver::Dual, format!("many columns ({columns}) for {rows} rows")),
             asked => (asked, "as asked".to_owned()),
         };
         match solver {
