@@ -68,9 +68,8 @@ fn the_log_loss_is_that_of_the_probabilities() {
     let mut sum = 0.0;
     let (mut rows, labels) = (0, labels.lines().skip(1).map(|line| line.rsplit(',').next()));
     for (answer, label) in answers.lines().zip(labels) {
-        let share = serde_json::from_str::<Value>(answer).expect("JSON")["probabilities"]
-            [label.expect("a label")]
-        .as_f64();
+        let answer: Value = serde_json::from_str(answer).expect("JSON");
+        let share = answer[format!("proba:{}", label.expect("a label"))].as_f64();
         sum -= share.expect("a probability").ln();
         rows += 1;
     }

@@ -75,11 +75,14 @@ fn a_model_draws_other_rows_with_its_own_columns() {
 fn captions_say_what_the_axes_are() {
     let room = Room::with_examples();
     for (flags, words) in [
-        ("--positive 0", "Across: the signed distance from the boundary"),
+        ("--positive setosa", "Across: the signed distance from the boundary"),
         ("--learner lda", "regions and boundaries are exact"),
-        ("--learner lda --axes f0,f1", "Section at the means of the other 2 columns."),
+        (
+            "--learner lda --axes sepal_length,sepal_width",
+            "Section at the means of the other 2 columns.",
+        ),
         ("--learner none", "The discriminant axes of both directions"),
-        ("--learner none --axes f0,f1", "2 columns are not shown."),
+        ("--learner none --axes sepal_length,sepal_width", "2 columns are not shown."),
     ] {
         let svg = room.run(&format!("plot examples/iris.csv {flags} -o -")).exits(0).silent().out;
         assert!(svg.contains(words), "{flags}: no \"{words}\" in\n{svg}");

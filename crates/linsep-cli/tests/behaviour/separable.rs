@@ -81,8 +81,8 @@ fn the_meaning_for_logistic_fits_is_printed_and_in_the_json() {
     let run = room.run(line).exits(1);
     assert_eq!(
         run.fact("logistic"),
-        "no maximum-likelihood fit exists, because of 2 rows (lines 6, 7): nothing bounds the \
-         coefficient of c=rare; the others are finite"
+        "no maximum-likelihood fit exists, because of 2 rows (lines 6, 7): the \
+         coefficient of c=rare is unbounded; the others are finite"
     );
     let claim = &room.run(&format!("{line} --json")).exits(1).json()["claims"][0];
     let logistic = &claim["logistic"];

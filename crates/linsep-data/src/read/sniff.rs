@@ -485,7 +485,8 @@ fn has_decimal_commas(text: &[u8], delimiter: u8) -> bool {
         let Ok((fields, len)) = csv::fields(rest, delimiter) else { break };
         for field in fields.iter().filter(|field| field.contains(',')) {
             // The last record of the sample may be cut.
-            if Form::of(field) != Some(Form::DecimalComma) && at + len < text.len() {
+            let whole = at + len < text.len() || text.ends_with(b"\n");
+            if whole && Form::of(field) != Some(Form::DecimalComma) {
                 return false;
             }
             commas += 1;

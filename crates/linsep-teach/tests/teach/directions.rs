@@ -26,7 +26,7 @@ fn inside<'a>(all: &'a [Element], class: &'a str) -> impl Iterator<Item = &'a El
 
 #[test]
 fn the_boundary_of_many_features_is_the_line_at_0() {
-    let data = example("iris.csv", Some("1"));
+    let data = example("iris.csv", Some("versicolor"));
     let model = fit(&Lda::default(), &data);
     let all = pattern(&data, &model, None);
     let boundaries: Vec<&Element> = all.iter().filter(|e| e.is("boundary")).collect();
@@ -158,7 +158,7 @@ fn the_largest_inputs_of_a_neuron_are_shown() {
 
 #[test]
 fn two_classes_fill_the_page_of_a_confusion_matrix() {
-    let data = example("iris.csv", Some("1"));
+    let data = example("iris.csv", Some("versicolor"));
     let model = fit(&Perceptron::default(), &data);
     let evaluation = model.evaluate(&data, None, 1);
     let all = elements(&Confusion::of(&evaluation).draw(&style()).unwrap());

@@ -424,6 +424,17 @@ fn missed_gap(fit: &Fit, plan: &Plan) -> Option<String> {
     })
 }
 
+/// Why a default budget was not enough, and what would help more than a larger one.
+fn why_not_yet(fit: &Fit, plan: &Plan) -> String {
+    let mut words = missed_gap(fit, plan).map_or(String::new(), |words| format!("; {words}"));
+    let scale = plan.recipe.parameters.iter().find(|parameter| parameter.name == "scale");
+    let unscaled = scale.is_some_and(|scale| plan.settings.get(scale) == "none");
+    if unscaled && !words.contains("--scale") {
+        words.push_str("; columns of like size converge sooner (--scale standard, or divide them)");
+    }
+    words
+}
+
 /// The exit code: an interrupted run or a limit that the user gave is not a plain success.
 fn finish(
     fit: &Fit,
@@ -462,7 +473,7 @@ fn finish(
                 None => String::new(),
             };
             let why = match fit.stop == Stop::Epochs && !plan.epochs_given {
-                true => missed_gap(fit, plan).map_or(String::new(), |words| format!("; {words}")),
+                true => why_not_yet(fit, plan),
                 false => String::new(),
             };
             let message = format!(
