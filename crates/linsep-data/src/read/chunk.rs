@@ -26,7 +26,7 @@ pub struct Chunk<'a> {
 enum Whence<'a> {
     /// A piece of a text, from the first line on, with the rows where lines jump.
     Text {
-        labels: Dictionary,
+        labels: Box<Dictionary>,
         /// None, or one for each row.
         weights: Vec<f64>,
         spans: Vec<std::ops::Range<usize>>,
@@ -164,7 +164,7 @@ pub(super) fn from_texts(
                 block.missing.iter().map(|&(row, column)| (row as u64, column)).collect();
             let origin = (name.as_str(), lines, std::mem::take(&mut block.lines));
             lines += block.line_count;
-            let (labels, weights, spans) = (block.labels, block.weights, block.spans);
+            let (labels, weights, spans) = (Box::new(block.labels), block.weights, block.spans);
             let whence = Whence::Text { labels, weights, spans, text, origin };
             let incomplete = match plan.marks_gaps {
                 true => gaps(&missing, &block.categories),

@@ -254,7 +254,7 @@ pub(super) const LEFT_OUT: Parameter = Parameter {
     value: "WHEN",
     default: "auto",
     words: LeftOut::WORDS,
-    help: "Leave-one-out errors: each row by the plane of the others; auto while it is quick",
+    help: "Leave-one-out errors: each row by a plane learned without it; auto while it is quick",
 };
 pub(super) const THRESHOLD: Parameter = Parameter {
     name: "threshold",
