@@ -138,7 +138,7 @@ fn output() -> Arg {
 fn global_flags() -> Vec<Arg> {
     let global = |arg: Arg| arg.global(true).help_heading("Global");
     vec![
-        global(switch("json", "One JSON object on stdout")),
+        global(switch("json", "One JSON object on stdout; predict writes one for each row")),
         global(switch("plain", "Tab-separated lines instead of aligned ones")),
         global(switch("quiet", "No notes on stderr").short('q')),
         global(switch("verbose", "More notes on stderr").short('v')),
