@@ -10,7 +10,7 @@ use super::support::Support;
 use super::trace::{self, Chosen};
 use crate::commands::data_lines::{DataLines, label_json};
 use crate::commands::sentences::ExactMargin;
-use crate::commands::{json_number, rules};
+use crate::commands::{json_number, rules, sentences};
 use crate::context::Context;
 use crate::output::{Facts, counted, grouped};
 use crate::spelling::{json_of, spelled};
@@ -237,10 +237,7 @@ impl Report<'_> {
                     _ => "no move that was tried leads to fewer mistakes".to_owned(),
                 },
                 () if self.setting("below").is_some() => "below the value asked for".to_owned(),
-                () if self.plan.recipe.kind == Kind::Optimising => {
-                    "every binary classifier converged, or rounding leaves nothing to gain"
-                        .to_owned()
-                }
+                () if self.plan.recipe.kind == Kind::Optimising => self.converged(),
                 () => "planes without mistakes were found".to_owned(),
             },
             Stop::Epochs if self.plan.epochs_given => "the epoch limit".to_owned(),
@@ -261,6 +258,16 @@ impl Report<'_> {
             _ => self.fit.stop.word().to_owned(),
         };
         format!("{why} ({effort})")
+    }
+
+    /// How a learner with a gap ended that has no words of its own for it, as those of K classes.
+    fn converged(&self) -> String {
+        let gaps = self.fit.certificate.claims.iter().filter_map(optimality).map(|o| o.gap);
+        match (gaps.reduce(f64::max), missed_gap(self.fit, self.plan)) {
+            (Some(worst), None) => format!("converged (duality gap {})", sentences::gap(worst)),
+            (Some(_), Some(_)) => "rounding leaves nothing to gain".to_owned(),
+            (None, _) => "converged, or rounding leaves nothing to gain".to_owned(),
+        }
     }
 
     /// Whether the learner is to prove a largest margin.
