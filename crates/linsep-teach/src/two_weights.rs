@@ -318,23 +318,33 @@ pub(crate) struct Path {
 pub(crate) fn path(settings: &TwoWeights, task: &Task, updates: u64) -> Result<Path> {
     let mut training = settings.start(task)?;
     let bias = task.data.n_features() == 1;
-    let here = |training: &dyn Training| {
-        let plane = training.model().planes.swap_remove(0);
-        if bias { [plane.bias, plane.weights[0]] } else { [plane.weights[0], plane.weights[1]] }
-    };
-    let mut points = vec![here(training.as_ref())];
+    let (points, ended) = followed(training.as_mut(), updates, |plane| match bias {
+        true => [plane.bias, plane.weights[0]],
+        false => [plane.weights[0], plane.weights[1]],
+    });
+    Ok(Path { points, ended })
+}
+
+/// The weights of a run at its start and after each of at most so many updates, and whether it ended by its
+/// own rule.
+pub(crate) fn followed<const N: usize>(
+    training: &mut dyn Training,
+    updates: u64,
+    weights: impl Fn(Plane) -> [f64; N],
+) -> (Vec<[f64; N]>, bool) {
+    let here = |training: &dyn Training| weights(training.model().planes.swap_remove(0));
+    let mut points = vec![here(training)];
     let mut stop = linsep::Stop::Updates;
     while stop == linsep::Stop::Updates && (points.len() as u64) <= updates {
         let limits =
             linsep::Limits::default().with_epochs(None).with_updates(Some(points.len() as u64));
-        stop = linsep::drive(training.as_mut(), &limits, &mut ());
+        stop = linsep::drive(training, &limits, &mut ());
         if training.progress().updates == points.len() as u64 {
-            points.push(here(training.as_ref()));
+            points.push(here(training));
         }
     }
     points.retain(|point| point.iter().all(|w| w.is_finite()));
-    let ended = stop == linsep::Stop::Finished;
-    Ok(Path { points, ended })
+    (points, stop == linsep::Stop::Finished)
 }
 
 #[cfg(test)]

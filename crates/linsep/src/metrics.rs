@@ -80,7 +80,7 @@ pub struct Majority {
     pub accuracy: f64,
 }
 
-/// Rows that no machine claims, or several: see [`crate::model::rule`].
+/// Rows that no binary classifier claims, or several: see [`crate::model::rule`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Ambiguous {
@@ -235,6 +235,8 @@ pub struct Tally {
     /// The same sum by weight, and whether weights differ.
     weighted_loss: f64,
     weighted: bool,
+    /// Whether some weight is no whole number.
+    fractions: bool,
     ambiguous: Option<Ambiguous>,
     /// Room for the probabilities of a row.
     pub(crate) probabilities: Vec<f64>,
@@ -266,6 +268,7 @@ impl Tally {
         self.counts.add(truth, predicted, Cell { rows: 1, weight });
         let truth = truth as usize;
         self.weighted |= weight != 1.0;
+        self.fractions |= weight.fract() != 0.0;
         let score = if self.classes.len() == 2 { scores.first() } else { None };
         if let Some(&score) = score.filter(|score| !score.is_nan()) {
             let side = truth.min(1);
@@ -298,6 +301,7 @@ impl Tally {
         assert_eq!(self.classes, other.classes, "tallies of different classes");
         self.counts.merge(&other.counts);
         self.weighted |= other.weighted;
+        self.fractions |= other.fractions;
         if self.weighted {
             self.fill_weights();
             other.fill_weights();
@@ -359,7 +363,6 @@ impl Tally {
             true => (weight, right_weight),
             false => (rows as f64, right as f64),
         };
-        let whole = self.counts.cells().all(|(.., cell)| cell.weight.fract() == 0.0);
         let most = of_class.iter().map(|cell| cell.weight).fold(0.0, f64::max);
         let majority = of_class.iter().position(|cell| cell.weight == most && most > 0.0);
         self.fill_weights();
@@ -375,7 +378,7 @@ impl Tally {
                 .weighted
                 .then_some(Weighted { rows: weight, errors: weight - right_weight }),
             accuracy: hit / all,
-            accuracy_interval: whole.then(|| wilson(hit as u64, all as u64)),
+            accuracy_interval: (!self.fractions).then(|| wilson(hit as u64, all as u64)),
             majority: majority
                 .map(|c| Majority { class: self.classes[c].clone(), accuracy: most / all }),
             per_class: self.classes.iter().enumerate().map(rates).collect(),
@@ -559,6 +562,14 @@ yes      50     1.0000  0.9600  0.9796
             let (a, b) = (found.log_loss.unwrap_or(0.0), expected.log_loss.unwrap_or(0.0));
             assert!((a - b).abs() < 1e-12, "{a} {b}");
         }
+    }
+
+    #[test]
+    fn fractions_that_add_up_to_whole_numbers_have_no_interval() {
+        let mut tally = tally("- +", &[]);
+        (0..4).for_each(|_| tally.add(1, 1, &[1.0], None, 0.5));
+        let found = tally.finish();
+        assert_eq!((found.accuracy, found.accuracy_interval), (1.0, None));
     }
 
     #[test]

@@ -20,6 +20,7 @@ use super::cut::{Line, inside, keep};
 use super::svg::{Anchor, Area, INK, Svg, Type, colour, number};
 use super::weight::{CONE, MOST_DOTS, MOST_LINES, MOST_NAMES, WALK, Weight, whole_rows};
 use super::{Style, counted};
+use crate::two_weights::followed;
 use dashu_int::IBig;
 use dashu_int::ops::Gcd;
 use linsep::engine::rate::Rate;
@@ -321,22 +322,9 @@ fn walk(weight: &Weight) -> Result<(Vec<[f64; 3]>, bool)> {
             descent.start(&task)?
         }
     };
-    let here = |training: &dyn linsep::run::Training| {
-        let plane = training.model().planes.swap_remove(0);
+    Ok(followed(training.as_mut(), weight.updates, |plane| {
         [plane.weights[0], plane.weights[1], plane.bias]
-    };
-    let mut points = vec![here(training.as_ref())];
-    let mut stop = linsep::Stop::Updates;
-    while stop == linsep::Stop::Updates && (points.len() as u64) <= weight.updates {
-        let limits =
-            linsep::Limits::default().with_epochs(None).with_updates(Some(points.len() as u64));
-        stop = linsep::drive(training.as_mut(), &limits, &mut ());
-        if training.progress().updates == points.len() as u64 {
-            points.push(here(training.as_ref()));
-        }
-    }
-    points.retain(|point| point.iter().all(|w| w.is_finite()));
-    Ok((points, stop == linsep::Stop::Finished))
+    }))
 }
 
 /// The edges of the cones with b < 0 and with b > 0.

@@ -38,6 +38,7 @@ pub struct Fold {
     weight: f64,
     wrong: f64,
     weighted: bool,
+    fractions: bool,
 }
 
 impl Fold {
@@ -48,6 +49,7 @@ impl Fold {
         self.weight += weight;
         self.wrong += if wrong { weight } else { 0.0 };
         self.weighted |= weight != 1.0;
+        self.fractions |= weight.fract() != 0.0;
     }
 
     fn accuracy(&self) -> f64 {
@@ -69,9 +71,8 @@ impl CrossValidation {
             all.weight += fold.weight;
             all.wrong += fold.wrong;
             all.weighted |= fold.weighted;
+            all.fractions |= fold.fractions;
         }
-        let whole =
-            folds.iter().all(|fold| fold.weight.fract() == 0.0 && fold.wrong.fract() == 0.0);
         CrossValidation {
             folds: folds.len(),
             fold_errors: folds.iter().map(|fold| fold.errors).collect(),
@@ -80,7 +81,7 @@ impl CrossValidation {
             errors: all.errors,
             weighted: all.weighted.then_some(Weighted { rows: all.weight, errors: all.wrong }),
             accuracy: all.accuracy(),
-            accuracy_interval: whole
+            accuracy_interval: (!all.fractions)
                 .then(|| wilson((all.weight - all.wrong) as u64, all.weight as u64)),
             accuracy_sd: (squares / rates.len().saturating_sub(1) as f64).sqrt(),
         }
@@ -119,6 +120,6 @@ mod tests {
         assert_eq!((heavy.rows, heavy.errors, heavy.accuracy), (20, 4, 34.0 / 40.0));
         assert_eq!(heavy.accuracy_interval, Some(wilson(34, 40)));
         assert_eq!(heavy.summary(), "6 of 40 wrong by weight (4 of 20 rows)");
-        assert_eq!(CrossValidation::new(&[fold(3, 1, 0.5)]).accuracy_interval, None);
+        assert_eq!(CrossValidation::new(&[fold(4, 2, 0.5)]).accuracy_interval, None);
     }
 }

@@ -114,8 +114,6 @@ impl FiniteNewton {
         let plane = self.plane(view);
         *visits += view.len() as u64;
         let margins = view.margins(0..view.len(), &plane.weights, plane.bias, threads);
-        // A margin that is no number is as wrong as can be.
-        let is_wrong = |m: f64| m.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater);
         if !margins.iter().any(|&m| is_wrong(m)) {
             return Found::Plane(plane);
         }
@@ -152,14 +150,16 @@ impl FiniteNewton {
         self.rows.iter().map(row).collect()
     }
 
-    /// Raises C until every row at hand is on its side; false if none does it.
+    /// Raises C until every row at hand is on its side; false if none does it, or if a larger one leaves as
+    /// many on the wrong side, as it does where no plane separates them.
     fn separate(&mut self, view: &Signed) -> bool {
-        let rows = self.entries(view);
+        let (rows, mut before) = (self.entries(view), usize::MAX);
         while self.c <= LAST {
-            let margins = self.minimise(&rows);
-            if margins.iter().all(|&m| m > 0.0) {
-                return true;
+            let wrong = self.minimise(&rows).into_iter().filter(|m| is_wrong(*m)).count();
+            if wrong == 0 || wrong >= before {
+                return wrong == 0;
             }
+            before = wrong;
             self.c *= GROWTH;
         }
         false
@@ -234,6 +234,11 @@ impl FiniteNewton {
         }
         0.5 * (low + high)
     }
+}
+
+/// A margin that is no number is as wrong as can be.
+fn is_wrong(margin: f64) -> bool {
+    margin.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater)
 }
 
 fn along(row: &Entries, w: &[f64]) -> f64 {
