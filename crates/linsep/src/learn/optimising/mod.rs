@@ -34,7 +34,7 @@ use crate::objective::{correction, intercept};
 use crate::run::ability::{BoundsObjective, WarmStarts};
 use crate::run::epochs::{self, ByEpochs};
 use crate::run::{
-    Budget, Certificate, Datum, Progress, Remark, Solves, State, Status, Task, Training,
+    Budget, Certificate, Datum, Progress, Remark, SavedPlane, Solves, State, Status, Task, Training,
 };
 use crate::verdict::existence::{Existence, logistic_optimum};
 use linsep_data::Dataset;
@@ -265,6 +265,9 @@ pub(crate) struct OptimisingRun {
     /// Why nobody knows whether there is a best plane, where that is so.
     doubt: Option<String>,
     visits: u64,
+    /// The plane with the least objective that was looked at, and that objective, where planes on the way may
+    /// be worse than earlier ones.
+    best: Option<(f64, Plane)>,
 }
 
 impl OptimisingRun {
@@ -286,11 +289,31 @@ impl OptimisingRun {
             }
         }
         let task = task.clone();
-        Ok(OptimisingRun { problem, task, positive, objective, work, why, doubt, visits: 0 })
+        let (visits, best) = (0, None);
+        Ok(OptimisingRun { problem, task, positive, objective, work, why, doubt, visits, best })
     }
 
+    /// The plane of the run, or a better one that it has seen: the objective of multipliers that improve may
+    /// rise on the way.
     fn plane(&self) -> Plane {
-        self.work.plane(&self.objective)
+        let plane = self.work.plane(&self.objective);
+        match &self.best {
+            Some((least, best)) if !self.is_done() => {
+                let primal = self.objective.primal(&plane, &self.objective.margins(&plane));
+                if *least < primal { best.clone() } else { plane }
+            }
+            _ => plane,
+        }
+    }
+
+    /// Remembers the plane of the last look, if it is the best so far.
+    fn remember(&mut self, before: Gap) {
+        let now = self.work.gap();
+        let looked = now.primal.to_bits() != before.primal.to_bits();
+        let least = self.best.as_ref().map_or(f64::INFINITY, |(least, _)| *least);
+        if looked && matches!(self.work, Solving::Dual(_)) && now.primal < least {
+            self.best = Some((now.primal, self.work.plane(&self.objective)));
+        }
     }
 
     fn is_done(&self) -> bool {
@@ -429,6 +452,8 @@ struct SavedOptimising {
     rows: usize,
     visits: u64,
     work: SavedWork,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    best: Option<(u64, SavedPlane)>,
 }
 
 impl ByEpochs for OptimisingRun {
@@ -441,8 +466,9 @@ impl ByEpochs for OptimisingRun {
     }
 
     fn work(&mut self) {
-        let wanted = self.problem.settings.aim();
+        let (wanted, before) = (self.problem.settings.aim(), self.work.gap());
         self.work.step(&self.objective, wanted);
+        self.remember(before);
     }
 }
 
@@ -489,7 +515,9 @@ impl Training for OptimisingRun {
 
     fn save(&self) -> State {
         let (rows, visits) = (self.objective.len(), self.visits);
-        State::encode(&SavedOptimising { rows, visits, work: self.work.save() })
+        let best =
+            self.best.as_ref().map(|(least, plane)| (least.to_bits(), SavedPlane::of(plane)));
+        State::encode(&SavedOptimising { rows, visits, work: self.work.save(), best })
     }
 
     fn restore(&mut self, state: &State) -> Result<()> {
@@ -498,6 +526,9 @@ impl Training for OptimisingRun {
             return Err(Error::usage("the saved state belongs to a run on other data"));
         }
         self.visits = saved.visits;
+        let width = self.objective.width();
+        let best = saved.best.map(|(least, plane)| (f64::from_bits(least), plane.plane()));
+        self.best = best.filter(|(_, plane)| plane.weights.len() == width);
         Ok(())
     }
 
