@@ -97,7 +97,7 @@ def data(x): return has(x, ["digest"]) and fields({"sha256": text, "rows": whole
 def second(x): return whole(x) and x == 2  # the first version of the digest is not named
 READING = fields({"default": word("decimal", "binary64"), "binary64": lambda x: each(index)(x) and rising(x)})
 LEVELS = {"levels": lambda x: each(text)(x) and rising(x), "unknown_as_zeros": flag, "indicator": flag,
-          "reference": text}
+          "reference": text, "missing_level": text}
 SOURCE = fields({"position": whole}, {"name": text})
 COLUMN = fields({"position": whole}, {"name": text, "missing": real, **LEVELS})
 def size_of(column): return (1 if column.get("levels") is None else len(column["levels"])) + column.get("indicator", False)
@@ -473,11 +473,12 @@ def read_table(table, source, header=False):
         for at, column in columns:
             cell, levels, fill = record[at], column.get("levels"), column.get("missing")
             gap = cell.lower() in GAPS or fill is not None and cell.lower() == "nan"
+            level = column.get("missing_level") if gap else cell
             if levels is None:
                 row[j] = fill if gap else number(cell)
-            elif not gap and cell in levels:
-                row[j + levels.index(cell)] = 1
-            elif fill is None if gap else not column.get("unknown_as_zeros") and cell != column.get("reference"):
+            elif level in levels:
+                row[j + levels.index(level)] = 1
+            elif fill is None if level is None else not column.get("unknown_as_zeros") and level != column.get("reference"):
                 row[j] = None
             j += 1 if levels is None else len(levels)
             if column.get("indicator"):
@@ -486,7 +487,8 @@ def read_table(table, source, header=False):
         fine = None not in (*row.values(), share) and share >= 0 and record[label].lower() not in GAPS
         require(fine, f"row {len(rows)} has a gap, or text where a number should be", 3)
         rows.append({j: float(value) for j, value in row.items() if value})
-        labels.append(normal(record[label]))
+        as_number = commas and number(record[label]) is not None
+        labels.append(normal(record[label].replace(",", ".") if as_number else record[label]))
         parts.append(share)
     require(rows, "there is no row", 3)
     return labels, parts, rows, sum(size_of(column) for _, column in columns)

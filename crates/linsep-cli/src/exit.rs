@@ -6,7 +6,7 @@
 //! With `--json` an error is one JSON object, the last line of stderr.
 
 use crate::context::colour_on_stderr;
-use crate::spelling::{spelled, spelled_with_values};
+use crate::spelling::{quoted, spelled, spelled_with_values};
 use linsep::atomic::SYNC_FOLDER;
 use linsep::data::error::{escaped_json, escaped_lines};
 use linsep::{Code, Error, Problem, escaped};
@@ -104,6 +104,7 @@ fn as_json(error: &Error) -> Value {
             let problems: Vec<Value> = data.problems.iter().map(problem).collect();
             value["message"] = problems[0]["message"].clone();
             value["help"] = data.problems[0].help.as_deref().map(spelled).into();
+            value["command"] = remedy(&data.problems[0]).into();
             value["problems"] = problems.into();
             value["bad_rows"] = data.bad_rows.into();
             value["rows"] = data.rows.into();
@@ -191,11 +192,22 @@ pub(crate) fn eprint_raw(text: &str) {
 pub(crate) fn report_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(|at| format!("{}:{}", at.file(), at.line()));
-        eprint_all(&format!(
-            "error[{}]: a fault inside linsep\n  --> {}\n  help: this is a bug; please report it with the command that was run\n",
-            Code::INTERNAL,
-            place.as_deref().unwrap_or("unknown place")
-        ));
+        let place = place.as_deref().unwrap_or("unknown place");
+        let help = "this is a bug; please report it with the command that was run";
+        match JSON.load(Ordering::Relaxed) {
+            true => eprint_json(&json!({
+                "schema": SCHEMA,
+                "code": Code::INTERNAL.to_string(),
+                "title": Code::INTERNAL.title(),
+                "exit": 70,
+                "message": format!("a fault inside linsep at {place}"),
+                "help": help,
+            })),
+            false => eprint_all(&format!(
+                "error[{}]: a fault inside linsep\n  --> {place}\n  help: {help}\n",
+                Code::INTERNAL
+            )),
+        }
         crate::system::end(70);
     }));
 }
@@ -222,6 +234,7 @@ fn render(error: &Error, colour: bool) -> String {
                 help.push(format!("{more}{} of {} rows are bad", data.bad_rows, data.rows));
             }
             help.extend(data.problems[0].help.as_deref().map(|help| escaped(&spelled(help))));
+            help.extend(remedy(&data.problems[0]).map(|command| escaped(&command)));
             for line in help {
                 let _ = writeln!(text, "  {cyan}help{plain}: {line}");
             }
@@ -236,6 +249,17 @@ fn render(error: &Error, colour: bool) -> String {
     }
     let _ = writeln!(text, "  {cyan}more{plain}: linsep help {code}");
     text
+}
+
+/// The command that was given with the flag that a gap in the data asks for.
+fn remedy(problem: &Problem) -> Option<String> {
+    let help = problem.help.as_deref().filter(|_| problem.code == Code::MISSING)?;
+    let rule = ["median", "drop-row"]
+        .into_iter()
+        .find(|rule| help.contains(&format!("missing={rule}`")))?;
+    let given = std::env::args().skip(1).map(|argument| quoted(&argument));
+    let words: Vec<String> = std::iter::once("linsep".to_owned()).chain(given).collect();
+    Some(format!("{} --missing {rule}", words.join(" ")))
 }
 
 /// What an error says that is not about data.

@@ -83,6 +83,15 @@ fn collect(command: &Command, names: &mut BTreeSet<String>) {
     command.get_subcommands().for_each(|sub| collect(sub, names));
 }
 
+/// An argument as a shell takes it.
+pub(crate) fn quoted(text: &str) -> String {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"_.-/+:=@%,#".contains(&b);
+    match !text.is_empty() && !text.starts_with('#') && text.bytes().all(plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -202,7 +202,9 @@ fn amount(weight: f64) -> String {
     readable(weight, 15.min(weight.log10().max(0.0) as usize + 4))
 }
 
-fn grouped_amount(weight: f64) -> String {
+/// A sum of weights for people: whole ones by groups of three digits.
+#[doc(hidden)]
+pub fn grouped_amount(weight: f64) -> String {
     match weight.fract() == 0.0 && weight < 1e15 {
         true => grouped(weight as u64),
         false => amount(weight),

@@ -6,14 +6,14 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::files::Output;
 use crate::input;
-use crate::output::{Facts, aligned, counted, grouped, print, print_json};
+use crate::output::{Facts, aligned, counted, print, print_json};
 use crate::spelling::spelled;
 use clap::ArgMatches;
 use linsep::data::read::ReadResult;
 use linsep::data::sort::{sort_by, sort_by_key};
 use linsep::data::split::{Split, folds};
-use linsep::metrics::CrossValidation;
 use linsep::metrics::paired::{holm, mcnemar};
+use linsep::metrics::{CrossValidation, grouped_amount};
 use linsep::recipe::{self, Recipe, Settings};
 use linsep::select::neighbours::{Neighbours, majority};
 use linsep::select::validate::{count, held_out};
@@ -101,7 +101,8 @@ struct Entry {
     /// For each split the predicted classes of its test rows.
     predicted: Vec<Vec<u32>>,
     validation: CrossValidation,
-    training_errors: u64,
+    /// The weight of the training rows that are wrong.
+    training_errors: f64,
     /// The median of the times of the folds, in seconds.
     seconds: Option<f64>,
     /// The names of the claims that hold, each once.
@@ -155,7 +156,8 @@ impl Contest {
             }
             _ => {}
         }
-        let training_errors = fit.model.evaluate(data, None, context.threads).errors;
+        let training = fit.model.evaluate(data, None, context.threads);
+        let training_errors = training.weighted.map_or(training.errors as f64, |all| all.errors);
         Ok(Entry {
             name: recipe.name.to_owned(),
             baseline: false,
@@ -173,7 +175,8 @@ impl Contest {
         let data = Arc::clone(&self.task.data);
         let all: Vec<u32> = (0..data.n_rows() as u32).collect();
         let errors = |predicted: &[u32]| {
-            predicted.iter().zip(data.targets()).filter(|(a, b)| a != b).count() as u64
+            let wrong = |row: &usize| predicted[*row] != data.class_of(*row);
+            (0..data.n_rows()).filter(wrong).map(|row| data.weight(row)).sum::<f64>()
         };
         let constant = |split: &Split| vec![majority(&data, &split.train); split.test.len()];
         let predicted: Vec<Vec<u32>> = self.splits.iter().map(constant).collect();
@@ -213,7 +216,7 @@ impl Contest {
         &mut self,
         name: String,
         predicted: Vec<Vec<u32>>,
-        training_errors: u64,
+        training_errors: f64,
         seconds: Option<f64>,
     ) {
         self.entries.push(Entry {
@@ -236,9 +239,14 @@ impl Contest {
         });
         let Some((best, others)) = self.entries.split_first_mut() else { return };
         let data = &self.task.data;
+        // Weights that are not counts of rows have no exact test.
+        if (0..data.n_rows()).any(|row| data.weight(row).fract() != 0.0) {
+            return;
+        }
+        let tested = || self.splits.iter().flat_map(|split| &split.test);
+        let weights: Vec<u64> = tested().map(|row| data.weight(*row as usize) as u64).collect();
         let right = |entry: &Entry| -> Vec<bool> {
-            let rows = self.splits.iter().zip(&entry.predicted);
-            let pairs = rows.flat_map(|(split, classes)| split.test.iter().zip(classes));
+            let pairs = tested().zip(entry.predicted.iter().flatten());
             pairs.map(|(row, class)| data.class_of(*row as usize) == *class).collect()
         };
         let of_best = right(best);
@@ -247,7 +255,8 @@ impl Contest {
             .map(|other| {
                 let of_other = right(other);
                 let only = |a: &[bool], b: &[bool]| {
-                    a.iter().zip(b).filter(|(a, b)| **a && !**b).count() as u64
+                    let pairs = a.iter().zip(b).zip(&weights);
+                    pairs.filter(|((a, b), _)| **a && !**b).map(|(_, weight)| weight).sum()
                 };
                 mcnemar(only(&of_best, &of_other), only(&of_other, &of_best))
             })
@@ -341,7 +350,7 @@ impl Report<'_> {
 
     fn table(&self, context: &Context) -> Vec<Vec<String>> {
         let mut rows = vec![self.head().into_iter().map(str::to_owned).collect::<Vec<_>>()];
-        for entry in &self.contest.entries {
+        for (at, entry) in self.contest.entries.iter().enumerate() {
             let cv = &entry.validation;
             let interval = cv.accuracy_interval.map_or("-".to_owned(), |[low, high]| {
                 format!("[{:.2}, {:.2}]", 100.0 * low, 100.0 * high)
@@ -350,9 +359,13 @@ impl Report<'_> {
                 entry.name.clone(),
                 format!("{:.2} %", 100.0 * cv.accuracy),
                 interval,
-                grouped(cv.errors),
-                grouped(entry.training_errors),
-                entry.p.map_or("best".to_owned(), |(_, p)| probability(p)),
+                grouped_amount(cv.wrong()),
+                grouped_amount(entry.training_errors),
+                match entry.p {
+                    Some((_, p)) => probability(p),
+                    None if at == 0 => "best".to_owned(),
+                    None => "-".to_owned(),
+                },
             ];
             if self.plan.times {
                 row.push(entry.seconds.map_or("-".to_owned(), duration));
@@ -438,7 +451,10 @@ impl Report<'_> {
                 "learner": entry.name,
                 "baseline": entry.baseline,
                 "cv": entry.validation,
-                "training_errors": entry.training_errors,
+                "training_errors": match entry.training_errors {
+                    whole if whole.fract() == 0.0 => json!(whole as u64),
+                    part => json_number(part),
+                },
                 "proved": entry.proved,
                 "p": entry.p.map(|(p, _)| json_number(p)),
                 "p_holm": entry.p.map(|(_, p)| json_number(p)),

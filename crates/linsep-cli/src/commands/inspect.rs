@@ -10,6 +10,7 @@ use crate::input;
 use crate::output::{Facts, grouped, print, print_json};
 use crate::spelling::spelled;
 use clap::ArgMatches;
+use linsep::data::Encoding;
 use linsep::data::cancel;
 use linsep::data::inspect::{Inspection, inspect};
 use linsep::data::read::{ReadResult, Survey};
@@ -65,6 +66,17 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         print(&as_text(&lines, &read, &found, &digest, survey.as_ref(), &paths, context))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// How values are held.
+fn held_as(encoding: Encoding) -> &'static str {
+    match encoding {
+        Encoding::Ones => "all 1",
+        Encoding::Table8 => "one-byte codes",
+        Encoding::Int32 => "32-bit decimals",
+        Encoding::F32 => "binary32",
+        _ => "binary64",
+    }
 }
 
 fn storage(read: &ReadResult) -> &'static str {
@@ -162,9 +174,9 @@ fn as_text(
     facts.add(
         "memory",
         format!(
-            "{} rows, {} values, {} bytes ({:.2} for each value held)",
+            "{} rows, {}, {} bytes ({:.2} for each value held)",
             storage(read),
-            data.encoding().name(),
+            held_as(data.encoding()),
             grouped(data.feature_bytes()),
             data.bytes_per_value()
         ),

@@ -442,7 +442,10 @@ fn input_words(data: &Dataset, choices: &Choices) -> Vec<(&'static str, String)>
             let reference = column.reference.as_ref();
             let reference =
                 reference.map_or(String::new(), |level| format!(" or, all 0, {}", short(level)));
-            format!("{} is one of {shown}{reference}{others}", short(&name))
+            let gap = column.missing_level.as_ref();
+            let gap =
+                gap.map_or(String::new(), |level| format!("; a missing one is {}", short(level)));
+            format!("{} is one of {shown}{reference}{others}{gap}", short(&name))
         })
         .collect();
     if !levels.is_empty() {

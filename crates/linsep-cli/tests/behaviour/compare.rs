@@ -62,3 +62,34 @@ fn the_table_as_markdown_and_plain() {
     let timed = room.run("compare examples/iris.csv --learners lda --knn 0 --json").exits(0).json();
     assert!(timed["entries"][0]["fit_seconds"].as_f64().is_some_and(|s| s >= 0.0));
 }
+
+#[test]
+fn weights_of_rows_count_in_every_column_and_in_the_test() {
+    // Row by row the same table: weights on the left, rows that often on the right.
+    let rows =
+        [(0.0, 3, "a"), (1.0, 1, "a"), (2.0, 2, "b"), (1.5, 1, "b"), (3.0, 4, "b"), (2.5, 2, "a")];
+    let mut weighted = "x,n,y\n".to_owned();
+    rows.iter().for_each(|(x, n, y)| weighted.push_str(&format!("{x},{n},{y}\n")));
+    let room = Room::holding("w.csv", &weighted);
+    let line =
+        "compare w.csv --weight n --cv 2 --knn 0 --learners lda,least-squares --no-time --json";
+    let value = room.run(line).exits(0).json();
+    for entry in value["entries"].as_array().expect("entries") {
+        let name = entry["learner"].as_str().expect("a name");
+        if entry["baseline"] == true {
+            assert_eq!(entry["training_errors"], 6, "the weight of class a");
+            continue;
+        }
+        let line = format!("train w.csv --weight n --cv 2 --learner {name} --json -o m.linsep");
+        let trained = room.run(&line).exits(0).json();
+        let errors = trained["training"]["weighted"]["errors"].as_f64();
+        assert_eq!(entry["training_errors"].as_f64(), errors, "{name}");
+        assert_eq!(entry["cv"], trained["cv"], "{name}");
+    }
+    // Weights that are no counts have no exact test.
+    room.write("f.csv", weighted.replace(",3,", ",3.5,"));
+    let line = "compare f.csv --weight n --cv 2 --knn 0 --learners lda --no-time --json";
+    let value = room.run(line).exits(0).json();
+    let entries = value["entries"].as_array().expect("entries");
+    assert!(entries.iter().all(|entry| entry["p"].is_null()), "{value}");
+}

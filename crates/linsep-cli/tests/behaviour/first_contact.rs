@@ -61,7 +61,7 @@ fn inspect_tells_the_columns_of_what_cannot_be_learned_from_yet() {
     room.run("train f.csv").exits(3).says(&["error[E0113]: column \"share\" holds percentages"]);
     let run = room.run("inspect f.csv").exits(0);
     assert!(run.fact("problem").starts_with("column \"share\" holds percentages"), "{}", run.out);
-    assert_eq!(run.fact("labels"), "may be town (2 classes), bought (2 classes)");
+    assert_eq!(run.fact("label"), "could be town (2 classes), bought (2 classes)");
     let command = run.fact("train");
     assert_eq!(command, "linsep train f.csv --label bought --drop share --missing median");
     let age = run.fact("age").split_whitespace().collect::<Vec<_>>();
@@ -107,4 +107,50 @@ fn decimal_commas_go_all_the_way_to_predictions() {
     assert_eq!(run.out, "prediction\na\nb\n");
     room.run("train f.csv --decimal .").exits(3);
     room.run("train f.csv --decimal x").exits(2);
+}
+
+#[test]
+fn the_most_frequent_level_stands_for_missing_text() {
+    let text =
+        "colour,x,y\nred,1,a\n,2,b\nblue,,a\nred,3,b\nred,4,a\nblue,5,b\nred,9,a\nblue,7,b\n";
+    let room = Room::holding("f.csv", text);
+    let run = room.run("train f.csv").exits(3);
+    // One message with every column, its count, and a command that works as it stands.
+    let run = run.says(&["values are missing in 2 of 8 rows: colour (1), x (1)"]);
+    let help = run.err.lines().filter_map(|line| line.strip_prefix("  help: linsep "));
+    let command = help.last().expect("a command").to_owned();
+    assert_eq!(command, "train f.csv --missing median");
+    room.run(&command).exits(0);
+    let json = room.run("train f.csv --json").exits(3).err;
+    assert!(json.contains("\"command\":\"linsep train f.csv --json --missing median\""), "{json}");
+    // As if red had been written there.
+    room.write("g.csv", text.replace("\n,2", "\nred,2"));
+    let digest = |line: &str| room.run(line).exits(1).json()["digest"].clone();
+    let filled = digest("separable f.csv --missing mode --json");
+    assert_eq!(filled, digest("separable g.csv --missing mode --json"));
+    assert_ne!(filled, digest("separable f.csv --missing zero --json"));
+    room.run("train f.csv --missing mode --missing-indicator -o m.linsep").exits(0);
+    let run = room.run("verify m.linsep f.csv").exits(0);
+    assert!(run.fact("levels").ends_with("; a missing one is red"), "{}", run.out);
+    room.write("new.csv", "colour,x\n,2\nred,2\n");
+    room.run("train f.csv --missing mode -o m.linsep").exits(0);
+    let out = room.run("predict m.linsep new.csv").exits(0).out;
+    let classes: Vec<&str> = out.lines().skip(1).collect();
+    assert_eq!(classes[0], classes[1], "the gap is red");
+}
+
+#[test]
+fn classes_of_a_table_with_decimal_commas_are_numbers_too() {
+    let room = Room::holding("f.csv", "x;y\n0,5;1,0\n1,5;1\n2,5;2\n3,5;2,0\n4,5;2\n-1;1\n");
+    let run = room.run("train f.csv").exits(0);
+    assert_eq!(run.fact("classes"), "1 (3), 2 (3)");
+    room.run("verify f.linsep f.csv").exits(0);
+}
+
+#[test]
+fn inspect_speaks_of_labels_only_where_there_is_a_choice() {
+    let room = Room::with_examples();
+    let run = room.run("inspect examples/iris.csv").exits(0);
+    assert!(!run.out.contains("could"), "{}", run.out);
+    assert!(run.fact("memory").starts_with("dense rows, one-byte codes, "), "{}", run.out);
 }

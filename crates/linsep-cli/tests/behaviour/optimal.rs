@@ -117,3 +117,51 @@ fn the_best_c_is_chosen_on_rows_held_out() {
         assert_eq!(room.run(&format!("{line} --json")).exits(0).json()["c"], report["c"]);
     }
 }
+
+#[test]
+fn the_best_plane_that_was_seen_is_the_model_also_after_a_resume() {
+    let room = Room::with_examples();
+    // The objective of the last plane rises and falls; that of the best one never rises.
+    let line = "train examples/breast_cancer.csv --learner svm --loss hinge --json";
+    let primal = |epochs: u64| {
+        let run = room.run(&format!("{line} --epochs {epochs} -o b{epochs}.linsep")).exits(5);
+        run.json()["remarks"]["objective"]["primal"].as_f64().expect("an objective")
+    };
+    let found: Vec<f64> = [500, 1000, 1500, 2000, 2500, 3000].map(primal).to_vec();
+    assert!(found.is_sorted_by(|a, b| a >= b), "{found:?}");
+    let resume = "train --resume b1000.linsep --epochs 2000 examples/breast_cancer.csv";
+    room.run(&format!("{resume} -o resumed.linsep")).exits(5);
+    assert_eq!(room.bytes("resumed.linsep"), room.bytes("b2000.linsep"));
+}
+
+#[test]
+fn fits_without_a_penalty_say_when_weights_are_not_unique() {
+    let text = "a,b,c,y\n1,2,0,p\n2,4,1,q\n3,6,0,p\n4,8,2,q\n5,10,1,p\n2,4,0,q\n";
+    let room = Room::holding("f.csv", text);
+    for learner in ["logistic --penalty none", "svm --loss squared-hinge --penalty none"] {
+        let run = room.run(&format!("train f.csv --learner {learner}")).exits(0);
+        let words = "b is a combination of the bias and columns before it";
+        assert!(run.fact("aliased").starts_with(words), "{}", run.out);
+        assert!(run.fact("aliased").contains("the weights are not unique"), "{}", run.out);
+        let run = room.run(&format!("train f.csv --drop b --learner {learner}")).exits(0);
+        assert!(!run.out.contains("not unique"), "{}", run.out);
+    }
+    for learner in ["least-squares", "lda", "fisher"] {
+        let run = room.run(&format!("train f.csv --learner {learner}")).exits(0);
+        assert!(run.fact("columns").ends_with("; the weights are not unique"), "{}", run.out);
+    }
+    let run = room.run("train f.csv --learner least-squares --l2 1").exits(0);
+    assert!(!run.out.contains("not unique"), "{}", run.out);
+    // All classes at once.
+    let text = "a,b,y\n1,1,p\n2,2,q\n3,3,r\n1,1,q\n2,2,r\n3,3,p\n1,1,r\n2,2,p\n3,3,q\n";
+    room.write("k.csv", text);
+    let run = room.run("train k.csv --learner logistic --penalty none").exits(0);
+    assert!(run.fact("aliased").contains("the weights are not unique"), "{}", run.out);
+}
+
+#[test]
+fn two_classes_are_named_where_no_fit_exists() {
+    let room = Room::holding("f.csv", "x,y\n0,no\n1,no\n2,yes\n3,yes\n");
+    let run = room.run("train f.csv --learner logistic --penalty none").exits(2);
+    assert!(run.err.contains("a plane separates yes from no"), "{}", run.err);
+}

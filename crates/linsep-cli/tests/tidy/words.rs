@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What is no longer said, and what is said instead.
-const RETIRED: [(&str, &str); 18] = [
+const RETIRED: [(&str, &str); 21] = [
     ("change with --label)", "(auto-detected ...)"),
     ("(as asked)", "label: NAME"),
     (" corrections", "updates"),
@@ -23,6 +23,9 @@ const RETIRED: [(&str, &str); 18] = [
     ("machines separate", "binary classifiers separate"),
     ("no machine or several", "no binary classifier or several"),
     ("one machine for all", "all classes at once"),
+    ("weak planes", "planes that put no row wrong"),
+    ("(wanted ", "(tolerance ...)"),
+    ("table8 values", "one-byte codes"),
     ("of the other rows nothing is claimed", "no claim for held-out rows"),
 ];
 

@@ -169,6 +169,7 @@ impl ArrayOptions {
                 missing: None,
                 levels: None,
                 reference: None,
+                missing_level: None,
                 indicator: false,
                 unknown_as_zeros: false,
             };

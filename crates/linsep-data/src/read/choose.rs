@@ -125,6 +125,7 @@ pub(super) fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Re
                 missing: fills.then_some(0.0),
                 levels: category.then(Vec::new),
                 reference: None,
+                missing_level: None,
                 unknown_as_zeros: category && options.unknown_level == UnknownLevel::Zeros,
                 indicator: false,
             });

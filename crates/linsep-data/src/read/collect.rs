@@ -7,7 +7,7 @@ use super::columns::MOST_LEVELS;
 use super::csv::NO_LEVEL;
 use super::long::{LongColumn, LongColumns};
 use super::number;
-use super::options::{BadRows, ReadOptions, ReadingChoice};
+use super::options::{BadRows, Missing, ReadOptions, ReadingChoice};
 use super::plan::{LabelChoice, Plan};
 use super::{FilledGaps, fill};
 use crate::error::{Code, DataError, Error, Place, Problem, Result, printable};
@@ -317,6 +317,9 @@ impl Collector {
                 if options.categorical == Categorical::OneHotDrop && !levels.is_empty() {
                     column.reference = Some(levels.remove(0));
                 }
+                if options.missing == Missing::Mode {
+                    column.missing_level = texts.and_then(most_frequent);
+                }
                 let lacks = texts.is_some_and(|texts| texts.codes.contains(&NO_LEVEL));
                 column.indicator = options.missing_indicator && lacks;
             } else {
@@ -329,6 +332,17 @@ impl Collector {
         }
         map.features = map.columns.iter().map(InputColumn::n_features).sum();
     }
+}
+
+/// The level that most rows have; the first in the alphabet of several.
+fn most_frequent(texts: &Dictionary) -> Option<String> {
+    let mut counts = vec![0u64; texts.names.len()];
+    for code in texts.codes.iter().filter(|code| **code != NO_LEVEL) {
+        counts[*code as usize] += 1;
+    }
+    let most = counts.iter().copied().max()?;
+    let often = texts.names.iter().zip(counts).filter(|(_, count)| *count == most);
+    often.map(|(name, _)| name.clone()).min()
 }
 
 fn many_classes(label: &LabelChoice, file: &str) -> Error {
@@ -529,9 +543,8 @@ pub(crate) fn lay_out(
                 category: Some(category.column),
                 level: level.map(str::to_owned),
             };
-            if let Some(feature) = category.feature_of(level).map_err(fault)? {
-                entries.push((feature, 1.0, 0));
-            }
+            let set = category.features_of(level).map_err(fault)?;
+            entries.extend(set.into_iter().flatten().map(|feature| (feature, 1.0, 0)));
         }
         entries.sort_unstable_by_key(|entry| entry.0);
         entries.iter().for_each(|&(feature, value, places)| staging.push(feature, value, places));

@@ -304,7 +304,10 @@ impl Parser<'_> {
         let block = &mut self.out.block;
         match action {
             Action::Label if gap && !facts.drop => self.gaps.push((f, field.span)),
-            Action::Label => facts.label = Some(block.labels.number(text, label_name)),
+            Action::Label => {
+                let name = if self.plan.decimal_comma { comma_label_name } else { label_name };
+                facts.label = Some(block.labels.number(text, name));
+            }
             Action::Weight => {
                 let number = self.with_point(text).and_then(|text| number::parse(&text).ok());
                 let weight = number.map_or(-1.0, |number| number.value);
@@ -366,6 +369,14 @@ impl Parser<'_> {
             Err(e) => bad(Code::NOT_UTF8, e.valid_up_to(), e.error_len().unwrap_or(1)),
         }
     }
+}
+
+/// The normal form of a label in a table of decimal commas: `1,0` is the class `1`.
+fn comma_label_name(text: &[u8]) -> String {
+    let point = |&b: &u8| if b == b',' { b'.' } else { b };
+    let pointed: Vec<u8> = text.iter().map(point).collect();
+    let is_number = !text.contains(&b'.') && number::parse(&pointed).is_ok();
+    label_name(if is_number { &pointed } else { text })
 }
 
 #[cfg(test)]

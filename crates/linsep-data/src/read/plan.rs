@@ -62,6 +62,19 @@ pub enum LabelChoice {
     Only(String),
 }
 
+impl LabelChoice {
+    /// The column that holds the labels, if it has a name.
+    pub fn column(&self) -> Option<&str> {
+        match self {
+            LabelChoice::None | LabelChoice::First => None,
+            LabelChoice::Asked(name)
+            | LabelChoice::Named(name)
+            | LabelChoice::Last(name)
+            | LabelChoice::Only(name) => Some(name),
+        }
+    }
+}
+
 impl std::fmt::Display for LabelChoice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let shown = |name: &str| printable(name.as_bytes(), 40);

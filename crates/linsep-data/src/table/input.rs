@@ -107,6 +107,9 @@ pub struct InputColumn {
     /// For a text column: the level that sets no feature, if one was left out of the list for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
+    /// For a text column: the level that stands for a missing one, if none would set no feature.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing_level: Option<String>,
     /// For a text column: a level that is not in the list sets no feature instead of being an error.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unknown_as_zeros: bool,
@@ -124,6 +127,7 @@ impl InputColumn {
             missing: None,
             levels: None,
             reference: None,
+            missing_level: None,
             unknown_as_zeros: false,
             indicator: false,
         }
@@ -154,6 +158,7 @@ linsep_proof::setters! {
         with_missing => missing: Option<f64>,
         with_levels => levels: Option<Vec<String>>,
         with_reference => reference: Option<String>,
+        with_missing_level => missing_level: Option<String>,
         with_unknown_as_zeros => unknown_as_zeros: bool,
         with_indicator => indicator: bool,
     }
@@ -185,6 +190,7 @@ impl InputMap {
             missing: None,
             levels: None,
             reference: None,
+            missing_level: None,
             unknown_as_zeros: false,
             indicator: false,
         });
@@ -349,6 +355,16 @@ impl InputMap {
                 "a reference level is one of the others, or its column has no levels".into()
             );
         }
+        let is_strange = |column: &InputColumn| {
+            let is_known = |level: &String| {
+                let listed = column.levels.as_ref().is_some_and(|levels| levels.contains(level));
+                listed || column.reference.as_ref() == Some(level)
+            };
+            column.missing_level.as_ref().is_some_and(|level| !is_known(level))
+        };
+        if self.columns.iter().any(is_strange) {
+            return Err("the level for missing cells is no level of its column".into());
+        }
         if self.columns.iter().any(|c| c.missing.is_some_and(|value| !value.is_finite())) {
             return Err("a value for missing cells is not finite".into());
         }
@@ -380,6 +396,7 @@ impl InputMap {
                         feature,
                         levels: levels.iter().cloned().zip(0..).collect(),
                         reference: column.reference.clone(),
+                        missing_level: column.missing_level.clone(),
                         unknown_as_zeros: column.unknown_as_zeros,
                         missing_as_zeros: column.missing.is_some(),
                         indicator: column.indicator.then_some(feature + levels.len() as u32),
@@ -415,6 +432,7 @@ pub(crate) struct CategoryColumn {
     feature: u32,
     levels: HashMap<String, u32>,
     reference: Option<String>,
+    missing_level: Option<String>,
     unknown_as_zeros: bool,
     missing_as_zeros: bool,
     /// The feature that says that the level is missing.
@@ -454,18 +472,23 @@ pub(crate) struct ColumnOrder {
 }
 
 impl CategoryColumn {
-    /// The feature that a level sets, if any.
-    pub(crate) fn feature_of(&self, level: Option<&str>) -> std::result::Result<Option<u32>, Code> {
-        match level {
-            None if self.missing_as_zeros => Ok(self.indicator),
-            None => Err(Code::MISSING),
+    /// The features that a cell sets: that of its level, or of the one that stands for a gap, and that of gaps.
+    pub(crate) fn features_of(
+        &self,
+        level: Option<&str>,
+    ) -> std::result::Result<[Option<u32>; 2], Code> {
+        let indicator = if level.is_none() { self.indicator } else { None };
+        let feature = match level.or(self.missing_level.as_deref()) {
+            None if self.missing_as_zeros => None,
+            None => return Err(Code::MISSING),
             Some(level) => match self.levels.get(level) {
-                Some(number) => Ok(Some(self.feature + number)),
-                None if self.unknown_as_zeros => Ok(None),
-                None if self.reference.as_deref() == Some(level) => Ok(None),
-                None => Err(Code::UNKNOWN_LEVEL),
+                Some(number) => Some(self.feature + number),
+                None if self.unknown_as_zeros => None,
+                None if self.reference.as_deref() == Some(level) => None,
+                None => return Err(Code::UNKNOWN_LEVEL),
             },
-        }
+        };
+        Ok([feature, indicator])
     }
 }
 

@@ -9,7 +9,9 @@ use crate::model::{LinearModel, Plane};
 use crate::objective::Gap;
 use crate::run::ability::{BoundsObjective, WarmStarts};
 use crate::run::epochs::{self, ByEpochs};
-use crate::run::{Budget, Certificate, Datum, Progress, Remark, State, Status, Task, Training};
+use crate::run::{
+    Budget, Certificate, Datum, HELD_OUT, Progress, Remark, State, Status, Task, Training,
+};
 use linsep_data::error::{Error, readable};
 use linsep_proof::{DualPoint, Objective, Planes};
 use serde::{Deserialize, Serialize};
@@ -23,6 +25,8 @@ pub(crate) trait Optimiser: Send {
     fn estimates(&self) -> bool;
     /// Why nobody knows whether there is an optimum, where that is so.
     fn doubt(&self) -> Option<&str>;
+    /// Why the weights are not unique, where that is so and known.
+    fn ambiguity(&self) -> Option<Remark>;
     /// The relative gap that is asked for.
     fn wanted(&self) -> f64;
     /// The gap at which the run ends.
@@ -70,8 +74,7 @@ impl<M: Optimiser> Certified<M> {
             return Some("the run ended before its gap was measured");
         }
         let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
-        (self.optimiser.rows() < all)
-            .then_some("rows were held out; a claim would be about the whole file")
+        (self.optimiser.rows() < all).then_some(HELD_OUT)
     }
 
     /// What the checker measures.
@@ -185,7 +188,7 @@ impl<M: Optimiser> Training for Certified<M> {
         let found = Remark::new(
             "objective",
             format!(
-                "{}, {}{} (wanted {wanted:e})",
+                "{}, {}{} (tolerance {wanted:e})",
                 readable(gap.primal, 7),
                 if self.optimiser.estimates() { "estimated " } else { "" },
                 gap.words()
@@ -198,7 +201,8 @@ impl<M: Optimiser> Training for Certified<M> {
             ],
         );
         let doubt = self.optimiser.doubt().map(|words| unknown_existence("are best planes", words));
-        [solver, found].into_iter().chain(doubt).collect()
+        let ambiguity = self.optimiser.ambiguity();
+        [solver, found].into_iter().chain(doubt).chain(ambiguity).collect()
     }
 
     crate::training_has!(warm_starts, bounds_objective);

@@ -12,7 +12,7 @@ use crate::engine::direct::{Moments, Spec};
 use crate::engine::planes::Planes;
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::run::ability::Generates;
-use crate::run::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
+use crate::run::{Budget, Certificate, HELD_OUT, Progress, Remark, State, Status, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::cancel;
 use linsep_data::error::{Code, Error, Place, Result};
@@ -183,9 +183,7 @@ impl Training for ClosedRun {
         };
         let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
         if self.rows.len() < all {
-            return Certificate::unproved(
-                "rows were held out; a claim would be about the whole file",
-            );
+            return Certificate::unproved(HELD_OUT);
         }
         match check_claim(&claim, data, &data.reading_field(), true, self.task.threads) {
             Finding::Holds(_) => Certificate::new(vec![claim]),

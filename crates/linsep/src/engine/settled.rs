@@ -72,7 +72,7 @@ impl Settled {
             has_answer: exact.as_ref().map(|exact| exact.has_answer),
             is_far: exact.as_ref().is_some_and(|e| e.distance.min(e.rounded_distance) > 1.0),
             planes: exact.and_then(better),
-            columns: columns_remark(rank, width, condition.sqrt()),
+            columns: columns_remark(rank, width, condition.sqrt(), is_penalised(equations)),
         }
     }
 }
@@ -95,15 +95,34 @@ fn power(exponent: f64) -> String {
     }
 }
 
-fn columns_remark((rank, is_exact): (usize, bool), width: usize, condition: f64) -> Remark {
+/// Whether the equations have one answer whatever the columns are.
+fn is_penalised(equations: &Equations) -> bool {
+    match *equations {
+        Equations::LeastSquares { l2, .. } => l2 > 0.0,
+        Equations::Discriminant { shrinkage, .. } => shrinkage > 0.0,
+        _ => false,
+    }
+}
+
+fn columns_remark(
+    (rank, is_exact): (usize, bool),
+    width: usize,
+    condition: f64,
+    penalised: bool,
+) -> Remark {
     let exponent = condition.log10().floor().max(0.0);
     let (note, word) = match is_exact {
         true => ("", "exact"),
         false => (" (numerical rank)", "numerical"),
     };
+    let unique = rank == width || penalised;
+    let ambiguity = if unique { "" } else { "; the weights are not unique" };
     Remark::new(
         "columns",
-        format!("{rank} of {width} independent{note}, condition at least {}", power(exponent)),
+        format!(
+            "{rank} of {width} independent{note}, condition at least {}{ambiguity}",
+            power(exponent)
+        ),
         [
             ("independent", rank.into()),
             ("columns", width.into()),

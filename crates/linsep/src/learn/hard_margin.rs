@@ -22,7 +22,8 @@ use crate::engine::online::fingerprint;
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::run::ability::Seeks;
 use crate::run::{
-    BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
+    BinaryLearner, Budget, Certificate, HELD_OUT, Learner, Progress, Remark, State, Status, Task,
+    Training,
 };
 use crate::verdict::widest::{End, Quest, Widest};
 use linsep_data::error::{Code, Error, Place, Result};
@@ -162,7 +163,7 @@ impl Training for MarginRun {
         claims.retain(|claim| matches!(claim, Claim::Unproved { .. }) || holds(claim));
         match Certificate::new(claims) {
             some if some.proves_something() => some,
-            _ => Certificate::unproved("rows were held out; a claim would be about the whole file"),
+            _ => Certificate::unproved(HELD_OUT),
         }
     }
 

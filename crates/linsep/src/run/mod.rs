@@ -331,6 +331,9 @@ impl<F: FnMut(&dyn Training) -> ControlFlow<Stop>> Observer for F {
     }
 }
 
+/// Why nothing is claimed where some rows were not learned from.
+pub(crate) const HELD_OUT: &str = "rows were held out, and claims are about all rows of the data";
+
 /// A finished run.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

@@ -5,9 +5,9 @@
 //! everywhere.
 
 use super::search::{Answer, Effort, Search};
-use super::{Decision, Judge, Signed, Verdict};
+use super::{Decision, Judge, Signed, Verdict, rank};
 use crate::claim::planes::problem_of;
-use crate::run::Task;
+use crate::run::{Remark, Task};
 use linsep_proof::{Claim, Estimate};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -64,6 +64,31 @@ pub(crate) fn softmax_optimum(task: &Task, bias: bool) -> Existence {
     })
 }
 
+/// Why the weights of a fit without a penalty are not unique, with the columns that make it so; nothing
+/// where they are, or where that is too much work.
+pub(crate) fn ambiguity(task: &Task, bias: bool) -> Option<Remark> {
+    let stop = limited(task.data.n_features() + 1);
+    let columns = rank::aliased(task, bias, &stop).filter(|columns| !columns.is_empty())?;
+    let input = task.data.input();
+    let name = |column: &u32| input.feature_name(*column as usize);
+    let mut names: Vec<String> = columns.iter().take(NAMED).map(name).collect();
+    if let more @ 1.. = columns.len() - names.len() {
+        names.push(format!("{more} more"));
+    }
+    let of = if bias { "of the bias and columns before" } else { "of columns before" };
+    let words = match columns.len() {
+        1 => format!("{} is a combination {of} it", names[0]),
+        _ => format!("{} are combinations {of} them", names.join(", ")),
+    };
+    Some(Remark::new(
+        "aliased",
+        format!(
+            "{words}: without a penalty the weights are not unique; `drop` or a penalty settles them"
+        ),
+        [("aliased", columns.iter().map(name).collect::<Vec<String>>().join(",").as_str().into())],
+    ))
+}
+
 /// Coefficients that are named at most.
 const NAMED: usize = 6;
 
@@ -101,7 +126,13 @@ fn going_away(judge: &Judge, decision: &Decision, stop: &dyn Fn() -> bool) -> Op
 pub(crate) fn logistic_optimum(task: &Task, positive: u32, bias: bool) -> Existence {
     let data = &task.data;
     let class = &data.classes()[positive as usize];
-    let separates = || format!("because a plane separates {class} from the rest");
+    let rest = match data.classes() {
+        _ if data.input().rest => "the rest",
+        [a, b] if a == class => b,
+        [a, _] => a,
+        _ => "the rest",
+    };
+    let separates = || format!("because a plane separates {class} from {rest}");
     let stop = limited(data.n_features() + 1);
     if task.rows.is_some() {
         let view =
@@ -125,7 +156,7 @@ pub(crate) fn logistic_optimum(task: &Task, positive: u32, bias: bool) -> Existe
         Verdict::Touching => {
             let rows = decision.escape.as_ref().map_or(0, |escape| escape.rows.len());
             let columns = decision.escape.as_ref().map_or(0, |escape| escape.coefficients.len());
-            let touches = format!("because a plane touches {class} and the rest");
+            let touches = format!("because a plane touches {class} and {rest}");
             Existence::Missing(match going_away(&judge, &decision, &stop) {
                 Some(words) => format!("{touches}: {words}, because of {rows} rows"),
                 None => format!(

@@ -14,6 +14,8 @@ use super::lift::{eliminate, null_vectors};
 use super::proposal::raw_whole;
 use super::signed::{Signed, WholeRows};
 use super::{Decision, Judge};
+use crate::claim::planes::problem_of;
+use crate::run::Task;
 use dashu_int::{IBig, UBig};
 use linsep_data::parallel::parallel_map;
 use linsep_proof::Claim;
@@ -44,6 +46,25 @@ pub struct Rank {
     pub dependent: Option<Vec<Option<u32>>>,
 }
 
+/// The columns that are sums of the bias and of columns before them in all rows of a task, or nothing where
+/// that is too much work. Without a penalty their weights may be chosen at will.
+pub(crate) fn aliased(task: &Task, bias: bool, stop: &dyn Fn() -> bool) -> Option<Vec<u32>> {
+    let data = &task.data;
+    let problem = problem_of(data, data.classes().first()?, None);
+    let view = Signed::on(Arc::clone(data), problem, bias, task.rows.as_deref());
+    if too_large(&view) {
+        return None;
+    }
+    let kept = independence(&view, task.threads, stop)?.columns;
+    let columns = 0..data.n_features() as u32;
+    Some(columns.filter(|column| kept.binary_search(column).is_err()).collect())
+}
+
+fn too_large(view: &Signed) -> bool {
+    let dimension = view.dimension();
+    view.len().saturating_mul(dimension) > MOST_NUMBERS || dimension > MOST_DIMENSIONS
+}
+
 /// The exact rank, or nothing.
 pub(crate) fn of(judge: &Judge, decision: &Decision, stop: &dyn Fn() -> bool) -> Option<Rank> {
     let problem = decision.problem.as_ref()?;
@@ -60,8 +81,7 @@ pub(crate) fn of(judge: &Judge, decision: &Decision, stop: &dyn Fn() -> bool) ->
         let rank = dimension - null.len();
         return Some(Rank { rank, dimension, dependent: Some(dependent) });
     }
-    let numbers = view.len().saturating_mul(dimension);
-    if numbers > MOST_NUMBERS || dimension > MOST_DIMENSIONS {
+    if too_large(&view) {
         return None;
     }
     rank_of(&view, judge.threads, stop)

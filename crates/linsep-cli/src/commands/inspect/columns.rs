@@ -6,7 +6,7 @@ use crate::commands::json_number;
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::output::{Facts, aligned, counted, grouped, print, print_json};
-use crate::spelling::spelled;
+use crate::spelling::{quoted, spelled};
 use linsep::data::read::{ColumnSurvey, LabelChoice, Survey};
 use linsep::{Code, Error, printable};
 use serde_json::{Value, json};
@@ -84,7 +84,9 @@ pub(super) fn add_hints(
 ) {
     // Who gave the label or named it so knows.
     let known = matches!(survey.label_choice, LabelChoice::Asked(_) | LabelChoice::Named(_));
-    let candidates = candidates(survey);
+    let chosen = survey.label_choice.column();
+    let mut candidates = candidates(survey);
+    candidates.retain(|column| chosen != Some(column.name.as_str()));
     if !candidates.is_empty() && !known {
         let names: Vec<String> = candidates
             .iter()
@@ -95,7 +97,8 @@ pub(super) fn add_hints(
             })
             .collect();
         let more = if candidates.len() > 8 { ", …" } else { "" };
-        facts.add("labels", format!("may be {}{more}", names.join(", ")));
+        let could = if chosen.is_some() { "could also be" } else { "could be" };
+        facts.add("label", format!("{could} {}{more}", names.join(", ")));
     }
     facts.add("train", train(survey, paths, error));
 }
@@ -174,13 +177,6 @@ fn candidates(survey: &Survey) -> Vec<&ColumnSurvey> {
 
 /// The command that learns from the table.
 fn train(survey: &Survey, paths: &[PathBuf], error: Option<&Error>) -> String {
-    let quoted = |text: &str| {
-        let plain = |b: u8| b.is_ascii_alphanumeric() || b"_.-/+:=@%".contains(&b);
-        match !text.is_empty() && text.bytes().all(plain) {
-            true => text.to_owned(),
-            false => format!("'{}'", text.replace('\'', "'\\''")),
-        }
-    };
     let mut words = vec!["linsep train".to_owned()];
     words.extend(paths.iter().map(|path| quoted(&path.display().to_string())));
     let label = survey.label.or_else(|| {

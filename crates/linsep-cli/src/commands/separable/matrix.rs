@@ -9,8 +9,9 @@ use linsep::verdict::{Decision, Verdict, scheme_of};
 /// Classes up to which the triangle is printed.
 const MOST_CLASSES: usize = 20;
 
-/// Letters of a class name in the triangle, and exceptions named in a line.
-const LETTERS: usize = 8;
+/// Letters of a line of the triangle, of a class name in it at least, and exceptions named in a line.
+const LINE: usize = 88;
+const LETTERS: usize = 4;
 const NAMED: usize = 8;
 
 const VERDICTS: [(Verdict, &str); 5] = [
@@ -93,8 +94,8 @@ fn triangle(pairs: &[&Decision], classes: &[String]) -> String {
     let mark = |verdict: Verdict| {
         VERDICTS.iter().find(|(known, _)| *known == verdict).map_or("?", |(_, mark)| mark)
     };
-    let short: Vec<String> =
-        classes.iter().map(|name| printable(name.as_bytes(), LETTERS)).collect();
+    let room = (LINE / classes.len()).saturating_sub(2).max(LETTERS);
+    let short: Vec<String> = classes.iter().map(|name| printable(name.as_bytes(), room)).collect();
     let width = short.iter().map(|name| name.chars().count()).max().unwrap_or(1);
     let mut text = format!("\n{:width$}", "");
     for name in &short[..classes.len() - 1] {

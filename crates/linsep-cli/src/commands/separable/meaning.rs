@@ -105,9 +105,7 @@ fn named(data: &Dataset, column: Option<u32>) -> String {
 /// What a word under `estimates` means, where it is not plain.
 fn legend(estimate: Estimate) -> Option<&'static str> {
     match estimate {
-        Estimate::Undetermined => Some(
-            "undetermined: unbounded, but no sign is forced: some weak planes have +, others -",
-        ),
+        Estimate::Undetermined => Some("undetermined: unbounded, with either sign"),
         Estimate::Aliased => {
             Some("aliased: a sum of what stands before it; its weight is fixed at 0")
         }

@@ -149,7 +149,7 @@ fn sentence(decision: &Decision) -> String {
         Verdict::Separable => "separable; a plane was checked on every row".into(),
         Verdict::Touching if decision.problem.is_none() => {
             format!(
-                "quasi-separable (touching); {rows} show that no planes separate strictly, but some do weakly"
+                "quasi-separable (touching); {rows} show that no planes separate all rows strictly; some put no row wrong and some rows strictly right"
             )
         }
         Verdict::Overlapping if decision.problem.is_none() => {

@@ -30,8 +30,8 @@ use crate::engine::softmax::Softmax;
 use crate::learn::optimising::{ConvexProblem, Solver, Terms};
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::objective::{Gap, Intercept};
-use crate::run::{State, Task, Training};
-use crate::verdict::existence::{Existence, softmax_optimum};
+use crate::run::{Remark, State, Task, Training};
+use crate::verdict::existence::{Existence, ambiguity, softmax_optimum};
 use linsep_data::error::Error;
 use linsep_data::sort::sort_by_key;
 use linsep_proof::{DualPoint, Planes};
@@ -230,6 +230,11 @@ impl Optimiser for KClassRun {
 
     fn doubt(&self) -> Option<&str> {
         self.doubt.as_deref()
+    }
+
+    fn ambiguity(&self) -> Option<Remark> {
+        let has_bias = self.joint.intercept != Intercept::None;
+        self.joint.is_unpenalised().then(|| ambiguity(&self.task, has_bias)).flatten()
     }
 
     fn step(&mut self) {

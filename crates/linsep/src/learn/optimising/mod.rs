@@ -18,241 +18,31 @@
 
 pub(crate) mod k_class;
 pub(crate) mod one_versus_rest;
+mod problem;
 pub(crate) mod settings;
 mod work;
 
 use crate::claim::optimal::Claiming;
 use crate::claim::planes::float_plane;
 use crate::engine::certified::unknown_existence;
-use crate::engine::closed_form::class_factors;
 use crate::loss::Loss;
 use crate::model::{LinearModel, Link, Plane, Rule};
 pub use crate::objective::box_constraints::Bound;
-use crate::objective::box_constraints::Ranges;
-use crate::objective::{Evaluation, Gap, Intercept, Objective, Penalty, Sides, worthwhile};
+use crate::objective::{Evaluation, Gap, Intercept, Objective, Sides};
 use crate::objective::{correction, intercept};
 use crate::run::ability::{BoundsObjective, WarmStarts};
 use crate::run::epochs::{self, ByEpochs};
 use crate::run::{
-    Budget, Certificate, Datum, Progress, Remark, Solves, State, Status, Task, Training,
+    Budget, Certificate, Datum, HELD_OUT, Progress, Remark, SavedPlane, State, Status, Task,
+    Training,
 };
-use crate::verdict::existence::{Existence, logistic_optimum};
-use linsep_data::Dataset;
-use linsep_data::error::{Code, Error, Place, Result, readable};
-use linsep_data::scale::{Scaler, Scaling};
+use crate::verdict::existence::{Existence, ambiguity, logistic_optimum};
+use linsep_data::error::{Error, Result, readable};
 use linsep_proof::DualPoint;
+pub(crate) use problem::{ConvexProblem, Terms};
 use serde::{Deserialize, Serialize};
 pub use settings::{ConvexSettings, Solver};
-use std::sync::Arc;
 use work::{SavedWork, Solving};
-
-/// What two classes make small, and how near to the best is near enough.
-#[derive(Clone, Debug)]
-pub(crate) struct ConvexProblem {
-    pub(crate) loss: Loss,
-    pub(crate) settings: ConvexSettings,
-}
-
-impl ConvexProblem {
-    /// A run of the class `positive` against the others.
-    pub(crate) fn start(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
-        Ok(Box::new(OptimisingRun::new(self.clone(), task, positive)?))
-    }
-
-    /// Whether dual coordinates are the right solver for the rows of a task.
-    pub(crate) fn prefers_dual(&self, task: &Task) -> bool {
-        let rows = task.rows.as_ref().map_or(task.data.n_rows(), |rows| rows.len());
-        match self.settings.solver {
-            Solver::Newton => false,
-            Solver::Dual => true,
-            _ => self.loss == Loss::Hinge || task.data.n_features() > rows / 2,
-        }
-    }
-
-    /// Refuses what no solver can do.
-    fn check(&self) -> Result<()> {
-        let limited = self.settings.has_limits();
-        let words = match self.settings.solver {
-            _ if self.loss == Loss::Hinge && (self.settings.l1 > 0.0 || limited) => {
-                "`loss=hinge`: a penalty with corners, or limits, needs a smooth loss; use `loss=squared-hinge`"
-            }
-            _ if self.loss == Loss::Hinge && self.settings.l2 == 0.0 => {
-                "`penalty=none`: the plain hinge needs a penalty; use `loss=squared-hinge` or `penalty=l2`"
-            }
-            Solver::Newton | Solver::Coordinates if self.loss == Loss::Hinge => {
-                "`solver`: the hinge has no second derivative; use dual"
-            }
-            Solver::Newton | Solver::Dual if self.settings.l1 > 0.0 => {
-                "`solver`: the penalty has corners; use coordinates or auto"
-            }
-            Solver::Newton | Solver::Dual if limited => {
-                "`solver`: weights with limits are for coordinates; use that or auto"
-            }
-            Solver::Dual | Solver::Coordinates
-                if self.settings.l2 == 0.0 && self.settings.l1 == 0.0 && !limited =>
-            {
-                "`solver`: without a penalty there is only newton; use that or auto"
-            }
-            _ => return Ok(()),
-        };
-        Err(Error::usage(words))
-    }
-
-    fn limits(&self, task: &Task) -> Result<Option<Ranges>> {
-        let data = task.data.as_ref();
-        let Some(limits) = Ranges::between(&self.settings.lower, &self.settings.upper, data)?
-        else {
-            return Ok(None);
-        };
-        let open = |j: &usize| {
-            let (least, most) = limits.of(*j);
-            least == f64::NEG_INFINITY || most == f64::INFINITY
-        };
-        if self.settings.l1 == 0.0
-            && self.settings.l2 == 0.0
-            && let Some(column) = (0..data.n_features()).find(open)
-        {
-            return Err(Error::usage(format!(
-                "`penalty=none`: the weight of {} has no limit on one side, and nothing else bounds it; give `lower` and `upper` for all columns, or a penalty",
-                data.input().feature_name(column)
-            )));
-        }
-        Ok(Some(limits))
-    }
-
-    pub(crate) fn objective(&self, task: &Task, positive: u32) -> Result<Objective> {
-        let Terms { rows, costs, penalty } = self.terms(task)?;
-        let data = &task.data;
-        let sign = |&row: &u32| if data.class_of(row as usize) == positive { 1.0 } else { -1.0 };
-        Ok(Objective {
-            data: Arc::clone(data),
-            sparse_copy: data.sparse_copy(task.threads),
-            signs: rows.iter().map(sign).collect(),
-            costs,
-            loss: self.loss,
-            penalty,
-            intercept: self.intercept(),
-            threads: worthwhile(task.threads, data.store().nonzeros()),
-            rows,
-        })
-    }
-
-    /// What the claims of a run on a task state.
-    pub(crate) fn solves(&self, task: &Task, loss: linsep_proof::Loss) -> Result<Solves> {
-        let Terms { rows, penalty, .. } = self.terms(task)?;
-        let claimed = self.claimed(loss, &task.data, &rows, &penalty);
-        Ok(Solves::Objective(claimed))
-    }
-
-    /// The rows of a task with their costs, and the penalty.
-    pub(crate) fn terms(&self, task: &Task) -> Result<Terms> {
-        let data = &task.data;
-        let limits = self.limits(task)?;
-        refuse_extremes(data)?;
-        let rows = task.active_rows()?;
-        if rows.is_empty() {
-            return Err(Error::data(Code::BAD_WEIGHT, "no row has a weight", Place::default()));
-        }
-        let factors = class_factors(data, &rows, self.settings.balanced);
-        let class = |row: u32| data.class_of(row as usize);
-        let cost = |&row: &u32| {
-            (self.settings.c * data.weight(row as usize)) * factors[class(row) as usize]
-        };
-        let costs: Vec<f64> = rows.iter().map(cost).collect();
-        if let Some(at) = costs.iter().position(|cost| !(cost.is_finite() && *cost > 0.0)) {
-            return Err(Error::usage(format!(
-                "`c={}`: row {} of the data would cost {}; choose another C or other weights",
-                self.settings.c, rows[at], costs[at]
-            )));
-        }
-        let scale = match self.settings.scale {
-            Scaling::None => None,
-            scaling => {
-                let scaler = Scaler::new(scaling, data, &rows);
-                scaler.check()?;
-                Some((0..data.n_features()).map(|j| 1.0 / scaler.scale(j)).collect())
-            }
-        };
-        Ok(Terms {
-            rows,
-            costs,
-            penalty: Penalty { l1: self.settings.l1, l2: self.settings.l2, scale, limits },
-        })
-    }
-
-    /// The objective as it is claimed.
-    pub(crate) fn claimed(
-        &self,
-        loss: linsep_proof::Loss,
-        data: &Dataset,
-        rows: &[u32],
-        penalty: &Penalty,
-    ) -> linsep_proof::Objective {
-        let class_weights = match self.settings.balanced {
-            true => {
-                let factors = class_factors(data, rows, true);
-                // Claims speak of the labels in the file, of which one class may have several.
-                let mut of_label = vec![1.0; data.label_names().len()];
-                for row in 0..data.n_rows() {
-                    of_label[data.label_id(row) as usize] = factors[data.class_of(row) as usize];
-                }
-                data.label_names().iter().cloned().zip(of_label).collect()
-            }
-            false => Vec::new(),
-        };
-        linsep_proof::Objective::new(loss, self.settings.c)
-            .with_l2(self.settings.l2)
-            .with_l1(self.settings.l1)
-            .with_intercept(self.intercept())
-            .with_class_weights(class_weights)
-            .with_scale(penalty.scale.clone().unwrap_or_default())
-            .with_limits(penalty.claimed_limits(data.n_features()))
-    }
-
-    /// Where nothing is penalised, a penalised bias is a free one.
-    fn intercept(&self) -> Intercept {
-        match self.settings.intercept {
-            Intercept::Penalised if self.settings.l1 == 0.0 && self.settings.l2 == 0.0 => {
-                Intercept::Free
-            }
-            intercept => intercept,
-        }
-    }
-}
-
-/// The rows of a task with their costs, and the penalty.
-pub(crate) struct Terms {
-    pub(crate) rows: Vec<u32>,
-    pub(crate) costs: Vec<f64>,
-    pub(crate) penalty: Penalty,
-}
-
-/// Refuses values whose squares would leave the range of binary64.
-fn refuse_extremes(data: &Dataset) -> Result<()> {
-    const MOST: f64 = 1e140;
-    if data.store().largest() <= MOST {
-        return Ok(());
-    }
-    let mut found = None;
-    for row in 0..data.n_rows() {
-        data.store().for_each_entry(row, &mut |j, x| {
-            if x.abs() > MOST && found.is_none() {
-                found = Some((row, j, x));
-            }
-        });
-        if let Some((row, column, x)) = found {
-            let name = data.input().feature_name(column as usize);
-            return Err(Error::data(
-                Code::OUT_OF_RANGE,
-                format!(
-                    "{name} is {x:e}, and the squares of numbers above {MOST:e} leave the range of binary64; divide the column by its size, or leave it out with `drop`"
-                ),
-                data.place_of(row),
-            ));
-        }
-    }
-    Ok(())
-}
 
 /// A run on one plane.
 pub(crate) struct OptimisingRun {
@@ -265,6 +55,9 @@ pub(crate) struct OptimisingRun {
     /// Why nobody knows whether there is a best plane, where that is so.
     doubt: Option<String>,
     visits: u64,
+    /// The plane with the least objective that was looked at, and that objective, where planes on the way may
+    /// be worse than earlier ones.
+    best: Option<(f64, Plane)>,
 }
 
 impl OptimisingRun {
@@ -286,11 +79,31 @@ impl OptimisingRun {
             }
         }
         let task = task.clone();
-        Ok(OptimisingRun { problem, task, positive, objective, work, why, doubt, visits: 0 })
+        let (visits, best) = (0, None);
+        Ok(OptimisingRun { problem, task, positive, objective, work, why, doubt, visits, best })
     }
 
+    /// The plane of the run, or a better one that it has seen: the objective of multipliers that improve may
+    /// rise on the way.
     fn plane(&self) -> Plane {
-        self.work.plane(&self.objective)
+        let plane = self.work.plane(&self.objective);
+        match &self.best {
+            Some((least, best)) if !self.is_done() => {
+                let primal = self.objective.primal(&plane, &self.objective.margins(&plane));
+                if *least < primal { best.clone() } else { plane }
+            }
+            _ => plane,
+        }
+    }
+
+    /// Remembers the plane of the last look, if it is the best so far.
+    fn remember(&mut self, before: Gap) {
+        let now = self.work.gap();
+        let looked = now.primal.to_bits() != before.primal.to_bits();
+        let least = self.best.as_ref().map_or(f64::INFINITY, |(least, _)| *least);
+        if looked && matches!(self.work, Solving::Dual(_)) && now.primal < least {
+            self.best = Some((now.primal, self.work.plane(&self.objective)));
+        }
     }
 
     fn is_done(&self) -> bool {
@@ -350,7 +163,7 @@ impl OptimisingRun {
         }
         let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
         if self.objective.len() < all {
-            return Some("rows were held out; a claim would be about the whole file");
+            return Some(HELD_OUT);
         }
         None
     }
@@ -429,6 +242,8 @@ struct SavedOptimising {
     rows: usize,
     visits: u64,
     work: SavedWork,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    best: Option<(u64, SavedPlane)>,
 }
 
 impl ByEpochs for OptimisingRun {
@@ -441,8 +256,9 @@ impl ByEpochs for OptimisingRun {
     }
 
     fn work(&mut self) {
-        let wanted = self.problem.settings.aim();
+        let (wanted, before) = (self.problem.settings.aim(), self.work.gap());
         self.work.step(&self.objective, wanted);
+        self.remember(before);
     }
 }
 
@@ -489,7 +305,9 @@ impl Training for OptimisingRun {
 
     fn save(&self) -> State {
         let (rows, visits) = (self.objective.len(), self.visits);
-        State::encode(&SavedOptimising { rows, visits, work: self.work.save() })
+        let best =
+            self.best.as_ref().map(|(least, plane)| (least.to_bits(), SavedPlane::of(plane)));
+        State::encode(&SavedOptimising { rows, visits, work: self.work.save(), best })
     }
 
     fn restore(&mut self, state: &State) -> Result<()> {
@@ -498,6 +316,9 @@ impl Training for OptimisingRun {
             return Err(Error::usage("the saved state belongs to a run on other data"));
         }
         self.visits = saved.visits;
+        let width = self.objective.width();
+        let best = saved.best.map(|(least, plane)| (f64::from_bits(least), plane.plane()));
+        self.best = best.filter(|(_, plane)| plane.weights.len() == width);
         Ok(())
     }
 
@@ -512,7 +333,7 @@ impl Training for OptimisingRun {
         let found = Remark::new(
             "objective",
             format!(
-                "{}, {}{} (wanted {:e})",
+                "{}, {}{} (tolerance {:e})",
                 readable(gap.primal, 7),
                 if estimated { "estimated " } else { "" },
                 gap.words(),
@@ -529,6 +350,9 @@ impl Training for OptimisingRun {
         if self.is_done() {
             let words = match gap.reaches(self.problem.settings.aim()) {
                 _ if matches!(self.work, Solving::Constant(..)) => "nothing to do".to_owned(),
+                true if estimated => {
+                    format!("converged (estimated gap {})", readable(gap.relative(), 2))
+                }
                 true => format!("converged (duality gap {})", readable(gap.relative(), 2)),
                 false => "rounding leaves nothing to gain".to_owned(),
             };
@@ -536,6 +360,9 @@ impl Training for OptimisingRun {
         }
         if let Some(words) = &self.doubt {
             remarks.push(unknown_existence("is a best plane", words));
+        }
+        if estimated && !matches!(self.work, Solving::Constant(..)) {
+            remarks.extend(ambiguity(&self.task, self.objective.has_bias()));
         }
         let weights = self.plane().weights;
         if self.problem.settings.l1 > 0.0 && weights.iter().all(|w| *w == 0.0) {
@@ -556,6 +383,8 @@ impl WarmStarts for OptimisingRun {
     fn warm_start(&mut self, state: &State, factor: f64) -> bool {
         match state.decode::<SavedOptimising>() {
             Ok(saved) if saved.rows == self.objective.len() => {
+                // What was best under another objective is not known to be so here.
+                self.best = None;
                 self.work.warm_start(&self.objective, saved.work, factor)
             }
             _ => false,

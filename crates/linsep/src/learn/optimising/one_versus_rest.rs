@@ -14,7 +14,7 @@ use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::objective::{Gap, Penalty};
 use crate::run::ability::{BoundsObjective, WarmStarts};
 use crate::run::epochs::{self, ByEpochs};
-use crate::run::{Budget, Certificate, Progress, Remark, State, Status, Task, Training};
+use crate::run::{Budget, Certificate, HELD_OUT, Progress, Remark, State, Status, Task, Training};
 use linsep_data::error::{Error, Result, readable};
 use linsep_data::parallel::parallel_map;
 use linsep_proof::{Claim, DualPoint, Planes};
@@ -84,8 +84,7 @@ impl Sweeps {
             return Some("the run ended before its gap was measured");
         }
         let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
-        (self.rows.len() < all)
-            .then_some("rows were held out; a claim would be about the whole file")
+        (self.rows.len() < all).then_some(HELD_OUT)
     }
 
     /// The gaps as they are now: machines that are stopped have moved since they were measured.
@@ -233,7 +232,7 @@ impl Training for Sweeps {
             Remark::new(
                 "objective",
                 format!(
-                    "{} of all machines, largest gap {worst:.1e} (wanted {:e})",
+                    "{} of all machines, largest gap {worst:.1e} (tolerance {:e})",
                     readable(primal, 7),
                     self.problem.settings.gap
                 ),
