@@ -242,19 +242,21 @@ impl Axis {
         let (first, last) = ((self.low / step - 1e-9).ceil(), (self.high / step + 1e-9).floor());
         let most = 4 * count + 4;
         let ticks = (0..most).map(|k| first + k as f64).take_while(|m| *m <= last);
-        ticks.map(|m| (m * step, tick_text(m * step, step))).collect()
+        let largest = self.low.abs().max(self.high.abs());
+        ticks.map(|m| (m * step, tick_text(m * step, step, largest))).collect()
     }
 }
 
 /// A tick as text: as many decimals as the step asks for, powers of ten for very large or small ones.
-fn tick_text(value: f64, step: f64) -> String {
+fn tick_text(value: f64, step: f64, largest: f64) -> String {
     if value.abs() < step * 1e-6 {
         return "0".to_owned();
     }
     let size = value.abs().max(step);
-    if size >= 1e6 || step < 1e-4 {
-        // Digits so that neighbours differ.
-        let digits = (size.log10().floor() - step.log10().floor()).clamp(0.0, 14.0) as usize;
+    // Digits so that neighbours differ.
+    let digits = (size.log10().floor() - step.log10().floor()).clamp(0.0, 14.0) as usize;
+    // Long numbers have no room beside the name of an axis.
+    if size >= 1e6 || (largest >= 2e4 && digits <= 2) || step < 1e-4 {
         let text = format!("{value:.digits$e}");
         return match text.split_once('e') {
             Some((mantissa, power)) if mantissa.contains('.') => {

@@ -18,7 +18,7 @@
 use super::axes::{Axis, Entry, Frame, Page, Sample, stroke};
 use super::cut::{Line, inside, keep};
 use super::svg::{Anchor, Area, INK, Svg, Type, colour, number};
-use super::weight::{CONE, MOST_DOTS, MOST_LINES, MOST_NAMES, WALK, Weight, whole_rows};
+use super::weight::{CONE, MOST_DOTS, MOST_LINES, MOST_NAMES, WALK, Weight, walk_line, whole_rows};
 use super::{Style, counted};
 use crate::two_weights::followed;
 use dashu_int::IBig;
@@ -277,8 +277,7 @@ impl<'a> Biased<'a> {
         let legs = places.split(Option::is_none);
         let legs: Vec<Vec<[f64; 2]>> =
             legs.map(|leg| leg.iter().flatten().copied().collect()).collect();
-        let line = format!("class=\"walk\" {} stroke-linejoin=\"round\"", stroke(WALK, 1.8, ""));
-        svg.path(&legs, false, &line);
+        svg.path(&legs, false, &walk_line(self.walk.len()));
         let Some(last) = places.len().checked_sub(1) else { return };
         if let (true, Some([x, y])) = (self.ended, places[last].map(|p| p.map(number))) {
             let ring =

@@ -312,13 +312,15 @@ fn draw_cone(svg: &mut Svg, frame: &Frame, cone: &Cone) {
     }
 }
 
+/// The line of a walk: thin where many steps would cover the sheet.
+pub(crate) fn walk_line(steps: usize) -> String {
+    let width = if steps > 200 { 0.6 } else { 1.8 };
+    format!("class=\"walk\" {} stroke-linejoin=\"round\"", stroke(WALK, width, ""))
+}
+
 fn draw_walk(svg: &mut Svg, frame: &Frame, walk: &Path) {
     let places: Vec<[f64; 2]> = walk.points.iter().map(|point| frame.at(*point)).collect();
-    svg.path(
-        std::slice::from_ref(&places),
-        false,
-        &format!("class=\"walk\" {} stroke-linejoin=\"round\"", stroke(WALK, 1.8, "")),
-    );
+    svg.path(std::slice::from_ref(&places), false, &walk_line(places.len()));
     let last = places.len() - 1;
     if walk.ended {
         let [x, y] = places[last].map(number);
