@@ -166,7 +166,7 @@ fn as_text(
     facts.add(
         "values",
         format!(
-            "{} not zero ({share:.1} %), longest row {:.6}",
+            "{} not zero ({share:.1} %), max row norm {:.6}",
             grouped(data.nonzeros()),
             found.radius
         ),

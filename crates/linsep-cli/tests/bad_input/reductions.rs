@@ -63,7 +63,7 @@ fn schemes_that_there_are_not_are_refused() {
 fn one_versus_one_of_very_many_classes_is_refused_before_any_work() {
     let rows: String = (0..300).map(|i| format!("{i},c{i}\n")).collect();
     let room = Room::holding("many.csv", format!("x,label\n{rows}"));
-    let run = room.run("train many.csv --multiclass ovo").exits(2);
+    let run = room.run("train many.csv --label label --multiclass ovo").exits(2);
     run.says(&[
         "error[E0201]: one-versus-one of 300 classes would need 44850 planes",
         "256 classes",

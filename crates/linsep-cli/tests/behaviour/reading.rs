@@ -235,12 +235,18 @@ fn a_label_that_looks_measured_is_named() {
     let rows: Vec<String> = (0..40).map(|k| format!("{k},{}.{}", 100 + k, 1 + k % 9)).collect();
     room.write("prices.csv", format!("size,price\n{}\n", rows.join("\n")));
     let found = room.run("inspect prices.csv --label price").exits(0);
-    assert!(found.out.contains("looks like a measurement"), "{}", found.out);
+    assert!(found.out.contains("looks continuous"), "{}", found.out);
     let trained = room.run("train prices.csv --label price --epochs 1").exits(5);
-    assert!(trained.err.contains("looks like a measurement"), "{}", trained.err);
+    assert!(trained.err.contains("looks continuous"), "{}", trained.err);
     // Whole numbers and few values are names.
     let rows: Vec<String> = (0..40).map(|k| format!("{k},{}", k % 12)).collect();
     room.write("months.csv", format!("size,month\n{}\n", rows.join("\n")));
     let found = room.run("inspect months.csv --label month").exits(0);
-    assert!(!found.out.contains("measurement"), "{}", found.out);
+    assert!(!found.out.contains("continuous"), "{}", found.out);
+    // A telling name is not believed of a column in which nearly every row has a value of its own.
+    let rows: Vec<String> = (0..300).map(|k| format!("{k},0.{:03}", 7 * k % 997)).collect();
+    room.write("target.csv", format!("size,target\n{}\n", rows.join("\n")));
+    let run = room.run("train target.csv").exits(3);
+    assert!(run.err.contains("the label column \"target\" looks continuous"), "{}", run.err);
+    room.run("train target.csv --label target --epochs 1").exits(5);
 }

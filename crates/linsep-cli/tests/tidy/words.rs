@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What is no longer said, and what is said instead.
-const RETIRED: [(&str, &str); 21] = [
+const RETIRED: [(&str, &str); 25] = [
     ("change with --label)", "(auto-detected ...)"),
     ("(as asked)", "label: NAME"),
     (" corrections", "updates"),
@@ -23,6 +23,10 @@ const RETIRED: [(&str, &str); 21] = [
     ("machines separate", "binary classifiers separate"),
     ("no machine or several", "no binary classifier or several"),
     ("one machine for all", "all classes at once"),
+    ("nobody knows", "existence not determined"),
+    ("longest row ", "max row norm"),
+    ("no best plane", "no optimum exists"),
+    ("looks like a measurement", "looks continuous"),
     ("weak planes", "planes that put no row wrong"),
     ("(wanted ", "(tolerance ...)"),
     ("table8 values", "one-byte codes"),

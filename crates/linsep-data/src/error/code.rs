@@ -61,7 +61,7 @@ codes! {
     ONE_CLASS = 116, "only one class",
         "A classifier needs rows of at least two classes. Check `label`, `limit` and the file's order.";
     MANY_CLASSES = 117, "too many classes",
-        "The label has so many distinct values that it looks like a measurement or an identifier, not a class. linsep classifies; it does not fit regressions.";
+        "The label has so many distinct values that it looks continuous or like an identifier, not a class. linsep classifies; it does not fit regressions.";
     NO_COLUMN = 118, "column not found",
         "A column that was asked for, or that the model needs, is not in the file.";
     LABEL_VALUE = 119, "label that cannot be used",

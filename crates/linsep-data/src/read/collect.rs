@@ -416,7 +416,12 @@ pub(crate) fn check_memory(bytes: u64, options: &ReadOptions) -> Result<()> {
 }
 
 fn check_guessed_label(choice: &LabelChoice, labels: &Dictionary, file: &str) -> Result<()> {
-    let (LabelChoice::Last(name) | LabelChoice::Only(name)) = choice else { return Ok(()) };
+    // Who asks for a label gets it; a telling name is believed unless nearly every row has a value of its own.
+    let (name, named) = match choice {
+        LabelChoice::Last(name) | LabelChoice::Only(name) => (name, false),
+        LabelChoice::Named(name) => (name, true),
+        _ => return Ok(()),
+    };
     let numbers: Vec<f64> = labels
         .names
         .iter()
@@ -427,14 +432,22 @@ fn check_guessed_label(choice: &LabelChoice, labels: &Dictionary, file: &str) ->
     let all_numbers = numbers.len() == labels.names.len();
     let many = labels.names.len() > MAX_GUESSED_CLASSES;
     let near_unique = 2 * labels.names.len() > labels.codes.len();
-    if real || many && (all_numbers || near_unique) {
-        let words = format!(
-            "the label column \"{name}\" has {} distinct values{} and does not look like a class",
-            labels.names.len(),
-            if real { ", not all whole numbers," } else { "" }
-        );
+    let is_doubtful = match named {
+        true => many && near_unique,
+        false => real || many && (all_numbers || near_unique),
+    };
+    if is_doubtful {
+        let count = labels.names.len();
+        let words = match real {
+            true => format!(
+                "the label column \"{name}\" looks continuous: {count} distinct values, not all whole numbers"
+            ),
+            false => format!(
+                "the label column \"{name}\" has {count} distinct values and does not look like a class"
+            ),
+        };
         return Err(Problem::new(Code::AMBIGUOUS_LABEL, words, Place::file(file))
-            .help("choose the label with `label`")
+            .help("choose the label with `label`; linsep classifies, it does not fit regressions")
             .into());
     }
     Ok(())

@@ -85,7 +85,7 @@ pub fn inspect(data: &Dataset) -> Inspection {
 }
 
 impl Dataset {
-    /// A warning where the label looks like a measurement: many numbers that are not whole.
+    /// A warning where the label looks continuous: many numbers that are not whole.
     pub fn looks_measured(&self) -> Option<String> {
         const MANY: usize = 10;
         let names = self.label_names();
@@ -94,7 +94,7 @@ impl Dataset {
         let broken = numbers?.iter().filter(|x| x.fract() != 0.0).count();
         (names.len() > MANY && 2 * broken > names.len()).then(|| {
             format!(
-                "the label has {} different numbers, most of them not whole: it looks like a measurement, and linsep classifies, it does not fit regressions",
+                "the label has {} different numbers, most of them not whole: it looks continuous, and linsep classifies, it does not fit regressions",
                 names.len()
             )
         })

@@ -458,10 +458,13 @@ impl<'a> Scene<'a> {
             ));
         }
         if self.hatches() {
-            legend.push(Entry::words(Sample::Patch("url(#none)", 1.0), "no machine claims it"));
+            legend.push(Entry::words(
+                Sample::Patch("url(#none)", 1.0),
+                "no binary classifier claims it",
+            ));
             legend.push(Entry::words(
                 Sample::Patch("url(#several)", 1.0),
-                "several machines claim it",
+                "several binary classifiers claim it",
             ));
         }
         legend

@@ -200,7 +200,7 @@ impl<M: Optimiser> Training for Certified<M> {
                 ("wanted", wanted.into()),
             ],
         );
-        let doubt = self.optimiser.doubt().map(|words| unknown_existence("are best planes", words));
+        let doubt = self.optimiser.doubt().map(unknown_existence);
         let ambiguity = self.optimiser.ambiguity();
         [solver, found].into_iter().chain(doubt).chain(ambiguity).collect()
     }
@@ -249,10 +249,10 @@ impl<M: Optimiser> BoundsObjective for Certified<M> {
 }
 
 /// Why nobody knows whether there is an optimum.
-pub(crate) fn unknown_existence(what: &str, words: &str) -> Remark {
+pub(crate) fn unknown_existence(words: &str) -> Remark {
     Remark::new(
         "existence",
-        format!("nobody knows whether there {what}: {words}"),
+        format!("not determined: {words}"),
         [("exists", Datum::Unknown), ("reason", words.into())],
     )
 }

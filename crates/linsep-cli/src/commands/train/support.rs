@@ -37,7 +37,7 @@ impl Support {
             let alpha = Value::from(found.alpha);
             (found.row, vec![Value::from(found.machine.as_str()), Value::from(side), alpha])
         });
-        table.write(&task.data, &["machine", "side", "alpha"], lines)?;
+        table.write(&task.data, &["classifier", "side", "alpha"], lines)?;
         Ok(Some(Support(rows)))
     }
 

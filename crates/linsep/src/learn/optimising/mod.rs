@@ -73,7 +73,7 @@ impl OptimisingRun {
                 Existence::Unknown(words) => doubt = Some(words),
                 Existence::Missing(words) => {
                     return Err(Error::usage(format!(
-                        "`penalty=none`: there is no best plane, {words}; use `penalty=l2` or l1"
+                        "`penalty=none`: no optimum exists, {words}; use `penalty=l2` or l1"
                     )));
                 }
             }
@@ -359,7 +359,7 @@ impl Training for OptimisingRun {
             remarks.push(Remark::new("stop", words.as_str(), words.as_str()));
         }
         if let Some(words) = &self.doubt {
-            remarks.push(unknown_existence("is a best plane", words));
+            remarks.push(unknown_existence(words));
         }
         if estimated && !matches!(self.work, Solving::Constant(..)) {
             remarks.extend(ambiguity(&self.task, self.objective.has_bias()));

@@ -219,7 +219,8 @@ impl Training for Sweeps {
         let count = self.task.data.n_classes();
         let primal: f64 = (0..count).map(|class| self.gap_of(class).primal).sum();
         let worst = (0..count).map(|class| self.gap_of(class).relative()).fold(0.0, f64::max);
-        let words = format!("dual coordinates, {count} machines in {} sweeps", self.sweeps.len());
+        let words =
+            format!("dual coordinates, {count} binary classifiers in {} sweeps", self.sweeps.len());
         vec![
             Remark::new(
                 "solver",
@@ -232,7 +233,7 @@ impl Training for Sweeps {
             Remark::new(
                 "objective",
                 format!(
-                    "{} of all machines, largest gap {worst:.1e} (tolerance {:e})",
+                    "{} of all binary classifiers, largest gap {worst:.1e} (tolerance {:e})",
                     readable(primal, 7),
                     self.problem.settings.gap
                 ),
