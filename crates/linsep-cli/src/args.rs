@@ -55,6 +55,7 @@ pub(crate) fn command() -> Command {
         .subcommand(convert())
         .subcommand(generate())
         .subcommand(trace::replay())
+        .subcommands(lab())
         .subcommand(
             Command::new("help")
                 .about("Explains a command, a learner or an error code; help learners lists those")
@@ -290,6 +291,30 @@ fn convert() -> Command {
         .arg(switch("dry-run", "Read and check, write nothing"))
         .arg(force().help("Write a model over a file that is none"))
         .args(input::flags())
+}
+
+/// `linsep lab`, if it was built in.
+#[cfg(feature = "lab")]
+fn lab() -> Option<Command> {
+    let files = Arg::new("data")
+        .value_name("DATA|MODEL|TRACE")
+        .num_args(0..)
+        .value_parser(value_parser!(PathBuf))
+        .help("Your own rows; a model or a trace together with its data opens its run");
+    let command = Command::new("lab")
+        .about("Opens a page that shows learning in pattern space and weight space")
+        .after_help("The page is served on loopback only, to whoever has the printed address.\n\nExamples:\n  linsep lab\n  linsep lab flowers.csv\n  linsep lab --lesson cone --no-open")
+        .arg(files)
+        .arg(flag("port", "PORT", "Port to listen on; 0 for any free one [default: 0]"))
+        .arg(switch("no-open", "Print the address and open no browser"))
+        .arg(flag("lesson", "NAME", "Begin with a lesson, such as cone or xor"))
+        .args(input::flags());
+    Some(command)
+}
+
+#[cfg(not(feature = "lab"))]
+fn lab() -> Option<Command> {
+    None
 }
 
 fn generate() -> Command {

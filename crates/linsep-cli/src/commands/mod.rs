@@ -14,6 +14,8 @@ mod generate;
 mod geometry;
 mod help;
 mod inspect;
+#[cfg(feature = "lab")]
+mod lab;
 mod margin;
 mod plot;
 mod predict;
@@ -69,6 +71,8 @@ pub(crate) fn run(
         "convert" => convert::run(matches, context),
         "generate" => generate::run(matches, context),
         "replay" => replay::run(matches, context),
+        #[cfg(feature = "lab")]
+        "lab" => lab::run(matches, context),
         "completions" => help::completions(matches),
         "man" => help::man(matches),
         _ => help::run(matches),

@@ -27,6 +27,7 @@ use linsep::engine::rate::Rate;
 use linsep::learn::descent::Descent;
 use linsep::learn::perceptron::{Order, Perceptron};
 use linsep::run::{Learner, Task};
+use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
 use linsep_data::scale::Scaling;
 use std::sync::Arc;
@@ -52,11 +53,7 @@ impl<'a> Biased<'a> {
         if weight.run.start != [0.0; 2] {
             return Err(Error::usage("`start` is for two weights, and a bias is the third"));
         }
-        let rows: Vec<Ray> = whole_rows(&weight.data, true)
-            .into_iter()
-            .map(|row| [row[1].clone(), row[2].clone(), row[0].clone()])
-            .collect();
-        let cones = cones(&rows);
+        let cones = cones(&rays_of(&weight.data));
         let (walk, ended) = walk(weight)?;
         let last = walk.last().map_or(0.0, |w| w[2]);
         let side = match &cones {
@@ -326,6 +323,34 @@ fn walk(weight: &Weight) -> Result<(Vec<[f64; 3]>, bool)> {
     }))
 }
 
+/// The edges of the cone of solutions of two features and a bias, as (w₁, w₂, b) of length 1, found in whole
+/// numbers; `None` if it is empty. A cone that holds whole lines has fewer than three.
+pub fn edges_of_cone(data: &Arc<Dataset>) -> Result<Option<Vec<[f64; 3]>>> {
+    if data.n_features() != 2 {
+        return Err(Error::usage("three weights are those of two features and a bias"));
+    }
+    super::require_two(data, "weight")?;
+    let cones = cones(&rays_of(data));
+    if cones.iter().all(Option::is_none) {
+        return Ok(None);
+    }
+    let mut edges: Vec<Ray> = cones.into_iter().flatten().flatten().collect();
+    edges.sort();
+    edges.dedup();
+    let unit = |ray: &Ray| {
+        let ray = as_floats(ray);
+        let length = ray.iter().map(|x| x * x).sum::<f64>().sqrt();
+        ray.map(|x| x / length)
+    };
+    Ok(Some(edges.iter().map(unit).filter(|ray| ray.iter().all(|x| x.is_finite())).collect()))
+}
+
+/// The reflected rows as (x₁, x₂, 1).
+fn rays_of(data: &Arc<Dataset>) -> Vec<Ray> {
+    let rows = whole_rows(data, true).into_iter();
+    rows.map(|row| [row[1].clone(), row[2].clone(), row[0].clone()]).collect()
+}
+
 /// The edges of the cones with b < 0 and with b > 0.
 fn cones(rows: &[Ray]) -> [Option<Vec<Ray>>; 2] {
     [-1, 1].map(|b| {
@@ -410,7 +435,6 @@ fn text([u, v, b]: &Ray) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use linsep_data::Dataset;
 
     /// The reflected rows of a function of two inputs, bit k of `table` its value at the k-th pair.
     fn gate(table: u32) -> Arc<Dataset> {

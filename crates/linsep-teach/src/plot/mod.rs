@@ -33,6 +33,7 @@ mod rows;
 mod svg;
 mod weight;
 
+pub use biased::edges_of_cone;
 pub use coefficients::Coefficients;
 pub use confusion::Confusion;
 pub use criterion::CriterionView;

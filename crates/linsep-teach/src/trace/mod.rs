@@ -38,11 +38,13 @@
 //!
 //! References: Novikoff 1962; Duda, Hart, Stork 5.5.2.
 
+mod follower;
 mod gamma;
 mod replay;
 mod replica;
 mod tracer;
 
+pub use follower::Follower;
 pub use gamma::{Gamma, margin_of_run};
 pub use replay::{Replay, Step};
 pub use replica::Measures;

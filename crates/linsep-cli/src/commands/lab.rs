@@ -1,0 +1,130 @@
+//! `linsep lab`: the page that shows learning, served on loopback until the program is ended.
+
+use super::{load_model, tell_about};
+use crate::context::{Context, end_at_once};
+use crate::exit::{Failure, eprint_all};
+use crate::input;
+use crate::kinds::FileKind;
+use clap::ArgMatches;
+use linsep::Error;
+use linsep::file::ModelFile;
+use linsep_lab::{Lab, Opening, Subject};
+use linsep_teach::trace::{Header, Replay};
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+
+pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
+    end_at_once();
+    let mut lab = Lab::default();
+    let port = matches.get_one::<String>("port").map_or("0", String::as_str);
+    lab.port = port
+        .parse()
+        .map_err(|_| Error::usage(format!("--port: \"{port}\" is not between 0 and 65535")))?;
+    lab.lesson = matches.get_one::<String>("lesson").cloned();
+    lab.max_memory = context.max_memory;
+    lab.subject = subject(matches, context)?;
+    let opens = !matches.get_flag("no-open");
+    lab.serve(&mut |address| {
+        eprint_all(&format!("lab         {address}\n"));
+        if !context.quiet {
+            eprint_all(
+                "            Ctrl-C ends it; the address holds the key, so keep it to yourself\n",
+            );
+        }
+        if opens {
+            open(address);
+        }
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The data, with the run that a model or a trace tells of.
+fn subject(matches: &ArgMatches, context: &Context) -> Result<Option<Subject>, Failure> {
+    let given = input::paths(matches);
+    let is_story = |path: &PathBuf| {
+        matches!(FileKind::of(path), Some(FileKind::Model | FileKind::Foreign | FileKind::Trace))
+    };
+    let (stories, data): (Vec<PathBuf>, Vec<PathBuf>) = given.into_iter().partition(is_story);
+    if let Some(second) = stories.get(1) {
+        let words = format!("{} is a second model or trace; the lab opens one", second.display());
+        return Err(Error::usage(words).into());
+    }
+    let mut options = input::options(matches, context)?;
+    let mut opening = None;
+    let mut map = None;
+    if let Some(path) = stories.first() {
+        if data.is_empty() {
+            return Err(Error::usage(format!(
+                "{} holds no rows; name its data too: linsep lab {} DATA",
+                path.display(),
+                path.display()
+            ))
+            .into());
+        }
+        let story = Story::of(path, context)?;
+        options.positive = options.positive.or(story.positive);
+        (opening, map) = (Some(story.opening), story.map);
+    }
+    let Some(first) = data.first() else { return Ok(None) };
+    let read = input::source_of(&data, &options).read(map.as_ref())?;
+    tell_about(&read, matches, context)?;
+    let name = first.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut subject = Subject::new(&name, Arc::new(read.data));
+    subject.positive = options.positive;
+    subject.opening = opening;
+    Ok(Some(subject))
+}
+
+/// What a model or a trace tells of the run that made it.
+struct Story {
+    opening: Opening,
+    positive: Option<String>,
+    map: Option<linsep::data::input::InputMap>,
+}
+
+impl Story {
+    fn of(path: &Path, context: &Context) -> Result<Story, Failure> {
+        let mut opening = Opening::default();
+        if FileKind::of(path) == Some(FileKind::Trace) {
+            let file = File::open(path).map_err(|error| Error::io("read", path, error))?;
+            let replay = Replay::open(path, BufReader::new(file), context.max_memory)?;
+            let Header { learner, parameters, seed, positive, input, .. } = replay.header;
+            (opening.learner, opening.settings, opening.seed) = (learner, parameters, seed);
+            return Ok(Story { opening, positive, map: Some(input) });
+        }
+        let model = load_model(path, context)?;
+        opening.planes.clone_from(&model.planes);
+        let map = Some(model.input.clone());
+        if FileKind::of(path) == Some(FileKind::Model) {
+            let file = ModelFile::load(path, context.max_memory)?;
+            (opening.learner, opening.settings, opening.seed) =
+                (file.learner, file.parameters, file.seed);
+        }
+        Ok(Story { opening, positive: None, map })
+    }
+}
+
+/// Asks the system for a browser. Without one the printed address is enough.
+fn open(address: &str) {
+    let (program, before): (&str, &[&str]) = if cfg!(target_os = "macos") {
+        ("open", &[])
+    } else if cfg!(windows) {
+        ("rundll32", &["url.dll,FileProtocolHandler"])
+    } else {
+        ("xdg-open", &[])
+    };
+    let started = Command::new(program)
+        .args(before)
+        .arg(address)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    if let Ok(mut browser) = started {
+        // It may live as long as the browser does.
+        std::thread::spawn(move || browser.wait());
+    }
+}

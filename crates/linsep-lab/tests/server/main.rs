@@ -1,0 +1,5 @@
+//! The server from outside, by a client that writes requests byte by byte.
+
+mod client;
+mod runs;
+mod security;

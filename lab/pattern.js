@@ -1,0 +1,502 @@
+/** Pattern space: the points, the plane, what is wrong; and the tools that draw, move, relabel and delete points. */
+import { around, byId, hull, html, mark, Plot, short, svg } from "./draw.js";
+import { byHand, choose, fail, frame, hover, on, planes, store, tell, wrong } from "./state.js";
+import { getText } from "./api.js";
+import { Scene } from "./space.js";
+import { edit, pointsNow } from "./edit.js";
+
+/** Beyond this many points a canvas draws them. */
+const MANY = 400;
+
+export const options = { reflected: false, hulls: true, support: true, band: true, lift: false, regions: true };
+
+/** @type {Plot} */
+let plot;
+/** @type {Scene} */
+let scene;
+/** @type {HTMLCanvasElement} */
+let canvas;
+/** @type {SVGElement[]} */
+let marks = [];
+const layers = {
+  /** @type {SVGElement} */ under: svg("g"),
+  /** @type {SVGElement} */ points: svg("g"),
+  /** @type {SVGElement} */ over: svg("g"),
+};
+/** @type {string | null} */
+let cells = null;
+/** Which update the regions are of. */
+let cellsOf = "";
+
+export function setUp() {
+  const host = byId("pattern-plot");
+  canvas = html("canvas", { "aria-hidden": "true", width: 920, height: 920 });
+  host.append(canvas);
+  plot = new Plot(host, "Pattern space");
+  layers.under = svg("g");
+  layers.points = svg("g");
+  layers.over = svg("g");
+  plot.body.append(layers.under, layers.points, layers.over);
+  scene = new Scene(plot.root, 460);
+  scene.onTurn = draw;
+  on("run", fresh);
+  on("cursor", draw);
+  on("state", draw);
+  on("verdict", draw);
+  on("hover", drawHover);
+  on("options", draw);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  plot.root.addEventListener("pointermove", near);
+  plot.root.addEventListener("pointerleave", () => hover(null));
+  plot.root.addEventListener("click", click);
+  plot.root.addEventListener("pointerdown", down);
+  plot.root.addEventListener("keydown", keys);
+}
+
+/** Where the points are drawn. @returns {[number, number][]} */
+export function places() {
+  const data = store.run?.data;
+  if (!data) return [];
+  const flat = data.points ?? store.state?.view?.points ?? [];
+  if (!options.reflected || !data.points || data.classes.length !== 2) return flat;
+  return flat.map(([x, y], i) => (data.class[i] === 1 ? [x, y] : [-x, -y]));
+}
+
+function fresh() {
+  [cells, cellsOf] = [null, ""];
+  frameUp();
+  draw();
+}
+
+/** Chooses what part of the plane is shown. */
+function frameUp() {
+  const at = places();
+  const xs = at.map((p) => p[0]);
+  const ys = at.map((p) => p[1]);
+  const flat = store.run?.data.features === 1;
+  plot.even = store.run?.data.features === 2;
+  plot.domain(around(options.reflected ? [...xs, 0] : xs), flat ? [-1, 1] : around(options.reflected ? [...ys, 0] : ys));
+}
+
+const isSpace = () => (store.run?.data.features === 3 && !!store.run.data.cube) || (options.lift && store.run?.data.features === 2 && store.run.data.expanded === 2 && store.run.data.classes.length === 2);
+
+function draw() {
+  const data = store.run?.data;
+  if (!data) return;
+  scene.active = isSpace();
+  if (scene.active) {
+    drawSpace();
+    return;
+  }
+  plot.root.classList.remove("turns");
+  if (!data.points) frameUp();
+  const names = store.state?.view;
+  const [xName, yName] = data.points
+    ? [data.names[0], data.names[1] ?? ""]
+    : names?.kind === "distance"
+      ? ["signed distance from the plane", "direction of most variance beside it"]
+      : names?.kind === "columns" && names.columns
+        ? [data.names[names.columns[0]], data.names[names.columns[1]]]
+        : [names?.kind === "means" ? "between the means" : "first principal component", "next direction of most variance"];
+  plot.drawAxes(xName, yName);
+  byId("pattern-note").textContent = note();
+  drawUnder();
+  drawPoints();
+  drawOver();
+  drawHover();
+  drawTable();
+}
+
+function note() {
+  const data = store.run?.data;
+  const view = store.state?.view;
+  if (!data) return "";
+  const parts = [];
+  if (data.sampled) parts.push(`${data.shown.length} of ${data.rows} rows are drawn; numbers are of all rows.`);
+  if (view) {
+    const share = view.variance === null ? "" : ` ${Math.round(100 * view.variance)} % of the variance is shown.`;
+    const what = view.kind === "distance" ? "The boundary is an exact line here." : "This is a projection: the boundary is no line here.";
+    parts.push(`${what} Training uses all ${data.features} features.${share}`);
+  }
+  if (data.expanded !== data.features) parts.push(`The plane lives in ${data.expanded} basis functions; its boundary is curved here.`);
+  if (options.reflected && data.points) parts.push("Points of the first class are reflected at the origin.");
+  return parts.join(" ");
+}
+
+/** The line of a plane in this view: a x + b y + c = 0. @param {number[]} plane @returns {[number, number, number] | null} */
+function lineOf(plane) {
+  const data = store.run?.data;
+  if (!data || data.expanded !== data.features) return null;
+  if (!data.points) return store.state?.view?.boundary === 0 ? [1, 0, 0] : null;
+  return [plane[1], plane[2] ?? 0, plane[0]];
+}
+
+function drawUnder() {
+  const data = store.run?.data;
+  const now = planes();
+  /** @type {(SVGElement | null)[]} */
+  const parts = [];
+  if (!data) return;
+  wantCells();
+  if (options.hulls && data.points && data.features === 2 && data.classes.length === 2 && !options.reflected) {
+    for (const cls of [0, 1]) {
+      const own = data.points.filter((_, i) => data.class[i] === cls);
+      parts.push(svg("path", { d: plot.path(hull(own), true), class: `hull class-${cls}` }));
+    }
+  }
+  if (now && data.classes.length === 2 && now.length === 1) {
+    const line = lineOf(now[0]);
+    const size = line ? Math.hypot(line[0], line[1]) : 0;
+    if (line && size > 0) {
+      const [a, b, c] = line;
+      const projected = !data.points;
+      const band = store.hand ? store.state?.band : frame()?.band;
+      if (options.band && band && band > 0 && !projected && !options.reflected) {
+        for (const s of [-band, band]) parts.push(plot.line(a, b, c + s, { class: "band" }));
+      }
+      if (!options.reflected) parts.push(plot.line(a, b, c, { class: "boundary" }));
+      const { x0, x1, y0, y1 } = plot.box;
+      const [mx, my] = [(x0 + x1) / 2, (y0 + y1) / 2];
+      const off = options.reflected ? (a * mx + b * my) / size ** 2 : (a * mx + b * my + c) / size ** 2;
+      const foot = /** @type {[number, number]} */ ([mx - off * a, my - off * b]);
+      const long = 0.16 * Math.min(x1 - x0, y1 - y0);
+      const tip = /** @type {[number, number]} */ ([foot[0] + (long * a) / size, foot[1] + (long * b) / size]);
+      parts.push(plot.arrow(foot, tip, "normal"));
+      parts.push(svg("text", { x: plot.px(tip[0]) + 6, y: plot.py(tip[1]) - 4, class: "symbol" }, "w"));
+    }
+    const model = store.hand ? null : store.state?.model;
+    const other = model && store.state?.k === store.k ? lineOf(model[0]) : null;
+    if (other && data.points) parts.push(plot.line(other[0], other[1], other[2], { class: "model" }));
+  } else if (now && data.points && data.features === 2 && data.expanded === 2 && data.rule !== "argmax") {
+    now.forEach((plane, j) => parts.push(plot.line(plane[1], plane[2], plane[0], { class: `boundary class-${j % 6}` })));
+  }
+  layers.under.replaceChildren(...parts.filter((part) => part !== null));
+}
+
+/** Asks for the regions of classes where lines do not show them. */
+async function wantCells() {
+  const run = store.run;
+  const needs = run && run.data.features === 2 && options.regions && (run.data.classes.length > 2 || run.data.expanded !== 2) && !store.hand;
+  if (!run || !needs) {
+    cells = null;
+    return;
+  }
+  const key = `${run.id}/${store.k}`;
+  if (key === cellsOf || store.running) return;
+  cellsOf = key;
+  const { x0, x1, y0, y1 } = plot.box;
+  try {
+    const text = JSON.parse(await getText(`/api/runs/${run.id}/regions?k=${store.k}&x0=${x0}&x1=${x1}&y0=${y0}&y1=${y1}&cells=96`));
+    if (cellsOf === key) {
+      cells = text;
+      drawPoints();
+    }
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/** @param {CanvasRenderingContext2D} pen */
+function paintCells(pen) {
+  if (!cells) return;
+  const n = Math.sqrt(cells.length);
+  const [w, h] = [(plot.width - plot.room.left - plot.room.right) / n, (plot.height - plot.room.top - plot.room.bottom) / n];
+  const colours = [0, 1, 2, 3, 4, 5].map((c) => getComputedStyle(document.documentElement).getPropertyValue(`--class-${c}`));
+  for (let j = 0; j < n; j++) {
+    for (let i = 0; i < n; i++) {
+      const letter = cells.charCodeAt(j * n + i);
+      const unclear = letter >= 97;
+      pen.globalAlpha = unclear ? 0.1 : 0.22;
+      pen.fillStyle = colours[(letter - (unclear ? 97 : 48)) % 6];
+      const [x, y] = [plot.room.left + i * w, plot.height - plot.room.bottom - (j + 1) * h];
+      pen.fillRect(x, y, w + 0.4, h + 0.4);
+      if (unclear && (i + j) % 4 === 0) {
+        pen.globalAlpha = 0.8;
+        pen.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--ink");
+        pen.fillRect(x, y, w * 0.9, h * 0.9);
+      }
+    }
+  }
+  pen.globalAlpha = 1;
+}
+
+function drawPoints() {
+  const data = store.run?.data;
+  const pen = canvas.getContext("2d");
+  if (!data || !pen) return;
+  pen.setTransform(2, 0, 0, 2, 0, 0);
+  pen.clearRect(0, 0, 460, 460);
+  paintCells(pen);
+  const at = places();
+  const bad = wrong();
+  if (at.length > MANY) {
+    marks = [];
+    layers.points.replaceChildren();
+    const style = getComputedStyle(document.documentElement);
+    const colours = [0, 1, 2, 3, 4, 5].map((c) => style.getPropertyValue(`--class-${c}`));
+    const shapes = [0, 1, 2, 3, 4, 5].map((c) => new Path2D(mark(c, 2.4)));
+    const ring = style.getPropertyValue("--wrong");
+    at.forEach(([x, y], i) => {
+      const [px, py] = [plot.px(x), plot.py(y)];
+      const cls = data.class[i] % 6;
+      pen.setTransform(2, 0, 0, 2, 2 * px, 2 * py);
+      pen.fillStyle = colours[cls];
+      pen.fill(shapes[cls]);
+      if (bad[i]) {
+        pen.strokeStyle = ring;
+        pen.lineWidth = 1.4;
+        pen.beginPath();
+        pen.arc(0, 0, 5, 0, 7);
+        pen.stroke();
+      }
+    });
+    return;
+  }
+  marks = at.map(([x, y], i) => {
+    const cls = data.class[i];
+    const group = svg("g", { class: `mark${bad[i] ? " wrong" : ""}`, transform: `translate(${plot.px(x).toFixed(2)} ${plot.py(y).toFixed(2)})`, "data-i": i });
+    if (bad[i]) group.append(svg("circle", { r: 10.5, class: "ring" }));
+    group.append(svg("path", { d: mark(cls, 5.2), class: `point class-${cls % 6}` }));
+    return group;
+  });
+  layers.points.replaceChildren(...marks);
+}
+
+/** The row in turn, support rows, the common point and its witnesses. */
+function drawOver() {
+  const data = store.run?.data;
+  if (!data) return;
+  const at = places();
+  /** @type {SVGElement[]} */
+  const parts = [];
+  const circle = (/** @type {number} */ i, /** @type {number} */ r, /** @type {string} */ cls) => {
+    if (at[i]) parts.push(svg("circle", { cx: plot.px(at[i][0]), cy: plot.py(at[i][1]), r, class: cls }));
+  };
+  const line = store.hand ? null : frame()?.line;
+  const rows = line?.row !== undefined ? [line.row] : (line?.rows ?? []);
+  const order = new Map(data.shown.map((row, i) => [row, i]));
+  for (const row of rows.slice(0, 300)) {
+    const i = order.get(row);
+    if (i !== undefined) circle(i, 14, "turn");
+  }
+  const verdict = store.verdict;
+  if (options.support && verdict?.support) {
+    for (const { row } of verdict.support) {
+      const i = order.get(row);
+      if (i !== undefined) circle(i, 8, "support");
+    }
+  }
+  if (options.hulls && verdict?.common && data.points && !options.reflected) {
+    const [x, y] = [verdict.common.at[0], verdict.common.at[1] ?? 0];
+    for (const { row } of verdict.witness) {
+      const i = order.get(row);
+      if (i === undefined || x === null || y === null) continue;
+      circle(i, 12, "witness");
+      parts.push(svg("line", { x1: plot.px(at[i][0]), y1: plot.py(at[i][1]), x2: plot.px(x), y2: plot.py(y), class: "rope" }));
+    }
+    if (x !== null && y !== null) {
+      const [px, py] = [plot.px(x), plot.py(y)];
+      parts.push(svg("path", { d: `M${px - 8} ${py}H${px + 8}M${px} ${py - 8}V${py + 8}`, class: "common" }));
+    }
+  }
+  layers.over.replaceChildren(...parts);
+}
+
+function drawHover() {
+  const at = places();
+  plot.top.replaceChildren();
+  const i = store.hover;
+  if (i === null || !at[i] || scene.active) return;
+  const data = store.run?.data;
+  const [x, y] = [plot.px(at[i][0]), plot.py(at[i][1])];
+  const margin = store.state?.margins[i];
+  const text = `row ${(data?.shown[i] ?? 0) + 1}: ${data?.classes[data.class[i]]}, margin ${short(margin)}`;
+  const left = x > 250;
+  plot.top.append(
+    svg("circle", { cx: x, cy: y, r: 9, class: "hovered" }),
+    svg("text", { x: left ? x - 14 : x + 14, y: Math.max(24, y - 12), class: "tip", "text-anchor": left ? "end" : "start" }, text),
+  );
+}
+
+/** The cube of three inputs, and two features lifted to the plane through the origin of three dimensions. */
+function drawSpace() {
+  const data = store.run?.data;
+  const now = planes();
+  if (!data) return;
+  canvas.getContext("2d")?.clearRect(0, 0, 460, 460);
+  plot.root.classList.add("turns");
+  plot.axes.replaceChildren();
+  plot.top.replaceChildren();
+  layers.points.replaceChildren();
+  layers.over.replaceChildren();
+  const lifted = data.features === 2;
+  const points = lifted ? (data.points ?? []).map(([x, y]) => [x, y, 1]) : (data.cube ?? []);
+  const [xs, ys, zs] = [0, 1, 2].map((j) => around(points.map((p) => p[j]), lifted ? 0.1 : 0.25));
+  scene.ends = lifted
+    ? [[Math.min(xs[0], 0), Math.min(ys[0], 0), -0.1], [Math.max(xs[1], 0), Math.max(ys[1], 0), 1.2]]
+    : [[xs[0], ys[0], zs[0]], [xs[1], ys[1], zs[1]]];
+  const parts = [scene.frame(lifted ? [data.names[0], data.names[1], "1"] : data.names)];
+  if (lifted) {
+    const [low, high] = scene.ends;
+    const sheet = [[low[0], low[1], 1], [high[0], low[1], 1], [high[0], high[1], 1], [low[0], high[1], 1]];
+    parts.push(scene.polygon(sheet, { class: "sheet" }));
+  }
+  if (now && now.length === 1) {
+    const [b, ...w] = now[0];
+    const cut = lifted ? scene.cut([w[0], w[1], b], 0) : scene.cut(w, b);
+    parts.push(scene.polygon(cut, { class: "plane" }));
+    if (lifted) {
+      const size = Math.hypot(w[0], w[1], b);
+      const reach = 0.35 * Math.max(scene.ends[1][0] - scene.ends[0][0], 1);
+      if (size > 0) parts.push(scene.arrow([0, 0, 0], [w[0], w[1], b].map((x) => (x / size) * reach), "normal"));
+    }
+  }
+  const bad = wrong();
+  points.forEach((p, i) => {
+    const [x, y] = scene.see(p);
+    if (bad[i]) parts.push(svg("circle", { cx: x, cy: y, r: 12, class: "ring" }));
+    parts.push(scene.point(p, data.class[i], { "data-i": i }));
+  });
+  layers.under.replaceChildren(...parts);
+  byId("pattern-note").textContent = lifted
+    ? "The rows (x₁, x₂, 1) lie on a sheet at height 1; the plane goes through the origin of three dimensions and cuts the sheet in the boundary. Drag or use the arrow keys to turn."
+    : "All corners of the cube. Drag or use the arrow keys to turn.";
+  drawTable();
+}
+
+function drawTable() {
+  const details = /** @type {HTMLDetailsElement} */ (byId("pattern-table"));
+  if (!details.open) return;
+  const data = store.run?.data;
+  if (!data) return;
+  const bad = wrong();
+  const body = html("tbody");
+  data.shown.slice(0, 200).forEach((row, i) => {
+    const p = data.points?.[i] ?? store.state?.view?.points[i];
+    const choice = html("button", { type: "button", class: "small" }, "select");
+    choice.addEventListener("click", () => hover(i));
+    body.append(
+      html("tr", {},
+        html("td", {}, String(row + 1)), html("td", {}, data.classes[data.class[i]]),
+        html("td", {}, p ? `${short(p[0])}, ${short(p[1])}` : ""),
+        html("td", {}, short(store.state?.margins[i])), html("td", {}, bad[i] ? "wrong" : "right"), html("td", {}, choice)),
+    );
+  });
+  const table = byId("pattern-rows");
+  table.replaceChildren(html("thead", {}, html("tr", {}, ...["row", "class", "place", "margin", "side", ""].map((t) => html("th", { scope: "col" }, t)))), body);
+}
+
+/** The drawn point next to the pointer. @param {MouseEvent} event */
+function nearest(event, reach = 14) {
+  const area = plot.root.getBoundingClientRect();
+  const [x, y] = [((event.clientX - area.left) / area.width) * 460, ((event.clientY - area.top) / area.height) * 460];
+  /** @type {number | null} */
+  let best = null;
+  let least = reach;
+  places().forEach((p, i) => {
+    const away = Math.hypot(plot.px(p[0]) - x, plot.py(p[1]) - y);
+    if (away < least) [best, least] = [i, away];
+  });
+  return /** @type {number | null} */ (best);
+}
+
+/** @param {PointerEvent} event */
+function near(event) {
+  if (!scene.active && event.buttons === 0) hover(nearest(event));
+}
+
+/** The tool in hand. */
+export const tool = { name: "look" };
+
+/** @param {MouseEvent} event */
+function click(event) {
+  const i = nearest(event);
+  const data = store.run?.data;
+  if (!data || scene.active) return;
+  if (store.run?.spec.choose && tool.name === "look") {
+    if (i !== null) void choose(i);
+    return;
+  }
+  if (tool.name.startsWith("add-") && i === null && data.features === 2 && data.points) {
+    const [x, y] = plot.under(event);
+    edit([...pointsNow(), [round(x), round(y), tool.name.slice(4)]]);
+  } else if (tool.name === "relabel" && i !== null) relabel(i);
+  else if (tool.name === "delete" && i !== null) erase(i);
+}
+
+/** Numbers that people can read, fine enough for a pixel. @param {number} x */
+function round(x) {
+  const fine = (plot.box.x1 - plot.box.x0) / 1000;
+  const digits = Math.max(0, Math.min(6, Math.ceil(-Math.log10(fine))));
+  return Number(x.toFixed(digits));
+}
+
+/** @param {number} i */
+export function relabel(i) {
+  const data = store.run?.data;
+  if (!data?.points) return;
+  edit(pointsNow().map((p, j) => (i === j ? [p[0], p[1], data.classes[(data.class[i] + 1) % data.classes.length]] : p)));
+}
+
+/** @param {number} i */
+export function erase(i) {
+  edit(pointsNow().filter((_, j) => j !== i));
+}
+
+/** @param {PointerEvent} event */
+function down(event) {
+  if (scene.active || tool.name !== "move" || !store.run?.data.points) return;
+  const i = nearest(event);
+  if (i === null) return;
+  plot.root.setPointerCapture(event.pointerId);
+  const start = pointsNow();
+  const move = (/** @type {PointerEvent} */ now) => {
+    const [x, y] = plot.under(now);
+    marks[i]?.setAttribute("transform", `translate(${plot.px(x)} ${plot.py(y)})`);
+  };
+  plot.root.addEventListener("pointermove", move);
+  plot.root.addEventListener("pointerup", (now) => {
+    plot.root.removeEventListener("pointermove", move);
+    const [x, y] = plot.under(now);
+    edit(start.map((p, j) => (i === j ? [round(x), round(y), p[2]] : p)));
+  }, { once: true });
+}
+
+/** Arrow keys move the selection, or the selected point with Shift. @param {KeyboardEvent} event */
+function keys(event) {
+  const data = store.run?.data;
+  if (!data || scene.active) return;
+  const n = data.shown.length;
+  const i = store.hover;
+  const way = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
+  if (way && event.shiftKey && i !== null && data.points) {
+    const unit = (plot.box.x1 - plot.box.x0) / 50;
+    edit(pointsNow().map((p, j) => (i === j ? [round(p[0] + way[0] * unit), round(p[1] + way[1] * unit), p[2]] : p)), i);
+  } else if (way) {
+    const next = i === null ? 0 : (i + (way[0] || way[1]) + n) % n;
+    hover(next);
+    tell("hover");
+  } else if (event.key === "Delete" && i !== null) erase(i);
+  else if (event.key === "l" && i !== null) relabel(i);
+  else if (event.key === "Enter" && i !== null && store.run?.spec.choose) void choose(i);
+  else return;
+  event.preventDefault();
+}
+
+/** Turns or moves the plane by hand. @param {number} turn in radians @param {number} shift in units of the axes */
+export function nudge(turn, shift) {
+  const now = planes();
+  if (!now || now.length !== 1 || now[0].length !== 3) return;
+  const [b, u, v] = now[0];
+  const [c, s] = [Math.cos(turn), Math.sin(turn)];
+  const { x0, x1, y0, y1 } = plot.box;
+  const [mx, my] = [(x0 + x1) / 2, (y0 + y1) / 2];
+  const [p, q] = [c * u - s * v, s * u + c * v];
+  // The boundary turns around the point of it that is next to the middle.
+  const off = (u * mx + v * my + b) / (u * u + v * v || 1);
+  const [fx, fy] = [mx - off * u, my - off * v];
+  const bias = turn === 0 ? b : -(p * fx + q * fy);
+  byHand([[bias - shift * Math.hypot(u, v), p, q]]);
+}
+
+export const picture = () => plot.root;

@@ -1,0 +1,267 @@
+/**
+ * What the page knows: the run, its frames, and the one cursor k that every panel follows.
+ *
+ * @typedef {import("./types").Catalogue} Catalogue
+ * @typedef {import("./types").Spec} Spec
+ * @typedef {import("./types").Frame} Frame
+ * @typedef {import("./types").RunInfo} RunInfo
+ * @typedef {import("./types").StateInfo} StateInfo
+ * @typedef {import("./types").WeightSpace} WeightSpace
+ * @typedef {import("./types").VerdictInfo} VerdictInfo
+ */
+import { get, post, remove, Refused } from "./api.js";
+
+export const store = {
+  /** @type {Catalogue | null} */
+  catalogue: null,
+  /** @type {RunInfo | null} */
+  run: null,
+  /** @type {Map<number, Frame>} */
+  frames: new Map(),
+  k: 0,
+  /** @type {StateInfo | null} What the server says of update k, and of planes moved by hand. */
+  state: null,
+  /** @type {number[][] | null} Planes moved by hand, in the place of those of update k. */
+  hand: null,
+  /** @type {WeightSpace | null} */
+  weights: null,
+  /** @type {VerdictInfo | null} */
+  verdict: null,
+  /** @type {number | null} The drawn point under the pointer or the focus, by its place among them. */
+  hover: null,
+  view: "distance",
+  busy: false,
+  /** How far the run may be watched; a page that runs moves k by itself. */
+  running: false,
+};
+
+/** @typedef {"run" | "cursor" | "state" | "weights" | "verdict" | "hover" | "error" | "options" | "running"} Topic */
+/** @type {Map<string, ((detail?: unknown) => void)[]>} */
+const listeners = new Map();
+
+/** @param {Topic} topic @param {(detail?: unknown) => void} listener */
+export function on(topic, listener) {
+  listeners.set(topic, [...(listeners.get(topic) ?? []), listener]);
+}
+
+/** @param {Topic} topic @param {unknown} [detail] */
+export function tell(topic, detail) {
+  for (const listener of listeners.get(topic) ?? []) listener(detail);
+}
+
+/** @param {unknown} error */
+export function fail(error) {
+  store.running = false;
+  tell("running");
+  tell("error", error instanceof Refused ? error : new Refused(0, "page", String(error)));
+}
+
+/** The frame that is shown. */
+export function frame() {
+  return store.frames.get(store.k) ?? null;
+}
+
+/** The planes that are shown: those moved by hand, or those of update k. @returns {number[][] | null} */
+export function planes() {
+  return store.hand ?? frame()?.planes ?? store.state?.planes ?? null;
+}
+
+/** Which points are wrong with the planes that are shown. @returns {Uint8Array} */
+export function wrong() {
+  const n = store.run?.data.shown.length ?? 0;
+  if (store.hand && store.state) {
+    const flags = new Uint8Array(n);
+    for (const i of store.state.wrong) flags[i] = 1;
+    return flags;
+  }
+  return frame()?.wrong ?? new Uint8Array(n);
+}
+
+/** Takes frames in, each of which says what changed since the one before it. @param {any[]} raw */
+function take(raw) {
+  const n = store.run?.data.shown.length ?? 0;
+  /** @type {Uint8Array | null} */
+  let before = null;
+  for (const one of raw) {
+    const flags = new Uint8Array(n);
+    if (one.wrong) {
+      for (const i of one.wrong) flags[i] = 1;
+    } else if (before) {
+      flags.set(before);
+      for (const i of one.broken) flags[i] = 1;
+      for (const i of one.fixed) flags[i] = 0;
+    }
+    before = flags;
+    store.frames.set(one.k, { ...one, wrong: flags });
+  }
+  // Long runs are asked for again where they are needed.
+  if (store.frames.size > 4000) {
+    for (const k of store.frames.keys()) {
+      if (Math.abs(k - store.k) > 1500) store.frames.delete(k);
+    }
+  }
+}
+
+let opening = 0;
+
+/** Starts a run and shows its beginning. @param {Spec} spec */
+export async function openRun(spec) {
+  const mine = ++opening;
+  store.running = false;
+  tell("running");
+  try {
+    const answer = await post("/api/runs", spec);
+    if (mine !== opening) {
+      await remove(`/api/runs/${answer.id}`);
+      return false;
+    }
+    const old = store.run;
+    store.run = { id: answer.id, data: answer.data, summary: answer.summary, spec };
+    store.frames = new Map();
+    [store.k, store.hand, store.state, store.weights, store.verdict, store.hover] = [0, null, null, null, null, null];
+    take(answer.frames);
+    tell("run");
+    tell("cursor");
+    if (old) remove(`/api/runs/${old.id}`).catch(() => undefined);
+    const path = `/api/runs/${answer.id}`;
+    const still = () => store.run?.id === answer.id;
+    await Promise.all([
+      refresh(),
+      get(`${path}/weights`).then((space) => {
+        if (still()) [store.weights] = [space];
+        tell("weights");
+      }),
+      get(`${path}/verdict`).then((verdict) => {
+        if (still()) [store.verdict] = [verdict];
+        tell("verdict");
+      }),
+    ]);
+    return true;
+  } catch (error) {
+    if (mine === opening) fail(error);
+    return false;
+  }
+}
+
+let asked = 0;
+
+/** Asks the server for what a frame does not have: errors on all rows, margins, the view of many features. */
+export async function refresh() {
+  const run = store.run;
+  if (!run) return;
+  const mine = ++asked;
+  const path = `/api/runs/${run.id}`;
+  const state = store.hand
+    ? await post(`${path}/at`, { planes: store.hand, view: store.view })
+    : await get(`${path}/state?k=${store.k}&view=${encodeURIComponent(store.view)}`);
+  if (mine === asked && store.run === run) {
+    store.state = state;
+    tell("state");
+  }
+}
+
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let soon;
+
+/** The same, a moment after the cursor has come to rest. */
+export function refreshSoon() {
+  clearTimeout(soon);
+  const wait = store.running && store.run?.data.points ? 150 : 0;
+  soon = setTimeout(() => refresh().catch(fail), wait);
+}
+
+/** Makes sure that the frame of an update is here. @param {number} k */
+export async function ensure(k) {
+  const run = store.run;
+  if (!run || store.frames.has(k)) return;
+  const most = store.catalogue?.limits.frames ?? 100;
+  const from = Math.max(0, Math.min(k - 20, run.summary.last - 1));
+  const raw = await get(`/api/runs/${run.id}/frames?from=${from}&to=${Math.min(run.summary.last, from + most - 1)}`);
+  if (store.run === run) take(raw);
+}
+
+/** Moves the cursor to an update that the run has made. @param {number} k */
+export async function goTo(k) {
+  const run = store.run;
+  if (!run) return;
+  const wanted = Math.max(0, Math.min(k, run.summary.last));
+  try {
+    await ensure(wanted);
+  } catch (error) {
+    fail(error);
+    return;
+  }
+  if (store.run !== run) return;
+  [store.k, store.hand] = [wanted, null];
+  tell("cursor");
+  refreshSoon();
+}
+
+/**
+ * Advances the run itself, by the server.
+ * @param {"update" | "mistake" | "epoch" | "end"} by @param {number} [count] @param {boolean} [follow]
+ */
+export async function advance(by, count = 1, follow = true) {
+  const run = store.run;
+  if (!run || store.busy) return;
+  store.busy = true;
+  try {
+    let more = true;
+    let left = count;
+    while (more && store.run === run) {
+      const answer = await post(`/api/runs/${run.id}/step`, { by, count: left });
+      if (store.run !== run) return;
+      run.summary = answer.summary;
+      take(answer.frames);
+      more = answer.more;
+      if (by === "update") left = Math.max(1, left - (answer.summary.last - answer.before));
+      if (by === "epoch") more = more && count === 1;
+      if (more) tell("options");
+    }
+    if (follow) await goTo(run.summary.last);
+    else tell("options");
+  } catch (error) {
+    fail(error);
+  } finally {
+    store.busy = false;
+  }
+}
+
+/** Visits a row that the user chose. @param {number} i its place among the drawn points */
+export async function choose(i) {
+  const run = store.run;
+  if (!run) return;
+  try {
+    const answer = await post(`/api/runs/${run.id}/choose`, { row: run.data.shown[i] });
+    if (store.run !== run) return;
+    const moved = answer.summary.last > run.summary.last;
+    run.summary = answer.summary;
+    take(answer.frames);
+    await goTo(run.summary.last);
+    return moved;
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/** One update on: one that is known, or a new one. */
+export async function step() {
+  const run = store.run;
+  if (!run) return;
+  if (store.k < run.summary.last) await goTo(store.k + 1);
+  else await advance("update");
+}
+
+/** Shows planes that the user moved. @param {number[][] | null} hand */
+export function byHand(hand) {
+  store.hand = hand;
+  tell("cursor");
+  refreshSoon();
+}
+
+/** @param {number | null} i */
+export function hover(i) {
+  if (store.hover === i) return;
+  store.hover = i;
+  tell("hover");
+}
