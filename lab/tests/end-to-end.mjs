@@ -37,13 +37,13 @@ test("step, mistake, epoch, back, scrub, end", ({ shared }) =>
     const one = await state(page);
     assert.equal(one.last, 1);
     assert.equal(await page.locator("#pattern-plot .turn").count(), 1);
-    assert.equal(await page.locator("#pattern-plot .boundary").count(), 1);
+    assert.equal(await page.locator("#pattern-plot .normal").count(), 1);
     await page.click("#mistake");
     await at(page, 2);
     await page.click("#epoch");
     await page.waitForFunction(() => globalThis.lab.store.k > 2);
     await page.click("#to-end");
-    await page.waitForFunction(() => globalThis.lab.store.run.summary.ended === "finished", undefined, { timeout: 20000 });
+    await page.waitForFunction(() => globalThis.lab.store.run.summary.ended === "finished", undefined, { timeout: 90000 });
     const end = await state(page);
     await at(page, end.last);
     assert.equal((await state(page)).errors, 0);
@@ -79,7 +79,7 @@ test("run and pause", ({ shared }) =>
     await choose(page, "set", "iris-virginica");
     await page.selectOption("#speed", "60");
     await page.click("#run");
-    await page.waitForFunction(() => globalThis.lab.store.k > 20, undefined, { timeout: 20000 });
+    await page.waitForFunction(() => globalThis.lab.store.k > 20, undefined, { timeout: 90000 });
     await page.click("#run");
     await page.waitForFunction(() => !globalThis.lab.store.running);
     const { k } = await state(page);
@@ -138,13 +138,13 @@ test("learner, order, rate, ties, start, seed and epochs", ({ shared }) =>
     assert.match(await page.locator("#setting-ties option:checked").textContent(), /lecture 001/);
     await reopened(page, () => page.locator("#epochs").fill("1").then(() => page.press("#epochs", "Enter")));
     await page.click("#to-end");
-    await page.waitForFunction(() => globalThis.lab.store.run.summary.ended, undefined, { timeout: 20000 });
+    await page.waitForFunction(() => globalThis.lab.store.run.summary.ended, undefined, { timeout: 90000 });
     assert.equal((await state(page)).ended, "epoch-limit");
     for (const learner of ["batch-perceptron", "least-squares", "logistic", "fisher", "averaged", "hard-margin", "pocket"]) {
       await choose(page, "learner", learner);
       assert.equal((await state(page)).spec.learner, learner);
       await page.click("#to-end");
-      await page.waitForFunction(() => globalThis.lab.store.run.summary.ended, undefined, { timeout: 20000 });
+      await page.waitForFunction(() => globalThis.lab.store.run.summary.ended, undefined, { timeout: 90000 });
     }
   }));
 
@@ -185,12 +185,6 @@ test("weight space: cone, half-planes, path, linked hover", ({ shared }) =>
     assert.equal(await page.locator("#weight-plot .shade").count(), 1);
     await page.evaluate(() => document.querySelector("#weight-plot svg").dispatchEvent(new PointerEvent("pointerleave")));
     // And back: a line in weight space shows its sample.
-    const line = await page.evaluate(() => {
-      const one = document.querySelector('#weight-plot .half[data-i="2"]').getBoundingClientRect();
-      const svg = document.querySelector("#weight-plot svg").getBoundingClientRect();
-      return [one.left + one.width * 0.12, one, svg].length ? null : null;
-    });
-    assert.equal(line, null);
     await page.evaluate(() => {
       const half = document.querySelector('#weight-plot .half[data-i="2"]');
       const root = half.ownerSVGElement;
@@ -387,7 +381,7 @@ test("the page's trace is what train writes, for ten recipes", ({ shared, folder
         });
       }
       await page.click("#to-end");
-      await page.waitForFunction(() => globalThis.lab.store.run.summary.ended, undefined, { timeout: 30000 });
+      await page.waitForFunction(() => globalThis.lab.store.run.summary.ended, undefined, { timeout: 90000 });
       await page.waitForFunction(() => !globalThis.lab.store.busy);
       const saved = async (id) => {
         const [download] = await Promise.all([page.waitForEvent("download"), page.click(`#${id}`)]);
@@ -449,7 +443,7 @@ test("K classes: regions, ambiguous ones, schemes", ({ shared }) =>
     await choose(page, "set", "classes");
     const paint = async () => {
       await page.click("#to-end");
-      await page.waitForFunction(() => globalThis.lab.store.run.summary.ended, undefined, { timeout: 20000 });
+      await page.waitForFunction(() => globalThis.lab.store.run.summary.ended, undefined, { timeout: 90000 });
       await page.waitForTimeout(700);
       return page.locator("#pattern-plot canvas").evaluate((canvas) => canvas.toDataURL());
     };
@@ -484,7 +478,7 @@ test("lessons: each opens, asks and answers", ({ shared }) =>
     for (const name of names) {
       await page.selectOption("#lesson", name);
       await page.waitForSelector("#lesson-card:not([hidden])");
-      await page.waitForFunction(() => globalThis.lab.store.verdict && !globalThis.lab.store.busy, undefined, { timeout: 20000 });
+      await page.waitForFunction(() => globalThis.lab.store.verdict && !globalThis.lab.store.busy, undefined, { timeout: 90000 });
       await page.locator("#lesson-card button").first().click();
       assert.ok((await page.locator("#lesson-card [role=status]").textContent()).length > 20, name);
       if (name === "neuron") assert.match(await page.textContent("#extra"), /axon/);

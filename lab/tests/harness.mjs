@@ -31,9 +31,10 @@ export async function browser() {
   return chromium.launch({ executablePath: "/usr/bin/chromium", headless: true, args: FLAGS });
 }
 
-/** A page that is ready; it fails the test on console errors and on requests that leave loopback. */
+/** A page that is ready, its scripts and styles from the folder LAB_PAGE if that is set; it fails the test on console errors and on requests that leave loopback. */
 export async function open(shared, address, options = {}) {
   const context = await shared.newContext({ viewport: { width: 1360, height: 1000 }, ...options });
+  context.setDefaultTimeout(90_000);
   const page = await context.newPage();
   const trouble = [];
   page.on("console", (message) => {
@@ -44,14 +45,15 @@ export async function open(shared, address, options = {}) {
     const url = new URL(request.url());
     if (!["127.0.0.1", "[::1]", "localhost"].includes(url.hostname) && url.protocol !== "blob:") trouble.push(`left loopback: ${url}`);
   });
+  if (process.env.LAB_PAGE) await page.route(/\.(js|css)$/, (route) => route.fulfill({ path: join(process.env.LAB_PAGE, new URL(route.request().url()).pathname) }));
   await page.goto(address);
-  await page.waitForFunction(() => document.documentElement.dataset.ready !== undefined, undefined, { timeout: 30_000 });
+  await page.waitForFunction(() => document.documentElement.dataset.ready !== undefined, undefined, { timeout: 90_000 });
   return { page, context, trouble };
 }
 
 /** Waits until the page rests at an update. */
 export async function at(page, k) {
-  await page.waitForFunction((k) => globalThis.lab.store.k === k && globalThis.lab.store.state?.k === k && !globalThis.lab.store.busy, k, { timeout: 20_000 });
+  await page.waitForFunction((k) => globalThis.lab.store.k === k && globalThis.lab.store.state?.k === k && !globalThis.lab.store.busy, k, { timeout: 90_000 });
 }
 
 export const state = (page) =>
@@ -69,7 +71,7 @@ export const state = (page) =>
 export async function reopened(page, change) {
   const before = await page.evaluate(() => globalThis.lab.store.run.id);
   await change();
-  await page.waitForFunction((id) => globalThis.lab.store.run.id !== id && globalThis.lab.store.verdict && globalThis.lab.store.weights && globalThis.lab.store.state, before, { timeout: 20_000 });
+  await page.waitForFunction((id) => globalThis.lab.store.run.id !== id && globalThis.lab.store.verdict && globalThis.lab.store.weights && globalThis.lab.store.state, before, { timeout: 90_000 });
 }
 
 const tests = [];

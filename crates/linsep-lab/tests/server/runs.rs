@@ -1,6 +1,7 @@
 //! Runs over the wire: what the page gets is what the library does.
 
 use crate::client::Server;
+use linsep::data::read::{ReadOptions, RowSource};
 use linsep::recipe::{Recipe, Settings};
 use linsep::{Dataset, Limits, Task};
 use linsep_lab::{Lab, Subject};
@@ -95,10 +96,8 @@ fn the_trace_is_the_one_that_train_writes() {
         to_end(&server, &id);
         let trace = server.get(&format!("/api/runs/{id}/trace")).body;
         let csv = server.get(&format!("/api/runs/{id}/data")).body;
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("data.csv");
-        std::fs::write(&path, &csv).unwrap();
-        let read = linsep::data::read::read(&[path], &Default::default()).unwrap();
+        let read = RowSource::reader(&csv[..], "data.csv", &ReadOptions::default()).read(None);
+        let read = read.unwrap();
         let wanted = traced(&Arc::new(read.data), learner, &settings, 3, 40);
         assert!(
             trace == wanted,
