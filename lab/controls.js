@@ -58,7 +58,7 @@ export function setUp() {
   });
   for (const id of ["basis", "epochs", "seed"]) input(id).addEventListener("change", () => void restart());
   byId("controls").addEventListener("submit", (event) => event.preventDefault());
-  const views = { distance: "distance from the plane", pca: "principal components", lda: "between the means" };
+  const views = { distance: "distance from the plane", pca: "principal components", means: "between the means" };
   for (const [value, words] of Object.entries(views)) select("view").append(html("option", { value }, words));
   select("view").addEventListener("change", () => {
     store.view = select("view").value;

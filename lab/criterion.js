@@ -50,6 +50,8 @@ async function draw() {
   canvas.hidden = !can();
   if (!can() || !now || !store.run) {
     byId("criterion-note").textContent = "";
+    byId("criterion-range").textContent = "";
+    asked = "";
     return;
   }
   const walk = path();
@@ -103,7 +105,7 @@ function paint() {
     pen.fillStyle = value === 0 ? (dark ? "#0b5a44" : "#bfe8da") : `hsl(210 45% ${light}%)`;
     pen.fillRect(plot.room.left + i * w, plot.height - plot.room.bottom - (j + 1) * h, w + 0.5, h + 0.5);
   });
-  const zero = surface.criterion === "jp" ? ` J(0) = ${short(surface.atZero)} at w = 0, where every row counts as wrong: a run ends with an empty error set, not with J = 0.` : "";
+  const zero = surface.criterion === "jp" && !surface.bias ? ` J(0) = ${short(surface.atZero)} at w = 0, where every row counts as wrong: a run ends with an empty error set, not with J = 0.` : "";
   const cutAt = surface.bias === null ? "" : ` Cut at b = ${short(surface.bias)}.`;
   byId("criterion-note").textContent = `${surface.meaning}; ${surface.convex ? "convex" : "not convex"}. Minimum: ${surface.minimum}. Darker is higher; green is 0.${cutAt}${zero}`;
   byId("criterion-range").textContent = `from ${short(sorted[0])} to ${short(sorted[sorted.length - 1])}`;

@@ -67,7 +67,7 @@ export const LESSONS = {
     question: "Where is J_p smallest?", answers: ["Only in the cone", "In the cone and at w = 0"], right: 1,
     reveal: "J_p(0) = 0 although every row counts as wrong there. That is why a run ends with an empty error set.", spec: { data: { kind: "bundled", name: "patterns" }, learner: "two-weights", settings: { batch: "jp" }, seed: 0 }, steps: 3,
   },
-  "least-squares": {
+  outlier: {
     title: "Far rows mislead least squares", text: "The rows are separable, but the rows far out pull the least squares plane across near rows.",
     question: "Does logistic regression make the same mistake here?", answers: ["Yes", "No"], right: 1,
     reveal: "No: a row far on its right side costs almost nothing there. Choose the learner logistic and see.", spec: { data: { kind: "bundled", name: "outlier" }, learner: "least-squares", settings: {}, seed: 0 }, steps: 1,
@@ -77,7 +77,7 @@ export const LESSONS = {
     question: "Can a line leave a region of the argmax and enter it again?", answers: ["Yes", "No"], right: 1,
     reveal: "No: the scores are linear, so the region of a class is an intersection of half-planes, which is convex.", spec: { data: { kind: "bundled", name: "classes" }, learner: "perceptron", settings: { order: "cyclic", scale: "none", verdict: "off", multiclass: "ovr" }, seed: 0 }, steps: 400,
   },
-  fisher: {
+  projection: {
     title: "From the means to Fisher's direction", text: "The slider turns the projection from the direction between the means to Fisher's; the histograms show the overlap.",
     question: "Which direction has the least overlap?", answers: ["Between the means", "Fisher's"], right: 1,
     reveal: "Fisher's direction weighs the means' distance against the spread within the classes.", spec: { data: { kind: "bundled", name: "iris-virginica" }, learner: "fisher", settings: {}, seed: 0 }, steps: 1, extra: fisher,

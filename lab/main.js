@@ -129,7 +129,7 @@ function setRunning(running) {
 on("running", () => {
   button("run").setAttribute("aria-pressed", String(store.running));
   const sign = button("run").firstChild;
-  if (sign) sign.textContent = store.running ? "⏸" : "⏵";
+  if (sign) sign.textContent = store.running ? "❚❚" : "▶▶";
 });
 
 /** @param {string} text @param {HTMLElement} from */

@@ -210,8 +210,8 @@ function paintCells(pen) {
       pen.fillStyle = colours[(letter - (unclear ? 97 : 48)) % 6];
       const [x, y] = [plot.room.left + i * w, plot.height - plot.room.bottom - (j + 1) * h];
       pen.fillRect(x, y, w + 0.4, h + 0.4);
-      if (unclear && (i + j) % 4 === 0) {
-        pen.globalAlpha = 0.8;
+      if (unclear && (i + j) % 5 === 0) {
+        pen.globalAlpha = 0.35;
         pen.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--ink");
         pen.fillRect(x, y, w * 0.9, h * 0.9);
       }

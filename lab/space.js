@@ -1,5 +1,5 @@
 /** Three dimensions on a flat page: points, planes and arrows seen from an angle that can be turned. */
-import { mark, short, svg } from "./draw.js";
+import { mark, svg } from "./draw.js";
 
 /** @typedef {[number, number, number]} Vec */
 
@@ -49,11 +49,11 @@ export class Scene {
   see(p) {
     const [low, high] = this.ends;
     const widest = Math.max(...[0, 1, 2].map((j) => high[j] - low[j]));
-    const [x, y, z] = [0, 1, 2].map((j) => ((p[j] - (low[j] + high[j]) / 2) / widest) * this.size * 0.56);
+    const [x, y, z] = [0, 1, 2].map((j) => ((p[j] - (low[j] + high[j]) / 2) / widest) * this.size * 0.47);
     const [c, s] = [Math.cos(this.yaw), Math.sin(this.yaw)];
     const [u, v] = [c * x - s * y, s * x + c * y];
     const [cp, sp] = [Math.cos(this.pitch), Math.sin(this.pitch)];
-    return [this.size / 2 + u, this.size / 2 - 4 - (cp * z + sp * v), cp * v - sp * z];
+    return [this.size / 2 + 16 + u, this.size / 2 - 12 - (cp * z + sp * v), cp * v - sp * z];
   }
 
   /** @param {number[][]} points @param {Record<string, string | number>} attributes */
@@ -99,7 +99,7 @@ export class Scene {
         parts.push(this.segment(from, to, { class: a + b === 0 ? "axis" : "edge" }));
         if (a + b === 0) {
           const [x, y] = this.see(to.map((t, j) => (j === axis ? t + (high[j] - low[j]) * 0.07 : t)));
-          parts.push(svg("text", { x, y, class: "name", "text-anchor": "middle" }, `${names[axis]} ${short(high[axis])}`));
+          parts.push(svg("text", { x, y, class: "name", "text-anchor": "middle" }, names[axis]));
         }
       }
     }

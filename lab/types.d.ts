@@ -55,7 +55,7 @@ export interface HalfPlane { i: number; row: number; z: number[] }
 export interface WeightSpace {
   mode: "two" | "three" | "none"; reason?: string; bias?: boolean; axes: string[]; empty?: boolean; exact?: boolean;
   cone?: { rays: [number, number][]; names: string[] } | null; lines: HalfPlane[]; edges?: number[][] | null;
-  chart?: { centre: number[]; e1: number[]; e2: number[]; reach: number; polygon: [number, number][] | null };
+  chart?: { centre: number[]; e1: number[]; e2: number[]; reach: [number, number]; polygon: [number, number][] | null };
 }
 export interface Interval { lower: number | null; upper: number | null }
 export interface VerdictInfo {

@@ -56,9 +56,9 @@ function place(w) {
 function rim(w) {
   const chart = store.weights?.chart;
   if (!chart) return [0, 0];
-  const [u, v] = [dot(w, chart.e1), dot(w, chart.e2)];
-  const size = Math.hypot(u, v) || 1;
-  return [(0.97 * chart.reach * u) / size, (0.97 * chart.reach * v) / size];
+  const [u, v] = [dot(w, chart.e1) / chart.reach[0], dot(w, chart.e2) / chart.reach[1]];
+  const size = Math.max(Math.abs(u), Math.abs(v)) || 1;
+  return [(0.96 * chart.reach[0] * u) / size, (0.96 * chart.reach[1] * v) / size];
 }
 
 /** The line of a row on the picture. @param {number[]} z @returns {[number, number, number]} */
@@ -91,6 +91,8 @@ function draw() {
   plot.top.replaceChildren();
   if (!space || space.mode === "none" || !data) {
     byId("weight-note").textContent = "";
+    byId("weight-w").textContent = "";
+    fields(null);
     Object.values(layers).forEach((layer) => layer.replaceChildren());
     plot.axes.replaceChildren();
     return;
@@ -102,15 +104,17 @@ function draw() {
   const path = walk();
   const now = planes();
   const w = now && now.length === 1 ? weightsOf(now[0]) : null;
+  plot.even = true;
   if (space.mode === "two") {
     const reach = 1.25 * Math.max(1e-9, ...[...path, ...(w ? [w] : [])].map((p) => Math.hypot(p[0], p[1]))) || 1;
     const far = reach < 1e-6 ? 1 : reach;
     plot.domain([-far, far], [-far, far]);
     plot.drawAxes(space.axes[0], space.axes[1]);
   } else {
-    const reach = space.chart?.reach ?? 2;
-    plot.domain([-reach, reach], [-reach, reach]);
-    plot.drawAxes("direction of (w₁, w₂, b), chart around the cone", "");
+    const [x, y] = space.chart?.reach ?? [2, 2];
+    plot.even = false;
+    plot.domain([-x, x], [-y, y]);
+    plot.drawAxes("direction of (w₁, w₂, b): along the cone", "across the cone");
   }
   drawCone();
   drawLines();
@@ -127,7 +131,7 @@ function words(w) {
   if (!space) return "";
   const empty = space.mode === "two" ? !space.cone : space.empty;
   const parts = [];
-  if (space.mode === "three") parts.push("Three weights: only their direction matters, so this is a chart of directions around the cone; every row is a line, the cone a polygon.");
+  if (space.mode === "three") parts.push("Three weights: only their direction matters, so this is a chart of directions around the cone; every row is a line, the cone a polygon. Each axis has its own scale.");
   if (space.mode === "three" && !space.exact) parts.push("There are too many rows for the exact cone.");
   if (empty) parts.push("The cone of solutions is empty: no w is on the right side of every line.");
   if (w && space.mode === "three" && !place(w) && w.some((x) => x !== 0)) parts.push("w looks away from the cone: it is drawn on the rim.");
@@ -169,10 +173,14 @@ function drawLines() {
 /** Short strokes to the side that a row asks for. @param {SVGElement} line @param {number} a @param {number} b @param {number} cls */
 function ticksOf(line, a, b, cls) {
   const [x1, y1, x2, y2] = ["x1", "y1", "x2", "y2"].map((name) => Number(line.getAttribute(name)));
-  const size = Math.hypot(a, b) || 1;
+  // The side in pixels: the normal of the drawn line that the row asks for.
+  const size = Math.hypot(x2 - x1, y2 - y1) || 1;
+  const [nx, ny] = [-(y2 - y1) / size, (x2 - x1) / size];
+  const { x0, x1: right, y0, y1: top } = plot.box;
+  const way = (a * nx * (right - x0)) / plot.width - (b * ny * (top - y0)) / plot.height >= 0 ? 1 : -1;
   return [0.06, 0.94].map((t) => {
     const [x, y] = [x1 + t * (x2 - x1), y1 + t * (y2 - y1)];
-    return svg("line", { x1: x, y1: y, x2: x + (9 * a) / size, y2: y - (9 * b) / size, class: `side class-${cls}` });
+    return svg("line", { x1: x, y1: y, x2: x + 9 * way * nx, y2: y + 9 * way * ny, class: `side class-${cls}` });
   });
 }
 
@@ -261,7 +269,9 @@ function fields(w) {
   }
   const names = space.axes;
   const inputs = /** @type {HTMLInputElement[]} */ ([...host.querySelectorAll("input")]);
-  if (inputs.length !== w.length) {
+  const known = host.dataset.names === names.join();
+  host.dataset.names = names.join();
+  if (inputs.length !== w.length || !known) {
     host.replaceChildren(
       ...w.map((_, j) => {
         const input = html("input", { type: "number", step: "any", "aria-label": names[j] });
@@ -313,8 +323,8 @@ function keys(event) {
   event.preventDefault();
   const w = weightsOf(now[0]);
   const [x, y] = place(w) ?? rim(w);
-  const unit = (plot.box.x1 - plot.box.x0) / 60;
-  byHand([planeOf(weightsAt([x + way[0] * unit, y + way[1] * unit]))]);
+  const [ux, uy] = [(plot.box.x1 - plot.box.x0) / 60, (plot.box.y1 - plot.box.y0) / 60];
+  byHand([planeOf(weightsAt([x + way[0] * ux, y + way[1] * uy]))]);
 }
 
 /** The line next to the pointer. @param {MouseEvent} event */
@@ -322,11 +332,11 @@ function lineNear(event) {
   const space = store.weights;
   if (!space || scene.active) return null;
   const [x, y] = plot.under(event);
-  const unit = (plot.box.x1 - plot.box.x0) / 380;
-  let [best, least] = [/** @type {number | null} */ (null), 6 * unit];
+  const [ux, uy] = [(plot.box.x1 - plot.box.x0) / 398, (plot.box.y1 - plot.box.y0) / 406];
+  let [best, least] = [/** @type {number | null} */ (null), 6];
   for (const { i, z } of space.lines) {
     const [a, b, c] = lineOf(z);
-    const away = Math.abs(a * x + b * y + c) / (Math.hypot(a, b) || 1);
+    const away = Math.abs(a * x + b * y + c) / (Math.hypot(a * ux, b * uy) || 1);
     if (away < least) [best, least] = [i, away];
   }
   return best;

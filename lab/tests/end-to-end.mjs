@@ -41,7 +41,7 @@ test("step, mistake, epoch, back, scrub, end", ({ shared }) =>
     await page.click("#mistake");
     await at(page, 2);
     await page.click("#epoch");
-    await page.waitForFunction(() => globalThis.lab.store.k > 2);
+    await page.waitForFunction(() => globalThis.lab.store.run.summary.epochs === 1 && !globalThis.lab.store.busy);
     await page.click("#to-end");
     await page.waitForFunction(() => globalThis.lab.store.run.summary.ended === "finished", undefined, { timeout: 90000 });
     const end = await state(page);
@@ -482,7 +482,7 @@ test("lessons: each opens, asks and answers", ({ shared }) =>
       await page.locator("#lesson-card button").first().click();
       assert.ok((await page.locator("#lesson-card [role=status]").textContent()).length > 20, name);
       if (name === "neuron") assert.match(await page.textContent("#extra"), /axon/);
-      if (name === "fisher") {
+      if (name === "projection") {
         await page.waitForSelector("#extra .bar-1");
         const bars = () => page.locator("#extra svg").innerHTML();
         const first = await bars();
@@ -528,7 +528,7 @@ test("own file of four features: exact view, three classes and one positive", ({
     await page.selectOption("#view", "pca");
     await page.waitForFunction(() => globalThis.lab.store.state.view.kind === "pca");
     assert.match(await page.textContent("#pattern-note"), /projection/);
-    await page.selectOption("#view", "lda");
+    await page.selectOption("#view", "means");
     await page.waitForFunction(() => globalThis.lab.store.state.view.kind === "means");
   }, { args: [join(import.meta.dirname, "../../examples/iris.csv"), "--positive", "virginica"] }));
 

@@ -21,9 +21,9 @@ pub(crate) const LESSONS: &[&str] = &[
     "bound",
     "xor",
     "criteria",
-    "least-squares",
+    "outlier",
     "classes",
-    "fisher",
+    "projection",
     "left-or-right",
 ];
 

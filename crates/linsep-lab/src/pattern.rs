@@ -7,6 +7,9 @@ use linsep::data::read::{ReadOptions, RowSource};
 use linsep::{Dataset, LinearModel, Plane, Rule};
 use serde_json::{Value, json};
 
+/// Rows of three features that are drawn in three dimensions, at most.
+const CUBE: usize = 64;
+
 /// What does not change while a run goes on.
 pub(crate) fn describe(run: &Run) -> Value {
     let data = &run.data;
@@ -28,7 +31,7 @@ pub(crate) fn describe(run: &Run) -> Value {
         "lines": shown.clone().map(|row| data.origin().line(u64::from(*row))).collect::<Vec<_>>(),
         "class": shown.clone().map(|row| data.class_of(*row as usize)).collect::<Vec<_>>(),
         "points": flat.then(|| shown.map(place).collect::<Vec<_>>()),
-        "cube": (plain.n_features() == 3).then(|| {
+        "cube": (plain.n_features() == 3 && plain.n_rows() <= CUBE).then(|| {
             run.shown.iter().map(|row| plain.row(*row as usize)).collect::<Vec<_>>()
         }),
         "sampled": data.n_rows() > run.shown.len(),
@@ -202,7 +205,15 @@ fn described(run: &Run, k: u64, planes: Vec<Plane>, model: &LinearModel, view: &
     let walking = run.walking(planes);
     let margins = margins_of(&walking, &run.data, &run.shown);
     let same = model.planes == walking.planes;
-    let errors = model.evaluate(&run.data, None, 1).errors;
+    // Rows on the plane count as in training, and all rows count, not only the drawn ones.
+    let all = match run.shown.len() == run.data.n_rows() {
+        true => margins.clone(),
+        false => {
+            let rows: Vec<u32> = (0..run.data.n_rows() as u32).collect();
+            margins_of(&walking, &run.data, &rows)
+        }
+    };
+    let errors = all.iter().filter(|margin| **margin <= 0.0).count();
     let wrong: Vec<usize> = (0..margins.len()).filter(|i| margins[*i] <= 0.0).collect();
     let plane = walking.deciding_plane().cloned();
     let seen = (run.loaded.data.n_features() > 2).then(|| projected(run, plane.as_ref(), view));
@@ -222,7 +233,7 @@ fn described(run: &Run, k: u64, planes: Vec<Plane>, model: &LinearModel, view: &
 ///
 /// The first axis of `distance` is the signed distance from the plane, so that the boundary is the exact line 0;
 /// the second is the direction of most variance at a right angle to it. `pca` has the two directions of most
-/// variance, `lda` the difference of the means of two classes first, and `columns:i,j` two features.
+/// variance, `means` the difference of the means of two classes first, and `columns:i,j` two features.
 fn projected(run: &Run, plane: Option<&Plane>, view: &str) -> Value {
     let data = &run.loaded.data;
     let width = data.n_features();
@@ -238,7 +249,7 @@ fn projected(run: &Run, plane: Option<&Plane>, view: &str) -> Value {
     let (first, kind) = match (view, chosen, usable) {
         _ if width > VIEWED => (axis(0, width), "columns"),
         (_, Some((i, _)), _) => (axis(i, width), "columns"),
-        ("lda", _, _) if data.n_classes() == 2 => {
+        ("means", _, _) if data.n_classes() == 2 => {
             let of = |class: u32| {
                 let own = rows.iter().zip(&run.shown);
                 let own = own.filter(|(_, row)| data.class_of(**row as usize) == class);

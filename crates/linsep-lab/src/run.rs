@@ -465,11 +465,11 @@ fn norm_of(planes: &[Plane]) -> f64 {
     planes.iter().map(square).sum::<f64>().sqrt()
 }
 
-/// The learner that was asked for, with its entry in the registry and its settings.
-fn learner_of(
-    spec: &RunSpec,
-    data: &Dataset,
-) -> Result<(Box<dyn Learner>, Option<&'static Recipe>, Settings), Wrong> {
+/// A learner with its entry in the registry, if it has one, and its settings.
+type Chosen = (Box<dyn Learner>, Option<&'static Recipe>, Settings);
+
+/// The learner that was asked for.
+fn learner_of(spec: &RunSpec, data: &Dataset) -> Result<Chosen, Wrong> {
     let mut settings = Settings::default();
     settings.seed = spec.seed;
     if spec.learner == TWO_WEIGHTS {

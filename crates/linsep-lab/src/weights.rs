@@ -95,14 +95,22 @@ fn three(run: &Run) -> Result<Value, Wrong> {
     let c = unit(centre.unwrap_or([0.0, 0.0, 1.0]));
     let e1 = unit(cross(if c[2].abs() < 0.9 { [0.0, 0.0, 1.0] } else { [1.0, 0.0, 0.0] }, c));
     let e2 = cross(c, e1);
-    let corners: Vec<[f64; 2]> = edges
-        .iter()
-        .flatten()
-        .filter(|e| dot(**e, c) > 1e-9)
-        .map(|e| [dot(*e, e1) / dot(*e, c), dot(*e, e2) / dot(*e, c)])
-        .collect();
-    let farthest = corners.iter().map(|p| p[0].hypot(p[1])).fold(0.0, f64::max);
-    let reach = if farthest > 0.0 { (1.7 * farthest).clamp(0.02, 4.0) } else { 2.0 };
+    let on_chart = |e1: [f64; 3], e2: [f64; 3]| -> Vec<[f64; 2]> {
+        let seen = edges.iter().flatten().filter(|e| dot(**e, c) > 1e-9);
+        seen.map(|e| [dot(*e, e1) / dot(*e, c), dot(*e, e2) / dot(*e, c)]).collect()
+    };
+    // The chart is turned so that a long cone lies along its first axis, and each axis has its own scale.
+    let corners = on_chart(e1, e2);
+    let sum = |of: &dyn Fn(&[f64; 2]) -> f64| corners.iter().map(of).sum::<f64>();
+    let angle = (2.0 * sum(&|p| p[0] * p[1])).atan2(sum(&|p| p[0] * p[0] - p[1] * p[1])) / 2.0;
+    let turned = |s: f64, t: f64| [0, 1, 2].map(|j| s * e1[j] + t * e2[j]);
+    let (cos, sin) = (angle.cos(), angle.sin());
+    let (e1, e2) = (turned(cos, sin), turned(-sin, cos));
+    let corners = on_chart(e1, e2);
+    let reach = [0, 1].map(|j| {
+        let farthest = corners.iter().map(|p| p[j].abs()).fold(0.0, f64::max);
+        if farthest > 0.0 { (2.2 * farthest).clamp(1e-3, 4.0) } else { 2.0 }
+    });
     let polygon = edges.is_some().then(|| polygon(run, [c, e1, e2], reach));
     let names: Vec<String> = (0..2).map(|j| run.data.input().feature_name(j)).collect();
     Ok(json!({
@@ -136,8 +144,9 @@ fn balanced(run: &Run) -> Option<[f64; 3]> {
 }
 
 /// The cone within the shown part of the chart.
-fn polygon(run: &Run, [c, e1, e2]: [[f64; 3]; 3], reach: f64) -> Vec<[f64; 2]> {
-    let mut left = vec![[-reach, -reach], [reach, -reach], [reach, reach], [-reach, reach]];
+fn polygon(run: &Run, [c, e1, e2]: [[f64; 3]; 3], reach: [f64; 2]) -> Vec<[f64; 2]> {
+    let [x, y] = reach;
+    let mut left = vec![[-x, -y], [x, -y], [x, y], [-x, y]];
     for row in 0..run.data.n_rows() as u32 {
         let z = reflected(run, row, true);
         let z = [z[0], z[1], z[2]];
