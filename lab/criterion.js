@@ -41,7 +41,10 @@ function can() {
   return !!data && data.classes.length === 2 && data.expanded <= 2 && data.expanded === data.features;
 }
 
-async function draw() {
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let soon;
+
+function draw() {
   const now = planes();
   const open = /** @type {HTMLDetailsElement} */ (byId("criterion-panel")).open;
   if (!open) return;
@@ -67,8 +70,16 @@ async function draw() {
   overlay(walk, pair(now[0]));
   if (key === asked) return;
   asked = key;
+  // Only where the cursor comes to rest: the surface costs more than all else.
+  clearTimeout(soon);
+  const address = `/api/runs/${store.run.id}/surface?${query}`;
+  soon = setTimeout(() => void ask(address, key), 120);
+}
+
+/** @param {string} address @param {string} key */
+async function ask(address, key) {
   try {
-    const answer = await get(`/api/runs/${store.run.id}/surface?${query}`);
+    const answer = await get(address);
     if (asked === key) {
       surface = answer;
       paint();

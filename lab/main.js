@@ -163,9 +163,9 @@ function wire() {
   select("criterion").value = criterion.options.criterion;
   select("criterion").addEventListener("change", () => {
     criterion.options.criterion = select("criterion").value;
-    void criterion.draw();
+    criterion.draw();
   });
-  byId("criterion-panel").addEventListener("toggle", () => void criterion.draw());
+  byId("criterion-panel").addEventListener("toggle", () => criterion.draw());
   byId("pattern-table").addEventListener("toggle", () => tell("options"));
   for (const one of document.querySelectorAll("[data-turn]")) one.addEventListener("click", () => pattern.nudge((Number(/** @type {HTMLElement} */ (one).dataset.turn) * Math.PI) / 36, 0));
   for (const one of document.querySelectorAll("[data-shift]")) one.addEventListener("click", () => pattern.nudge(0, Number(/** @type {HTMLElement} */ (one).dataset.shift) * 0.05));
