@@ -1,6 +1,6 @@
 /** Weight space: a half-plane for every row, the cone of solutions, the path of w, and w in the hand. */
 import { byId, cut, html, Plot, short, svg } from "./draw.js";
-import { byHand, frame, hover, on, planes, store } from "./state.js";
+import { byHand, frame, hover, on, planes, store, wrong } from "./state.js";
 import { Scene } from "./space.js";
 
 export const options = { orbit: false };
@@ -207,7 +207,7 @@ function drawPath(path, w) {
   else if (!store.hand && last && before) parts.push(plot.arrow(before, last, "update"));
   if (w) {
     const seen = place(w);
-    const inside = store.run && store.state?.k === store.k && store.state.wrong.length === 0;
+    const inside = frame() && wrong().every((x) => x === 0);
     const [x, y] = seen ?? rim(w);
     const ended = inside && !store.hand && (store.run?.data.shown.length ?? 0) > 0;
     if (ended) parts.push(svg("circle", { cx: plot.px(x), cy: plot.py(y), r: 12, class: "enters" }));
