@@ -291,11 +291,13 @@ test("hulls, common point and witness rows of XOR", ({ shared }) =>
 test("points are added, moved, relabelled, deleted; undo and redo", ({ shared }) =>
   lab(shared, async ({ page }) => {
     await choose(page, "set", "and");
-    const box = await page.locator("#pattern-plot svg").boundingBox();
     await page.check('input[name="tool"][value="add-1"]');
+    await page.locator("#pattern-plot svg").scrollIntoViewIfNeeded();
+    const box = await page.locator("#pattern-plot svg").boundingBox();
     await reopened(page, () => page.mouse.click(box.x + box.width * 0.35, box.y + box.height * 0.4));
     assert.equal((await state(page)).rows, 5);
     await page.check('input[name="tool"][value="move"]');
+    await page.locator("#pattern-plot svg").scrollIntoViewIfNeeded();
     const mark = await page.locator('#pattern-plot .mark[data-i="4"]').boundingBox();
     const before = await page.evaluate(() => globalThis.lab.store.run.data.points[4]);
     await page.mouse.move(mark.x + mark.width / 2, mark.y + mark.height / 2);
