@@ -75,7 +75,9 @@ function frameUp() {
   const ys = at.map((p) => p[1]);
   const flat = store.run?.data.features === 1;
   plot.even = store.run?.data.features === 2;
-  plot.domain(around(options.reflected ? [...xs, 0] : xs), flat ? [-1, 1] : around(options.reflected ? [...ys, 0] : ys));
+  // The plane itself is always in sight where it is the origin of an axis.
+  const origin = options.reflected || store.state?.view?.boundary === 0;
+  plot.domain(around(origin ? [...xs, 0] : xs), flat ? [-1, 1] : around(options.reflected ? [...ys, 0] : ys));
 }
 
 const isSpace = () => (store.run?.data.features === 3 && !!store.run.data.cube) || (options.lift && store.run?.data.features === 2 && store.run.data.expanded === 2 && store.run.data.classes.length === 2);
