@@ -488,7 +488,7 @@ test("lessons: each opens, asks and answers", ({ shared }) =>
       assert.ok((await page.locator("#lesson-card [role=status]").textContent()).length > 20, name);
       if (name === "neuron") assert.match(await page.textContent("#extra"), /axon/);
       if (name === "projection") {
-        await page.waitForSelector("#extra .bar-1");
+        await page.waitForSelector("#extra .bar-1", { state: "attached" });
         const bars = () => page.locator("#extra svg").innerHTML();
         const first = await bars();
         await page.locator("#fisher-turn").fill("20");
