@@ -34,6 +34,9 @@ linsep help explains a COMMAND, the learners, one learner (svm) or an error code
 ";
 
 /// The whole grammar.
+/// The words for formats to write.
+pub(crate) const FORMATS: [&str; 5] = ["csv", "tsv", "svmlight", "parquet", "arrow"];
+
 pub(crate) fn command() -> Command {
     Command::new("linsep")
         .about("Linear classification with proof")
@@ -285,7 +288,7 @@ fn convert() -> Command {
         .arg(target("to", "OUT", "What to write; the name gives format and compression").required(true))
         .arg(
             flag("to-format", "FORMAT", "Format to write [default: by the name]")
-                .value_parser(PossibleValuesParser::new(["csv", "tsv", "svmlight"])),
+                .value_parser(PossibleValuesParser::new(FORMATS)),
         )
         .arg(switch("dry-run", "Read and check, write nothing"))
         .arg(force().help("Write a model over a file that is none"))
@@ -317,7 +320,7 @@ fn generate() -> Command {
         .arg(flag("nonzeros", "N", "Non-zero values in a row, about (zipf)"))
         .arg(
             flag("format", "FORMAT", "Format to write [default: by the name, else csv; zipf svmlight]")
-                .value_parser(PossibleValuesParser::new(["csv", "tsv", "svmlight"])),
+                .value_parser(PossibleValuesParser::new(FORMATS)),
         )
         .arg(switch("dry-run", "Check the settings, write nothing"))
 }
