@@ -91,7 +91,7 @@ codes! {
     FOLD = 131, "fold or split without every class",
         "A class has too few rows to stand in every part. Use fewer folds or a larger share.";
     WRONG_FORMAT = 132, "input of a form that cannot be read",
-        "The content is neither a delimited table, nor JSON objects in lines, nor svmlight, or not the format that `format` claims. Workbooks and JSON documents have to be exported first.";
+        "The content is neither a delimited table, nor JSON objects in lines, nor svmlight, Parquet or Arrow, or not the format that `format` claims. Workbooks and JSON documents have to be exported first.";
     WIDTH = 133, "number of columns does not fit the model",
         "Without names on both sides columns are matched by position, and the file must have as many as the model was trained on, with or without the label.";
     DUPLICATE_NAME = 134, "column name that occurs twice",

@@ -228,7 +228,9 @@ impl Collector {
             self.store.widen_to(map.features);
         }
         let reading = match options.reading {
-            ReadingChoice::Auto if plan_binary64 => Reading { decimal: false, binary64: Vec::new() },
+            ReadingChoice::Auto if plan_binary64 => {
+                Reading { decimal: false, binary64: Vec::new() }
+            }
             ReadingChoice::Binary64 => Reading { decimal: false, binary64: Vec::new() },
             _ => Reading { decimal: true, binary64 },
         };

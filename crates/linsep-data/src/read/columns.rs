@@ -155,9 +155,10 @@ fn is_index_name(name: &str) -> bool {
     const NAMES: [&str; 7] = ["", "id", "index", "row", "rownames", "row.names", "row_names"];
     let name = name.trim().to_ascii_lowercase();
     // What pandas calls a column without a name, in CSV and in Parquet.
-    let number = name.strip_prefix("unnamed: ").map(str::to_owned).or_else(|| {
-        Some(name.strip_prefix("__index_level_")?.strip_suffix("__")?.to_owned())
-    });
+    let number = name
+        .strip_prefix("unnamed: ")
+        .map(str::to_owned)
+        .or_else(|| Some(name.strip_prefix("__index_level_")?.strip_suffix("__")?.to_owned()));
     let unnamed = number.is_some_and(|n| n.parse::<u32>().is_ok());
     unnamed || NAMES.contains(&name.as_str())
 }

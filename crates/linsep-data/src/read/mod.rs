@@ -8,9 +8,9 @@ mod blanks;
 pub(crate) mod block;
 mod choose;
 mod chunk;
+pub(crate) mod collect;
 #[cfg_attr(not(feature = "arrow"), path = "columnar_absent.rs")]
 mod columnar;
-pub(crate) mod collect;
 pub(crate) mod columns;
 pub(crate) mod csv;
 mod fill;
@@ -483,8 +483,9 @@ fn look(
     let name = part.name.clone();
     match columnar {
         Some(columnar) => columnar.sniffed(options),
-        None => part
-            .look(options.max_memory, |head, whole| sniff::sniff(head, whole, &name, options)),
+        None => {
+            part.look(options.max_memory, |head, whole| sniff::sniff(head, whole, &name, options))
+        }
     }
 }
 

@@ -186,7 +186,9 @@ impl<'r> Part<'r> {
             // The end of the file says what is in it.
             Content::Stream { mut head, mut rest } => {
                 let mut size = head.len().max(PIECE);
-                while !fill(rest.as_mut(), &mut head, size).map_err(|e| stream_error(&self.name, e))? {
+                while !fill(rest.as_mut(), &mut head, size)
+                    .map_err(|e| stream_error(&self.name, e))?
+                {
                     size *= 2;
                     if let Some(limit) = max_memory.filter(|limit| size as u64 > *limit) {
                         let purpose = format!("the file {}", self.name);

@@ -2,10 +2,10 @@
 //! cannot be taken apart into records.
 
 use super::choose::ColumnNote;
+use super::columnar::Columnar;
 use super::columns::{ColumnType, Look};
 use super::forms::Form;
 use super::row_source::{self, Input};
-use super::columnar::Columnar;
 use super::sniff::{Sniffed, SniffedKind, Table};
 use super::{LabelChoice, ReadOptions, choices_of, csv, plan};
 use crate::error::{Error, Result};

@@ -74,7 +74,9 @@ impl<'a> Columns<'a> {
     ) -> io::Result<()> {
         let row = self.labels.len();
         self.labels.push(label.to_owned());
-        for &(column, value) in entries.iter().filter(|(column, _)| (*column as usize) < self.features) {
+        for &(column, value) in
+            entries.iter().filter(|(column, _)| (*column as usize) < self.features)
+        {
             let column = &mut self.values[column as usize];
             column.resize(row, 0.0);
             column.push(value);

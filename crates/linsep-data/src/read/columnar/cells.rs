@@ -64,9 +64,7 @@ impl Cells {
                 // Every row is a gap.
                 (dictionary.values().clone(), Some(vec![0; array.len()]))
             }
-            Some(dictionary) => {
-                (dictionary.values().clone(), Some(dictionary.normalized_keys()))
-            }
+            Some(dictionary) => (dictionary.values().clone(), Some(dictionary.normalized_keys())),
             None => (array.clone(), None),
         };
         let numbers = match values.data_type() {
@@ -182,7 +180,9 @@ impl Cells {
             DataType::Time32(_) => time!(Time32MillisecondType, value_as_time),
             DataType::Time64(TimeUnit::Nanosecond) => time!(Time64NanosecondType, value_as_time),
             DataType::Time64(_) => time!(Time64MicrosecondType, value_as_time),
-            DataType::Timestamp(TimeUnit::Second, _) => time!(TimestampSecondType, value_as_datetime),
+            DataType::Timestamp(TimeUnit::Second, _) => {
+                time!(TimestampSecondType, value_as_datetime)
+            }
             DataType::Timestamp(TimeUnit::Millisecond, _) => {
                 time!(TimestampMillisecondType, value_as_datetime)
             }

@@ -89,7 +89,8 @@ impl File {
 
     /// A decoder of some columns that knows the first dictionaries.
     fn decoder(&self, used: &[usize], dictionaries: usize) -> Checked<FileDecoder> {
-        let mut decoder = FileDecoder::new(self.schema.clone(), self.version).with_projection(used.to_vec());
+        let mut decoder =
+            FileDecoder::new(self.schema.clone(), self.version).with_projection(used.to_vec());
         for (number, block) in self.dictionaries[..dictionaries].iter().enumerate() {
             let buffer = self.slice(block)?;
             let read = guard::decode(|| decoder.read_dictionary(block, &buffer));
@@ -116,7 +117,8 @@ impl File {
                 self.batches.push(Batch { block, rows, dictionaries: self.dictionaries.len() });
             }
             MessageHeader::DictionaryBatch => {
-                let dictionary = message.header_as_dictionary_batch().ok_or("a dictionary is empty")?;
+                let dictionary =
+                    message.header_as_dictionary_batch().ok_or("a dictionary is empty")?;
                 let batch = dictionary.data().ok_or("a dictionary has no values")?;
                 check_batch(&batch, &buffer[buffer.len() - body..])
                     .map_err(|words| format!("dictionary {}: {words}", self.dictionaries.len()))?;
@@ -140,7 +142,10 @@ fn of_file(buffer: Buffer) -> Checked<File> {
     }
     let length = u32::from_le_bytes([tail[0], tail[1], tail[2], tail[3]]) as usize;
     if length > buffer.len() - 18 {
-        return Err(format!("the footer is said to have {length} bytes, the file has {}", buffer.len()));
+        return Err(format!(
+            "the footer is said to have {length} bytes, the file has {}",
+            buffer.len()
+        ));
     }
     let end = buffer.len() - 10;
     let footer = arrow_ipc::root_as_footer(&buffer[end - length..end])
@@ -170,7 +175,8 @@ fn of_stream(buffer: Buffer) -> Checked<File> {
             None => {
                 let range = range_of(&block, buffer.len())?;
                 let message = message_of(&buffer[range])?;
-                let schema = message.header_as_schema().ok_or("the stream begins without a schema")?;
+                let schema =
+                    message.header_as_schema().ok_or("the stream begins without a schema")?;
                 file = Some(File::of(buffer.clone(), schema_of(schema)?, message.version()));
             }
             Some(file) => file.add(block, &mut seen)?,
@@ -194,7 +200,9 @@ fn next_message(bytes: &[u8], at: usize) -> Checked<Option<(Block, usize)>> {
     let length = match head {
         // A stream may simply end.
         None if rest.is_empty() => return Ok(None),
-        Some(head) if head[..4] == CONTINUATION => i32::from_le_bytes([head[4], head[5], head[6], head[7]]),
+        Some(head) if head[..4] == CONTINUATION => {
+            i32::from_le_bytes([head[4], head[5], head[6], head[7]])
+        }
         _ => return Err(format!("the stream is cut or damaged at byte {at}")),
     };
     if length == 0 {
@@ -222,7 +230,8 @@ fn range_of(block: &Block, len: usize) -> Checked<Range<usize>> {
     let claimed = || {
         let start = usize::try_from(block.offset()).ok()?;
         let metadata = usize::try_from(block.metaDataLength()).ok()?;
-        let end = start.checked_add(metadata)?.checked_add(usize::try_from(block.bodyLength()).ok()?)?;
+        let end =
+            start.checked_add(metadata)?.checked_add(usize::try_from(block.bodyLength()).ok()?)?;
         (end <= len).then_some(start..end)
     };
     claimed().ok_or_else(|| {
@@ -245,12 +254,17 @@ fn check_batch(batch: &arrow_ipc::RecordBatch<'_>, body: &[u8]) -> Checked<u64> 
         let (from, len) = (usize::try_from(start).ok(), usize::try_from(length).ok());
         let range = from.zip(len).and_then(|(from, len)| Some(from..from.checked_add(len)?));
         let Some(bytes) = range.and_then(|range| body.get(range)) else {
-            let words = format!("buffer {number} is said to be {length} bytes at byte {start} of {}", body.len());
+            let words = format!(
+                "buffer {number} is said to be {length} bytes at byte {start} of {}",
+                body.len()
+            );
             return Err(words);
         };
         unpacked = unpacked.saturating_add(match codec.filter(|_| !bytes.is_empty()) {
             None => bytes.len() as u64,
-            Some(codec) => unpacked_size(bytes, codec).map_err(|words| format!("buffer {number}{words}"))?,
+            Some(codec) => {
+                unpacked_size(bytes, codec).map_err(|words| format!("buffer {number}{words}"))?
+            }
         });
     }
     let rows = u64::try_from(batch.length()).map_err(|_| "a negative number of rows")?;
@@ -269,12 +283,16 @@ fn check_batch(batch: &arrow_ipc::RecordBatch<'_>, body: &[u8]) -> Checked<u64> 
 /// How long a packed buffer claims to be.
 fn unpacked_size(bytes: &[u8], codec: Compression) -> Checked<u64> {
     const MOST: u64 = 1 << 30;
-    let Some((prefix, packed)) = bytes.split_first_chunk::<8>() else { return Err(" is cut".into()) };
+    let Some((prefix, packed)) = bytes.split_first_chunk::<8>() else {
+        return Err(" is cut".into());
+    };
     match i64::from_le_bytes(*prefix) {
         -1 => Ok(packed.len() as u64),
         claimed => match u64::try_from(claimed) {
             Ok(size) if size <= most(codec, packed.len() as u64).min(MOST) => Ok(size),
-            _ => Err(format!(" claims {claimed} bytes unpacked, which {} cannot hold", packed.len())),
+            _ => {
+                Err(format!(" claims {claimed} bytes unpacked, which {} cannot hold", packed.len()))
+            }
         },
     }
 }
@@ -318,7 +336,11 @@ impl Reader<'_> {
         for &f in &self.used {
             if let Err(words) = self.decode_alone(group, &[f]) {
                 let name = self.file.schema.field(f).name();
-                return damaged(self.name, Some((f, name)), format!("record batch {group}: {words}"));
+                return damaged(
+                    self.name,
+                    Some((f, name)),
+                    format!("record batch {group}: {words}"),
+                );
             }
         }
         damaged(self.name, None, format!("record batch {group}: {words}"))

@@ -96,7 +96,8 @@ impl Columnar {
             Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
         let fields = self.schema.fields();
-        let written_names: Vec<String> = fields.iter().map(|f| f.name().trim().to_owned()).collect();
+        let written_names: Vec<String> =
+            fields.iter().map(|f| f.name().trim().to_owned()).collect();
         let table = Table {
             delimiter: b',',
             header: Some(unique_names(written_names.clone())),
@@ -156,7 +157,10 @@ impl Columnar {
         let reader = self.reader(&used)?;
         let wanted =
             Wanted { long: options.reading == ReadingChoice::Decimal, lines, limit: usize::MAX };
-        let decode = |group: usize, wanted: &dyn Fn() -> Wanted, buffers: &mut Buffers, sink: &mut groups::Give<'_>| {
+        let decode = |group: usize,
+                      wanted: &dyn Fn() -> Wanted,
+                      buffers: &mut Buffers,
+                      sink: &mut groups::Give<'_>| {
             self.batches(&reader, group, &used, &mut |batch| {
                 sink(rows::block(&batch, plan, wanted(), buffers))
             })

@@ -18,10 +18,15 @@ pub(super) fn check(chunk: &[u8], codec: Compression, rows: u64) -> Result<(), S
     let mut rest = chunk;
     let mut page = 0;
     while !rest.is_empty() {
-        let header = Header::read(&mut rest).ok_or(format!("the header of page {page} is damaged"))?;
+        let header =
+            Header::read(&mut rest).ok_or(format!("the header of page {page} is damaged"))?;
         let body = usize::try_from(header.packed).ok().filter(|size| *size <= rest.len());
         let Some(body) = body else {
-            return Err(format!("page {page} claims {} bytes, {} are left", header.packed, rest.len()));
+            return Err(format!(
+                "page {page} claims {} bytes, {} are left",
+                header.packed,
+                rest.len()
+            ));
         };
         header.check(codec, rows).map_err(|words| format!("page {page} {words}"))?;
         rest = &rest[body..];

@@ -8,7 +8,8 @@ use arrow_schema::SchemaRef;
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
 };
 use parquet::basic::Compression;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
@@ -42,8 +43,12 @@ impl File {
         let options = ArrowReaderOptions::new();
         let metadata = match guard::decode(|| ArrowReaderMetadata::load(&bytes, options)) {
             Ok(Ok(metadata)) => metadata,
-            Ok(Err(error)) => return Err(damaged(name, None, format!("the footer is damaged ({error})"))),
-            Err(panic) => return Err(damaged(name, None, format!("the footer is damaged ({panic})"))),
+            Ok(Err(error)) => {
+                return Err(damaged(name, None, format!("the footer is damaged ({error})")));
+            }
+            Err(panic) => {
+                return Err(damaged(name, None, format!("the footer is damaged ({panic})")));
+            }
         };
         let file = File { bytes, metadata };
         let fields = file.metadata.schema().fields().len();
@@ -79,19 +84,25 @@ impl File {
     }
 
     /// Where the pages of a leaf column stand in the file, which has that many bytes.
-    fn chunk(&self, group: &RowGroupMetaData, leaf: usize) -> std::result::Result<Range<usize>, String> {
+    fn chunk(
+        &self,
+        group: &RowGroupMetaData,
+        leaf: usize,
+    ) -> std::result::Result<Range<usize>, String> {
         let chunk = group.column(leaf);
         let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
         let (from, len) = (usize::try_from(start), usize::try_from(chunk.compressed_size()));
         let end = from.ok().zip(len.ok()).and_then(|(from, len)| from.checked_add(len));
         let range = end.map(|end| start as usize..end);
-        range.filter(|range| range.start >= MAGIC.len() && range.end <= self.bytes.len()).ok_or_else(|| {
-            format!(
-                "its pages are said to be {} bytes from byte {start} on, the file has {}",
-                chunk.compressed_size(),
-                self.bytes.len()
-            )
-        })
+        range
+            .filter(|range| range.start >= MAGIC.len() && range.end <= self.bytes.len())
+            .ok_or_else(|| {
+                format!(
+                    "its pages are said to be {} bytes from byte {start} on, the file has {}",
+                    chunk.compressed_size(),
+                    self.bytes.len()
+                )
+            })
     }
 
     /// A damaged column of a row group.
@@ -120,7 +131,8 @@ fn check_footer(bytes: &[u8], name: &str) -> Result<()> {
     }
     let length = u64::from(u32::from_le_bytes(*length));
     if length > bytes.len() as u64 - 12 {
-        let words = format!("the footer is said to have {length} bytes, the file has {}", bytes.len());
+        let words =
+            format!("the footer is said to have {length} bytes, the file has {}", bytes.len());
         return Err(damaged(name, None, words));
     }
     Ok(())
@@ -137,7 +149,8 @@ impl Reader<'_> {
         self.check_pages(group)?;
         let expected = self.file.metadata.metadata().row_group(group).num_rows() as u64;
         let mut rows = 0;
-        let mut batches = self.decoder(group, &self.used, at_once).map_err(|words| self.blame(group, &words))?;
+        let mut batches =
+            self.decoder(group, &self.used, at_once).map_err(|words| self.blame(group, &words))?;
         while let Some(batch) = next(&mut batches).map_err(|words| self.blame(group, &words))? {
             rows += batch.num_rows() as u64;
             if each(batch)?.is_break() {
@@ -174,9 +187,9 @@ impl Reader<'_> {
         let schema = self.file.metadata.parquet_schema();
         let facts = self.file.metadata.metadata().row_group(group);
         let rows = facts.num_rows() as u64;
-        for leaf in (0..schema.num_columns()).filter(|&leaf| {
-            self.used.contains(&schema.get_column_root_idx(leaf))
-        }) {
+        for leaf in (0..schema.num_columns())
+            .filter(|&leaf| self.used.contains(&schema.get_column_root_idx(leaf)))
+        {
             let chunk = facts.column(leaf);
             let check = || {
                 known_codec(chunk)?;
@@ -209,7 +222,9 @@ impl Reader<'_> {
     }
 }
 
-fn next(batches: &mut ParquetRecordBatchReader) -> std::result::Result<Option<RecordBatch>, String> {
+fn next(
+    batches: &mut ParquetRecordBatchReader,
+) -> std::result::Result<Option<RecordBatch>, String> {
     guard::decode(|| batches.next())?.transpose().map_err(|error| error.to_string())
 }
 

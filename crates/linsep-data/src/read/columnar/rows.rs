@@ -154,7 +154,9 @@ impl Maker<'_> {
             Cell::Number { value, .. } if value.is_nan() && self.plan.missing != Missing::Error => {
                 self.gap(column, f, drop);
             }
-            Cell::Number { .. } => return Err(number_fault(number::Fault::NotFinite, b"", f, 0..0)),
+            Cell::Number { .. } => {
+                return Err(number_fault(number::Fault::NotFinite, b"", f, 0..0));
+            }
             Cell::Missing => self.gap(column, f, drop),
             Cell::Text(text) => {
                 let text = text.trim_ascii().as_bytes().to_vec();
