@@ -211,6 +211,9 @@ fn reason_to_leave_out(look: &Look, options: &ReadOptions) -> Option<String> {
     if look.is_nothing() {
         return Some("it is empty and has no name".into());
     }
+    if look.stored_index {
+        return Some("it is the index of a pandas data frame".into());
+    }
     if look.is_index() {
         let what = if look.is_text() { "name" } else { "number" };
         return Some(format!("it looks like an index, with a different {what} in every row"));
@@ -351,7 +354,7 @@ fn choose_label(
         ([at], _) => return Ok((*at, LabelChoice::Named(table.column_name(*at)))),
         _ => return Err(ambiguous("several columns could be the label", &named).into()),
     }
-    let last = looks.iter().rposition(|look| !look.is_nothing()).unwrap_or(0);
+    let last = looks.iter().rposition(|look| !look.is_nothing() && !look.stored_index).unwrap_or(0);
     let of_classes = |j: usize| {
         matches!(looks[j].kind, ColumnType::Text | ColumnType::Integer | ColumnType::Mixed)
             && looks[j].may_be_label()

@@ -197,7 +197,10 @@ fn random_damage_is_survived() {
                     1 => changed[at] = [0, 0xff, 0x7f, 0x80][random(4)],
                     // Sizes are whole numbers of four or eight bytes.
                     2 => changed[at..].iter_mut().take(4).for_each(|byte| *byte = 0xff),
-                    _ => drop(changed.splice(at..at, bytes[at..].iter().copied().take(random(16)))),
+                    _ => {
+                        let more = bytes.iter().copied().skip(at).take(random(16));
+                        drop(changed.splice(at..at, more));
+                    }
                 }
             }
             let _ = read_damaged(&changed, &|| format!("{kind} round {round}"));

@@ -130,7 +130,7 @@ fn a_model_of_one_form_takes_the_rows_of_the_others() {
         let (values, texts) = rows(&name, true);
         assert_eq!(values, wanted, "{name}");
         let numbers = |texts: &[Vec<String>]| -> Vec<String> {
-            texts.iter().map(|fields| fields[..4].join("|")).collect()
+            texts.iter().map(|fields| [0, 2, 3].map(|f| fields[f].clone()).join("|")).collect()
         };
         assert_eq!(numbers(&texts), numbers(&fields), "{name}");
         assert!(rows(&name, false).1.iter().all(Vec::is_empty), "{name}");
@@ -156,8 +156,6 @@ fn several_files_packed_files_and_streams() {
     }
     let limited = crate::read_bytes(&bytes, |options| options.limit = Some(7)).unwrap();
     assert_eq!(limited.data.n_rows(), 7);
-    let error = crate::read_bytes(&bytes, |options| options.max_memory = Some(1000)).unwrap_err();
-    assert_eq!(error.code(), Code::MEMORY);
 }
 
 #[test]

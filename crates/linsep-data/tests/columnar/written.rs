@@ -55,6 +55,9 @@ fn many_rows_are_several_groups() {
         let one = read_bytes(&bytes, |_| ()).unwrap().data;
         let two = read_bytes(&bytes, |options| options.threads = 2).unwrap().data;
         assert_eq!((one.n_rows(), one.digest(2)), (rows as usize, two.digest(1)));
+        // What comes through a reader is held as a whole, where that is allowed.
+        let error = read_bytes(&bytes, |options| options.max_memory = Some(1 << 20)).unwrap_err();
+        assert_eq!(error.code(), linsep_data::Code::MEMORY);
     }
 }
 
