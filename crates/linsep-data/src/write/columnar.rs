@@ -15,6 +15,8 @@ use std::sync::Arc;
 /// Values and rows of a row group, about.
 const VALUES: usize = 1 << 22;
 const ROWS: usize = 1 << 17;
+/// The footer describes every column of every row group, so wide tables have few of them.
+const LEAST: usize = 1 << 10;
 
 /// Columns under construction, and where they go.
 pub(super) struct Columns<'a> {
@@ -61,7 +63,7 @@ impl<'a> Columns<'a> {
                 Target::Parquet(Box::new(writer.map_err(failed)?), out)
             }
         };
-        let group = (VALUES / columns.max(1)).clamp(1, ROWS);
+        let group = (VALUES / columns.max(1)).clamp(LEAST, ROWS);
         let (labels, values) = (Vec::new(), vec![Vec::new(); columns]);
         Ok(Columns { schema, label_first, labels, values, features: names.len(), group, target })
     }
