@@ -140,7 +140,7 @@ fn every_cut_is_an_error() {
     }
 }
 
-/// Flips bits of every byte. In optimised builds all eight, else those that change sizes most.
+/// Flips each bit of every byte, and all eight of them.
 fn flip(range: std::ops::Range<usize>) {
     quiet();
     for (kind, bytes) in files().drain(range) {
