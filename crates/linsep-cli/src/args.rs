@@ -29,9 +29,12 @@ linsep: linear classification with proof
   linsep predict flowers.linsep new.csv    one prediction for each row
   linsep show flowers.linsep               the weights by name
 
-CSV, TSV and svmlight, plain, gzip or zstd, files, folders or - for standard input.
+CSV, TSV, svmlight, Parquet and Arrow, plain, gzip or zstd, files, folders or - for standard input.
 linsep help explains a COMMAND, the learners, one learner (svm) or an error code (E0104).
 ";
+
+/// The words for formats to write.
+pub(crate) const FORMATS: [&str; 5] = ["csv", "tsv", "svmlight", "parquet", "arrow"];
 
 /// The whole grammar.
 pub(crate) fn command() -> Command {
@@ -280,12 +283,12 @@ fn verify() -> Command {
 fn convert() -> Command {
     Command::new("convert")
         .about("Writes data in another format; values, labels and order are kept or it refuses. A model is written in the newest version of its format")
-        .after_help("Examples:\n  linsep convert flowers.csv flowers.svm\n  linsep convert parts/ all.csv.zst\n  linsep convert old.linsep new.linsep")
+        .after_help("Examples:\n  linsep convert flowers.csv flowers.svm\n  linsep convert parts/ all.csv.zst\n  linsep convert flowers.csv flowers.parquet\n  linsep convert old.linsep new.linsep")
         .arg(path("data", "DATA|MODEL", "What to read").required(true))
         .arg(target("to", "OUT", "What to write; the name gives format and compression").required(true))
         .arg(
             flag("to-format", "FORMAT", "Format to write [default: by the name]")
-                .value_parser(PossibleValuesParser::new(["csv", "tsv", "svmlight"])),
+                .value_parser(PossibleValuesParser::new(FORMATS)),
         )
         .arg(switch("dry-run", "Read and check, write nothing"))
         .arg(force().help("Write a model over a file that is none"))
@@ -317,7 +320,7 @@ fn generate() -> Command {
         .arg(flag("nonzeros", "N", "Non-zero values in a row, about (zipf)"))
         .arg(
             flag("format", "FORMAT", "Format to write [default: by the name, else csv; zipf svmlight]")
-                .value_parser(PossibleValuesParser::new(["csv", "tsv", "svmlight"])),
+                .value_parser(PossibleValuesParser::new(FORMATS)),
         )
         .arg(switch("dry-run", "Check the settings, write nothing"))
 }

@@ -191,6 +191,10 @@ pub(crate) fn eprint_raw(text: &str) {
 /// An internal fault ends with exit code 70 and says so; the data is never printed.
 pub(crate) fn report_panics() {
     std::panic::set_hook(Box::new(|panic| {
+        if linsep::data::guard::is_decoding() {
+            // A damaged file; the reader says where.
+            return;
+        }
         let place = panic.location().map(|at| format!("{}:{}", at.file(), at.line()));
         let place = place.as_deref().unwrap_or("unknown place");
         let help = "this is a bug; please report it with the command that was run";

@@ -7,6 +7,8 @@ mod common;
 mod abilities;
 mod basis;
 mod certify;
+#[cfg(feature = "arrow")]
+mod columnar;
 mod compare;
 mod counting;
 mod criterion;
