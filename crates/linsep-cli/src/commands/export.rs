@@ -80,13 +80,29 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         None => note(context, "no row was predicted with it; --check DATA does that"),
     }
     for claim in checked.certificate.iter().flat_map(|certificate| &certificate.claims) {
-        facts.add("true", format!("{}, also of the planes in float32", title(claim)));
+        facts.add("true", in_words(claim));
     }
     if let Some(to) = certificate {
         facts.add("certificate", to.display().to_string());
     }
     print(&facts.text(context))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is true of rounded planes, or of the data whatever the planes are.
+fn in_words(claim: &Claim) -> String {
+    let title = title(claim);
+    match claim {
+        Claim::Optimal { optimality, .. } => {
+            format!("{title}: the planes in float32 are {}", optimality.distance())
+        }
+        Claim::Separable { .. }
+        | Claim::JointSeparable { .. }
+        | Claim::Mistakes { .. }
+        | Claim::Stationary { .. }
+        | Claim::Counts { .. } => format!("{title}, by the planes in float32"),
+        _ => title,
+    }
 }
 
 /// Where the file goes; `None` is standard output.

@@ -46,14 +46,9 @@ pub(super) fn write(model: &LinearModel) -> Result<Vec<u8>> {
     strings(&mut text, CLASSES, &model.classes)?;
     let score_names = model.score_names();
     strings(&mut text, "const char *const linsep_score_names[LINSEP_SCORES]", &score_names)?;
-    _ = writeln!(text, "\n{WEIGHTS} = {{");
-    for plane in &model.planes {
-        text.push_str("{\n");
-        list(&mut text, plane.weights.iter().map(|w| format!("{w:?}")));
-        text.push_str("},\n");
-    }
-    text.push_str("};\n");
-    table(&mut text, BIAS, model.planes.iter().map(|plane| format!("{:?}", plane.bias)));
+    let number = |x: &f64| format!("{x:?}");
+    tables(&mut text, WEIGHTS, model.planes.iter().map(|plane| plane.weights.iter().map(number)));
+    table(&mut text, BIAS, model.planes.iter().map(|plane| number(&plane.bias)));
     expansion(&mut text, &products);
     plane_score(&mut text, model);
     scores_function(&mut text, model, !products.is_empty());
@@ -149,6 +144,21 @@ fn escaped(name: &str) -> String {
 fn table(text: &mut String, head: &str, numbers: impl Iterator<Item = impl Display>) {
     _ = writeln!(text, "\n{head} = {{");
     list(text, numbers);
+    text.push_str("};\n");
+}
+
+/// A table of lists of numbers.
+fn tables(
+    text: &mut String,
+    head: &str,
+    lists: impl Iterator<Item = impl Iterator<Item = impl Display>>,
+) {
+    _ = writeln!(text, "\n{head} = {{");
+    for numbers in lists {
+        text.push_str("{\n");
+        list(text, numbers);
+        text.push_str("},\n");
+    }
     text.push_str("};\n");
 }
 
@@ -286,9 +296,8 @@ fn class_function(text: &mut String, model: &LinearModel) {
     let rule = model.rule.on_scores();
     if *rule == Rule::Vote {
         let duels = duels_of_classes(model.classes.len());
-        let each = || duels.iter().flatten();
-        let head = "static const unsigned long linsep_duels[LINSEP_CLASSES][LINSEP_CLASSES - 1]";
-        table(text, head, each().map(|(place, _)| place));
+        let head = "static const unsigned long linsep_pairs[LINSEP_CLASSES][LINSEP_CLASSES - 1]";
+        tables(text, head, duels.iter().map(|duels| duels.iter().map(|(place, _)| *place)));
     }
     text.push_str("\nint linsep_class_of(const double *scores)\n{\n");
     text.push_str(match rule {
@@ -310,7 +319,7 @@ fn class_function(text: &mut String, model: &LinearModel) {
 "
         }
         Rule::Vote => {
-            "    /* The most duels won, then the larger sum of the scores in favour, then the earlier class. A
+            "    /* The most pairs won, then the larger sum of the scores in favour, then the earlier class. A
      * score of at least 0 is for the later class of a pair. */
     int best = 0, best_won = -1;
     double best_sum = 0.0;
@@ -318,7 +327,7 @@ fn class_function(text: &mut String, model: &LinearModel) {
         int won = 0;
         double sum = 0.0;
         for (int other = 0; other < LINSEP_CLASSES - 1; other++) {
-            const double score = scores[linsep_duels[k][other]];
+            const double score = scores[linsep_pairs[k][other]];
             const int is_later = other < k;
             won += (score >= 0.0) == is_later;
             sum += is_later ? score : -score;

@@ -184,22 +184,22 @@ fn blocked(model: &LinearModel, lanes: usize, sign: f64) -> Vec<f64> {
 /// From the scores of the planes to those of the rule: votes are counted.
 fn polled(model: &LinearModel, graph: &mut Graph, planes: &'static str) -> &'static str {
     let Rule::Ballot(Ballot { votes, .. }) = &model.rule else { return planes };
-    let machines = votes.len();
-    let mut matrix = vec![0.0; model.planes.len() * machines];
-    for (plane, (machine, held)) in votes
+    let classifiers = votes.len();
+    let mut matrix = vec![0.0; model.planes.len() * classifiers];
+    for (plane, (classifier, held)) in votes
         .iter()
         .enumerate()
-        .flat_map(|(machine, votes)| votes.iter().map(move |held| (machine, *held)))
+        .flat_map(|(classifier, votes)| votes.iter().map(move |held| (classifier, *held)))
         .enumerate()
     {
-        matrix[plane * machines + machine] = held as f64;
+        matrix[plane * classifiers + classifier] = held as f64;
     }
     let totals: Vec<f64> = votes.iter().map(|votes| votes.iter().sum::<u64>() as f64).collect();
     graph.double("no_score", 0.0);
     graph.double("for", 1.0);
     graph.double("against", -1.0);
-    graph.doubles("votes", &[model.planes.len(), machines], &matrix);
-    graph.doubles("all_votes", &[machines], &totals);
+    graph.doubles("votes", &[model.planes.len(), classifiers], &matrix);
+    graph.doubles("all_votes", &[classifiers], &totals);
     graph.node("GreaterOrEqual", &[planes, "no_score"], "is_for", Vec::new());
     graph.node("Where", &["is_for", "for", "against"], "sides", Vec::new());
     graph.node("MatMul", &["sides", "votes"], "leads", Vec::new());
