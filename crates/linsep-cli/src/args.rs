@@ -16,6 +16,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, Command, value_parser};
 use linsep::data::generate::Kind;
 use linsep::data::write::Packing;
+use linsep::export::Target;
 use std::path::PathBuf;
 
 /// What the bare program prints.
@@ -56,6 +57,7 @@ pub(crate) fn command() -> Command {
         .subcommand(verify())
         .subcommand(certified::command())
         .subcommand(convert())
+        .subcommand(export())
         .subcommand(generate())
         .subcommand(trace::replay())
         .subcommand(
@@ -293,6 +295,32 @@ fn convert() -> Command {
         .arg(switch("dry-run", "Read and check, write nothing"))
         .arg(force().help("Write a model over a file that is none"))
         .args(input::flags())
+}
+
+fn export() -> Command {
+    Command::new("export")
+        .about("Writes a model for other programs: ONNX, C, JSON, LIBLINEAR; it predicts the same or is refused")
+        .after_help("Targets:\n  onnx       float64 operators with the scores of linsep to the last bit\n  onnx-f32   the operator LinearClassifier in float32; needs --check with the training data\n  c          one file of C99 without dependencies, the same bits\n  json       every part of the model; linsep reads it\n  liblinear  the text file of LIBLINEAR, for classes that are whole numbers\n\nExamples:\n  linsep export flowers.linsep --to onnx --check flowers.csv\n  linsep export flowers.linsep --to c -o flowers.c")
+        .arg(path("model", "MODEL", "The model file").required(true))
+        .arg(
+            flag("target", "TARGET", "What to write")
+                .long("to")
+                .required(true)
+                .value_parser(PossibleValuesParser::new(Target::WORDS)),
+        )
+        .arg(
+            path("data", "DATA", "Read the file back and predict these rows: refuse if one gets another class than the model gives it")
+                .long("check")
+                .num_args(1..),
+        )
+        .arg(
+            target("output-file", "FILE", "Where to write; - is standard output [default: the model's name with .onnx, .c, .json or .model]")
+                .short('o')
+                .long("output-file"),
+        )
+        .arg(target("cert", "FILE", "Where to write what is proved of the planes in float32 (onnx-f32)").long("cert"))
+        .arg(force())
+        .args(input::flags_for_model())
 }
 
 fn generate() -> Command {

@@ -103,6 +103,8 @@ fn case(code: Code) -> (i32, Case) {
             room.run("replay t.ndjson f.csv")
         }),
         Code::FOREIGN_MODEL => Case::Line("certify two.csv two.csv --learner svm"),
+        // Its classes are x and y, and labels of LIBLINEAR are whole numbers.
+        Code::EXPORT => Case::Line("export two.linsep --to liblinear"),
         Code::LIMIT => Case::Line("train two.csv --epochs 1"),
         Code::IO => Case::Line("train nope.csv"),
         Code::MEMORY => flagged(TWO, "--max-memory 1"),

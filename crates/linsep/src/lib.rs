@@ -18,6 +18,7 @@
 //! asked for; the number of threads never changes a bit of a result.
 
 pub mod density;
+pub mod export;
 pub mod file;
 pub mod learn;
 pub mod loss;

@@ -14,6 +14,7 @@ mod counting;
 mod criterion;
 mod either_order;
 mod explain;
+mod export;
 mod first_contact;
 mod flips;
 mod gate;

@@ -122,6 +122,8 @@ codes! {
         "The trace is of other data, was cut off or changed, or is none at all. The message names the line of the trace. Write it again with train `trace`.";
     FOREIGN_MODEL = 406, "model of another program that cannot be used",
         "The file is neither a model of LIBLINEAR nor a JSON of weights as linsep certify reads them, or it does not fit the data. The message names the line and what is expected.";
+    EXPORT = 407, "model that cannot be exported so",
+        "The format that was asked for cannot hold the model, or what is proved of the model does not hold of what would be written. The message says why and which format can.";
 
     LIMIT = 501, "limit reached before the goal",
         "A limit that was given, or one of the learner itself, ended the run before its goal. A model that was written says so; a run that can go on does so with `resume=MODEL` and a larger limit.";
