@@ -82,13 +82,16 @@ fn the_other_commands_take_them() {
         room.run("train iris.parquet --learner logistic -o m.linsep --force").exits(0);
         let answer = |name: &str| {
             let run = room.run(&command.replace("DATA", name));
-            (run.code, run.out.replace(name, "DATA"))
+            let out = run.out.replace("examples/", "").replace("iris.parquet", "iris.csv");
+            (run.code, out)
         };
         let (found, wanted) = (answer("iris.parquet"), answer("examples/iris.csv"));
         assert!(wanted.0 < 2 && !wanted.1.is_empty(), "{command}: {wanted:?}");
         // The reading is the only thing that may differ.
         let lines = |text: &str| -> Vec<String> {
-            text.lines().filter(|line| !line.contains("reading")).map(str::to_owned).collect()
+            let lines = text.lines().filter(|line| !line.contains("reading"));
+            // Names of other lengths move the columns.
+            lines.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
         };
         assert_eq!((found.0, lines(&found.1)), (wanted.0, lines(&wanted.1)), "{command}");
     }

@@ -7,6 +7,8 @@ use super::sniff::Sniffed;
 use crate::error::Result;
 use std::ops::ControlFlow;
 
+type Sink<'a> = dyn FnMut(Block, &[u8]) -> Result<ControlFlow<()>> + 'a;
+
 /// No file is one of columns.
 pub(super) enum Columnar {}
 
@@ -31,7 +33,7 @@ impl Columnar {
         _: &TablePlan,
         _: &ReadOptions,
         _: &mut Option<u64>,
-        _: &mut dyn FnMut(Block, &[u8]) -> Result<ControlFlow<()>>,
+        _: &mut Sink<'_>,
     ) -> Result<ControlFlow<()>> {
         match *self {}
     }

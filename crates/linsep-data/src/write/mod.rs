@@ -192,6 +192,14 @@ impl<'a> RowWriter<'a> {
         RowWriter(Rows::Lines(Lines { out, delimiter: None, label_first, width, text }))
     }
 
+    /// Writes what the underlying writer holds back. Rows of Parquet and Arrow wait for their group.
+    pub fn flush(&mut self) -> io::Result<()> {
+        match &mut self.0 {
+            Rows::Lines(lines) => lines.out.flush(),
+            Rows::Columns(_) => Ok(()),
+        }
+    }
+
     /// Writes what is still held back, and the footer where the format has one.
     pub fn finish(self) -> io::Result<()> {
         match self.0 {
