@@ -13,28 +13,29 @@ without it. ``linsep.ESTIMATORS`` lists them; each is made from the registry of 
 that it is asked for.
 """
 
+from linsep import _registry
 from linsep._linsep import __version__
 from linsep._functions import certify, load, read, separable, verify
 from linsep._results import Certificate, Certified, Verdict
 from linsep._warnings import NotSeparableError, NotSeparableWarning
 
-_LAZY = ("ConvergenceWarning", "BasisExpansion", "ESTIMATORS")
+_LAZY = ("ConvergenceWarning", "ESTIMATORS")
 
 
 def __getattr__(name):
     """Makes estimators when they are asked for, so that importing the package stays quick."""
-    from linsep import _registry
+    if name == "BasisExpansion":
+        from linsep._basis import BasisExpansion
 
+        return BasisExpansion
     if name in _LAZY or name in _registry.class_names():
-        from linsep import _estimators
+        import linsep._estimators as estimators
 
-        return getattr(_estimators, name)
+        return getattr(estimators, name)
     raise AttributeError(f"module 'linsep' has no attribute {name!r}")
 
 
 def __dir__():
-    from linsep import _registry
-
     return sorted([*__all__, *_registry.class_names()])
 
 

@@ -68,6 +68,14 @@ class Classifier:
         return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
 
 
+class Transformer:
+    """Fit and transform in one go."""
+
+    def fit_transform(self, X, y=None):
+        """Fits to the rows and transforms them."""
+        return self.fit(X, y).transform(X)
+
+
 class NotFittedError(ValueError, AttributeError):
     """An estimator was asked before it had learned."""
 

@@ -14,18 +14,17 @@ import numpy as np
 
 from linsep import _base, _functions, _input, _linsep, _registry
 from linsep._base import available_if, threads
-from linsep._results import Certificate, Checked, Picture
+from linsep._results import Certificate, Picture
 from linsep._warnings import NotSeparableWarning
 
 try:
-    from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+    from sklearn.base import BaseEstimator, ClassifierMixin
     from sklearn.exceptions import ConvergenceWarning as _ConvergenceWarning
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import validate_data
 except ImportError:
     BaseEstimator, ClassifierMixin, NotFittedError = _base.Base, _base.Classifier, _base.NotFittedError
-    TransformerMixin = object
     _ConvergenceWarning = UserWarning
     check_classification_targets = validate_data = None
 
@@ -212,11 +211,12 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def verdict_(self):
         """What the certificate says of the classes: ``'separable'``, ``'inseparable'`` or ``None``."""
         self._check_fitted()
-        for kind, _ in self._model.certificate.kinds:
-            word = kind.removeprefix("joint-")
-            if word in ("separable", "inseparable", "touching", "overlapping"):
+        words = [kind.removeprefix("joint-") for kind, _ in self._model.certificate.kinds]
+        for word in ("overlapping", "touching", "inseparable"):
+            if word in words:
                 return word
-        return None
+        proved = [word for word in words if word != "geometric-margin"]
+        return "separable" if proved and all(word == "separable" for word in proved) else None
 
     @property
     def margin_(self):

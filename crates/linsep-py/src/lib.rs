@@ -5,12 +5,14 @@
 //! Python or scikit-learn stands in `python/linsep`.
 
 mod arrays;
+mod basis;
 mod certificate;
 mod certify;
 mod data;
 mod errors;
 mod learn;
 mod model;
+mod program;
 mod registry;
 mod verdict;
 mod waiting;
@@ -21,6 +23,8 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _linsep {
     #[pymodule_export]
+    use super::basis::Basis;
+    #[pymodule_export]
     use super::certificate::Certificate;
     #[pymodule_export]
     use super::certify::certify;
@@ -30,6 +34,8 @@ mod _linsep {
     use super::learn::{fit, partial_fit};
     #[pymodule_export]
     use super::model::Model;
+    #[pymodule_export]
+    use super::program::run_program;
     #[pymodule_export]
     use super::registry::registry;
     #[pymodule_export]

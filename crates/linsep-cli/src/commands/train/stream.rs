@@ -18,7 +18,7 @@ use linsep::data::read::{Choices, check_for_parts, normal_label};
 use linsep::file::checkpoint::SavedRun;
 use linsep::file::{DataIdentity, ModelFile};
 use linsep::metrics::Evaluation;
-use linsep::recipe::{Recipe, Settings};
+use linsep::recipe::{Ability, Recipe, Settings};
 use linsep::select::stream::{OnePass, Passed};
 use linsep::{Error, Stop, Training};
 use serde_json::json;
