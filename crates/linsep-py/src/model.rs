@@ -1,7 +1,7 @@
 //! `Model`: what was learned, with everything that is known about how.
 
 use crate::arrays::Borrowed;
-use crate::certificate::{Certificate, Checked};
+use crate::certificate::{self, Certificate, Checked};
 use crate::data::{Data, options};
 use crate::errors::{exception, wrong_type};
 use crate::waiting::wait;
@@ -207,6 +207,18 @@ impl Model {
     #[getter]
     fn remarks(&self) -> Vec<(&'static str, String)> {
         self.findings.remarks.iter().map(|remark| (remark.name, remark.words.clone())).collect()
+    }
+
+    /// The kinds of what is proved, and what each is about.
+    #[getter]
+    fn kinds(&self) -> Vec<(&'static str, String)> {
+        certificate::kinds(&self.file.certificate)
+    }
+
+    /// Rows that prove that no plane separates; empty where there is no such proof.
+    #[getter]
+    fn witness(&self) -> Vec<u64> {
+        certificate::witness(&self.file.certificate)
     }
 
     /// What is proved.
