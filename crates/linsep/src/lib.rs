@@ -29,6 +29,7 @@ pub mod rounds;
 pub mod run;
 pub mod select;
 pub mod verdict;
+pub mod verify;
 pub mod worker;
 
 // What the crate `linsep-teach` builds on. Not part of the documented interface.
