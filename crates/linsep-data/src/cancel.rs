@@ -181,7 +181,7 @@ mod tests {
             request.catch(|| parallel_map(64, 3, |item| item).len() + inner_is_done() as usize)
         };
         fn inner_is_done() -> bool {
-            catch(|| check()).is_some()
+            catch(check).is_some()
         }
         assert_eq!((works(&ended), works(&other)), (Some(65), Some(65)));
         let midway = ended.catch(|| {
