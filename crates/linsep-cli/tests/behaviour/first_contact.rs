@@ -117,8 +117,8 @@ fn the_most_frequent_level_stands_for_missing_text() {
     let run = room.run("train f.csv").exits(3);
     // One message with every column, its count, and a command that works as it stands.
     let run = run.says(&["values are missing in 2 of 8 rows: colour (1), x (1)"]);
-    let help = run.err.lines().filter_map(|line| line.strip_prefix("  help: linsep "));
-    let command = help.last().expect("a command").to_owned();
+    let mut help = run.err.lines().filter_map(|line| line.strip_prefix("  help: linsep "));
+    let command = help.next_back().expect("a command").to_owned();
     assert_eq!(command, "train f.csv --missing median");
     room.run(&command).exits(0);
     let json = room.run("train f.csv --json").exits(3).err;
