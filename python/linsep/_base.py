@@ -1,6 +1,5 @@
 """What estimators need of scikit-learn, for where it is not installed."""
 
-import inspect
 import os
 
 
@@ -30,6 +29,8 @@ class Base:
 
     @classmethod
     def _get_param_names(cls):
+        import inspect
+
         parameters = inspect.signature(cls.__init__).parameters.values()
         return sorted(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
 
@@ -47,6 +48,8 @@ class Base:
         return self
 
     def __repr__(self):
+        import inspect
+
         usual = inspect.signature(type(self).__init__).parameters
         given = [
             f"{name}={value!r}"

@@ -123,6 +123,9 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Learns from the next rows of a stream, each seen once and in order.
 
+        After ``fit`` a stream begins with the planes of the model where the learner can begin with planes, and
+        from nothing otherwise. Rows are not scaled, and nothing is proved: they are gone.
+
         Parameters
         ----------
         X, y, sample_weight
@@ -248,7 +251,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.positive_only = self._recipe["name"] == "multinomial-nb"
+        name = self._recipe["name"]
+        tags.input_tags.positive_only = name == "multinomial-nb"
+        # Counts and bits are a poor model of the measurements of the checks, as they are in scikit-learn.
+        tags.classifier_tags.poor_score = name in ("multinomial-nb", "bernoulli-nb", "romma")
         return tags
 
     def _check_fitted(self):

@@ -1,8 +1,5 @@
 """What functions give back: verdicts, certificates, and what is known of planes of other programs."""
 
-import html
-import json
-
 import numpy as np
 
 from linsep import _linsep
@@ -31,6 +28,8 @@ class Certificate:
     @property
     def claims(self):
         """Every claim with its evidence, as plain data."""
+        import json
+
         return json.loads(self.to_json())["claims"]
 
     @property
@@ -250,6 +249,8 @@ class Certified:
 
 
 def _table(title, lines):
+    import html
+
     cells = "".join(
         f"<tr><th style='text-align:left'>{html.escape(str(name))}</th>"
         f"<td style='text-align:left'>{html.escape(str(words))}</td></tr>"

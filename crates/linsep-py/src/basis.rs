@@ -74,8 +74,7 @@ impl Basis {
                 "X has {found} features, but BasisExpansion is expecting {wanted} features as input"
             )));
         }
-        let (expander, width) =
-            (Expander::new(basis, self.input.features), self.input.width());
+        let (expander, width) = (Expander::new(basis, self.input.features), self.input.width());
         let mut out = Vec::with_capacity(rows.n_rows() * width);
         let mut row = Vec::new();
         let read = rows.for_each(0..rows.n_rows(), &mut RowsRoom::default(), |_, entries| {

@@ -77,11 +77,20 @@ pub(crate) fn rows_of(claim: &Claim) -> Vec<u64> {
 fn in_words(problem: &Problem) -> String {
     let place = &problem.place;
     let weight = problem.code == Code::BAD_WEIGHT;
-    let mut words = problem.message.clone();
+    let mut words = match problem.code {
+        Code::ONE_CLASS => {
+            let value = problem.value.as_deref().unwrap_or("the same");
+            return format!("y has one class, {value}; a classifier needs at least two");
+        }
+        Code::NEGATIVE_COUNT => "Negative values in data: counts are needed".to_owned(),
+        Code::BAD_WEIGHT if place.row.is_none() => "every row has weight zero".to_owned(),
+        _ => problem.message.clone(),
+    };
     match (place.row, &place.field) {
         (Some(row), Some((column, name))) => {
             words += &format!(" at X[{row}, {}]", column - 1);
-            if let Some(name) = name {
+            // Columns without names are numbered from 1 by the library, and by their place above.
+            if let Some(name) = name.as_ref().filter(|name| **name != format!("x{column}")) {
                 words += &format!(" (column \"{}\")", linsep::printable(name.as_bytes(), 40));
             }
         }
@@ -93,8 +102,12 @@ fn in_words(problem: &Problem) -> String {
     if let Some(value) = &problem.value {
         words += &format!(": {value}");
     }
-    if let Some(help) = &problem.help {
-        words += &format!("; {help}");
+    match &problem.help {
+        Some(_) if problem.code == Code::NEGATIVE_COUNT => {
+            words += "; SharedVarianceNB and LinearDiscriminantAnalysis are for measurements";
+        }
+        Some(help) => words += &format!("; {help}"),
+        None => {}
     }
     words
 }

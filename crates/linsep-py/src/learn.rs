@@ -79,8 +79,13 @@ pub(crate) fn partial_fit(
     let recipe = Recipe::find(learner).map_err(|error| exception(py, error))?;
     let mut settings = made(settings, seed);
     let run = before.and_then(|model| model.file.run.clone()).filter(|run| run.stream);
-    if let Some(model) = before.filter(|_| run.is_none()) {
-        // A model of `fit` is where the stream begins.
+    let can_begin = |name: &str, usual: &str| {
+        let parameter = recipe.parameters.iter().find(|parameter| parameter.name == name);
+        parameter.is_some_and(|parameter| settings.get(parameter) == usual)
+    };
+    // A model of `fit` is where the stream begins, for learners that can begin with planes.
+    let begins = run.is_none() && can_begin("init", "zero") && can_begin("multiclass", "joint");
+    if let Some(model) = before.filter(|_| begins) {
         settings.set("init", "model");
         settings.start = Some(model.file.model.planes.clone());
     }
