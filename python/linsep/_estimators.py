@@ -276,12 +276,12 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             flat = np.asarray(y)
             if flat.dtype.kind not in "SUO" and flat.ndim <= 2 and np.all(np.isfinite(flat)):
                 check_classification_targets(flat)
-        weights = self._weights(y, sample_weight)
+        weights = self._weights(y, sample_weight, classes)
         data, classes, taken = _functions.data(X, y, weights, self.n_jobs, classes, type(self).__name__)
         self._remember(X, taken, reset)
         return data, classes
 
-    def _weights(self, y, sample_weight):
+    def _weights(self, y, sample_weight, classes=None):
         """Row weights with those of a dict of class weights."""
         weights = getattr(self, "class_weight", None)
         if not isinstance(weights, dict):
@@ -290,6 +290,11 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         factors = np.ones(len(labels))
         for label, factor in weights.items():
             factors[labels == label] = factor
+        known = list(np.unique(labels) if classes is None else classes)
+        strange = [label for label in weights if label not in known]
+        # A part of the rows may lack a class; a name that is misspelled leaves a class without its weight.
+        if strange and any(label not in weights for label in known):
+            raise ValueError(f"class_weight has the class {strange[0]!r}, which is not among {known}")
         return factors if sample_weight is None else factors * np.asarray(sample_weight, dtype=float)
 
     def _remember(self, X, taken, reset):
@@ -349,6 +354,9 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         if not model.is_ballot:
             self.coef_ = model.weights
             self.intercept_ = model.biases
+            # The planes are those that the certificate is about; to write here would change neither.
+            self.coef_.flags.writeable = self.intercept_.flags.writeable = False
+        self.__dict__.update(_density_attributes(model))
 
     def _least_margin(self, X, y, sample_weight):
         """The least distance of a row that counts from the plane of two separable classes."""
@@ -375,6 +383,25 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             reached = "" if model.gap is None else f", at a relative gap of {model.gap:.2g}"
             words = f"{type(self).__name__} ended at {model.stop}{reached}; raise max_iter or scale the columns"
             warnings.warn(ConvergenceWarning(words, model.stop, model.gap), stacklevel=3)
+
+
+def _density_attributes(model):
+    """What a generative learner found out about the classes, under the names that scikit-learn has for it."""
+    density = getattr(model, "density", None)
+    if density is None:
+        return {}
+    priors = density["priors"]
+    if "covariance" in density:
+        means = density["means"]
+        covariance = np.zeros((means.shape[1],) * 2)
+        upper = np.triu_indices(means.shape[1])
+        covariance[upper] = density["covariance"]
+        covariance.T[upper] = density["covariance"]
+        return {"priors_": priors, "means_": means, "covariance_": covariance}
+    if "variances" in density:
+        return {"class_prior_": priors, "theta_": density["means"], "var_": density["variances"]}
+    with np.errstate(divide="ignore"):
+        return {"class_log_prior_": np.log(priors), "feature_log_prob_": np.log(density["chances"])}
 
 
 def _standings(scores, count):

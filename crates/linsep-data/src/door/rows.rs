@@ -73,15 +73,22 @@ impl<'a> ArrayRows<'a> {
         mut each: impl FnMut(usize, RowEntries<'_>),
     ) -> Result<()> {
         let width = self.source.columns;
+        let range = rows.start * width..rows.end * width;
         if let Some(plain) = self.source.plain_f64() {
-            let values = &plain[rows.start * width..rows.end * width];
-            for (row, values) in rows.zip(values.chunks_exact(width)) {
-                // Without a way out the loop goes over several values at a time.
-                if !values.iter().fold(true, |fine, value| fine & value.is_finite()) {
-                    let block = Block { values: values.to_vec(), ..Block::default() };
-                    return self.named(self.source.check_finite(&block, row));
-                }
+            for (row, values) in rows.zip(plain[range].chunks_exact(width)) {
+                self.check_row(row, values)?;
                 each(row, RowEntries::All(values));
+            }
+            return Ok(());
+        }
+        if let Some(plain) = self.source.plain_f32() {
+            // One row at a time stays in the nearest cache.
+            let wide = &mut room.0.values;
+            for (row, values) in rows.zip(plain[range].chunks_exact(width)) {
+                wide.clear();
+                wide.extend(values.iter().map(|value| f64::from(*value)));
+                self.check_row(row, wide)?;
+                each(row, RowEntries::All(wide));
             }
             return Ok(());
         }
@@ -100,6 +107,16 @@ impl<'a> ArrayRows<'a> {
             }
             Ok(())
         }))
+    }
+
+    /// Refuses a row with a value that is not finite.
+    fn check_row(&self, row: usize, values: &[f64]) -> Result<()> {
+        // Without a way out the loop goes over several values at a time.
+        if values.iter().fold(true, |fine, value| fine & value.is_finite()) {
+            return Ok(());
+        }
+        let block = Block { values: values.to_vec(), ..Block::default() };
+        self.named(self.source.check_finite(&block, row))
     }
 
     fn named(&self, result: Result<()>) -> Result<()> {
