@@ -204,6 +204,24 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         data, _, _ = _functions.data(X, y, None, self.n_jobs, classes=self.classes_)
         return Picture(self._model.plot(data, title))
 
+    def _plane_parts(self, name):
+        self._check_fitted()
+        if self._planes is None:
+            raise AttributeError(f"{type(self).__name__} has no {name}: many planes vote")
+        return self._planes[name == "intercept_"]
+
+    # Predictions and the certificate are those of the model: other planes would change neither, so none can
+    # be set.
+    @property
+    def coef_(self):
+        """The weights of each plane, a row for each. They cannot be written."""
+        return self._plane_parts("coef_")
+
+    @property
+    def intercept_(self):
+        """The bias of each plane. They cannot be written."""
+        return self._plane_parts("intercept_")
+
     @property
     def certificate_(self):
         """What is proved of the model."""
@@ -349,13 +367,11 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         self._model = model
         self.classes_ = classes
         self.n_iter_ = max(1, model.epochs)
-        for name in ("coef_", "intercept_"):
-            self.__dict__.pop(name, None)
+        self._planes = None
         if not model.is_ballot:
-            self.coef_ = model.weights
-            self.intercept_ = model.biases
-            # The planes are those that the certificate is about; to write here would change neither.
-            self.coef_.flags.writeable = self.intercept_.flags.writeable = False
+            self._planes = (model.weights, model.biases)
+            for array in self._planes:
+                array.flags.writeable = False
         self.__dict__.update(_density_attributes(model))
 
     def _least_margin(self, X, y, sample_weight):
@@ -387,7 +403,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
 def _density_attributes(model):
     """What a generative learner found out about the classes, under the names that scikit-learn has for it."""
-    density = getattr(model, "density", None)
+    density = model.density
     if density is None:
         return {}
     priors = density["priors"]
