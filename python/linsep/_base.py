@@ -83,8 +83,17 @@ class NotFittedError(ValueError, AttributeError):
     """An estimator was asked before it had learned."""
 
 
-def threads(n_jobs):
-    """The number of threads: all of the machine unless a number is given. It never changes a result."""
+#: Fewer values than these are not worth a second thread.
+_SMALL = 1 << 16
+
+
+def threads(n_jobs, shape=None):
+    """The number of threads: all of the machine, one for little data, unless a number is given.
+
+    It never changes a result.
+    """
+    if n_jobs is None and shape is not None and shape[0] * shape[1] < _SMALL:
+        return 1
     if n_jobs is None or n_jobs == -1:
         try:
             return max(1, len(os.sched_getaffinity(0)))

@@ -48,7 +48,7 @@ class BasisExpansion(TransformerMixin, BaseEstimator):
 
         taken = _input.matrix(X, type(self).__name__)
         codes = np.zeros(taken.shape[0], dtype=np.int64)
-        data = _linsep.Data(taken.form, codes, ["0"], None, taken.names, threads(None))
+        data = _linsep.Data(taken.form, codes, ["0"], None, taken.names, threads(None, taken.shape))
         self._remember(X, taken, reset=True)
         self._inner = _linsep.Basis(self.basis, data, _seed(self.random_state))
         return self

@@ -96,7 +96,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        data, classes = self._at_the_door(X, y, sample_weight, reset=True)
+        data, classes, shape = self._at_the_door(X, y, sample_weight, reset=True)
         show = _Progress(self) if getattr(self, "verbose", 0) else None
         callback = getattr(self, "callback", None)
         try:
@@ -106,7 +106,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
                 data,
                 seed=_seed(getattr(self, "random_state", None)),
                 epochs=self._max_iter(),
-                threads=threads(self.n_jobs),
+                threads=threads(self.n_jobs, shape),
                 callback=_both(show, callback),
             )
         finally:
@@ -141,14 +141,14 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         if not begun and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
         known = self.classes_ if begun else np.unique(classes)
-        data, known = self._at_the_door(X, y, sample_weight, reset=not begun, classes=known)
+        data, known, shape = self._at_the_door(X, y, sample_weight, reset=not begun, classes=known)
         model = _linsep.partial_fit(
             self._recipe["name"],
             self._settings(stream=True),
             data,
             self._model if begun else None,
             seed=_seed(getattr(self, "random_state", None)),
-            threads=threads(self.n_jobs),
+            threads=threads(self.n_jobs, shape),
         )
         self._take(model, known)
         self._margin = None
@@ -157,7 +157,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X):
         """The class of every row."""
         taken = self._rows(X)
-        return self.classes_[self._model.predict(taken.form, threads(self.n_jobs))]
+        return self.classes_[self._model.predict(taken.form, threads(self.n_jobs, taken.shape))]
 
     def predict_one(self, row):
         """The class of one row, given as a list or an array of one dimension; quick for single rows."""
@@ -166,7 +166,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X):
         """The scores of every row: one for two classes, positive for the second, else one for each class."""
         taken = self._rows(X)
-        scores = self._model.scores(taken.form, threads(self.n_jobs))
+        scores = self._model.scores(taken.form, threads(self.n_jobs, taken.shape))
         rule = self._model.rule
         if rule == "sign":
             return scores[:, 0]
@@ -180,7 +180,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X):
         """The probability of each class for every row, in the order of ``classes_``."""
         taken = self._rows(X)
-        return self._model.probabilities(taken.form, threads(self.n_jobs))
+        return self._model.probabilities(taken.form, threads(self.n_jobs, taken.shape))
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X):
@@ -232,7 +232,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def verdict_(self):
         """What the certificate says of the classes: ``'separable'``, ``'inseparable'`` or ``None``."""
         self._check_fitted()
-        words = [kind.removeprefix("joint-") for kind, _ in self._model.certificate.kinds]
+        words = [kind.removeprefix("joint-") for kind, _ in self._model.kinds]
         for word in ("overlapping", "touching", "inseparable"):
             if word in words:
                 return word
@@ -295,9 +295,9 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             if flat.dtype.kind not in "SUO" and flat.ndim <= 2 and np.all(np.isfinite(flat)):
                 check_classification_targets(flat)
         weights = self._weights(y, sample_weight, classes)
-        data, classes, taken = _functions.data(X, y, weights, self.n_jobs, classes, type(self).__name__)
+        data, classes, _ = _functions.data(taken, y, weights, self.n_jobs, classes)
         self._remember(X, taken, reset)
-        return data, classes
+        return data, classes, taken.shape
 
     def _weights(self, y, sample_weight, classes=None):
         """Row weights with those of a dict of class weights."""
@@ -387,7 +387,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         """Warns of what was to be found and was not."""
         model = self._model
         if "inseparable" in self._recipe["claims"] and self.verdict_ not in (None, "separable"):
-            rows = model.certificate.witness
+            rows = model.witness
             warnings.warn(
                 NotSeparableWarning(f"no plane separates the classes: {len(rows)} rows prove it", rows),
                 stacklevel=3,

@@ -26,7 +26,7 @@ def objective_of(estimator, y, tol):
         settings["class-weight"] = "balanced"
     elif getattr(estimator, "class_weight", None) is not None:
         raise ValueError("certify: give the class weights of the estimator as sample_weight, too")
-    return learner, settings, weights.tolist(), biases.tolist(), 1.0
+    return learner, settings, weights.tolist(), biases.tolist()
 
 
 def _penalty(penalty, l1_ratio):

@@ -9,9 +9,9 @@ from linsep._base import threads
 from linsep._results import Certificate, Certified, Checked, Verdict
 
 
-def data(X, y, sample_weight=None, n_jobs=None, classes=None, owner="linsep"):
-    """Rows, labels and weights at the door: the data, the classes and the names of the columns."""
-    taken = _input.matrix(X, owner)
+def data(X, y, sample_weight=None, n_jobs=None, classes=None):
+    """Rows, labels and weights at the door: the data, the classes and the matrix as it was taken."""
+    taken = X if isinstance(X, _input.Matrix) else _input.matrix(X)
     found, codes = _input.labels(y)
     _input.same_length(taken, codes)
     if classes is not None:
@@ -22,7 +22,7 @@ def data(X, y, sample_weight=None, n_jobs=None, classes=None, owner="linsep"):
         _input.class_texts(found),
         _input.weights(sample_weight, taken.shape[0]),
         taken.names,
-        threads(n_jobs),
+        threads(n_jobs, taken.shape),
     )
     return held, found, taken
 
@@ -70,7 +70,7 @@ def separable(X, y, sample_weight=None, *, fit_intercept=True, n_jobs=None):
     [(0, 1), (1, 1), (2, 1), (3, 1)]
     """
     held, classes, taken = data(X, y, sample_weight, n_jobs)
-    inner = _linsep.separable(held, fit_intercept=bool(fit_intercept), threads=threads(n_jobs))
+    inner = _linsep.separable(held, fit_intercept=bool(fit_intercept), threads=threads(n_jobs, taken.shape))
     return Verdict(inner, classes, taken.names)
 
 
@@ -101,8 +101,8 @@ def verify(subject, X, y, sample_weight=None, *, n_jobs=None):
     >>> bool(linsep.verify(linsep.separable(X, y).certificate, X, ["low", "low", "high"]))
     False
     """
-    held, _, _ = data(X, y, sample_weight, n_jobs)
-    return Checked(_claims_of(subject).verify(held, threads(n_jobs)))
+    held, _, taken = data(X, y, sample_weight, n_jobs)
+    return Checked(_claims_of(subject).verify(held, threads(n_jobs, taken.shape)))
 
 
 def _claims_of(subject):
@@ -166,8 +166,8 @@ def certify(estimator, X, y, sample_weight=None, *, tol=1e-6, max_iter=None, n_j
     """
     from linsep._foreign import objective_of
 
-    learner, settings, weights, biases, factor = objective_of(estimator, y, tol)
-    held, classes, taken = data(X, y, _scaled(sample_weight, factor, X), n_jobs)
+    learner, settings, weights, biases = objective_of(estimator, y, tol)
+    held, classes, taken = data(X, y, sample_weight, n_jobs)
     if taken.shape[1] != len(weights[0]):
         raise ValueError(
             f"X has {taken.shape[1]} features, but {type(estimator).__name__} has {len(weights[0])} weights"
@@ -175,10 +175,7 @@ def certify(estimator, X, y, sample_weight=None, *, tol=1e-6, max_iter=None, n_j
     if len(classes) != len(estimator.classes_) or (classes != estimator.classes_).any():
         raise ValueError(f"y has the classes {classes.tolist()}, the estimator {list(estimator.classes_)}")
     inner = _linsep.certify(
-        learner, settings, held, weights, biases, epochs=max_iter, threads=threads(n_jobs)
+        learner, settings, held, weights, biases, epochs=max_iter, threads=threads(n_jobs, taken.shape)
     )
     return Certified(inner, learner, settings)
 
-
-def _scaled(sample_weight, factor, X):
-    return sample_weight

@@ -8,7 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 __version__: str
-__all__: list[str]
+__all__ = [
+    "Basis",
+    "Certificate",
+    "Data",
+    "Model",
+    "Verdict",
+    "__version__",
+    "certify",
+    "fit",
+    "partial_fit",
+    "registry",
+    "run_program",
+    "separable",
+]
 
 @final
 class Data:
@@ -107,6 +120,10 @@ class Model:
     def remarks(self) -> list[tuple[str, str]]: ...
     @property
     def density(self) -> dict[str, NDArray[np.float64]] | None: ...
+    @property
+    def kinds(self) -> list[tuple[str, str]]: ...
+    @property
+    def witness(self) -> list[int]: ...
     @property
     def certificate(self) -> Certificate: ...
     def verify(self, data: Data, threads: int = 1) -> list[dict[str, str]]: ...

@@ -57,14 +57,13 @@ impl Certificate {
     /// The kinds of its claims and what each is about.
     #[getter]
     fn kinds(&self) -> Vec<(&'static str, String)> {
-        self.file.claims.iter().map(|claim| (claim.name(), about(claim))).collect()
+        kinds(&self.file)
     }
 
     /// Rows of the first proof that no plane separates, in their order; empty where there is none.
     #[getter]
     fn witness(&self) -> Vec<u64> {
-        let mut rows = self.file.claims.iter().map(rows_of);
-        rows.find(|rows| !rows.is_empty()).unwrap_or_default()
+        witness(&self.file)
     }
 
     /// The largest gap that is proved, with the least bound and the objective: (primal, bound, gap).
@@ -103,6 +102,17 @@ impl Certificate {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
         Ok((py.get_type::<Certificate>().getattr("from_json")?, (self.to_json(),)))
     }
+}
+
+/// The kinds of the claims of a certificate and what each is about.
+pub(crate) fn kinds(file: &CertificateFile) -> Vec<(&'static str, String)> {
+    file.claims.iter().map(|claim| (claim.name(), about(claim))).collect()
+}
+
+/// Rows of the first proof that no plane separates; empty where there is none.
+pub(crate) fn witness(file: &CertificateFile) -> Vec<u64> {
+    let mut rows = file.claims.iter().map(rows_of);
+    rows.find(|rows| !rows.is_empty()).unwrap_or_default()
 }
 
 /// What a claim is about, such as `pair b | a`.

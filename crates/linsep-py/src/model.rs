@@ -1,7 +1,7 @@
 //! `Model`: what was learned, with everything that is known about how.
 
 use crate::arrays::Borrowed;
-use crate::certificate::{Certificate, Checked};
+use crate::certificate::{self, Certificate, Checked};
 use crate::data::{Data, options};
 use crate::errors::{exception, wrong_type};
 use crate::waiting::wait;
@@ -249,6 +249,18 @@ impl Model {
         };
         dict.set_item(name, PyArray2::from_vec2(py, table)?)?;
         Ok(Some(dict))
+    }
+
+    /// The kinds of what is proved, and what each is about.
+    #[getter]
+    fn kinds(&self) -> Vec<(&'static str, String)> {
+        certificate::kinds(&self.file.certificate)
+    }
+
+    /// Rows that prove that no plane separates; empty where there is no such proof.
+    #[getter]
+    fn witness(&self) -> Vec<u64> {
+        certificate::witness(&self.file.certificate)
     }
 
     /// What is proved.

@@ -13,6 +13,9 @@ use linsep_teach::plot::{Pattern, Style};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
+/// A class, a column and what becomes of its coefficient.
+type Named = (Option<String>, Option<u32>, &'static str);
+
 /// The answer to whether planes separate the classes.
 #[pyclass(frozen, module = "linsep._linsep")]
 pub(crate) struct Verdict {
@@ -139,7 +142,7 @@ impl Verdict {
     /// What becomes of each coefficient of a logistic fit: (class, column, word). The column of the bias
     /// is `None`.
     #[getter]
-    fn coefficients(&self) -> Option<Vec<(Option<String>, Option<u32>, &'static str)>> {
+    fn coefficients(&self) -> Option<Vec<Named>> {
         let list = &self.coefficients.as_ref()?.list;
         Some(list.iter().map(|(class, column, e)| (class.clone(), *column, e.word())).collect())
     }
