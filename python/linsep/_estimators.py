@@ -13,6 +13,7 @@ import warnings
 import numpy as np
 
 from linsep import _base, _functions, _input, _linsep, _registry
+from linsep._axes import Projecting
 from linsep._base import available_if, threads
 from linsep._results import Certificate, Picture
 from linsep._warnings import NotSeparableWarning
@@ -522,6 +523,10 @@ _COMMON = (
 )
 
 
+#: Learners whose planes are combinations of discriminant axes.
+_PROJECTING = ("fisher", "lda")
+
+
 def _make(name):
     """The estimator class of this name."""
     recipe = _registry.learners()[name]
@@ -554,7 +559,8 @@ def _make(name):
         "__qualname__": name,
         "_recipe": recipe,
     }
-    return type(name, (LinearClassifier,), members)
+    bases = (Projecting, LinearClassifier) if recipe["name"] in _PROJECTING else (LinearClassifier,)
+    return type(name, bases, members)
 
 
 def of_model(model):

@@ -231,7 +231,7 @@ impl Model {
     fn density<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Some(density) = &self.file.density else { return Ok(None) };
         let dict = PyDict::new(py);
-        let mut line = |name, values: &[f64]| dict.set_item(name, PyArray1::from_slice(py, values));
+        let line = |name, values: &[f64]| dict.set_item(name, PyArray1::from_slice(py, values));
         line("priors", &density.priors)?;
         let (name, table) = match &density.family {
             Family::Normal { means, covariance } => {
