@@ -24,8 +24,6 @@ class ConvergenceWarning(UserWarning):
 
 class LinearClassifier:
     classes_: NDArray[Any]
-    coef_: NDArray[np.float64]
-    intercept_: NDArray[np.float64]
     n_iter_: int
     n_features_in_: int
     feature_names_in_: NDArray[Any]
@@ -49,6 +47,10 @@ class LinearClassifier:
     def plot(self, X: Any, y: ArrayLike, title: str | None = None) -> Any: ...
     def get_params(self, deep: bool = True) -> dict[str, Any]: ...
     def set_params(self, **params: Any) -> LinearClassifier: ...
+    @property
+    def coef_(self) -> NDArray[np.float64]: ...
+    @property
+    def intercept_(self) -> NDArray[np.float64]: ...
     @property
     def certificate_(self) -> Certificate: ...
     @property

@@ -13,6 +13,7 @@ import warnings
 import numpy as np
 
 from linsep import _base, _functions, _input, _linsep, _registry
+from linsep._axes import Projecting
 from linsep._base import available_if, threads
 from linsep._results import Certificate, Picture
 from linsep._warnings import NotSeparableWarning
@@ -204,6 +205,24 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         data, _, _ = _functions.data(X, y, None, self.n_jobs, classes=self.classes_)
         return Picture(self._model.plot(data, title))
 
+    def _plane_parts(self, name):
+        self._check_fitted()
+        if self._planes is None:
+            raise AttributeError(f"{type(self).__name__} has no {name}: many planes vote")
+        return self._planes[name == "intercept_"]
+
+    # Predictions and the certificate are those of the model: other planes would change neither, so none can
+    # be set.
+    @property
+    def coef_(self):
+        """The weights of each plane, a row for each. They cannot be written."""
+        return self._plane_parts("coef_")
+
+    @property
+    def intercept_(self):
+        """The bias of each plane. They cannot be written."""
+        return self._plane_parts("intercept_")
+
     @property
     def certificate_(self):
         """What is proved of the model."""
@@ -276,12 +295,12 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             flat = np.asarray(y)
             if flat.dtype.kind not in "SUO" and flat.ndim <= 2 and np.all(np.isfinite(flat)):
                 check_classification_targets(flat)
-        weights = self._weights(y, sample_weight)
+        weights = self._weights(y, sample_weight, classes)
         data, classes, _ = _functions.data(taken, y, weights, self.n_jobs, classes)
         self._remember(X, taken, reset)
         return data, classes, taken.shape
 
-    def _weights(self, y, sample_weight):
+    def _weights(self, y, sample_weight, classes=None):
         """Row weights with those of a dict of class weights."""
         weights = getattr(self, "class_weight", None)
         if not isinstance(weights, dict):
@@ -290,6 +309,11 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         factors = np.ones(len(labels))
         for label, factor in weights.items():
             factors[labels == label] = factor
+        known = list(np.unique(labels) if classes is None else classes)
+        strange = [label for label in weights if label not in known]
+        # A part of the rows may lack a class; a name that is misspelled leaves a class without its weight.
+        if strange and any(label not in weights for label in known):
+            raise ValueError(f"class_weight has the class {strange[0]!r}, which is not among {known}")
         return factors if sample_weight is None else factors * np.asarray(sample_weight, dtype=float)
 
     def _remember(self, X, taken, reset):
@@ -344,11 +368,12 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         self._model = model
         self.classes_ = classes
         self.n_iter_ = max(1, model.epochs)
-        for name in ("coef_", "intercept_"):
-            self.__dict__.pop(name, None)
+        self._planes = None
         if not model.is_ballot:
-            self.coef_ = model.weights
-            self.intercept_ = model.biases
+            self._planes = (model.weights, model.biases)
+            for array in self._planes:
+                array.flags.writeable = False
+        self.__dict__.update(_density_attributes(model))
 
     def _least_margin(self, X, y, sample_weight):
         """The least distance of a row that counts from the plane of two separable classes."""
@@ -375,6 +400,25 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             reached = "" if model.gap is None else f", at a relative gap of {model.gap:.2g}"
             words = f"{type(self).__name__} ended at {model.stop}{reached}; raise max_iter or scale the columns"
             warnings.warn(ConvergenceWarning(words, model.stop, model.gap), stacklevel=3)
+
+
+def _density_attributes(model):
+    """What a generative learner found out about the classes, under the names that scikit-learn has for it."""
+    density = model.density
+    if density is None:
+        return {}
+    priors = density["priors"]
+    if "covariance" in density:
+        means = density["means"]
+        covariance = np.zeros((means.shape[1],) * 2)
+        upper = np.triu_indices(means.shape[1])
+        covariance[upper] = density["covariance"]
+        covariance.T[upper] = density["covariance"]
+        return {"priors_": priors, "means_": means, "covariance_": covariance}
+    if "variances" in density:
+        return {"class_prior_": priors, "theta_": density["means"], "var_": density["variances"]}
+    with np.errstate(divide="ignore"):
+        return {"class_log_prior_": np.log(priors), "feature_log_prob_": np.log(density["chances"])}
 
 
 def _standings(scores, count):
@@ -479,6 +523,10 @@ _COMMON = (
 )
 
 
+#: Learners whose planes are combinations of discriminant axes.
+_PROJECTING = ("fisher", "lda")
+
+
 def _make(name):
     """The estimator class of this name."""
     recipe = _registry.learners()[name]
@@ -511,7 +559,8 @@ def _make(name):
         "__qualname__": name,
         "_recipe": recipe,
     }
-    return type(name, (LinearClassifier,), members)
+    bases = (Projecting, LinearClassifier) if recipe["name"] in _PROJECTING else (LinearClassifier,)
+    return type(name, bases, members)
 
 
 def of_model(model):

@@ -15,6 +15,7 @@ use pyo3::types::PyDict;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 /// Learns from all rows. `settings` has the parameters of the registry that are not as usual.
 #[pyfunction]
@@ -37,6 +38,7 @@ pub(crate) fn fit(
     let raised = Raised::default();
     let mut teller = Teller { callback, told: 0, raised: raised.clone() };
     let work = move || {
+        let began = Instant::now();
         let limits = limits(recipe, &task, epochs);
         let mut training = learner.start(&task)?;
         let stop = drive(training.as_mut(), &limits, &mut teller);
@@ -57,7 +59,7 @@ pub(crate) fn fit(
             (identity, reading),
         );
         file.density = fit.density;
-        Ok(Model { file, findings })
+        Ok(Model { file, findings: findings.timed(began) })
     };
     let model = wait(py, work)?;
     raised.raise()?;

@@ -6,6 +6,7 @@ use crate::data::{Data, options};
 use crate::errors::{exception, wrong_type};
 use crate::waiting::wait;
 use linsep::data::door::ArrayRows;
+use linsep::density::Family;
 use linsep::file::ModelFile;
 use linsep::{Fit, LinearModel, Remark, Rule, Task, verify};
 use linsep_teach::plot::{Pattern, Style};
@@ -14,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// A linear classifier with its certificate; the content of a file `.linsep`.
 #[pyclass(frozen, module = "linsep._linsep")]
@@ -30,17 +32,25 @@ pub(crate) struct Findings {
     mistakes: Option<u64>,
     remarks: Vec<Remark>,
     shortfall: Option<String>,
+    seconds: Option<f64>,
 }
 
 impl Findings {
     pub(crate) fn new(fit: &Fit, gap: Option<f64>) -> Findings {
         Findings {
+            seconds: None,
             objective: fit.progress.objective,
             gap: gap.or(fit.progress.gap),
             mistakes: fit.progress.last_mistakes,
             remarks: fit.remarks.clone(),
             shortfall: fit.shortfall.clone(),
         }
+    }
+
+    /// The same, with the time that the library has taken since `began`.
+    pub(crate) fn timed(mut self, began: Instant) -> Findings {
+        self.seconds = Some(began.elapsed().as_secs_f64());
+        self
     }
 }
 
@@ -203,10 +213,42 @@ impl Model {
         self.findings.shortfall.clone()
     }
 
+    /// Seconds that the library took to learn, without the door and without Python.
+    #[getter]
+    fn seconds(&self) -> Option<f64> {
+        self.findings.seconds
+    }
+
     /// What the learner found out on its way: name and words.
     #[getter]
     fn remarks(&self) -> Vec<(&'static str, String)> {
         self.findings.remarks.iter().map(|remark| (remark.name, remark.words.clone())).collect()
+    }
+
+    /// How rows of each class come about, where the learner knows: arrays by name. Of a covariance there is
+    /// the upper triangle.
+    #[getter]
+    fn density<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(density) = &self.file.density else { return Ok(None) };
+        let dict = PyDict::new(py);
+        let line = |name, values: &[f64]| dict.set_item(name, PyArray1::from_slice(py, values));
+        line("priors", &density.priors)?;
+        let (name, table) = match &density.family {
+            Family::Normal { means, covariance } => {
+                line("covariance", covariance)?;
+                ("means", means)
+            }
+            Family::NormalColumns { means, variances } => {
+                line("variances", variances)?;
+                ("means", means)
+            }
+            Family::Multinomial { chances, .. } | Family::Bernoulli { chances } => {
+                ("chances", chances)
+            }
+            _ => return Ok(None),
+        };
+        dict.set_item(name, PyArray2::from_vec2(py, table)?)?;
+        Ok(Some(dict))
     }
 
     /// The kinds of what is proved, and what each is about.

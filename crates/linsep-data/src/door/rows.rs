@@ -72,16 +72,43 @@ impl<'a> ArrayRows<'a> {
         room: &mut RowsRoom,
         mut each: impl FnMut(usize, RowEntries<'_>),
     ) -> Result<()> {
+        self.for_each_proved(rows, room, |row, entries, is_checked| {
+            if is_checked {
+                each(row, entries);
+            }
+            is_checked
+        })
+    }
+
+    /// The same for work that sees by its own result whether a row is finite, as a sum of products does:
+    /// one value that is not makes it infinite or NaN. Rows come to `each` unchecked at first; where it
+    /// answers `false`, the row is checked and, if it is fine, comes again.
+    pub fn for_each_proved(
+        &self,
+        rows: Range<usize>,
+        room: &mut RowsRoom,
+        mut each: impl FnMut(usize, RowEntries<'_>, bool) -> bool,
+    ) -> Result<()> {
         let width = self.source.columns;
+        let range = rows.start * width..rows.end * width;
+        let mut hand_on = |row: usize, values: &[f64]| -> Result<()> {
+            if !each(row, RowEntries::All(values), false) {
+                self.check_row(row, values)?;
+                each(row, RowEntries::All(values), true);
+            }
+            Ok(())
+        };
         if let Some(plain) = self.source.plain_f64() {
-            let values = &plain[rows.start * width..rows.end * width];
-            for (row, values) in rows.zip(values.chunks_exact(width)) {
-                // Without a way out the loop goes over several values at a time.
-                if !values.iter().fold(true, |fine, value| fine & value.is_finite()) {
-                    let block = Block { values: values.to_vec(), ..Block::default() };
-                    return self.named(self.source.check_finite(&block, row));
-                }
-                each(row, RowEntries::All(values));
+            let mut rows = rows.zip(plain[range].chunks_exact(width));
+            return rows.try_for_each(|(row, values)| hand_on(row, values));
+        }
+        if let Some(plain) = self.source.plain_f32() {
+            // One row at a time stays in the nearest cache.
+            let wide = &mut room.0.values;
+            wide.resize(width, 0.0);
+            for (row, values) in rows.zip(plain[range].chunks_exact(width)) {
+                wide.iter_mut().zip(values).for_each(|(wide, value)| *wide = f64::from(*value));
+                hand_on(row, wide)?;
             }
             return Ok(());
         }
@@ -89,17 +116,29 @@ impl<'a> ArrayRows<'a> {
         self.named(self.source.for_each_block(rows, &mut room.0, |block, rows| {
             self.source.check_finite(block, rows.start)?;
             if is_dense {
-                let values = block.values.chunks_exact(width);
-                rows.zip(values).for_each(|(row, values)| each(row, RowEntries::All(values)));
+                for (row, values) in rows.zip(block.values.chunks_exact(width)) {
+                    each(row, RowEntries::All(values), true);
+                }
                 return Ok(());
             }
             let mut start = 0;
             for (row, &end) in rows.zip(&block.ends) {
-                each(row, RowEntries::Some(&block.columns[start..end], &block.values[start..end]));
+                let (columns, values) = (&block.columns[start..end], &block.values[start..end]);
+                each(row, RowEntries::Some(columns, values), true);
                 start = end;
             }
             Ok(())
         }))
+    }
+
+    /// Refuses a row with a value that is not finite.
+    fn check_row(&self, row: usize, values: &[f64]) -> Result<()> {
+        // Without a way out the loop goes over several values at a time.
+        if values.iter().fold(true, |fine, value| fine & value.is_finite()) {
+            return Ok(());
+        }
+        let block = Block { values: values.to_vec(), ..Block::default() };
+        self.named(self.source.check_finite(&block, row))
     }
 
     fn named(&self, result: Result<()>) -> Result<()> {

@@ -4,8 +4,8 @@
 //! any type and order. All planes meet a row in one pass, nothing is allocated for a row, and blocks of rows go to several threads. The bits are those of
 //! [`LinearModel::scores`] on each row.
 
-use super::LinearModel;
 use super::scorer::RowScorer;
+use super::{LinearModel, Rule};
 use linsep_data::basis::Expander;
 use linsep_data::door::{ArrayRows, RowEntries, RowsRoom};
 use linsep_data::error::{Code, Error, Place, Problem, Result};
@@ -165,6 +165,10 @@ impl LinearModel {
         let (count, each) = (array.n_rows(), each.max(1));
         let expander =
             self.input.basis.as_ref().map(|basis| Expander::new(basis, self.n_features()));
+        // A score that is a sum over all features is finite only if they all are; 0 times infinity is NaN.
+        let proves = expander.is_none()
+            && self.input.binarize.is_none()
+            && !matches!(self.rule, Rule::Ballot(_));
         let mut scorer = RowScorer::new(self);
         if !array.is_dense() && expander.is_none() {
             scorer.arrange_sparse();
@@ -176,7 +180,7 @@ impl LinearModel {
             let (scorer, room, expanded, standings) = state;
             let first = ROWS * number;
             let rows = first..(first + ROWS).min(count);
-            let read = array.for_each(rows, room, |row, entries| {
+            let read = array.for_each_proved(rows, room, |row, entries, is_checked| {
                 let scores = match (&expander, entries) {
                     (Some(expander), entries) => {
                         expand(expander, entries, expanded);
@@ -185,7 +189,11 @@ impl LinearModel {
                     (None, RowEntries::All(values)) => scorer.dense(values),
                     (None, RowEntries::Some(columns, values)) => scorer.sparse(columns, values),
                 };
+                if !is_checked && !(proves && scores[0].is_finite()) {
+                    return false;
+                }
                 write(scores, standings, &mut piece[(row - first) * each..][..each]);
+                true
             });
             if let Err(error) = read {
                 let mut fault = fault.lock().unwrap_or_else(PoisonError::into_inner);
