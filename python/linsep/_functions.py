@@ -174,8 +174,8 @@ def certify(estimator, X, y, sample_weight=None, *, tol=1e-6, max_iter=None, n_j
         )
     if len(classes) != len(estimator.classes_) or (classes != estimator.classes_).any():
         raise ValueError(f"y has the classes {classes.tolist()}, the estimator {list(estimator.classes_)}")
-    inner = _linsep.certify(
+    inner, settled = _linsep.certify(
         learner, settings, held, weights, biases, epochs=max_iter, threads=threads(n_jobs, taken.shape)
     )
-    return Certified(inner, learner, settings)
+    return Certified(inner, settled, learner, settings)
 

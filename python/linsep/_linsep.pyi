@@ -164,7 +164,7 @@ def certify(
     *,
     epochs: int | None = None,
     threads: int = 1,
-) -> Certificate: ...
+) -> tuple[Certificate, list[bool] | None]: ...
 def fit(
     learner: str,
     settings: Mapping[str, str],

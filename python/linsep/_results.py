@@ -221,11 +221,15 @@ class Certified:
         Its parameters.
     reasons : list of str
         Why nothing is proved, where that is so.
+    flips : array of int or None
+        The rows whose class a better model may change; of all others the prediction is final. ``None`` where it is
+        not known: for classes that are learned together, and where nothing is proved.
     """
 
-    __slots__ = ("bound", "certificate", "gap", "learner", "objective", "reasons", "settings")
+    __slots__ = ("bound", "certificate", "flips", "gap", "learner", "objective", "reasons", "settings")
 
-    def __init__(self, inner, learner, settings):
+    def __init__(self, inner, settled, learner, settings):
+        self.flips = None if settled is None else np.flatnonzero(~np.asarray(settled, dtype=bool))
         self.certificate = Certificate(inner)
         self.objective = [primal for primal, _, _ in inner.optimality]
         self.bound = [bound for _, bound, _ in inner.optimality]
@@ -240,7 +244,8 @@ class Certified:
     def __repr__(self):
         if self.gap is None:
             return f"<linsep certified: nothing ({'; '.join(self.reasons)})>"
-        return f"<linsep certified: at most {self.gap:.3g} (relative) above the optimum>"
+        flips = "" if self.flips is None else f", {len(self.flips)} predictions may change"
+        return f"<linsep certified: at most {self.gap:.3g} (relative) above the optimum{flips}>"
 
     def _repr_html_(self):
         lines = [("learner", self.learner), ("gap", self.gap)]

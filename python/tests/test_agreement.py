@@ -105,6 +105,19 @@ def test_sgd_is_certified():
         assert linsep.verify(certified, X, y)
 
 
+def test_predictions_that_no_better_model_changes():
+    X, y = load("breast_cancer")
+    rough = linear_model.LogisticRegression(max_iter=12).fit(X, y)
+    certified = linsep.certify(rough, X, y)
+    best = linsep.LogisticRegression(tol=1e-9).fit(X, y)
+    changed = np.flatnonzero(best.predict(X) != rough.predict(X))
+    assert set(changed) <= set(certified.flips) and 0 < len(certified.flips) < 100
+    exact = linear_model.LogisticRegression(max_iter=10_000, tol=1e-10).fit(X, y)
+    assert len(linsep.certify(exact, X, y).flips) == 0
+    X, y = load("iris")
+    assert linsep.certify(linear_model.LogisticRegression().fit(X, y), X, y).flips is None
+
+
 def test_what_cannot_be_certified_is_refused():
     X, y = load("iris")
     with pytest.raises(TypeError, match="Perceptron"):

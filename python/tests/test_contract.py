@@ -35,7 +35,7 @@ ONE_AT_A_TIME = {
 
 #: Checks that fit rows which no plane separates.
 OF_INSEPARABLE_ROWS = (
-    "check_all_zero_sample_weights_error check_classifier_data_not_an_array check_classifiers_train "
+    "check_classifier_data_not_an_array check_classifiers_train "
     "check_dict_unchanged check_dont_overwrite_parameters check_dtype_object check_estimator_sparse_array "
     "check_estimator_sparse_matrix check_estimator_sparse_tag check_estimators_dtypes "
     "check_estimators_nan_inf check_f_contiguous_array_estimator check_fit2d_predict1d "

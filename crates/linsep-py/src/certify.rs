@@ -9,12 +9,14 @@ use crate::waiting::wait;
 use linsep::model::Plane;
 use linsep::proof::{CertificateFile, InputField};
 use linsep::recipe::{Ability, Recipe};
-use linsep::{Stop, Task, drive};
+use linsep::select::flips::final_rows;
+use linsep::{LinearModel, Rule, Stop, Task, drive};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What is proved of planes under the objective of a learner with these settings.
+/// What is proved of planes under the objective of a learner with these settings, and for each row whether no
+/// better model can change its class, where that is known.
 #[pyfunction]
 #[pyo3(signature = (learner, settings, data, weights, biases, *, epochs=None, threads=1))]
 #[allow(clippy::too_many_arguments)]
@@ -27,7 +29,7 @@ pub(crate) fn certify(
     biases: Vec<f64>,
     epochs: Option<u64>,
     threads: usize,
-) -> PyResult<Certificate> {
+) -> PyResult<(Certificate, Option<Vec<bool>>)> {
     let recipe = Recipe::find(learner).map_err(|error| exception(py, error))?;
     let task = Task::new(Arc::clone(&data.table)).with_threads(threads);
     let learner = recipe.build(&made(settings, 0)).map_err(|error| exception(py, error))?;
@@ -43,9 +45,15 @@ pub(crate) fn certify(
             return Err(recipe.cannot(Ability::Certify));
         };
         let claims = run.certificate_of(&planes);
+        let rule = if planes.len() == 1 { Rule::Sign } else { Rule::Rest };
+        let (classes, input) = (task.data.classes().to_vec(), task.data.input().clone());
+        let model = LinearModel::new(planes, rule, classes, input);
+        // Of all classes at once, and of planes of which nothing is proved, it is not known.
+        let settled = final_rows(&claims.claims, &model, &task).ok();
+        let settled = settled.map(|rows| rows.iter().map(|(_, by)| by.is_some()).collect());
         let (identity, reading) = (task.data.identity(threads), task.data.reading_field());
         let mut file = CertificateFile::new(identity, reading, true, claims);
         file.input = InputField::of(task.data.input());
-        Ok(Certificate { file })
+        Ok((Certificate { file }, settled))
     })
 }

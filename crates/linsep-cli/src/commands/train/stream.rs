@@ -46,6 +46,9 @@ pub(super) fn settle(
     if resume.is_some_and(Resume::is_checkpoint) {
         return refuse("--stream: a checkpoint belongs to data that is held as a whole".to_owned());
     }
+    if !recipe.has(Ability::Stream) {
+        return refuse(format!("--stream: {}", recipe.cannot(Ability::Stream)));
+    }
     // The settings of a run that goes on are what they are, also where nobody asked for them.
     recipe.settle_stream(settings, resume.is_some())?;
     let text = |name: &str| matches.get_one::<String>(name);
