@@ -32,6 +32,7 @@ class Projecting(_Transformer):
     """
 
     def fit(self, X, y, sample_weight=None):
+        """Learns from all rows, and finds the axes."""
         super().fit(X, y, sample_weight)
         self._find_axes(self._class_scores(X), y, sample_weight)
         return self

@@ -189,11 +189,11 @@ impl LinearModel {
                     (None, RowEntries::All(values)) => scorer.dense(values),
                     (None, RowEntries::Some(columns, values)) => scorer.sparse(columns, values),
                 };
-                if !is_checked && !(proves && scores[0].is_finite()) {
-                    return false;
+                let is_fine = is_checked || (proves && scores[0].is_finite());
+                if is_fine {
+                    write(scores, standings, &mut piece[(row - first) * each..][..each]);
                 }
-                write(scores, standings, &mut piece[(row - first) * each..][..each]);
-                true
+                is_fine
             });
             if let Err(error) = read {
                 let mut fault = fault.lock().unwrap_or_else(PoisonError::into_inner);
