@@ -242,7 +242,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def margin_(self):
-        """The least distance of a row from the plane of two separable classes, else ``None``."""
+        """The least distance of a row from the plane of two separable classes, as binary64 computes it, else ``None``."""
         self._check_fitted()
         return self.__dict__.get("_margin")
 
