@@ -17,7 +17,7 @@ from linsep import _registry
 from linsep._linsep import __version__
 from linsep._functions import certify, load, read, separable, verify
 from linsep._results import Certificate, Certified, Verdict
-from linsep._warnings import NotSeparableError, NotSeparableWarning
+from linsep._warnings import ColumnsWarning, NotSeparableError, NotSeparableWarning
 
 _LAZY = ("ConvergenceWarning", "ESTIMATORS")
 
@@ -43,6 +43,7 @@ __all__ = [
     "BasisExpansion",
     "Certificate",
     "Certified",
+    "ColumnsWarning",
     "ConvergenceWarning",
     "ESTIMATORS",
     "NotSeparableError",

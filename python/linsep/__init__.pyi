@@ -12,6 +12,7 @@ from linsep._results import Certificate as Certificate
 from linsep._results import Certified as Certified
 from linsep._results import Verdict as Verdict
 from linsep._warnings import NotSeparableError as NotSeparableError
+from linsep._warnings import ColumnsWarning as ColumnsWarning
 from linsep._warnings import NotSeparableWarning as NotSeparableWarning
 
 __version__: str

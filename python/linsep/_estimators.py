@@ -142,7 +142,9 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         if not begun and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
         known = self.classes_ if begun else np.unique(classes)
-        data, known, shape = self._at_the_door(X, y, sample_weight, reset=not begun, classes=known)
+        data, known, shape = self._at_the_door(
+            X, y, sample_weight, reset=not begun, classes=known, tables=False
+        )
         model = _linsep.partial_fit(
             self._recipe["name"],
             self._settings(stream=True),
@@ -283,13 +285,13 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
                 "arguments before using this estimator."
             )
 
-    def _at_the_door(self, X, y, sample_weight, reset, classes=None):
+    def _at_the_door(self, X, y, sample_weight, reset, classes=None, tables=True):
         """The data as the library holds it, and the classes."""
         if y is None:
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
             )
-        taken = _input.matrix(X, type(self).__name__)
+        taken = _input.matrix(X, type(self).__name__, tables)
         if check_classification_targets is not None:
             # Its messages name the kind of a target that has no classes.
             flat = np.asarray(y)
@@ -336,9 +338,25 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def _rows(self, X):
         """Rows to be scored."""
         self._check_fitted()
+        if self._model.takes_tables:
+            return self._encoded(X)
         taken = _input.matrix(X, type(self).__name__)
         self._remember(X, taken, reset=False)
         return taken
+
+    def _encoded(self, X):
+        """Rows of a table, encoded as those that were learned from."""
+        if not _input.is_frame(X):
+            raise ValueError(
+                f"this {type(self).__name__} was fitted on a data frame with columns of texts; give a data "
+                "frame with the same columns"
+            )
+        taken = _input.table(X)
+        # A model that was loaded knows the columns that it uses, and its reader looks for these.
+        if hasattr(self, "n_features_in_"):
+            self._remember(X, taken, reset=False)
+        form = self._model.encode(taken.form.stream(), threads(self.n_jobs, taken.shape))
+        return _input.Matrix(form, taken.shape, taken.names)
 
     def _settings(self, stream=False):
         """The parameters that are not as usual, in the words of the registry."""
@@ -573,6 +591,8 @@ def of_model(model):
             value = _registry.python_value(parameter, text)
             setattr(estimator, _registry.python_name(parameter), value)
     estimator._take(model, _input.typed_classes(model.classes))
+    if model.takes_tables:
+        return estimator
     estimator.n_features_in_ = model.features
     if model.feature_names:
         estimator.feature_names_in_ = np.asarray(model.feature_names, dtype=object)

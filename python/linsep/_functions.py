@@ -4,18 +4,20 @@ import os
 
 import numpy as np
 
-from linsep import _input, _linsep
+from linsep import _input, _linsep, _tables
 from linsep._base import threads
 from linsep._results import Certificate, Certified, Checked, Verdict
 
 
 def data(X, y, sample_weight=None, n_jobs=None, classes=None):
     """Rows, labels and weights at the door: the data, the classes and the matrix as it was taken."""
-    taken = X if isinstance(X, _input.Matrix) else _input.matrix(X)
+    taken = X if isinstance(X, _input.Matrix) else _input.matrix(X, tables=True)
     found, codes = _input.labels(y)
     _input.same_length(taken, codes)
     if classes is not None:
         found, codes = _among(found, codes, np.asarray(classes))
+    if isinstance(taken.form, _tables.Table):
+        return _table(taken, codes, found, sample_weight, n_jobs), found, taken
     held = _linsep.Data(
         taken.form,
         codes,
@@ -25,6 +27,21 @@ def data(X, y, sample_weight=None, n_jobs=None, classes=None):
         threads(n_jobs, taken.shape),
     )
     return held, found, taken
+
+
+def _table(taken, codes, classes, sample_weight, n_jobs):
+    """Rows of a table with columns of texts, labels and weights."""
+    texts = _input.class_texts(classes)
+    label = taken.form.free_name("label")
+    more = {label: [texts[code] for code in codes]}
+    weights, weight = _input.weights(sample_weight, taken.shape[0]), None
+    if weights is not None:
+        weight = taken.form.free_name("weight")
+        more[weight] = weights
+    content = taken.form.stream(**more)
+    held, notes = _linsep.Data.of_table(content, label, texts, weight, threads(n_jobs, taken.shape))
+    _tables.tell(notes)
+    return held
 
 
 def _among(found, codes, classes):

@@ -10,6 +10,8 @@ import warnings
 
 import numpy as np
 
+from linsep._tables import Table
+
 #: Types that the library takes as they are.
 TAKEN = frozenset("f8 f4 i1 i2 i4 i8 u1 u2 u4 u8".split())
 
@@ -25,14 +27,33 @@ class Matrix:
         self.names = names
 
 
-def matrix(X, owner="linsep"):
-    """The form in which the library takes ``X``."""
+def matrix(X, owner="linsep", tables=False):
+    """The form in which the library takes ``X``; with ``tables`` a frame may have columns of texts."""
     sparse = sys.modules.get("scipy.sparse")
     if sparse is not None and sparse.issparse(X):
         return _checked(_sparse(X), owner)
     if is_frame(X):
-        return _checked(_frame(X), owner)
+        try:
+            taken = _frame(X)
+        except _NotNumeric as column:
+            if not tables:
+                raise ValueError(
+                    f"{column}; leave it out, or encode it first, for example with "
+                    "sklearn.preprocessing.OneHotEncoder"
+                ) from None
+            taken = table(X)
+        return _checked(taken, owner)
     return _checked(_dense(X, owner), owner)
+
+
+def table(X):
+    """A frame that goes through the reader of tables, whatever is in its columns."""
+    shape = X.shape if hasattr(X, "shape") else (X.num_rows, X.num_columns)
+    return Matrix(Table(X), tuple(shape), column_names(X))
+
+
+class _NotNumeric(Exception):
+    """A column has something else than numbers."""
 
 
 def is_frame(X):
@@ -158,10 +179,7 @@ def _by_arrow(X):
 
 
 def _refuse(name, kind):
-    raise ValueError(
-        f"column {name!r} has values of type {kind}, which are no numbers; leave it out, or encode it "
-        "first, for example with sklearn.preprocessing.OneHotEncoder"
-    )
+    raise _NotNumeric(f"column {name!r} has values of type {kind}, which are no numbers")
 
 
 def _pandas_column(series, name):

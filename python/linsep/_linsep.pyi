@@ -35,6 +35,14 @@ class Data:
         threads: int = 1,
         fill: float | None = None,
     ) -> Self: ...
+    @staticmethod
+    def of_table(
+        content: bytes,
+        label: str,
+        classes: Sequence[str],
+        weight: str | None = None,
+        threads: int = 1,
+    ) -> tuple[Data, list[str]]: ...
     @property
     def rows(self) -> int: ...
     @property
@@ -96,6 +104,11 @@ class Model:
     def features(self) -> int: ...
     @property
     def feature_names(self) -> list[str] | None: ...
+    @property
+    def takes_tables(self) -> bool: ...
+    def encode(
+        self, content: bytes, threads: int = 1
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float64], int]: ...
     @property
     def learner(self) -> str: ...
     @property

@@ -30,3 +30,17 @@ class NotSeparableError(ValueError):
 
     def __reduce__(self):
         return type(self), (str(self), self.rows)
+
+
+class ColumnsWarning(UserWarning):
+    """What was decided about columns of a table that are no numbers.
+
+    Attributes
+    ----------
+    notes : list of str
+        One sentence for each column.
+    """
+
+    def __init__(self, message, notes=()):
+        super().__init__(message)
+        self.notes = list(notes)

@@ -3,7 +3,7 @@
 use crate::arrays::{Borrowed, Numbers};
 use crate::errors::exception;
 use linsep::data::door::{Array, ArrayOptions, Labels};
-use linsep::data::read::normal_label;
+use linsep::data::read::{ColumnRef, ReadOptions, RowSource, normal_label};
 use linsep::{Dataset, Features};
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -45,6 +45,32 @@ impl Data {
         };
         let table = make().map_err(|error| exception(py, error))?;
         Ok(Data { table: Arc::new(table) })
+    }
+
+    /// The rows of a table with columns of any type, as an Arrow stream; one of them has the classes, and
+    /// perhaps one the weights. Columns become features as those of files do; the second part says what was
+    /// decided about them.
+    #[staticmethod]
+    #[pyo3(signature = (content, label, classes, weight=None, threads=1))]
+    fn of_table(
+        py: Python<'_>,
+        content: &[u8],
+        label: String,
+        classes: Vec<String>,
+        weight: Option<String>,
+        threads: usize,
+    ) -> PyResult<(Data, Vec<String>)> {
+        let options = ReadOptions::default()
+            .with_label(Some(ColumnRef::Name(label)))
+            .with_weight(weight.map(ColumnRef::Name))
+            .with_threads(threads);
+        let read = || {
+            let read = RowSource::reader(content, TABLE, &options).read(None)?;
+            let notes = read.choices.columns.iter().map(|note| note.words.clone()).collect();
+            let table = read.data.with_classes(&normal(&classes), false)?;
+            Ok((Data { table: Arc::new(table) }, notes))
+        };
+        read().map_err(|error| exception(py, error))
     }
 
     /// Number of rows.
@@ -106,6 +132,12 @@ fn labelled(
     weights: Option<Array<'_>>,
     classes: &[String],
 ) -> linsep::Result<Dataset> {
-    let classes: Vec<String> = classes.iter().map(|name| normal_label(name.trim())).collect();
-    Dataset::new(features, labels, weights)?.with_classes(&classes, false)
+    Dataset::new(features, labels, weights)?.with_classes(&normal(classes), false)
 }
+
+fn normal(classes: &[String]) -> Vec<String> {
+    classes.iter().map(|name| normal_label(name.trim())).collect()
+}
+
+/// What errors call a table that comes from Python.
+pub(crate) const TABLE: &str = "X";

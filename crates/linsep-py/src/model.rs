@@ -2,10 +2,11 @@
 
 use crate::arrays::Borrowed;
 use crate::certificate::{self, Certificate, Checked};
-use crate::data::{Data, options};
+use crate::data::{Data, TABLE, options};
 use crate::errors::{exception, wrong_type};
 use crate::waiting::wait;
 use linsep::data::door::ArrayRows;
+use linsep::data::read::{ReadOptions, RowSource};
 use linsep::density::Family;
 use linsep::file::ModelFile;
 use linsep::{Fit, LinearModel, Remark, Rule, Task, verify};
@@ -153,6 +154,48 @@ impl Model {
     fn feature_names(&self) -> Option<Vec<String>> {
         let input = &self.model().input;
         input.has_names().then(|| input.feature_names())
+    }
+
+    /// Whether its rows come from a table with columns of texts, which have to be encoded first.
+    #[getter]
+    fn takes_tables(&self) -> bool {
+        self.model().input.columns.iter().any(|column| column.levels.is_some())
+    }
+
+    /// The rows of a table, given as an Arrow stream, as the model takes them: compressed sparse rows.
+    #[pyo3(signature = (content, threads=1))]
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        content: &[u8],
+        threads: usize,
+    ) -> PyResult<(
+        Bound<'py, PyArray1<i64>>,
+        Bound<'py, PyArray1<u32>>,
+        Bound<'py, PyArray1<f64>>,
+        usize,
+    )> {
+        let options = ReadOptions::default().with_threads(threads);
+        let model = self.model();
+        let (mut offsets, mut columns, mut values) = (vec![0i64], Vec::new(), Vec::new());
+        let source = RowSource::reader(content, TABLE, &options);
+        let read = source.blocks(&model.input, false, |_, chunk| {
+            for row in 0..chunk.n_rows() {
+                chunk.store().for_each_entry(row, &mut |column, value| {
+                    columns.push(column);
+                    values.push(value);
+                });
+                offsets.push(values.len() as i64);
+            }
+            Ok(())
+        });
+        read.map_err(|error| exception(py, error))?;
+        Ok((
+            PyArray1::from_vec(py, offsets),
+            PyArray1::from_vec(py, columns),
+            PyArray1::from_vec(py, values),
+            model.n_features(),
+        ))
     }
 
     /// The name of the learner in the registry.
