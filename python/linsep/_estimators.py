@@ -295,7 +295,9 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         if check_classification_targets is not None:
             # Its messages name the kind of a target that has no classes.
             flat = np.asarray(y)
-            if flat.dtype.kind not in "SUO" and flat.ndim <= 2 and np.all(np.isfinite(flat)):
+            # Whole numbers in one dimension are classes; to sort them for that takes a millisecond.
+            is_plain = flat.dtype.kind in "SUO" or (flat.dtype.kind in "iub" and flat.ndim == 1)
+            if not is_plain and flat.ndim <= 2 and np.all(np.isfinite(flat)):
                 check_classification_targets(flat)
         weights = self._weights(y, sample_weight, classes)
         data, classes, _ = _functions.data(taken, y, weights, self.n_jobs, classes)
