@@ -201,6 +201,26 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         self._check_fitted()
         self._model.save(path)
 
+    def to_onnx(self):
+        """The model as an ONNX graph of float64 operators, whose scores have the same bits."""
+        self._check_fitted()
+        return self._model.export("onnx")
+
+    def to_json(self):
+        """The model as JSON, which the program ``linsep`` reads."""
+        self._check_fitted()
+        return self._model.export("json").decode("utf-8")
+
+    def to_c(self):
+        """The model as C99 without dependencies, whose scores have the same bits."""
+        self._check_fitted()
+        return self._model.export("c").decode("ascii")
+
+    def to_liblinear(self):
+        """The model as a file of LIBLINEAR, where its classes are whole numbers."""
+        self._check_fitted()
+        return self._model.export("liblinear").decode("ascii")
+
     def plot(self, X, y, title=None):
         """A picture of rows and regions as SVG."""
         self._check_fitted()

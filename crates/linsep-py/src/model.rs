@@ -8,6 +8,7 @@ use crate::waiting::wait;
 use linsep::data::door::ArrayRows;
 use linsep::data::read::{ReadOptions, RowSource};
 use linsep::density::Family;
+use linsep::export::{Target, export};
 use linsep::file::ModelFile;
 use linsep::{Fit, LinearModel, Remark, Rule, Task, verify};
 use linsep_teach::plot::{Pattern, Style};
@@ -87,6 +88,17 @@ impl Model {
     /// Writes a model file, whole or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         self.file.save(&path).map_err(|error| exception(py, error))
+    }
+
+    /// The model for another program: onnx, json, c or liblinear.
+    fn export<'py>(&self, py: Python<'py>, to: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let written = to.parse::<Target>().and_then(|target| match target {
+            Target::OnnxF32 => Err(linsep::Error::usage(
+                "onnx-f32 rounds the planes, which is for `linsep export` with the data to check it on",
+            )),
+            target => export(self.model(), target),
+        });
+        written.map(|bytes| PyBytes::new(py, &bytes)).map_err(|error| exception(py, error))
     }
 
     fn __reduce__<'py>(
