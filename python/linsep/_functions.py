@@ -9,7 +9,7 @@ from linsep._base import threads
 from linsep._results import Certificate, Certified, Checked, Verdict
 
 
-def data(X, y, sample_weight=None, n_jobs=None, classes=None):
+def data(X, y, sample_weight=None, n_jobs=None, classes=None, tell=True):
     """Rows, labels and weights at the door: the data, the classes and the matrix as it was taken."""
     taken = X if isinstance(X, _input.Matrix) else _input.matrix(X, tables=True)
     found, codes = _input.labels(y)
@@ -17,7 +17,10 @@ def data(X, y, sample_weight=None, n_jobs=None, classes=None):
     if classes is not None:
         found, codes = _among(found, codes, np.asarray(classes))
     if isinstance(taken.form, _tables.Table):
-        return _table(taken, codes, found, sample_weight, n_jobs), found, taken
+        held, notes = _table(taken, codes, found, sample_weight, n_jobs)
+        if tell:
+            _tables.tell(notes)
+        return held, found, taken
     held = _linsep.Data(
         taken.form,
         codes,
@@ -30,7 +33,7 @@ def data(X, y, sample_weight=None, n_jobs=None, classes=None):
 
 
 def _table(taken, codes, classes, sample_weight, n_jobs):
-    """Rows of a table with columns of texts, labels and weights."""
+    """Rows of a table with columns of texts, labels and weights, and what was decided about columns."""
     texts = _input.class_texts(classes)
     label = taken.form.free_name("label")
     more = {label: [texts[code] for code in codes]}
@@ -39,9 +42,7 @@ def _table(taken, codes, classes, sample_weight, n_jobs):
         weight = taken.form.free_name("weight")
         more[weight] = weights
     content = taken.form.stream(**more)
-    held, notes = _linsep.Data.of_table(content, label, texts, weight, threads(n_jobs, taken.shape))
-    _tables.tell(notes)
-    return held
+    return _linsep.Data.of_table(content, label, texts, weight, threads(n_jobs, taken.shape))
 
 
 def _among(found, codes, classes):
@@ -118,7 +119,7 @@ def verify(subject, X, y, sample_weight=None, *, n_jobs=None):
     >>> bool(linsep.verify(linsep.separable(X, y).certificate, X, ["low", "low", "high"]))
     False
     """
-    held, _, taken = data(X, y, sample_weight, n_jobs)
+    held, _, taken = data(X, y, sample_weight, n_jobs, tell=False)
     return Checked(_claims_of(subject).verify(held, threads(n_jobs, taken.shape)))
 
 

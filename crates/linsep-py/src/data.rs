@@ -66,7 +66,10 @@ impl Data {
             .with_threads(threads);
         let read = || {
             let read = RowSource::reader(content, TABLE, &options).read(None)?;
-            let notes = read.choices.columns.iter().map(|note| note.words.clone()).collect();
+            // What stands in brackets at the end names flags of the program.
+            let plain =
+                |words: &str| words.rsplit_once(" (").map_or(words, |(words, _)| words).to_owned();
+            let notes = read.choices.columns.iter().map(|note| plain(&note.words)).collect();
             let table = read.data.with_classes(&normal(&classes), false)?;
             Ok((Data { table: Arc::new(table) }, notes))
         };

@@ -106,6 +106,9 @@ fn in_words(problem: &Problem) -> String {
         Some(_) if problem.code == Code::NEGATIVE_COUNT => {
             words += "; SharedVarianceNB and LinearDiscriminantAnalysis are for measurements";
         }
+        Some(_) if problem.code == Code::MISSING => {
+            words += "; drop such rows or fill them first, for example with sklearn.impute.SimpleImputer";
+        }
         Some(help) => words += &format!("; {help}"),
         None => {}
     }
