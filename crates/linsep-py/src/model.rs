@@ -56,6 +56,10 @@ impl Findings {
     }
 }
 
+/// Compressed sparse rows: offsets, columns, values and the number of columns.
+type SparseRows<'py> =
+    (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>, usize);
+
 impl Model {
     fn model(&self) -> &LinearModel {
         &self.file.model
@@ -181,12 +185,7 @@ impl Model {
         py: Python<'py>,
         content: &[u8],
         threads: usize,
-    ) -> PyResult<(
-        Bound<'py, PyArray1<i64>>,
-        Bound<'py, PyArray1<u32>>,
-        Bound<'py, PyArray1<f64>>,
-        usize,
-    )> {
+    ) -> PyResult<SparseRows<'py>> {
         let options = ReadOptions::default().with_threads(threads);
         let model = self.model();
         let (mut offsets, mut columns, mut values) = (vec![0i64], Vec::new(), Vec::new());
