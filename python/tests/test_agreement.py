@@ -1,5 +1,7 @@
 """The same answers as scikit-learn's own estimators, where both solve the same problem."""
 
+import pathlib
+
 import numpy as np
 import pytest
 
@@ -11,10 +13,21 @@ from sklearn import datasets, discriminant_analysis, linear_model, naive_bayes, 
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 
 DATA = ["iris", "wine", "breast_cancer", "digits"]
+LARGER = ["spambase", "a9a"]
+EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
 
 
 def load(name, scaled=True):
-    X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
+    if name == "a9a":
+        # Zeros and ones, as compressed sparse rows; LIBLINEAR takes indices of 32 bits only.
+        X, y = datasets.load_svmlight_file(str(EXAMPLES / "a9a.svm.gz"))
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        return X, y
+    if name == "spambase":
+        table = np.loadtxt(EXAMPLES / "spambase.csv.gz", delimiter=",", skiprows=1)
+        X, y = table[:, 1:], table[:, 0].astype(int)
+    else:
+        X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
     return (StandardScaler().fit_transform(X) if scaled else X), y
 
 
@@ -28,7 +41,7 @@ def logistic_objective(learner, X, y, C):
     return C * losses.sum() + 0.5 * (learner.coef_**2).sum()
 
 
-@pytest.mark.parametrize("name", DATA)
+@pytest.mark.parametrize("name", DATA + LARGER)
 def test_logistic_regression(name):
     X, y = load(name)
     ours = linsep.LogisticRegression(tol=1e-8).fit(X, y)
@@ -63,7 +76,23 @@ def test_linear_svc(name, loss):
     assert sum(certified.bound) <= b * (1 + 1e-12) <= sum(certified.objective) * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("name", DATA[:3])
+@pytest.mark.parametrize("name", LARGER)
+def test_squared_hinge_on_more_rows(name):
+    X, y = load(name)
+    ours = linsep.LinearSVC(loss="squared_hinge", fit_intercept="penalised", C=0.1, tol=1e-7).fit(X, y)
+    theirs = svm.LinearSVC(loss="squared_hinge", C=0.1, dual=False, tol=1e-8, max_iter=100_000).fit(X, y)
+    signs = np.where(y == ours.classes_[1], 1, -1)
+
+    def objective(learner):
+        lack = np.maximum(0, 1 - signs * learner.decision_function(X)) ** 2
+        return 0.1 * lack.sum() + 0.5 * ((learner.coef_**2).sum() + (learner.intercept_**2).sum())
+
+    a, b = objective(ours), objective(theirs)
+    assert a <= b * (1 + 1e-7) and abs(a - b) <= 1e-6 * b
+    assert linsep.certify(theirs, X, y).gap < 1e-5
+
+
+@pytest.mark.parametrize("name", [*DATA[:3], "spambase"])
 def test_linear_discriminant_analysis(name):
     X, y = load(name)
     ours = linsep.LinearDiscriminantAnalysis().fit(X, y)
@@ -74,7 +103,7 @@ def test_linear_discriminant_analysis(name):
     assert np.linalg.norm((a - b)[finite]) <= 1e-9 * np.linalg.norm(b[finite])
 
 
-@pytest.mark.parametrize("name", DATA)
+@pytest.mark.parametrize("name", DATA + LARGER)
 def test_naive_bayes_of_counts(name):
     X, y = load(name, scaled=False)
     for ours, theirs in (
