@@ -16,7 +16,7 @@ that it is asked for.
 from linsep import _registry
 from linsep._linsep import __version__
 from linsep._functions import certify, load, read, separable, verify
-from linsep._results import Certificate, Certified, Verdict
+from linsep._results import Certificate, Certified, Rows, Verdict
 from linsep._warnings import ColumnsWarning, NotSeparableError, NotSeparableWarning
 
 _LAZY = ("ConvergenceWarning", "ESTIMATORS")
@@ -48,6 +48,7 @@ __all__ = [
     "ESTIMATORS",
     "NotSeparableError",
     "NotSeparableWarning",
+    "Rows",
     "Verdict",
     "__version__",
     "certify",

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from linsep._basis import BasisExpansion as BasisExpansion
 from linsep._results import Certificate as Certificate
 from linsep._results import Certified as Certified
+from linsep._results import Rows as Rows
 from linsep._results import Verdict as Verdict
 from linsep._warnings import NotSeparableError as NotSeparableError
 from linsep._warnings import ColumnsWarning as ColumnsWarning
@@ -81,7 +82,9 @@ def separable(
 def verify(
     subject: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, n_jobs: int | None = None
 ) -> list[dict[str, str]]: ...
-def read(path: str | os.PathLike[str]) -> LinearClassifier | Certificate: ...
+def read(
+    path: str | os.PathLike[str], label: str | None = None
+) -> LinearClassifier | Certificate | Rows: ...
 def load(path: str | os.PathLike[str]) -> LinearClassifier: ...
 def certify(
     estimator: Any,

@@ -6,7 +6,7 @@ import numpy as np
 
 from linsep import _input, _linsep, _tables
 from linsep._base import threads
-from linsep._results import Certificate, Certified, Checked, Verdict
+from linsep._results import Certificate, Certified, Checked, Rows, Verdict
 
 
 def data(X, y, sample_weight=None, n_jobs=None, classes=None, tell=True):
@@ -141,20 +141,31 @@ def _claims_of(subject):
     raise TypeError(f"a certificate or a fitted estimator is expected, not {type(subject).__name__}")
 
 
-def read(path):
-    """Reads a file of this package: a model becomes an estimator, a certificate a certificate.
+def read(path, label=None):
+    """Reads a file: a model becomes an estimator, a certificate a certificate, anything else rows of data.
 
     Parameters
     ----------
     path : str or path
-        A file ``.linsep`` of ``save`` or of ``linsep train``, or a certificate of ``linsep separable``.
+        A file ``.linsep`` of ``save`` or of ``linsep train``, a certificate of ``linsep separable``, or data as
+        the program reads it: CSV, svmlight, Parquet, Arrow, also packed.
+    label : str, optional
+        Of data, the column with the classes, by name or as ``#N``; found as the program finds it by default.
+
+    Returns
+    -------
+    estimator, Certificate or Rows
+        ``X, y = linsep.read("iris.csv")`` takes rows apart.
     """
     with open(path, "rb") as file:
-        start = file.read(64).lstrip()
-        if start.startswith(b"{") and b"linsep.certificate" in start + file.read(256):
-            file.seek(0)
-            return Certificate.from_json(file.read().decode("utf-8"))
-    return load(path)
+        start = file.read(320)
+    if start.lstrip().startswith(b"{") and b"linsep.certificate" in start:
+        with open(path, encoding="utf-8") as file:
+            return Certificate.from_json(file.read())
+    if _linsep.Model.is_one(start):
+        return load(path)
+    held, notes = _linsep.Data.of_file(os.fspath(path), label, threads(None))
+    return Rows(held, notes)
 
 
 def load(path):

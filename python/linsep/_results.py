@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from linsep import _linsep
+from linsep import _input, _linsep
 
 
 class Certificate:
@@ -262,3 +262,42 @@ def _table(title, lines):
         for name, words in lines
     )
     return f"<table><caption>{html.escape(title)}</caption>{cells}</table>"
+
+
+class Rows:
+    """Data of a file: unpacks into ``X, y``.
+
+    Attributes
+    ----------
+    X : array, or sparse array of scipy where the file is sparse
+        One column for each feature, texts as 0 and 1 for each level.
+    y : array
+        The classes.
+    sample_weight : array or None
+        The weights of the rows, where the file has some.
+    feature_names : list of str
+        What the columns of ``X`` are called.
+    notes : list of str
+        How the file was read.
+    """
+
+    def __init__(self, held, notes):
+        _, dense = held.encoding
+        if dense:
+            self.X = held.dense()
+        else:
+            from scipy.sparse import csr_array
+
+            indptr, indices, values, width = held.sparse()
+            self.X = csr_array((values, indices.astype(np.int64), indptr), shape=(held.rows, width))
+        self.y = _input.typed_classes(held.classes)[held.codes()]
+        self.sample_weight = held.weights()
+        self.feature_names = held.feature_names
+        self.notes = notes
+
+    def __iter__(self):
+        return iter((self.X, self.y))
+
+    def __repr__(self):
+        rows, columns = self.X.shape
+        return f"<linsep rows: {rows} x {columns}, {len(np.unique(self.y))} classes>"

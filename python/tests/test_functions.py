@@ -1,6 +1,7 @@
 """Verdicts, certificates, files, and planes of other programs."""
 
 import json
+import pathlib
 import pickle
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import linsep
 
 AND = (np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, 0, 0, 1])
 XOR = (AND[0], [0, 1, 1, 0])
+EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
 
 
 def test_a_verdict_knows_what_it_proves():
@@ -206,3 +208,29 @@ def test_importing_is_quick_and_imports_nothing_but_numpy():
     )
     run = lambda: float(subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout)
     assert min(run() for _ in range(5)) < 0.03
+
+
+@pytest.mark.parametrize("name, shape, classes", [
+    ("iris.csv", (150, 4), ["setosa", "versicolor", "virginica"]),
+    ("heart_scale.svm", (270, 13), [-1, 1]),
+    ("spambase.csv.gz", (4601, 57), [-1, 1]),
+])
+def test_files_of_data_are_rows(name, shape, classes):
+    rows = linsep.read(EXAMPLES / name)
+    X, y = rows
+    assert X.shape == shape and len(rows.feature_names) == shape[1]
+    assert np.unique(y).tolist() == classes
+    assert rows.sample_weight is None and rows.notes
+    # The same answer as from the file.
+    command = [sys.executable, "-m", "linsep", "separable", str(EXAMPLES / name), "--json"]
+    said = json.loads(subprocess.run(command, capture_output=True, text=True).stdout)
+    assert linsep.separable(X, y).verdict == said["verdict"]
+
+
+def test_the_label_of_a_file_may_be_chosen(tmp_path):
+    (tmp_path / "f.csv").write_text("a,b,kind\n1,x,p\n2,y,q\n3,x,p\n4,y,q\n")
+    rows = linsep.read(tmp_path / "f.csv", label="b")
+    assert rows.y.tolist() == ["x", "y", "x", "y"]
+    assert rows.feature_names == ["a", "kind=p", "kind=q"]
+    with pytest.raises(ValueError, match="no column|nothing"):
+        linsep.read(tmp_path / "f.csv", label="nothing")

@@ -2,7 +2,7 @@
 
 use crate::arrays::Borrowed;
 use crate::certificate::{self, Certificate, Checked};
-use crate::data::{Data, TABLE, options};
+use crate::data::{Data, Entries, SparseRows, TABLE, options};
 use crate::errors::{exception, wrong_type};
 use crate::waiting::wait;
 use linsep::data::door::ArrayRows;
@@ -56,10 +56,6 @@ impl Findings {
     }
 }
 
-/// Compressed sparse rows: offsets, columns, values and the number of columns.
-type SparseRows<'py> =
-    (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>, usize);
-
 impl Model {
     fn model(&self) -> &LinearModel {
         &self.file.model
@@ -73,6 +69,12 @@ impl Model {
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Model> {
         let file = ModelFile::load(&path, None).map_err(|error| exception(py, error))?;
         Ok(Model { file, findings: Findings::default() })
+    }
+
+    /// Whether the first bytes of a file are those of a model.
+    #[staticmethod]
+    fn is_one(start: &[u8]) -> bool {
+        ModelFile::is_one(start)
     }
 
     /// Reads the content of a model file.
@@ -188,25 +190,14 @@ impl Model {
     ) -> PyResult<SparseRows<'py>> {
         let options = ReadOptions::default().with_threads(threads);
         let model = self.model();
-        let (mut offsets, mut columns, mut values) = (vec![0i64], Vec::new(), Vec::new());
+        let mut rows = Entries::default();
         let source = RowSource::reader(content, TABLE, &options);
         let read = source.blocks(&model.input, false, |_, chunk| {
-            for row in 0..chunk.n_rows() {
-                chunk.store().for_each_entry(row, &mut |column, value| {
-                    columns.push(column);
-                    values.push(value);
-                });
-                offsets.push(values.len() as i64);
-            }
+            rows.add(chunk.store());
             Ok(())
         });
         read.map_err(|error| exception(py, error))?;
-        Ok((
-            PyArray1::from_vec(py, offsets),
-            PyArray1::from_vec(py, columns),
-            PyArray1::from_vec(py, values),
-            model.n_features(),
-        ))
+        Ok(rows.into_arrays(py, model.n_features()))
     }
 
     /// The name of the learner in the registry.
