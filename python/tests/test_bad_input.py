@@ -149,7 +149,8 @@ def test_ctrl_c_ends_a_run_quickly():
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         learner.fit(rows, labels)
-    assert time.monotonic() - asked[0] < 0.5
+    # Not a measure: only that it does not wait for the run, which would take minutes.
+    assert time.monotonic() - asked[0] < 10
     # The next run is not touched by the request that ended this one.
     assert linsep.Perceptron().fit(X, Y).score(X, Y) == 1.0
 

@@ -197,17 +197,15 @@ def test_the_package_needs_numpy_only():
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_importing_is_quick_and_imports_nothing_but_numpy():
+def test_importing_imports_nothing_but_numpy():
+    # What makes it quick; bench/python measures the time.
     program = (
-        "import numpy, sys, time\n"
-        "start = time.process_time()\n"
+        "import sys\n"
         "import linsep\n"
-        "took = time.process_time() - start\n"
-        "assert not {'sklearn', 'scipy', 'pandas'} & set(sys.modules)\n"
-        "print(took)\n"
+        "late = {'sklearn', 'scipy', 'pandas', 'pyarrow', 'polars', 'linsep._estimators', 'linsep._basis'}\n"
+        "assert not late & set(sys.modules), late & set(sys.modules)\n"
     )
-    run = lambda: float(subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout)
-    assert min(run() for _ in range(5)) < 0.03
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 @pytest.mark.parametrize("name, shape, classes", [
