@@ -33,7 +33,7 @@ pub fn main(arguments: &[OsString]) -> ExitCode {
     system::refuse_long_files_by_error();
     match run(arguments) {
         Ok(code) => code,
-        Err(failure) => failure.report(),
+        Err(failure) => failure.report(arguments),
     }
 }
 

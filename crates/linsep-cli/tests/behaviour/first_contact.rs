@@ -154,3 +154,17 @@ fn inspect_speaks_of_labels_only_where_there_is_a_choice() {
     assert!(!run.out.contains("could"), "{}", run.out);
     assert!(run.fact("memory").starts_with("dense rows, one-byte codes, "), "{}", run.out);
 }
+
+/// A file whose name is no text gets the error of its gap, without a command that would not work.
+#[test]
+#[cfg(unix)]
+fn names_that_are_no_text_cost_only_the_remedy() {
+    use std::os::unix::ffi::OsStrExt;
+    let room = Room::new();
+    let name = std::ffi::OsStr::from_bytes(b"f\xff.csv");
+    std::fs::write(room.path("").join(name), "x,y\n1,a\n,b\n3,a\n").expect("a file");
+    let output = room.command().arg("train").arg(name).output().expect("the program runs");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{err}");
+    assert!(err.contains("values are missing") && !err.contains("help: linsep train"), "{err}");
+}
