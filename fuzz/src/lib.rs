@@ -27,6 +27,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "csv", run: readers::csv, seeds: readers::tables },
     Target { name: "svmlight", run: readers::svmlight, seeds: readers::sparse },
     Target { name: "packed", run: readers::packed, seeds: readers::packings },
+    Target { name: "columnar", run: readers::columnar, seeds: readers::columns },
     Target { name: "model", run: readers::model, seeds: readers::models },
     Target { name: "certificate", run: readers::certificate, seeds: readers::certificates },
     Target { name: "checkpoint", run: readers::checkpoint, seeds: readers::checkpoints },

@@ -4,6 +4,7 @@ use linsep::data::basis::BasisSpec;
 use linsep::data::read::{
     BadRows, Categorical, Format, Missing, ReadOptions, ReadingChoice, read_from,
 };
+use linsep::data::write::{OutputFormat, write};
 use linsep::file::ModelFile;
 use linsep::file::checkpoint::Checkpoint;
 use linsep::learn::perceptron::Perceptron;
@@ -74,6 +75,34 @@ pub(crate) fn packed(bytes: &[u8]) {
     };
     packed.insert(0, first);
     read(&packed, Format::Auto);
+}
+
+/// Parquet and Arrow, which are known by their first bytes.
+pub(crate) fn columnar(bytes: &[u8]) {
+    read(bytes, Format::Auto);
+}
+
+/// Small files of columns, as other programs and as linsep write them.
+pub(crate) fn columns() -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/columnar");
+    let names = [
+        "table-polars.parquet",
+        "table-groups.parquet",
+        "table-pages2.parquet",
+        "gaps-polars.arrow",
+        "table-stream.arrows",
+    ];
+    let mut seeds: Vec<Vec<u8>> =
+        names.iter().filter_map(|name| std::fs::read(folder.join(name)).ok()).collect();
+    assert_eq!(seeds.len(), names.len(), "testdata is there");
+    for format in [OutputFormat::Parquet, OutputFormat::Arrow] {
+        let mut file = Vec::new();
+        write(&table_of_and(), format, &mut file).expect("memory can be written to");
+        seeds.push(file);
+    }
+    // The first byte chooses the options.
+    seeds.iter_mut().for_each(|seed| seed.insert(0, 0));
+    seeds
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {

@@ -32,4 +32,4 @@ macro_rules! targets {
     };
 }
 
-targets! { csv svmlight packed model certificate checkpoint trace foreign expressions verdict checker }
+targets! { csv svmlight packed columnar model certificate checkpoint trace foreign expressions verdict checker }

@@ -16,6 +16,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, Command, value_parser};
 use linsep::data::generate::Kind;
 use linsep::data::write::Packing;
+use linsep::export::Target;
 use std::path::PathBuf;
 
 /// What the bare program prints.
@@ -29,9 +30,12 @@ linsep: linear classification with proof
   linsep predict flowers.linsep new.csv    one prediction for each row
   linsep show flowers.linsep               the weights by name
 
-CSV, TSV and svmlight, plain, gzip or zstd, files, folders or - for standard input.
+CSV, TSV, svmlight, Parquet and Arrow, plain, gzip or zstd, files, folders or - for standard input.
 linsep help explains a COMMAND, the learners, one learner (svm) or an error code (E0104).
 ";
+
+/// The words for formats to write.
+pub(crate) const FORMATS: [&str; 5] = ["csv", "tsv", "svmlight", "parquet", "arrow"];
 
 /// The whole grammar.
 pub(crate) fn command() -> Command {
@@ -53,6 +57,7 @@ pub(crate) fn command() -> Command {
         .subcommand(verify())
         .subcommand(certified::command())
         .subcommand(convert())
+        .subcommand(export())
         .subcommand(generate())
         .subcommand(trace::replay())
         .subcommands(lab())
@@ -281,12 +286,12 @@ fn verify() -> Command {
 fn convert() -> Command {
     Command::new("convert")
         .about("Writes data in another format; values, labels and order are kept or it refuses. A model is written in the newest version of its format")
-        .after_help("Examples:\n  linsep convert flowers.csv flowers.svm\n  linsep convert parts/ all.csv.zst\n  linsep convert old.linsep new.linsep")
+        .after_help("Examples:\n  linsep convert flowers.csv flowers.svm\n  linsep convert parts/ all.csv.zst\n  linsep convert flowers.csv flowers.parquet\n  linsep convert old.linsep new.linsep")
         .arg(path("data", "DATA|MODEL", "What to read").required(true))
         .arg(target("to", "OUT", "What to write; the name gives format and compression").required(true))
         .arg(
             flag("to-format", "FORMAT", "Format to write [default: by the name]")
-                .value_parser(PossibleValuesParser::new(["csv", "tsv", "svmlight"])),
+                .value_parser(PossibleValuesParser::new(FORMATS)),
         )
         .arg(switch("dry-run", "Read and check, write nothing"))
         .arg(force().help("Write a model over a file that is none"))
@@ -317,6 +322,32 @@ fn lab() -> Option<Command> {
     None
 }
 
+fn export() -> Command {
+    Command::new("export")
+        .about("Writes a model for other programs: ONNX, C, JSON, LIBLINEAR; it predicts the same or is refused")
+        .after_help("Targets:\n  onnx       float64 operators with the scores of linsep to the last bit\n  onnx-f32   the operator LinearClassifier in float32; needs --check with the training data\n  c          one file of C99 without dependencies, the same bits\n  json       every part of the model; linsep reads it\n  liblinear  the text file of LIBLINEAR, for classes that are whole numbers\n\nExamples:\n  linsep export flowers.linsep --to onnx --check flowers.csv\n  linsep export flowers.linsep --to c -o flowers.c")
+        .arg(path("model", "MODEL", "The model file").required(true))
+        .arg(
+            flag("target", "TARGET", "What to write")
+                .long("to")
+                .required(true)
+                .value_parser(PossibleValuesParser::new(Target::WORDS)),
+        )
+        .arg(
+            path("data", "DATA", "Read the file back and predict these rows: refuse if one gets another class than the model gives it")
+                .long("check")
+                .num_args(1..),
+        )
+        .arg(
+            target("output-file", "FILE", "Where to write; - is standard output [default: the model's name with .onnx, .c, .json or .model]")
+                .short('o')
+                .long("output-file"),
+        )
+        .arg(target("cert", "FILE", "Where to write what is proved of the planes in float32 (onnx-f32)").long("cert"))
+        .arg(force())
+        .args(input::flags_for_model())
+}
+
 fn generate() -> Command {
     let kinds: Vec<String> =
         Kind::ALL.iter().map(|kind| format!("  {:10} {}", kind.name(), kind.summary())).collect();
@@ -342,7 +373,7 @@ fn generate() -> Command {
         .arg(flag("nonzeros", "N", "Non-zero values in a row, about (zipf)"))
         .arg(
             flag("format", "FORMAT", "Format to write [default: by the name, else csv; zipf svmlight]")
-                .value_parser(PossibleValuesParser::new(["csv", "tsv", "svmlight"])),
+                .value_parser(PossibleValuesParser::new(FORMATS)),
         )
         .arg(switch("dry-run", "Check the settings, write nothing"))
 }

@@ -11,6 +11,7 @@ use linsep::atomic::SYNC_FOLDER;
 use linsep::data::error::{escaped_json, escaped_lines};
 use linsep::{Code, Error, Problem, escaped};
 use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -42,24 +43,24 @@ impl From<std::io::Error> for Failure {
 }
 
 impl Failure {
-    /// Prints the error and gives the exit code.
-    pub(crate) fn report(&self) -> ExitCode {
+    /// Prints the error of the command with these arguments and gives the exit code.
+    pub(crate) fn report(&self, arguments: &[OsString]) -> ExitCode {
         match self {
             Failure::BrokenPipe => ExitCode::SUCCESS,
             Failure::Error(Error::Interrupted) if crate::context::timed_out() => {
                 let message = "the time limit was reached before there was a result".to_owned();
-                complain(&Error::Limit { code: Code::LIMIT, message })
+                complain(&Error::Limit { code: Code::LIMIT, message }, arguments)
             }
-            Failure::Error(error) => complain(error),
+            Failure::Error(error) => complain(error, arguments),
         }
     }
 }
 
 /// Prints an error and gives its exit code.
-fn complain(error: &Error) -> ExitCode {
+fn complain(error: &Error, arguments: &[OsString]) -> ExitCode {
     match JSON.load(Ordering::Relaxed) {
-        true => eprint_json(&as_json(error)),
-        false => eprint_raw(&render(error, colour_on_stderr())),
+        true => eprint_json(&as_json(error, arguments)),
+        false => eprint_raw(&render(error, arguments, colour_on_stderr())),
     }
     ExitCode::from(code_of(error.code()))
 }
@@ -77,7 +78,7 @@ fn eprint_json(value: &Value) {
 }
 
 /// An error for programs: its code, its words, and where in the data it is.
-fn as_json(error: &Error) -> Value {
+fn as_json(error: &Error, arguments: &[OsString]) -> Value {
     let code = error.code();
     let mut value = json!({
         "schema": SCHEMA,
@@ -104,7 +105,7 @@ fn as_json(error: &Error) -> Value {
             let problems: Vec<Value> = data.problems.iter().map(problem).collect();
             value["message"] = problems[0]["message"].clone();
             value["help"] = data.problems[0].help.as_deref().map(spelled).into();
-            value["command"] = remedy(&data.problems[0]).into();
+            value["command"] = remedy(&data.problems[0], arguments).into();
             value["problems"] = problems.into();
             value["bad_rows"] = data.bad_rows.into();
             value["rows"] = data.rows.into();
@@ -135,10 +136,7 @@ pub(crate) fn code_of(code: Code) -> u8 {
 }
 
 /// Prints a message of the command-line parser: help to stdout, complaints to stderr.
-pub(crate) fn usage(
-    mut error: clap::Error,
-    arguments: &[std::ffi::OsString],
-) -> Result<ExitCode, Failure> {
+pub(crate) fn usage(mut error: clap::Error, arguments: &[OsString]) -> Result<ExitCode, Failure> {
     crate::hints::add_to(&mut error, arguments);
     if error.use_stderr() && JSON.load(Ordering::Relaxed) {
         eprint_json(&usage_as_json(&error));
@@ -191,6 +189,10 @@ pub(crate) fn eprint_raw(text: &str) {
 /// An internal fault ends with exit code 70 and says so; the data is never printed.
 pub(crate) fn report_panics() {
     std::panic::set_hook(Box::new(|panic| {
+        if linsep::data::guard::is_decoding() {
+            // A damaged file; the reader says where.
+            return;
+        }
         let place = panic.location().map(|at| format!("{}:{}", at.file(), at.line()));
         let place = place.as_deref().unwrap_or("unknown place");
         let help = "this is a bug; please report it with the command that was run";
@@ -212,7 +214,7 @@ pub(crate) fn report_panics() {
     }));
 }
 
-fn render(error: &Error, colour: bool) -> String {
+fn render(error: &Error, arguments: &[OsString], colour: bool) -> String {
     let (red, cyan, plain) =
         if colour { ("\x1b[1;31m", "\x1b[36m", "\x1b[0m") } else { ("", "", "") };
     let mut text = String::new();
@@ -234,7 +236,7 @@ fn render(error: &Error, colour: bool) -> String {
                 help.push(format!("{more}{} of {} rows are bad", data.bad_rows, data.rows));
             }
             help.extend(data.problems[0].help.as_deref().map(|help| escaped(&spelled(help))));
-            help.extend(remedy(&data.problems[0]).map(|command| escaped(&command)));
+            help.extend(remedy(&data.problems[0], arguments).map(|command| escaped(&command)));
             for line in help {
                 let _ = writeln!(text, "  {cyan}help{plain}: {line}");
             }
@@ -252,12 +254,14 @@ fn render(error: &Error, colour: bool) -> String {
 }
 
 /// The command that was given with the flag that a gap in the data asks for.
-fn remedy(problem: &Problem) -> Option<String> {
+fn remedy(problem: &Problem, arguments: &[OsString]) -> Option<String> {
     let help = problem.help.as_deref().filter(|_| problem.code == Code::MISSING)?;
     let rule = ["median", "drop-row"]
         .into_iter()
         .find(|rule| help.contains(&format!("missing={rule}`")))?;
-    let given = std::env::args().skip(1).map(|argument| quoted(&argument));
+    // A name that is no text cannot be printed so that it would work.
+    let given: Vec<String> =
+        arguments.iter().skip(1).map(|a| a.to_str().map(quoted)).collect::<Option<_>>()?;
     let words: Vec<String> = std::iter::once("linsep".to_owned()).chain(given).collect();
     Some(format!("{} --missing {rule}", words.join(" ")))
 }

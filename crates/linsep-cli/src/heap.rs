@@ -12,11 +12,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-#[global_allocator]
-static HEAP: Counted = Counted;
-
-/// The system's allocator with an account.
-struct Counted;
+/// The system's allocator with an account; the program makes it the global one.
+#[derive(Debug)]
+pub struct Counted;
 
 /// What all allocations together may come to: the limit, with some room for buffers that nobody counts.
 static MOST: AtomicU64 = AtomicU64::new(u64::MAX);

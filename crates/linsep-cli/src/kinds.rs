@@ -16,6 +16,8 @@ pub(crate) enum FileKind {
     Foreign,
     /// An SVG picture.
     Picture,
+    /// C source or an ONNX file that `export` wrote.
+    Export,
 }
 
 impl FileKind {
@@ -32,6 +34,7 @@ impl FileKind {
             FileKind::Trace => "a trace",
             FileKind::Foreign => "a model of another program",
             FileKind::Picture => "an SVG picture",
+            FileKind::Export => "an export of linsep",
         }
     }
 
@@ -56,9 +59,13 @@ impl FileKind {
             _ if ModelFile::is_one(start) => Some(FileKind::Model),
             Some(b'{') if names("\"linsep.certificate/") => Some(FileKind::Certificate),
             Some(b'{') if names("\"linsep.trace/") => Some(FileKind::Trace),
+            Some(b'{') if names("\"linsep.export/") => Some(FileKind::Foreign),
             Some(b'{') if names("\"weights\"") && names("\"classes\"") => Some(FileKind::Foreign),
             _ if text.starts_with(b"solver_type ") => Some(FileKind::Foreign),
             Some(b'<') if names("<svg ") => Some(FileKind::Picture),
+            _ if text.starts_with(b"/* linsep.export/") => Some(FileKind::Export),
+            // The version of the format, then the program that wrote the file.
+            _ if start.starts_with(b"\x08\x07\x12\x06linsep") => Some(FileKind::Export),
             _ => None,
         }
     }
@@ -89,6 +96,9 @@ mod tests {
             ("{\"weights\": 1, \"x\": 2}\n", None),
             ("solver_type,a\n1,2\n", None),
             ("<svg xmlns=", Some(FileKind::Picture)),
+            ("/* linsep.export/1: a linear", Some(FileKind::Export)),
+            ("\u{8}\u{7}\u{12}\u{6}linsep\u{1a}", Some(FileKind::Export)),
+            ("{\"format\":\"linsep.export/1\",", Some(FileKind::Foreign)),
             ("<html>", None),
             ("a,b,label\n1,2,x\n", None),
             ("", None),

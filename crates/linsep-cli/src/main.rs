@@ -1,63 +1,12 @@
-//! The program `linsep`. stdout is the result, stderr is everything else, the exit code is the
-//! answer: see `exit.rs`.
+//! The program `linsep`, see `lib.rs`.
 
-mod args;
-mod commands;
-mod config;
-mod context;
-mod exit;
-mod files;
-mod heap;
-mod hints;
-mod input;
-mod kinds;
-mod output;
-mod progress;
-mod spelling;
-mod system;
-mod units;
-
-use context::Context;
-use exit::Failure;
-use linsep::Error;
-use linsep::data::cancel;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-fn main() -> ExitCode {
-    exit::report_panics();
-    system::refuse_long_files_by_error();
-    match run() {
-        Ok(code) => code,
-        Err(failure) => failure.report(),
-    }
-}
+#[global_allocator]
+static HEAP: linsep_cli::Counted = linsep_cli::Counted;
 
-fn run() -> Result<ExitCode, Failure> {
-    let arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
-    if arguments.len() == 1 {
-        output::print(args::FIRST_SCREEN)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    // What is wrong with the settings is told in the form that they ask for.
-    exit::report_json(arguments.iter().any(|argument| argument == "--json"));
-    let command = config::apply(args::command(), &arguments)?;
-    let matches = match command.try_get_matches_from(&arguments) {
-        Ok(matches) => matches,
-        Err(error) => return exit::usage(error, &arguments),
-    };
-    let context = Context::new(&matches)?;
-    if let Some(path) = config::config_path(&arguments) {
-        context.files.read(&path)?;
-    }
-    if matches.get_flag("version") {
-        output::print(&args::version(context.verbose))?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let Some((name, matches)) = matches.subcommand() else {
-        output::print(args::FIRST_SCREEN)?;
-        return Ok(ExitCode::SUCCESS);
-    };
-    // Work that is given up in the middle has no result.
-    let ended = cancel::catch(|| commands::run(name, matches, &context));
-    ended.unwrap_or_else(|| Err(Error::Interrupted.into()))
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    linsep_cli::main(&arguments)
 }

@@ -50,6 +50,7 @@ pub(crate) fn json_of(data: &Datum) -> Value {
         Datum::Count(count) => (*count).into(),
         Datum::Number(number) => (*number).into(),
         Datum::Text(text) => spelled(text).into(),
+        Datum::Names(names) => names.clone().into(),
         Datum::Fields(fields) => {
             let fields = fields.iter().map(|(name, data)| ((*name).to_owned(), json_of(data)));
             Value::Object(fields.collect())

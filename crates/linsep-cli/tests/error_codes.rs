@@ -72,7 +72,8 @@ fn case(code: Code) -> (i32, Case) {
             room.run("inspect two.csv f.csv")
         }),
         Code::FOLD => flagged("a,label\n1,x\n2,y\n3,y\n", "--cv 2"),
-        Code::WRONG_FORMAT => table("PAR1"),
+        Code::WRONG_FORMAT => table("{\n}"),
+        Code::DAMAGED_COLUMNS => table("PAR1"),
         Code::WIDTH => Case::Other(|room| {
             room.write("f.csv", "1,2,3,4,5\n");
             room.run("predict two.linsep f.csv")
@@ -102,6 +103,8 @@ fn case(code: Code) -> (i32, Case) {
             room.run("replay t.ndjson f.csv")
         }),
         Code::FOREIGN_MODEL => Case::Line("certify two.csv two.csv --learner svm"),
+        // Its classes are x and y, and labels of LIBLINEAR are whole numbers.
+        Code::EXPORT => Case::Line("export two.linsep --to liblinear"),
         Code::LIMIT => Case::Line("train two.csv --epochs 1"),
         Code::IO => Case::Line("train nope.csv"),
         Code::MEMORY => flagged(TWO, "--max-memory 1"),

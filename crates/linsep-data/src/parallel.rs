@@ -39,9 +39,14 @@ fn for_each_item(count: usize, threads: usize, work: &(dyn Fn(usize) + Sync)) {
             work(item);
         }
     };
+    let request = cancel::own();
     std::thread::scope(|scope| {
         // The thread that asks works, too; where the system has no more threads, it works alone.
-        let start = |_| std::thread::Builder::new().spawn_scoped(scope, run).ok();
+        let start = |_| {
+            let request = request.clone();
+            let work = move || cancel::under(request, run);
+            std::thread::Builder::new().spawn_scoped(scope, work).ok()
+        };
         let handles: Vec<_> = (1..threads.min(count)).map_while(start).collect();
         run();
         for handle in handles {

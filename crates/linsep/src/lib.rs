@@ -18,6 +18,7 @@
 //! asked for; the number of threads never changes a bit of a result.
 
 pub mod density;
+pub mod export;
 pub mod file;
 pub mod learn;
 pub mod loss;
@@ -28,6 +29,7 @@ pub mod rounds;
 pub mod run;
 pub mod select;
 pub mod verdict;
+pub mod verify;
 pub mod worker;
 
 // What the crate `linsep-teach` builds on. Not part of the documented interface.

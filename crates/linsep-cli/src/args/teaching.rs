@@ -78,7 +78,7 @@ fn sample() -> Command {
         .arg(output())
         .arg(
             flag("format", "FORMAT", "Format to write [default: by the name, else csv]")
-                .value_parser(PossibleValuesParser::new(["csv", "tsv", "svmlight"])),
+                .value_parser(PossibleValuesParser::new(super::FORMATS)),
         )
         .arg(switch("dry-run", "Check the model, write nothing"))
 }

@@ -381,23 +381,20 @@ impl Report<'_> {
 
     fn notes(&self) -> Vec<(&'static str, String)> {
         let tests = self.contest.entries.len().saturating_sub(1) as u64;
-        let mut notes = vec![
-            (
-                "accuracy",
-                format!(
-                    "each of the {} predicted once by a model that had not seen it; 95 % Wilson interval",
-                    counted(self.contest.task.data.n_rows() as u64, "row")
-                ),
+        let tested = self.contest.entries.iter().any(|entry| entry.p.is_some());
+        let test = match tested || tests == 0 {
+            true => format!(
+                "McNemar's exact test against the best on the same rows, adjusted for {} by Holm; \
+                 the folds share training rows and the best was picked by its errors, so it is a guide",
+                counted(tests, "test")
             ),
-            (
-                "p",
-                format!(
-                    "McNemar's exact test against the best on the same rows, adjusted for {} by Holm; \
-                     the folds share training rows and the best was picked by its errors, so it is a guide",
-                    counted(tests, "test")
-                ),
-            ),
-        ];
+            false => "none: weights that are not counts of rows have no exact test".to_owned(),
+        };
+        let rows = counted(self.contest.task.data.n_rows() as u64, "row");
+        let accuracy = format!(
+            "each of the {rows} predicted once by a model that had not seen it; 95 % Wilson interval"
+        );
+        let mut notes = vec![("accuracy", accuracy), ("p", test)];
         if self.contest.entries.iter().any(|e| e.name.ends_with("neighbours")) {
             let words = "columns divided by their standard deviation; ties of distance go to the earlier \
                          row, of votes to the class of the closest";

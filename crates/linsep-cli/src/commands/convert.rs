@@ -116,17 +116,22 @@ fn upgrade(
 /// The format and packing to write: asked for, or by the name of the file.
 pub(super) fn target(asked: Option<&String>, to: &Path) -> Result<(OutputFormat, Packing), Error> {
     let (by_name, packing) = OutputFormat::of_path(to);
-    let format = match asked.map(String::as_str) {
-        Some("csv") => Some(OutputFormat::Table(b',')),
-        Some("tsv") => Some(OutputFormat::Table(b'\t')),
-        Some("svmlight") => Some(OutputFormat::Svmlight),
-        _ => by_name,
-    };
-    match format {
+    match asked.map(|word| named(word)).or(by_name) {
         Some(format) => Ok((format, packing)),
         None => Err(Error::usage(format!(
-            "the name {} does not tell the format; end it in .csv, .tsv or .svm, or say which format",
+            "the name {} does not tell the format; end it in .csv, .tsv, .svm, .parquet or .arrow, or say which format",
             to.display()
         ))),
+    }
+}
+
+/// The format that a word stands for.
+pub(super) fn named(word: &str) -> OutputFormat {
+    match word {
+        "tsv" => OutputFormat::Table(b'\t'),
+        "svmlight" => OutputFormat::Svmlight,
+        "parquet" => OutputFormat::Parquet,
+        "arrow" => OutputFormat::Arrow,
+        _ => OutputFormat::Table(b','),
     }
 }

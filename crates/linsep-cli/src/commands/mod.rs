@@ -8,6 +8,7 @@ mod data_lines;
 mod equation;
 mod evaluate;
 mod explain;
+mod export;
 mod forced;
 mod gate;
 mod generate;
@@ -69,6 +70,7 @@ pub(crate) fn run(
         "compare" => compare::run(matches, context),
         "inspect" => inspect::run(matches, context),
         "convert" => convert::run(matches, context),
+        "export" => export::run(matches, context),
         "generate" => generate::run(matches, context),
         "replay" => replay::run(matches, context),
         #[cfg(feature = "lab")]

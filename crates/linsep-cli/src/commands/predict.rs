@@ -35,6 +35,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let refused = matches.get_one::<String>("incomplete").is_some_and(|word| word == "error");
     // Where a class has the name that would stand for none, such rows are refused.
     options.mark_gaps = !refused && model.classes.iter().all(|class| class != OPEN);
+    options.keep_fields = layout.keep_columns;
     let source = input::source_of(&input::paths(matches), &options);
     let mut choices = None;
     let mut counts = [0, 0];

@@ -29,9 +29,7 @@ impl<'a> Target<'a> {
         let (format, packing) = match (path, asked.map(String::as_str)) {
             (Some(path), None) if path.extension().is_none() => (natural, Packing::Plain),
             (Some(path), _) => super::convert::target(asked, path)?,
-            (None, Some("csv")) => (OutputFormat::Table(b','), Packing::Plain),
-            (None, Some("tsv")) => (OutputFormat::Table(b'\t'), Packing::Plain),
-            (None, Some(_)) => (OutputFormat::Svmlight, Packing::Plain),
+            (None, Some(word)) => (super::convert::named(word), Packing::Plain),
             (None, None) => (natural, Packing::Plain),
         };
         if context.json && path.is_none() {
@@ -43,7 +41,7 @@ impl<'a> Target<'a> {
 
     /// Whether the rows begin with the names of their columns.
     pub(super) fn has_names(&self) -> bool {
-        matches!(self.format, OutputFormat::Table(_))
+        self.format.has_names()
     }
 
     /// Writes rows until `next` has none or a signal comes.
@@ -55,18 +53,13 @@ impl<'a> Target<'a> {
         next: &mut dyn FnMut(&mut RowWriter<'_>) -> io::Result<bool>,
     ) -> Result<(), Failure> {
         let mut rows = |out: &mut dyn Write| {
-            let mut writer = match self.format {
-                OutputFormat::Table(delimiter) => {
-                    RowWriter::table(out, delimiter, label, names, None)?
-                }
-                _ => RowWriter::svmlight(out),
-            };
+            let mut writer = RowWriter::new(out, self.format, label, names, None)?;
             while next(&mut writer)? {
                 if context.stopped() {
                     return Err(io::Error::from(io::ErrorKind::Interrupted));
                 }
             }
-            writer.flush()
+            writer.finish()
         };
         let written = match self.output {
             None => rows(&mut stdout()).map_err(Failure::from),

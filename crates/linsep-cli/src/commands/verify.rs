@@ -12,9 +12,9 @@ use linsep::data::basis::Basis;
 use linsep::data::input::{InputMap, SourceColumn};
 use linsep::data::read::{Choices, Missing, ReadResult};
 use linsep::file::{ModelFile, Subject};
-use linsep::proof::{self, CertificateFile, Claim, FileError, Finding, Statistics, check_file};
+use linsep::proof::{self, CertificateFile, Claim, FileError, Finding, check_file};
 use linsep::recipe::{Recipe, Settings};
-use linsep::{Code, Dataset, Error, Task};
+use linsep::{Code, Dataset, Error, Task, verify};
 use serde_json::json;
 use std::path::Path;
 use std::process::ExitCode;
@@ -41,12 +41,14 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let mut findings = check_file(&certificate, &data, &digest, context.threads);
     // Of one class against the rest the model knows two classes, the file many labels.
     let data = match (&model, &map) {
-        (Some(model), Some(map)) if map.rest => data.with_classes(&model.classes, true)?,
+        (Some(model), Some(map)) if map.rest => {
+            data.with_classes(&model.file.model.classes, true)?
+        }
         _ => data,
     };
     let task = Task::new(data).with_threads(context.threads);
     if let Some(model) = &model {
-        model.bind(&certificate, &task, &mut findings);
+        verify::bind(&model.file, &task, &mut findings)?;
     }
     let found = Found {
         certificate: &certificate,
@@ -115,58 +117,20 @@ struct Loaded {
 struct Beside {
     recipe: &'static Recipe,
     settings: Settings,
-    classes: Vec<String>,
-    planes: usize,
-    /// The threshold above which the model takes a value for 1.
-    binarize: Option<f64>,
+    file: ModelFile,
     /// What each claim is about.
     subjects: Vec<Subject>,
 }
 
 impl Beside {
-    /// Refuses claims that are true of something else: another objective than that of the model's
-    /// parameters, or a margin without a word about the model's own plane.
-    fn bind(&self, certificate: &CertificateFile, task: &Task, findings: &mut [Finding]) {
-        let about_planes: Vec<_> = certificate
-            .claims
-            .iter()
-            .zip(&self.subjects)
-            .filter(|(_, subject)| matches!(subject, Subject::Plane(_)))
-            .filter_map(|(claim, _)| claim.problem())
-            .collect();
-        for (claim, finding) in certificate.claims.iter().zip(findings) {
-            if !finding.holds() {
-                continue;
-            }
-            let alone = match claim {
-                Claim::GeometricMargin { problem, .. } => !about_planes.contains(&problem),
-                _ => false,
-            };
-            if alone {
-                let words = "no claim about the model's own plane goes with this margin";
-                *finding = Finding::Fails(words.into());
-            } else if self.counts_others(claim) {
-                let words = "the claim counts values above another threshold than the model does";
-                *finding = Finding::Fails(words.into());
-            } else if let Err(words) = self.recipe.check_claim(&self.settings, claim, task) {
-                *finding = Finding::Fails(words);
-            }
-        }
-    }
-
-    fn counts_others(&self, claim: &Claim) -> bool {
-        let Claim::Counts { statistics, .. } = claim else { return false };
-        let claimed = match statistics {
-            Statistics::Bernoulli { binarize, .. } => Some(*binarize),
-            _ => None,
-        };
-        claimed != self.binarize
+    fn planes(&self) -> usize {
+        self.file.model.planes.len()
     }
 
     /// Planes that claims are about.
     fn claimed(&self) -> usize {
         match self.subjects.contains(&Subject::Planes) {
-            true => self.planes,
+            true => self.planes(),
             false => {
                 let planes = self.subjects.iter().filter_map(|subject| match subject {
                     Subject::Plane(k) => Some(k),
@@ -191,7 +155,7 @@ impl Beside {
             true => name.to_owned(),
             false => format!("{name} ({})", settings.join(", ")),
         };
-        match (self.claimed(), self.planes) {
+        match (self.claimed(), self.planes()) {
             (0, _) => {
                 format!("{name}; nothing is claimed of its planes, the claims are about the data")
             }
@@ -214,11 +178,9 @@ fn load(path: &Path, context: &Context) -> Result<Loaded, Failure> {
         let recipe = Recipe::find(&file.learner)
             .map_err(|error| refuse(Code::MODEL_CONTENT, spelled(&error.to_string())))?;
         let settings = recipe.settings_of(&file.parameters, file.seed);
-        let (subjects, planes) = (file.subjects(), file.model.planes.len());
-        let binarize = file.model.input.binarize;
-        let classes = file.model.classes.clone();
-        let model = Some(Beside { recipe, settings, classes, planes, binarize, subjects });
-        let (certificate, map) = (file.certificate, Some(file.model.input));
+        let subjects = file.subjects();
+        let (certificate, map) = (file.certificate.clone(), Some(file.model.input.clone()));
+        let model = Some(Beside { recipe, settings, file, subjects });
         return Ok(Loaded { certificate, map, model });
     }
     let certificate = CertificateFile::from_json(&bytes).map_err(|error| match error {
@@ -396,7 +358,7 @@ impl Found<'_> {
             "claims": claims,
         });
         if let Some(model) = self.model {
-            let (planes, claimed) = (model.planes, model.claimed());
+            let (planes, claimed) = (model.planes(), model.claimed());
             let parameters = model.recipe.effective(&model.settings);
             value["model"] = json!({
                 "learner": model.recipe.name, "parameters": parameters, "planes": planes, "claimed": claimed,

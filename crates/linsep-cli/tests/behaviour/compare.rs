@@ -92,4 +92,6 @@ fn weights_of_rows_count_in_every_column_and_in_the_test() {
     let value = room.run(line).exits(0).json();
     let entries = value["entries"].as_array().expect("entries");
     assert!(entries.iter().all(|entry| entry["p"].is_null()), "{value}");
+    let run = room.run(&line.replace(" --json", "")).exits(0);
+    assert_eq!(run.fact("p"), "none: weights that are not counts of rows have no exact test");
 }

@@ -117,8 +117,8 @@ fn the_most_frequent_level_stands_for_missing_text() {
     let run = room.run("train f.csv").exits(3);
     // One message with every column, its count, and a command that works as it stands.
     let run = run.says(&["values are missing in 2 of 8 rows: colour (1), x (1)"]);
-    let help = run.err.lines().filter_map(|line| line.strip_prefix("  help: linsep "));
-    let command = help.last().expect("a command").to_owned();
+    let mut help = run.err.lines().filter_map(|line| line.strip_prefix("  help: linsep "));
+    let command = help.next_back().expect("a command").to_owned();
     assert_eq!(command, "train f.csv --missing median");
     room.run(&command).exits(0);
     let json = room.run("train f.csv --json").exits(3).err;
@@ -153,4 +153,18 @@ fn inspect_speaks_of_labels_only_where_there_is_a_choice() {
     let run = room.run("inspect examples/iris.csv").exits(0);
     assert!(!run.out.contains("could"), "{}", run.out);
     assert!(run.fact("memory").starts_with("dense rows, one-byte codes, "), "{}", run.out);
+}
+
+/// A file whose name is no text gets the error of its gap, without a command that would not work.
+#[test]
+#[cfg(unix)]
+fn names_that_are_no_text_cost_only_the_remedy() {
+    use std::os::unix::ffi::OsStrExt;
+    let room = Room::new();
+    let name = std::ffi::OsStr::from_bytes(b"f\xff.csv");
+    std::fs::write(room.path("").join(name), "x,y\n1,a\n,b\n3,a\n").expect("a file");
+    let output = room.command().arg("train").arg(name).output().expect("the program runs");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{err}");
+    assert!(err.contains("values are missing") && !err.contains("help: linsep train"), "{err}");
 }

@@ -110,6 +110,8 @@ const LINES: &[&str] = &[
     "gate parity --inputs 10",
     "plot two.csv --view curves -o p.svg",
     "convert f.csv p.svm.gz",
+    "convert f.csv p.parquet",
+    "export m.linsep --to c --check f.csv -o p.c",
     "replay t.ndjson f.csv --check",
     "show m.linsep",
     "train many.svm --learner hard-margin -o n.linsep",

@@ -7,11 +7,14 @@ mod common;
 mod abilities;
 mod basis;
 mod certify;
+#[cfg(feature = "arrow")]
+mod columnar;
 mod compare;
 mod counting;
 mod criterion;
 mod either_order;
 mod explain;
+mod export;
 mod first_contact;
 mod flips;
 mod gate;

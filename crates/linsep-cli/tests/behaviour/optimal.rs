@@ -143,6 +143,8 @@ fn fits_without_a_penalty_say_when_weights_are_not_unique() {
         let words = "b is a combination of the bias and columns before it";
         assert!(run.fact("aliased").starts_with(words), "{}", run.out);
         assert!(run.fact("aliased").contains("the weights are not unique"), "{}", run.out);
+        let value = room.run(&format!("train f.csv --json --learner {learner}")).exits(0).json();
+        assert_eq!(value["remarks"]["aliased"]["columns"], serde_json::json!(["b"]));
         let run = room.run(&format!("train f.csv --drop b --learner {learner}")).exits(0);
         assert!(!run.out.contains("not unique"), "{}", run.out);
     }

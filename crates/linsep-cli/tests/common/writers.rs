@@ -149,6 +149,13 @@ pub(crate) const WRITERS: &[Writer] = &[
     writer(&["to"], "convert two.csv o.svm.gz", &["o.svm.gz"]),
     writer(&["to", "bad-rows"], "convert bad.csv o.tsv --bad-rows rejects=r.csv", &["o.tsv", "r.csv"]),
     writer(&["to"], "convert two.model o.linsep", &["o.linsep"]),
+    writer(&["to"], "convert two.csv o.parquet", &["o.parquet"]),
+    writer(&["output-file"], "export two.model --to c -o o.c", &["o.c"]),
+    writer(
+        &["output-file", "cert"],
+        "export two.model --to onnx-f32 --check two.csv --cert o.json -o o.onnx",
+        &["o.json", "o.onnx"],
+    ),
     writer(&["output-file"], "generate blobs --rows 20 -o o.csv.zst", &["o.csv.zst"]),
     writer(&["output-file"], "replay two.trace two.csv -o o.linsep", &["o.linsep"]),
     writer(

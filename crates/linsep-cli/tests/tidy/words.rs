@@ -66,7 +66,7 @@ fn transcripts_lessons_and_help_have_none_of_the_retired_phrases() {
 }
 
 /// The commands with pages of help.
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 23] = [
     "lab",
     "separable",
     "forced",
@@ -86,6 +86,7 @@ const COMMANDS: [&str; 22] = [
     "compare",
     "inspect",
     "convert",
+    "export",
     "generate",
     "completions",
     "man",

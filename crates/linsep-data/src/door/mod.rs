@@ -50,11 +50,13 @@ mod array;
 mod encode;
 mod labels;
 mod load;
+mod rows;
 mod sparse;
 mod survey;
 
 pub use array::{Array, Column, ColumnsArray, CsrArray, DenseArray, Indices, Matrix};
 pub use labels::Labels;
+pub use rows::{ArrayRows, RowEntries, RowsRoom};
 
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::input::{InputColumn, InputMap};

@@ -91,7 +91,7 @@ codes! {
     FOLD = 131, "fold or split without every class",
         "A class has too few rows to stand in every part. Use fewer folds or a larger share.";
     WRONG_FORMAT = 132, "input of a form that cannot be read",
-        "The content is neither a delimited table, nor JSON objects in lines, nor svmlight, or not the format that `format` claims. Workbooks and JSON documents have to be exported first.";
+        "The content is neither a delimited table, nor JSON objects in lines, nor svmlight, Parquet or Arrow, or not the format that `format` claims. Workbooks and JSON documents have to be exported first.";
     WIDTH = 133, "number of columns does not fit the model",
         "Without names on both sides columns are matched by position, and the file must have as many as the model was trained on, with or without the label.";
     DUPLICATE_NAME = 134, "column name that occurs twice",
@@ -100,6 +100,8 @@ codes! {
         "Multinomial naive Bayes takes each value for a count, and no count is below 0. Use shared-variance-nb or lda for measurements, or leave the column out with `drop`.";
     SHAPE = 136, "array whose shape does not fit",
         "The number of rows and columns, the strides or the row offsets of an array do not fit its values, or labels or weights are not as many as rows. The message says which numbers disagree.";
+    DAMAGED_COLUMNS = 137, "damaged Parquet or Arrow file",
+        "The file ends early, or a size or a value in it contradicts the rest. The message names the row group or record batch and the column. Fetch or create the file again.";
 
     SETTING = 201, "setting that cannot be used",
         "The value of a setting is outside what the setting accepts.";
@@ -120,6 +122,8 @@ codes! {
         "The trace is of other data, was cut off or changed, or is none at all. The message names the line of the trace. Write it again with train `trace`.";
     FOREIGN_MODEL = 406, "model of another program that cannot be used",
         "The file is neither a model of LIBLINEAR nor a JSON of weights as linsep certify reads them, or it does not fit the data. The message names the line and what is expected.";
+    EXPORT = 407, "model that cannot be exported so",
+        "The format that was asked for cannot hold the model, or what is proved of the model does not hold of what would be written. The message says why and which format can.";
 
     LIMIT = 501, "limit reached before the goal",
         "A limit that was given, or one of the learner itself, ended the run before its goal. A model that was written says so; a run that can go on does so with `resume=MODEL` and a larger limit.";

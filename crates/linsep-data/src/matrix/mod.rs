@@ -6,6 +6,7 @@
 //! because a dense pass needs no index.
 
 pub mod bundle;
+pub(crate) mod decimals;
 mod gather;
 pub mod layouts;
 pub mod offsets;

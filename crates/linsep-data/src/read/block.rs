@@ -141,6 +141,23 @@ impl Bad {
     }
 }
 
+impl Bad {
+    /// Notes a bad record of a file that is no text, with the value and the record as a line of a table.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn push_value(&mut self, fault: Fault, value: &[u8], row: u64, record: &[u8]) {
+        self.count += 1;
+        self.text.extend_from_slice(record);
+        if self.problems.len() >= MAX_PROBLEMS {
+            return;
+        }
+        let field = fault.field.map(|field| (field as u64 + 1, None));
+        let place = Place { row: Some(row), field, ..Place::default() };
+        let mut problem = Problem::new(fault.code, fault.message, place).value(value);
+        problem.help = fault.help;
+        self.problems.push(problem);
+    }
+}
+
 /// The part of the line around the marked span.
 fn excerpt(piece: &[u8], line_start: usize, span: &std::ops::Range<usize>) -> Excerpt {
     const BEFORE: usize = 40;
@@ -199,8 +216,26 @@ impl<'a, S: Stage> BlockBuilder<'a, S> {
             self.block.lines.push((self.staging.rows() as u64, line));
         }
         self.last_line = line;
+        self.end_row_without_line();
+    }
+
+    /// Closes the open row of a file that is no text.
+    #[inline]
+    pub(crate) fn end_row_without_line(&mut self) {
         self.block.long_columns.end_row(self.staging.rows() as u64);
         self.staging.end_row();
+    }
+
+    /// Leaves no trace of the open row.
+    pub(crate) fn forget_row(&mut self) {
+        self.staging.drop_row();
+        self.block.long_columns.forget_row();
+        let rows = self.staging.rows();
+        self.block.labels.codes.truncate(rows);
+        self.block.categories.iter_mut().for_each(|c| c.codes.truncate(rows));
+        while self.block.missing.last().is_some_and(|&(row, _)| row >= rows) {
+            self.block.missing.pop();
+        }
     }
 
     /// Notes that the open row has a number that the decimal reading does not cover.

@@ -88,7 +88,8 @@ pub(super) fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Re
     let mut notes = Vec::new();
     let mut left_out = vec![false; table.width];
     for j in (0..table.width).filter(|&j| is_feature(j) && !asked(j)) {
-        if let Some(why) = reason_to_leave_out(&looks[j], options) {
+        let foreign = table.foreign.get(j).cloned().flatten();
+        if let Some(why) = foreign.or_else(|| reason_to_leave_out(&looks[j], options)) {
             left_out[j] = true;
             notes.push(ColumnNote::left_out(&table.column_name(j), j, &why));
         }
@@ -173,6 +174,7 @@ pub(super) fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Re
         label: label_choice,
         settled: false,
         order: ColumnOrder::default(),
+        binary64: table.first_line.is_none(),
         header: table.header.clone(),
         notes,
         by_position: false,
@@ -209,6 +211,9 @@ fn counts_rows(table: &Table, column: usize) -> ColumnNote {
 fn reason_to_leave_out(look: &Look, options: &ReadOptions) -> Option<String> {
     if look.is_nothing() {
         return Some("it is empty and has no name".into());
+    }
+    if look.stored_index {
+        return Some("it is the index of a pandas data frame".into());
     }
     if look.is_index() {
         let what = if look.is_text() { "name" } else { "number" };
@@ -268,7 +273,7 @@ fn first_value(table: &Table, column: usize, file: &str) -> (String, Place) {
         .position(|record| record.get(column).is_some_and(|field| !is_missing(field.as_bytes())));
     let value = first.map(|row| table.sample[row][column].clone()).unwrap_or_default();
     let place = Place {
-        line: first.map(|row| table.first_line + row as u64),
+        line: first.and_then(|row| Some(table.first_line? + row as u64)),
         row: first.map(|row| row as u64),
         field: Some((column as u64 + 1, table.header.as_ref().map(|names| names[column].clone()))),
         ..Place::file(file)
@@ -350,7 +355,7 @@ fn choose_label(
         ([at], _) => return Ok((*at, LabelChoice::Named(table.column_name(*at)))),
         _ => return Err(ambiguous("several columns could be the label", &named).into()),
     }
-    let last = looks.iter().rposition(|look| !look.is_nothing()).unwrap_or(0);
+    let last = looks.iter().rposition(|look| !look.is_nothing() && !look.stored_index).unwrap_or(0);
     let of_classes = |j: usize| {
         matches!(looks[j].kind, ColumnType::Text | ColumnType::Integer | ColumnType::Mixed)
             && looks[j].may_be_label()

@@ -176,7 +176,7 @@ impl Collector {
             return Err(no_rows(&self.file));
         }
         check_guessed_label(&plan.label, &self.labels, &self.file)?;
-        let order = plan.order.clone();
+        let (order, plan_binary64) = (plan.order.clone(), plan.binary64);
         let mut map = plan.map;
         if let Some(kept) = &plan.few_levels {
             self.settle_levels(&mut map, kept)?;
@@ -228,6 +228,9 @@ impl Collector {
             self.store.widen_to(map.features);
         }
         let reading = match options.reading {
+            ReadingChoice::Auto if plan_binary64 => {
+                Reading { decimal: false, binary64: Vec::new() }
+            }
             ReadingChoice::Binary64 => Reading { decimal: false, binary64: Vec::new() },
             _ => Reading { decimal: true, binary64 },
         };

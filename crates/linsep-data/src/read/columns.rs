@@ -38,6 +38,8 @@ pub(crate) struct Look {
     pub(crate) counts_rows: bool,
     /// The name is one that an index has, or there is none in a header.
     pub(crate) index_name: bool,
+    /// The name is the one by which pandas stores the index of a data frame.
+    pub(crate) stored_index: bool,
     /// There is no name.
     unnamed: bool,
     /// Records that were looked at.
@@ -97,6 +99,7 @@ impl Look {
             form: form.map(|(form, _)| form),
             counts_rows: counts_rows && values > 0,
             unnamed: table.names().get(column).is_none_or(|name| name.is_empty()),
+            stored_index: table.names().get(column).is_some_and(|name| is_stored_index(name)),
             rows: table.sample.len(),
             index_name: table.names().get(column).is_some_and(|name| is_index_name(name)),
         }
@@ -123,7 +126,8 @@ impl Look {
 
     /// A number or a name for each row.
     pub(crate) fn is_index(&self) -> bool {
-        self.index_name && self.is_unique() && self.kind != ColumnType::Real
+        let named = self.index_name && self.is_unique() && self.kind != ColumnType::Real;
+        named || self.stored_index
     }
 
     /// Nearly every value is another one.
@@ -157,4 +161,10 @@ fn is_index_name(name: &str) -> bool {
     // What pandas calls a column without a name.
     let unnamed = name.strip_prefix("unnamed: ").is_some_and(|n| n.parse::<u32>().is_ok());
     unnamed || NAMES.contains(&name.as_str())
+}
+
+/// `__index_level_0__`, which stands last in Parquet and Arrow files of pandas.
+fn is_stored_index(name: &str) -> bool {
+    let level = name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__"));
+    level.is_some_and(|level| level.parse::<u32>().is_ok())
 }

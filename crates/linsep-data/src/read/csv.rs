@@ -4,7 +4,7 @@ mod field;
 mod quick;
 
 pub use field::quote;
-pub(crate) use field::{blank_line, number_fault};
+pub(crate) use field::{blank_line, missing_fault, number_fault};
 
 use super::block::{Block, BlockBuilder, Buffers, Fault};
 use super::number;
@@ -12,7 +12,7 @@ use super::options::Missing;
 use crate::error::Code;
 use crate::matrix::{Stage, TableStaging};
 use crate::table::labels::{is_missing, label_name};
-use field::{End, Field, field_end, missing_fault, number_at, record_end, skip_blanks};
+use field::{End, Field, field_end, number_at, record_end, skip_blanks};
 use std::borrow::Cow;
 
 /// What to do with each field of a record.
@@ -181,13 +181,7 @@ impl Parser<'_> {
 
     fn forget_row(&mut self) {
         self.gaps.clear();
-        self.out.staging.drop_row();
-        self.out.block.long_columns.forget_row();
-        let rows = self.out.staging.rows();
-        self.out.block.categories.iter_mut().for_each(|c| c.codes.truncate(rows));
-        while self.out.block.missing.last().is_some_and(|&(row, _)| row >= rows) {
-            self.out.block.missing.pop();
-        }
+        self.out.forget_row();
     }
 
     fn row(&mut self, start: usize) -> Result<RowFacts, Fault> {

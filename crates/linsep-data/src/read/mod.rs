@@ -9,6 +9,8 @@ pub(crate) mod block;
 mod choose;
 mod chunk;
 pub(crate) mod collect;
+#[cfg_attr(not(feature = "arrow"), path = "columnar_absent.rs")]
+mod columnar;
 pub(crate) mod columns;
 pub(crate) mod csv;
 mod fill;
@@ -17,6 +19,7 @@ mod glob;
 mod long;
 mod ndjson;
 mod options;
+mod other;
 mod parts;
 mod pipeline;
 mod plan;
@@ -54,6 +57,7 @@ use crate::input::InputMap;
 use crate::table::labels::label_name;
 use block::{Block, Buffers};
 use collect::{Collector, Facts};
+use columnar::Columnar;
 use plan::{ParserPlan, Plan};
 use sniff::{Sniffed, SniffedKind};
 use source::Part;
@@ -126,10 +130,13 @@ impl Choices {
     /// The choices in words, one line each.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        if let Some(base) = self.index_base {
+        if matches!(self.format, Format::Parquet | Format::Arrow) {
+            notes.push(format!("{} table", self.format.word()));
+        } else if let Some(base) = self.index_base {
             notes.push(format!("svmlight, indices start at {base} (change with `index-base`)"));
         }
-        if let Some(delimiter) = self.delimiter {
+        let text = !matches!(self.format, Format::Parquet | Format::Arrow);
+        if let Some(delimiter) = self.delimiter.filter(|_| text) {
             let name = match delimiter {
                 _ if self.blanks => "blanks",
                 b',' => "comma",
@@ -316,6 +323,7 @@ struct Parts<'a, 'r> {
 struct PlannedPart<'r> {
     name: String,
     part: Part<'r>,
+    columnar: Option<Columnar>,
     plan: Plan,
     choices: Choices,
     skip: usize,
@@ -344,14 +352,13 @@ impl<'a, 'r> Parts<'a, 'r> {
             }
         };
         let name = part.name.clone();
-        let mut sniffed = part.look(self.options.max_memory, |head, whole| {
-            sniff::sniff(head, whole, &name, self.options)
-        })?;
+        let columnar = part.columnar(self.options.max_memory)?;
+        let mut sniffed = look(&mut part, columnar.as_ref(), self.options)?;
         if part.made_header {
             // The header stands in no line of the file.
             sniffed.skip_lines = sniffed.skip_lines.saturating_sub(1);
         }
-        let choices = choices_of(&sniffed);
+        let choices = choices_of(&sniffed, columnar.as_ref());
         let (plan, choices) = match &self.first {
             None => {
                 let plan = (self.planner)(&sniffed, &name)?;
@@ -366,7 +373,9 @@ impl<'a, 'r> Parts<'a, 'r> {
                 (plan, choices)
             }
             Some((plan, first)) => {
-                let same = choices.delimiter == first.delimiter && choices.header == first.header;
+                let same = choices.delimiter == first.delimiter
+                    && choices.header == first.header
+                    && choices.format == first.format;
                 let width = match (&sniffed.kind, &plan.parser) {
                     (SniffedKind::Table(table), ParserPlan::Table(plan)) => {
                         table.width == plan.actions.len()
@@ -389,6 +398,7 @@ impl<'a, 'r> Parts<'a, 'r> {
         Ok(Some(PlannedPart {
             name,
             part,
+            columnar,
             plan,
             choices,
             skip: sniffed.skip,
@@ -414,6 +424,16 @@ impl PlannedPart<'_> {
         rows_left: &mut Option<u64>,
         mut sink: impl FnMut(Block, &[u8]) -> Result<ControlFlow<()>>,
     ) -> Result<ControlFlow<()>> {
+        let stop = options.stop.clone();
+        let mut checked = |block: Block, text: &[u8]| {
+            if stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                return Err(Error::Interrupted);
+            }
+            sink(block, text)
+        };
+        if let (Some(columnar), ParserPlan::Table(plan)) = (&self.columnar, &self.plan.parser) {
+            return columnar.blocks(plan, options, rows_left, &mut checked);
+        }
         let quoted = match &self.plan.parser {
             ParserPlan::Table(_) if self.blanks => Some(b' '),
             ParserPlan::Table(plan) => Some(plan.delimiter),
@@ -425,13 +445,6 @@ impl PlannedPart<'_> {
         let parse = |piece: &[u8], limit, buffers: &mut Buffers| match parser {
             ParserPlan::Table(plan) => csv::parse(piece, plan, limit, buffers),
             ParserPlan::Svmlight(plan) => svmlight::parse(piece, plan, limit, buffers),
-        };
-        let stop = options.stop.clone();
-        let mut checked = |block: Block, text: &[u8]| {
-            if stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-                return Err(Error::Interrupted);
-            }
-            sink(block, text)
         };
         let Some(left) = rows_left else {
             return pipeline::run(
@@ -461,10 +474,25 @@ fn base_of(plan: &Plan) -> Option<u8> {
     }
 }
 
-fn choices_of(sniffed: &Sniffed) -> Choices {
+/// What the first bytes of a part show.
+fn look(
+    part: &mut Part<'_>,
+    columnar: Option<&Columnar>,
+    options: &ReadOptions,
+) -> Result<Sniffed> {
+    let name = part.name.clone();
+    match columnar {
+        Some(columnar) => columnar.sniffed(options),
+        None => {
+            part.look(options.max_memory, |head, whole| sniff::sniff(head, whole, &name, options))
+        }
+    }
+}
+
+fn choices_of(sniffed: &Sniffed, columnar: Option<&Columnar>) -> Choices {
     match &sniffed.kind {
         SniffedKind::Table(table) => Choices {
-            format: Format::Csv,
+            format: columnar.map_or(Format::Csv, Columnar::format),
             delimiter: Some(table.delimiter),
             header: table.header.clone(),
             blanks: sniffed.blanks,

@@ -36,6 +36,9 @@ pub struct ReadOptions {
     pub missing_indicator: bool,
     /// Hand rows with missing values on, marked, to a model that was trained without such rows.
     pub mark_gaps: bool,
+    /// Hand rows on with the texts of all fields, also where the file is no text: see
+    /// [`Chunk::fields`](super::Chunk::fields).
+    pub keep_fields: bool,
     /// What to do with text columns.
     pub categorical: Categorical,
     /// What a model does with a category that training did not see.
@@ -76,6 +79,7 @@ linsep_proof::setters! {
         with_missing => missing: Missing,
         with_missing_indicator => missing_indicator: bool,
         with_mark_gaps => mark_gaps: bool,
+        with_keep_fields => keep_fields: bool,
         with_categorical => categorical: Categorical,
         with_unknown_level => unknown_level: UnknownLevel,
         with_bad_rows => bad_rows: BadRows,
@@ -106,6 +110,7 @@ impl Default for ReadOptions {
             missing: Missing::Error,
             missing_indicator: false,
             mark_gaps: false,
+            keep_fields: false,
             categorical: Categorical::Auto,
             unknown_level: UnknownLevel::Error,
             bad_rows: BadRows::Error,
@@ -132,6 +137,10 @@ words! {
         Tsv = "tsv",
         /// Lines of `label index:value ...`.
         Svmlight = "svmlight",
+        /// Apache Parquet.
+        Parquet = "parquet",
+        /// Arrow IPC, as a file or a stream.
+        Arrow = "arrow",
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) struct Plan {
     pub(crate) settled: bool,
     /// The order of the file's columns, where it is not that of the map.
     pub(crate) order: ColumnOrder,
+    /// The file holds binary numbers, so that their reading is binary64 unless another is asked for.
+    pub(crate) binary64: bool,
     /// The names of the file's columns.
     pub(crate) header: Option<Vec<String>>,
     /// What was decided about columns without being asked.
@@ -147,6 +149,7 @@ pub(crate) fn for_model(
                 label: LabelChoice::First,
                 settled: true,
                 order: ColumnOrder::default(),
+                binary64: false,
                 header: None,
                 notes: Vec::new(),
                 few_levels: None,
@@ -185,6 +188,7 @@ fn plan_svmlight(base: (u8, bool), file: &str, options: &ReadOptions) -> Result<
         label: LabelChoice::First,
         settled: false,
         order: ColumnOrder::default(),
+        binary64: false,
         header: None,
         notes: Vec::new(),
         few_levels: None,
@@ -340,6 +344,7 @@ fn plan_table_for_model(
         label,
         settled: true,
         order,
+        binary64: table.first_line.is_none(),
         header: table.header.clone(),
         notes: Vec::new(),
         few_levels: None,

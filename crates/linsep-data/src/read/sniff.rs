@@ -5,13 +5,14 @@ use super::csv;
 use super::forms::Form;
 use super::number;
 use super::options::{Format, ReadOptions};
+use super::other::{not_columnar, other_format};
 use super::svmlight;
 use crate::error::{self, Code, Error, Place, Problem};
 use crate::table::labels::is_missing;
 use std::collections::HashSet;
 
 /// Records that are looked at to find types.
-const SAMPLE: usize = 1000;
+pub(super) const SAMPLE: usize = 1000;
 
 /// What was found out.
 pub(crate) struct Sniffed {
@@ -42,10 +43,12 @@ pub(crate) struct Table {
     pub(crate) unclear_comma: Option<String>,
     /// The names as they are written; `header` has a name once only.
     pub(crate) written_names: Vec<String>,
-    /// The line of the first record.
-    pub(crate) first_line: u64,
+    /// The line of the first record, if the table is text.
+    pub(crate) first_line: Option<u64>,
     /// The first records, as text.
     pub(crate) sample: Vec<Vec<String>>,
+    /// Why a column is neither numbers nor text, by column; empty for text.
+    pub(crate) foreign: Vec<Option<String>>,
 }
 
 impl Table {
@@ -136,7 +139,7 @@ pub(super) fn sniff(
     sniffed.skip += mark + blank;
     sniffed.skip_lines += blank_lines;
     if let SniffedKind::Table(table) = &mut sniffed.kind {
-        table.first_line += blank_lines;
+        table.first_line = table.first_line.map(|line| line + blank_lines);
     }
     Ok(Some(sniffed))
 }
@@ -151,34 +154,6 @@ fn separator_line(text: &[u8]) -> Option<(u8, usize)> {
     }
 }
 
-/// What a file is that is no text of rows, and what to do with it.
-fn other_format(head: &[u8]) -> Option<(&'static str, &'static str)> {
-    const EXPORT: &str = "export the table as CSV or svmlight";
-    const SHEET: &str = "open it and save the sheet as CSV (UTF-8)";
-    let text = head.trim_ascii_start();
-    let follows = |rest: &[u8], wanted: &[u8]| {
-        rest.trim_ascii_start().first().is_none_or(|byte| wanted.contains(byte))
-    };
-    match head {
-        _ if head.starts_with(b"PK\x03\x04") => {
-            Some(("this is an Excel or OpenDocument file, or a zip archive", SHEET))
-        }
-        _ if head.starts_with(b"\xd0\xcf\x11\xe0") => {
-            Some(("this is an Excel file of the old kind", SHEET))
-        }
-        _ if head.starts_with(b"PAR1") => Some(("this is a Parquet file", EXPORT)),
-        _ if head.starts_with(b"ARROW1") => Some(("this is an Arrow file", EXPORT)),
-        _ if head.starts_with(b"\x93NUMPY") => Some(("this is a NumPy file", EXPORT)),
-        _ if text.strip_prefix(b"[").is_some_and(|rest| follows(rest, b"[{]"))
-            || text.strip_prefix(b"{").is_some_and(|rest| follows(rest, b"\"}")) =>
-        {
-            let help = "write one object in each line, for example with jq -c '.[]', or export a table as CSV";
-            Some(("this is a JSON document", help))
-        }
-        _ => None,
-    }
-}
-
 /// Whether these lines are svmlight; `None` where they are nothing but comments and more are to come.
 fn is_svmlight(
     text: &[u8],
@@ -189,6 +164,8 @@ fn is_svmlight(
     match options.format {
         Format::Svmlight => return Ok(Some(true)),
         Format::Csv | Format::Tsv => return Ok(Some(false)),
+        // Those are known by their first bytes, and this is none of them.
+        Format::Parquet | Format::Arrow => return Err(not_columnar(options.format, file)),
         Format::Auto => {}
     }
     let is_comment = |line: &[u8]| {
@@ -328,8 +305,9 @@ fn sniff_table(
             decimal_comma: false,
             unclear_comma: None,
             written_names,
-            first_line: 1,
+            first_line: Some(1),
             sample,
+            foreign: Vec::new(),
         };
         let kind = SniffedKind::Table(table);
         return Ok(Some(Sniffed { skip: 0, skip_lines: 0, kind, blanks: false }));
@@ -351,7 +329,7 @@ fn sniff_table(
     }
     let written_names = header.clone().unwrap_or_default();
     let header = header.map(unique_names);
-    let first_line = skip_lines + 1;
+    let first_line = Some(skip_lines + 1);
     let sample = records;
     let (decimal_comma, unclear_comma) = match options.decimal {
         Some(decimal) => (decimal == b',', None),
@@ -366,6 +344,7 @@ fn sniff_table(
         written_names,
         first_line,
         sample,
+        foreign: Vec::new(),
     };
     Ok(Some(Sniffed { skip, skip_lines, kind: SniffedKind::Table(table), blanks: false }))
 }
@@ -412,7 +391,7 @@ fn decimal_commas(sample: &[Vec<String>], delimiter: u8) -> (bool, Option<String
 }
 
 /// A name that stood before gets the number of its column: `a`, `a#2`.
-fn unique_names(mut names: Vec<String>) -> Vec<String> {
+pub(super) fn unique_names(mut names: Vec<String>) -> Vec<String> {
     let mut before = HashSet::new();
     for (at, name) in names.iter_mut().enumerate() {
         if before.contains(name) {

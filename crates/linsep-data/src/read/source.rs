@@ -6,6 +6,7 @@
 
 #![allow(unsafe_code)]
 
+use super::columnar::Columnar;
 use super::text::{self, Decoded, TextForm};
 use super::waiting::{Waiting, was_stopped};
 use super::{blanks, glob, ndjson};
@@ -21,7 +22,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Bytes of one piece, about. Pieces of small files are smaller, down to an eighth of this, so that
 /// what is under way stays small beside the data itself.
-const PIECE: usize = 1 << 18;
+pub(super) const PIECE: usize = 1 << 18;
 
 /// The longest record that is accepted.
 pub(super) const MAX_RECORD: usize = 256 << 20;
@@ -171,6 +172,39 @@ impl<'r> Part<'r> {
                 None => size = longer(&name, size, max_memory)?,
             }
         }
+    }
+
+    /// The file of columns that this is, if it is one. Its content then belongs to that.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn columnar(&mut self, max_memory: Option<u64>) -> Result<Option<Columnar>> {
+        if !Columnar::is_one(self.head(8)?.0) {
+            return Ok(None);
+        }
+        let none = Content::Stream { head: Vec::new(), rest: Box::new(io::empty()) };
+        let bytes = match std::mem::replace(&mut self.content, none) {
+            Content::Mapped(map) => bytes::Bytes::from_owner(map),
+            // The end of the file says what is in it.
+            Content::Stream { mut head, mut rest } => {
+                let mut size = head.len().max(PIECE);
+                while !fill(rest.as_mut(), &mut head, size)
+                    .map_err(|e| stream_error(&self.name, e))?
+                {
+                    size *= 2;
+                    if let Some(limit) = max_memory.filter(|limit| size as u64 > *limit) {
+                        let purpose = format!("the file {}", self.name);
+                        return Err(Error::Memory { purpose, needed: size as u64, limit });
+                    }
+                }
+                bytes::Bytes::from(head)
+            }
+        };
+        Columnar::open(bytes, &self.name).map(Some)
+    }
+
+    /// Without the feature `arrow` no file is one of columns.
+    #[cfg(not(feature = "arrow"))]
+    pub(crate) fn columnar(&mut self, _max_memory: Option<u64>) -> Result<Option<Columnar>> {
+        Ok(None)
     }
 
     /// Whether there is nothing at all.

@@ -2,15 +2,17 @@
 //! cannot be taken apart into records.
 
 use super::choose::ColumnNote;
+use super::columnar::Columnar;
 use super::columns::{ColumnType, Look};
 use super::forms::Form;
 use super::row_source::{self, Input};
-use super::sniff::{self, Sniffed, SniffedKind, Table};
+use super::sniff::{Sniffed, SniffedKind, Table};
 use super::{LabelChoice, ReadOptions, choices_of, csv, plan};
 use crate::error::{Error, Result};
 use crate::input::InputMap;
 use crate::table::labels::is_missing;
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
 /// What was seen in the columns of a table.
@@ -72,19 +74,29 @@ pub(super) fn of_texts(inputs: Vec<Input<'_>>, options: &ReadOptions) -> Result<
     for input in row_source::expand(inputs)? {
         let mut part = input.open(options.stop.as_ref())?;
         let name = part.name.clone();
-        let sniffed =
-            part.look(options.max_memory, |head, whole| sniff::sniff(head, whole, &name, options))?;
+        let columnar = part.columnar(options.max_memory)?;
+        let sniffed = super::look(&mut part, columnar.as_ref(), options)?;
         let SniffedKind::Table(table) = &sniffed.kind else { return Ok(None) };
         let (survey, tallies) =
-            survey.get_or_insert_with(|| begun(&sniffed, table, &name, options));
+            survey.get_or_insert_with(|| begun(&sniffed, columnar.as_ref(), table, &name, options));
+        if let Some(columnar) = &columnar {
+            columnar.records(|record| {
+                if options.limit.is_some_and(|limit| survey.records >= limit) {
+                    return Ok(ControlFlow::Break(()));
+                }
+                check_stop(options)?;
+                survey.records += 1;
+                tallies.iter_mut().zip(&record).for_each(|(tally, field)| tally.add(field, table));
+                Ok(ControlFlow::Continue(()))
+            })?;
+            continue;
+        }
         let delimiter = table.delimiter;
         let quoted = if sniffed.blanks { b' ' } else { delimiter };
         let mut pieces = part.pieces(sniffed.skip, Some(quoted), options.max_memory);
         pieces.blanks = sniffed.blanks;
         while let Some(piece) = pieces.next()? {
-            if options.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-                return Err(Error::Interrupted);
-            }
+            check_stop(options)?;
             let mut at = 0;
             while at < piece.len() && options.limit.is_none_or(|limit| survey.records < limit) {
                 if let Some(next) = csv::blank_line(&piece, at) {
@@ -112,9 +124,17 @@ pub(super) fn of_texts(inputs: Vec<Input<'_>>, options: &ReadOptions) -> Result<
     }))
 }
 
+fn check_stop(options: &ReadOptions) -> Result<()> {
+    match options.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+        true => Err(Error::Interrupted),
+        false => Ok(()),
+    }
+}
+
 /// A survey of no records yet.
 fn begun(
     sniffed: &Sniffed,
+    columnar: Option<&Columnar>,
     table: &Table,
     file: &str,
     options: &ReadOptions,
@@ -138,7 +158,7 @@ fn begun(
     let survey = Survey {
         records: 0,
         uneven: 0,
-        notes: choices_of(sniffed).notes(),
+        notes: choices_of(sniffed, columnar).notes(),
         columns,
         label: planned.as_ref().and_then(|plan| of_map(&plan.map)),
         label_choice: planned.as_ref().map_or(LabelChoice::None, |plan| plan.label.clone()),

@@ -91,15 +91,6 @@ pub(crate) fn parse(piece: &[u8], plan: &SvmPlan, limit: usize, buffers: &mut Bu
 
 type Out<'a> = BlockBuilder<'a, Staging>;
 
-impl Out<'_> {
-    fn forget_row(&mut self) {
-        self.staging.drop_row();
-        self.block.long_columns.forget_row();
-        let rows = self.staging.rows();
-        self.block.labels.codes.truncate(rows);
-    }
-}
-
 /// The quick way through a line: its marks are known, its numbers are short. Whatever is unusual ends
 /// it with `None`, and the line is then read with care, so that there is one place that judges faults.
 #[inline]

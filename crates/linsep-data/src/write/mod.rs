@@ -1,5 +1,8 @@
 //! Data sets to files: tables and svmlight, plain or compressed, every value in its shortest exact
-//! text.
+//! text; Parquet and Arrow, every value as binary64.
+
+#[cfg_attr(not(feature = "arrow"), path = "columnar_absent.rs")]
+mod columnar;
 
 use super::Dataset;
 use crate::error::{Code, Error, Result};
@@ -7,6 +10,7 @@ pub use crate::packing::{Packer, Packing};
 use crate::read::LABEL_NAMES;
 pub use crate::read::csv::quote;
 use crate::table::labels::is_missing;
+use columnar::Columns;
 use linsep_kernels::number;
 use std::io::{self, Write};
 use std::path::Path;
@@ -19,6 +23,10 @@ pub enum OutputFormat {
     Table(u8),
     /// Lines of `label index:value ...`, indices from 1.
     Svmlight,
+    /// Apache Parquet, values as binary64 and labels as text. Needs the feature `arrow`.
+    Parquet,
+    /// An Arrow IPC file, the same. Needs the feature `arrow`.
+    Arrow,
 }
 
 impl OutputFormat {
@@ -36,9 +44,16 @@ impl OutputFormat {
             Some("csv") => Some(OutputFormat::Table(b',')),
             Some("tsv" | "tab") => Some(OutputFormat::Table(b'\t')),
             Some("svm" | "svmlight" | "libsvm") => Some(OutputFormat::Svmlight),
+            Some("parquet" | "pq") => Some(OutputFormat::Parquet),
+            Some("arrow" | "feather" | "ipc") => Some(OutputFormat::Arrow),
             _ => None,
         };
         (format, packing)
+    }
+
+    /// Whether the columns have names in it.
+    pub fn has_names(self) -> bool {
+        self != OutputFormat::Svmlight
     }
 }
 
@@ -62,7 +77,7 @@ pub fn unfit_label(names: &[String], format: OutputFormat) -> Option<String> {
             || name.contains(char::is_whitespace)
     };
     match format {
-        OutputFormat::Table(_) => names
+        OutputFormat::Table(_) | OutputFormat::Parquet | OutputFormat::Arrow => names
             .iter()
             .find(in_table)
             .map(|name| format!("in a table the label \"{name}\" would read as a missing value")),
@@ -75,15 +90,15 @@ pub fn unfit_label(names: &[String], format: OutputFormat) -> Option<String> {
 
 /// Writes all rows. Losses are the caller's decision: see [`losses`].
 pub fn write(data: &Dataset, format: OutputFormat, out: &mut dyn Write) -> io::Result<()> {
-    let mut writer = match format {
-        OutputFormat::Table(delimiter) => {
+    let mut writer = match format.has_names() {
+        true => {
             let names = data.input().feature_names();
             let label = data.input().label.as_ref().and_then(|label| label.name.clone());
             let label = label.unwrap_or_else(|| free_name("label", &names));
             let weight = data.weights().map(|_| free_name("weight", &names));
-            RowWriter::table(out, delimiter, &label, &names, weight.as_deref())?
+            RowWriter::new(out, format, &label, &names, weight.as_deref())?
         }
-        OutputFormat::Svmlight => RowWriter::svmlight(out),
+        false => RowWriter::svmlight(out),
     };
     let mut entries = Vec::new();
     // A label alone could be anything; one explicit 0 shows what the lines are.
@@ -97,7 +112,7 @@ pub fn write(data: &Dataset, format: OutputFormat, out: &mut dyn Write) -> io::R
         let weight = data.weights().map(|weights| weights[row]);
         writer.row(data.label_text(row), &entries, weight)?;
     }
-    writer.flush()
+    writer.finish()
 }
 
 fn free_name(wanted: &str, names: &[String]) -> String {
@@ -108,8 +123,16 @@ fn free_name(wanted: &str, names: &[String]) -> String {
     name
 }
 
-/// Writes row after row in constant memory.
-pub struct RowWriter<'a> {
+/// Writes row after row in constant memory. [`RowWriter::finish`] must be called at the end.
+pub struct RowWriter<'a>(Rows<'a>);
+
+enum Rows<'a> {
+    Lines(Lines<'a>),
+    Columns(Columns<'a>),
+}
+
+/// Rows as lines of text.
+struct Lines<'a> {
     out: &'a mut dyn Write,
     delimiter: Option<u8>,
     label_first: bool,
@@ -118,6 +141,26 @@ pub struct RowWriter<'a> {
 }
 
 impl<'a> RowWriter<'a> {
+    /// Rows in a format, with the names of the columns where it has those.
+    pub fn new(
+        out: &'a mut dyn Write,
+        format: OutputFormat,
+        label: &str,
+        names: &[String],
+        weight: Option<&str>,
+    ) -> io::Result<RowWriter<'a>> {
+        match format {
+            OutputFormat::Table(delimiter) => {
+                RowWriter::table(out, delimiter, label, names, weight)
+            }
+            OutputFormat::Svmlight => Ok(RowWriter::svmlight(out)),
+            OutputFormat::Parquet | OutputFormat::Arrow => {
+                let columns = Columns::new(out, format, label, names, weight, label_first(label))?;
+                Ok(RowWriter(Rows::Columns(columns)))
+            }
+        }
+    }
+
     /// A table: features and weight, with the label before them if its name alone tells that it is
     /// one, else behind them, so that a reader finds it without being told. Writes the header.
     pub fn table(
@@ -127,7 +170,7 @@ impl<'a> RowWriter<'a> {
         names: &[String],
         weight: Option<&str>,
     ) -> io::Result<RowWriter<'a>> {
-        let label_first = LABEL_NAMES.iter().any(|name| label.eq_ignore_ascii_case(name));
+        let label_first = label_first(label);
         let (before, after) = if label_first { (Some(label), None) } else { (None, Some(label)) };
         let mut text = Vec::new();
         let columns = names.iter().map(String::as_str).chain(weight);
@@ -139,17 +182,30 @@ impl<'a> RowWriter<'a> {
         }
         text.push(b'\n');
         out.write_all(&text)?;
-        Ok(RowWriter { out, delimiter: Some(delimiter), label_first, width: names.len(), text })
+        let (delimiter, width) = (Some(delimiter), names.len());
+        Ok(RowWriter(Rows::Lines(Lines { out, delimiter, label_first, width, text })))
     }
 
     /// svmlight lines.
     pub fn svmlight(out: &'a mut dyn Write) -> RowWriter<'a> {
-        RowWriter { out, delimiter: None, label_first: true, width: 0, text: Vec::new() }
+        let (label_first, width, text) = (true, 0, Vec::new());
+        RowWriter(Rows::Lines(Lines { out, delimiter: None, label_first, width, text }))
     }
 
-    /// Writes what the underlying writer holds back.
+    /// Writes what the underlying writer holds back. Rows of Parquet and Arrow wait for their group.
     pub fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+        match &mut self.0 {
+            Rows::Lines(lines) => lines.out.flush(),
+            Rows::Columns(_) => Ok(()),
+        }
+    }
+
+    /// Writes what is still held back, and the footer where the format has one.
+    pub fn finish(self) -> io::Result<()> {
+        match self.0 {
+            Rows::Lines(lines) => lines.out.flush(),
+            Rows::Columns(columns) => columns.finish(),
+        }
     }
 
     /// Writes one row given by its non-zero entries, columns rising.
@@ -159,6 +215,20 @@ impl<'a> RowWriter<'a> {
         entries: &[(u32, f64)],
         weight: Option<f64>,
     ) -> io::Result<()> {
+        match &mut self.0 {
+            Rows::Lines(lines) => lines.row(label, entries, weight),
+            Rows::Columns(columns) => columns.row(label, entries, weight),
+        }
+    }
+}
+
+/// Whether the name alone tells that a column is the label, so that it stands before the others.
+fn label_first(label: &str) -> bool {
+    LABEL_NAMES.iter().any(|name| label.eq_ignore_ascii_case(name))
+}
+
+impl Lines<'_> {
+    fn row(&mut self, label: &str, entries: &[(u32, f64)], weight: Option<f64>) -> io::Result<()> {
         self.text.clear();
         match self.delimiter {
             None => {
@@ -289,6 +359,8 @@ mod tests {
         assert_eq!(of("a.csv.gz"), (Some(OutputFormat::Table(b',')), Packing::Gzip));
         assert_eq!(of("a.TSV"), (Some(OutputFormat::Table(b'\t')), Packing::Plain));
         assert_eq!(of("a.svm.zst"), (Some(OutputFormat::Svmlight), Packing::Zstd));
+        assert_eq!(of("a.parquet"), (Some(OutputFormat::Parquet), Packing::Plain));
+        assert_eq!(of("a.arrow"), (Some(OutputFormat::Arrow), Packing::Plain));
         assert_eq!(of("a"), (None, Packing::Plain));
     }
 }

@@ -34,7 +34,7 @@ use linsep_data::basis::Basis;
 use linsep_data::error::{Code, Error, Result};
 use linsep_data::read::map_file;
 pub use linsep_proof::DataIdentity;
-use linsep_proof::{CertificateFile, ReadingField};
+use linsep_proof::{CertificateFile, InputField, ReadingField};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
@@ -154,6 +154,15 @@ impl ModelFile {
     /// What each claim of the certificate is about.
     pub fn subjects(&self) -> Vec<Subject> {
         self.certificate.claims.iter().map(|claim| Subject::of(&self.model, claim)).collect()
+    }
+
+    /// The certificate with its claims about the planes of the model made about those of another one, which
+    /// has as many planes, the same classes and the same columns. Whether they hold is for the checker to say.
+    pub(crate) fn certificate_about(&self, other: &LinearModel) -> CertificateFile {
+        let mut certificate = self.certificate.clone();
+        subjects::turn_to(other, &self.model, &mut certificate.claims);
+        certificate.input = InputField::of(&other.input);
+        certificate
     }
 
     /// Refuses parts that do not fit together.

@@ -229,6 +229,23 @@ fn referring(model: &LinearModel, claim: &Claim) -> String {
     }
 }
 
+/// Makes claims about the planes of a model about those of another with the same classes and columns.
+pub(super) fn turn_to(other: &LinearModel, model: &LinearModel, claims: &mut [Claim]) {
+    for claim in claims {
+        match Subject::of(model, claim) {
+            Subject::Plane(k) => {
+                let plane = &other.planes[k];
+                put(claim, float_plane(&plane.weights, Some(plane.bias)), Vec::new());
+            }
+            Subject::Planes => {
+                put(claim, FloatPlane::default(), class_planes(&other.classes, &other.planes));
+            }
+            Subject::Others => *claim = unproved(claim),
+            Subject::Data | Subject::Exact => {}
+        }
+    }
+}
+
 /// Puts planes into a claim that has some: one plane, or one for each class.
 fn put(claim: &mut Claim, one: FloatPlane, each: Vec<FloatPlane>) {
     match claim {

@@ -1,19 +1,53 @@
 //! Scores, classes and probabilities of many rows at once, written where the caller wants them.
 //!
-//! Rows come as a [`RowsView`]: plain memory, dense or sparse, or a data set. All planes meet a row in one
-//! pass, nothing is allocated for a row, and blocks of rows go to several threads. The bits are those of
+//! Rows come as a [`RowsView`]: plain memory, dense or sparse, or a data set; or as [`ArrayRows`]: an array of
+//! any type and order. All planes meet a row in one pass, nothing is allocated for a row, and blocks of rows go to several threads. The bits are those of
 //! [`LinearModel::scores`] on each row.
 
-use super::LinearModel;
 use super::scorer::RowScorer;
+use super::{LinearModel, Rule};
 use linsep_data::basis::Expander;
+use linsep_data::door::{ArrayRows, RowEntries, RowsRoom};
 use linsep_data::error::{Code, Error, Place, Problem, Result};
 use linsep_data::matrix::Store;
 use linsep_data::parallel::parallel_chunks;
-use linsep_data::{Features, Held, RowsView};
+use linsep_data::{Dataset, Features, Held, RowsView};
+use std::sync::{Mutex, PoisonError};
 
 /// Rows of one piece of work.
 const ROWS: usize = 1024;
+
+/// Rows that a model scores: a [`RowsView`], a table, or an array of any type and order.
+pub struct ManyRows<'a>(Many<'a>);
+
+enum Many<'a> {
+    View(RowsView<'a>),
+    Array(&'a ArrayRows<'a>),
+}
+
+impl<'a> From<RowsView<'a>> for ManyRows<'a> {
+    fn from(rows: RowsView<'a>) -> ManyRows<'a> {
+        ManyRows(Many::View(rows))
+    }
+}
+
+impl<'a> From<&'a Dataset> for ManyRows<'a> {
+    fn from(data: &'a Dataset) -> ManyRows<'a> {
+        RowsView::from(data).into()
+    }
+}
+
+impl<'a> From<&'a Features> for ManyRows<'a> {
+    fn from(features: &'a Features) -> ManyRows<'a> {
+        RowsView::from(features).into()
+    }
+}
+
+impl<'a> From<&'a ArrayRows<'a>> for ManyRows<'a> {
+    fn from(rows: &'a ArrayRows<'a>) -> ManyRows<'a> {
+        ManyRows(Many::Array(rows))
+    }
+}
 
 /// ```
 /// use linsep::data::RowsView;
@@ -37,7 +71,7 @@ impl LinearModel {
     /// The scores of every row, [`LinearModel::n_scores`] numbers each.
     pub fn scores_into<'a>(
         &self,
-        rows: impl Into<RowsView<'a>>,
+        rows: impl Into<ManyRows<'a>>,
         threads: usize,
         out: &mut [f64],
     ) -> Result<()> {
@@ -49,7 +83,7 @@ impl LinearModel {
     /// The class of every row, as a position in `classes`.
     pub fn predict_into<'a>(
         &self,
-        rows: impl Into<RowsView<'a>>,
+        rows: impl Into<ManyRows<'a>>,
         threads: usize,
         out: &mut [u32],
     ) -> Result<()> {
@@ -62,7 +96,7 @@ impl LinearModel {
     /// probabilities is refused.
     pub fn probabilities_into<'a>(
         &self,
-        rows: impl Into<RowsView<'a>>,
+        rows: impl Into<ManyRows<'a>>,
         threads: usize,
         out: &mut [f64],
     ) -> Result<()> {
@@ -76,8 +110,8 @@ impl LinearModel {
     }
 
     /// Refuses rows of another width than that of the model.
-    pub(super) fn check_width(&self, rows: &RowsView<'_>) -> Result<()> {
-        let (expected, found) = (self.n_features(), rows.n_features());
+    pub(super) fn check_width(&self, found: usize) -> Result<()> {
+        let expected = self.n_features();
         if expected == found {
             return Ok(());
         }
@@ -90,17 +124,25 @@ impl LinearModel {
     /// Calls `write` with the scores of each row and its places of `out`, `each` of them a row.
     fn each_row<T: Send>(
         &self,
-        rows: RowsView<'_>,
+        rows: ManyRows<'_>,
         threads: usize,
         (out, each): (&mut [T], usize),
         write: impl Fn(&[f64], &mut Vec<(usize, f64)>, &mut [T]) + Sync,
     ) -> Result<()> {
-        self.check_width(&rows)?;
-        if rows.n_rows().checked_mul(each) != Some(out.len()) {
-            let (count, found) = (rows.n_rows(), out.len());
+        let (count, width) = match &rows.0 {
+            Many::View(view) => (view.n_rows(), view.n_features()),
+            Many::Array(array) => (array.n_rows(), array.n_features()),
+        };
+        self.check_width(width)?;
+        if count.checked_mul(each) != Some(out.len()) {
+            let found = out.len();
             let words = format!("{count} rows need room for {each} each, not for {found} in all");
             return Err(Error::usage(words));
         }
+        let rows = match rows.0 {
+            Many::View(view) => view,
+            Many::Array(array) => return self.each_array_row(array, threads, (out, each), write),
+        };
         let source = Source::new(self, rows);
         let start = || (source.clone(), Vec::new());
         let size = ROWS * each.max(1);
@@ -111,6 +153,73 @@ impl LinearModel {
         });
         Ok(())
     }
+
+    /// The same for an array, whose values are looked at as they come.
+    fn each_array_row<T: Send>(
+        &self,
+        array: &ArrayRows<'_>,
+        threads: usize,
+        (out, each): (&mut [T], usize),
+        write: impl Fn(&[f64], &mut Vec<(usize, f64)>, &mut [T]) + Sync,
+    ) -> Result<()> {
+        let (count, each) = (array.n_rows(), each.max(1));
+        let expander =
+            self.input.basis.as_ref().map(|basis| Expander::new(basis, self.n_features()));
+        // A score that is a sum over all features is finite only if they all are; 0 times infinity is NaN.
+        let proves = expander.is_none()
+            && self.input.binarize.is_none()
+            && !matches!(self.rule, Rule::Ballot(_));
+        let mut scorer = RowScorer::new(self);
+        if !array.is_dense() && expander.is_none() {
+            scorer.arrange_sparse();
+        }
+        let start = || (scorer.clone(), RowsRoom::default(), Vec::new(), Vec::new());
+        // The fault of the first row that has one, whichever thread meets it first.
+        let fault: Mutex<Option<(usize, Error)>> = Mutex::new(None);
+        parallel_chunks(out, ROWS * each, threads, start, |state, number, piece| {
+            let (scorer, room, expanded, standings) = state;
+            let first = ROWS * number;
+            let rows = first..(first + ROWS).min(count);
+            let read = array.for_each_proved(rows, room, |row, entries, is_checked| {
+                let scores = match (&expander, entries) {
+                    (Some(expander), entries) => {
+                        expand(expander, entries, expanded);
+                        scorer.dense(expanded)
+                    }
+                    (None, RowEntries::All(values)) => scorer.dense(values),
+                    (None, RowEntries::Some(columns, values)) => scorer.sparse(columns, values),
+                };
+                let is_fine = is_checked || (proves && scores[0].is_finite());
+                if is_fine {
+                    write(scores, standings, &mut piece[(row - first) * each..][..each]);
+                }
+                is_fine
+            });
+            if let Err(error) = read {
+                let mut fault = fault.lock().unwrap_or_else(PoisonError::into_inner);
+                if fault.as_ref().is_none_or(|(at, _)| number < *at) {
+                    *fault = Some((number, error));
+                }
+            }
+        });
+        match fault.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some((_, error)) => Err(error),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The raw features of a row, and what the basis makes of them.
+fn expand(expander: &Expander<'_>, entries: RowEntries<'_>, row: &mut Vec<f64>) {
+    row.clear();
+    row.resize(expander.features(), 0.0);
+    match entries {
+        RowEntries::All(values) => row.copy_from_slice(values),
+        RowEntries::Some(columns, values) => {
+            columns.iter().zip(values).for_each(|(j, x)| row[*j as usize] = *x);
+        }
+    }
+    expander.expand(row);
 }
 
 /// Rows as the planes of a model take them, and room for one of them.

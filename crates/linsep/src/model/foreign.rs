@@ -10,16 +10,21 @@
 //! {"weights": [[…], […], […]], "bias": [0, 1, 2], "classes": ["a", "b", "c"]}
 //! ```
 //!
-//! Of two classes the *second* is that of positive scores, and the bias is 0 where it is left out.
+//! Of two classes the *second* is that of positive scores, and the bias is 0 where it is left out. A JSON
+//! that linsep itself exported has a `format` and says the rest as well: features, rule, link and input.
 //!
 //! Reference: Fan, Chang, Hsieh, Wang, Lin, LIBLINEAR, 2008, and the README of its sources.
 
+use crate::model::parts::check_model;
 use crate::model::{LinearModel, Link, Plane, Rule, Sigmoid};
 use linsep_data::error::{Code, Error, Result, printable};
 use linsep_data::input::InputMap;
 use linsep_proof::Loss;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
+
+/// The format of a JSON that linsep exports.
+pub(crate) const FORMAT: &str = "linsep.export/1";
 
 /// A model of another program.
 #[derive(Clone, Debug)]
@@ -36,6 +41,8 @@ pub struct ForeignModel {
     pub loss: Option<Loss>,
     /// Whether columns that are 0 everywhere may be missing at the end.
     ends_early: bool,
+    /// The whole model, where the file says all of it.
+    complete: Option<LinearModel>,
 }
 
 impl ForeignModel {
@@ -83,6 +90,9 @@ impl ForeignModel {
     /// gives them: of K classes one logistic function for each, divided by their sum. A score of 0 is that
     /// of the second class here and of the other one in LIBLINEAR.
     pub fn to_model(&self) -> LinearModel {
+        if let Some(model) = &self.complete {
+            return model.clone();
+        }
         let width = self.planes.first().map_or(0, |plane| plane.weights.len());
         // Columns of LIBLINEAR are counted from 1.
         let input = InputMap::plain(width).with_index_base(self.ends_early.then_some(1));
@@ -108,6 +118,16 @@ impl ForeignModel {
             let names = names.iter().take(12).map(|name| printable(name.as_bytes(), 30));
             names.collect::<Vec<_>>().join(", ")
         };
+        let is_more = |model: &LinearModel| {
+            model.rule == Rule::Vote
+                || matches!(model.rule, Rule::RestLast | Rule::Ballot(_))
+                || model.input.basis.is_some()
+                || model.input.binarize.is_some()
+        };
+        if self.complete.as_ref().is_some_and(is_more) {
+            let words = "it is more than one plane for each class: votes, basis functions or a threshold; linsep verify checks what is proved of the model that it was exported from";
+            return Err(refuse(words.to_owned()));
+        }
         if self.classes.len() != classes.len() {
             return Err(refuse(format!(
                 "it has the classes {}, the data has {}; give the data that it was learned from",
@@ -184,6 +204,16 @@ struct Written {
     #[serde(default)]
     bias: Option<OneOrMore>,
     classes: Vec<Name>,
+    #[serde(default)]
+    format: Option<String>,
+    #[serde(default)]
+    features: Option<Vec<String>>,
+    #[serde(default)]
+    rule: Option<Rule>,
+    #[serde(default)]
+    link: Option<Link>,
+    #[serde(default)]
+    input: Option<InputMap>,
 }
 
 type Parsed<T> = std::result::Result<T, String>;
@@ -214,7 +244,7 @@ fn json(text: &str, path: &Path) -> Parsed<ForeignModel> {
     let planes: Vec<Plane> =
         weights.into_iter().zip(biases).map(|(weights, bias)| Plane { weights, bias }).collect();
     let form = format!("JSON, {}", planes_in_words(planes.len(), classes.len()));
-    let model = ForeignModel {
+    let mut model = ForeignModel {
         path: path.to_path_buf(),
         form,
         planes,
@@ -222,8 +252,31 @@ fn json(text: &str, path: &Path) -> Parsed<ForeignModel> {
         settings: Vec::new(),
         loss: None,
         ends_early: false,
+        complete: None,
     };
-    whole(model)
+    let more = (written.format, written.features, written.rule, written.link, written.input);
+    match more {
+        (None, None, None, None, None) => whole(model),
+        (Some(format), Some(features), Some(rule), Some(link), Some(input)) => {
+            if format != FORMAT {
+                let format = printable(format.as_bytes(), 30);
+                return Err(format!("format \"{format}\" is not {FORMAT}"));
+            }
+            let (planes, classes) = (model.planes.clone(), model.classes.clone());
+            let complete = LinearModel::new(planes, rule, classes, input).with_link(link);
+            check_model(&complete)?;
+            if complete.input.feature_names() != features {
+                return Err("\"features\" are not those that \"input\" makes".into());
+            }
+            model.complete = Some(complete);
+            Ok(model)
+        }
+        _ => {
+            let words =
+                "format, features, rule, link and input go together; leave them all out, or none";
+            Err(words.to_owned())
+        }
+    }
 }
 
 fn planes_in_words(planes: usize, classes: usize) -> String {
@@ -370,6 +423,7 @@ fn liblinear(text: &str, path: &Path) -> Parsed<ForeignModel> {
         settings,
         loss: Some(loss),
         ends_early: true,
+        complete: None,
     })
 }
 

@@ -13,6 +13,7 @@ mod scorer;
 #[cfg(feature = "serde")]
 mod serialised;
 
+pub use bulk::ManyRows;
 pub use lead::Leads;
 pub use rule::{Ballot, Rule};
 pub use scorer::{ChunkScorer, Scorer};
@@ -202,7 +203,7 @@ impl LinearModel {
     /// bits are those of every other way to score the row; many rows are scored by
     /// [`LinearModel::scores_into`]. A row of another width is refused.
     pub fn scores(&self, row: &[f64]) -> Result<Vec<f64>> {
-        RowsView::dense(row, 1, row.len()).and_then(|view| self.check_width(&view))?;
+        RowsView::dense(row, 1, row.len()).and_then(|view| self.check_width(view.n_features()))?;
         Ok(self.scores_of(row))
     }
 

@@ -1,7 +1,30 @@
 //! Whether the parts of a model fit together and its numbers are finite.
 
-use super::{Link, Plane, Rule};
+use super::{LinearModel, Link, Plane, Rule};
 use linsep_data::input::InputMap;
+
+/// Refuses a model whose parts do not fit together or whose numbers are not finite.
+pub(crate) fn check_model(model: &LinearModel) -> Result<(), String> {
+    let wanted = check_parts(&model.classes, &model.rule, &model.link, &model.input)?;
+    if model.planes.len() != wanted {
+        let found = model.planes.len();
+        return Err(format!("there are {found} planes where the rule needs {wanted}"));
+    }
+    let width = model.input.width();
+    for (place, plane) in model.planes.iter().enumerate() {
+        if plane.weights.len() != width {
+            let found = plane.weights.len();
+            return Err(format!("plane {place} has {found} weights for {width} features"));
+        }
+        if !is_finite(plane) {
+            return Err(format!("plane {place} has a number that is not finite"));
+        }
+    }
+    match link_is_finite(&model.link) {
+        true => Ok(()),
+        false => Err("the link has a number that is not finite".into()),
+    }
+}
 
 /// The number of planes that a model with these parts has, if they fit together.
 pub(crate) fn check_parts(

@@ -61,6 +61,24 @@ impl LinearModel {
     }
 }
 
+/// The scores of rows of a store that was read for a model's input.
+#[doc(hidden)]
+pub struct StoreScorer<'a>(RowScorer<'a>);
+
+impl LinearModel {
+    #[doc(hidden)]
+    pub fn store_scorer(&self) -> StoreScorer<'_> {
+        StoreScorer(RowScorer::new(self))
+    }
+}
+
+impl StoreScorer<'_> {
+    pub fn row(&mut self, store: &Store, row: usize) -> &[f64] {
+        self.0.arrange(store);
+        self.0.stored(store, row)
+    }
+}
+
 impl Scorer<'_> {
     /// The scores of a row.
     pub fn row(&mut self, row: usize) -> &[f64] {

@@ -4,7 +4,7 @@
 //! be used like a model that was fitted. It carries no certificate; [`crate::file`] keeps model and
 //! certificate together.
 
-use super::parts::{check_parts, is_finite, link_is_finite};
+use super::parts::check_model;
 use super::{LinearModel, Link, Plane, Rule};
 use linsep_data::input::InputMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
@@ -30,7 +30,7 @@ struct PlaneContent<'a> {
 
 impl Serialize for LinearModel {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        check(self).map_err(ser::Error::custom)?;
+        check_model(self).map_err(ser::Error::custom)?;
         fn content(plane: &Plane) -> PlaneContent<'_> {
             PlaneContent { weights: Cow::Borrowed(&plane.weights), bias: plane.bias }
         }
@@ -56,31 +56,8 @@ impl<'de> Deserialize<'de> for LinearModel {
             classes: classes.into_owned(),
             input: input.into_owned(),
         };
-        check(&model).map_err(de::Error::custom)?;
+        check_model(&model).map_err(de::Error::custom)?;
         Ok(model)
-    }
-}
-
-/// Refuses parts that do not fit together and numbers that are not finite.
-fn check(model: &LinearModel) -> Result<(), String> {
-    let wanted = check_parts(&model.classes, &model.rule, &model.link, &model.input)?;
-    if model.planes.len() != wanted {
-        let found = model.planes.len();
-        return Err(format!("there are {found} planes where the rule needs {wanted}"));
-    }
-    let width = model.input.width();
-    for (place, plane) in model.planes.iter().enumerate() {
-        if plane.weights.len() != width {
-            let found = plane.weights.len();
-            return Err(format!("plane {place} has {found} weights for {width} features"));
-        }
-        if !is_finite(plane) {
-            return Err(format!("plane {place} has a number that is not finite"));
-        }
-    }
-    match link_is_finite(&model.link) {
-        true => Ok(()),
-        false => Err("the link has a number that is not finite".into()),
     }
 }
 

@@ -26,16 +26,19 @@ mod abilities;
 mod binding;
 mod building;
 mod groups;
+mod limits;
 mod optimisers;
 #[doc(hidden)]
 pub mod parameters;
 mod settings;
+mod streaming;
 
 use Ability::ClassWeights;
 pub use abilities::{Abilities, Ability, Only};
 #[doc(hidden)]
 pub use building::family;
 use building::{descend, machines, schemes, search, start, stopping};
+pub use limits::LEAST_EPOCHS;
 use parameters::*;
 
 /// The learner that is taken where none is named.

@@ -26,6 +26,8 @@ pub enum Datum {
     Number(f64),
     /// A text. It names parameters in backticks, as all texts of the library do.
     Text(String),
+    /// Names that come from the data, as they are.
+    Names(Vec<String>),
     /// Several findings, each with its name.
     Fields(Vec<(&'static str, Datum)>),
 }
@@ -93,6 +95,12 @@ impl From<usize> for Datum {
 impl From<f64> for Datum {
     fn from(number: f64) -> Datum {
         Datum::Number(number)
+    }
+}
+
+impl From<Vec<String>> for Datum {
+    fn from(names: Vec<String>) -> Datum {
+        Datum::Names(names)
     }
 }
 

@@ -85,7 +85,7 @@ pub(crate) fn ambiguity(task: &Task, bias: bool) -> Option<Remark> {
         format!(
             "{words}: without a penalty the weights are not unique; `drop` or a penalty settles them"
         ),
-        [("aliased", columns.iter().map(name).collect::<Vec<String>>().join(",").as_str().into())],
+        [("columns", columns.iter().map(name).collect::<Vec<String>>().into())],
     ))
 }
 

@@ -60,6 +60,7 @@ pub use removal::Removal;
 pub use crate::claim::planes::problem_of;
 #[doc(hidden)]
 pub use crate::claim::separating::separable;
+use crate::model::Plane;
 use dashu_int::IBig;
 use linsep_data::Dataset;
 use linsep_data::cancel;
@@ -230,6 +231,14 @@ pub struct Escape {
 }
 
 impl Decision {
+    /// The plane of a proof that two classes are separable, positive on the side of the positive class, if it has
+    /// so many features and is one of binary64 numbers.
+    pub fn plane(&self, features: usize) -> Option<Plane> {
+        let Claim::Separable { plane, .. } = &self.claim else { return None };
+        let (weights, bias) = proposal::binary64(plane, features)?;
+        Some(Plane { weights, bias })
+    }
+
     /// Rows of the witness, if the answer rests on one.
     pub fn witness_rows(&self) -> usize {
         match &self.claim {

@@ -421,7 +421,8 @@ fn a_lead_is_a_distance_within_which_nothing_changes() {
 /// The planes after every visit, one vote each, as Freund and Schapire count them.
 #[test]
 fn the_ballot_is_the_vote_of_all_planes_that_there_were() {
-    for table in tables().into_iter().filter(|table| table.labels.iter().all(|l| l < &"c".into())) {
+    for table in tables().into_iter().filter(|table| table.labels.iter().all(|l| l.as_str() < "c"))
+    {
         let task = table.task();
         let mut voted = Voted::default();
         voted.most = 100_000;

@@ -73,19 +73,11 @@ impl TestOn {
     }
 }
 
-/// Epochs of a learner that ends at a gap, where no limit is given.
-const OPTIMISING_EPOCHS: u64 = 1000;
-
-/// Values that such a run may visit by default: a few seconds of work on small data.
-const OPTIMISING_WORK: u64 = 2_000_000_000;
-
 impl Plan {
     /// A default limit is one on work: of few rows many epochs are cheap.
     pub(super) fn settle_budget(&mut self, data: &linsep::Dataset) {
-        if !self.epochs_given && self.limits.epochs == Some(OPTIMISING_EPOCHS) {
-            let values = data.nonzeros() + data.n_rows() as u64;
-            let epochs = OPTIMISING_WORK / values.max(1);
-            self.limits.epochs = Some(epochs.clamp(OPTIMISING_EPOCHS, 100 * OPTIMISING_EPOCHS));
+        if !self.epochs_given && self.limits.epochs == Some(recipe::LEAST_EPOCHS) {
+            self.limits.epochs = self.recipe.default_limits(data).epochs;
         }
     }
 }
@@ -113,7 +105,7 @@ impl Plan {
         } else if limits.updates.is_some() || context.time_limited {
             limits.epochs = None;
         } else if recipe.kind == Kind::Optimising {
-            limits.epochs = Some(OPTIMISING_EPOCHS);
+            limits.epochs = Some(recipe::LEAST_EPOCHS);
         }
         let mut epochs_given = text("epochs").is_some();
         if let Some(saved) = resume.as_ref().and_then(|resume| resume.limits) {

@@ -40,11 +40,6 @@ pub(super) fn settle(
             return refuse(format!("--{flag} is not for a stream"));
         }
     }
-    if recipe.parameters.iter().any(|p| p.name == "multiclass" && settings.get(p) == "ovo") {
-        return refuse(
-            "--multiclass ovo is not for a stream: pairs have rows of their own".to_owned(),
-        );
-    }
     if matches.get_one::<Output>("trace").is_some() {
         return refuse("--trace is not for a stream, whose rows are gone".to_owned());
     }
@@ -54,41 +49,8 @@ pub(super) fn settle(
     if !recipe.has(Ability::Stream) {
         return refuse(format!("--stream: {}", recipe.cannot(Ability::Stream)));
     }
-    for (name, value, also) in [
-        ("verdict", "off", ""),
-        ("order", "cyclic", ""),
-        ("scale", "none", "unit"),
-        ("class-weight", "none", ""),
-        ("stop", "clean-epoch", "limit"),
-        ("init", "zero", ""),
-    ] {
-        let Some(parameter) = recipe.parameters.iter().find(|p| p.name == name) else { continue };
-        // The settings of a run that goes on are what they are, also where nobody asked for them.
-        let fixed = resume.is_some() || settings.has(name);
-        let given = fixed.then(|| settings.get(parameter).to_owned());
-        match given.as_deref() {
-            None if parameter.default == value => {}
-            None => settings.set(name, value),
-            Some(given) if given == value || given == also => {}
-            // The planes of a model are known before the first row; a random start is not.
-            Some(given) if name == "init" && given != "random" => {}
-            Some(given) => {
-                return refuse(format!(
-                    "--{name} {given} is not for a stream, which sees every row once; it takes {value}"
-                ));
-            }
-        }
-    }
-    let normalised = recipe.parameters.iter().find(|p| p.name == "normalised");
-    if let Some(normalised) = normalised
-        && settings.get(normalised) == "off"
-        && !settings.has("eta")
-    {
-        return refuse(format!(
-            "--stream: the rate of {} comes from all rows; give --eta",
-            recipe.name
-        ));
-    }
+    // The settings of a run that goes on are what they are, also where nobody asked for them.
+    recipe.settle_stream(settings, resume.is_some())?;
     let text = |name: &str| matches.get_one::<String>(name);
     for flag in ["epochs", "updates", "cv", "runs", "checkpoint-every"] {
         if text(flag).is_some() {

@@ -175,7 +175,7 @@ pub(crate) fn number_fault(
 }
 
 /// A value that is not there.
-pub(super) fn missing_fault(field: usize, span: Range<usize>) -> Fault {
+pub(crate) fn missing_fault(field: usize, span: Range<usize>) -> Fault {
     Fault::new(Code::MISSING, Some(field), span)
         .help("choose `missing=drop-row`, median, mean, mode or zero")
 }

@@ -1,0 +1,49 @@
+//! The extension module `linsep._linsep`: the library as Python sees it.
+//!
+//! One file for each class, thin: arrays come in through the doors of the library, work runs on a thread of
+//! its own while Python goes on ([`waiting`]), errors become exceptions ([`errors`]). What is a habit of
+//! Python or scikit-learn stands in `python/linsep`.
+
+mod arrays;
+mod basis;
+mod certificate;
+mod certify;
+mod data;
+mod errors;
+mod learn;
+mod model;
+mod program;
+mod registry;
+mod verdict;
+mod waiting;
+
+use pyo3::prelude::*;
+
+/// The Rust side of the package.
+#[pymodule]
+mod _linsep {
+    #[pymodule_export]
+    use super::basis::Basis;
+    #[pymodule_export]
+    use super::certificate::Certificate;
+    #[pymodule_export]
+    use super::certify::certify;
+    #[pymodule_export]
+    use super::data::Data;
+    #[pymodule_export]
+    use super::learn::{fit, partial_fit};
+    #[pymodule_export]
+    use super::model::Model;
+    #[pymodule_export]
+    use super::program::run_program;
+    #[pymodule_export]
+    use super::registry::registry;
+    #[pymodule_export]
+    use super::verdict::{Verdict, separable};
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

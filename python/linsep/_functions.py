@@ -1,0 +1,210 @@
+"""The functions of the package. They need numpy only."""
+
+import os
+
+import numpy as np
+
+from linsep import _input, _linsep, _tables
+from linsep._base import threads
+from linsep._results import Certificate, Certified, Checked, Rows, Verdict
+
+
+def data(X, y, sample_weight=None, n_jobs=None, classes=None, tell=True):
+    """Rows, labels and weights at the door: the data, the classes and the matrix as it was taken."""
+    taken = X if isinstance(X, _input.Matrix) else _input.matrix(X, tables=True)
+    found, codes = _input.labels(y)
+    _input.same_length(taken, codes)
+    if classes is not None:
+        found, codes = _among(found, codes, np.asarray(classes))
+    if isinstance(taken.form, _tables.Table):
+        held, notes = _table(taken, codes, found, sample_weight, n_jobs)
+        if tell:
+            _tables.tell(notes)
+        return held, found, taken
+    held = _linsep.Data(
+        taken.form,
+        codes,
+        _input.class_texts(found),
+        _input.weights(sample_weight, taken.shape[0]),
+        taken.names,
+        threads(n_jobs, taken.shape),
+    )
+    return held, found, taken
+
+
+def _table(taken, codes, classes, sample_weight, n_jobs):
+    """Rows of a table with columns of texts, labels and weights, and what was decided about columns."""
+    texts = _input.class_texts(classes)
+    label = taken.form.free_name("label")
+    more = {label: [texts[code] for code in codes]}
+    weights, weight = _input.weights(sample_weight, taken.shape[0]), None
+    if weights is not None:
+        weight = taken.form.free_name("weight")
+        more[weight] = weights
+    content = taken.form.stream(**more)
+    return _linsep.Data.of_table(content, label, texts, weight, threads(n_jobs, taken.shape))
+
+
+def _among(found, codes, classes):
+    """Labels as places in classes that were given."""
+    classes = np.unique(classes)
+    places = np.searchsorted(classes, found)
+    places[places == len(classes)] = 0
+    unknown = classes[places] != found
+    if unknown.any():
+        label = found[np.argmax(unknown)]
+        row = int(np.argmax(codes == np.argmax(unknown)))
+        raise ValueError(f"y[{row}] is {label!r}, which is none of the classes {classes.tolist()}")
+    return classes, places[codes]
+
+
+def separable(X, y, sample_weight=None, *, fit_intercept=True, n_jobs=None):
+    """Decides whether planes separate the classes, with a proof either way.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        The rows. Numbers count as they are, exactly.
+    y : array of shape (n_samples,)
+        The classes. Of two classes one plane is asked for, of more one score for each class, all at once.
+    sample_weight : array of shape (n_samples,), optional
+        Rows of weight 0 take no part.
+    fit_intercept : bool, default True
+        Whether planes have a bias.
+    n_jobs : int, optional
+        Threads; all by default. They never change an answer.
+
+    Returns
+    -------
+    Verdict
+
+    Examples
+    --------
+    >>> import linsep
+    >>> verdict = linsep.separable([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+    >>> verdict.verdict
+    'overlapping'
+    >>> verdict.witness
+    [(0, 1), (1, 1), (2, 1), (3, 1)]
+    """
+    held, classes, taken = data(X, y, sample_weight, n_jobs)
+    inner = _linsep.separable(held, fit_intercept=bool(fit_intercept), threads=threads(n_jobs, taken.shape))
+    return Verdict(inner, classes, taken.names)
+
+
+def verify(subject, X, y, sample_weight=None, *, n_jobs=None):
+    """Checks every claim of a certificate or of a fitted estimator against data, in exact arithmetic.
+
+    No solver takes part: only the data, the claims and the checker.
+
+    Parameters
+    ----------
+    subject : Certificate, estimator, str or path
+        A certificate, its JSON text, a fitted estimator of this package, or a file of one of them.
+    X, y, sample_weight
+        The data that the claims are about.
+
+    Returns
+    -------
+    list of dict
+        Claim, what it is about, ``'true'``, ``'unproved'`` or ``'false'``, and the words of the checker. The
+        list is true where every claim holds.
+
+    Examples
+    --------
+    >>> import linsep
+    >>> X, y = [[0.0], [1.0], [2.0]], ["low", "high", "high"]
+    >>> bool(linsep.verify(linsep.separable(X, y).certificate, X, y))
+    True
+    >>> bool(linsep.verify(linsep.separable(X, y).certificate, X, ["low", "low", "high"]))
+    False
+    """
+    held, _, taken = data(X, y, sample_weight, n_jobs, tell=False)
+    return Checked(_claims_of(subject).verify(held, threads(n_jobs, taken.shape)))
+
+
+def _claims_of(subject):
+    """What has claims to be checked."""
+    if isinstance(subject, Certificate):
+        return subject._inner
+    if isinstance(subject, Verdict):
+        return subject._inner.certificate
+    if isinstance(subject, Certified):
+        return subject.certificate._inner
+    model = getattr(subject, "_model", None)
+    if model is not None:
+        return model
+    if isinstance(subject, str) and subject.lstrip().startswith("{"):
+        return _linsep.Certificate.from_json(subject)
+    if isinstance(subject, (str, os.PathLike)):
+        return _claims_of(read(subject))
+    raise TypeError(f"a certificate or a fitted estimator is expected, not {type(subject).__name__}")
+
+
+def read(path, label=None):
+    """Reads a file: a model becomes an estimator, a certificate a certificate, anything else rows of data.
+
+    Parameters
+    ----------
+    path : str or path
+        A file ``.linsep`` of ``save`` or of ``linsep train``, a certificate of ``linsep separable``, or data as
+        the program reads it: CSV, svmlight, Parquet, Arrow, also packed.
+    label : str, optional
+        Of data, the column with the classes, by name or as ``#N``; found as the program finds it by default.
+
+    Returns
+    -------
+    estimator, Certificate or Rows
+        ``X, y = linsep.read("iris.csv")`` takes rows apart.
+    """
+    with open(path, "rb") as file:
+        start = file.read(320)
+    if start.lstrip().startswith(b"{") and b"linsep.certificate" in start:
+        with open(path, encoding="utf-8") as file:
+            return Certificate.from_json(file.read())
+    if _linsep.Model.is_one(start):
+        return load(path)
+    held, notes = _linsep.Data.of_file(os.fspath(path), label, threads(None))
+    return Rows(held, notes)
+
+
+def load(path):
+    """The fitted estimator of a model file."""
+    from linsep import _estimators
+
+    return _estimators.of_model(_linsep.Model.load(os.fspath(path)))
+
+
+def certify(estimator, X, y, sample_weight=None, *, tol=1e-6, max_iter=None, n_jobs=None):
+    """Proves how near the optimum of its own objective a fitted linear classifier of scikit-learn is.
+
+    The same objective is minimised here, and what bounds it from below bounds the given planes, too.
+
+    Parameters
+    ----------
+    estimator : fitted LogisticRegression, LinearSVC, SGDClassifier or RidgeClassifier of scikit-learn
+        Its class and parameters say what it minimises.
+    X, y, sample_weight
+        The data that it was fitted to.
+    tol : float, default 1e-6
+        How near the optimum the bound is to be.
+
+    Returns
+    -------
+    Certified
+    """
+    from linsep._foreign import objective_of
+
+    learner, settings, weights, biases = objective_of(estimator, y, tol)
+    held, classes, taken = data(X, y, sample_weight, n_jobs)
+    if taken.shape[1] != len(weights[0]):
+        raise ValueError(
+            f"X has {taken.shape[1]} features, but {type(estimator).__name__} has {len(weights[0])} weights"
+        )
+    if len(classes) != len(estimator.classes_) or (classes != estimator.classes_).any():
+        raise ValueError(f"y has the classes {classes.tolist()}, the estimator {list(estimator.classes_)}")
+    inner, settled = _linsep.certify(
+        learner, settings, held, weights, biases, epochs=max_iter, threads=threads(n_jobs, taken.shape)
+    )
+    return Certified(inner, settled, learner, settings)
+
