@@ -4,7 +4,7 @@ export interface Learner { name: string; summary: string; kind: string; traces: 
 export interface BundledSet { name: string; title: string; sliders: string[] }
 export interface OwnSet {
   id: string; name: string; rows: number; features: number; classes: string[];
-  opening: { learner: string; settings: Record<string, string>; seed: number } | null;
+  opening: { learner: string; settings: Record<string, string>; seed: number; model: boolean } | null;
 }
 export interface Preset { name: string; title: string; text: string; learner: string; settings: [string, string][]; stop: string }
 export interface Catalogue {

@@ -1,6 +1,6 @@
 //! What there is to choose from: sets, learners with their settings, criteria, lessons.
 
-use crate::run::TWO_WEIGHTS;
+use crate::spec::{MODEL, TWO_WEIGHTS};
 use crate::{Lab, limits, sets};
 use linsep::loss::Criterion;
 use linsep::recipe::{self, Ability, Kind, Parameter, Recipe};
@@ -43,6 +43,10 @@ pub(crate) fn check_lesson(name: Option<&str>) -> Result<()> {
 pub(crate) fn catalogue(lab: &Lab) -> Value {
     let mut learners: Vec<Value> = recipe::ALL.iter().map(learner).collect();
     learners.insert(1, two_weights());
+    let opening = lab.subject.as_ref().and_then(|subject| subject.opening.as_ref());
+    if opening.is_some_and(|opening| opening.model.is_some()) {
+        learners.insert(0, model());
+    }
     let criteria = Criterion::ALL
         .map(|criterion| json!({ "name": criterion.word(), "meaning": criterion.meaning() }));
     let preset = |one: &boxes::AlgorithmBox| {
@@ -89,6 +93,16 @@ fn learner(recipe: &Recipe) -> Value {
 fn parameter(parameter: &Parameter) -> Value {
     let Parameter { name, default, words, help, .. } = parameter;
     json!({ "name": name, "default": default, "words": words, "help": help })
+}
+
+fn model() -> Value {
+    json!({
+        "name": MODEL,
+        "summary": "the model that was named at the start, drawn as it is: nothing is learned",
+        "kind": "direct",
+        "traces": false,
+        "parameters": [],
+    })
 }
 
 fn two_weights() -> Value {

@@ -17,15 +17,22 @@ mod guard;
 mod histogram;
 mod limits;
 mod listen;
+mod log;
 mod pattern;
 mod routes;
 mod run;
+mod sample;
 mod sets;
+mod spec;
+mod spread;
+mod still;
 mod surface;
+mod vector;
 mod verdict;
+mod view;
 mod weights;
 
-use linsep::{Dataset, Error, Plane, Result};
+use linsep::{Dataset, Error, LinearModel, Result};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -67,8 +74,8 @@ pub struct Opening {
     pub settings: BTreeMap<String, String>,
     /// The seed.
     pub seed: u64,
-    /// The planes of a model, to be drawn beside the run.
-    pub planes: Vec<Plane>,
+    /// The model, to be drawn as it is; its features and classes are those of the data.
+    pub model: Option<LinearModel>,
 }
 
 impl Subject {

@@ -8,6 +8,9 @@ pub(crate) const CONNECTIONS: usize = 64;
 /// A connection on which nothing comes for so long is closed.
 pub(crate) const IDLE: Duration = Duration::from_secs(60);
 
+/// How long the lines before the body of a request may take.
+pub(crate) const HEAD: Duration = Duration::from_secs(10);
+
 /// Requests at once, and in each second after that.
 pub(crate) const BURST: f64 = 600.0;
 pub(crate) const RATE: f64 = 300.0;
@@ -38,6 +41,9 @@ pub(crate) const KEPT_WIDTH: usize = 256;
 /// Updates between two saved states.
 pub(crate) const STRIDE: u64 = 64;
 
+/// Visits between two saved states, where updates are rarer than that.
+pub(crate) const STRIDE_VISITS: u64 = 500_000;
+
 /// Frames in one answer.
 pub(crate) const FRAMES: u64 = 400;
 
@@ -50,3 +56,9 @@ pub(crate) const POINTS: usize = 5_000;
 
 /// Lines in weight space.
 pub(crate) const HALF_PLANES: usize = 400;
+
+/// Multiplications for which all rows are measured, and not only those that are drawn.
+pub(crate) const MEASURED: usize = 500_000_000;
+
+/// Of the drawn points those that are kept free for wrong rows and rows of proofs that the sample has not.
+pub(crate) const ALSO: usize = 1_000;

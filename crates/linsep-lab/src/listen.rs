@@ -8,6 +8,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -95,7 +96,8 @@ impl Listener for Loopback {
             };
             let _ = stream.set_nodelay(true);
             let idle = Box::pin(sleep_until(Instant::now() + limits::IDLE));
-            return (Connection { stream, idle, _permit: permit }, address);
+            let head = Head::default();
+            return (Connection { stream, idle, head, _permit: permit }, address);
         }
     }
 
@@ -104,11 +106,54 @@ impl Listener for Loopback {
     }
 }
 
-/// A connection that ends when nothing comes for long, and then gives its place back.
+/// A connection that ends when nothing comes for long, or when a request takes long to begin, and then gives
+/// its place back.
 pub(crate) struct Connection {
     stream: TcpStream,
     idle: Pin<Box<Sleep>>,
+    head: Head,
     _permit: OwnedSemaphorePermit,
+}
+
+/// How much has come of the lines before the body of a request.
+#[derive(Default)]
+struct Head {
+    begun: bool,
+    /// Bytes of the line ends that mark its end.
+    matched: usize,
+}
+
+const END: &[u8; 4] = b"\r\n\r\n";
+
+impl Head {
+    fn is_whole(&self) -> bool {
+        self.matched == END.len()
+    }
+
+    /// Takes bytes in; how long the next ones may take, if that changes.
+    fn take(&mut self, bytes: &[u8]) -> Option<Duration> {
+        let was_begun = std::mem::replace(&mut self.begun, true);
+        for byte in bytes {
+            if self.is_whole() {
+                break;
+            }
+            self.matched = match *byte == END[self.matched] {
+                true => self.matched + 1,
+                false => usize::from(*byte == END[0]),
+            };
+        }
+        match self.is_whole() {
+            true => Some(limits::IDLE),
+            // Every byte of a slow request would gain it time.
+            false => (!was_begun).then_some(limits::HEAD),
+        }
+    }
+}
+
+impl Connection {
+    fn wait(&mut self, time: Duration) {
+        self.idle.as_mut().reset(Instant::now() + time);
+    }
 }
 
 impl AsyncRead for Connection {
@@ -117,9 +162,12 @@ impl AsyncRead for Connection {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         if read.is_ready() {
-            self.idle.as_mut().reset(Instant::now() + limits::IDLE);
+            if let Some(time) = self.head.take(&buffer.filled()[before..]) {
+                self.wait(time);
+            }
             return read;
         }
         ready!(self.idle.as_mut().poll(context));
@@ -133,6 +181,9 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        // An answer: what comes next is another request.
+        self.head = Head::default();
+        self.wait(limits::IDLE);
         Pin::new(&mut self.stream).poll_write(context, bytes)
     }
 
@@ -142,5 +193,23 @@ impl AsyncWrite for Connection {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_first_byte_and_the_end_of_a_head_give_time() {
+        let mut head = Head::default();
+        assert_eq!(head.take(b"G"), Some(limits::HEAD));
+        assert_eq!(head.take(b"ET / HTTP/1.1\r\nhost: a\r"), None);
+        assert_eq!(head.take(b"\n"), None);
+        assert_eq!(head.take(b"\r"), None);
+        assert_eq!(head.take(b"\nbody"), Some(limits::IDLE));
+        assert_eq!(head.take(b"more"), Some(limits::IDLE));
+        let mut head = Head::default();
+        assert_eq!(head.take(b"GET / HTTP/1.1\r\r\n\r\n"), Some(limits::IDLE));
     }
 }

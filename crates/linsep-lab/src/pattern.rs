@@ -3,6 +3,8 @@
 use crate::answer::{Wrong, number};
 use crate::limits;
 use crate::run::Run;
+use crate::sample;
+use crate::view::{Seen, View};
 use linsep::data::read::{ReadOptions, RowSource};
 use linsep::{Dataset, LinearModel, Plane, Rule};
 use serde_json::{Value, json};
@@ -58,24 +60,33 @@ pub(crate) fn frames(run: &mut Run, from: u64, to: u64) -> Result<Value, Wrong> 
     if from > to {
         return Err(Wrong::Missing("the run has not made this update yet"));
     }
+    // The end of a run is there before its log is.
+    let pending = from == to && to == run.last() && to > run.log.known();
+    if !pending {
+        run.know(to)?;
+    }
     let mut before = match from.checked_sub(1) {
-        Some(k) => wrong_at(run, k)?,
-        None => vec![false; run.shown.len()],
+        Some(k) if !pending => wrong_at(run, k)?,
+        _ => vec![false; run.shown.len()],
     };
     let mut frames = Vec::new();
     for k in from..=to {
         let planes = run.planes_at(k)?;
         let (wrong, band) = wrong_of(run, &planes);
+        // What a sample has is no measure of all rows.
+        let band = band.filter(|_| run.shown.len() == run.data.n_rows());
+        let is_first = k == 0 || pending;
         let where_ = |is: &dyn Fn(usize) -> bool| -> Vec<usize> {
             (0..wrong.len()).filter(|i| is(*i)).collect()
         };
         let mut frame = json!({
             "k": k,
             "planes": planes_json(&planes),
-            "broken": if k == 0 { Vec::new() } else { where_(&|i| wrong[i] && !before[i]) },
-            "fixed": if k == 0 { Vec::new() } else { where_(&|i| !wrong[i] && before[i]) },
+            "broken": if is_first { Vec::new() } else { where_(&|i| wrong[i] && !before[i]) },
+            "fixed": if is_first { Vec::new() } else { where_(&|i| !wrong[i] && before[i]) },
             "band": band,
-            "line": k.checked_sub(1).map(|at| &run.lines[at as usize]),
+            "line": k.checked_sub(1).and_then(|at| run.log.lines.get(at as usize)),
+            "pending": pending,
         });
         if k == from {
             frame["wrong"] = json!(where_(&|i| wrong[i]));
@@ -92,10 +103,13 @@ const CURVE: u64 = 1500;
 /// The measures of all updates for the curves, evenly thinned out where there are many, with the squared
 /// distance from αâ where the widest plane â is known.
 pub(crate) fn curves(run: &mut Run, target: Option<&[f64]>) -> Result<Value, Wrong> {
-    let step = run.last().div_ceil(CURVE).max(1);
+    // What is written down is drawn; a limit of the log is no reason to draw nothing.
+    let _ = run.know(run.last());
+    let last = run.log.known();
+    let step = last.div_ceil(CURVE).max(1);
     let mut points = Vec::new();
     let mut k = 0;
-    while k <= run.last() {
+    while k <= last {
         let distance = match target {
             Some(target) => run.planes_at(k)?.first().map(|plane| {
                 let now = std::iter::once(plane.bias).chain(plane.weights.iter().copied());
@@ -103,7 +117,7 @@ pub(crate) fn curves(run: &mut Run, target: Option<&[f64]>) -> Result<Value, Wro
             }),
             None => None,
         };
-        let line = k.checked_sub(1).map(|at| &run.lines[at as usize]);
+        let line = k.checked_sub(1).map(|at| &run.log.lines[at as usize]);
         points.push(json!({
             "k": k,
             "norm": line.and_then(|line| line.norm),
@@ -112,7 +126,7 @@ pub(crate) fn curves(run: &mut Run, target: Option<&[f64]>) -> Result<Value, Wro
             "mistakes": line.map_or(0, |line| line.mistakes),
             "distance": distance.and_then(|x| x.is_finite().then_some(x)),
         }));
-        k = if k < run.last() { (k + step).min(run.last()) } else { k + 1 };
+        k = if k < last { (k + step).min(last) } else { k + 1 };
     }
     Ok(Value::Array(points))
 }
@@ -171,18 +185,16 @@ fn margins_of(model: &LinearModel, data: &Dataset, rows: &[u32]) -> Vec<f64> {
     rows.iter().map(margin).collect()
 }
 
-/// How many dimensions a view has to choose from.
-const VIEWED: usize = 512;
-
 /// Everything about update `k` that a frame does not have: the model of the learner, errors on all rows,
 /// margins, and where points of more than two features are drawn.
 pub(crate) fn state(run: &mut Run, k: u64, view: &str) -> Result<Value, Wrong> {
-    if k > run.last() {
-        return Err(Wrong::Missing("the run has not made this update yet"));
+    let view = view.parse()?;
+    if k != run.last() {
+        run.know(k)?;
     }
     let planes = run.planes_at(k)?;
     let model = run.model_at(k)?;
-    Ok(described(run, k, planes, &model, view))
+    described(run, k, planes, &model, view)
 }
 
 /// The same for planes that the user moved.
@@ -198,149 +210,74 @@ pub(crate) fn state_of(run: &Run, planes: &[Vec<f64>], view: &str) -> Result<Val
     }
     let planes: Vec<Plane> = planes.iter().map(|p| Plane::new(p[1..].to_vec(), p[0])).collect();
     let model = run.walking(planes.clone());
-    Ok(described(run, 0, planes, &model, view))
+    described(run, 0, planes, &model, view.parse()?)
 }
 
-fn described(run: &Run, k: u64, planes: Vec<Plane>, model: &LinearModel, view: &str) -> Value {
+fn described(
+    run: &Run,
+    k: u64,
+    planes: Vec<Plane>,
+    model: &LinearModel,
+    view: View,
+) -> Result<Value, Wrong> {
     let walking = run.walking(planes);
-    let margins = margins_of(&walking, &run.data, &run.shown);
     let same = model.planes == walking.planes;
+    let data = &run.data;
     // Rows on the plane count as in training, and all rows count, not only the drawn ones.
-    let all = match run.shown.len() == run.data.n_rows() {
-        true => margins.clone(),
-        false => {
-            let rows: Vec<u32> = (0..run.data.n_rows() as u32).collect();
-            margins_of(&walking, &run.data, &rows)
+    let every: Vec<u32>;
+    let sampled = run.shown.len() < data.n_rows();
+    let (margins, all) = match sampled {
+        false => (margins_of(&walking, data, &run.shown), None),
+        true => {
+            every = (0..data.n_rows() as u32).collect();
+            let all = margins_of(&walking, data, &every);
+            (run.shown.iter().map(|row| all[*row as usize]).collect(), Some(all))
         }
     };
+    let all = all.as_ref().unwrap_or(&margins);
     let errors = all.iter().filter(|margin| **margin <= 0.0).count();
     let wrong: Vec<usize> = (0..margins.len()).filter(|i| margins[*i] <= 0.0).collect();
-    let plane = walking.deciding_plane().cloned();
-    let seen = (run.loaded.data.n_features() > 2).then(|| projected(run, plane.as_ref(), view));
-    json!({
+    let seen = match run.loaded.data.n_features() > 2 {
+        true => Some(Seen::of(run, &walking.planes, walking.deciding_plane(), view)?),
+        false => None,
+    };
+    Ok(json!({
         "k": k,
         "planes": planes_json(&walking.planes),
         "model": (!same && model.planes.len() == walking.planes.len()).then(|| planes_json(&model.planes)),
         "errors": errors,
         "wrong": wrong,
-        "band": band_of(&margins),
-        "margins": margins.into_iter().map(number).collect::<Vec<_>>(),
-        "view": seen,
-    })
+        "band": band_of(all),
+        "also": sampled.then(|| also(run, all, seen.as_ref())),
+        "margins": margins.iter().copied().map(number).collect::<Vec<_>>(),
+        "view": seen.map(|seen| seen.told(run)),
+    }))
 }
 
-/// Where points of many features are drawn.
-///
-/// The first axis of `distance` is the signed distance from the plane, so that the boundary is the exact line 0;
-/// the second is the direction of most variance at a right angle to it. `pca` has the two directions of most
-/// variance, `means` the difference of the means of two classes first, and `columns:i,j` two features.
-fn projected(run: &Run, plane: Option<&Plane>, view: &str) -> Value {
+/// Rows that the sample has not and that are drawn all the same: those that the verdict rests on, and wrong
+/// ones as far as there is room.
+fn also(run: &Run, margins: &[f64], seen: Option<&Seen>) -> Value {
+    let wrong = (0..margins.len() as u32).filter(|row| margins[*row as usize] <= 0.0);
+    let (rows, left) = sample::also(&run.shown, &run.notable, wrong, run.spec.seed);
     let data = &run.loaded.data;
-    let width = data.n_features();
-    let rows: Vec<Vec<f64>> = run.shown.iter().map(|row| data.row(*row as usize)).collect();
-    let mean = mean_of(rows.iter(), width);
-    let total: f64 = rows.iter().map(|x| square(&minus(x, &mean))).sum();
-    let usable = plane.filter(|p| run.data.n_features() == width && square(&p.weights) > 0.0);
-    let chosen = view.strip_prefix("columns:").and_then(|pair| {
-        let (i, j) = pair.split_once(',')?;
-        let (i, j): (usize, usize) = (i.parse().ok()?, j.parse().ok()?);
-        (i < width && j < width && i != j).then_some((i, j))
+    let place = |row: &u32| {
+        let x = data.row(*row as usize);
+        match seen {
+            Some(seen) => seen.place(&x),
+            None => [number(x[0]), number(x.get(1).copied().unwrap_or(0.0))],
+        }
+    };
+    let each = rows.iter().map(|row| {
+        json!({
+            "row": row,
+            "line": data.origin().line(u64::from(*row)),
+            "class": data.class_of(*row as usize),
+            "at": place(row),
+            "wrong": margins[*row as usize] <= 0.0,
+            "notable": run.notable.binary_search(row).is_ok(),
+        })
     });
-    let (first, kind) = match (view, chosen, usable) {
-        _ if width > VIEWED => (axis(0, width), "columns"),
-        (_, Some((i, _)), _) => (axis(i, width), "columns"),
-        ("means", _, _) if data.n_classes() == 2 => {
-            let of = |class: u32| {
-                let own = rows.iter().zip(&run.shown);
-                let own = own.filter(|(_, row)| data.class_of(**row as usize) == class);
-                mean_of(own.map(|(x, _)| x), width)
-            };
-            (unit(minus(&of(1), &of(0))), "means")
-        }
-        ("pca", _, _) | (_, _, None) => (leading(&rows, &mean, None), "pca"),
-        (_, _, Some(plane)) => (unit(plane.weights.clone()), "distance"),
-    };
-    let second = match chosen {
-        Some((_, j)) => axis(j, width),
-        None if width > VIEWED => axis(1, width),
-        None => leading(&rows, &mean, Some(&first)),
-    };
-    let (offset, along) = match (kind, usable) {
-        ("distance", Some(plane)) => (plane.bias / square(&plane.weights).sqrt(), [0.0, 0.0]),
-        ("columns", _) => (0.0, [0.0, 0.0]),
-        _ => (0.0, [dot(&mean, &first), dot(&mean, &second)]),
-    };
-    let place = |x: &Vec<f64>| {
-        let u = dot(x, &first) + offset - along[0];
-        [number(u), number(dot(x, &second) - along[1])]
-    };
-    let spread =
-        |axis: &[f64]| rows.iter().map(|x| dot(&minus(x, &mean), axis).powi(2)).sum::<f64>();
-    let share = (spread(&first) + spread(&second)) / total;
-    json!({
-        "kind": kind,
-        "points": rows.iter().map(place).collect::<Vec<_>>(),
-        "variance": number(share.min(1.0)),
-        "boundary": (kind == "distance").then_some(0.0),
-        "columns": chosen.map(|(i, j)| [i, j]),
-    })
-}
-
-fn axis(j: usize, width: usize) -> Vec<f64> {
-    (0..width).map(|k| f64::from(u8::from(k == j))).collect()
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-fn square(a: &[f64]) -> f64 {
-    dot(a, a)
-}
-
-fn minus(a: &[f64], b: &[f64]) -> Vec<f64> {
-    a.iter().zip(b).map(|(a, b)| a - b).collect()
-}
-
-fn unit(a: Vec<f64>) -> Vec<f64> {
-    let length = square(&a).sqrt();
-    if length > 0.0 { a.into_iter().map(|x| x / length).collect() } else { axis(0, a.len()) }
-}
-
-fn mean_of<'a>(rows: impl Iterator<Item = &'a Vec<f64>>, width: usize) -> Vec<f64> {
-    let (mut sum, mut count) = (vec![0.0; width], 0.0);
-    for row in rows {
-        sum.iter_mut().zip(row).for_each(|(s, x)| *s += x);
-        count += 1.0;
-    }
-    sum.into_iter().map(|s| if count > 0.0 { s / count } else { 0.0 }).collect()
-}
-
-/// The direction of most variance, at a right angle to another one if there is one.
-fn leading(rows: &[Vec<f64>], mean: &[f64], beside: Option<&[f64]>) -> Vec<f64> {
-    let width = mean.len();
-    let clear = |mut v: Vec<f64>| {
-        if let Some(other) = beside {
-            let along = dot(&v, other);
-            v.iter_mut().zip(other).for_each(|(x, o)| *x -= along * o);
-        }
-        v
-    };
-    let rows: Vec<Vec<f64>> = rows.iter().map(|x| clear(minus(x, mean))).collect();
-    // No symmetric start: it could be at a right angle to the answer.
-    let mut v = unit(clear((0..width).map(|j| 1.0 + 0.618 * j as f64).collect()));
-    for _ in 0..60 {
-        let mut next = vec![0.0; width];
-        for x in &rows {
-            let along = dot(x, &v);
-            next.iter_mut().zip(x).for_each(|(n, x)| *n += along * x);
-        }
-        if square(&next) == 0.0 {
-            break;
-        }
-        v = unit(clear(next));
-    }
-    v
+    json!({ "rows": each.collect::<Vec<_>>(), "left": left })
 }
 
 /// A part of the plane, as numbers of cells.

@@ -3,7 +3,8 @@
 use crate::answer::{Wrong, json_response, refuse, whole};
 use crate::guard::{self, Guard};
 use crate::pattern::{self, Grid};
-use crate::run::{Goal, Run, RunSpec};
+use crate::run::Run;
+use crate::spec::{Goal, RunSpec};
 use crate::{Lab, assets, catalogue, histogram, limits, surface, verdict, weights};
 use axum::Router;
 use axum::body::Bytes;
@@ -12,6 +13,7 @@ use axum::http::{StatusCode, Uri};
 use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use axum::routing::{get, post};
+use linsep::data::cancel::Request;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -83,13 +85,44 @@ async fn list(State(shared): Ctx) -> Response {
     json_response(&catalogue::catalogue(&shared.lab))
 }
 
+/// Asks for the end of the work when the request that wants it is gone.
+struct AskOnDrop(Request);
+
+impl Drop for AskOnDrop {
+    fn drop(&mut self) {
+        self.0.ask();
+    }
+}
+
 /// Work for a thread of its own, with few at a time.
 async fn work(shared: &Arc<Shared>, job: impl FnOnce() -> Answer + Send + 'static) -> Response {
-    let Ok(_permit) = shared.workers.acquire().await else {
+    work_or(shared, job, || ()).await
+}
+
+/// The same, with what is to be done if the work is given up in the middle.
+async fn work_or(
+    shared: &Arc<Shared>,
+    job: impl FnOnce() -> Answer + Send + 'static,
+    given_up: impl FnOnce() + Send + 'static,
+) -> Response {
+    let Ok(permit) = Arc::clone(&shared.workers).acquire_owned().await else {
         return Wrong::Busy("the server is ending").response();
     };
-    match tokio::task::spawn_blocking(job).await {
-        Ok(answer) => answer.unwrap_or_else(Wrong::response),
+    // Nobody waits for the answer any more when this future is dropped.
+    let request = Request::default();
+    let _asks = AskOnDrop(request.clone());
+    let working = tokio::task::spawn_blocking(move || {
+        // The place is free when the work has ended, not when somebody stops waiting for it.
+        let _permit = permit;
+        let answer = request.catch(job);
+        if answer.is_none() {
+            given_up();
+        }
+        answer
+    });
+    match working.await {
+        Ok(Some(answer)) => answer.unwrap_or_else(Wrong::response),
+        Ok(None) => Wrong::Busy("the work was given up").response(),
         Err(_) => refuse(
             StatusCode::INTERNAL_SERVER_ERROR,
             "internal",
@@ -119,6 +152,11 @@ impl Shared {
         Ok(Arc::clone(&found.1))
     }
 
+    fn remove(&self, id: &str) -> Option<Arc<Mutex<Run>>> {
+        let id: u64 = id.parse().ok()?;
+        lock(&self.runs).open.remove(&id).map(|(_, run)| run)
+    }
+
     fn add(&self, run: Run) -> u64 {
         let mut runs = lock(&self.runs);
         while runs.open.len() >= limits::RUNS {
@@ -138,11 +176,22 @@ async fn on_run(
     id: String,
     job: impl FnOnce(&mut Run) -> Result<Value, Wrong> + Send + 'static,
 ) -> Response {
+    answer_of(shared, id, move |run| job(run).map(|value| json_response(&value))).await
+}
+
+async fn answer_of(
+    shared: Arc<Shared>,
+    id: String,
+    job: impl FnOnce(&mut Run) -> Answer + Send + 'static,
+) -> Response {
     let run = match shared.find(&id) {
         Ok(run) => run,
         Err(wrong) => return wrong.response(),
     };
-    work(&shared, move || job(&mut lock(&run)).map(|value| json_response(&value))).await
+    let own = Arc::clone(&shared);
+    // A run that was given up in the middle of a step is not whole.
+    let given_up = move || drop(own.remove(&id));
+    work_or(&shared, move || job(&mut lock(&run)), given_up).await
 }
 
 async fn open(State(shared): Ctx, body: Bytes) -> Response {
@@ -153,7 +202,7 @@ async fn open(State(shared): Ctx, body: Bytes) -> Response {
         let mut run = Run::open(spec, loaded, own.lab.max_memory)?;
         let description = pattern::describe(&run);
         let first = pattern::frames(&mut run, 0, 0)?;
-        let header = json!(run.header);
+        let header = json!(run.log.header);
         let summary = run.summary();
         let id = own.add(run);
         Ok(json_response(&json!({
@@ -175,8 +224,7 @@ async fn describe(State(shared): Ctx, Path(id): Path<String>) -> Response {
 }
 
 async fn close(State(shared): Ctx, Path(id): Path<String>) -> Response {
-    let removed = id.parse().ok().and_then(|id: u64| lock(&shared.runs).open.remove(&id));
-    match removed {
+    match shared.remove(&id) {
         Some(_) => json_response(&json!({ "closed": true })),
         None => Wrong::Missing("this run is closed").response(),
     }
@@ -208,7 +256,7 @@ async fn step(State(shared): Ctx, Path(id): Path<String>, body: Bytes) -> Respon
 
 fn with_frames(run: &mut Run, mut stepped: Value) -> Result<Value, Wrong> {
     let before = stepped["before"].as_u64().unwrap_or(0);
-    let to = run.last().min(before + AT_ONCE);
+    let to = run.log.known().min(before + AT_ONCE);
     stepped["frames"] = match to > before {
         true => pattern::frames(run, before + 1, to)?,
         false => json!([]),
@@ -265,6 +313,7 @@ impl Query {
 
     fn get<T: FromStr>(&self, name: &str) -> Result<T, Wrong> {
         let text = self.0.get(name).map(String::as_str).unwrap_or_default();
+        let text = decoded(text).ok_or_else(|| Wrong::usage(format!("`{name}` makes no sense")))?;
         text.parse().map_err(|_| Wrong::usage(format!("`{name}` makes no sense")))
     }
 
@@ -277,6 +326,22 @@ impl Query {
         }
         Ok(Grid { x, y, cells })
     }
+}
+
+/// A value with its `%XX` decoded, as far as it is text.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'%' => {
+                let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+                (16 * digit(rest.next())? + digit(rest.next())?) as u8
+            }
+            byte => byte,
+        });
+    }
+    String::from_utf8(bytes).ok()
 }
 
 const GRID: [&str; 5] = ["x0", "x1", "y0", "y1", "cells"];
@@ -355,12 +420,18 @@ async fn rows(State(shared): Ctx, Path(id): Path<String>) -> Response {
 }
 
 async fn judge(State(shared): Ctx, Path(id): Path<String>) -> Response {
-    let data = match shared.find(&id) {
-        Ok(run) => Arc::clone(&lock(&run).data),
+    let run = match shared.find(&id) {
+        Ok(run) => run,
         Err(wrong) => return wrong.response(),
     };
+    let data = Arc::clone(&lock(&run).data);
     // The run itself goes on meanwhile.
-    work(&shared, move || verdict::of(&data).map(|value| json_response(&value))).await
+    work(&shared, move || {
+        let (value, rows) = verdict::of(&data)?;
+        lock(&run).notable = rows;
+        Ok(json_response(&value))
+    })
+    .await
 }
 
 async fn trace(State(shared): Ctx, Path(id): Path<String>) -> Response {
@@ -379,11 +450,7 @@ async fn bytes_of(
     shared: Arc<Shared>,
     id: String,
     kind: &'static str,
-    job: impl FnOnce(&Run) -> Result<Vec<u8>, Wrong> + Send + 'static,
+    job: impl FnOnce(&mut Run) -> Result<Vec<u8>, Wrong> + Send + 'static,
 ) -> Response {
-    let run = match shared.find(&id) {
-        Ok(run) => run,
-        Err(wrong) => return wrong.response(),
-    };
-    work(&shared, move || job(&lock(&run)).map(|bytes| whole(StatusCode::OK, kind, bytes))).await
+    answer_of(shared, id, move |run| job(run).map(|bytes| whole(StatusCode::OK, kind, bytes))).await
 }

@@ -10,7 +10,7 @@ use crate::limits;
 use linsep::data::generate::{GenerateSpec, Generator, Kind, Values};
 use linsep::data::read::{ReadOptions, RowSource};
 use linsep::data::write::RowWriter;
-use linsep::{Dataset, Error};
+use linsep::{Dataset, Error, LinearModel};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -147,6 +147,8 @@ pub(crate) struct Loaded {
     pub(crate) text: Option<String>,
     pub(crate) name: String,
     pub(crate) positive: Option<String>,
+    /// The model that was named beside the data.
+    pub(crate) model: Option<LinearModel>,
 }
 
 impl DataSpec {
@@ -166,6 +168,7 @@ impl DataSpec {
                     text: None,
                     name: subject.name.clone(),
                     positive: subject.positive.clone(),
+                    model: subject.opening.as_ref().and_then(|opening| opening.model.clone()),
                 });
             }
             DataSpec::Points { points } => (drawn(points)?, "drawn".to_owned()),
@@ -175,7 +178,13 @@ impl DataSpec {
         options.max_memory = max;
         let read =
             RowSource::reader(text.as_bytes(), &format!("{name}.csv"), &options).read(None)?;
-        Ok(Loaded { data: Arc::new(read.data), text: Some(text), name, positive: None })
+        Ok(Loaded {
+            data: Arc::new(read.data),
+            text: Some(text),
+            name,
+            positive: None,
+            model: None,
+        })
     }
 
     fn bundled(&self, wanted: &str) -> Result<String, Wrong> {
@@ -315,6 +324,7 @@ pub(crate) fn listed(subject: Option<&Subject>) -> Value {
                 "learner": opening.learner,
                 "settings": opening.settings,
                 "seed": opening.seed,
+                "model": opening.model.is_some(),
             })),
         })
     });

@@ -2,7 +2,8 @@
 
 use crate::answer::{Wrong, number};
 use crate::pattern::Grid;
-use crate::run::{Run, TWO_WEIGHTS};
+use crate::run::Run;
+use crate::spec::TWO_WEIGHTS;
 use linsep::loss::Criterion;
 use serde_json::{Value, json};
 

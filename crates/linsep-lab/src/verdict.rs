@@ -2,6 +2,7 @@
 
 use crate::answer::Wrong;
 use crate::limits;
+use linsep::data::cancel;
 use linsep::verdict::{Decision, Interval, Judge, Verdict};
 use linsep::{Claim, Dataset};
 use serde_json::{Value, json};
@@ -9,14 +10,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// Separable or not, with margin and bound or with the rows that prove it.
-pub(crate) fn of(data: &Arc<Dataset>) -> Result<Value, Wrong> {
+/// The rows that it rests on come sorted beside it.
+pub(crate) fn of(data: &Arc<Dataset>) -> Result<(Value, Vec<u32>), Wrong> {
     let clock = Instant::now();
-    let stop = || clock.elapsed() > limits::JUDGE;
+    let stop = || clock.elapsed() > limits::JUDGE || cancel::is_requested();
     let judge = Judge::new(Arc::clone(data));
     let classes = data.classes();
     if classes.len() == 2 {
         let decision = judge.class(&classes[1], &stop)?;
-        return Ok(binary(&judge, &decision, &stop));
+        let answer = binary(&judge, &decision, &stop);
+        let rows = rows_of(&answer);
+        return Ok((answer, rows));
     }
     let mut rests = Vec::new();
     for class in classes.iter().take(10) {
@@ -24,12 +28,24 @@ pub(crate) fn of(data: &Arc<Dataset>) -> Result<Value, Wrong> {
         rests.push(json!({ "class": class, "verdict": decision.verdict.word() }));
     }
     let joint = judge.joint(&[], &stop)?;
-    Ok(json!({
+    let answer = json!({
         "verdict": joint.verdict.word(),
         "classes": classes.len(),
         "rests": rests,
         "witness": witness(data, &joint),
-    }))
+    });
+    let rows = rows_of(&answer);
+    Ok((answer, rows))
+}
+
+/// The rows that hold the widest plane, and those that refute every plane.
+fn rows_of(answer: &Value) -> Vec<u32> {
+    let named = ["support", "witness"].into_iter().filter_map(|name| answer[name].as_array());
+    let rows = named.flatten().filter_map(|one| one["row"].as_u64());
+    let mut rows: Vec<u32> = rows.filter_map(|row| u32::try_from(row).ok()).collect();
+    rows.sort_unstable();
+    rows.dedup();
+    rows
 }
 
 fn binary(judge: &Judge, decision: &Decision, stop: &dyn Fn() -> bool) -> Value {

@@ -8,7 +8,8 @@
 
 use crate::answer::Wrong;
 use crate::limits;
-use crate::run::{Run, TWO_WEIGHTS};
+use crate::run::Run;
+use crate::spec::TWO_WEIGHTS;
 use linsep_teach::plot::{cone, edges_of_cone};
 use serde_json::{Value, json};
 

@@ -7,6 +7,7 @@ use crate::input;
 use crate::kinds::FileKind;
 use clap::ArgMatches;
 use linsep::Error;
+use linsep::data::input::InputMap;
 use linsep::file::ModelFile;
 use linsep_lab::{Lab, Opening, Subject};
 use linsep_teach::trace::{Header, Replay};
@@ -53,8 +54,7 @@ fn subject(matches: &ArgMatches, context: &Context) -> Result<Option<Subject>, F
         return Err(Error::usage(words).into());
     }
     let mut options = input::options(matches, context)?;
-    let mut opening = None;
-    let mut map = None;
+    let mut story = None;
     if let Some(path) = stories.first() {
         if data.is_empty() {
             return Err(Error::usage(format!(
@@ -64,17 +64,27 @@ fn subject(matches: &ArgMatches, context: &Context) -> Result<Option<Subject>, F
             ))
             .into());
         }
-        let story = Story::of(path, context)?;
-        options.positive = options.positive.or(story.positive);
-        (opening, map) = (Some(story.opening), story.map);
+        let told = Story::of(path, context)?;
+        options.positive = options.positive.or_else(|| told.positive.clone());
+        story = Some(told);
     }
     let Some(first) = data.first() else { return Ok(None) };
-    let read = input::source_of(&data, &options).read(map.as_ref())?;
+    let map = story.as_ref().map(|story| &story.map);
+    let mut read = input::source_of(&data, &options).read(map)?;
+    // The classes of a model have their order; a trace says itself whether the data is its own.
+    if let Some(model) = story.as_ref().and_then(|story| story.opening.model.as_ref()) {
+        read.data = read.data.with_classes(&model.classes, model.input.rest)?;
+    }
     tell_about(&read, matches, context)?;
     let name = first.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut subject = Subject::new(&name, Arc::new(read.data));
+    if let Some(story) = story {
+        if let Some(mut replay) = story.replay {
+            replay.on(Arc::clone(&subject.data), context.threads)?;
+        }
+        subject.opening = Some(story.opening);
+    }
     subject.positive = options.positive;
-    subject.opening = opening;
     Ok(Some(subject))
 }
 
@@ -82,7 +92,8 @@ fn subject(matches: &ArgMatches, context: &Context) -> Result<Option<Subject>, F
 struct Story {
     opening: Opening,
     positive: Option<String>,
-    map: Option<linsep::data::input::InputMap>,
+    map: InputMap,
+    replay: Option<Replay<BufReader<File>>>,
 }
 
 impl Story {
@@ -91,19 +102,21 @@ impl Story {
         if FileKind::of(path) == Some(FileKind::Trace) {
             let file = File::open(path).map_err(|error| Error::io("read", path, error))?;
             let replay = Replay::open(path, BufReader::new(file), context.max_memory)?;
-            let Header { learner, parameters, seed, positive, input, .. } = replay.header;
-            (opening.learner, opening.settings, opening.seed) = (learner, parameters, seed);
-            return Ok(Story { opening, positive, map: Some(input) });
+            let Header { learner, parameters, seed, positive, input, .. } = &replay.header;
+            (opening.learner, opening.settings) = (learner.clone(), parameters.clone());
+            opening.seed = *seed;
+            let (positive, map) = (positive.clone(), input.clone());
+            return Ok(Story { opening, positive, map, replay: Some(replay) });
         }
         let model = load_model(path, context)?;
-        opening.planes.clone_from(&model.planes);
-        let map = Some(model.input.clone());
+        let map = model.input.clone();
         if FileKind::of(path) == Some(FileKind::Model) {
             let file = ModelFile::load(path, context.max_memory)?;
             (opening.learner, opening.settings, opening.seed) =
                 (file.learner, file.parameters, file.seed);
         }
-        Ok(Story { opening, positive: None, map })
+        opening.model = Some(model);
+        Ok(Story { opening, positive: None, map, replay: None })
     }
 }
 

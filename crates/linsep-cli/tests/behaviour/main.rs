@@ -21,6 +21,8 @@ mod gate;
 mod geometry;
 mod hard_margin;
 mod help;
+#[cfg(all(unix, feature = "lab"))]
+mod lab;
 mod limits;
 mod margin;
 mod memory;

@@ -9,20 +9,20 @@ use linsep_teach::trace::{Tracer, margin_of_run};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-fn open(server: &Server, spec: &Value) -> (String, Value) {
+pub(crate) fn open(server: &Server, spec: &Value) -> (String, Value) {
     let answer = server.post("/api/runs", spec);
     assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
     let answer = answer.json();
     (answer["id"].as_str().unwrap().to_owned(), answer)
 }
 
-fn step(server: &Server, id: &str, by: &str, count: u64) -> Value {
+pub(crate) fn step(server: &Server, id: &str, by: &str, count: u64) -> Value {
     let answer = server.post(&format!("/api/runs/{id}/step"), &json!({ "by": by, "count": count }));
     assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
     answer.json()
 }
 
-fn to_end(server: &Server, id: &str) -> Value {
+pub(crate) fn to_end(server: &Server, id: &str) -> Value {
     for _ in 0..400 {
         let answer = step(server, id, "end", 1);
         if answer["more"] == json!(false) {
@@ -32,7 +32,7 @@ fn to_end(server: &Server, id: &str) -> Value {
     panic!("the run does not end");
 }
 
-fn get(server: &Server, path: &str) -> Value {
+pub(crate) fn get(server: &Server, path: &str) -> Value {
     let answer = server.get(path);
     assert_eq!(answer.status, 200, "{path}: {}", String::from_utf8_lossy(&answer.body));
     answer.json()

@@ -5,6 +5,7 @@ use linsep_lab::Lab;
 use serde_json::json;
 use std::io::Write;
 use std::net::{Ipv4Addr, TcpStream};
+use std::time::{Duration, Instant};
 
 fn server() -> Server {
     Server::start(Lab::default())
@@ -155,6 +156,14 @@ fn no_address_is_a_path() {
         "/api/runs/../../etc/passwd",
         "/main.js/../lab.css",
         "/api/runs/1/data?file=/etc/passwd",
+        "/%252e%252e/%252e%252e/etc/passwd",
+        "/..%5c..%5cetc%5cpasswd",
+        "/..%c0%af..%c0%afetc/passwd",
+        "/%00/etc/passwd",
+        "/main.js%00.css",
+        "/....//....//etc/passwd",
+        "/./main.js",
+        "file:///etc/passwd",
     ] {
         let answer = server.get(path);
         assert!(matches!(answer.status, 400 | 404 | 422), "{path}: {}", answer.status);
@@ -271,4 +280,62 @@ fn only_loopback_is_listened_on() {
         assert!(reached.is_err(), "reached through {}", outside.ip());
     }
     assert!(TcpStream::connect(("127.0.0.1", server.port)).is_ok());
+}
+
+#[test]
+fn a_slow_request_loses_its_place() {
+    let server = server();
+    let mut slow = TcpStream::connect((Ipv4Addr::LOCALHOST, server.port)).unwrap();
+    let mut reader = slow.try_clone().unwrap();
+    let clock = Instant::now();
+    let closed = std::thread::spawn(move || {
+        let answer = read_answer(&mut reader);
+        (answer.status, clock.elapsed())
+    });
+    slow.write_all(b"GET / HTTP/1.1\r\nx: ").unwrap();
+    // A byte now and then gains no time.
+    while !closed.is_finished() && clock.elapsed() < Duration::from_secs(25) {
+        std::thread::sleep(Duration::from_millis(500));
+        let _ = slow.write_all(b"a");
+    }
+    assert!(closed.is_finished(), "the request is still listened to");
+    let (status, after) = closed.join().unwrap();
+    assert!(matches!(status, 0 | 408), "{status}");
+    assert!(after >= Duration::from_secs(9), "{after:?}");
+    assert_eq!(server.get("/").status, 200);
+}
+
+#[test]
+fn nobody_works_for_a_client_that_has_gone() {
+    let rows: Vec<Vec<f64>> = (0..40_000u32)
+        .map(|i| {
+            let x = f64::from(i.wrapping_mul(2_654_435_761) >> 8);
+            (0..30).map(|j| (x * f64::from(j + 1)).sin()).collect()
+        })
+        .collect();
+    let labels: Vec<&str> = (0..40_000).map(|i| if i % 3 == 0 { "a" } else { "b" }).collect();
+    let data = linsep::Dataset::from_rows(&rows, &labels).unwrap();
+    let mut lab = Lab::default();
+    lab.subject = Some(linsep_lab::Subject::new("own.csv", std::sync::Arc::new(data)));
+    let server = Server::start(lab);
+    // The exact judge takes its ten seconds on these rows; four of them are all workers that there are.
+    let spec = json!({ "data": { "kind": "file", "id": "own" }, "learner": "perceptron", "settings": { "verdict": "off" } });
+    let id = server.post("/api/runs", &spec).json()["id"].as_str().unwrap().to_owned();
+    let request = format!(
+        "GET /api/runs/{id}/verdict HTTP/1.1\r\nhost: {}\r\ncookie: {}\r\n\r\n",
+        server.host(),
+        server.cookie()
+    );
+    let mut asking: Vec<TcpStream> = Vec::new();
+    for _ in 0..4 {
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, server.port)).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        asking.push(stream);
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    drop(asking);
+    let clock = Instant::now();
+    let step = server.post(&format!("/api/runs/{id}/step"), &json!({ "by": "update" }));
+    assert_eq!(step.status, 200);
+    assert!(clock.elapsed() < Duration::from_secs(4), "{:?}", clock.elapsed());
 }
