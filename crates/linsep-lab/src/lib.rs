@@ -48,6 +48,8 @@ pub struct Lab {
     pub subject: Option<Subject>,
     /// Bytes that readers may use.
     pub max_memory: Option<u64>,
+    /// Threads that a run may use; 0 is 1. Never changes a bit of what is shown.
+    pub threads: usize,
 }
 
 /// The user's own data, which the page knows by a name that is no path.

@@ -5,6 +5,7 @@ use crate::limits;
 use crate::run::Run;
 use crate::sample;
 use crate::view::{Seen, View};
+use linsep::data::parallel::parallel_map;
 use linsep::data::read::{ReadOptions, RowSource};
 use linsep::{Dataset, LinearModel, Plane, Rule};
 use serde_json::{Value, json};
@@ -162,14 +163,52 @@ fn band_of(margins: &[f64]) -> Option<f64> {
     (least > 0.0 && least.is_finite()).then_some(least)
 }
 
+/// What all rows say of a model.
+struct Survey {
+    /// Rows that are wrong, rising.
+    wrong: Vec<u32>,
+    /// The smallest margin.
+    least: f64,
+}
+
+/// Goes over all rows, in pieces on all threads.
+fn survey(model: &LinearModel, data: &Dataset, threads: usize) -> Survey {
+    let pieces = if threads > 1 { 4 * threads } else { 1 };
+    let size = data.n_rows().div_ceil(pieces).max(1);
+    let found = parallel_map(pieces, threads, |piece| {
+        let rows = (piece * size).min(data.n_rows())..((piece + 1) * size).min(data.n_rows());
+        let (mut wrong, mut least) = (Vec::new(), f64::INFINITY);
+        each_margin(model, data, rows.map(|row| row as u32), |row, margin| {
+            least = least.min(margin);
+            if margin <= 0.0 {
+                wrong.push(row);
+            }
+        });
+        Survey { wrong, least }
+    });
+    let least = found.iter().map(|part| part.least).fold(f64::INFINITY, f64::min);
+    Survey { wrong: found.into_iter().flat_map(|part| part.wrong).collect(), least }
+}
+
 /// y·score of each row; of K classes what the score of the own class is ahead of the best other, and for votes
 /// 1 or −1.
 fn margins_of(model: &LinearModel, data: &Dataset, rows: &[u32]) -> Vec<f64> {
+    let mut margins = Vec::with_capacity(rows.len());
+    each_margin(model, data, rows.iter().copied(), |_, margin| margins.push(margin));
+    margins
+}
+
+fn each_margin(
+    model: &LinearModel,
+    data: &Dataset,
+    rows: impl Iterator<Item = u32>,
+    mut each: impl FnMut(u32, f64),
+) {
     let mut scorer = model.scorer(data);
-    let margin = |row: &u32| {
-        let truth = data.class_of(*row as usize);
-        let scores = scorer.row(*row as usize);
-        match model.rule {
+    for row in rows {
+        let truth = data.class_of(row as usize);
+        let scores = scorer.row(row as usize);
+        let margin = match model.rule {
             Rule::Sign => scores[0] * if truth == 1 { 1.0 } else { -1.0 },
             Rule::ArgMax | Rule::Rest if scores.len() > truth as usize => {
                 let own = scores[truth as usize];
@@ -180,9 +219,9 @@ fn margins_of(model: &LinearModel, data: &Dataset, rows: &[u32]) -> Vec<f64> {
                 true => 1.0,
                 false => -1.0,
             },
-        }
-    };
-    rows.iter().map(margin).collect()
+        };
+        each(row, margin);
+    }
 }
 
 /// Everything about update `k` that a frame does not have: the model of the learner, errors on all rows,
@@ -223,19 +262,18 @@ fn described(
     let walking = run.walking(planes);
     let same = model.planes == walking.planes;
     let data = &run.data;
+    let margins = margins_of(&walking, data, &run.shown);
     // Rows on the plane count as in training, and all rows count, not only the drawn ones.
-    let every: Vec<u32>;
     let sampled = run.shown.len() < data.n_rows();
-    let (margins, all) = match sampled {
-        false => (margins_of(&walking, data, &run.shown), None),
-        true => {
-            every = (0..data.n_rows() as u32).collect();
-            let all = margins_of(&walking, data, &every);
-            (run.shown.iter().map(|row| all[*row as usize]).collect(), Some(all))
-        }
+    let all = sampled.then(|| survey(&walking, data, run.threads));
+    let errors = match &all {
+        Some(all) => all.wrong.len(),
+        None => margins.iter().filter(|margin| **margin <= 0.0).count(),
     };
-    let all = all.as_ref().unwrap_or(&margins);
-    let errors = all.iter().filter(|margin| **margin <= 0.0).count();
+    let band = match &all {
+        Some(all) => band_of(&[all.least]),
+        None => band_of(&margins),
+    };
     let wrong: Vec<usize> = (0..margins.len()).filter(|i| margins[*i] <= 0.0).collect();
     let seen = match run.loaded.data.n_features() > 2 {
         true => Some(Seen::of(run, &walking.planes, walking.deciding_plane(), view)?),
@@ -247,8 +285,8 @@ fn described(
         "model": (!same && model.planes.len() == walking.planes.len()).then(|| planes_json(&model.planes)),
         "errors": errors,
         "wrong": wrong,
-        "band": band_of(all),
-        "also": sampled.then(|| also(run, all, seen.as_ref())),
+        "band": band,
+        "also": all.map(|all| also(run, &all, seen.as_ref())),
         "margins": margins.iter().copied().map(number).collect::<Vec<_>>(),
         "view": seen.map(|seen| seen.told(run)),
     }))
@@ -256,8 +294,8 @@ fn described(
 
 /// Rows that the sample has not and that are drawn all the same: those that the verdict rests on, and wrong
 /// ones as far as there is room.
-fn also(run: &Run, margins: &[f64], seen: Option<&Seen>) -> Value {
-    let wrong = (0..margins.len() as u32).filter(|row| margins[*row as usize] <= 0.0);
+fn also(run: &Run, all: &Survey, seen: Option<&Seen>) -> Value {
+    let wrong = all.wrong.iter().copied();
     let (rows, left) = sample::also(&run.shown, &run.notable, wrong, run.spec.seed);
     let data = &run.loaded.data;
     let place = |row: &u32| {
@@ -273,7 +311,7 @@ fn also(run: &Run, margins: &[f64], seen: Option<&Seen>) -> Value {
             "line": data.origin().line(u64::from(*row)),
             "class": data.class_of(*row as usize),
             "at": place(row),
-            "wrong": margins[*row as usize] <= 0.0,
+            "wrong": all.wrong.binary_search(row).is_ok(),
             "notable": run.notable.binary_search(row).is_ok(),
         })
     });

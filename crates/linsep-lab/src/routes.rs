@@ -199,7 +199,8 @@ async fn open(State(shared): Ctx, body: Bytes) -> Response {
     work(&shared, move || {
         let spec: RunSpec = read(&body)?;
         let loaded = spec.data.load(own.lab.subject.as_ref(), own.lab.max_memory)?;
-        let mut run = Run::open(spec, loaded, own.lab.max_memory)?;
+        let lab = &own.lab;
+        let mut run = Run::open(spec, loaded, lab.max_memory, lab.threads.max(1))?;
         let description = pattern::describe(&run);
         let first = pattern::frames(&mut run, 0, 0)?;
         let header = json!(run.log.header);

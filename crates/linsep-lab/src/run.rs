@@ -34,6 +34,7 @@ pub(crate) struct Run {
     /// The rule by which planes become classes.
     pub(crate) template: LinearModel,
     pub(crate) log: Log,
+    pub(crate) threads: usize,
     learner: Box<dyn Learner>,
     /// The run itself, which may be ahead of the log, and how many updates it has made.
     training: Box<dyn Training>,
@@ -61,7 +62,12 @@ const AT_ONCE: Duration = Duration::from_millis(50);
 
 impl Run {
     /// Starts a run without doing any work yet.
-    pub(crate) fn open(spec: RunSpec, loaded: Loaded, max: Option<u64>) -> Result<Run, Wrong> {
+    pub(crate) fn open(
+        spec: RunSpec,
+        loaded: Loaded,
+        max: Option<u64>,
+        threads: usize,
+    ) -> Result<Run, Wrong> {
         loaded.data.require_two_classes()?;
         let data = match &spec.basis {
             None => Arc::clone(&loaded.data),
@@ -71,7 +77,7 @@ impl Run {
             }
         };
         let (learner, recipe, settings) = learner_of(&spec, &loaded, &data)?;
-        let training = learner.start(&Task::new(Arc::clone(&data)))?;
+        let training = learner.start(&Task::new(Arc::clone(&data)).with_threads(threads))?;
         let mut template = training.model();
         template.rule = template.rule.on_scores().clone();
         let named = recipe.map(|recipe| (recipe, &settings));
@@ -87,6 +93,7 @@ impl Run {
             loaded,
             data,
             spec,
+            threads,
             learner,
             training,
             made: 0,
@@ -261,7 +268,7 @@ impl Run {
     }
 
     fn start_again(&self) -> linsep::Result<Box<dyn Training>> {
-        self.learner.start(&Task::new(Arc::clone(&self.data)))
+        self.learner.start(&Task::new(Arc::clone(&self.data)).with_threads(self.threads))
     }
 
     /// Visits one row of the user's choice.

@@ -25,7 +25,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         .parse()
         .map_err(|_| Error::usage(format!("--port: \"{port}\" is not between 0 and 65535")))?;
     lab.lesson = matches.get_one::<String>("lesson").cloned();
-    lab.max_memory = context.max_memory;
+    (lab.max_memory, lab.threads) = (context.max_memory, context.threads);
     lab.subject = subject(matches, context)?;
     let opens = !matches.get_flag("no-open");
     lab.serve(&mut |address| {
