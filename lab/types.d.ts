@@ -1,5 +1,5 @@
 /** What the server says, and what the page keeps. Checked by tsc, never served. */
-export interface Parameter { name: string; default: string; words: string[]; help: string }
+export interface Parameter { name: string; value: string; default: string; words: string[]; help: string }
 export interface Learner { name: string; summary: string; kind: string; traces: boolean; parameters: Parameter[] }
 export interface BundledSet { name: string; title: string; sliders: string[] }
 export interface OwnSet {
@@ -13,6 +13,8 @@ export interface Catalogue {
   learners: Learner[];
   criteria: { name: string; meaning: string }[];
   boxes: Preset[];
+  /** Views of more than two features. */
+  views?: string[];
   lessons: string[];
   limits: { frames: number; points: number; rows: number; updates: number };
 }
@@ -46,7 +48,11 @@ export interface DataInfo {
   cube: number[][] | null; sampled: boolean; rule: string; csv: boolean;
 }
 export interface RunInfo { id: string; data: DataInfo; summary: Summary; spec: Spec }
-export interface ViewInfo { kind: string; points: [number, number][]; variance: number | null; boundary: number | null; columns: [number, number] | null }
+/** The other run of a race, on the same rows. */
+export interface Rival { id: string; spec: Spec; data: DataInfo; summary: Summary; frames: Map<number, Frame>; state: StateInfo | null }
+/** Two features lifted by basis functions. */
+export interface Lift { functions: number; plane: [number, number, number, number]; heights: number[]; sheet: number[]; cells: number; x: [number, number]; y: [number, number] }
+export interface ViewInfo { kind: string; points: [number, number][]; variance: number | null; boundary: number | null; columns: [number, number] | null; line?: [number, number, number] | null; row?: number | null }
 export interface StateInfo {
   k: number; planes: number[][] | null; model: number[][] | null; errors: number; wrong: number[];
   margins: (number | null)[]; band: number | null; view: ViewInfo | null;

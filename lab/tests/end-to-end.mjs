@@ -3,22 +3,11 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { at, LINSEP, main, open, reopened, serve, state, test } from "./harness.mjs";
-
-const choose = (page, id, value) => reopened(page, () => page.selectOption(`#${id}`, value));
-
-/** A page on a server of its own. */
-async function lab(shared, run, { args = [], fragment = "", options = {} } = {}) {
-  const server = await serve(...args);
-  try {
-    const opened = await open(shared, server.address + fragment, options);
-    await run({ ...opened, server });
-    assert.deepEqual(opened.trouble, [], "console errors or requests that leave loopback");
-    await opened.context.close();
-  } finally {
-    server.stop();
-  }
-}
+import { at, choose, lab, LINSEP, main, open, rest, reopened, serve, state, test } from "./harness.mjs";
+import "./shapes.mjs";
+import "./copies.mjs";
+import "./trouble.mjs";
+import "./access.mjs";
 
 test("the page opens, the token leaves the address", ({ shared }) =>
   lab(shared, async ({ page }) => {
@@ -85,8 +74,14 @@ test("run and pause", ({ shared }) =>
     await page.waitForFunction(() => globalThis.lab.store.k > 20, undefined, { timeout: 90000 });
     await page.click("#run");
     await page.waitForFunction(() => !globalThis.lab.store.running);
+    // Paused: nothing is asked any more, and the cursor stays for twenty frames of the browser.
+    await rest(page);
     const { k } = await state(page);
-    await page.waitForTimeout(300);
+    await page.evaluate(() => new Promise((done) => {
+      let left = 20;
+      const frame = () => (--left ? requestAnimationFrame(frame) : done());
+      requestAnimationFrame(frame);
+    }));
     assert.equal((await state(page)).k, k);
   }));
 
@@ -333,8 +328,7 @@ test("criterion surfaces", ({ shared }) =>
     const seen = new Set();
     for (const name of ["jn", "jd", "jp", "mse", "hinge", "logistic"]) {
       await page.selectOption("#criterion", name);
-      await page.waitForFunction((n) => document.querySelector("#criterion-note").textContent.length > 20 && performance.now() > 0 && n, name);
-      await page.waitForTimeout(400);
+      await rest(page);
       seen.add(await shot());
     }
     assert.equal(seen.size, 6);
@@ -352,7 +346,7 @@ test("curves and the log", ({ shared }) =>
     const seen = new Set();
     for (const value of ["norm", "squares", "updates", "distance", "epochs"]) {
       await page.selectOption("#curve", value);
-      await page.waitForTimeout(150);
+      await rest(page);
       seen.add(await d());
     }
     assert.equal(seen.size, 5);
@@ -449,7 +443,7 @@ test("K classes: regions, ambiguous ones, schemes", ({ shared }) =>
     const paint = async () => {
       await page.click("#to-end");
       await page.waitForFunction(() => globalThis.lab.store.run.summary.ended, undefined, { timeout: 90000 });
-      await page.waitForTimeout(700);
+      await rest(page);
       return page.locator("#pattern-plot canvas").evaluate((canvas) => canvas.toDataURL());
     };
     const seen = new Set();
@@ -459,7 +453,7 @@ test("K classes: regions, ambiguous ones, schemes", ({ shared }) =>
     }
     assert.equal(seen.size, 3);
     await page.uncheck("#toggle-regions");
-    await page.waitForTimeout(200);
+    await rest(page);
     assert.ok(!seen.has(await page.locator("#pattern-plot canvas").evaluate((canvas) => canvas.toDataURL())));
   }));
 
@@ -470,7 +464,7 @@ test("basis functions give a curved boundary", ({ shared }) =>
     assert.equal((await state(page)).verdict, "separable");
     await page.click("#to-end");
     await page.waitForFunction(() => globalThis.lab.store.run.summary.ended === "finished");
-    await page.waitForTimeout(500);
+    await rest(page);
     assert.match(await page.textContent("#pattern-note"), /basis functions/);
     const painted = await page.locator("#pattern-plot canvas").evaluate((canvas) => canvas.getContext("2d").getImageData(300, 300, 200, 200).data.some((x) => x > 0));
     assert.ok(painted);
@@ -498,7 +492,7 @@ test("lessons: each opens, asks and answers", ({ shared }) =>
         await page.waitForSelector("#extra .cell");
         for (let i = 0; i < 40 && !(await page.locator("#retina-step").isDisabled()); i++) {
           await page.click("#retina-step");
-          await page.waitForTimeout(40);
+          await rest(page);
         }
         assert.match(await page.textContent("#extra"), /every mark is answered rightly/);
         const halves = await page.locator("#extra .cell.pos, #extra .cell.neg").count();
@@ -614,8 +608,8 @@ test("a stopped server is told of, two tabs do not disturb each other", async ({
     await one.page.waitForFunction(() => document.documentElement.dataset.ready !== undefined);
     await one.page.click("#step");
     await at(one.page, 1);
-    server.stop();
-    await one.page.waitForTimeout(200);
+    await rest(one.page);
+    await server.stopped();
     await one.page.click("#step");
     await one.page.waitForSelector("#banner:not([hidden])");
     assert.match(await one.page.textContent("#banner"), /does not answer/);
@@ -633,7 +627,7 @@ test("with the step route switched off nothing moves", ({ shared }) => {
       await page.route("**/step", (route) => route.abort());
       for (const id of ["step", "mistake", "epoch", "to-end", "run"]) {
         await page.click(`#${id}`);
-        await page.waitForTimeout(150);
+        await rest(page);
       }
       const now = await state(page);
       assert.equal(now.k, 0);
