@@ -113,8 +113,7 @@ function fillSliders() {
 const VIEWS = /** @type {Record<string, string>} */ ({ distance: "distance from the plane (exact)", section: "two features (section)", columns: "two features (projection)", pca: "principal components", lda: "discriminant axes (LDA)", means: "between the means" });
 
 function views() {
-  const known = store.catalogue?.views ?? ["distance", "columns", "pca", "means"];
-  for (const name of Object.keys(VIEWS).filter((one) => known.includes(one))) select("view").append(html("option", { value: name }, VIEWS[name]));
+  for (const name of Object.keys(VIEWS)) select("view").append(html("option", { value: name }, VIEWS[name]));
   const change = () => {
     const [i, j] = [Number(select("view-x").value), Number(select("view-y").value)];
     const kind = select("view").value;

@@ -279,7 +279,10 @@ async function begin() {
   wire();
   const own = store.catalogue?.sets.own?.opening;
   if (!(await fromAddress())) {
-    if (own && own.learner) controls.put({ data: { kind: "file", id: "own" }, learner: own.learner, settings: own.settings, seed: own.seed });
+    const data = /** @type {const} */ ({ kind: "file", id: "own" });
+    // A model is shown as it is; its learner stands ready with its settings.
+    if (own && own.learner) controls.put({ data, learner: own.learner, settings: own.settings, seed: own.seed });
+    if (own && own.model) controls.put({ data, learner: "model", settings: {}, seed: own.seed });
     await controls.restart();
   }
   document.documentElement.dataset.ready = String(Math.round(performance.now() - start));

@@ -182,10 +182,11 @@ function note() {
   const view = store.state?.view;
   if (!data) return "";
   const parts = [];
-  if (data.sampled) parts.push(`${data.shown.length} of ${data.rows} rows are drawn; numbers are of all rows.`);
+  const also = store.state?.also;
+  if (data.sampled) parts.push(`${data.shown.length} of ${data.rows} rows are drawn${also ? `, and ${also.rows.length} more that are wrong or prove the verdict${also.left ? ` (${also.left} wrong ones are not)` : ""}` : ""}; numbers are of all rows.`);
   if (view) {
     const share = view.variance === null ? "" : ` ${Math.round(100 * view.variance)} % of the variance is shown.`;
-    const what = view.kind === "distance" ? "This is a projection along the plane: the boundary is an exact line here." : view.kind === "section" ? `This is a section through ${view.row === undefined || view.row === null ? "the mean" : `row ${view.row + 1}`}: the line is where the boundary cuts it, and points elsewhere may be on the other side.` : "This is a projection: the boundary is no line here.";
+    const what = view.kind === "distance" ? "This is a projection along the plane: the boundary is an exact line here." : view.section ? `This is a section: the features that are not drawn are held at those of row ${view.section.row + 1}. The boundary cuts it in an exact line; points far from the section are faint and may be on the other side.` : "This is a projection: the boundary is no line here.";
     parts.push(`${what} Training uses all ${data.features} features.${share}`);
   }
   if (data.expanded !== data.features) parts.push(`The plane lives in ${data.expanded} basis functions; its boundary is curved here.`);
@@ -197,8 +198,8 @@ function note() {
 function lineOf(plane) {
   const data = store.run?.data;
   if (!data || data.expanded !== data.features) return null;
-  const cut = store.state?.view?.line;
-  if (!data.points && cut) return cut;
+  const cut = store.state?.view?.section?.lines;
+  if (!data.points && cut) return cut.length === 1 ? cut[0] : null;
   if (!data.points) return store.state?.view?.boundary === 0 ? [1, 0, 0] : null;
   return [plane[1], plane[2] ?? 0, plane[0]];
 }
@@ -243,6 +244,8 @@ function drawUnder() {
     const model = store.hand ? null : store.state?.model;
     const other = model && store.state?.k === store.k ? lineOf(model[0]) : null;
     if (other && data.points) parts.push(plot.line(other[0], other[1], other[2], { class: "model" }));
+  } else if (!data.points && (store.state?.view?.section?.lines.length ?? 0) > 1 && data.rule !== "argmax") {
+    store.state?.view?.section?.lines.forEach(([a, b, c], j) => parts.push(plot.line(a, b, c, { class: `boundary class-${j % 6}` })));
   } else if (now && data.points && data.features === 2 && data.expanded === 2 && data.rule !== "argmax") {
     now.forEach((plane, j) => parts.push(plot.line(plane[1], plane[2], plane[0], { class: `boundary class-${j % 6}` })));
   }
@@ -298,6 +301,7 @@ function drawPoints() {
   if (cells) paintCells(pen, plot, cells);
   const at = places();
   const bad = wrong();
+  const apart = data.points ? undefined : store.state?.view?.section?.apart;
   if (at.length > MANY) {
     marks = [];
     layers.points.replaceChildren();
@@ -305,25 +309,29 @@ function drawPoints() {
     const colours = [0, 1, 2, 3, 4, 5].map((c) => style.getPropertyValue(`--class-${c}`));
     const shapes = [0, 1, 2, 3, 4, 5].map((c) => new Path2D(mark(c, 2.4)));
     const ring = style.getPropertyValue("--wrong");
-    at.forEach(([x, y], i) => {
-      const [px, py] = [plot.px(x), plot.py(y)];
-      const cls = data.class[i] % 6;
-      pen.setTransform(2, 0, 0, 2, 2 * px, 2 * py);
-      pen.fillStyle = colours[cls];
-      pen.fill(shapes[cls]);
-      if (bad[i]) {
-        pen.strokeStyle = ring;
-        pen.lineWidth = 1.4;
-        pen.beginPath();
-        pen.arc(0, 0, 5, 0, 7);
-        pen.stroke();
-      }
+    const stamp = (/** @type {[number, number]} */ [x, y], /** @type {number} */ cls, /** @type {boolean} */ isWrong) => {
+      pen.setTransform(2, 0, 0, 2, 2 * plot.px(x), 2 * plot.py(y));
+      pen.fillStyle = colours[cls % 6];
+      pen.fill(shapes[cls % 6]);
+      if (!isWrong) return;
+      pen.strokeStyle = ring;
+      pen.lineWidth = 1.4;
+      pen.beginPath();
+      pen.arc(0, 0, 5, 0, 7);
+      pen.stroke();
+    };
+    at.forEach((place, i) => {
+      pen.globalAlpha = apart?.[i] ? Math.max(0.2, 1 / (1 + 0.5 * apart[i])) : 1;
+      stamp(place, data.class[i], bad[i] === 1);
     });
+    pen.globalAlpha = 1;
+    for (const one of store.state?.k === own() || store.hand ? (store.state?.also?.rows ?? []) : []) stamp(one.at, one.class, one.wrong);
     return;
   }
   marks = at.map(([x, y], i) => {
     const cls = data.class[i];
-    const group = svg("g", { class: `mark${bad[i] ? " wrong" : ""}`, transform: `translate(${plot.px(x).toFixed(2)} ${plot.py(y).toFixed(2)})`, "data-i": i });
+    const far = apart?.[i];
+    const group = svg("g", { ...(far ? { opacity: Math.max(0.25, 1 / (1 + 0.5 * far)).toFixed(2) } : {}), class: `mark${bad[i] ? " wrong" : ""}`, transform: `translate(${plot.px(x).toFixed(2)} ${plot.py(y).toFixed(2)})`, "data-i": i });
     if (bad[i]) group.append(svg("circle", { r: 10.5, class: "ring" }));
     group.append(svg("path", { d: mark(cls, 5.2), class: `point class-${cls % 6}` }));
     return group;

@@ -147,7 +147,7 @@ async function ensure(k) {
   const it = store.rival;
   if (!it) return;
   const wanted = Math.min(k, it.summary.last);
-  if (!it.frames.has(wanted)) {
+  if (!it.frames.has(wanted) || it.frames.get(wanted)?.pending) {
     const from = Math.max(0, wanted - 20);
     take(await get(`/api/runs/${it.id}/frames?from=${from}&to=${Math.min(it.summary.last, from + 99)}`), it.frames);
   }

@@ -199,14 +199,26 @@ export function refreshSoon() {
   soon(store.running && store.run?.data.points ? 150 : 0, () => void refresh().catch(fail));
 }
 
-/** Makes sure that the frame of an update is here. @param {number} k */
+/** Makes sure that the frame of an update is here; those before it follow, for the log and the path. @param {number} k */
 export async function ensure(k) {
   const run = store.run;
-  if (!run || store.frames.has(k)) return;
+  if (!run || (store.frames.has(k) && !store.frames.get(k)?.pending)) return;
+  // The end of a long run is there before the server has written all of it down.
+  if (k === run.summary.last && k > 0) {
+    const raw = await get(`/api/runs/${run.id}/frames?from=${k}&to=${k}`);
+    if (store.run === run) take(raw);
+    fill(run, k).catch(fail);
+  } else await fill(run, k);
+}
+
+/** @param {RunInfo} run @param {number} k */
+async function fill(run, k) {
   const most = store.catalogue?.limits.frames ?? 100;
-  const from = Math.max(0, Math.min(k - 20, run.summary.last - 1));
+  const from = Math.max(0, k - 60);
   const raw = await get(`/api/runs/${run.id}/frames?from=${from}&to=${Math.min(run.summary.last, from + most - 1)}`);
-  if (store.run === run) take(raw);
+  if (store.run !== run) return;
+  take(raw);
+  tell("options");
 }
 
 /** Moves the cursor to an update that the run has made. @param {number} k */

@@ -4,7 +4,7 @@ export interface Learner { name: string; summary: string; kind: string; traces: 
 export interface BundledSet { name: string; title: string; sliders: string[] }
 export interface OwnSet {
   id: string; name: string; rows: number; features: number; classes: string[];
-  opening: { learner: string; settings: Record<string, string>; seed: number } | null;
+  opening: { learner: string; settings: Record<string, string>; seed: number; model?: boolean } | null;
 }
 export interface Preset { name: string; title: string; text: string; learner: string; settings: [string, string][]; stop: string }
 export interface Catalogue {
@@ -13,8 +13,6 @@ export interface Catalogue {
   learners: Learner[];
   criteria: { name: string; meaning: string }[];
   boxes: Preset[];
-  /** Views of more than two features. */
-  views?: string[];
   lessons: string[];
   limits: { frames: number; points: number; rows: number; updates: number };
 }
@@ -34,7 +32,7 @@ export interface Line {
 }
 export interface Frame {
   k: number; planes: number[][] | null; broken: number[]; fixed: number[]; line: Line | null; band: number | null;
-  wrong: Uint8Array;
+  wrong: Uint8Array; pending?: boolean;
 }
 export interface EpochNote { epoch: number; k: number; mistakes: number | null; objective: number | null; gap: number | null; ceiling: number | null }
 export interface Summary {
@@ -52,10 +50,12 @@ export interface RunInfo { id: string; data: DataInfo; summary: Summary; spec: S
 export interface Rival { id: string; spec: Spec; data: DataInfo; summary: Summary; frames: Map<number, Frame>; state: StateInfo | null }
 /** Two features lifted by basis functions. */
 export interface Lift { functions: number; plane: [number, number, number, number]; heights: number[]; sheet: number[]; cells: number; x: [number, number]; y: [number, number] }
-export interface ViewInfo { kind: string; points: [number, number][]; variance: number | null; boundary: number | null; columns: [number, number] | null; line?: [number, number, number] | null; row?: number | null }
+export interface ViewInfo { kind: string; points: [number, number][]; variance: number | null; boundary: number | null; columns: [number, number] | null; section?: { row: number; lines: [number, number, number][]; apart: (number | null)[] } }
+/** Rows beyond the sample that are drawn all the same: wrong ones and those of the verdict. */
+export interface Also { rows: { row: number; class: number; at: [number, number]; wrong: boolean; notable: boolean }[]; left: number }
 export interface StateInfo {
   k: number; planes: number[][] | null; model: number[][] | null; errors: number; wrong: number[];
-  margins: (number | null)[]; band: number | null; view: ViewInfo | null;
+  margins: (number | null)[]; band: number | null; view: ViewInfo | null; also?: Also | null;
 }
 export interface HalfPlane { i: number; row: number; z: number[] }
 export interface WeightSpace {

@@ -188,20 +188,20 @@ test("views of many features: each says what it is", ({ shared }) =>
     await ended(page);
     await rest(page);
     const views = await page.locator("#view option").evaluateAll((all) => all.map((one) => one.value));
-    assert.ok(["distance", "pca"].every((one) => views.includes(one)), views.join());
+    assert.deepEqual([...views].sort(), ["columns", "distance", "lda", "means", "pca", "section"]);
     const seen = new Set();
     for (const view of views) {
       await page.selectOption("#view", view);
       await rest(page);
       const note = await page.textContent("#pattern-note");
-      assert.match(note, view === "section" ? /This is a section through/ : /This is a projection/, view);
+      assert.equal(await page.evaluate(() => globalThis.lab.store.state.view.kind), view);
+      assert.match(note, view === "section" ? /This is a section: .* of row 1\\./ : /This is a projection/, view);
       assert.match(note, /Training uses all 4 features\. \d+ % of the variance is shown/);
       seen.add(await page.locator("#pattern-plot .mark").evaluateAll((all) => all.map((one) => one.getAttribute("transform")).join()));
     }
     // A section and a projection on the same two features have the points at the same places.
     assert.ok(seen.size >= views.length - 1);
-    const pair = views.includes("section") ? "section" : "columns";
-    await page.selectOption("#view", pair);
+    await page.selectOption("#view", "section");
     await page.selectOption("#view-x", "2");
     await page.selectOption("#view-y", "3");
     await rest(page);
@@ -209,4 +209,12 @@ test("views of many features: each says what it is", ({ shared }) =>
     assert.deepEqual(data.view.columns, [2, 3]);
     assert.deepEqual(data.text, ["petal_length", "petal_width"]);
     assert.deepEqual(data.view.points[0], [1.4, 0.2]);
+    // The exact line of the section, which moves with the row that it goes through.
+    const line = () => page.locator("#pattern-plot .boundary").evaluate((one) => ["x1", "y1", "x2", "y2"].map((n) => one.getAttribute(n)).join());
+    const through = await line();
+    await page.fill("#view-row-number", "120");
+    await page.press("#view-row-number", "Enter");
+    await rest(page);
+    assert.notEqual(await line(), through);
+    assert.match(await page.textContent("#pattern-note"), /of row 120/);
   }, { args: [join(import.meta.dirname, "../../examples/iris.csv"), "--positive", "virginica"] }));
