@@ -31,22 +31,28 @@ function remarks(mark) {
   if (run && run.spec.data.kind !== "file") lines.push(`Rows: "Save data" in the lab writes ${file()}.`);
   if (run?.spec.learner === "two-weights") lines.push("The run with two weights is the lab's own; this is the perceptron with a bias.");
   if (run?.spec.choose) lines.push("The rows were chosen by hand; this visits them in their order.");
+  if (run?.spec.start && mark === "#") lines.push(`The page began with the planes (bias first) ${started(" ; ")}; this begins as init says. In Rust they are settings.start.`);
   return lines.map((line) => `${mark} ${line}\n`).join("");
 }
 
 /** The learner and the settings that exist outside the page. */
 function recipe() {
   const spec = store.run?.spec;
+  const opening = store.catalogue?.sets.own?.opening;
   const bare = !spec || spec.learner === "two-weights";
-  const learner = bare ? "perceptron" : spec.learner;
+  const held = spec?.learner === "model";
+  const learner = bare ? "perceptron" : held ? (opening?.learner ?? "perceptron") : spec.learner;
   /** @type {Record<string, string>} */
-  const settings = bare ? { order: "cyclic", scale: "none", verdict: "off" } : { ...spec.settings };
+  const settings = bare ? { order: "cyclic", scale: "none", verdict: "off" } : held ? { ...opening?.settings } : { ...spec.settings };
   if (spec?.choose) settings.order = "cyclic";
   const known = store.catalogue?.learners.find((one) => one.name === learner);
   return { learner, settings, known, parameter: (/** @type {string} */ name) => known?.parameters.find((one) => one.name === name) };
 }
 
-/** The planes to begin with, as the program reads them. @param {string} end */
+/** The class that was chosen as positive at the start. */
+const positive = () => (store.run?.spec.data.kind === "file" ? store.catalogue?.sets.own?.positive : undefined) ?? undefined;
+
+/** The planes to begin with. @param {string} end */
 const started = (end) => store.run?.spec.start?.map((plane) => plane.join(",")).join(end);
 
 /** The present run as a command. */
@@ -57,17 +63,13 @@ export function asCommand() {
   const { learner, settings } = recipe();
   const parts = ["linsep", "train", quoted(file()), "--learner", learner];
   for (const [name, value] of Object.entries(settings)) parts.push(`--${name}`, quoted(value));
+  const chosen = positive();
+  if (chosen !== undefined) parts.push("--positive", quoted(chosen));
   if (spec.basis) parts.push("--basis", quoted(spec.basis));
   if (spec.epochs) parts.push("--epochs", String(spec.epochs));
   if (spec.seed) parts.push("--seed", String(spec.seed));
-  let before = remarks("#");
-  if (spec.start) {
-    parts.push("--init", "start.csv");
-    const names = Array.from({ length: spec.start[0].length - 1 }, (_, j) => run.data.names[j] ?? `x${j + 1}`);
-    before += `# The start, bias first (${["bias", ...names].join(", ")}): ${started(" ; ")}\n`;
-  }
   if (run.summary.traced) parts.push("--trace", "run.ndjson");
-  return `${before}${parts.join(" ")}`;
+  return `${remarks("#")}${parts.join(" ")}\n`;
 }
 
 /** A value of a setting as Python writes it. @param {import("./types").Parameter | undefined} parameter @param {string} value */
@@ -96,8 +98,9 @@ export function asPython() {
     if (spec.seed) given.push(`random_state=${spec.seed}`);
   }
   const lines = ["import linsep", "", `X, y = linsep.read(${text(file())})`];
+  const chosen = positive();
+  if (chosen !== undefined) lines.push(`y = [label == ${text(chosen)} for label in y]`);
   if (spec.basis) lines.push(`X = linsep.BasisExpansion(basis=${text(spec.basis)}${spec.seed ? `, random_state=${spec.seed}` : ""}).fit_transform(X)`);
-  if (spec.start) lines.push(`# The page began with the planes (bias first) ${started(" ; ")}; fit begins as init says.`);
   lines.push(`learner = linsep.${className(learner)}(${given.join(", ")})`, "learner.fit(X, y)", "print(learner.intercept_, learner.coef_)");
   return `${remarks("#")}${lines.join("\n")}\n`;
 }
@@ -109,7 +112,9 @@ export function asRust() {
   const { spec } = run;
   const { learner, settings } = recipe();
   const lines = ["use linsep::data::read::{ReadOptions, read};", "use linsep::recipe::{Recipe, Settings};", `use linsep::{Limits,${spec.start ? " Plane," : ""} Task};`, "", "fn main() -> linsep::Result<()> {"];
-  lines.push(`    let ${spec.basis ? "mut " : ""}data = read(&[${rusty(file())}.into()], &ReadOptions::default())?.data;`);
+  const chosen = positive();
+  if (chosen !== undefined) lines.push("    let mut options = ReadOptions::default();", `    options.positive = Some(${rusty(chosen)}.into());`);
+  lines.push(`    let ${spec.basis ? "mut " : ""}data = read(&[${rusty(file())}.into()], &${chosen === undefined ? "ReadOptions::default()" : "options"})?.data;`);
   if (spec.basis) lines.push(`    data = data.with_basis(&${rusty(spec.basis)}.parse()?, None, ${spec.seed}, None)?;`);
   lines.push("    let mut settings = Settings::default();");
   if (spec.seed) lines.push(`    settings.seed = ${spec.seed};`);

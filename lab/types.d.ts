@@ -3,7 +3,7 @@ export interface Parameter { name: string; value: string; default: string; words
 export interface Learner { name: string; summary: string; kind: string; traces: boolean; parameters: Parameter[] }
 export interface BundledSet { name: string; title: string; sliders: string[] }
 export interface OwnSet {
-  id: string; name: string; rows: number; features: number; classes: string[];
+  id: string; name: string; rows: number; features: number; classes: string[]; positive?: string | null;
   opening: { learner: string; settings: Record<string, string>; seed: number; model?: boolean } | null;
 }
 export interface Preset { name: string; title: string; text: string; learner: string; settings: [string, string][]; stop: string }
