@@ -10,6 +10,52 @@ export class Refused extends Error {
   }
 }
 
+let open = 0;
+let timers = 0;
+
+/** Whether nothing is asked and nothing is about to be. */
+export const resting = () => open === 0 && timers === 0;
+
+/** Does something later, unless something else takes its place. @returns {(ms: number, job: () => void) => void} */
+export function delayed() {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  return (ms, job) => {
+    if (timer !== undefined) clearTimeout(timer);
+    else timers += 1;
+    timer = setTimeout(() => {
+      timer = undefined;
+      timers -= 1;
+      job();
+    }, ms);
+  };
+}
+
+/** How long an answer may take before the page says that it waits. */
+const PATIENCE = 5000;
+/** @type {{ show: (is: boolean) => void }} Who tells the user that the page waits. */
+export const waiting = { show: () => undefined };
+let late = 0;
+
+/** @template T @param {Promise<T>} answer @returns {Promise<T>} */
+async function watched(answer) {
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    late += 1;
+    waiting.show(true);
+  }, PATIENCE);
+  open += 1;
+  try {
+    return await answer;
+  } finally {
+    open -= 1;
+    clearTimeout(timer);
+    if (isLate) late -= 1;
+    if (late === 0) waiting.show(false);
+  }
+}
+
 /**
  * @param {string} method @param {string} path @param {unknown} [body]
  * @returns {Promise<Response>}
@@ -38,21 +84,21 @@ async function ask(method, path, body) {
 }
 
 /** @param {string} path */
-export async function get(path) {
-  return (await ask("GET", path)).json();
+export function get(path) {
+  return watched(ask("GET", path).then((answer) => answer.json()));
 }
 
 /** @param {string} path */
-export async function getText(path) {
-  return (await ask("GET", path)).text();
+export function getText(path) {
+  return watched(ask("GET", path).then((answer) => answer.text()));
 }
 
 /** @param {string} path @param {unknown} body */
-export async function post(path, body) {
-  return (await ask("POST", path, body)).json();
+export function post(path, body) {
+  return watched(ask("POST", path, body).then((answer) => answer.json()));
 }
 
 /** @param {string} path */
-export async function remove(path) {
-  return (await ask("DELETE", path)).json();
+export function remove(path) {
+  return watched(ask("DELETE", path).then((answer) => answer.json()));
 }

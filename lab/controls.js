@@ -17,6 +17,12 @@ const TIES = /** @type {Record<string, string>} */ ({
   "003": "lecture 003: only t = −1", "004": "lecture 004: every tie",
 });
 
+/** What a setting is called on the page, where the program's word is short. */
+const NAMES = /** @type {Record<string, string>} */ ({ eta: "rate η", init: "start", ties: "tie rule", multiclass: "K classes" });
+
+/** The rates that a setting may have; a rule of k makes a schedule. */
+const RATES = ["1", "0.5", "0.1", "1/k", "10/(10+k)", "step:1,0.1,20"];
+
 const SLIDERS = /** @type {Record<string, { label: string, min: number, max: number, step: number, value: number }>} */ ({
   rows: { label: "Rows", min: 4, max: 2000, step: 1, value: 60 },
   margin: { label: "Margin", min: 0, max: 2, step: 0.05, value: 0.5 },
@@ -34,6 +40,21 @@ const input = (id) => /** @type {HTMLInputElement} */ (byId(id));
 const values = {};
 /** @type {Record<string, number>} */
 let sliders = {};
+
+/** The settings of a learner as the lab chooses them, where they are not the program's. @param {string} name */
+export function defaultsOf(name) {
+  const found = store.catalogue?.learners.find((one) => one.name === name);
+  /** @type {Record<string, string>} */
+  const settings = {};
+  for (const parameter of found?.parameters ?? []) {
+    const ours = usual(parameter);
+    if (ours !== parameter.default) settings[parameter.name] = ours;
+  }
+  return settings;
+}
+
+/** @param {import("./types").Parameter} parameter */
+const usual = ({ name, words, default: usual }) => (OURS[name] && (words.length === 0 || words.includes(OURS[name])) ? OURS[name] : usual);
 let filling = false;
 
 export function setUp() {
@@ -58,16 +79,12 @@ export function setUp() {
   });
   for (const id of ["basis", "epochs", "seed"]) input(id).addEventListener("change", () => void restart());
   byId("controls").addEventListener("submit", (event) => event.preventDefault());
-  const views = { distance: "distance from the plane", pca: "principal components", means: "between the means" };
-  for (const [value, words] of Object.entries(views)) select("view").append(html("option", { value }, words));
-  select("view").addEventListener("change", () => {
-    store.view = select("view").value;
-    refresh().catch(fail);
-  });
+  views();
   tools();
   toggles();
   on("run", shown);
   on("options", shown);
+  byId("controls").append(html("datalist", { id: "rates" }, ...RATES.map((value) => html("option", { value }))));
   fillSliders();
   fillSettings();
 }
@@ -87,9 +104,43 @@ function fillSliders() {
       };
       range.addEventListener("change", () => change(range, number));
       number.addEventListener("change", () => change(number, range));
-      return html("label", {}, label, range, number);
+      return html("label", { class: "slider" }, html("span", {}, label), range, number);
     }),
   );
+}
+
+/** The views that the server knows. */
+const VIEWS = /** @type {Record<string, string>} */ ({ distance: "distance from the plane (exact)", section: "two features (section)", columns: "two features (projection)", pca: "principal components", lda: "discriminant axes (LDA)", means: "between the means" });
+
+function views() {
+  for (const name of Object.keys(VIEWS)) select("view").append(html("option", { value: name }, VIEWS[name]));
+  const change = () => {
+    const [i, j] = [Number(select("view-x").value), Number(select("view-y").value)];
+    const kind = select("view").value;
+    const pair = kind === "section" || kind === "columns";
+    byId("view-pair").hidden = !pair;
+    byId("view-at").hidden = kind !== "section";
+    if (pair && i === j) return;
+    const row = Math.max(1, Math.floor(Number(input("view-row-number").value) || 1)) - 1;
+    store.view = !pair ? kind : kind === "section" ? `section:${i},${j}:${row}` : `columns:${i},${j}`;
+    refresh().catch(fail);
+  };
+  for (const id of ["view", "view-x", "view-y", "view-row-number"]) byId(id).addEventListener("change", change);
+}
+
+/** Features to choose two from. */
+function fillFeatures() {
+  const names = store.run?.data.names ?? [];
+  const now = [...select("view-x").options].map((one) => one.text).join();
+  if (now === names.join()) return;
+  for (const [at, id] of ["view-x", "view-y"].entries()) {
+    select(id).replaceChildren(...names.map((name, j) => html("option", { value: j }, name)));
+    select(id).value = String(Math.min(at, names.length - 1));
+  }
+  input("view-row-number").max = String(store.run?.data.rows ?? 1);
+  // Another file has other features.
+  if (/^(section|columns)/.test(store.view)) [store.view, select("view").value] = ["distance", "distance"];
+  byId("view-pair").hidden = true;
 }
 
 function learner() {
@@ -103,21 +154,20 @@ function fillSettings() {
   const own = (values[now.name] ??= {});
   const fields = now.parameters.map((parameter) => {
     const { name, words, help } = parameter;
-    const ours = OURS[name] && (words.length === 0 || words.includes(OURS[name])) ? OURS[name] : parameter.default;
-    const value = (own[name] ??= ours);
+    const value = (own[name] ??= usual(parameter));
     /** @type {HTMLSelectElement | HTMLInputElement} */
     let field;
     if (words.length || name === "init") {
       const list = name === "init" ? ["zero", "random"] : [...words, ...(name === "order" && now.name === "perceptron" ? ["choose"] : [])];
       const text = (/** @type {string} */ word) => (name === "ties" ? (TIES[word] ?? word) : word === "choose" ? "I choose the point" : word);
       field = html("select", { id: `setting-${name}` }, ...list.map((word) => html("option", { value: word }, text(word))));
-    } else field = html("input", { id: `setting-${name}`, maxlength: 60 });
+    } else field = html("input", { id: `setting-${name}`, maxlength: 60, ...(name === "eta" ? { list: "rates" } : {}) });
     field.value = value;
     field.addEventListener("change", () => {
       own[name] = field.value;
       void restart();
     });
-    return { name, row: html("label", { title: help }, name, field) };
+    return { name, row: html("label", { title: help, ...(name === "ties" ? { class: "stack" } : {}) }, NAMES[name] ?? name, field) };
   });
   byId("settings").replaceChildren(...fields.filter((f) => FRONT.includes(f.name)).map((f) => f.row));
   byId("more-settings").replaceChildren(...fields.filter((f) => !FRONT.includes(f.name)).map((f) => f.row));
@@ -168,8 +218,13 @@ export function put(wanted) {
   filling = false;
 }
 
+const TOOLS = /** @type {Record<string, string>} */ ({
+  look: "Hover and click points", "add-0": "Click to add a point of the first class", "add-1": "Click to add a point of the second class", move: "Drag a point",
+  relabel: "Click a point to give it the next class", delete: "Click a point to delete it", walk: "Click two places and walk between them",
+});
+
 function tools() {
-  const names = { look: "look", "add-0": "add first class", "add-1": "add second class", move: "move", relabel: "relabel", delete: "delete" };
+  const names = { look: "look", "add-0": "add ●", "add-1": "add ▲", move: "move", relabel: "relabel", delete: "delete", walk: "walk" };
   byId("tool-list").append(
     ...Object.entries(names).map(([name, words]) => {
       const radio = html("input", { type: "radio", name: "tool", value: name, checked: name === "look" });
@@ -177,7 +232,7 @@ function tools() {
         const data = store.run?.data;
         pattern.tool.name = name.startsWith("add-") && data ? `add-${data.classes[Number(name.slice(4))]}` : name;
       });
-      return html("label", { class: "check" }, radio, words);
+      return html("label", { class: "chip", title: TOOLS[name] }, radio, html("span", {}, words));
     }),
   );
   byId("undo").addEventListener("click", () => void undo());
@@ -197,7 +252,7 @@ function toggles() {
     ["reflected points", pattern.options, "reflected"], ["hulls, common point and witness rows", pattern.options, "hulls"],
     ["rows that hold the widest plane", pattern.options, "support"], ["margin band", pattern.options, "band"],
     ["regions of classes, ambiguous ones hatched", pattern.options, "regions"],
-    ["lift to three dimensions: (x₁, x₂, 1)", pattern.options, "lift"], ["weights in three dimensions", weight.options, "orbit"],
+    ["lift to three dimensions", pattern.options, "lift"], ["weights in three dimensions", weight.options, "orbit"],
   ];
   byId("toggles").append(
     ...all.map(([words, options, name]) => {
@@ -211,11 +266,53 @@ function toggles() {
   );
 }
 
+/** What is shown, as a link keeps it. */
+export function choices() {
+  /** @type {Record<string, boolean>} */
+  const show = {};
+  for (const box of /** @type {NodeListOf<HTMLInputElement>} */ (byId("toggles").querySelectorAll("input"))) if (box.checked !== box.defaultChecked) show[box.id.slice(7)] = box.checked;
+  return {
+    show: Object.keys(show).length ? show : undefined, view: store.view === "distance" ? undefined : store.view,
+    curve: select("curve").value === "norm" ? undefined : select("curve").value, criterion: select("criterion").value === "jp" ? undefined : select("criterion").value,
+  };
+}
+
+/** Shows what a link asks for; what the page has not is left as it is. @param {{ show?: Record<string, boolean>, view?: string, curve?: string, criterion?: string }} wanted */
+export function show({ show = {}, view = "distance", curve = "norm", criterion = "jp" }) {
+  for (const box of /** @type {NodeListOf<HTMLInputElement>} */ (byId("toggles").querySelectorAll("input"))) {
+    const is = show[box.id.slice(7)] ?? box.defaultChecked;
+    if (box.checked !== is) box.click();
+  }
+  store.view = view;
+  if ([...select("view").options].some((one) => one.value === view.split(":")[0])) select("view").value = view.split(":")[0];
+  for (const [id, value] of [["curve", curve], ["criterion", criterion]]) {
+    if (select(id).value === value || ![...select(id).options].some((one) => one.value === value)) continue;
+    select(id).value = value;
+    select(id).dispatchEvent(new Event("change"));
+  }
+}
+
+/** The settings that the page opens with. */
+export function reset() {
+  for (const name of Object.keys(values)) delete values[name];
+  put({ data: opening(), learner: select("learner").options[0].value, settings: defaultsOf(select("learner").options[0].value), seed: 0 });
+  show({});
+}
+
+/** @returns {import("./types").DataSpec} */
+function opening() {
+  const own = store.catalogue?.sets.own;
+  return own ? { kind: "file", id: own.id } : { kind: "bundled", name: store.catalogue?.sets.bundled[0].name ?? "patterns" };
+}
+
 /** Shows what fits the run. */
 function shown() {
   const run = store.run;
   if (!run) return;
   byId("view-row").hidden = run.data.features <= 2;
+  fillFeatures();
+  // A set says itself how many rows it has, unless the user does.
+  for (const field of byId("sliders").querySelectorAll("#slider-rows, #slider-rows + input")) if (sliders.rows === undefined) /** @type {HTMLInputElement} */ (field).value = String(run.data.rows);
   const drawable = run.data.features === 2 && !run.data.sampled;
   for (const one of byId("tools").querySelectorAll("input, button")) /** @type {HTMLInputElement} */ (one).disabled = !drawable;
   /** @type {HTMLButtonElement} */ (byId("undo")).disabled = !canUndo();

@@ -1,7 +1,7 @@
 /** Criterion surfaces over the axes of weight space: levels as colours and lines, with the path of w. */
 import { byId, Plot, short, svg, html } from "./draw.js";
 import { fail, on, planes, store } from "./state.js";
-import { get } from "./api.js";
+import { delayed, get } from "./api.js";
 
 /** @type {Plot} */
 let plot;
@@ -38,22 +38,22 @@ function path() {
 
 function can() {
   const data = store.run?.data;
-  return !!data && data.classes.length === 2 && data.expanded <= 2 && data.expanded === data.features;
+  return !!data && data.classes.length === 2 && !!planes() && data.expanded <= 2 && data.expanded === data.features;
 }
 
-/** @type {ReturnType<typeof setTimeout> | undefined} */
-let soon;
+const soon = delayed();
 
 function draw() {
   const now = planes();
   const open = /** @type {HTMLDetailsElement} */ (byId("criterion-panel")).open;
   if (!open) return;
   byId("criterion-none").hidden = can();
+  byId("criterion-panel").classList.toggle("none", !can());
   plot.root.classList.toggle("gone", !can());
   canvas.hidden = !can();
   if (!can() || !now || !store.run) {
     byId("criterion-note").textContent = "";
-    byId("criterion-range").textContent = "";
+    byId("criterion-scale").replaceChildren();
     asked = "";
     return;
   }
@@ -68,12 +68,14 @@ function draw() {
   const query = `criterion=${options.criterion}&x0=${x0}&x1=${x1}&y0=${y0}&y1=${y1}&cells=56&bias=${bias}`;
   const key = `${store.run.id}?${query}`;
   overlay(walk, pair(now[0]));
-  if (key === asked) return;
+  if (key === asked) {
+    table();
+    return;
+  }
   asked = key;
   // Only where the cursor comes to rest: the surface costs more than all else.
-  clearTimeout(soon);
   const address = `/api/runs/${store.run.id}/surface?${query}`;
-  soon = setTimeout(() => void ask(address, key), 120);
+  soon(120, () => void ask(address, key));
 }
 
 /** @param {string} address @param {string} key */
@@ -112,14 +114,43 @@ function paint() {
     const [i, j] = [at % n, Math.floor(at / n)];
     if (value === null) return;
     const level = Math.floor(Math.min(0.999, share(value)) * 12) / 12;
-    const light = dark ? 14 + 34 * level : 97 - 45 * level;
-    pen.fillStyle = value === 0 ? (dark ? "#0b5a44" : "#bfe8da") : `hsl(210 45% ${light}%)`;
+    pen.fillStyle = value === 0 ? (dark ? "#0b5a44" : "#bfe8da") : shade(level, dark);
     pen.fillRect(plot.room.left + i * w, plot.height - plot.room.bottom - (j + 1) * h, w + 0.5, h + 0.5);
   });
   const zero = surface.criterion === "jp" && !surface.bias ? ` J(0) = ${short(surface.atZero)} at w = 0, where every row counts as wrong: a run ends with an empty error set, not with J = 0.` : "";
   const cutAt = surface.bias === null ? "" : ` Cut at b = ${short(surface.bias)}.`;
   byId("criterion-note").textContent = `${surface.meaning}; ${surface.convex ? "convex" : "not convex"}. Minimum: ${surface.minimum}. Darker is higher; green is 0.${cutAt}${zero}`;
-  byId("criterion-range").textContent = `from ${short(sorted[0])} to ${short(sorted[sorted.length - 1])}`;
+  scale(sorted, dark);
+  table();
+}
+
+/** The colours with the heights that they stand for. @param {number[]} sorted @param {boolean} dark */
+function scale(sorted, dark) {
+  const steps = Array.from({ length: 12 }, () => html("span"));
+  steps.forEach((one, i) => (one.style.background = shade(i / 12, dark)));
+  const at = (/** @type {number} */ t) => short(sorted[Math.round(t * (sorted.length - 1))], 3);
+  byId("criterion-scale").replaceChildren(
+    html("span", { class: "number" }, `lowest ${at(0)}`), html("span", { class: "ramp", role: "img", "aria-label": "colours from low to high" }, ...steps),
+    html("span", { class: "number" }, `median ${at(0.5)}, highest ${at(1)}`));
+}
+
+/** The colour of a level. @param {number} level @param {boolean} dark */
+const shade = (level, dark) => `hsl(210 45% ${dark ? 14 + 34 * level : 97 - 45 * level}%)`;
+
+/** The height of the criterion at the cells of the path. */
+function table() {
+  const details = /** @type {HTMLDetailsElement} */ (byId("criterion-table"));
+  if (!details.open || !surface) return;
+  const { x: [x0, x1], y: [y0, y1], cells: n, values } = surface;
+  const cell = (/** @type {number} */ v, /** @type {number} */ low, /** @type {number} */ high) => Math.max(0, Math.min(n - 1, Math.floor(((v - low) / (high - low)) * n)));
+  const walk = path();
+  const first = store.k - walk.length + 1;
+  const rows = walk.slice(-200).map(([u, v], i) => {
+    const height = values[cell(v, y0, y1) * n + cell(u, x0, x1)];
+    return html("tr", {}, ...[String(Math.max(first, first + walk.length - 200) + i), short(u), short(v), short(height)].map((t) => html("td", {}, t)));
+  });
+  byId("criterion-rows").replaceChildren(
+    html("thead", {}, html("tr", {}, ...["k", "first axis", "second axis", `${surface.criterion} in that cell`].map((t) => html("th", { scope: "col" }, t)))), html("tbody", {}, ...rows));
 }
 
 /** @param {[number, number][]} walk @param {[number, number]} now */

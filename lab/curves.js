@@ -92,8 +92,8 @@ function draw() {
   known();
   const { x, y, curves, note } = chosen();
   const all = curves.flatMap((curve) => curve.points);
-  const xs = around([0, ...all.map((p) => p[0])], 0.04);
-  plot.domain(xs, around([0, ...all.map((p) => p[1])], 0.1));
+  const ends = (/** @type {number[]} */ numbers, /** @type {number} */ room) => around(numbers.some((n) => n !== 0) ? [0, ...numbers] : [0, 1], room);
+  plot.domain(ends(all.map((p) => p[0]), 0.04), ends(all.map((p) => p[1]), 0.1));
   plot.drawAxes(x, y);
   const parts = [];
   for (const { cls, points, step } of curves) {

@@ -160,7 +160,7 @@ export function mark(cls, r) {
 
 /** A frame with axes, in a square or wide picture. */
 export class Plot {
-  /** @param {HTMLElement} host @param {string} label @param {{ width?: number, height?: number, even?: boolean }} [shape] */
+  /** @param {HTMLElement} host @param {string} label @param {{ width?: number, height?: number, even?: boolean, label?: string }} [shape] */
   constructor(host, label, shape = {}) {
     this.width = shape.width ?? 460;
     this.height = shape.height ?? 460;
@@ -269,10 +269,10 @@ export class Plot {
   }
 }
 
-/** A picture as a text of its own: every style written out. @param {SVGSVGElement} root */
-export function standalone(root) {
+/** A picture as a text of its own: every style written out, with what a canvas under it shows. @param {SVGSVGElement} root @param {HTMLCanvasElement | null} [canvas] */
+export function standalone(root, canvas) {
   const copy = /** @type {SVGSVGElement} */ (root.cloneNode(true));
-  const names = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "opacity", "font-size", "font-family", "font-weight"];
+  const names = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "opacity", "font-size", "font-family", "font-weight", "paint-order"];
   const [from, to] = [[root, ...root.querySelectorAll("*")], [copy, ...copy.querySelectorAll("*")]];
   from.forEach((element, i) => {
     const style = getComputedStyle(element);
@@ -282,7 +282,9 @@ export function standalone(root) {
   const [, , width, height] = (root.getAttribute("viewBox") ?? "0 0 460 460").split(" ");
   copy.setAttribute("width", width);
   copy.setAttribute("height", height);
-  copy.insertBefore(svg("rect", { width, height, fill: getComputedStyle(document.body).backgroundColor }), copy.firstChild);
+  const under = [svg("rect", { width, height, fill: getComputedStyle(document.body).backgroundColor })];
+  if (canvas && !canvas.hidden) under.push(svg("image", { width, height, href: canvas.toDataURL() }));
+  copy.prepend(...under);
   return new XMLSerializer().serializeToString(copy);
 }
 

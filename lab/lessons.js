@@ -1,11 +1,12 @@
 /** Lessons in the order of the lectures: a state, a question answered before the reveal, and what to see. */
 import { byId, html } from "./draw.js";
 import { openRun, goTo, advance, store } from "./state.js";
-import { put } from "./controls.js";
-import { neuron, fisher, retina, hideExtra } from "./figures.js";
+import { defaultsOf, put } from "./controls.js";
+import { wish } from "./race.js";
+import { neuron, fisher, retina, update, hideExtra } from "./figures.js";
 
 /** @typedef {import("./types").Spec} Spec */
-/** @typedef {{ title: string, text: string, question: string, answers: string[], right: number, reveal: string, spec: Spec, steps?: number, extra?: () => void }} Lesson */
+/** @typedef {{ title: string, text: string, question: string, answers: string[], right: number, reveal: string, spec: Spec, steps?: number, extra?: () => void, race?: string }} Lesson */
 
 /** @param {string} name @param {Partial<Spec>} [more] @returns {Spec} */
 const plain = (name, more = {}) => ({ data: { kind: "bundled", name }, learner: "perceptron", settings: { order: "cyclic", scale: "none", verdict: "off" }, seed: 0, ...more });
@@ -28,9 +29,9 @@ export const LESSONS = {
     reveal: "One: OR is 0 at (0, 0, 0) only. AND cuts off (1, 1, 1) in the same way.", spec: plain("and3"), steps: 200,
   },
   update: {
-    title: "One update in frames", text: "Step once. A row on the wrong side is added to w (or taken away); the plane turns towards it.",
+    title: "One update in frames", text: "A row on the wrong side is added to w (or taken away); the plane turns towards it. Play the frames, then step on.",
     question: "After the update, is the row always right?", answers: ["Yes", "No"], right: 1,
-    reveal: "No: y(w·x + b) grows by ‖(1, x)‖², which may be too little. See the log: margin before → after.", spec: plain("iris-sepals"), steps: 1,
+    reveal: "No: y(w·x + b) grows by ‖(1, x)‖², which may be too little. See the log: margin before → after.", spec: plain("iris-sepals"), steps: 2, extra: update,
   },
   spaces: {
     title: "Two spaces", text: "A point in pattern space is a line in weight space, and w is a point there. Click a sample, see its half-plane; click a line, see its sample.",
@@ -70,10 +71,10 @@ export const LESSONS = {
   outlier: {
     title: "Far rows mislead least squares", text: "The rows are separable, but the rows far out pull the least squares plane across near rows.",
     question: "Does logistic regression make the same mistake here?", answers: ["Yes", "No"], right: 1,
-    reveal: "No: a row far on its right side costs almost nothing there. Choose the learner logistic and see.", spec: { data: { kind: "bundled", name: "outlier" }, learner: "least-squares", settings: {}, seed: 0 }, steps: 1,
+    reveal: "No: a row far on its right side costs almost nothing there. The race shows both.", spec: { data: { kind: "bundled", name: "outlier" }, learner: "least-squares", settings: {}, seed: 0 }, steps: 1, race: "logistic",
   },
   classes: {
-    title: "Three classes", text: "One against the rest leaves hatched regions that no class or several claim. One joint argmax has none, and its regions are convex.",
+    title: "Three classes", text: "One against the rest leaves hatched regions that no class or several claim; find a walk that leaves them. One joint argmax has none, and its regions are convex.",
     question: "Can a line leave a region of the argmax and enter it again?", answers: ["Yes", "No"], right: 1,
     reveal: "No: the scores are linear, so the region of a class is an intersection of half-planes, which is convex.", spec: { data: { kind: "bundled", name: "classes" }, learner: "perceptron", settings: { order: "cyclic", scale: "none", verdict: "off", multiclass: "ovr" }, seed: 0 }, steps: 400,
   },
@@ -100,6 +101,7 @@ export async function open(name) {
     return;
   }
   put(lesson.spec);
+  wish(lesson.race ? { learner: lesson.race, settings: defaultsOf(lesson.race) } : null);
   const names = Object.keys(LESSONS);
   const at = names.indexOf(name);
   const reveal = html("p", { hidden: true, role: "status" });

@@ -1,6 +1,6 @@
 /** The update log: one line for each update, a click goes there. */
 import { byId, html, short } from "./draw.js";
-import { goTo, hover, on, store } from "./state.js";
+import { goTo, hover, on, own, store } from "./state.js";
 
 /** Lines that are shown around the cursor. */
 const SHOWN = 60;
@@ -28,11 +28,11 @@ function draw() {
     const go = html("button", { type: "button", class: "small", "aria-label": `go to update ${k}` }, String(k));
     const tr = html("tr", { "data-k": k },
       html("td", {}, go), html("td", {}, String(line.epoch)), html("td", {}, row),
-      html("td", {}, `${short(line.margin_before)} → ${short(line.margin_after)}`),
-      html("td", {}, `${degrees(line.angle_before)} → ${degrees(line.angle_after)}`),
+      html("td", {}, line.margin_before === null || line.margin_before === undefined ? "–" : `${short(line.margin_before)} → ${short(line.margin_after)}`),
+      html("td", {}, line.row === undefined ? "–" : `${degrees(line.angle_before)} → ${degrees(line.angle_after)}`),
       html("td", {}, short(line.norm)),
       html("td", {}, frame.broken.length ? frame.broken.slice(0, 6).map((i) => run.data.shown[i] + 1).join(", ") + (frame.broken.length > 6 ? ", …" : "") : "none"));
-    if (k === store.k) {
+    if (k === own()) {
       tr.classList.add("now");
       tr.setAttribute("aria-current", "true");
     }

@@ -1,7 +1,7 @@
 /** The order of events: what there is, what the address asks for, then the user. */
-import { get, getText } from "./api.js";
+import { get, getText, resting, waiting } from "./api.js";
 import { byId, html, raster, save, short, standalone, svg, mark } from "./draw.js";
-import { advance, byHand, fail, frame, goTo, on, openRun, planes, step, store, tell, wrong } from "./state.js";
+import { advance, allDone, byHand, fail, frame, goTo, on, openRun, own, planes, reach, step, store, tell, wrong } from "./state.js";
 import * as pattern from "./pattern.js";
 import * as weight from "./weight.js";
 import * as criterion from "./criterion.js";
@@ -11,6 +11,9 @@ import * as verdict from "./verdict.js";
 import * as controls from "./controls.js";
 import * as lessons from "./lessons.js";
 import * as share from "./share.js";
+import * as copies from "./copy.js";
+import * as race from "./race.js";
+import * as walk from "./walk.js";
 
 const start = performance.now();
 
@@ -26,6 +29,10 @@ on("error", (error) => {
   banner.replaceChildren(`${/** @type {Error} */ (error).message} `, close);
   banner.hidden = false;
 });
+waiting.show = (is) => {
+  byId("waiting").hidden = !is;
+  byId("waiting").textContent = is ? "The server has not answered for some seconds. It may be at work on many rows, or it was stopped; the page goes on when it answers." : "";
+};
 on("run", () => {
   byId("banner").hidden = true;
   const data = store.run?.data;
@@ -46,12 +53,12 @@ function position() {
   const run = store.run;
   if (!run) return;
   const scrub = /** @type {HTMLInputElement} */ (byId("scrub"));
-  scrub.max = String(run.summary.last);
+  scrub.max = String(reach());
   scrub.value = String(store.k);
   const end = run.summary.ended ? `, ${run.summary.ended}` : run.summary.full ? ", at the limit of the lab" : "";
-  byId("position").textContent = `${store.k} of ${run.summary.last}${end}`;
-  const done = !!run.summary.ended || !!run.summary.full;
-  const atEnd = store.k >= run.summary.last;
+  byId("position").textContent = `${store.k} of ${reach()}${end}`;
+  const done = allDone();
+  const atEnd = store.k >= reach();
   for (const id of ["step", "run"]) button(id).disabled = (done && atEnd) || !!run.spec.choose;
   for (const id of ["mistake", "epoch", "to-end"]) button(id).disabled = (done && (id !== "to-end" || atEnd)) || !!run.spec.choose;
   for (const id of ["back", "to-start"]) button(id).disabled = store.k === 0;
@@ -74,14 +81,16 @@ function say() {
   else if (!line) parts.push("Start.");
   else {
     parts.push(`Update ${line.k}, epoch ${line.epoch}:`);
-    if (line.row !== undefined) parts.push(`row ${line.row + 1} was added ${short(line.step)} times, its margin went from ${short(line.margin_before)} to ${short(line.margin_after)}.`);
+    if (line.row !== undefined) parts.push(`row ${line.row + 1} was ${line.step === 1 ? "added" : line.step === -1 ? "taken away" : `added ${short(line.step)} times`}, its margin went from ${short(line.margin_before)} to ${short(line.margin_after)}.`);
     else if (line.rows) parts.push(`${line.rows.length} rows were added together.`);
     if (now && now.broken.length) parts.push(`${now.broken.length} newly wrong.`);
   }
   parts.push(`${bad} of ${run.data.rows} rows wrong.`);
-  if (store.k === run.summary.last && run.summary.ended) parts.push(`The run has ended: ${run.summary.ended}.`);
-  if (run.summary.shortfall && store.k === run.summary.last) parts.push(run.summary.shortfall);
-  byId("live").textContent = parts.join(" ");
+  if (store.k >= run.summary.last && run.summary.ended) parts.push(`The run has ended: ${run.summary.ended}.`);
+  if (run.summary.shortfall && store.k >= run.summary.last) parts.push(run.summary.shortfall);
+  const words = parts.join(" ");
+  // The same words again would be read again.
+  if (byId("live").textContent !== words) byId("live").textContent = words;
 }
 
 /** One update back. */
@@ -103,11 +112,9 @@ async function tick(now) {
     const count = Math.min(Math.floor(due), 200);
     due -= Math.floor(due);
     const wanted = store.k + count;
-    if (wanted > run.summary.last && !run.summary.ended && !run.summary.full) {
-      await advance("update", Math.max(wanted - run.summary.last, Math.min(40, speed)), false);
-    }
-    await goTo(Math.min(wanted, run.summary.last));
-    if (store.k >= run.summary.last && (run.summary.ended || run.summary.full)) setRunning(false);
+    if (wanted > reach() && !allDone()) await advance("update", Math.max(wanted - reach(), Math.min(40, speed)), false);
+    await goTo(wanted);
+    if (store.k >= reach() && allDone()) setRunning(false);
   }
   if (store.running) requestAnimationFrame(tick);
 }
@@ -128,7 +135,7 @@ function setRunning(running) {
 }
 on("running", () => {
   button("run").setAttribute("aria-pressed", String(store.running));
-  const sign = button("run").firstChild;
+  const sign = button("run").firstElementChild;
   if (sign) sign.textContent = store.running ? "❚❚" : "▶▶";
 });
 
@@ -144,7 +151,7 @@ async function copy(text, from) {
   }
 }
 
-const pictures = { pattern: pattern.picture, weight: weight.picture, criterion: criterion.picture, curves: curves.picture };
+const pictures = { pattern: pattern.picture, weight: weight.picture, criterion: criterion.picture, curves: curves.picture, race: race.picture };
 
 function wire() {
   button("step").addEventListener("click", () => void step());
@@ -166,7 +173,7 @@ function wire() {
     criterion.draw();
   });
   byId("criterion-panel").addEventListener("toggle", () => criterion.draw());
-  byId("pattern-table").addEventListener("toggle", () => tell("options"));
+  for (const id of ["pattern-table", "weight-table", "criterion-table"]) byId(id).addEventListener("toggle", () => tell("options"));
   for (const one of document.querySelectorAll("[data-turn]")) one.addEventListener("click", () => pattern.nudge((Number(/** @type {HTMLElement} */ (one).dataset.turn) * Math.PI) / 36, 0));
   for (const one of document.querySelectorAll("[data-shift]")) one.addEventListener("click", () => pattern.nudge(0, Number(/** @type {HTMLElement} */ (one).dataset.shift) * 0.05));
   button("let-go").addEventListener("click", () => byHand(null));
@@ -179,9 +186,9 @@ function wire() {
     history.replaceState(null, "", share.link(hide));
     void copy(location.origin + "/" + share.link(hide), button("copy-link"));
   });
-  button("copy-cli").addEventListener("click", () => void copy(share.asCommand(), button("copy-cli")));
-  button("copy-python").addEventListener("click", () => void copy(share.asPython(), button("copy-python")));
-  button("copy-rust").addEventListener("click", () => void copy(share.asRust(), button("copy-rust")));
+  button("copy-cli").addEventListener("click", () => void copy(copies.asCommand(), button("copy-cli")));
+  button("copy-python").addEventListener("click", () => void copy(copies.asPython(), button("copy-python")));
+  button("copy-rust").addEventListener("click", () => void copy(copies.asRust(), button("copy-rust")));
   button("save-trace").addEventListener("click", () => void saved("trace", "run.ndjson", "application/x-ndjson"));
   button("save-data").addEventListener("click", () => void saved("data", `${store.run?.data.name}.csv`, "text/csv"));
   for (const one of document.querySelectorAll("[data-svg], [data-png]")) {
@@ -189,7 +196,7 @@ function wire() {
       const { svg: asSvg, png } = /** @type {HTMLElement} */ (one).dataset;
       const name = /** @type {keyof typeof pictures} */ (asSvg ?? png);
       const root = pictures[name]();
-      const text = standalone(root);
+      const text = standalone(root, root.parentElement?.querySelector("canvas"));
       const [, , width, height] = (root.getAttribute("viewBox") ?? "").split(" ").map(Number);
       try {
         if (asSvg) save(`${name}.svg`, new Blob([text], { type: "image/svg+xml" }));
@@ -205,7 +212,7 @@ function wire() {
   document.addEventListener("keydown", keys);
   addEventListener("hashchange", () => void fromAddress());
   addEventListener("pagehide", () => {
-    if (store.run) void fetch(`/api/runs/${store.run.id}`, { method: "DELETE", keepalive: true }).catch(() => undefined);
+    for (const run of [store.run, store.rival]) if (run) void fetch(`/api/runs/${run.id}`, { method: "DELETE", keepalive: true }).catch(() => undefined);
   });
 }
 
@@ -235,35 +242,40 @@ function keys(event) {
   act();
 }
 
-/** Opens what the address asks for. */
+/** Opens what the address asks for; what cannot be opened is told, and the lab starts as usual. */
 async function fromAddress() {
   try {
     const wanted = share.read(location.hash);
-    if (wanted && "spec" in wanted) {
-      controls.put(wanted.spec);
-      document.querySelector("main")?.classList.toggle("bare", wanted.hide);
-      if (!(await openRun(wanted.spec))) return false;
-      if (wanted.k > 0 && !wanted.spec.choose) {
-        await advance("update", wanted.k, false);
-        await goTo(wanted.k);
-      }
-      return true;
-    }
-    if (wanted) {
+    if (!wanted) return false;
+    if (!("spec" in wanted)) {
       await lessons.open(wanted.lesson ?? "");
       return true;
     }
+    share.fits(wanted.spec);
+    controls.put(wanted.spec);
+    document.querySelector("main")?.classList.toggle("bare", wanted.hide);
+    controls.show(wanted);
+    race.wish(wanted.race ?? null);
+    const refused = await openRun(wanted.spec, true);
+    if (refused !== true) throw new Error(`This link cannot be used: ${refused || "another run was opened meanwhile"}. The lab starts as usual.`);
+    if (wanted.k > 0 && !wanted.spec.choose) {
+      await advance("update", wanted.k, false);
+      await goTo(wanted.k);
+    }
+    return true;
   } catch (error) {
+    document.querySelector("main")?.classList.remove("bare");
+    race.wish(null);
+    controls.reset();
     await controls.restart();
     fail(/** @type {Error} */ (error).message);
     return true;
   }
-  return false;
 }
 
 async function begin() {
   store.catalogue = await get("/api/catalogue");
-  for (const part of [pattern, weight, criterion, curves, log, verdict, controls]) part.setUp();
+  for (const part of [pattern, weight, criterion, curves, log, verdict, controls, race, walk]) part.setUp();
   wire();
   const own = store.catalogue?.sets.own?.opening;
   if (!(await fromAddress())) {
@@ -277,5 +289,5 @@ async function begin() {
 }
 
 // Tests read the page's own state; nothing else uses it.
-Object.assign(globalThis, { lab: { store, frames: () => frames, pattern, weight, share, goTo, advance, byHand } });
+Object.assign(globalThis, { lab: { store, frames: () => frames, resting: () => resting() && !store.busy && !store.running, pattern, weight, share, copies, race, goTo, advance, byHand } });
 begin().catch(fail);

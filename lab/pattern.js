@@ -1,9 +1,12 @@
 /** Pattern space: the points, the plane, what is wrong; and the tools that draw, move, relabel and delete points. */
 import { around, byId, hull, html, mark, Plot, short, svg } from "./draw.js";
-import { byHand, choose, fail, frame, hover, on, planes, store, tell, wrong } from "./state.js";
-import { getText } from "./api.js";
+import { byHand, choose, fail, frame, hover, on, own, planes, store, tell, wrong } from "./state.js";
+import { delayed, get } from "./api.js";
 import { Scene } from "./space.js";
+import { drawTable, paintCells } from "./regions.js";
 import { edit, pointsNow } from "./edit.js";
+import { boundary, drawLift, gridOf, lifted } from "./lift.js";
+import { click as walkTo, isUnclear, classOf, walk } from "./walk.js";
 
 /** Beyond this many points a canvas draws them. */
 const MANY = 400;
@@ -27,6 +30,14 @@ const layers = {
 let cells = null;
 /** Which update the regions are of. */
 let cellsOf = "";
+/** @type {[[number, number], [number, number]][]} The curved boundary, in pieces. */
+let pieces = [];
+let piecesOf = "";
+/** @type {import("./types").Lift | null} */
+let lift = null;
+let liftOf = "";
+/** How far the points are lifted, from 0 to 1. */
+let share = 1;
 
 export function setUp() {
   const host = byId("pattern-plot");
@@ -46,6 +57,12 @@ export function setUp() {
   on("hover", drawHover);
   on("options", draw);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  const slider = /** @type {HTMLInputElement} */ (byId("lift-share"));
+  slider.addEventListener("input", () => {
+    share = Number(slider.value) / 100;
+    draw();
+  });
+  byId("lift-play").addEventListener("click", () => playLift(slider));
   plot.root.addEventListener("pointermove", near);
   plot.root.addEventListener("pointerleave", () => hover(null));
   plot.root.addEventListener("click", click);
@@ -63,7 +80,7 @@ export function places() {
 }
 
 function fresh() {
-  [cells, cellsOf] = [null, ""];
+  [cells, cellsOf, pieces, piecesOf, lift, liftOf] = [null, "", [], "", null, ""];
   frameUp();
   draw();
 }
@@ -80,12 +97,61 @@ function frameUp() {
   plot.domain(around(origin ? [...xs, 0] : xs), flat ? [-1, 1] : around(options.reflected ? [...ys, 0] : ys));
 }
 
-const isSpace = () => (store.run?.data.features === 3 && !!store.run.data.cube) || (options.lift && store.run?.data.features === 2 && store.run.data.expanded === 2 && store.run.data.classes.length === 2);
+/** Whether two features can be lifted. */
+const canLift = () => store.run?.data.features === 2 && store.run.data.classes.length === 2 && store.run.data.shown.length <= MANY;
+const isBent = () => !!store.run && store.run.data.features === 2 && store.run.data.expanded > 2;
+const isSpace = () => (store.run?.data.features === 3 && !!store.run.data.cube) || (options.lift && canLift());
+
+/** Lifts the points slowly, or at once where motion is not wanted. @param {HTMLInputElement} slider */
+function playLift(slider) {
+  const put = (/** @type {number} */ to) => {
+    slider.value = String(Math.round(to));
+    share = Math.min(100, to) / 100;
+    draw();
+  };
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
+    put(share < 1 ? 100 : 0);
+    return;
+  }
+  const start = performance.now();
+  const frame = (/** @type {number} */ now) => {
+    put(Math.min(100, (now - start) / 16));
+    if (now - start < 1600 && scene.active) requestAnimationFrame(frame);
+  };
+  requestAnimationFrame(frame);
+}
+
+/** The curved boundary and the lift of this update, asked for once. */
+function wantCurves() {
+  const run = store.run;
+  if (!run || !isBent() || run.data.classes.length !== 2 || store.hand) return;
+  const key = `${run.id}/${own()}`;
+  if (store.running) return;
+  const box = plot.box;
+  if (key !== piecesOf) {
+    piecesOf = key;
+    later(0, () => boundary(run.id, own(), box).then((found) => {
+      if (piecesOf === key) [pieces] = [found];
+      draw();
+    }).catch(fail));
+  }
+  if (options.lift && canLift() && key !== liftOf) {
+    liftOf = key;
+    lifted(run.id, own(), box).then((found) => {
+      if (liftOf === key) [lift] = [found];
+      draw();
+    }).catch(fail);
+  }
+}
+
+const later = delayed();
 
 function draw() {
   const data = store.run?.data;
   if (!data) return;
   scene.active = isSpace();
+  byId("lift-row").hidden = !scene.active || data.features === 3;
+  wantCurves();
   if (scene.active) {
     drawSpace();
     return;
@@ -97,9 +163,11 @@ function draw() {
     ? [data.names[0], data.names[1] ?? ""]
     : names?.kind === "distance"
       ? ["signed distance from the plane", "direction of most variance beside it"]
-      : names?.kind === "columns" && names.columns
+      : names?.columns
         ? [data.names[names.columns[0]], data.names[names.columns[1]]]
-        : [names?.kind === "means" ? "between the means" : "first principal component", "next direction of most variance"];
+        : names?.kind === "lda"
+          ? ["first discriminant axis", "second axis"]
+          : [names?.kind === "means" ? "between the means" : "first principal component", "next direction of most variance"];
   plot.drawAxes(xName, yName);
   byId("pattern-note").textContent = note();
   drawUnder();
@@ -114,10 +182,11 @@ function note() {
   const view = store.state?.view;
   if (!data) return "";
   const parts = [];
-  if (data.sampled) parts.push(`${data.shown.length} of ${data.rows} rows are drawn; numbers are of all rows.`);
+  const also = store.state?.also;
+  if (data.sampled) parts.push(`${data.shown.length} of ${data.rows} rows are drawn${also ? `, and ${also.rows.length} more that are wrong or prove the verdict${also.left ? ` (${also.left} wrong ones are not)` : ""}` : ""}; numbers are of all rows.`);
   if (view) {
     const share = view.variance === null ? "" : ` ${Math.round(100 * view.variance)} % of the variance is shown.`;
-    const what = view.kind === "distance" ? "The boundary is an exact line here." : "This is a projection: the boundary is no line here.";
+    const what = view.kind === "distance" ? "This is a projection along the plane: the boundary is an exact line here." : view.section ? `This is a section: the features that are not drawn are held at those of row ${view.section.row + 1}. The boundary cuts it in an exact line; points far from the section are faint and may be on the other side.` : "This is a projection: the boundary is no line here.";
     parts.push(`${what} Training uses all ${data.features} features.${share}`);
   }
   if (data.expanded !== data.features) parts.push(`The plane lives in ${data.expanded} basis functions; its boundary is curved here.`);
@@ -129,6 +198,8 @@ function note() {
 function lineOf(plane) {
   const data = store.run?.data;
   if (!data || data.expanded !== data.features) return null;
+  const cut = store.state?.view?.section?.lines;
+  if (!data.points && cut) return cut.length === 1 ? cut[0] : null;
   if (!data.points) return store.state?.view?.boundary === 0 ? [1, 0, 0] : null;
   return [plane[1], plane[2] ?? 0, plane[0]];
 }
@@ -145,6 +216,10 @@ function drawUnder() {
       const own = data.points.filter((_, i) => data.class[i] === cls);
       parts.push(svg("path", { d: plot.path(hull(own), true), class: `hull class-${cls}` }));
     }
+  }
+  if (isBent() && now?.length === 1 && !store.hand) {
+    const d = pieces.map((piece) => plot.path(piece)).join("");
+    parts.push(svg("path", { d, class: "boundary curved" }));
   }
   if (now && data.classes.length === 2 && now.length === 1) {
     const line = lineOf(now[0]);
@@ -169,6 +244,8 @@ function drawUnder() {
     const model = store.hand ? null : store.state?.model;
     const other = model && store.state?.k === store.k ? lineOf(model[0]) : null;
     if (other && data.points) parts.push(plot.line(other[0], other[1], other[2], { class: "model" }));
+  } else if (!data.points && (store.state?.view?.section?.lines.length ?? 0) > 1 && data.rule !== "argmax") {
+    store.state?.view?.section?.lines.forEach(([a, b, c], j) => parts.push(plot.line(a, b, c, { class: `boundary class-${j % 6}` })));
   } else if (now && data.points && data.features === 2 && data.expanded === 2 && data.rule !== "argmax") {
     now.forEach((plane, j) => parts.push(plot.line(plane[1], plane[2], plane[0], { class: `boundary class-${j % 6}` })));
   }
@@ -180,15 +257,14 @@ async function wantCells() {
   const run = store.run;
   const needs = run && run.data.features === 2 && options.regions && (run.data.classes.length > 2 || run.data.expanded !== 2) && !store.hand;
   if (!run || !needs) {
-    cells = null;
+    [cells, cellsOf] = [null, ""];
     return;
   }
-  const key = `${run.id}/${store.k}`;
+  const key = `${run.id}/${own()}`;
   if (key === cellsOf || store.running) return;
   cellsOf = key;
-  const { x0, x1, y0, y1 } = plot.box;
   try {
-    const text = JSON.parse(await getText(`/api/runs/${run.id}/regions?k=${store.k}&x0=${x0}&x1=${x1}&y0=${y0}&y1=${y1}&cells=96`));
+    const text = await asked(run.id);
     if (cellsOf === key) {
       cells = text;
       drawPoints();
@@ -198,28 +274,22 @@ async function wantCells() {
   }
 }
 
-/** @param {CanvasRenderingContext2D} pen */
-function paintCells(pen) {
-  if (!cells) return;
-  const n = Math.sqrt(cells.length);
-  const [w, h] = [(plot.width - plot.room.left - plot.room.right) / n, (plot.height - plot.room.top - plot.room.bottom) / n];
-  const colours = [0, 1, 2, 3, 4, 5].map((c) => getComputedStyle(document.documentElement).getPropertyValue(`--class-${c}`));
-  for (let j = 0; j < n; j++) {
-    for (let i = 0; i < n; i++) {
-      const letter = cells.charCodeAt(j * n + i);
-      const unclear = letter >= 97;
-      pen.globalAlpha = unclear ? 0.1 : 0.22;
-      pen.fillStyle = colours[(letter - (unclear ? 97 : 48)) % 6];
-      const [x, y] = [plot.room.left + i * w, plot.height - plot.room.bottom - (j + 1) * h];
-      pen.fillRect(x, y, w + 0.4, h + 0.4);
-      if (unclear && (i + j) % 5 === 0) {
-        pen.globalAlpha = 0.35;
-        pen.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--ink");
-        pen.fillRect(x, y, w * 0.9, h * 0.9);
-      }
-    }
+/** Cells of the regions, across and up. */
+const CELLS = 120;
+
+/** @param {string} id @returns {Promise<string>} */
+const asked = (id) => get(`/api/runs/${id}/regions?k=${own()}&${gridOf(plot.box, CELLS)}`);
+
+/** The regions of this update, whether or not they are drawn. @returns {Promise<string | null>} */
+export async function cellsNow() {
+  const run = store.run;
+  if (!run || run.data.features !== 2) return null;
+  try {
+    return await asked(run.id);
+  } catch (error) {
+    fail(error);
+    return null;
   }
-  pen.globalAlpha = 1;
 }
 
 function drawPoints() {
@@ -228,9 +298,10 @@ function drawPoints() {
   if (!data || !pen) return;
   pen.setTransform(2, 0, 0, 2, 0, 0);
   pen.clearRect(0, 0, 460, 460);
-  paintCells(pen);
+  if (cells) paintCells(pen, plot, cells);
   const at = places();
   const bad = wrong();
+  const apart = data.points ? undefined : store.state?.view?.section?.apart;
   if (at.length > MANY) {
     marks = [];
     layers.points.replaceChildren();
@@ -238,25 +309,29 @@ function drawPoints() {
     const colours = [0, 1, 2, 3, 4, 5].map((c) => style.getPropertyValue(`--class-${c}`));
     const shapes = [0, 1, 2, 3, 4, 5].map((c) => new Path2D(mark(c, 2.4)));
     const ring = style.getPropertyValue("--wrong");
-    at.forEach(([x, y], i) => {
-      const [px, py] = [plot.px(x), plot.py(y)];
-      const cls = data.class[i] % 6;
-      pen.setTransform(2, 0, 0, 2, 2 * px, 2 * py);
-      pen.fillStyle = colours[cls];
-      pen.fill(shapes[cls]);
-      if (bad[i]) {
-        pen.strokeStyle = ring;
-        pen.lineWidth = 1.4;
-        pen.beginPath();
-        pen.arc(0, 0, 5, 0, 7);
-        pen.stroke();
-      }
+    const stamp = (/** @type {[number, number]} */ [x, y], /** @type {number} */ cls, /** @type {boolean} */ isWrong) => {
+      pen.setTransform(2, 0, 0, 2, 2 * plot.px(x), 2 * plot.py(y));
+      pen.fillStyle = colours[cls % 6];
+      pen.fill(shapes[cls % 6]);
+      if (!isWrong) return;
+      pen.strokeStyle = ring;
+      pen.lineWidth = 1.4;
+      pen.beginPath();
+      pen.arc(0, 0, 5, 0, 7);
+      pen.stroke();
+    };
+    at.forEach((place, i) => {
+      pen.globalAlpha = apart?.[i] ? Math.max(0.2, 1 / (1 + 0.5 * apart[i])) : 1;
+      stamp(place, data.class[i], bad[i] === 1);
     });
+    pen.globalAlpha = 1;
+    for (const one of store.state?.k === own() || store.hand ? (store.state?.also?.rows ?? []) : []) stamp(one.at, one.class, one.wrong);
     return;
   }
   marks = at.map(([x, y], i) => {
     const cls = data.class[i];
-    const group = svg("g", { class: `mark${bad[i] ? " wrong" : ""}`, transform: `translate(${plot.px(x).toFixed(2)} ${plot.py(y).toFixed(2)})`, "data-i": i });
+    const far = apart?.[i];
+    const group = svg("g", { ...(far ? { opacity: Math.max(0.25, 1 / (1 + 0.5 * far)).toFixed(2) } : {}), class: `mark${bad[i] ? " wrong" : ""}`, transform: `translate(${plot.px(x).toFixed(2)} ${plot.py(y).toFixed(2)})`, "data-i": i });
     if (bad[i]) group.append(svg("circle", { r: 10.5, class: "ring" }));
     group.append(svg("path", { d: mark(cls, 5.2), class: `point class-${cls % 6}` }));
     return group;
@@ -301,7 +376,23 @@ function drawOver() {
       parts.push(svg("path", { d: `M${px - 8} ${py}H${px + 8}M${px} ${py - 8}V${py + 8}`, class: "common" }));
     }
   }
+  if (walk.from && data.points && data.features === 2 && !options.reflected) parts.push(...drawWalk(walk.from, walk.to));
   layers.over.replaceChildren(...parts);
+}
+
+/** The walk, with the place that has been reached. @param {[number, number]} from @param {[number, number] | null} to */
+function drawWalk(from, to) {
+  const [x1, y1] = [plot.px(from[0]), plot.py(from[1])];
+  const parts = [svg("circle", { cx: x1, cy: y1, r: 5, class: "walk-end" })];
+  if (!to) return parts;
+  const [x2, y2] = [plot.px(to[0]), plot.py(to[1])];
+  const t = walk.along / 200;
+  const here = walk.classes[walk.along] ?? "0";
+  parts.push(
+    svg("line", { x1, y1, x2, y2, class: "walk-line" }), svg("circle", { cx: x2, cy: y2, r: 5, class: "walk-end" }),
+    svg("circle", { cx: x1 + t * (x2 - x1), cy: y1 + t * (y2 - y1), r: 8, class: `walk-here class-${classOf(here) % 6}${isUnclear(here) ? " unclear" : ""}` }),
+  );
+  return parts;
 }
 
 function drawHover() {
@@ -325,14 +416,25 @@ function drawSpace() {
   const data = store.run?.data;
   const now = planes();
   if (!data) return;
-  canvas.getContext("2d")?.clearRect(0, 0, 460, 460);
+  const pen = canvas.getContext("2d");
+  pen?.setTransform(1, 0, 0, 1, 0, 0);
+  pen?.clearRect(0, 0, 920, 920);
   plot.root.classList.add("turns");
   plot.axes.replaceChildren();
   plot.top.replaceChildren();
   layers.points.replaceChildren();
   layers.over.replaceChildren();
+  scene.stretch = false;
+  if (isBent()) {
+    if (lift) layers.under.replaceChildren(...drawLift(scene, lift, share, data.points ?? [], data.class, wrong(), data.names, pieces));
+    else layers.under.replaceChildren();
+    const many = lift && lift.functions > 1 ? `the ${lift.functions} basis functions beyond the features, weighted as in the plane and added up` : "the basis function";
+    byId("pattern-note").textContent = `The height of a point is ${many}. Up there a plane separates; where it cuts the sheet is the curved boundary on the floor. Drag or use the arrow keys to turn.`;
+    drawTable();
+    return;
+  }
   const lifted = data.features === 2;
-  const points = lifted ? (data.points ?? []).map(([x, y]) => [x, y, 1]) : (data.cube ?? []);
+  const points = lifted ? (data.points ?? []).map(([x, y]) => [x, y, share]) : (data.cube ?? []);
   const [xs, ys, zs] = [0, 1, 2].map((j) => around(points.map((p) => p[j]), lifted ? 0.1 : 0.25));
   scene.ends = lifted
     ? [[Math.min(xs[0], 0), Math.min(ys[0], 0), -0.1], [Math.max(xs[1], 0), Math.max(ys[1], 0), 1.2]]
@@ -340,13 +442,13 @@ function drawSpace() {
   const parts = [scene.frame(lifted ? [data.names[0], data.names[1], "1"] : data.names)];
   if (lifted) {
     const [low, high] = scene.ends;
-    const sheet = [[low[0], low[1], 1], [high[0], low[1], 1], [high[0], high[1], 1], [low[0], high[1], 1]];
+    const sheet = [[low[0], low[1], share], [high[0], low[1], share], [high[0], high[1], share], [low[0], high[1], share]];
     parts.push(scene.polygon(sheet, { class: "sheet" }));
   }
   if (now && now.length === 1) {
     const [b, ...w] = now[0];
     const cut = lifted ? scene.cut([w[0], w[1], b], 0) : scene.cut(w, b);
-    parts.push(scene.polygon(cut, { class: "plane" }));
+    if (!lifted || share > 0.999) parts.push(scene.polygon(cut, { class: "plane" }));
     if (lifted) {
       const size = Math.hypot(w[0], w[1], b);
       const reach = 0.35 * Math.max(scene.ends[1][0] - scene.ends[0][0], 1);
@@ -364,28 +466,6 @@ function drawSpace() {
     ? "The rows (x₁, x₂, 1) lie on a sheet at height 1; the plane goes through the origin of three dimensions and cuts the sheet in the boundary. Drag or use the arrow keys to turn."
     : "All corners of the cube. Drag or use the arrow keys to turn.";
   drawTable();
-}
-
-function drawTable() {
-  const details = /** @type {HTMLDetailsElement} */ (byId("pattern-table"));
-  if (!details.open) return;
-  const data = store.run?.data;
-  if (!data) return;
-  const bad = wrong();
-  const body = html("tbody");
-  data.shown.slice(0, 200).forEach((row, i) => {
-    const p = data.points?.[i] ?? store.state?.view?.points[i];
-    const choice = html("button", { type: "button", class: "small" }, "select");
-    choice.addEventListener("click", () => hover(i));
-    body.append(
-      html("tr", {},
-        html("td", {}, String(row + 1)), html("td", {}, data.classes[data.class[i]]),
-        html("td", {}, p ? `${short(p[0])}, ${short(p[1])}` : ""),
-        html("td", {}, short(store.state?.margins[i])), html("td", {}, bad[i] ? "wrong" : "right"), html("td", {}, choice)),
-    );
-  });
-  const table = byId("pattern-rows");
-  table.replaceChildren(html("thead", {}, html("tr", {}, ...["row", "class", "place", "margin", "side", ""].map((t) => html("th", { scope: "col" }, t)))), body);
 }
 
 /** The drawn point next to the pointer. @param {MouseEvent} event */
@@ -415,6 +495,10 @@ function click(event) {
   const i = nearest(event);
   const data = store.run?.data;
   if (!data || scene.active) return;
+  if (tool.name === "walk" && data.points) {
+    void walkTo(i === null ? plot.under(event) : data.points[i]);
+    return;
+  }
   if (store.run?.spec.choose && tool.name === "look") {
     if (i !== null) void choose(i);
     return;
@@ -502,3 +586,5 @@ export function nudge(turn, shift) {
 }
 
 export const picture = () => plot.root;
+/** The part of the plane that is shown. */
+export const box = () => plot.box;

@@ -3,9 +3,11 @@
  * What comes in is read field by field; whatever does not fit is refused as a whole.
  */
 import { store } from "./state.js";
+import { entered } from "./race.js";
+import { choices } from "./controls.js";
 
 /** @typedef {import("./types").Spec} Spec */
-/** @typedef {{ spec: Spec, k: number, hide: boolean, lesson?: string }} Shared */
+/** @typedef {{ spec: Spec, k: number, hide: boolean, lesson?: string, race?: { learner: string, settings: Record<string, string> }, view?: string, show?: Record<string, boolean>, curve?: string, criterion?: string }} Shared */
 
 /** Longer fragments are refused. */
 const LONGEST = 24_000;
@@ -15,7 +17,7 @@ export function link(hide) {
   const run = store.run;
   if (!run) return "";
   const { data, learner, settings, seed, start, basis, epochs, choose } = run.spec;
-  const state = { data, learner, settings, seed, start, basis, epochs, choose, k: store.k, hide: hide || undefined };
+  const state = { data, learner, settings, seed, start, basis, epochs, choose, k: store.k, hide: hide || undefined, race: entered(), ...choices() };
   const bytes = new TextEncoder().encode(JSON.stringify(state));
   const text = btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
   return `#v1=${text}`;
@@ -82,10 +84,18 @@ export function read(fragment) {
     refuse("it is cut or damaged");
   }
   if (!isObject(raw)) return refuse("it is damaged");
-  only(raw, ["data", "learner", "settings", "seed", "start", "basis", "epochs", "choose", "k", "hide"]);
+  only(raw, ["data", "learner", "settings", "seed", "start", "basis", "epochs", "choose", "k", "hide", "race", "view", "show", "curve", "criterion"]);
   if (!isText(raw.learner)) refuse("its learner is missing");
-  const settings = raw.settings ?? {};
-  if (!isObject(settings) || Object.entries(settings).some(([name, value]) => name.length > 40 || !isText(value))) refuse("its settings are damaged");
+  const settings = settingsOf(raw.settings);
+  for (const name of ["view", "curve", "criterion"]) if (raw[name] !== undefined && !isText(raw[name])) refuse(`its ${name} is damaged`);
+  if (raw.view !== undefined && !/^[a-z]{1,12}(:[0-9]{1,5},[0-9]{1,5})?(:[0-9]{1,9})?$/.test(String(raw.view))) refuse("its view is damaged");
+  if (raw.show !== undefined && (!isObject(raw.show) || Object.entries(raw.show).some(([name, value]) => name.length > 40 || typeof value !== "boolean"))) refuse("what it shows is damaged");
+  let race;
+  if (raw.race !== undefined) {
+    if (!isObject(raw.race) || !isText(raw.race.learner)) return refuse("its race is damaged");
+    only(raw.race, ["learner", "settings"]);
+    race = { learner: String(raw.race.learner), settings: settingsOf(raw.race.settings) };
+  }
   if (raw.seed !== undefined && !isCount(raw.seed)) refuse("its seed is no number");
   if (raw.k !== undefined && !isCount(raw.k)) refuse("its update is no number");
   if (raw.epochs !== undefined && !isCount(raw.epochs)) refuse("its epochs are no number");
@@ -95,48 +105,25 @@ export function read(fragment) {
   /** @type {any} */
   const spec = { data: data(raw.data), learner: raw.learner, settings, seed: raw.seed ?? 0 };
   for (const name of ["start", "basis", "epochs", "choose"]) if (raw[name] !== undefined) spec[name] = raw[name];
-  return { spec, k: Number(raw.k ?? 0), hide: raw.hide === true };
+  /** @type {any} */
+  const rest = {};
+  for (const name of ["view", "show", "curve", "criterion"]) if (raw[name] !== undefined) rest[name] = raw[name];
+  return { spec, k: Number(raw.k ?? 0), hide: raw.hide === true, race, ...rest };
 }
 
-/** @param {string} text */
-const quoted = (text) => (/^[A-Za-z0-9_./:=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
-
-/** The file that the copied command reads. */
-function file() {
-  const run = store.run;
-  if (!run) return "data.csv";
-  return run.spec.data.kind === "file" ? run.data.name : `${run.data.name}.csv`;
+/** @param {unknown} raw @returns {Record<string, string>} */
+function settingsOf(raw = {}) {
+  if (!isObject(raw) || Object.entries(raw).some(([name, value]) => name.length > 40 || !isText(value))) refuse("its settings are damaged");
+  return /** @type {Record<string, string>} */ (raw);
 }
 
-/** The present run as a command. */
-export function asCommand() {
-  const run = store.run;
-  if (!run) return "";
-  const { spec } = run;
-  const parts = ["linsep", "train", quoted(file()), "--learner", spec.learner];
-  for (const [name, value] of Object.entries(spec.settings)) parts.push(`--${name}`, quoted(value));
-  if (spec.basis) parts.push("--basis", quoted(spec.basis));
-  if (spec.epochs) parts.push("--epochs", String(spec.epochs));
-  if (spec.seed) parts.push("--seed", String(spec.seed));
-  if (run.summary.traced) parts.push("--trace", "run.ndjson");
-  const before = spec.data.kind === "file" ? "" : `# rows: Save data in the lab writes ${file()}\n`;
-  return `${before}${parts.join(" ")}`;
-}
-
-/** The present run in Python. */
-export function asPython() {
-  const run = store.run;
-  if (!run) return "";
-  const { spec } = run;
-  const settings = Object.entries(spec.settings).map(([name, value]) => `, "--${name}", ${JSON.stringify(value)}`).join("");
-  return `import subprocess\n\nsubprocess.run(["linsep", "train", ${JSON.stringify(file())}, "--learner", ${JSON.stringify(spec.learner)}${settings}, "--seed", "${spec.seed}", "-o", "model.linsep"], check=True)\n`;
-}
-
-/** The present run in Rust. */
-export function asRust() {
-  const run = store.run;
-  if (!run) return "";
-  const { spec } = run;
-  const settings = Object.entries(spec.settings).map(([name, value]) => `settings.set(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`).join("");
-  return `use linsep::data::read::{ReadOptions, read};\nuse linsep::recipe::{Recipe, Settings};\nuse linsep::{Limits, Task};\n\nlet data = read(&[${JSON.stringify(file())}.into()], &ReadOptions::default())?.data;\nlet mut settings = Settings::default();\nsettings.seed = ${spec.seed};\n${settings}let learner = Recipe::find(${JSON.stringify(spec.learner)})?.build(&settings)?;\nlet fit = learner.fit(&Task::new(data), &Limits::default(), &mut ())?;\n`;
+/** Refuses what this lab has not: the controls could not show it. @param {Spec} spec */
+export function fits(spec) {
+  const { learners, sets } = store.catalogue ?? { learners: [], sets: { bundled: [] } };
+  const { data } = spec;
+  const learner = learners.find((one) => one.name === spec.learner);
+  if (!learner) refuse(`there is no learner "${spec.learner.slice(0, 30)}"`);
+  const unknown = Object.keys(spec.settings).find((name) => !learner?.parameters.some((one) => one.name === name));
+  if (unknown) refuse(`${spec.learner} has no setting "${unknown.slice(0, 30)}"`);
+  if (data.kind === "bundled" && !sets.bundled.some((one) => one.name === data.name)) refuse(`there is no set "${data.name.slice(0, 30)}"`);
 }

@@ -19,6 +19,8 @@ export class Scene {
     /** @type {() => void} */
     this.onTurn = () => undefined;
     this.active = false;
+    /** Whether each axis has a scale of its own. */
+    this.stretch = false;
     root.addEventListener("pointerdown", (event) => {
       if (!this.active || event.button !== 0) return;
       root.setPointerCapture(event.pointerId);
@@ -49,7 +51,7 @@ export class Scene {
   see(p) {
     const [low, high] = this.ends;
     const widest = Math.max(...[0, 1, 2].map((j) => high[j] - low[j]));
-    const [x, y, z] = [0, 1, 2].map((j) => ((p[j] - (low[j] + high[j]) / 2) / widest) * this.size * 0.47);
+    const [x, y, z] = [0, 1, 2].map((j) => ((p[j] - (low[j] + high[j]) / 2) / (this.stretch ? (high[j] - low[j]) * (j === 2 ? 1.35 : 1) : widest)) * this.size * (this.stretch ? 0.56 : 0.47));
     const [c, s] = [Math.cos(this.yaw), Math.sin(this.yaw)];
     const [u, v] = [c * x - s * y, s * x + c * y];
     const [cp, sp] = [Math.cos(this.pitch), Math.sin(this.pitch)];
@@ -60,6 +62,12 @@ export class Scene {
   polygon(points, attributes) {
     const d = points.map((p) => this.see(p)).map(([x, y]) => `${x.toFixed(2)} ${y.toFixed(2)}`).join("L");
     return svg("path", { d: points.length ? `M${d}Z` : "", ...attributes });
+  }
+
+  /** An open line. @param {number[][]} points @param {Record<string, string | number>} attributes */
+  path(points, attributes) {
+    const d = points.map((p) => this.see(p)).map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L");
+    return svg("path", { d: `M${d}`, fill: "none", ...attributes });
   }
 
   /** @param {number[]} from @param {number[]} to @param {Record<string, string | number>} attributes */

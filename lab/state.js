@@ -9,7 +9,7 @@
  * @typedef {import("./types").WeightSpace} WeightSpace
  * @typedef {import("./types").VerdictInfo} VerdictInfo
  */
-import { get, post, remove, Refused } from "./api.js";
+import { delayed, get, post, remove, Refused } from "./api.js";
 
 export const store = {
   /** @type {Catalogue | null} */
@@ -30,6 +30,8 @@ export const store = {
   /** @type {number | null} The drawn point under the pointer or the focus, by its place among them. */
   hover: null,
   view: "distance",
+  /** @type {import("./types").Rival | null} The other run of a race. */
+  rival: null,
   busy: false,
   /** How far the run may be watched; a page that runs moves k by itself. */
   running: false,
@@ -58,8 +60,32 @@ export function fail(error) {
 
 /** The frame that is shown. */
 export function frame() {
-  return store.frames.get(store.k) ?? null;
+  return store.frames.get(own()) ?? null;
 }
+
+/** The update of the run itself: in a race it may have ended before the other one. */
+export function own() {
+  return Math.min(store.k, store.run?.summary.last ?? 0);
+}
+
+/** The last update that can be shown. */
+export function reach() {
+  return Math.max(store.run?.summary.last ?? 0, store.rival?.summary.last ?? 0);
+}
+
+/** @param {{ summary: import("./types").Summary } | null} run */
+export const isDone = (run) => !run || !!run.summary.ended || !!run.summary.full;
+
+/** Whether no run goes on. */
+export const allDone = () => isDone(store.run) && isDone(store.rival);
+
+/** What a race does when the cursor moves; set by the race itself. */
+export const rival = {
+  /** @type {(by: "update" | "end", target: number) => Promise<void>} */
+  advance: async () => {},
+  /** @type {(k: number) => Promise<void>} */
+  ensure: async () => {},
+};
 
 /** The planes that are shown: those moved by hand, or those of update k. @returns {number[][] | null} */
 export function planes() {
@@ -77,8 +103,8 @@ export function wrong() {
   return frame()?.wrong ?? new Uint8Array(n);
 }
 
-/** Takes frames in, each of which says what changed since the one before it. @param {any[]} raw */
-function take(raw) {
+/** Takes frames in, each of which says what changed since the one before it. @param {any[]} raw @param {Map<number, Frame>} frames */
+export function take(raw, frames = store.frames) {
   const n = store.run?.data.shown.length ?? 0;
   /** @type {Uint8Array | null} */
   let before = null;
@@ -92,20 +118,24 @@ function take(raw) {
       for (const i of one.fixed) flags[i] = 0;
     }
     before = flags;
-    store.frames.set(one.k, { ...one, wrong: flags });
+    frames.set(one.k, { ...one, wrong: flags });
   }
   // Long runs are asked for again where they are needed.
-  if (store.frames.size > 4000) {
-    for (const k of store.frames.keys()) {
-      if (Math.abs(k - store.k) > 1500) store.frames.delete(k);
+  if (frames.size > 4000) {
+    for (const k of frames.keys()) {
+      if (Math.abs(k - store.k) > 1500) frames.delete(k);
     }
   }
 }
 
 let opening = 0;
 
-/** Starts a run and shows its beginning. @param {Spec} spec */
-export async function openRun(spec) {
+/**
+ * Starts a run and shows its beginning: true if it did. A run that is refused is told in the banner, or with
+ * `tells` in the answer.
+ * @param {Spec} spec @param {boolean} [tells] @returns {Promise<boolean | string>}
+ */
+export async function openRun(spec, tells = false) {
   const mine = ++opening;
   store.running = false;
   tell("running");
@@ -138,7 +168,9 @@ export async function openRun(spec) {
     ]);
     return true;
   } catch (error) {
-    if (mine === opening) fail(error);
+    if (mine !== opening) return false;
+    if (tells && error instanceof Refused && error.status > 0) return error.message;
+    fail(error);
     return false;
   }
 }
@@ -153,40 +185,49 @@ export async function refresh() {
   const path = `/api/runs/${run.id}`;
   const state = store.hand
     ? await post(`${path}/at`, { planes: store.hand, view: store.view })
-    : await get(`${path}/state?k=${store.k}&view=${encodeURIComponent(store.view)}`);
+    : await get(`${path}/state?k=${own()}&view=${store.view}`);
   if (mine === asked && store.run === run) {
     store.state = state;
     tell("state");
   }
 }
 
-/** @type {ReturnType<typeof setTimeout> | undefined} */
-let soon;
+const soon = delayed();
 
 /** The same, a moment after the cursor has come to rest. */
 export function refreshSoon() {
-  clearTimeout(soon);
-  const wait = store.running && store.run?.data.points ? 150 : 0;
-  soon = setTimeout(() => refresh().catch(fail), wait);
+  soon(store.running && store.run?.data.points ? 150 : 0, () => void refresh().catch(fail));
 }
 
-/** Makes sure that the frame of an update is here. @param {number} k */
+/** Makes sure that the frame of an update is here; those before it follow, for the log and the path. @param {number} k */
 export async function ensure(k) {
   const run = store.run;
-  if (!run || store.frames.has(k)) return;
+  if (!run || (store.frames.has(k) && !store.frames.get(k)?.pending)) return;
+  // The end of a long run is there before the server has written all of it down.
+  if (k === run.summary.last && k > 0) {
+    const raw = await get(`/api/runs/${run.id}/frames?from=${k}&to=${k}`);
+    if (store.run === run) take(raw);
+    fill(run, k).catch(fail);
+  } else await fill(run, k);
+}
+
+/** @param {RunInfo} run @param {number} k */
+async function fill(run, k) {
   const most = store.catalogue?.limits.frames ?? 100;
-  const from = Math.max(0, Math.min(k - 20, run.summary.last - 1));
+  const from = Math.max(0, k - 60);
   const raw = await get(`/api/runs/${run.id}/frames?from=${from}&to=${Math.min(run.summary.last, from + most - 1)}`);
-  if (store.run === run) take(raw);
+  if (store.run !== run) return;
+  take(raw);
+  tell("options");
 }
 
 /** Moves the cursor to an update that the run has made. @param {number} k */
 export async function goTo(k) {
   const run = store.run;
   if (!run) return;
-  const wanted = Math.max(0, Math.min(k, run.summary.last));
+  const wanted = Math.max(0, Math.min(k, reach()));
   try {
-    await ensure(wanted);
+    await Promise.all([ensure(Math.min(wanted, run.summary.last)), rival.ensure(wanted)]);
   } catch (error) {
     fail(error);
     return;
@@ -206,8 +247,9 @@ export async function advance(by, count = 1, follow = true) {
   if (!run || store.busy) return;
   store.busy = true;
   try {
-    let more = true;
+    let more = !isDone(run);
     let left = count;
+    let target = more ? 0 : store.k + (by === "update" ? count : 1);
     while (more && store.run === run) {
       const answer = await post(`/api/runs/${run.id}/step`, { by, count: left });
       if (store.run !== run) return;
@@ -217,8 +259,11 @@ export async function advance(by, count = 1, follow = true) {
       if (by === "update") left = Math.max(1, left - (answer.summary.last - answer.before));
       if (by === "epoch") more = more && count === 1;
       if (more) tell("options");
+      target = run.summary.last;
     }
-    if (follow) await goTo(run.summary.last);
+    if (store.rival) await rival.advance(by === "end" ? "end" : "update", target);
+    if (store.run !== run) return;
+    if (follow) await goTo(by === "end" ? reach() : target);
     else tell("options");
   } catch (error) {
     fail(error);
@@ -248,7 +293,7 @@ export async function choose(i) {
 export async function step() {
   const run = store.run;
   if (!run) return;
-  if (store.k < run.summary.last) await goTo(store.k + 1);
+  if (store.k < reach()) await goTo(store.k + 1);
   else await advance("update");
 }
 

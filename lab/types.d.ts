@@ -1,10 +1,10 @@
 /** What the server says, and what the page keeps. Checked by tsc, never served. */
-export interface Parameter { name: string; default: string; words: string[]; help: string }
+export interface Parameter { name: string; value: string; default: string; words: string[]; help: string }
 export interface Learner { name: string; summary: string; kind: string; traces: boolean; parameters: Parameter[] }
 export interface BundledSet { name: string; title: string; sliders: string[] }
 export interface OwnSet {
-  id: string; name: string; rows: number; features: number; classes: string[];
-  opening: { learner: string; settings: Record<string, string>; seed: number; model: boolean } | null;
+  id: string; name: string; rows: number; features: number; classes: string[]; positive?: string | null;
+  opening: { learner: string; settings: Record<string, string>; seed: number; model?: boolean } | null;
 }
 export interface Preset { name: string; title: string; text: string; learner: string; settings: [string, string][]; stop: string }
 export interface Catalogue {
@@ -32,7 +32,7 @@ export interface Line {
 }
 export interface Frame {
   k: number; planes: number[][] | null; broken: number[]; fixed: number[]; line: Line | null; band: number | null;
-  wrong: Uint8Array;
+  wrong: Uint8Array; pending?: boolean;
 }
 export interface EpochNote { epoch: number; k: number; mistakes: number | null; objective: number | null; gap: number | null; ceiling: number | null }
 export interface Summary {
@@ -46,10 +46,16 @@ export interface DataInfo {
   cube: number[][] | null; sampled: boolean; rule: string; csv: boolean;
 }
 export interface RunInfo { id: string; data: DataInfo; summary: Summary; spec: Spec }
-export interface ViewInfo { kind: string; points: [number, number][]; variance: number | null; boundary: number | null; columns: [number, number] | null }
+/** The other run of a race, on the same rows. */
+export interface Rival { id: string; spec: Spec; data: DataInfo; summary: Summary; frames: Map<number, Frame>; state: StateInfo | null }
+/** Two features lifted by basis functions. */
+export interface Lift { functions: number; plane: [number, number, number, number]; heights: number[]; sheet: number[]; cells: number; x: [number, number]; y: [number, number] }
+export interface ViewInfo { kind: string; points: [number, number][]; variance: number | null; boundary: number | null; columns: [number, number] | null; section?: { row: number; lines: [number, number, number][]; apart: (number | null)[] } }
+/** Rows beyond the sample that are drawn all the same: wrong ones and those of the verdict. */
+export interface Also { rows: { row: number; class: number; at: [number, number]; wrong: boolean; notable: boolean }[]; left: number }
 export interface StateInfo {
   k: number; planes: number[][] | null; model: number[][] | null; errors: number; wrong: number[];
-  margins: (number | null)[]; band: number | null; view: ViewInfo | null;
+  margins: (number | null)[]; band: number | null; view: ViewInfo | null; also?: Also | null;
 }
 export interface HalfPlane { i: number; row: number; z: number[] }
 export interface WeightSpace {

@@ -87,11 +87,14 @@ function draw() {
   plot.root.classList.toggle("turns", scene.active);
   byId("weight-none").hidden = !space || space.mode !== "none";
   byId("weight-none").textContent = space?.reason ?? "";
+  byId("weight-plot").closest(".panel")?.classList.toggle("none", !space || space.mode === "none");
   plot.root.classList.toggle("gone", !space || space.mode === "none");
   plot.top.replaceChildren();
   if (!space || space.mode === "none" || !data) {
     byId("weight-note").textContent = "";
     byId("weight-w").textContent = "";
+    legend();
+    byId("weight-rows").replaceChildren();
     fields(null);
     Object.values(layers).forEach((layer) => layer.replaceChildren());
     plot.axes.replaceChildren();
@@ -123,7 +126,41 @@ function draw() {
   byId("weight-w").textContent = w ? `w = (${w.map((x) => short(x)).join(", ")})` : "";
   fields(w);
   drawHover();
+  legend();
+  table();
 }
+
+function legend() {
+  const data = store.run?.data;
+  const space = store.weights;
+  if (!data || !space || space.mode === "none") {
+    byId("weight-legend").replaceChildren();
+    return;
+  }
+  const key = (/** @type {string} */ cls, d = "M1 6H25") => svg("svg", { class: "key", viewBox: "0 0 26 12", "aria-hidden": "true" }, svg("path", { d, class: cls }));
+  const empty = space.mode === "two" ? !space.cone : space.empty;
+  byId("weight-legend").replaceChildren(
+    ...data.classes.slice(0, 2).map((name, i) => html("li", {}, key(`half class-${i}`), ` rows of ${name}`)),
+    ...(empty ? [] : [html("li", {}, key("cone", "M2 2H24V10H2Z"), " cone of solutions")]),
+    html("li", {}, key("walk"), " path of w"),
+  );
+}
+
+/** The half-planes as a table, if it is open. */
+function table() {
+  const details = /** @type {HTMLDetailsElement} */ (byId("weight-table"));
+  const [space, data] = [store.weights, store.run?.data];
+  if (!details.open || !space || !data || space.mode === "none") return;
+  const names = space.axes;
+  const bad = wrong();
+  const rows = space.lines.slice(0, 200).map(({ i, row, z }) => html("tr", {}, html("td", {}, String(row + 1)), html("td", {}, data.classes[data.class[i]]),
+    ...z.map((x) => html("td", {}, short(x))), html("td", {}, bad[i] ? "outside" : "inside")));
+  const head = ["row", "class", ...axesOf(names), "w is"].map((t) => html("th", { scope: "col" }, t));
+  byId("weight-rows").replaceChildren(html("caption", {}, "Each row asks for z·w > 0; z is y(x, 1)."), html("thead", {}, html("tr", {}, ...head)), html("tbody", {}, ...rows));
+}
+
+/** @param {string[]} names */
+const axesOf = (names) => names.map((name) => `z, ${name}`);
 
 /** @param {number[] | null} w */
 function words(w) {

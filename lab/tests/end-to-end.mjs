@@ -3,22 +3,11 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { at, LINSEP, main, open, reopened, serve, state, test } from "./harness.mjs";
-
-const choose = (page, id, value) => reopened(page, () => page.selectOption(`#${id}`, value));
-
-/** A page on a server of its own. */
-async function lab(shared, run, { args = [], fragment = "", options = {} } = {}) {
-  const server = await serve(...args);
-  try {
-    const opened = await open(shared, server.address + fragment, options);
-    await run({ ...opened, server });
-    assert.deepEqual(opened.trouble, [], "console errors or requests that leave loopback");
-    await opened.context.close();
-  } finally {
-    server.stop();
-  }
-}
+import { at, choose, lab, LINSEP, main, open, rest, reopened, serve, state, test } from "./harness.mjs";
+import "./shapes.mjs";
+import "./copies.mjs";
+import "./trouble.mjs";
+import "./access.mjs";
 
 test("the page opens, the token leaves the address", ({ shared }) =>
   lab(shared, async ({ page }) => {
@@ -85,8 +74,14 @@ test("run and pause", ({ shared }) =>
     await page.waitForFunction(() => globalThis.lab.store.k > 20, undefined, { timeout: 90000 });
     await page.click("#run");
     await page.waitForFunction(() => !globalThis.lab.store.running);
+    // Paused: nothing is asked any more, and the cursor stays for twenty frames of the browser.
+    await rest(page);
     const { k } = await state(page);
-    await page.waitForTimeout(300);
+    await page.evaluate(() => new Promise((done) => {
+      let left = 20;
+      const frame = () => (--left ? requestAnimationFrame(frame) : done());
+      requestAnimationFrame(frame);
+    }));
     assert.equal((await state(page)).k, k);
   }));
 
@@ -333,8 +328,7 @@ test("criterion surfaces", ({ shared }) =>
     const seen = new Set();
     for (const name of ["jn", "jd", "jp", "mse", "hinge", "logistic"]) {
       await page.selectOption("#criterion", name);
-      await page.waitForFunction((n) => document.querySelector("#criterion-note").textContent.length > 20 && performance.now() > 0 && n, name);
-      await page.waitForTimeout(400);
+      await rest(page);
       seen.add(await shot());
     }
     assert.equal(seen.size, 6);
@@ -352,7 +346,7 @@ test("curves and the log", ({ shared }) =>
     const seen = new Set();
     for (const value of ["norm", "squares", "updates", "distance", "epochs"]) {
       await page.selectOption("#curve", value);
-      await page.waitForTimeout(150);
+      await rest(page);
       seen.add(await d());
     }
     assert.equal(seen.size, 5);
@@ -449,7 +443,7 @@ test("K classes: regions, ambiguous ones, schemes", ({ shared }) =>
     const paint = async () => {
       await page.click("#to-end");
       await page.waitForFunction(() => globalThis.lab.store.run.summary.ended, undefined, { timeout: 90000 });
-      await page.waitForTimeout(700);
+      await rest(page);
       return page.locator("#pattern-plot canvas").evaluate((canvas) => canvas.toDataURL());
     };
     const seen = new Set();
@@ -459,7 +453,7 @@ test("K classes: regions, ambiguous ones, schemes", ({ shared }) =>
     }
     assert.equal(seen.size, 3);
     await page.uncheck("#toggle-regions");
-    await page.waitForTimeout(200);
+    await rest(page);
     assert.ok(!seen.has(await page.locator("#pattern-plot canvas").evaluate((canvas) => canvas.toDataURL())));
   }));
 
@@ -470,7 +464,7 @@ test("basis functions give a curved boundary", ({ shared }) =>
     assert.equal((await state(page)).verdict, "separable");
     await page.click("#to-end");
     await page.waitForFunction(() => globalThis.lab.store.run.summary.ended === "finished");
-    await page.waitForTimeout(500);
+    await rest(page);
     assert.match(await page.textContent("#pattern-note"), /basis functions/);
     const painted = await page.locator("#pattern-plot canvas").evaluate((canvas) => canvas.getContext("2d").getImageData(300, 300, 200, 200).data.some((x) => x > 0));
     assert.ok(painted);
@@ -498,7 +492,7 @@ test("lessons: each opens, asks and answers", ({ shared }) =>
         await page.waitForSelector("#extra .cell");
         for (let i = 0; i < 40 && !(await page.locator("#retina-step").isDisabled()); i++) {
           await page.click("#retina-step");
-          await page.waitForTimeout(40);
+          await rest(page);
         }
         assert.match(await page.textContent("#extra"), /every mark is answered rightly/);
         const halves = await page.locator("#extra .cell.pos, #extra .cell.neg").count();
@@ -537,94 +531,6 @@ test("own file of four features: exact view, three classes and one positive", ({
     await page.waitForFunction(() => globalThis.lab.store.state.view.kind === "means");
   }, { args: [join(import.meta.dirname, "../../examples/iris.csv"), "--positive", "virginica"] }));
 
-test("keyboard only", ({ shared }) =>
-  lab(shared, async ({ page }) => {
-    await page.keyboard.press("Tab");
-    assert.equal(await page.evaluate(() => document.activeElement.className), "skip");
-    await page.evaluate(() => document.activeElement.blur());
-    await page.keyboard.press("Space");
-    await at(page, 1);
-    await page.keyboard.press("Space");
-    await at(page, 2);
-    await page.keyboard.press("Shift+Space");
-    await at(page, 1);
-    await page.keyboard.press("End");
-    await page.waitForFunction(() => globalThis.lab.store.run.summary.ended);
-    await page.keyboard.press("Home");
-    await at(page, 0);
-    await page.locator("#pattern-plot svg").focus();
-    await page.keyboard.press("ArrowRight");
-    assert.equal((await state(page)).hover, 0);
-    await page.keyboard.press("ArrowRight");
-    assert.equal((await state(page)).hover, 1);
-    await reopened(page, () => page.keyboard.press("l"));
-    await reopened(page, () => page.click("#undo"));
-    await page.locator("#weight-plot svg").focus();
-    await page.keyboard.press("Space");
-    await at(page, 1);
-    await page.keyboard.press("ArrowUp");
-    await page.waitForFunction(() => globalThis.lab.store.hand !== null);
-    // Everything that can be clicked can be reached.
-    const unreachable = await page.evaluate(() => [...document.querySelectorAll("button, select, input, summary")].filter((one) => one.tabIndex < 0).length);
-    assert.equal(unreachable, 0);
-  }));
-
-test("targets are large enough, labels are there, motion can be reduced", ({ shared }) =>
-  lab(shared, async ({ page }) => {
-    await page.click("#to-end");
-    await page.waitForFunction(() => globalThis.lab.store.run.summary.ended);
-    const small = await page.evaluate(() =>
-      [...document.querySelectorAll("button, select, input, summary")].filter((one) => {
-        const box = one.getBoundingClientRect();
-        return box.width > 0 && (box.width < 24 || box.height < 24);
-      }).map((one) => `${one.id || one.textContent} ${one.getBoundingClientRect().height}`));
-    assert.deepEqual(small, []);
-    const unnamed = await page.evaluate(() =>
-      [...document.querySelectorAll("select, input")].filter((one) => !one.labels?.length && !one.getAttribute("aria-label")).map((one) => one.id));
-    assert.deepEqual(unnamed, []);
-    const moving = await page.evaluate(() => getComputedStyle(document.querySelector(".turn") ?? document.body).animationName);
-    assert.equal(moving, "none");
-  }, { options: { reducedMotion: "reduce" } }));
-
-test("narrow screen and 200 % zoom: one column, nothing cut off", async ({ shared }) => {
-  for (const viewport of [{ width: 360, height: 740 }, { width: 680, height: 500 }]) {
-    await lab(shared, async ({ page }) => {
-      await page.click("#step");
-      await at(page, 1);
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-      assert.ok(wide <= 1, `${wide} pixels too wide at ${viewport.width}`);
-      const columns = await page.evaluate(() => getComputedStyle(document.querySelector("main")).gridTemplateColumns.split(" ").length);
-      assert.equal(columns, 1);
-    }, { options: { viewport } });
-  }
-});
-
-test("a stopped server is told of, two tabs do not disturb each other", async ({ shared }) => {
-  const server = await serve();
-  try {
-    const one = await open(shared, server.address);
-    const two = await one.context.newPage();
-    await two.goto(server.origin);
-    await two.waitForFunction(() => document.documentElement.dataset.ready !== undefined);
-    await one.page.click("#step");
-    await at(one.page, 1);
-    assert.equal((await state(two)).k, 0);
-    await two.close();
-    await one.page.reload();
-    await one.page.waitForFunction(() => document.documentElement.dataset.ready !== undefined);
-    await one.page.click("#step");
-    await at(one.page, 1);
-    server.stop();
-    await one.page.waitForTimeout(200);
-    await one.page.click("#step");
-    await one.page.waitForSelector("#banner:not([hidden])");
-    assert.match(await one.page.textContent("#banner"), /does not answer/);
-    await one.context.close();
-  } finally {
-    server.stop();
-  }
-});
-
 test("with the step route switched off nothing moves", ({ shared }) => {
   return (async () => {
     const server = await serve();
@@ -633,7 +539,7 @@ test("with the step route switched off nothing moves", ({ shared }) => {
       await page.route("**/step", (route) => route.abort());
       for (const id of ["step", "mistake", "epoch", "to-end", "run"]) {
         await page.click(`#${id}`);
-        await page.waitForTimeout(150);
+        await rest(page);
       }
       const now = await state(page);
       assert.equal(now.k, 0);

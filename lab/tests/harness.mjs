@@ -1,4 +1,5 @@
 // Starts the program and a browser, runs tests one after the other, and says what failed.
+import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,11 +25,25 @@ export async function serve(...args) {
     });
     child.on("exit", (code) => fail(new Error(`ended with ${code}: ${text}`)));
   });
-  return { address, origin: new URL(address).origin, stop: () => child.kill("SIGKILL"), child };
+  return { address, origin: new URL(address).origin, stop: () => child.kill("SIGKILL"), stopped: () => ended(child), child };
+}
+
+/** Ends a program and waits until it is gone. */
+function ended(child) {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  const gone = new Promise((done) => child.once("exit", done));
+  child.kill("SIGKILL");
+  return gone;
 }
 
 export async function browser() {
   return chromium.launch({ executablePath: "/usr/bin/chromium", headless: true, args: FLAGS });
+}
+
+/** Serves the files of the page from a folder, to try them without a build; the tests that count use the program's own. */
+async function fromFolder(context, folder) {
+  await context.route(/\.(js|css)$/, (route) => route.fulfill({ path: join(folder, new URL(route.request().url()).pathname) }));
+  await context.route((url) => url.pathname === "/" && !url.searchParams.has("token"), (route) => route.fulfill({ path: join(folder, "index.html") }));
 }
 
 /** A page that is ready, its scripts and styles from the folder LAB_PAGE if that is set; it fails the test on console errors and on requests that leave loopback. */
@@ -45,8 +60,10 @@ export async function open(shared, address, options = {}) {
     const url = new URL(request.url());
     if (!["127.0.0.1", "[::1]", "localhost"].includes(url.hostname) && url.protocol !== "blob:") trouble.push(`left loopback: ${url}`);
   });
-  if (process.env.LAB_PAGE) await page.route(/\.(js|css)$/, (route) => route.fulfill({ path: join(process.env.LAB_PAGE, new URL(route.request().url()).pathname) }));
+  if (process.env.LAB_PAGE) await fromFolder(context, process.env.LAB_PAGE);
   await page.goto(address);
+  // The first answer is a redirect, which is not taken from the folder.
+  if (process.env.LAB_PAGE) await page.reload();
   await page.waitForFunction(() => document.documentElement.dataset.ready !== undefined, undefined, { timeout: 90_000 });
   return { page, context, trouble };
 }
@@ -54,6 +71,11 @@ export async function open(shared, address, options = {}) {
 /** Waits until the page rests at an update. */
 export async function at(page, k) {
   await page.waitForFunction((k) => globalThis.lab.store.k === k && globalThis.lab.store.state?.k === k && !globalThis.lab.store.busy, k, { timeout: 90_000 });
+}
+
+/** Waits until the page asks nothing, is not about to, and does not run. */
+export async function rest(page) {
+  await page.waitForFunction(() => globalThis.lab.resting(), undefined, { timeout: 90_000 });
 }
 
 export const state = (page) =>
@@ -72,6 +94,21 @@ export async function reopened(page, change) {
   const before = await page.evaluate(() => globalThis.lab.store.run.id);
   await change();
   await page.waitForFunction((id) => globalThis.lab.store.run.id !== id && globalThis.lab.store.verdict && globalThis.lab.store.weights && globalThis.lab.store.state, before, { timeout: 90_000 });
+}
+
+export const choose = (page, id, value) => reopened(page, () => page.selectOption(`#${id}`, value));
+
+/** A page on a server of its own. */
+export async function lab(shared, run, { args = [], fragment = "", options = {} } = {}) {
+  const server = await serve(...args);
+  try {
+    const opened = await open(shared, server.address + fragment, options);
+    await run({ ...opened, server });
+    assert.deepEqual(opened.trouble, [], "console errors or requests that leave loopback");
+    await opened.context.close();
+  } finally {
+    server.stop();
+  }
 }
 
 const tests = [];

@@ -19,6 +19,11 @@ const FILES: &[(&str, &str, &[u8])] = &[
     script("/edit.js", include_bytes!("../page/edit.js")),
     script("/space.js", include_bytes!("../page/space.js")),
     script("/figures.js", include_bytes!("../page/figures.js")),
+    script("/race.js", include_bytes!("../page/race.js")),
+    script("/regions.js", include_bytes!("../page/regions.js")),
+    script("/walk.js", include_bytes!("../page/walk.js")),
+    script("/lift.js", include_bytes!("../page/lift.js")),
+    script("/copy.js", include_bytes!("../page/copy.js")),
     script("/share.js", include_bytes!("../page/share.js")),
     script("/lessons.js", include_bytes!("../page/lessons.js")),
 ];

@@ -91,8 +91,8 @@ fn learner(recipe: &Recipe) -> Value {
 }
 
 fn parameter(parameter: &Parameter) -> Value {
-    let Parameter { name, default, words, help, .. } = parameter;
-    json!({ "name": name, "default": default, "words": words, "help": help })
+    let Parameter { name, value, default, words, help, .. } = parameter;
+    json!({ "name": name, "value": value, "default": default, "words": words, "help": help })
 }
 
 fn model() -> Value {
@@ -115,10 +115,10 @@ fn two_weights() -> Value {
         "traces": false,
         "parameters": [
             {
-                "name": "batch", "default": "off", "words": criteria,
+                "name": "batch", "value": "CRITERION", "default": "off", "words": criteria,
                 "help": "Row by row (off), or a step down the slope of a criterion after each pass",
             },
-            { "name": "eta", "default": "auto", "words": [], "help": "Learning rate: a number, or auto" },
+            { "name": "eta", "value": "X", "default": "auto", "words": [], "help": "Learning rate: a number, or auto" },
         ],
     })
 }

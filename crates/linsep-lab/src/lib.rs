@@ -13,6 +13,7 @@
 mod answer;
 mod assets;
 mod catalogue;
+mod field;
 mod guard;
 mod histogram;
 mod limits;

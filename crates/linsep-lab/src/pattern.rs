@@ -6,7 +6,6 @@ use crate::run::Run;
 use crate::sample;
 use crate::view::{Seen, View};
 use linsep::data::parallel::parallel_map;
-use linsep::data::read::{ReadOptions, RowSource};
 use linsep::{Dataset, LinearModel, Plane, Rule};
 use serde_json::{Value, json};
 
@@ -334,38 +333,9 @@ impl Grid {
         };
         [along(self.x, i), along(self.y, j)]
     }
-}
 
-/// The class of every cell of a grid of two features, row by row from the bottom, and whether several or no
-/// binary classifiers claim it. One digit for each cell, letters for what is ambiguous.
-pub(crate) fn regions(run: &mut Run, k: u64, grid: Grid) -> Result<Value, Wrong> {
-    if run.loaded.data.n_features() != 2 || k > run.last() || run.data.n_classes() > 10 {
-        return Err(Wrong::Missing("regions are those of two features and at most ten classes"));
+    /// The middles of all cells, row by row from the bottom.
+    pub(crate) fn places(self) -> impl Iterator<Item = [f64; 2]> {
+        (0..self.cells).flat_map(move |j| (0..self.cells).map(move |i| self.at(i, j)))
     }
-    let planes = run.planes_at(k)?;
-    let model = run.walking(planes);
-    let input = run.data.input();
-    let names: Vec<String> = (0..2).map(|j| run.loaded.data.input().feature_name(j)).collect();
-    let mut text = format!("{},{},label\n", quoted(&names[0]), quoted(&names[1]));
-    let class = quoted(&run.data.classes()[0]);
-    for j in 0..grid.cells {
-        for i in 0..grid.cells {
-            let [x, y] = grid.at(i, j);
-            text.push_str(&format!("{x},{y},{class}\n"));
-        }
-    }
-    let mut options = ReadOptions::default();
-    options.header = Some(true);
-    let read = RowSource::reader(text.as_bytes(), "grid", &options).read(Some(input))?;
-    let mut scorer = model.scorer(&read.data);
-    let cell = |row: usize| {
-        let scores = scorer.row(row);
-        let class = model.class_of(scores) as u8;
-        char::from(if model.is_ambiguous(scores) { b'a' + class } else { b'0' + class })
-    };
-    Ok(Value::String((0..grid.cells * grid.cells).map(cell).collect()))
-}
-
-fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }

@@ -5,7 +5,7 @@ use crate::guard::{self, Guard};
 use crate::pattern::{self, Grid};
 use crate::run::Run;
 use crate::spec::{Goal, RunSpec};
-use crate::{Lab, assets, catalogue, histogram, limits, surface, verdict, weights};
+use crate::{Lab, assets, catalogue, field, histogram, limits, surface, verdict, weights};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Path, RawQuery, State};
@@ -58,6 +58,9 @@ pub(crate) fn app(guard: Guard, lab: Lab) -> Router {
         .route("/api/runs/{id}/projected", get(projected))
         .route("/api/runs/{id}/rows", get(rows))
         .route("/api/runs/{id}/regions", get(regions))
+        .route("/api/runs/{id}/scores", get(scores))
+        .route("/api/runs/{id}/lift", get(lift))
+        .route("/api/runs/{id}/walk", get(walk))
         .route("/api/runs/{id}/verdict", get(judge))
         .route("/api/runs/{id}/trace", get(trace))
         .route("/api/runs/{id}/data", get(data))
@@ -389,10 +392,37 @@ async fn criterion(
     .await
 }
 
-async fn regions(State(shared): Ctx, Path(id): Path<String>, RawQuery(raw): RawQuery) -> Response {
+async fn regions(ctx: Ctx, id: Path<String>, raw: RawQuery) -> Response {
+    on_grid(ctx, id, raw, field::regions).await
+}
+
+async fn scores(ctx: Ctx, id: Path<String>, raw: RawQuery) -> Response {
+    on_grid(ctx, id, raw, field::scores).await
+}
+
+async fn lift(ctx: Ctx, id: Path<String>, raw: RawQuery) -> Response {
+    on_grid(ctx, id, raw, field::lift).await
+}
+
+/// What is asked of an update over a grid of places.
+async fn on_grid(
+    State(shared): Ctx,
+    Path(id): Path<String>,
+    RawQuery(raw): RawQuery,
+    job: fn(&mut Run, u64, Grid) -> Result<Value, Wrong>,
+) -> Response {
     on_run(shared, id, move |run| {
         let query = Query::of(raw, &[&GRID[..], &["k"]].concat())?;
-        pattern::regions(run, query.get("k")?, query.grid()?)
+        job(run, query.get("k")?, query.grid()?)
+    })
+    .await
+}
+
+async fn walk(State(shared): Ctx, Path(id): Path<String>, RawQuery(raw): RawQuery) -> Response {
+    on_run(shared, id, move |run| {
+        let query = Query::of(raw, &["k", "x0", "y0", "x1", "y1"])?;
+        let from = [query.get("x0")?, query.get("y0")?];
+        field::walk(run, query.get("k")?, from, [query.get("x1")?, query.get("y1")?])
     })
     .await
 }

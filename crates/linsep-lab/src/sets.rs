@@ -320,6 +320,7 @@ pub(crate) fn listed(subject: Option<&Subject>) -> Value {
             "rows": subject.data.n_rows(),
             "features": subject.data.n_features(),
             "classes": subject.data.classes(),
+            "positive": subject.positive,
             "opening": subject.opening.as_ref().map(|opening| json!({
                 "learner": opening.learner,
                 "settings": opening.settings,
