@@ -35,7 +35,10 @@ mod weights;
 
 use linsep::{Dataset, Error, LinearModel, Result};
 use std::collections::BTreeMap;
+use std::future::{IntoFuture, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 /// What the page is opened with.
 #[derive(Clone, Debug, Default)]
@@ -89,16 +92,16 @@ impl Subject {
 }
 
 impl Lab {
-    /// Serves the page until the process ends. `ready` gets the address, token included, once the server
+    /// Serves the page until `stopped` says so. `ready` gets the address, token included, once the server
     /// listens.
-    pub fn serve(self, ready: &mut dyn FnMut(&str)) -> Result<()> {
+    pub fn serve(self, ready: &mut dyn FnMut(&str), stopped: &dyn Fn() -> bool) -> Result<()> {
         catalogue::check_lesson(self.lesson.as_deref())?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .max_blocking_threads(limits::WORKERS + 2)
             .build()
             .map_err(|error| failed("start", error))?;
-        runtime.block_on(async move {
+        let served = runtime.block_on(async move {
             let listener =
                 listen::Loopback::bind(self.port).map_err(|error| failed("listen on", error))?;
             let port = listener.port();
@@ -106,8 +109,21 @@ impl Lab {
             let lesson = self.lesson.as_deref().map(|name| format!("#lesson={name}"));
             ready(&format!("{}{}", guard.address(), lesson.unwrap_or_default()));
             let app = routes::app(guard, self);
-            axum::serve(listener, app).await.map_err(|error| failed("serve", error))
-        })
+            let mut serving = pin!(axum::serve(listener, app).into_future());
+            let mut ending = pin!(async {
+                while !stopped() {
+                    tokio::time::sleep(limits::LOOK).await;
+                }
+            });
+            let either = poll_fn(|context| match ending.as_mut().poll(context) {
+                Poll::Ready(()) => Poll::Ready(Ok(())),
+                Poll::Pending => serving.as_mut().poll(context),
+            });
+            either.await.map_err(|error| failed("serve", error))
+        });
+        // Nobody waits for what is still computed.
+        runtime.shutdown_background();
+        served
     }
 }
 

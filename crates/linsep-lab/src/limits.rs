@@ -11,6 +11,9 @@ pub(crate) const IDLE: Duration = Duration::from_secs(60);
 /// How long the lines before the body of a request may take.
 pub(crate) const HEAD: Duration = Duration::from_secs(10);
 
+/// Between two looks at whether the server is to end.
+pub(crate) const LOOK: Duration = Duration::from_millis(100);
+
 /// Requests at once, and in each second after that.
 pub(crate) const BURST: f64 = 600.0;
 pub(crate) const RATE: f64 = 300.0;

@@ -372,7 +372,7 @@ impl Run {
         }
         if self.know(self.made).is_err() {
             return Err(Wrong::usage(format!(
-                "the run has made {} updates and the lab keeps {}; `linsep train --trace` writes them all",
+                "the run has made {} updates and the lab keeps {}; `linsep train` with a `trace` writes them all",
                 self.made,
                 self.log.known()
             )));

@@ -10,6 +10,7 @@ use crate::answer::{Wrong, number};
 use crate::run::Run;
 use crate::vector::{axis, beside, dot, minus, unit};
 use linsep::Plane;
+use linsep::learn::discriminant::LDA;
 use serde_json::{Value, json};
 use std::str::FromStr;
 
@@ -36,7 +37,7 @@ impl FromStr for View {
             ("" | "distance", "") => Some(View::Distance),
             ("pca", "") => Some(View::Pca),
             ("means", "") => Some(View::Means),
-            ("lda", "") => Some(View::Lda),
+            (LDA, "") => Some(View::Lda),
             ("columns", pair) => two(pair).map(|(i, j)| View::Columns(i, j)),
             ("section", rest) => match rest.split_once(':') {
                 None => two(rest).map(|(i, j)| View::Section(i, j, None)),
@@ -118,7 +119,7 @@ impl Seen {
             (View::Lda, _) => match spread.discriminant(data) {
                 Some([first, second]) => {
                     let flat = unit(beside(second.clone(), &first));
-                    return Ok(Seen::projection(run, "lda", [first, second], Some(&flat)));
+                    return Ok(Seen::projection(run, LDA, [first, second], Some(&flat)));
                 }
                 None => return Err(Wrong::usage("the discriminant analysis finds no axes here")),
             },

@@ -6,9 +6,9 @@ use crate::exit::{Failure, eprint_all};
 use crate::input;
 use crate::kinds::FileKind;
 use clap::ArgMatches;
-use linsep::Error;
 use linsep::data::input::InputMap;
 use linsep::file::ModelFile;
+use linsep::{Code, Error};
 use linsep_lab::{Lab, Opening, Subject};
 use linsep_teach::trace::{Header, Replay};
 use std::fs::File;
@@ -28,7 +28,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     (lab.max_memory, lab.threads) = (context.max_memory, context.threads);
     lab.subject = subject(matches, context)?;
     let opens = !matches.get_flag("no-open");
-    lab.serve(&mut |address| {
+    let ready = &mut |address: &str| {
         eprint_all(&format!("lab         {address}\n"));
         if !context.quiet {
             eprint_all(
@@ -38,8 +38,10 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         if opens {
             open(address);
         }
-    })?;
-    Ok(ExitCode::SUCCESS)
+    };
+    lab.serve(ready, &|| context.stopped())?;
+    let message = "--time-limit was reached; the lab has ended".to_owned();
+    Err(Error::Limit { code: Code::LIMIT, message }.into())
 }
 
 /// The data, with the run that a model or a trace tells of.
@@ -52,6 +54,9 @@ fn subject(matches: &ArgMatches, context: &Context) -> Result<Option<Subject>, F
     if let Some(second) = stories.get(1) {
         let words = format!("{} is a second model or trace; the lab opens one", second.display());
         return Err(Error::usage(words).into());
+    }
+    if input::rejects(matches).is_some() {
+        return Err(Error::usage("--bad-rows rejects=FILE writes nothing here; use skip").into());
     }
     let mut options = input::options(matches, context)?;
     let mut story = None;

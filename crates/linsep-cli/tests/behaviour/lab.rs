@@ -74,12 +74,12 @@ impl Drop for Served {
 #[test]
 fn a_model_and_its_data_open_in_either_order() {
     let room = Room::with_examples();
-    room.run("train iris.csv --positive setosa -o setosa.linsep").exits(0);
+    room.run("train examples/iris.csv --positive setosa -o setosa.linsep").exits(0);
     let shown = room.run("show setosa.linsep --json").exits(0).json();
     let plane = &shown["planes"][0];
     let wanted: Vec<&Value> =
         std::iter::once(&plane["bias"]).chain(plane["weights"].as_array().unwrap()).collect();
-    for order in [["setosa.linsep", "iris.csv"], ["iris.csv", "setosa.linsep"]] {
+    for order in [["setosa.linsep", "examples/iris.csv"], ["examples/iris.csv", "setosa.linsep"]] {
         let served = Served::start(&room, &order);
         let catalogue = served.answer("GET /api/catalogue", &Value::Null);
         let opening = &catalogue["sets"]["own"]["opening"];
@@ -99,8 +99,8 @@ fn a_model_and_its_data_open_in_either_order() {
 fn a_trace_opens_as_the_run_that_it_is() {
     let room = Room::with_examples();
     let flags = "--positive setosa --order cyclic --scale none --verdict off";
-    room.run(&format!("train iris.csv {flags} --trace run.ndjson -o m.linsep")).exits(0);
-    let served = Served::start(&room, &["run.ndjson", "iris.csv"]);
+    room.run(&format!("train examples/iris.csv {flags} --trace run.ndjson -o m.linsep")).exits(0);
+    let served = Served::start(&room, &["run.ndjson", "examples/iris.csv"]);
     let catalogue = served.answer("GET /api/catalogue", &Value::Null);
     let opening = &catalogue["sets"]["own"]["opening"];
     assert_eq!(opening["settings"]["order"], json!("cyclic"));
@@ -129,10 +129,12 @@ fn what_cannot_be_opened_is_refused_as_everywhere_else() {
     let other = room.run("train bad.csv -o n.linsep").exits(3);
     let here = room.run("lab bad.csv --no-open").exits(3);
     assert_eq!(here.err, other.err, "the same error with the same place");
-    room.write("other.csv", "x,y,label\n1,2,a\n3,4,b\n5,5,a\n");
-    room.run("train two.csv --trace t.ndjson -o n.linsep").exits(0);
+    room.write("one.csv", "x,y,label\n1,2,a\n3,4,b\n");
+    room.write("other.csv", "x,y,label\n1,2,a\n3,5,b\n");
+    room.run("train one.csv --trace t.ndjson -o n.linsep").exits(0);
     room.run("lab t.ndjson other.csv --no-open").says(&["the trace is of other data"]);
     room.run("lab two.csv --port 70000 --no-open").exits(2).says(&["65535"]);
+    room.run("lab one.csv --time-limit 1s --no-open").exits(5).says(&["--time-limit was reached"]);
     room.run("lab --lesson nothing --no-open").exits(2).says(&["there are: plane"]);
 }
 

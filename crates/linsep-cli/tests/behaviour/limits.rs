@@ -114,6 +114,7 @@ const LINES: &[&str] = &[
     "export m.linsep --to c --check f.csv -o p.c",
     "replay t.ndjson f.csv --check",
     "show m.linsep",
+    "lab f.csv --no-open",
     "train many.svm --learner hard-margin -o n.linsep",
     "train many.svm --learner svm -o n.linsep",
     "train many.svm --learner least-squares -o n.linsep",

@@ -96,7 +96,8 @@ pub(crate) const WRITERS: &[Writer] = &[
         "forced bad.csv --pair x,y --row 1,1 --bad-rows rejects=r.csv",
         &["r.csv"],
     ),
-    // It refuses to.
+    // They refuse to.
+    writer(&["bad-rows"], "lab bad.csv --bad-rows rejects=r.csv", &[]).exits(2),
     writer(&["bad-rows"], "verify good.json bad.csv --bad-rows rejects=r.csv", &[]).exits(2),
     writer(
         &["cert"],

@@ -41,7 +41,7 @@ impl Server {
     pub(crate) fn start(lab: Lab) -> Server {
         let (tell, told) = channel();
         std::thread::spawn(move || {
-            lab.serve(&mut |address| tell.send(address.to_owned()).unwrap()).unwrap();
+            lab.serve(&mut |address| tell.send(address.to_owned()).unwrap(), &|| false).unwrap();
         });
         let address = told.recv_timeout(Duration::from_secs(20)).unwrap();
         let rest = address.strip_prefix("http://127.0.0.1:").unwrap();

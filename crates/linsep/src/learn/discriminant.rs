@@ -109,6 +109,9 @@ impl std::str::FromStr for Shrinkage {
 /// The name of Fisher's discriminant.
 pub const FISHER: &str = "fisher";
 
+/// The name of the Gaussian classifier with one covariance.
+pub const LDA: &str = "lda";
+
 /// The settings of Fisher's discriminant.
 ///
 /// ```
@@ -199,7 +202,7 @@ impl Learner for Fisher {
 
 impl Learner for Lda {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
-        check(task, self.shrinkage, "lda")?;
+        check(task, self.shrinkage, LDA)?;
         Ok(Box::new(ClosedRun::new(Box::new(self.clone()), task)?))
     }
 
