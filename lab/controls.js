@@ -309,7 +309,7 @@ function opening() {
 function shown() {
   const run = store.run;
   if (!run) return;
-  byId("view-row").hidden = run.data.features <= 2;
+  byId("view-row").hidden = run.data.features <= 2 || !!run.data.cube;
   fillFeatures();
   // A set says itself how many rows it has, unless the user does.
   for (const field of byId("sliders").querySelectorAll("#slider-rows, #slider-rows + input")) if (sliders.rows === undefined) /** @type {HTMLInputElement} */ (field).value = String(run.data.rows);

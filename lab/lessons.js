@@ -24,14 +24,14 @@ export const LESSONS = {
     reveal: "A synapse makes a signal strong or weak, as a weight does; the bias is minus the threshold of the cell body.", spec: plain("and"), extra: neuron,
   },
   gates: {
-    title: "Gates on the cube", text: "AND of three inputs is 1 at one corner of the cube only. Turn the cube.",
+    title: "Gates on the cube", text: "AND of three inputs is 1 at one corner of the cube only. Turn the cube, then choose OR of three inputs as the set.",
     question: "How many of the 8 corners has the plane of OR to cut off?", answers: ["1", "4", "7"], right: 0,
     reveal: "One: OR is 0 at (0, 0, 0) only. AND cuts off (1, 1, 1) in the same way.", spec: plain("and3"), steps: 200,
   },
   update: {
     title: "One update in frames", text: "A row on the wrong side is added to w (or taken away); the plane turns towards it. Play the frames, then step on.",
     question: "After the update, is the row always right?", answers: ["Yes", "No"], right: 1,
-    reveal: "No: y(w·x + b) grows by ‖(1, x)‖², which may be too little. See the log: margin before → after.", spec: plain("iris-sepals"), steps: 2, extra: update,
+    reveal: "No: y(w·x + b) grows by ‖(1, x)‖², which may be too little. See the log: margin before → after.", spec: plain("blobs", { data: { kind: "bundled", name: "blobs", margin: 0.1 } }), steps: 3, extra: update,
   },
   spaces: {
     title: "Two spaces", text: "A point in pattern space is a line in weight space, and w is a point there. Click a sample, see its half-plane; click a line, see its sample.",

@@ -40,6 +40,9 @@ const COARSE = 21;
 
 /** The curved boundary of a run in a box. @param {string} id @param {number} k @param {Box} box */
 export async function boundary(id, k, box) {
+  // The middles of the outer cells are on the frame, so that the line reaches it.
+  const [dx, dy] = [(box.x1 - box.x0) / (2 * (FINE - 1)), (box.y1 - box.y0) / (2 * (FINE - 1))];
+  box = { x0: box.x0 - dx, x1: box.x1 + dx, y0: box.y0 - dy, y1: box.y1 + dy };
   const values = await get(`/api/runs/${id}/scores?k=${k}&${gridOf(box, FINE)}`);
   return zeroLine(values, FINE, box);
 }

@@ -31,7 +31,7 @@ function draw() {
       html("td", {}, line.margin_before === null || line.margin_before === undefined ? "–" : `${short(line.margin_before)} → ${short(line.margin_after)}`),
       html("td", {}, line.row === undefined ? "–" : `${degrees(line.angle_before)} → ${degrees(line.angle_after)}`),
       html("td", {}, short(line.norm)),
-      html("td", {}, frame.broken.length ? frame.broken.slice(0, 6).map((i) => run.data.shown[i] + 1).join(", ") + (frame.broken.length > 6 ? ", …" : "") : "none"));
+      html("td", {}, frame.broken.length ? frame.broken.slice(0, 3).map((i) => run.data.shown[i] + 1).join(", ") + (frame.broken.length > 3 ? ` +${frame.broken.length - 3}` : "") : "none"));
     if (k === own()) {
       tr.classList.add("now");
       tr.setAttribute("aria-current", "true");

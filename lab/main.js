@@ -208,6 +208,8 @@ function wire() {
   }
   select("lesson").append(html("option", { value: "" }, "none"));
   for (const name of store.catalogue?.lessons ?? []) select("lesson").append(html("option", { value: name }, lessons.LESSONS[name]?.title ?? name));
+  // Other rows are no longer those of the lesson.
+  select("set").addEventListener("change", () => void lessons.open(""));
   select("lesson").addEventListener("change", () => void lessons.open(select("lesson").value));
   document.addEventListener("keydown", keys);
   addEventListener("hashchange", () => void fromAddress());
@@ -252,6 +254,7 @@ async function fromAddress() {
       return true;
     }
     share.fits(wanted.spec);
+    await lessons.open("");
     controls.put(wanted.spec);
     document.querySelector("main")?.classList.toggle("bare", wanted.hide);
     controls.show(wanted);

@@ -460,6 +460,7 @@ function drawSpace() {
     const [x, y] = scene.see(p);
     if (bad[i]) parts.push(svg("circle", { cx: x, cy: y, r: 12, class: "ring" }));
     parts.push(scene.point(p, data.class[i], { "data-i": i }));
+    if (!lifted && points.length <= 8) parts.push(svg("text", { x: x + 12, y: y + 4, class: "number" }, p.map((c) => short(c)).join("")));
   });
   layers.under.replaceChildren(...parts);
   byId("pattern-note").textContent = lifted

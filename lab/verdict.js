@@ -40,7 +40,7 @@ function draw() {
       button.addEventListener("click", () => hover(i ?? null));
       parts.push(j ? " + " : "", `${one.weight.length > 12 ? "λ" : one.weight} × `, button);
     });
-    if (verdict.common) parts.push(`; both hulls hold the point (${verdict.common.text.slice(0, 4).map((t) => (t.length > 16 ? `${t.slice(0, 14)}…` : t)).join(", ")})`);
+    if (verdict.common) parts.push(`; both hulls hold the point (${verdict.common.text.slice(0, 4).map((t, j) => (t.length > 16 ? `≈ ${short(verdict.common?.at[j])}` : t)).join(", ")})`);
     parts.push(".");
   } else if (verdict.limit) parts.push(`: ${verdict.limit}.`);
   host.replaceChildren(...parts);

@@ -52,7 +52,10 @@ function place(w) {
   return [dot(w, chart.e1) / ahead, dot(w, chart.e2) / ahead];
 }
 
-/** A direction on the far side, put on the rim. @param {number[]} w @returns {[number, number]} */
+/** Whether a place is in the picture. @param {[number, number] | null} p @returns {p is [number, number]} */
+const isSeen = (p) => !!p && p[0] >= plot.box.x0 && p[0] <= plot.box.x1 && p[1] >= plot.box.y0 && p[1] <= plot.box.y1;
+
+/** A direction on the far side or beyond the picture, put on the rim. @param {number[]} w @returns {[number, number]} */
 function rim(w) {
   const chart = store.weights?.chart;
   if (!chart) return [0, 0];
@@ -171,7 +174,7 @@ function words(w) {
   if (space.mode === "three") parts.push("Three weights: only their direction matters, so this is a chart of directions around the cone; every row is a line, the cone a polygon. Each axis has its own scale.");
   if (space.mode === "three" && !space.exact) parts.push("There are too many rows for the exact cone.");
   if (empty) parts.push("The cone of solutions is empty: no w is on the right side of every line.");
-  if (w && space.mode === "three" && !place(w) && w.some((x) => x !== 0)) parts.push("w looks away from the cone: it is drawn on the rim.");
+  if (w && space.mode === "three" && !isSeen(place(w)) && w.some((x) => x !== 0)) parts.push(`w ${place(w) ? "is beyond this part of the chart" : "looks away from it"}: it is drawn on the rim, hollow.`);
   if (space.lines.length < (store.run?.data.rows ?? 0)) parts.push(`Lines of ${space.lines.length} rows.`);
   return parts.join(" ");
 }
@@ -199,7 +202,7 @@ function drawLines() {
   for (const { i, z } of space.lines) {
     const [a, b, c] = lineOf(z);
     const cls = data.class[i] % 6;
-    const line = plot.line(a, b, c, { class: `half class-${cls}`, "data-i": i });
+    const line = plot.line(a, b, c, { class: `half class-${cls}${space.lines.length > 100 ? " faint" : ""}`, "data-i": i });
     if (!line) continue;
     parts.push(line);
     if (space.lines.length <= 60) parts.push(...ticksOf(line, a, b, cls));
@@ -243,13 +246,15 @@ function drawPath(path, w) {
   if (!store.hand && last && before && space?.mode === "two") parts.push(plot.arrow(before, last, "update"));
   else if (!store.hand && last && before) parts.push(plot.arrow(before, last, "update"));
   if (w) {
-    const seen = place(w);
+    const there = place(w);
+    const seen = isSeen(there) ? there : null;
     const inside = frame() && wrong().every((x) => x === 0);
     const [x, y] = seen ?? rim(w);
     const ended = inside && !store.hand && (store.run?.data.shown.length ?? 0) > 0;
     if (ended) parts.push(svg("circle", { cx: plot.px(x), cy: plot.py(y), r: 12, class: "enters" }));
     parts.push(svg("circle", { cx: plot.px(x), cy: plot.py(y), r: 6.5, class: seen ? "w" : "w away" }));
-    parts.push(svg("text", { x: plot.px(x) + 10, y: plot.py(y) - 9, class: "symbol" }, store.hand ? "w (by hand)" : `w(${store.k})`));
+    const left = plot.px(x) > plot.width - 90;
+    parts.push(svg("text", { x: plot.px(x) + (left ? -10 : 10), y: Math.max(plot.room.top + 14, plot.py(y) - 9), class: "symbol", "text-anchor": left ? "end" : "start" }, store.hand ? "w (by hand)" : `w(${store.k})`));
   }
   layers.path.replaceChildren(...parts);
 }
@@ -341,7 +346,8 @@ function grab(event) {
   const now = planes();
   if (scene.active || !now || now.length !== 1 || store.weights?.mode === "none" || !store.weights) return;
   const w = weightsOf(now[0]);
-  const [x, y] = place(w) ?? rim(w);
+  const there = place(w);
+  const [x, y] = isSeen(there) ? there : rim(w);
   const area = plot.root.getBoundingClientRect();
   const unit = area.width / plot.width;
   if (Math.hypot(plot.px(x) * unit + area.left - event.clientX, plot.py(y) * unit + area.top - event.clientY) > 20) return;
@@ -359,7 +365,8 @@ function keys(event) {
   if (scene.active || !way || !now || now.length !== 1 || !store.weights || store.weights.mode === "none") return;
   event.preventDefault();
   const w = weightsOf(now[0]);
-  const [x, y] = place(w) ?? rim(w);
+  const there = place(w);
+  const [x, y] = isSeen(there) ? there : rim(w);
   const [ux, uy] = [(plot.box.x1 - plot.box.x0) / 60, (plot.box.y1 - plot.box.y0) / 60];
   byHand([planeOf(weightsAt([x + way[0] * ux, y + way[1] * uy]))]);
 }

@@ -575,6 +575,6 @@ test("speed: first paint, first step, frames with 2,000 points", ({ shared }) =>
     });
     console.log(`      first paint ${Math.round(paint)} ms, ready ${ready} ms, first step ${first.toFixed(1)} ms, ${rate.toFixed(1)} frames/s with 2,000 points`);
     assert.ok(first < 2000 && rate > 1, "far too slow");
-  }));
+  }), { alone: true });
 
 await main();

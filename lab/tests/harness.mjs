@@ -112,28 +112,35 @@ export async function lab(shared, run, { args = [], fragment = "", options = {} 
 }
 
 const tests = [];
-export function test(name, run) {
-  tests.push({ name, run });
+/** @param {{ alone?: boolean }} [how] tests that measure time run when no other does */
+export function test(name, run, { alone = false } = {}) {
+  tests.push({ name, run, alone });
 }
 
 export async function main() {
   const wanted = process.argv.slice(2);
+  const chosen = tests.filter(({ name }) => !wanted.length || wanted.some((word) => name.includes(word)));
   const shared = await browser();
   const folder = mkdtempSync(join(tmpdir(), "linsep-lab-"));
   let failed = 0;
-  for (const { name, run } of tests) {
-    if (wanted.length && !wanted.some((word) => name.includes(word))) continue;
+  const one = async ({ name, run }) => {
     const start = Date.now();
     try {
-      await run({ shared, folder });
+      await run({ shared, folder: mkdtempSync(join(folder, "test-")) });
       console.log(`ok    ${name} (${Date.now() - start} ms)`);
     } catch (error) {
       failed += 1;
       console.log(`FAIL  ${name}\n      ${String(error.stack ?? error).replaceAll("\n", "\n      ")}`);
     }
-  }
+  };
+  const left = chosen.filter((each) => !each.alone);
+  const worker = async () => {
+    for (let next = left.shift(); next; next = left.shift()) await one(next);
+  };
+  await Promise.all(Array.from({ length: Number(process.env.LAB_JOBS ?? 2) }, worker));
+  for (const each of chosen.filter((each) => each.alone)) await one(each);
   await shared.close();
   rmSync(folder, { recursive: true, force: true });
-  console.log(failed ? `${failed} failed` : "all passed");
+  console.log(failed ? `${failed} of ${chosen.length} failed` : `all ${chosen.length} passed`);
   process.exit(failed ? 1 : 0);
 }

@@ -195,7 +195,7 @@ test("views of many features: each says what it is", ({ shared }) =>
       await rest(page);
       const note = await page.textContent("#pattern-note");
       assert.equal(await page.evaluate(() => globalThis.lab.store.state.view.kind), view);
-      assert.match(note, view === "section" ? /This is a section: .* of row 1\\./ : /This is a projection/, view);
+      assert.match(note, view === "section" ? /This is a section: .* of row 1\./ : /This is a projection/, view);
       assert.match(note, /Training uses all 4 features\. \d+ % of the variance is shown/);
       seen.add(await page.locator("#pattern-plot .mark").evaluateAll((all) => all.map((one) => one.getAttribute("transform")).join()));
     }
