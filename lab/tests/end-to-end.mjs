@@ -8,6 +8,7 @@ import "./shapes.mjs";
 import "./copies.mjs";
 import "./trouble.mjs";
 import "./access.mjs";
+import "./links.mjs";
 
 test("the page opens, the token leaves the address", ({ shared }) =>
   lab(shared, async ({ page }) => {
