@@ -18,25 +18,28 @@ pub(crate) fn projected(run: &Run, share: f64, bins: usize) -> Result<Value, Wro
     }
     let fit = Fisher::default().fit(&Task::new(Arc::clone(data)), &Limits::default(), &mut ())?;
     let fisher = unit(&fit.model.planes[0].weights);
-    let rows: Vec<(u32, Vec<f64>)> = run
-        .shown
-        .iter()
-        .map(|row| (data.class_of(*row as usize), data.row(*row as usize)))
-        .collect();
-    let mean = |class: u32| {
-        let own: Vec<&Vec<f64>> = rows.iter().filter(|r| r.0 == class).map(|r| &r.1).collect();
-        (0..data.n_features())
-            .map(|j| own.iter().map(|x| x[j]).sum::<f64>() / own.len().max(1) as f64)
-            .collect::<Vec<f64>>()
-    };
-    let means = [mean(0), mean(1)];
+    // All rows count, not only those that are drawn.
+    let mut means = [vec![0.0; data.n_features()], vec![0.0; data.n_features()]];
+    let mut sizes = [0.0; 2];
+    for row in 0..data.n_rows() {
+        let class = data.class_of(row) as usize;
+        sizes[class] += 1.0;
+        data.for_each(row, |j, x| means[class][j as usize] += x);
+    }
+    for (mean, size) in means.iter_mut().zip(sizes) {
+        mean.iter_mut().for_each(|sum| *sum /= f64::max(size, 1.0));
+    }
     let apart: Vec<f64> = means[1].iter().zip(&means[0]).map(|(a, b)| a - b).collect();
     let start = unit(&apart);
     let mixed: Vec<f64> =
         start.iter().zip(&fisher).map(|(s, f)| (1.0 - share) * s + share * f).collect();
     let direction = unit(&mixed);
-    let along: Vec<(u32, f64)> =
-        rows.iter().map(|(class, x)| (*class, dot(x, &direction))).collect();
+    let place = |row: usize| {
+        let mut sum = 0.0;
+        data.for_each(row, |j, x| sum += x * direction[j as usize]);
+        (data.class_of(row), sum)
+    };
+    let along: Vec<(u32, f64)> = (0..data.n_rows()).map(place).collect();
     let low = along.iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
     let high = along.iter().map(|p| p.1).fold(f64::NEG_INFINITY, f64::max);
     let mut counts = vec![vec![0u32; bins]; 2];

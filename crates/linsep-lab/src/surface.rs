@@ -51,6 +51,8 @@ pub(crate) fn surface(run: &Run, criterion: &str, grid: Grid, bias: f64) -> Resu
         "x": grid.x,
         "y": grid.y,
         "cells": grid.cells,
+        // Of very many rows the drawn ones stand for all.
+        "rows": rows.len(),
         "bias": (!one && run.spec.learner != TWO_WEIGHTS).then_some(bias),
         "atZero": number(height([0.0, 0.0])),
         "values": values,
