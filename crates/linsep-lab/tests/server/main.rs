@@ -1,5 +1,6 @@
 //! The server from outside, by a client that writes requests byte by byte.
 
 mod client;
+mod field;
 mod runs;
 mod security;
