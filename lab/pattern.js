@@ -507,6 +507,9 @@ function click(event) {
   if (tool.name.startsWith("add-") && i === null && data.features === 2 && data.points) {
     const [x, y] = plot.under(event);
     edit([...pointsNow(), [round(x), round(y), tool.name.slice(4)]]);
+  } else if (tool.name === "look") {
+    // A finger does not hover: a tap shows the half-plane of a point, too.
+    hover(i);
   } else if (tool.name === "relabel" && i !== null) relabel(i);
   else if (tool.name === "delete" && i !== null) erase(i);
 }

@@ -481,13 +481,50 @@ test("lessons: each opens, asks and answers", ({ shared }) =>
       await page.waitForFunction(() => globalThis.lab.store.verdict && !globalThis.lab.store.busy, undefined, { timeout: 90000 });
       await page.locator("#lesson-card button").first().click();
       assert.ok((await page.locator("#lesson-card [role=status]").textContent()).length > 20, name);
-      if (name === "neuron") assert.match(await page.textContent("#extra"), /axon/);
+      if (name === "neuron") for (const part of ["synapse", "dendrite", "cell body", "nucleus", "axon", "w₁", "Σ + b", "step"]) assert.ok((await page.textContent("#extra")).includes(part), part);
+      if (name === "gates") {
+        // AND cuts one corner off, OR leaves one: all eight are labelled.
+        assert.equal(await page.locator("#pattern-plot .point").count(), 8);
+        assert.ok((await page.locator("#pattern-plot svg").textContent()).includes("111"));
+        await choose(page, "set", "or3");
+        assert.equal(await page.locator("#pattern-plot .point.class-1").count(), 7);
+        assert.ok(!(await page.locator("#lesson-card").isVisible()));
+        continue;
+      }
+      if (name === "update") {
+        await rest(page);
+        const frame = () => page.locator("#extra .boundary").evaluate((one) => ["x1", "y1", "x2", "y2"].map((n) => one.getAttribute(n)).join());
+        const seen = new Set();
+        for (const value of ["0", "10", "20"]) {
+          await page.locator("#update-turn").fill(value);
+          seen.add(await frame());
+        }
+        assert.equal(seen.size, 3);
+        assert.equal(await page.locator("#extra .ghost").count(), 1);
+        // The last frame is the plane of the update.
+        const { planes, k } = await state(page);
+        assert.match(await page.textContent("#extra"), new RegExp(`After update ${k}: the margin of the row is`));
+        assert.ok((await page.textContent("#extra")).includes(planes[0].map((x) => String(Number(x.toPrecision(3))).replace("-", "−")).join(", ")));
+        await page.click("#update-play");
+        await page.waitForFunction(() => { const v = Number(document.querySelector("#update-turn").value); return v > 0 && v < 20; });
+      }
       if (name === "projection") {
         await page.waitForSelector("#extra .bar-1", { state: "attached" });
-        const bars = () => page.locator("#extra svg").innerHTML();
-        const first = await bars();
+        await rest(page);
+        const shown = async () => [await page.locator("#extra .figure").innerHTML(), await page.locator("#extra .normal line").evaluate((one) => ["x1", "y1", "x2", "y2"].map((n) => one.getAttribute(n)).join())];
+        const criterion = async () => Number(/within\): ([\d.]*\d)/.exec(await page.textContent("#extra"))[1]);
+        const [first, low] = [await shown(), await criterion()];
+        await page.locator("#fisher-turn").fill("10");
+        await rest(page);
+        const between = await shown();
         await page.locator("#fisher-turn").fill("20");
-        await page.waitForFunction((old) => document.querySelector("#extra svg").innerHTML !== old, first);
+        await rest(page);
+        const last = await shown();
+        assert.equal(new Set([first, between, last].map(([bars]) => bars)).size, 3);
+        assert.equal(new Set([first, between, last].map(([, arrow]) => arrow)).size, 3);
+        assert.ok((await criterion()) > low, "Fisher's direction is better");
+        await page.click("#fisher-play");
+        await page.waitForFunction(() => { const v = Number(document.querySelector("#fisher-turn").value); return v > 0 && v < 20; });
       }
       if (name === "left-or-right") {
         await page.waitForSelector("#extra .cell");

@@ -1,7 +1,8 @@
 // Races, walks, lifts and views: pictures that need more than the points and one plane.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { at, choose, lab, reopened, rest, state, test } from "./harness.mjs";
+import { at, choose, lab, LINSEP, reopened, rest, state, test } from "./harness.mjs";
 
 const ended = (page) => page.waitForFunction(() => globalThis.lab.store.run.summary.ended, undefined, { timeout: 90000 });
 const rival = (page) =>
@@ -218,3 +219,29 @@ test("views of many features: each says what it is", ({ shared }) =>
     assert.notEqual(await line(), through);
     assert.match(await page.textContent("#pattern-note"), /of row 120/);
   }, { args: [join(import.meta.dirname, "../../examples/iris.csv"), "--positive", "virginica"] }));
+
+test("more rows than are drawn: a sample, with the wrong rows beyond it", async ({ shared, folder }) => {
+  const file = join(folder, "many.csv");
+  execFileSync(LINSEP, ["generate", "blobs", "--rows", "20000", "--features", "2", "--noise", "0.02", "--seed", "1", "-o", file], { stdio: "pipe" });
+  await lab(shared, async ({ page }) => {
+    await page.click("#epoch");
+    await page.waitForFunction(() => globalThis.lab.store.run.summary.epochs >= 1 && globalThis.lab.store.k > 0);
+    await rest(page);
+    const seen = await page.evaluate(() => ({ shown: globalThis.lab.store.run.data.shown.length, also: globalThis.lab.store.state.also, errors: globalThis.lab.store.state.errors, wrong: globalThis.lab.store.state.wrong.length }));
+    assert.ok(seen.shown >= 1000 && seen.shown + seen.also.rows.length <= 5000, `${seen.shown} and ${seen.also.rows.length}`);
+    // Every wrong row is in the sample, beyond it, or counted as left out.
+    assert.equal(seen.wrong + seen.also.rows.filter((one) => one.wrong).length + seen.also.left, seen.errors);
+    assert.match(await page.textContent("#pattern-note"), new RegExp(`${seen.shown} of 20000 rows are drawn, and ${seen.also.rows.length} more`));
+    assert.match(await page.textContent("#live"), new RegExp(`${seen.errors} of 20000 rows wrong`));
+    // A row beyond the sample is painted where it is.
+    const painted = await page.evaluate(() => {
+      const { store, pattern } = globalThis.lab;
+      const [x, y] = store.state.also.rows.find((one) => one.wrong).at;
+      const { x0, x1, y0, y1 } = pattern.box();
+      const [px, py] = [50 + ((x - x0) / (x1 - x0)) * 398, 418 - ((y - y0) / (y1 - y0)) * 406];
+      const { data } = document.querySelector("#pattern-plot canvas").getContext("2d").getImageData(2 * px - 3, 2 * py - 3, 7, 7);
+      return data.some((value, i) => i % 4 === 3 && value > 0);
+    });
+    assert.ok(painted);
+  }, { args: [file] });
+});
