@@ -191,6 +191,15 @@ def certify(
     epochs: int | None = None,
     threads: int = 1,
 ) -> tuple[Certificate, list[bool] | None]: ...
+def certify_ridge(
+    data: Data,
+    weights: Sequence[Sequence[float]],
+    biases: Sequence[float],
+    *,
+    l2: float,
+    balanced: bool = False,
+    threads: int = 1,
+) -> tuple[Certificate, list[bool] | None]: ...
 def fit(
     learner: str,
     settings: Mapping[str, str],

@@ -27,7 +27,7 @@ mod _linsep {
     #[pymodule_export]
     use super::certificate::Certificate;
     #[pymodule_export]
-    use super::certify::certify;
+    use super::certify::{certify, certify_ridge};
     #[pymodule_export]
     use super::data::Data;
     #[pymodule_export]
