@@ -311,6 +311,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
             )
+        X = _input.readable(X)
         taken = _input.matrix(X, type(self).__name__, tables)
         if check_classification_targets is not None:
             # Its messages name the kind of a target that has no classes.
@@ -342,7 +343,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
     def _remember(self, X, taken, reset):
         """Keeps, or compares, the number and the names of the columns."""
-        if validate_data is not None:
+        if validate_data is not None and not isinstance(X, _linsep.ArrowTable):
             validate_data(self, X, reset=reset, skip_check_array=True)
             return
         if reset:
@@ -360,6 +361,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def _rows(self, X):
         """Rows to be scored."""
         self._check_fitted()
+        X = _input.readable(X)
         if self._model.takes_tables:
             return self._encoded(X)
         taken = _input.matrix(X, type(self).__name__)

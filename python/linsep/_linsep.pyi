@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 __version__: str
 __all__ = [
+    "ArrowTable",
     "Basis",
     "Certificate",
     "Data",
@@ -16,6 +17,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "certify",
+    "certify_ridge",
     "fit",
     "partial_fit",
     "registry",
@@ -64,6 +66,23 @@ class Data:
     def digest(self) -> str: ...
 
 @final
+@final
+class ArrowTable:
+    def __new__(cls, table: object) -> Self: ...
+    @property
+    def num_rows(self) -> int: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def column_names(self) -> list[str]: ...
+    def first_other(self) -> tuple[str, str] | None: ...
+    def columns(self) -> list[tuple[NDArray[Any], NDArray[np.uint8] | None]]: ...
+    def stream(
+        self,
+        labels: tuple[str, Sequence[str]] | None = None,
+        weights: tuple[str, Sequence[float]] | None = None,
+    ) -> bytes: ...
+
 class Basis:
     def __new__(cls, spec: str, data: Data, seed: int) -> Self: ...
     @staticmethod

@@ -5,6 +5,7 @@
 //! Python or scikit-learn stands in `python/linsep`.
 
 mod arrays;
+mod arrow_table;
 mod basis;
 mod certificate;
 mod certify;
@@ -22,6 +23,8 @@ use pyo3::prelude::*;
 /// The Rust side of the package.
 #[pymodule]
 mod _linsep {
+    #[pymodule_export]
+    use super::arrow_table::ArrowTable;
     #[pymodule_export]
     use super::basis::Basis;
     #[pymodule_export]
