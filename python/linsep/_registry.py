@@ -30,6 +30,9 @@ PARAMETERS = {"c": "C", "eta": "eta0", "gap": "tol", "intercept": "fit_intercept
 #: Words that scikit-learn writes in another way.
 WORDS = {"elastic-net": "elasticnet"}
 
+#: The same for words beside numbers.
+SPELLINGS = {"ledoit_wolf": "ledoit-wolf"}
+
 
 @functools.cache
 def learners():
@@ -74,7 +77,7 @@ def registry_text(parameter, value):
     """The text of the registry for a value of Python."""
     if isinstance(value, str):
         words = {python_value(parameter, word): word for word in parameter["words"]}
-        return words.get(value, value)
+        return words.get(value) or SPELLINGS.get(value, value)
     if value is None:
         return "none"
     if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):

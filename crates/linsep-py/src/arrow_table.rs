@@ -95,7 +95,10 @@ impl ArrowTable {
         weights: Option<(String, Vec<f64>)>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let labels = labels.map(|(name, texts)| {
-            (Field::new(name, DataType::Utf8, false), Arc::new(StringArray::from(texts)) as ArrayRef)
+            (
+                Field::new(name, DataType::Utf8, false),
+                Arc::new(StringArray::from(texts)) as ArrayRef,
+            )
         });
         let weights = weights.map(|(name, numbers)| {
             let numbers: ArrayRef = Arc::new(Float64Array::from(numbers));
