@@ -15,6 +15,7 @@ import numpy as np
 from linsep import _base, _functions, _input, _linsep, _registry
 from linsep._axes import Projecting
 from linsep._base import available_if, threads
+from linsep._exports import Exporting
 from linsep._results import Certificate, Picture
 from linsep._warnings import NotSeparableWarning
 
@@ -76,7 +77,7 @@ def _has_probabilities(estimator):
     return True
 
 
-class LinearClassifier(ClassifierMixin, BaseEstimator):
+class LinearClassifier(Exporting, ClassifierMixin, BaseEstimator):
     """What all estimators of the package share."""
 
     _recipe = None
@@ -101,15 +102,16 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         show = _Progress(self) if getattr(self, "verbose", 0) else None
         callback = getattr(self, "callback", None)
         try:
-            model = _linsep.fit(
-                self._recipe["name"],
-                self._settings(),
-                data,
-                seed=_seed(getattr(self, "random_state", None)),
-                epochs=self._max_iter(),
-                threads=threads(self.n_jobs, shape),
-                callback=_both(show, callback),
-            )
+            with _registry.errors_in_python(self):
+                model = _linsep.fit(
+                    self._recipe["name"],
+                    self._settings(),
+                    data,
+                    seed=_seed(getattr(self, "random_state", None)),
+                    epochs=self._max_iter(),
+                    threads=threads(self.n_jobs, shape),
+                    callback=_both(show, callback),
+                )
         finally:
             if show:
                 show.end()
@@ -145,14 +147,15 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         data, known, shape = self._at_the_door(
             X, y, sample_weight, reset=not begun, classes=known, tables=False
         )
-        model = _linsep.partial_fit(
-            self._recipe["name"],
-            self._settings(stream=True),
-            data,
-            self._model if begun else None,
-            seed=_seed(getattr(self, "random_state", None)),
-            threads=threads(self.n_jobs, shape),
-        )
+        with _registry.errors_in_python(self):
+            model = _linsep.partial_fit(
+                self._recipe["name"],
+                self._settings(stream=True),
+                data,
+                self._model if begun else None,
+                seed=_seed(getattr(self, "random_state", None)),
+                threads=threads(self.n_jobs, shape),
+            )
         self._take(model, known)
         self._margin = None
         return self
@@ -195,53 +198,6 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         """Checks everything that is claimed of the model against the data it was learned from."""
         self._check_fitted()
         return _functions.verify(self, X, y, self._weights(y, sample_weight))
-
-    def save(self, path):
-        """Writes a model file ``.linsep``; :func:`linsep.load` and the program ``linsep`` read it."""
-        self._check_fitted()
-        self._model.save(path)
-
-    def to_onnx(self):
-        """The model as an ONNX graph of float64 operators, whose scores have the same bits."""
-        self._check_fitted()
-        return self._model.export("onnx")
-
-    def to_onnx_float32(self, X, y, sample_weight=None):
-        """The model as the operator LinearClassifier of ONNX, which computes in float32.
-
-        Rounding makes other planes. So every row has to keep its class in float32, however its sum is added
-        up, and what is proved of the model has to hold of the rounded planes; otherwise it is refused.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            The data that the model was fitted to.
-
-        Returns
-        -------
-        (bytes, Certificate or None)
-            The graph, and what is proved of the rounded planes.
-        """
-        self._check_fitted()
-        weights = self._weights(y, sample_weight)
-        data, _, taken = _functions.data(X, y, weights, self.n_jobs, classes=self.classes_)
-        graph, proved = self._model.export_single(data, threads(self.n_jobs, taken.shape))
-        return graph, None if proved is None else Certificate(proved)
-
-    def to_json(self):
-        """The model as JSON, which the program ``linsep`` reads."""
-        self._check_fitted()
-        return self._model.export("json").decode("utf-8")
-
-    def to_c(self):
-        """The model as C99 without dependencies, whose scores have the same bits."""
-        self._check_fitted()
-        return self._model.export("c").decode("ascii")
-
-    def to_liblinear(self):
-        """The model as a file of LIBLINEAR, where its classes are whole numbers."""
-        self._check_fitted()
-        return self._model.export("liblinear").decode("ascii")
 
     def plot(self, X, y, title=None):
         """A picture of rows and regions as SVG."""
