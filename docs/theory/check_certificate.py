@@ -47,7 +47,7 @@ def two(*kinds): return lambda x: isinstance(x, list) and len(x) == len(kinds) a
 def has(x, lists): return isinstance(x, dict) and all(x[k] is not None for k in lists if k in x)  # absent or a list
 LIMIT = fields({"column": index}, {"least": real, "most": real})
 LISTS = {"class-weights": filled(two(text, real)), "scale": filled(real), "limits": filled(LIMIT)}
-OBJECTIVE = fields({"loss": word("logistic", "hinge", "squared-hinge", "softmax", "crammer-singer"), "c": real,
+OBJECTIVE = fields({"loss": word("logistic", "hinge", "squared-hinge", "squared", "softmax", "crammer-singer"), "c": real,
                     "l2": real, "l1": real, "intercept": word("free", "penalised", "none")}, LISTS)
 POINT = {"alpha": filled(two(whole, real)), "shares": filled(two(whole, each(two(index, real)))), "correction": filled(whole),
          "moves": filled(two(whole, index, index))}
@@ -1030,23 +1030,26 @@ class Optimal:
     # Two classes: one multiplier α for each row.
     def two(self, claim):
         dual = self.claimed["dual"]
-        require(self.loss in ("logistic", "hinge", "squared-hinge") and not dual.get("planes")
+        require(self.loss in ("logistic", "hinge", "squared-hinge", "squared") and not dual.get("planes")
                 and "shares" not in dual, "the loss or the dual point is one of more classes")
         own, = planes = self.planes([claim["plane"]])
         other, = self.planes([dual["plane"]]) if dual.get("plane") else [own]
         margins = lambda plane: {i: self.own[i] * dot(self.checker.rows[i], plane) for i in self.rows}
         lost = {"logistic": lambda m: loss_above(-m), "hinge": lambda m: max(0, 1 - m),
-                "squared-hinge": lambda m: max(0, 1 - m) ** 2}[self.loss]
+                "squared-hinge": lambda m: max(0, 1 - m) ** 2, "squared": lambda m: (1 - m) ** 2}[self.loss]
         primal = sum(self.c[i] * lost(m) for i, m in margins(own).items()) + self.penalties(planes)
         slope = {"logistic": lambda m: Fraction(1 / (1 + math.exp(max(min(m, 700), -700)))),
-                 "hinge": lambda m: Fraction(m < 1), "squared-hinge": lambda m: 2 * max(0, 1 - m)}[self.loss]
+                 "hinge": lambda m: Fraction(m < 1), "squared-hinge": lambda m: 2 * max(0, 1 - m),
+                 "squared": lambda m: 2 * (1 - m)}[self.loss]
         alpha = {i: self.c[i] * slope(m) for i, m in margins(other).items()}
         alpha |= {i: binary64(a) for i, a in self.listed("alpha").items()}
-        top = lambda i: Fraction(1e100) if self.loss == "squared-hinge" else self.c[i]
-        require(all(0 <= a <= top(i) for i, a in alpha.items()), "a multiplier is out of its domain")
+        top = lambda i: Fraction(1e100) if "squared" in self.loss else self.c[i]
+        low = lambda i: -top(i) if self.loss == "squared" else 0
+        require(all(low(i) <= a <= top(i) for i, a in alpha.items()), "a multiplier is out of its domain")
         alpha = self.corrected(alpha) if self.correction else alpha
         weight = {s: sum(a for i, a in alpha.items() if self.own[i] == s) for s in (1, -1)}
         light = min(weight.values())
+        require(light >= 0 or self.intercept != "free", "the multipliers of a side cancel")
         def bound(tilt={}):
             """The bound of the tilted dual point, and Σ y α of both sides before the tilt."""
             part = lambda i: light / weight[self.own[i]] if self.intercept == "free" and weight[self.own[i]] else 1
@@ -1054,7 +1057,7 @@ class Optimal:
             g = self.sums((i, self.own[i] * a) for i, a in point.items())
             factor = min([Fraction(1)] + [self.shrink(j, g[j]) for j in self.penalised()])
             psi = {"logistic": lambda c, a: c * entropy_below([a / c, 1 - a / c]), "hinge": lambda c, a: a,
-                   "squared-hinge": lambda c, a: a - a * a / (4 * c)}[self.loss]
+                   **dict.fromkeys(["squared-hinge", "squared"], lambda c, a: a - a * a / (4 * c))}[self.loss]
             gain = sum(psi(self.c[i], factor * a) for i, a in point.items())
             return gain - sum(self.conjugate(j, factor * g[j]) for j in self.penalised()), factor * light
         self.check(primal, bound()[0])

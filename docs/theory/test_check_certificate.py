@@ -559,7 +559,7 @@ class OptimalModels(Test):
         found = list(cases(FOLDER / "optimal"))
         self.assertGreaterEqual(len(found), 12)
         losses = {case.certificate["claims"][0]["optimality"]["objective"]["loss"] for case in found}
-        self.assertEqual(losses, {"logistic", "hinge", "squared-hinge", "softmax", "crammer-singer"})
+        self.assertEqual(losses, {"logistic", "hinge", "squared-hinge", "squared", "softmax", "crammer-singer"})
         return found
 
     def changed(self, case, name, change):
@@ -639,7 +639,7 @@ class OptimalModels(Test):
                         {"limits": [{"column": 0, "least": 7}]}, {"extra": 1}):
                 self.refuse(self.changed(case, str(new), lambda _, o: o["objective"].update(new)))
             joint = "planes" in case.certificate["claims"][0]
-            for loss in ("logistic", "hinge", "squared-hinge", "softmax", "crammer-singer"):
+            for loss in ("logistic", "hinge", "squared-hinge", "squared", "softmax", "crammer-singer"):
                 if loss != objective["loss"] and (joint != (loss in ("softmax", "crammer-singer"))):
                     self.refuse(self.changed(case, loss, lambda _, o: o["objective"].update(loss=loss)))
 

@@ -46,6 +46,7 @@ class BasisExpansion(TransformerMixin, BaseEstimator):
         """Finds out what the basis means on these columns."""
         from linsep._estimators import _seed
 
+        X = _input.readable(X)
         taken = _input.matrix(X, type(self).__name__)
         codes = np.zeros(taken.shape[0], dtype=np.int64)
         data = _linsep.Data(taken.form, codes, ["0"], None, taken.names, threads(None, taken.shape))
@@ -60,6 +61,7 @@ class BasisExpansion(TransformerMixin, BaseEstimator):
                 f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate "
                 "arguments before using this estimator."
             )
+        X = _input.readable(X)
         taken = _input.matrix(X, type(self).__name__)
         self._remember(X, taken, reset=False)
         return self._inner.transform(taken.form)

@@ -15,6 +15,7 @@ import numpy as np
 from linsep import _base, _functions, _input, _linsep, _registry
 from linsep._axes import Projecting
 from linsep._base import available_if, threads
+from linsep._exports import Exporting
 from linsep._results import Certificate, Picture
 from linsep._warnings import NotSeparableWarning
 
@@ -76,7 +77,7 @@ def _has_probabilities(estimator):
     return True
 
 
-class LinearClassifier(ClassifierMixin, BaseEstimator):
+class LinearClassifier(Exporting, ClassifierMixin, BaseEstimator):
     """What all estimators of the package share."""
 
     _recipe = None
@@ -101,15 +102,16 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         show = _Progress(self) if getattr(self, "verbose", 0) else None
         callback = getattr(self, "callback", None)
         try:
-            model = _linsep.fit(
-                self._recipe["name"],
-                self._settings(),
-                data,
-                seed=_seed(getattr(self, "random_state", None)),
-                epochs=self._max_iter(),
-                threads=threads(self.n_jobs, shape),
-                callback=_both(show, callback),
-            )
+            with _registry.errors_in_python(self):
+                model = _linsep.fit(
+                    self._recipe["name"],
+                    self._settings(),
+                    data,
+                    seed=_seed(getattr(self, "random_state", None)),
+                    epochs=self._max_iter(),
+                    threads=threads(self.n_jobs, shape),
+                    callback=_both(show, callback),
+                )
         finally:
             if show:
                 show.end()
@@ -145,14 +147,15 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         data, known, shape = self._at_the_door(
             X, y, sample_weight, reset=not begun, classes=known, tables=False
         )
-        model = _linsep.partial_fit(
-            self._recipe["name"],
-            self._settings(stream=True),
-            data,
-            self._model if begun else None,
-            seed=_seed(getattr(self, "random_state", None)),
-            threads=threads(self.n_jobs, shape),
-        )
+        with _registry.errors_in_python(self):
+            model = _linsep.partial_fit(
+                self._recipe["name"],
+                self._settings(stream=True),
+                data,
+                self._model if begun else None,
+                seed=_seed(getattr(self, "random_state", None)),
+                threads=threads(self.n_jobs, shape),
+            )
         self._take(model, known)
         self._margin = None
         return self
@@ -195,31 +198,6 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         """Checks everything that is claimed of the model against the data it was learned from."""
         self._check_fitted()
         return _functions.verify(self, X, y, self._weights(y, sample_weight))
-
-    def save(self, path):
-        """Writes a model file ``.linsep``; :func:`linsep.load` and the program ``linsep`` read it."""
-        self._check_fitted()
-        self._model.save(path)
-
-    def to_onnx(self):
-        """The model as an ONNX graph of float64 operators, whose scores have the same bits."""
-        self._check_fitted()
-        return self._model.export("onnx")
-
-    def to_json(self):
-        """The model as JSON, which the program ``linsep`` reads."""
-        self._check_fitted()
-        return self._model.export("json").decode("utf-8")
-
-    def to_c(self):
-        """The model as C99 without dependencies, whose scores have the same bits."""
-        self._check_fitted()
-        return self._model.export("c").decode("ascii")
-
-    def to_liblinear(self):
-        """The model as a file of LIBLINEAR, where its classes are whole numbers."""
-        self._check_fitted()
-        return self._model.export("liblinear").decode("ascii")
 
     def plot(self, X, y, title=None):
         """A picture of rows and regions as SVG."""
@@ -311,6 +289,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
             )
+        X = _input.readable(X)
         taken = _input.matrix(X, type(self).__name__, tables)
         if check_classification_targets is not None:
             # Its messages name the kind of a target that has no classes.
@@ -342,7 +321,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
     def _remember(self, X, taken, reset):
         """Keeps, or compares, the number and the names of the columns."""
-        if validate_data is not None:
+        if validate_data is not None and not isinstance(X, _linsep.ArrowTable):
             validate_data(self, X, reset=reset, skip_check_array=True)
             return
         if reset:
@@ -360,6 +339,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def _rows(self, X):
         """Rows to be scored."""
         self._check_fitted()
+        X = _input.readable(X)
         if self._model.takes_tables:
             return self._encoded(X)
         taken = _input.matrix(X, type(self).__name__)

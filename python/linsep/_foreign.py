@@ -13,6 +13,7 @@ def objective_of(estimator, y, tol):
         "LinearSVC": _linear_svc,
         "SGDClassifier": _sgd,
         "RidgeClassifier": _ridge,
+        "RidgeClassifierCV": _ridge,
     }
     if name not in known:
         raise TypeError(f"certify knows {', '.join(known)} of scikit-learn, not {name}")
@@ -21,12 +22,20 @@ def objective_of(estimator, y, tol):
     if weights.ndim == 1:
         weights = weights[None, :]
     biases = np.broadcast_to(np.asarray(estimator.intercept_, dtype=np.float64).ravel(), len(weights))
-    settings = {"gap": repr(float(tol)), **settings}
+    if learner != "least-squares":
+        settings = {"gap": repr(float(tol)), **settings}
     if getattr(estimator, "class_weight", None) == "balanced":
         settings["class-weight"] = "balanced"
-    elif getattr(estimator, "class_weight", None) is not None:
-        raise ValueError("certify: give the class weights of the estimator as sample_weight, too")
     return learner, settings, weights.tolist(), biases.tolist()
+
+
+def with_class_weights(estimator, y, sample_weight):
+    """Weights of rows that have those of the classes in them, if the estimator lists some."""
+    factors = getattr(estimator, "class_weight", None)
+    if factors is None or isinstance(factors, str):
+        return sample_weight
+    of_rows = np.asarray([factors.get(label, 1.0) for label in np.asarray(y).tolist()], dtype=np.float64)
+    return of_rows if sample_weight is None else of_rows * np.asarray(sample_weight, dtype=np.float64)
 
 
 def _penalty(penalty, l1_ratio):
@@ -89,7 +98,12 @@ def _sgd(estimator, rows):
 
 
 def _ridge(estimator, rows):
-    raise ValueError(
-        "certify: a RidgeClassifier solves equations; compare it with LeastSquaresClassifier(l2=alpha), whose "
-        "claim `stationary` says how exact the solution is"
-    )
+    alpha = np.asarray(getattr(estimator, "alpha_", estimator.alpha if hasattr(estimator, "alpha") else None))
+    if alpha.ndim or not alpha > 0:
+        raise ValueError(
+            f"certify: a RidgeClassifier with one alpha above 0 is expected, not {alpha.tolist()!r}; without a ridge "
+            "LeastSquaresClassifier has the claim `stationary`, which says how exact the solution is"
+        )
+    if not estimator.fit_intercept or getattr(estimator, "positive", False):
+        raise ValueError("certify: a RidgeClassifier with fit_intercept=True and positive=False is expected")
+    return "least-squares", {"l2": repr(float(alpha))}

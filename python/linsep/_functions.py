@@ -183,7 +183,7 @@ def certify(estimator, X, y, sample_weight=None, *, tol=1e-6, max_iter=None, n_j
     Parameters
     ----------
     estimator : fitted LogisticRegression, LinearSVC, SGDClassifier or RidgeClassifier of scikit-learn
-        Its class and parameters say what it minimises.
+        Its class and parameters say what it minimises. Class weights that it lists become weights of the rows.
     X, y, sample_weight
         The data that it was fitted to.
     tol : float, default 1e-6
@@ -193,8 +193,9 @@ def certify(estimator, X, y, sample_weight=None, *, tol=1e-6, max_iter=None, n_j
     -------
     Certified
     """
-    from linsep._foreign import objective_of
+    from linsep._foreign import objective_of, with_class_weights
 
+    sample_weight = with_class_weights(estimator, y, sample_weight)
     learner, settings, weights, biases = objective_of(estimator, y, tol)
     held, classes, taken = data(X, y, sample_weight, n_jobs)
     if taken.shape[1] != len(weights[0]):
@@ -203,8 +204,13 @@ def certify(estimator, X, y, sample_weight=None, *, tol=1e-6, max_iter=None, n_j
         )
     if len(classes) != len(estimator.classes_) or (classes != estimator.classes_).any():
         raise ValueError(f"y has the classes {classes.tolist()}, the estimator {list(estimator.classes_)}")
-    inner, settled = _linsep.certify(
-        learner, settings, held, weights, biases, epochs=max_iter, threads=threads(n_jobs, taken.shape)
-    )
-    return Certified(inner, settled, learner, settings)
+    workers = threads(n_jobs, taken.shape)
+    if learner == "least-squares":
+        balanced = settings.get("class-weight") == "balanced"
+        inner, settled = _linsep.certify_ridge(
+            held, weights, biases, l2=float(settings["l2"]), balanced=balanced, threads=workers
+        )
+    else:
+        inner, settled = _linsep.certify(learner, settings, held, weights, biases, epochs=max_iter, threads=workers)
+    return Certified(inner, settled, learner, settings, sample_weight)
 

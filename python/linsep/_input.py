@@ -10,6 +10,7 @@ import warnings
 
 import numpy as np
 
+from linsep._linsep import ArrowTable
 from linsep._tables import Table
 
 #: Types that the library takes as they are.
@@ -32,6 +33,7 @@ def matrix(X, owner="linsep", tables=False):
     sparse = sys.modules.get("scipy.sparse")
     if sparse is not None and sparse.issparse(X):
         return _checked(_sparse(X), owner)
+    X = readable(X)
     if is_frame(X):
         try:
             taken = _frame(X)
@@ -48,6 +50,7 @@ def matrix(X, owner="linsep", tables=False):
 
 def table(X):
     """A frame that goes through the reader of tables, whatever is in its columns."""
+    X = readable(X)
     shape = X.shape if hasattr(X, "shape") else (X.num_rows, X.num_columns)
     return Matrix(Table(X), tuple(shape), column_names(X))
 
@@ -56,10 +59,20 @@ class _NotNumeric(Exception):
     """A column has something else than numbers."""
 
 
+def readable(X):
+    """``X`` itself, or the rows of a table of which only the Arrow interface is known."""
+    if isinstance(X, np.ndarray) or not hasattr(X, "__arrow_c_stream__"):
+        return X
+    known = type(X).__module__.split(".")[0] in ("pandas", "polars", "pyarrow")
+    return X if known else ArrowTable(X)
+
+
 def is_frame(X):
     """Whether ``X`` is a table with named columns."""
     if isinstance(X, np.ndarray):
         return False
+    if isinstance(X, ArrowTable):
+        return True
     return hasattr(X, "__arrow_c_stream__") or (hasattr(X, "columns") and hasattr(X, "__dataframe__"))
 
 
@@ -157,25 +170,16 @@ def _frame(X):
                 return Matrix(numbers(array), array.shape, names)
         columns = [_pandas_column(X.iloc[:, j], X.columns[j]) for j in range(X.shape[1])]
         return Matrix(columns, X.shape, names)
-    if not hasattr(X, "get_column") and not hasattr(X, "column_names"):
-        X = _by_arrow(X)
-        names = column_names(X)
+    if isinstance(X, ArrowTable):
+        other = X.first_other()
+        if other is not None:
+            _refuse(*other)
+        return Matrix(X.columns(), X.shape, names)
     if hasattr(X, "column_names"):
         columns = [_arrow_column(X.column(j), name) for j, name in enumerate(X.column_names)]
         return Matrix(columns, (X.num_rows, X.num_columns), names)
     columns = [_polars_column(X.get_column(name), name) for name in X.columns]
     return Matrix(columns, X.shape, names)
-
-
-def _by_arrow(X):
-    """A table that speaks the Arrow interface, through the reader of pyarrow."""
-    try:
-        import pyarrow
-    except ImportError:
-        raise TypeError(
-            f"{type(X).__name__} speaks the Arrow interface, for which pyarrow has to be installed"
-        ) from None
-    return pyarrow.table(X)
 
 
 def _refuse(name, kind):

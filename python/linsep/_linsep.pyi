@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 __version__: str
 __all__ = [
+    "ArrowTable",
     "Basis",
     "Certificate",
     "Data",
@@ -16,6 +17,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "certify",
+    "certify_ridge",
     "fit",
     "partial_fit",
     "registry",
@@ -64,6 +66,23 @@ class Data:
     def digest(self) -> str: ...
 
 @final
+class ArrowTable:
+    def __new__(cls, table: object) -> Self: ...
+    @property
+    def num_rows(self) -> int: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def column_names(self) -> list[str]: ...
+    def first_other(self) -> tuple[str, str] | None: ...
+    def columns(self) -> list[tuple[NDArray[Any], NDArray[np.uint8] | None]]: ...
+    def stream(
+        self,
+        labels: tuple[str, Sequence[str]] | None = None,
+        weights: tuple[str, Sequence[float]] | None = None,
+    ) -> bytes: ...
+
+@final
 class Basis:
     def __new__(cls, spec: str, data: Data, seed: int) -> Self: ...
     @staticmethod
@@ -101,6 +120,7 @@ class Model:
     def to_bytes(self) -> bytes: ...
     def save(self, path: str | os.PathLike[str]) -> None: ...
     def export(self, to: str) -> bytes: ...
+    def export_single(self, data: Data, threads: int = 1) -> tuple[bytes, Certificate | None]: ...
     @property
     def weights(self) -> NDArray[np.float64]: ...
     @property
@@ -189,6 +209,15 @@ def certify(
     biases: Sequence[float],
     *,
     epochs: int | None = None,
+    threads: int = 1,
+) -> tuple[Certificate, list[bool] | None]: ...
+def certify_ridge(
+    data: Data,
+    weights: Sequence[Sequence[float]],
+    biases: Sequence[float],
+    *,
+    l2: float,
+    balanced: bool = False,
     threads: int = 1,
 ) -> tuple[Certificate, list[bool] | None]: ...
 def fit(

@@ -4,8 +4,10 @@ The two tables say where Python has a name of its own. What is not in them gets 
 learner or a parameter that is added in Rust appears here without a second list.
 """
 
+import contextlib
 import functools
 import numbers
+import re
 
 from linsep import _linsep
 
@@ -29,6 +31,9 @@ PARAMETERS = {"c": "C", "eta": "eta0", "gap": "tol", "intercept": "fit_intercept
 
 #: Words that scikit-learn writes in another way.
 WORDS = {"elastic-net": "elasticnet"}
+
+#: The same for words beside numbers.
+SPELLINGS = {"ledoit_wolf": "ledoit-wolf"}
 
 
 @functools.cache
@@ -74,7 +79,7 @@ def registry_text(parameter, value):
     """The text of the registry for a value of Python."""
     if isinstance(value, str):
         words = {python_value(parameter, word): word for word in parameter["words"]}
-        return words.get(value, value)
+        return words.get(value) or SPELLINGS.get(value, value)
     if value is None:
         return "none"
     if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
@@ -89,3 +94,32 @@ def registry_text(parameter, value):
         return repr(float(value))
     name = python_name(parameter)
     raise TypeError(f"{name} must be a number or a text, not {type(value).__name__}")
+
+
+@contextlib.contextmanager
+def errors_in_python(estimator):
+    """Errors of the library name parameters and words as Python does."""
+    try:
+        yield
+    except ValueError as error:
+        if error.args and isinstance(error.args[0], str):
+            error.args = (in_python(estimator, error.args[0]), *error.args[1:])
+        raise
+
+
+def in_python(estimator, words):
+    """What is said of a parameter of the registry, said of that of an estimator."""
+    parameters = {parameter["name"]: parameter for parameter in estimator._recipe["parameters"]}
+    found = re.fullmatch(r'`([a-z0-9-]+)`: (?:[a-z]+ )?"(.*?)" (.+)', words, re.DOTALL)
+    if found and found[1] in parameters:
+        parameter, rest = parameters[found[1]], found[3]
+        name = python_name(parameter)
+        if rest.startswith("is none of"):
+            rest = "must be one of " + ", ".join(repr(python_value(parameter, word)) for word in parameter["words"])
+        return f"The {name!r} parameter of {type(estimator).__name__} {rest}. Got {getattr(estimator, name)!r} instead."
+
+    def renamed(match):
+        parameter = parameters.get(match[1])
+        return f"`{python_name(parameter)}{match[2] or ''}`" if parameter else match[0]
+
+    return re.sub(r"`([a-z0-9-]+)(=[^`]*)?`", renamed, words)

@@ -221,14 +221,16 @@ class Certified:
         Its parameters.
     reasons : list of str
         Why nothing is proved, where that is so.
+    sample_weight : array or None
+        The weights of the rows that the proof is about, those of the classes included.
     flips : array of int or None
         The rows whose class a better model may change; of all others the prediction is final. ``None`` where it is
         not known: for classes that are learned together, and where nothing is proved.
     """
 
-    __slots__ = ("bound", "certificate", "flips", "gap", "learner", "objective", "reasons", "settings")
+    __slots__ = ("bound", "certificate", "flips", "gap", "learner", "objective", "reasons", "sample_weight", "settings")
 
-    def __init__(self, inner, settled, learner, settings):
+    def __init__(self, inner, settled, learner, settings, sample_weight=None):
         self.flips = None if settled is None else np.flatnonzero(~np.asarray(settled, dtype=bool))
         self.certificate = Certificate(inner)
         self.objective = [primal for primal, _, _ in inner.optimality]
@@ -237,6 +239,7 @@ class Certified:
         self.gap = None if self.reasons else self.certificate.gap
         self.learner = learner
         self.settings = settings
+        self.sample_weight = sample_weight
 
     def __bool__(self):
         return self.gap is not None

@@ -10,6 +10,7 @@ import warnings
 
 import numpy as np
 
+from linsep._linsep import ArrowTable
 from linsep._warnings import ColumnsWarning
 
 
@@ -20,7 +21,10 @@ class Table:
         self.frame = frame
 
     def stream(self, **more):
-        """The table as an Arrow stream, with more columns behind its own."""
+        """The table as an Arrow stream, with more columns behind its own: labels, and perhaps weights."""
+        if isinstance(self.frame, ArrowTable):
+            columns = [(name, np.asarray(values).tolist()) for name, values in more.items()]
+            return self.frame.stream(*columns)
         if hasattr(self.frame, "get_column") and hasattr(self.frame, "write_ipc_stream"):
             return _of_polars(self.frame, more)
         return _of_arrow(_arrow_table(self.frame), more)

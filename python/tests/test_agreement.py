@@ -116,6 +116,37 @@ def test_naive_bayes_of_counts(name):
 
 
 @pytest.mark.parametrize("name", DATA[:3])
+def test_certified_ridge(name):
+    X, y = load(name, scaled=False)
+    classes, counts = np.unique(y, return_counts=True)
+    balanced = (len(y) / (len(classes) * counts))[np.searchsorted(classes, y)]
+    listed = np.where(y == 0, 2.0, 1.0)
+    for class_weight, of_rows in ((None, np.ones(len(y))), ("balanced", balanced), ({0: 2.0}, listed)):
+        theirs = linear_model.RidgeClassifier(alpha=7.5, class_weight=class_weight).fit(X, y)
+        certified = linsep.certify(theirs, X, y)
+        assert certified.gap < 1e-10, certified
+        assert linsep.verify(certified, X, y, sample_weight=certified.sample_weight)
+        # The objective that is stated is that of the planes.
+        scores = theirs.decision_function(X).reshape(len(y), -1)
+        targets = np.where(y[:, None] == classes[-scores.shape[1] :], 1.0, -1.0)
+        stated = (of_rows[:, None] * (scores - targets) ** 2).sum(0) + theirs.alpha * (np.atleast_2d(theirs.coef_) ** 2).sum(1)
+        np.testing.assert_allclose(certified.objective, stated, rtol=1e-10)
+        assert not linsep.verify(certified, X + 1e-7, y, sample_weight=certified.sample_weight)
+
+
+def test_rough_ridges_are_found_out():
+    X, y = load("wine", scaled=False)
+    certified = linsep.certify(linear_model.RidgeClassifier(solver="lsqr").fit(X, y), X, y)
+    assert 1e-3 < certified.gap < 0.1
+    assert len(certified.flips) > 0
+    with pytest.raises(ValueError, match="alpha above 0"):
+        linsep.certify(linear_model.RidgeClassifier(alpha=0).fit(X, y), X, y)
+    with pytest.raises(ValueError, match="fit_intercept"):
+        linsep.certify(linear_model.RidgeClassifier(fit_intercept=False).fit(X, y), X, y)
+    assert linsep.certify(linear_model.RidgeClassifierCV().fit(X, y), X, y).gap < 1e-9
+
+
+@pytest.mark.parametrize("name", DATA[:3])
 def test_ridge_classifier(name):
     X, y = load(name)
     ours = linsep.LeastSquaresClassifier(l2=2.0).fit(X, y)

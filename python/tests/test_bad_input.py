@@ -89,9 +89,9 @@ def test_weights_are_refused_with_their_place(weights, words):
 
 
 @pytest.mark.parametrize("options, words", [
-    ({"C": 0}, "c"), ({"C": -1.0}, "c"), ({"tol": "x"}, "gap"), ({"penalty": "l3"}, "penalty"),
+    ({"C": 0}, "'C'"), ({"C": -1.0}, "'C'"), ({"tol": "x"}, "'tol'"), ({"penalty": "l3"}, "penalty"),
     ({"max_iter": 0}, "max_iter"), ({"random_state": -1}, "random_state"), ({"n_jobs": 0}, "n_jobs"),
-    ({"multiclass": "ovo"}, "ovo|one-versus-one"), ({"class_weight": "heavy"}, "class-weight"),
+    ({"multiclass": "ovo"}, "ovo|one-versus-one"), ({"class_weight": "heavy"}, "class_weight"),
 ])
 def test_parameters_are_refused_by_name(options, words):
     with pytest.raises(ValueError, match=words):
@@ -191,3 +191,23 @@ def test_warnings_have_data(capsys):
         linsep.LogisticRegression(tol=1e-12, max_iter=1, verbose=1).fit(rows, labels)
     assert found[0].message.stop == "epoch-limit"
     assert "epoch" in capsys.readouterr().err
+
+
+def test_parameters_have_the_names_of_python():
+    X, y = [[0.0], [1.0]], [0, 1]
+    for settings, words in (
+        ({"C": -1}, "The 'C' parameter of LogisticRegression is no number above 0. Got -1 instead."),
+        ({"penalty": "l3"}, "must be one of 'l2', 'l1', 'elasticnet', None. Got 'l3' instead."),
+        ({"solver": "lbfgs"}, "The 'solver' parameter of LogisticRegression must be one of 'auto', 'newton'"),
+        ({"tol": "small"}, "The 'tol' parameter of LogisticRegression"),
+    ):
+        with pytest.raises(ValueError) as caught:
+            linsep.LogisticRegression(**settings).fit(X, y)
+        assert words in str(caught.value)
+        assert caught.value.code
+
+
+def test_the_spelling_of_python_is_taken():
+    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 2
+    ours = linsep.LinearDiscriminantAnalysis(shrinkage="ledoit_wolf").fit(X, y)
+    np.testing.assert_array_equal(ours.coef_, linsep.LinearDiscriminantAnalysis(shrinkage="ledoit-wolf").fit(X, y).coef_)

@@ -130,6 +130,65 @@ class Stream:
         return self.table.__arrow_c_stream__(requested_schema)
 
 
+def test_the_arrow_interface_needs_no_pyarrow(monkeypatch):
+    polars = pytest.importorskip("polars")
+    columns = {
+        "half": np.arange(12, dtype=np.float32) / 2,
+        "byte": np.arange(12, dtype=np.int8),
+        "long": np.arange(12, dtype=np.uint64) * 3,
+        "flag": np.arange(12) % 3 == 0,
+    }
+    y = ["low"] * 5 + ["high"] * 7
+    table, array = polars.DataFrame(columns), np.column_stack(list(columns.values())).astype(float)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    ours, plain = (linsep.LinearSVC().fit(X, y) for X in (Stream(table), array))
+    np.testing.assert_array_equal(ours.coef_, plain.coef_)
+    np.testing.assert_array_equal(ours.predict(Stream(table)), plain.predict(array))
+    assert ours.feature_names_in_.tolist() == list(columns)
+    with pytest.raises(ValueError, match="feature names"):
+        ours.predict(Stream(table.rename({"half": "whole"})))
+    with pytest.raises(ValueError, match="3 features"):
+        ours.predict(Stream(table.drop("flag")))
+    gaps = table.with_columns(polars.Series("byte", [None, *range(1, 12)], dtype=polars.Int8))
+    with pytest.raises(ValueError, match=r"X\[0, 1\]"):
+        linsep.LinearSVC().fit(Stream(gaps), y)
+    lists = table.with_columns(polars.Series("byte", [[1]] * 12))
+    with pytest.warns(linsep.ColumnsWarning, match="byte"):
+        linsep.LinearSVC().fit(Stream(lists), y)
+
+
+class Liar:
+    """Objects that break the rules of the interface."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+def test_streams_that_are_none_are_refused():
+    for answer, kind in ((None, TypeError), (7, TypeError), (RuntimeError("gone"), RuntimeError)):
+        with pytest.raises(kind):
+            linsep.separable(Liar(answer), [0, 1])
+    spent = polars_capsule()
+    linsep.separable(Liar(spent), [0, 1])
+    with pytest.raises(ValueError, match="Arrow"):
+        linsep.separable(Liar(spent), [0, 1])
+    # A capsule of another name.
+    import datetime
+
+    with pytest.raises((ValueError, TypeError)):
+        linsep.separable(Liar(datetime.datetime_CAPI), [0, 1])
+
+
+def polars_capsule():
+    polars = pytest.importorskip("polars")
+    return polars.DataFrame({"x": [0.0, 1.0]}).__arrow_c_stream__()
+
+
 def test_data_frames_are_their_numbers_with_names(apart):
     X, y = apart
     plain = linsep.LogisticRegression().fit(X, y)

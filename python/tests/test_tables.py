@@ -32,6 +32,22 @@ FORMS = {
 }
 
 
+class OnlyArrow:
+    """A table of which nothing is known but the Arrow interface."""
+
+    def __init__(self, table):
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+FORMS["arrow interface of polars"] = OnlyArrow(FORMS["polars"])
+FORMS["arrow interface, three batches"] = OnlyArrow(
+    pa.Table.from_batches(FORMS["arrow"].to_batches(max_chunksize=9), FORMS["arrow"].schema)
+)
+
+
 def fit(frame, learner=None, **more):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

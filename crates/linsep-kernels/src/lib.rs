@@ -253,6 +253,11 @@ kernels! {
         dense_dot(row, w, f64::from)
     }
 
+    /// A row of binary32 as binary64.
+    fn widen_f32(row: &[f32], out: &mut [f64]) {
+        out.iter_mut().zip(row).for_each(|(out, value)| *out = f64::from(*value));
+    }
+
     /// Dense row of binary64.
     fn dot_f64(row: &[f64], w: &[f64]) -> f64 {
         dense_dot(row, w, |x| x)

@@ -145,6 +145,8 @@ pub enum Loss {
     Hinge,
     /// max(0, 1 − m)².
     SquaredHinge,
+    /// (1 − m)², least squares with the targets +1 and −1.
+    Squared,
     /// ln Σ_k exp(s_k − s_own).
     Softmax,
     /// max_k (s_k − s_own + 1 for k ≠ own).
@@ -188,7 +190,7 @@ impl WeightLimit {
 /// What a dual point is made from. Every point bounds the objective; a good one bounds it closely.
 ///
 /// Rows that are not listed take the slope of their loss at the planes: two classes
-/// α = c/(1 + exp(m)), 2c max(0, 1 − m), or c where m < 1 and 0 elsewhere; K classes the shares
+/// α = c/(1 + exp(m)), 2c max(0, 1 − m), 2c (1 − m), or c where m < 1 and 0 elsewhere; K classes the shares
 /// exp(s_k)/Σ exp(s), or the whole share for the class of the greatest s_k + 1 (k ≠ own) or s_own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

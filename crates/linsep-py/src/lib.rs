@@ -5,6 +5,7 @@
 //! Python or scikit-learn stands in `python/linsep`.
 
 mod arrays;
+mod arrow_table;
 mod basis;
 mod certificate;
 mod certify;
@@ -23,11 +24,13 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _linsep {
     #[pymodule_export]
+    use super::arrow_table::ArrowTable;
+    #[pymodule_export]
     use super::basis::Basis;
     #[pymodule_export]
     use super::certificate::Certificate;
     #[pymodule_export]
-    use super::certify::certify;
+    use super::certify::{certify, certify_ridge};
     #[pymodule_export]
     use super::data::Data;
     #[pymodule_export]

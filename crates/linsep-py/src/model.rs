@@ -8,7 +8,7 @@ use crate::waiting::wait;
 use linsep::data::door::ArrayRows;
 use linsep::data::read::{ReadOptions, RowSource};
 use linsep::density::Family;
-use linsep::export::{Target, export};
+use linsep::export::{Exported, Target, export, round_to_single};
 use linsep::file::ModelFile;
 use linsep::{Fit, LinearModel, Remark, Rule, Task, verify};
 use linsep_teach::plot::{Pattern, Style};
@@ -100,11 +100,47 @@ impl Model {
     fn export<'py>(&self, py: Python<'py>, to: &str) -> PyResult<Bound<'py, PyBytes>> {
         let written = to.parse::<Target>().and_then(|target| match target {
             Target::OnnxF32 => Err(linsep::Error::usage(
-                "onnx-f32 rounds the planes, which is for `linsep export` with the data to check it on",
+                "float32 rounds the planes, so it needs the data to check it on: see `to_onnx_float32`",
             )),
             target => export(self.model(), target),
         });
         written.map(|bytes| PyBytes::new(py, &bytes)).map_err(|error| exception(py, error))
+    }
+
+    /// The operator LinearClassifier of ONNX in float32, and what is proved of the rounded planes, if something is
+    /// proved of the model. Refused where a row may get another class, or a claim does not hold of the planes.
+    #[pyo3(signature = (data, threads=1))]
+    fn export_single<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Data,
+        threads: usize,
+    ) -> PyResult<(Bound<'py, PyBytes>, Option<Certificate>)> {
+        let (file, table) = (self.file.clone(), Arc::clone(&data.table));
+        let (bytes, certificate) = wait(py, move || {
+            let bytes = export(&file.model, Target::OnnxF32)?;
+            let claims = file.certificate.claims.clone();
+            let certificate = match linsep::Certificate::new(claims).proves_something() {
+                true => Some(round_to_single(&file.model)?.certificate(&file, &table, threads)?),
+                false => None,
+            };
+            let (mut lost, mut first) = (0, None);
+            let exported = Exported::read(&bytes, Target::OnnxF32, &file.model)?;
+            exported.check(&file.model, table.store(), |row, kept| {
+                if !kept {
+                    lost += 1;
+                    first.get_or_insert(row);
+                }
+            });
+            match first {
+                None => Ok((bytes, certificate)),
+                Some(row) => Err(linsep::Error::usage(format!(
+                    "{lost} of {} rows may get another class in float32; X[{row}] is the first of them. Use `to_onnx`, which is float64",
+                    table.n_rows()
+                ))),
+            }
+        })?;
+        Ok((PyBytes::new(py, &bytes), certificate.map(|file| Certificate { file })))
     }
 
     fn __reduce__<'py>(

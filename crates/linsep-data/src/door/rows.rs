@@ -6,6 +6,7 @@ use super::array::Matrix;
 use super::load::{Block, Source};
 use super::named;
 use crate::error::Result;
+use linsep_kernels::widen_f32;
 use std::ops::Range;
 
 /// Rows of raw features of an array of any shape and type, without labels.
@@ -32,6 +33,8 @@ pub struct ArrayRows<'a> {
 pub enum RowEntries<'a> {
     /// Every column.
     All(&'a [f64]),
+    /// Every column, in the type of the array; not checked yet, see [`ArrayRows::for_each_proved`].
+    Single(&'a [f32]),
     /// Some columns, rising, with their values; all others are 0.
     Some(&'a [u32], &'a [f64]),
 }
@@ -82,7 +85,7 @@ impl<'a> ArrayRows<'a> {
 
     /// The same for work that sees by its own result whether a row is finite, as a sum of products does:
     /// one value that is not makes it infinite or NaN. Rows come to `each` unchecked at first; where it
-    /// answers `false`, the row is checked and, if it is fine, comes again.
+    /// answers `false`, the row is checked and, if it is fine, comes again, as binary64.
     pub fn for_each_proved(
         &self,
         rows: Range<usize>,
@@ -91,24 +94,24 @@ impl<'a> ArrayRows<'a> {
     ) -> Result<()> {
         let width = self.source.columns;
         let range = rows.start * width..rows.end * width;
-        let mut hand_on = |row: usize, values: &[f64]| -> Result<()> {
-            if !each(row, RowEntries::All(values), false) {
-                self.check_row(row, values)?;
-                each(row, RowEntries::All(values), true);
-            }
-            Ok(())
-        };
         if let Some(plain) = self.source.plain_f64() {
-            let mut rows = rows.zip(plain[range].chunks_exact(width));
-            return rows.try_for_each(|(row, values)| hand_on(row, values));
+            for (row, values) in rows.zip(plain[range].chunks_exact(width)) {
+                if !each(row, RowEntries::All(values), false) {
+                    self.check_row(row, values)?;
+                    each(row, RowEntries::All(values), true);
+                }
+            }
+            return Ok(());
         }
         if let Some(plain) = self.source.plain_f32() {
-            // One row at a time stays in the nearest cache.
             let wide = &mut room.0.values;
             wide.resize(width, 0.0);
             for (row, values) in rows.zip(plain[range].chunks_exact(width)) {
-                wide.iter_mut().zip(values).for_each(|(wide, value)| *wide = f64::from(*value));
-                hand_on(row, wide)?;
+                if !each(row, RowEntries::Single(values), false) {
+                    widen_f32(values, wide);
+                    self.check_row(row, wide)?;
+                    each(row, RowEntries::All(wide), true);
+                }
             }
             return Ok(());
         }

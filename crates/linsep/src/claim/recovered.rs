@@ -14,7 +14,8 @@ pub(crate) struct Claimed<'a> {
     pub(crate) problem: &'a Question,
     pub(crate) optimality: &'a Optimality,
     pub(crate) plane: Plane,
-    pub(crate) loss: Loss,
+    /// `None` of the squared loss, which no engine minimises in steps.
+    pub(crate) loss: Option<Loss>,
 }
 
 impl<'a> Claimed<'a> {
@@ -25,16 +26,18 @@ impl<'a> Claimed<'a> {
         };
         let plane = plain(plane, width)?;
         let loss = match optimality.objective.loss {
-            linsep_proof::Loss::Logistic => Loss::Logistic,
-            linsep_proof::Loss::Hinge => Loss::Hinge,
-            linsep_proof::Loss::SquaredHinge => Loss::SquaredHinge,
+            linsep_proof::Loss::Logistic => Some(Loss::Logistic),
+            linsep_proof::Loss::Hinge => Some(Loss::Hinge),
+            linsep_proof::Loss::SquaredHinge => Some(Loss::SquaredHinge),
+            linsep_proof::Loss::Squared => None,
             _ => return None,
         };
         Some(Claimed { problem, optimality, plane, loss })
     }
 
-    /// The objective on the rows that take part.
-    pub(crate) fn objective(&self, data: &Arc<Dataset>, threads: usize) -> Objective {
+    /// The objective on the rows that take part, if there is an engine for it.
+    pub(crate) fn objective(&self, data: &Arc<Dataset>, threads: usize) -> Option<Objective> {
+        let loss = self.loss?;
         let claimed = &self.optimality.objective;
         let (mut rows, mut signs, mut costs) = (Vec::new(), Vec::new(), Vec::new());
         for row in 0..data.n_rows() {
@@ -57,17 +60,17 @@ impl<'a> Claimed<'a> {
         let limits = (!claimed.limits.is_empty()).then(|| {
             Ranges::of_limits(claimed.limits.iter().map(|l| (l.column, l.least, l.most)), data)
         });
-        Objective {
+        Some(Objective {
             sparse_copy: None,
             data: Arc::clone(data),
             rows,
             signs,
             costs,
-            loss: self.loss,
+            loss,
             penalty: Penalty { l1: claimed.l1, l2: claimed.l2, scale, limits },
             intercept: claimed.intercept,
             threads,
-        }
+        })
     }
 
     /// The multipliers that the claim lists, or that the slope of the loss at its plane gives.
@@ -75,7 +78,7 @@ impl<'a> Claimed<'a> {
         let dual = &self.optimality.dual;
         let of_plane = |plane: &Plane| -> Vec<f64> {
             let margins = objective.margins(plane);
-            let gradient = |(m, c): (&f64, &f64)| c * self.loss.negative_gradient(*m);
+            let gradient = |(m, c): (&f64, &f64)| c * objective.loss.negative_gradient(*m);
             margins.iter().zip(&objective.costs).map(gradient).collect()
         };
         let mut alpha = match &dual.plane {

@@ -12,6 +12,7 @@ use linsep_data::error::{Code, Error, Place, Problem, Result};
 use linsep_data::matrix::Store;
 use linsep_data::parallel::parallel_chunks;
 use linsep_data::{Dataset, Features, Held, RowsView};
+use linsep_kernels::widen_f32;
 use std::sync::{Mutex, PoisonError};
 
 /// Rows of one piece of work.
@@ -181,15 +182,19 @@ impl LinearModel {
             let first = ROWS * number;
             let rows = first..(first + ROWS).min(count);
             let read = array.for_each_proved(rows, room, |row, entries, is_checked| {
+                if !is_checked && !proves {
+                    return false;
+                }
                 let scores = match (&expander, entries) {
                     (Some(expander), entries) => {
                         expand(expander, entries, expanded);
                         scorer.dense(expanded)
                     }
                     (None, RowEntries::All(values)) => scorer.dense(values),
+                    (None, RowEntries::Single(values)) => scorer.single(values),
                     (None, RowEntries::Some(columns, values)) => scorer.sparse(columns, values),
                 };
-                let is_fine = is_checked || (proves && scores[0].is_finite());
+                let is_fine = is_checked || scores[0].is_finite();
                 if is_fine {
                     write(scores, standings, &mut piece[(row - first) * each..][..each]);
                 }
@@ -215,6 +220,7 @@ fn expand(expander: &Expander<'_>, entries: RowEntries<'_>, row: &mut Vec<f64>) 
     row.resize(expander.features(), 0.0);
     match entries {
         RowEntries::All(values) => row.copy_from_slice(values),
+        RowEntries::Single(values) => widen_f32(values, row),
         RowEntries::Some(columns, values) => {
             columns.iter().zip(values).for_each(|(j, x)| row[*j as usize] = *x);
         }

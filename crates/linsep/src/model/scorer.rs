@@ -5,6 +5,7 @@ use linsep_data::Dataset;
 use linsep_data::cancel;
 use linsep_data::matrix::{Bundle, Products, Rows, Store, with_rows};
 use linsep_data::read::Chunk;
+use linsep_kernels::{dot_f32, widen_f32};
 use linsep_proof::RowBuffer;
 use std::sync::Arc;
 
@@ -166,6 +167,24 @@ impl<'a> RowScorer<'a> {
         }
         self.products.dense(values, |k| planes[k].weights.as_slice());
         self.finish()
+    }
+
+    /// The same of features in single precision.
+    pub(super) fn single(&mut self, values: &[f32]) -> &[f64] {
+        match &self.model.planes[..] {
+            [plane] if self.model.input.binarize.is_none() => {
+                self.products.sums[0] = dot_f32(values, &plane.weights);
+                self.finish()
+            }
+            _ => {
+                let mut buffer = std::mem::take(&mut self.row);
+                buffer.values.resize(values.len(), 0.0);
+                widen_f32(values, &mut buffer.values);
+                let length = self.dense(&buffer.values).len();
+                self.row = buffer;
+                &self.scores[..length]
+            }
+        }
     }
 
     /// The scores of a row of features that is 0 but for some columns, rising.

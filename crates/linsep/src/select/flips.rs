@@ -185,11 +185,11 @@ fn settled_by_dual(claimed: &Claimed<'_>, task: &Task) -> Option<Vec<Option<u32>
     let found = claimed.optimality;
     // α that makes the score 0, and α* − α in units of √(gap · c), for c = 1.
     let (middle, reach) = match claimed.loss {
-        Loss::Logistic => (0.5, 0.5f64.sqrt()),
-        Loss::SquaredHinge => (2.0, 2.0),
-        Loss::Hinge => return None,
+        Some(Loss::Logistic) => (0.5, 0.5f64.sqrt()),
+        Some(Loss::SquaredHinge) => (2.0, 2.0),
+        Some(Loss::Hinge) | None => return None,
     };
-    let objective = claimed.objective(&task.data, task.threads);
+    let objective = claimed.objective(&task.data, task.threads)?;
     let alpha = claimed.alpha(&objective);
     let factors = objective.sides(&alpha).factors(&objective);
     let distance = found.primal - found.bound;

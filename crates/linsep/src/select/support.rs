@@ -84,7 +84,9 @@ fn of_margin(
 
 /// The rows that hold the plane of a claim `optimal`.
 fn of_optimum(claim: &Claim, task: &Task) -> Result<Vec<SupportRow>> {
-    let Some(claimed) = Claimed::of(claim, task.data.n_features()) else {
+    let found = Claimed::of(claim, task.data.n_features())
+        .and_then(|claimed| Some((claimed.objective(&task.data, task.threads)?, claimed)));
+    let Some((objective, claimed)) = found else {
         let words = match claim {
             Claim::Unproved { reason } => {
                 format!("no plane with multipliers is proved: {reason}")
@@ -93,7 +95,6 @@ fn of_optimum(claim: &Claim, task: &Task) -> Result<Vec<SupportRow>> {
         };
         return Err(Error::usage(words));
     };
-    let objective = claimed.objective(&task.data, task.threads);
     let machine = claimed.problem.positive.join(", ");
     let mut found = Vec::new();
     for (i, alpha) in claimed.alpha(&objective).into_iter().enumerate() {

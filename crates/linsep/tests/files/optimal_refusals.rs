@@ -9,8 +9,14 @@ use linsep::proof::{
 };
 use proptest::prelude::*;
 
-const LOSSES: [Loss; 5] =
-    [Loss::Logistic, Loss::Hinge, Loss::SquaredHinge, Loss::Softmax, Loss::CrammerSinger];
+const LOSSES: [Loss; 6] = [
+    Loss::Logistic,
+    Loss::Hinge,
+    Loss::SquaredHinge,
+    Loss::Softmax,
+    Loss::CrammerSinger,
+    Loss::Squared,
+];
 
 /// Multiply and add (Knuth, MMIX).
 struct Dice(u64);
@@ -248,7 +254,7 @@ fn is_in_domain(case: &Case, claim: &Claim, trial: &Trial) -> bool {
         let label = &trial.labels[*row as usize];
         let factor = class_weights.iter().find(|(name, _)| name == label).map_or(1.0, |f| f.1);
         let most = c * trial.weights[*row as usize] * factor;
-        *loss == Loss::SquaredHinge || *alpha <= most
+        matches!(loss, Loss::SquaredHinge | Loss::Squared) || *alpha <= most
     };
     // The own class has no share of its own in the list.
     let names = |(row, shares): &(u64, Vec<(u32, f64)>)| {
@@ -382,7 +388,9 @@ fn what_no_correct_writer_makes_is_refused() {
             case.refused(&case.with(|c| c.dual.alpha.push((0, 0.0))), "alpha");
             case.refused(&case.with(|c| c.bias = Some(interval(-1e9, 1e9))), "interval");
         } else {
-            for bad in [-1e-9, f64::NAN, f64::INFINITY, 1e300] {
+            // The squared loss has multipliers of either sign.
+            let least = if case.objective.loss == Loss::Squared { -1e101 } else { -1e-9 };
+            for bad in [least, f64::NAN, f64::INFINITY, 1e300] {
                 case.refused(&case.with(|claimed| claimed.dual.alpha = vec![(0, bad)]), "alpha");
             }
             let twice = vec![(0, 0.0), (0, 0.0)];
@@ -521,7 +529,7 @@ proptest! {
     /// somebody found is ever shown.
     #[test]
     fn no_dual_point_shows_more_than_a_model_reaches(
-        loss in 0usize..5,
+        loss in 0usize..6,
         intercept in 0usize..3,
         penalty in 0usize..3,
         k in 0usize..210,
@@ -536,7 +544,7 @@ proptest! {
         let mut dice = Dice(seed);
         let mut moved = |x: f64, most: f64| {
             let factor = 1.0 + spread * (dice.below(2001) as f64 / 1000.0 - 1.0);
-            (x * factor).clamp(0.0, most)
+            (x * factor).clamp(most.min(0.0), most.max(0.0))
         };
         let listed = numbers.claim(&vectors(planes), 0.05, 0.0);
         let Claim::Optimal { optimality: listed, .. } = listed else { panic!("another claim") };

@@ -159,6 +159,7 @@ impl<'a> Numbers<'a> {
                     Loss::Logistic if m < 0.0 => m.exp().ln_1p() - m,
                     Loss::Logistic => (-m).exp().ln_1p(),
                     Loss::Hinge => (1.0 - m).max(0.0),
+                    Loss::Squared => (1.0 - m).powi(2),
                     _ => (1.0 - m).max(0.0).powi(2),
                 };
             }
@@ -192,6 +193,7 @@ impl<'a> Numbers<'a> {
                     Loss::Logistic => 1.0 / (1.0 + m.exp()),
                     Loss::Hinge if mu == 0.0 => f64::from(u8::from(m < 1.0)),
                     Loss::Hinge => ((1.0 - m) / mu).clamp(0.0, 1.0),
+                    Loss::Squared => 2.0 * (1.0 - m),
                     _ => 2.0 * (1.0 - m).max(0.0),
                 }];
             }
@@ -240,7 +242,7 @@ impl<'a> Numbers<'a> {
         let curvature = match self.objective.loss {
             Loss::Logistic => 0.25,
             Loss::Softmax => 0.5,
-            Loss::SquaredHinge => 2.0,
+            Loss::SquaredHinge | Loss::Squared => 2.0,
             _ => 1.0 / mu,
         };
         let squares =
@@ -363,7 +365,7 @@ impl<'a> Numbers<'a> {
         match self.objective.loss {
             Loss::Logistic => term(a[0]) + term(1.0 - a[0]),
             Loss::Hinge => a[0],
-            Loss::SquaredHinge => a[0] - a[0] * a[0] / 4.0,
+            Loss::SquaredHinge | Loss::Squared => a[0] - a[0] * a[0] / 4.0,
             Loss::Softmax => a.iter().map(|p| term(*p)).sum(),
             _ => 1.0 - a[self.class[i]],
         }

@@ -10,8 +10,8 @@
 //! **Rounding.** Sums run in binary64 with bounds of their errors, u = 2^-53, that are proved where they
 //! are computed: scores in `rows`, sums over columns in `two` and `joint`, exponentials and logarithms in
 //! `functions`, penalties in `penalty`. Losses fall with the margin, so the loss of a margin that is
-//! lowered by its error bounds the loss; conjugates are convex in g, so one end of the interval of g
-//! bounds them. Sums over rows run in [`Double`](crate::double::Double), whose errors of n·2^-98 are
+//! lowered by its error bounds the loss (the squared loss has a least value and takes the larger of both
+//! ends); conjugates are convex in g, so one end of the interval of g bounds them. Sums over rows run in [`Double`](crate::double::Double), whose errors of n·2^-98 are
 //! covered with the others. What is too small for binary64 is covered by 2^-600 for each row and column:
 //! factors of the objective are from 1e-100 to 1e100, so that no product of theirs comes near.
 //!
@@ -134,7 +134,7 @@ impl Checker<'_> {
         claimed: &Optimality,
     ) -> Checked<Shown> {
         let loss = setting.objective.loss;
-        if !matches!(loss, Loss::Logistic | Loss::Hinge | Loss::SquaredHinge) {
+        if matches!(loss, Loss::Softmax | Loss::CrammerSinger) {
             return Err("this loss is one of a plane for each class".into());
         }
         let DualPoint { planes, shares, moves, .. } = &claimed.dual;
@@ -158,17 +158,21 @@ impl Checker<'_> {
             let Some((_, cost)) = members.of(row) else {
                 return Err(format!("row {row} of the dual point does not take part"));
             };
-            let most = if loss == Loss::SquaredHinge { 1e100 } else { cost };
-            if !(alpha >= 0.0 && alpha <= most) {
+            let [least, most] = match loss {
+                Loss::Squared => [-1e100, 1e100],
+                Loss::SquaredHinge => [0.0, 1e100],
+                _ => [0.0, cost],
+            };
+            if !(alpha >= least && alpha <= most) {
                 return Err(format!(
-                    "row {row}: the multiplier {alpha:?} is not from 0 to {most:?}"
+                    "row {row}: the multiplier {alpha:?} is not from {least:?} to {most:?}"
                 ));
             }
         }
         rising(claimed.dual.alpha.iter().map(|pair| pair.0))?;
         let two = Two::new(self, setting, &members, own, dual)?;
         let bound = match &claimed.dual.correction[..] {
-            [] => two.dual(two.balance())?.0,
+            [] => two.dual(two.balance()?)?.0,
             correction => two.corrected(correction)?,
         };
         let bias = match &claimed.bias {

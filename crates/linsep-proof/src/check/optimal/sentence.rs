@@ -24,6 +24,7 @@ impl Objective {
             Loss::Logistic => "logistic loss",
             Loss::Hinge => "hinge loss",
             Loss::SquaredHinge => "squared hinge loss",
+            Loss::Squared => "squared loss of targets +1 and -1",
             Loss::Softmax => "softmax loss",
             Loss::CrammerSinger => "Crammer-Singer loss",
         };

@@ -6,10 +6,13 @@
 //! Σ c loss(m) + r(w) ≥ Σ ψ(α) − Σ α m + r(w) ≥ Σ ψ(α) − r*(g) − b Σ y α,   g = Σ α y x
 //! ```
 //!
-//! by Fenchel's inequality, with ψ(α) = c H(α/c), α and α − α²/(4c) for the three losses, and H the
-//! entropy of two outcomes. A free bias needs Σ y α = 0: the multipliers of the heavier side are
-//! multiplied by t = lighter/heavier, a real number of which binary64 knows the first digits. Without it
-//! the same inequality bounds b.
+//! by Fenchel's inequality, with ψ(α) = c H(α/c), α and α − α²/(4c) for the logistic, hinge and squared hinge
+//! loss, and H the entropy of two outcomes. The squared loss has the ψ of the squared hinge, for α of either sign. A free
+//! bias needs Σ y α = 0: the multipliers of the heavier side are multiplied by t = lighter/heavier, a real number
+//! of which binary64 knows the first digits. Without it the same inequality bounds b.
+//!
+//! **Multipliers of either sign** may cancel in Σ α. Its error is then one of the size Σ |α|, which every bound
+//! takes in its place; and t is known to its first digits only if Σ α is not too small beside it, see [`Two::balance`].
 //!
 //! **Sums over columns.** Where the gap is wide, g is a plain sum beside one of the sizes of its terms, of
 //! which it errs by n u. Where it is narrow, or the sides have
@@ -45,6 +48,8 @@ pub(super) struct Two<'a> {
     sums: Columns,
     /// Σ α of the negative and of the positive rows.
     alpha: [f64; 2],
+    /// Σ |α| of them.
+    size: [f64; 2],
     /// Σ α²/(4c) of them.
     square: [f64; 2],
 }
@@ -60,6 +65,7 @@ struct Part {
     range: Range<u64>,
     loss: Double,
     alpha: [Double; 2],
+    size: [Double; 2],
     square: [Double; 2],
     /// α of each row, where its entropy will be needed.
     alphas: Vec<f64>,
@@ -83,14 +89,16 @@ impl Columns {
         }
     }
 
-    fn add(&mut self, entries: Entries<'_>, factor: f64) {
+    /// Adds y α x of a row.
+    fn add(&mut self, entries: Entries<'_>, sign: f64, alpha: f64) {
+        let factor = sign * alpha;
         match self {
             Columns::Plain(sums) => each(sums, entries, |sum, value| {
                 let product = factor * value;
                 *sum = [sum[0] + product, sum[1] + product.abs()];
             }),
             Columns::Careful(sums) => {
-                let negative = f64::from(u8::from(factor < 0.0));
+                let negative = f64::from(u8::from(sign < 0.0));
                 each(sums, entries, |sum, value| {
                     let product = factor * value;
                     let (total, dropped) = two_sum(sum[0], product);
@@ -198,8 +206,9 @@ impl<'a> Two<'a> {
                 parts.iter().fold(Double::ZERO, |sum, part| sum.plus(of(part)[side])).value()
             })
         };
-        let (alpha, square) = (total(|part| part.alpha), total(|part| part.square));
-        Ok(Two { checker, setting, members, planes, parts, sums, alpha, square })
+        let (alpha, size) = (total(|part| part.alpha), total(|part| part.size));
+        let square = total(|part| part.square);
+        Ok(Two { checker, setting, members, planes, parts, sums, alpha, size, square })
     }
 
     /// No less than the objective of the plane.
@@ -218,14 +227,26 @@ impl<'a> Two<'a> {
         above(loss.value() + sum.value()) + self.slack()
     }
 
-    /// The factors of the negative and the positive rows that make Σ y α = 0, where that is needed.
-    pub(super) fn balance(&self) -> [f64; 2] {
+    /// The factors of the negative and the positive rows that make Σ y α = 0, where that is needed. They have
+    /// to be known to within 8 u.
+    pub(super) fn balance(&self) -> Checked<[f64; 2]> {
         let [negative, positive] = self.alpha;
-        match self.setting.objective.intercept == Intercept::Free {
-            true if negative > positive => [positive / negative, 1.0],
-            true if positive > negative => [1.0, negative / positive],
-            _ => [1.0, 1.0],
+        if self.setting.objective.intercept != Intercept::Free {
+            return Ok([1.0, 1.0]);
         }
+        // The sums err by n·2^-98 of their sizes.
+        let errs = self.checker.rows.len() as f64 * 2f64.powi(-98);
+        let known = |side: usize| errs * self.size[side] <= UNIT * self.alpha[side];
+        if !(known(0) && known(1)) {
+            return Err(
+                "the multipliers of a side cancel, so that the sides cannot be balanced".into()
+            );
+        }
+        Ok(match () {
+            () if negative > positive => [positive / negative, 1.0],
+            () if positive > negative => [1.0, negative / positive],
+            () => [1.0, 1.0],
+        })
     }
 
     /// No more than Σ ψ(α) − r*(g), the sides multiplied by factors that are known to within 8 u, and
@@ -238,7 +259,7 @@ impl<'a> Two<'a> {
         let bias = match self.setting.objective.intercept {
             Intercept::Penalised => {
                 let g = self.alpha[1] - self.alpha[0];
-                Some((g, 8.0 * UNIT * (self.alpha[1] + self.alpha[0])))
+                Some((g, 8.0 * UNIT * (self.size[1] + self.size[0])))
             }
             Intercept::Free | Intercept::None => None,
         };
@@ -278,10 +299,11 @@ impl<'a> Two<'a> {
     fn psi(&self, factors: [f64; 2]) -> Checked<f64> {
         let linear = factors[0] * self.alpha[0] + factors[1] * self.alpha[1];
         match self.setting.objective.loss {
-            Loss::SquaredHinge => {
+            Loss::SquaredHinge | Loss::Squared => {
                 let square = |side: usize| factors[side] * factors[side] * self.square[side];
                 let square = square(0) + square(1);
-                Ok((linear - square) - 64.0 * UNIT * (linear + square))
+                let size = factors[0] * self.size[0] + factors[1] * self.size[1];
+                Ok((linear - square) - 64.0 * UNIT * (size + square))
             }
             Loss::Logistic => self.entropies(factors),
             _ => Ok(linear * (1.0 - 64.0 * UNIT)),
@@ -367,7 +389,7 @@ impl<'a> Two<'a> {
 
     /// How far below and above 0 the best bias can be, by the multipliers of either side cut by a share.
     pub(super) fn bias_reach(&self, cuts: [f64; 2]) -> Checked<[Reach; 2]> {
-        let factors = self.balance();
+        let factors = self.balance()?;
         let side = |side: usize| -> Checked<Reach> {
             let cut = cuts[side];
             if !(cut > 0.0 && cut <= 1.0) {
@@ -403,6 +425,7 @@ fn block(
         range: range.clone(),
         loss: Double::ZERO,
         alpha: [Double::ZERO; 2],
+        size: [Double::ZERO; 2],
         square: [Double::ZERO; 2],
         alphas: Vec::new(),
         sums: Columns::new(setting, checker.width()),
@@ -422,6 +445,11 @@ fn block(
         let lost = match loss {
             Loss::Logistic => ln_one_plus(tail) + (-low).max(0.0),
             Loss::SquaredHinge => (1.0 - low).max(0.0) * (1.0 - low).max(0.0),
+            Loss::Squared => {
+                let high = (margin + error) + 2.0 * UNIT * (margin + error).abs();
+                let far = (1.0 - low).abs().max((1.0 - high).abs());
+                far * far
+            }
             _ => (1.0 - low).max(0.0),
         };
         // max(NaN, 0) is 0, and an infinite score has an infinite error.
@@ -443,11 +471,12 @@ fn block(
             return Err(format!("row {row}: the multiplier is out of range"));
         }
         part.alphas.extend(keeps.then_some(alpha));
-        if alpha > 0.0 {
+        if alpha != 0.0 {
             part.alpha[positive] = part.alpha[positive].plus(Double::of(alpha));
+            part.size[positive] = part.size[positive].plus(Double::of(alpha.abs()));
             let square = alpha * alpha / (4.0 * cost);
             part.square[positive] = part.square[positive].plus(Double::of(square));
-            part.sums.add(entries, sign * alpha);
+            part.sums.add(entries, sign, alpha);
         }
     }
     Ok(part)
@@ -461,6 +490,7 @@ fn slope(loss: Loss, cost: f64, margin: f64, tail: f64) -> f64 {
             (cost * share).min(cost)
         }
         Loss::SquaredHinge => 2.0 * cost * (1.0 - margin).max(0.0),
+        Loss::Squared => 2.0 * cost * (1.0 - margin),
         _ if margin < 1.0 => cost,
         _ => 0.0,
     }
