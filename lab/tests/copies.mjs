@@ -44,6 +44,7 @@ test("SVG and PNG of every panel", ({ shared }) =>
       assert.ok(!text.includes("var(--"), `${name}: styles are written out`);
       const picture = await saved(page, `[data-png="${name}"]`);
       const found = await png(reader, picture.bytes);
+      if (name === "criterion") assert.ok(found.colours > 60, "the heights are in the picture");
       assert.ok(found.width >= 900 && found.height >= 500 && found.colours > 20, `${name}: ${JSON.stringify(found)}`);
     }
     // What a canvas shows is in the file: the heights of the criterion, and painted regions.
