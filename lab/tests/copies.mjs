@@ -57,7 +57,10 @@ test("a table behind every chart", ({ shared }) =>
     await choose(page, "set", "patterns");
     await page.click("#to-end");
     await page.waitForFunction(() => globalThis.lab.store.run.summary.ended);
-    for (const id of ["pattern", "weight", "curves", "criterion"]) await page.click(`#${id}-table summary`);
+    for (const id of ["pattern", "weight", "curves", "criterion"]) {
+      await page.click(`#${id}-table summary`);
+      await page.waitForFunction((id) => document.querySelectorAll(`#${id}-rows tbody tr`).length > 0, id);
+    }
     await rest(page);
     const rows = (id) => page.locator(`#${id}-rows tbody tr`).count();
     assert.deepEqual([await rows("pattern"), await rows("weight")], [4, 4]);
