@@ -11,7 +11,7 @@ export function setUp() {
 }
 
 /** @param {number | null} radians */
-const degrees = (radians) => (radians === null || radians === undefined ? "undefined" : `${short((radians * 180) / Math.PI, 3)}°`);
+const degrees = (radians) => (radians === null || radians === undefined ? "undefined" : `${short(radians < 1e-6 ? 0 : (radians * 180) / Math.PI, 3)}°`);
 
 function draw() {
   const run = store.run;
