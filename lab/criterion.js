@@ -80,6 +80,7 @@ function draw() {
 
 /** @param {string} address @param {string} key */
 async function ask(address, key) {
+  if (asked !== key) return;
   try {
     const answer = await get(address);
     if (asked === key) {

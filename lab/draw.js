@@ -279,14 +279,21 @@ export function standalone(root, canvas) {
     for (const name of names) to[i].setAttribute(name, style.getPropertyValue(name));
   });
   copy.setAttribute("xmlns", SPACE);
-  const [, , width, height] = (root.getAttribute("viewBox") ?? "0 0 460 460").split(" ");
-  copy.setAttribute("width", width);
-  copy.setAttribute("height", height);
-  const under = [svg("rect", { width, height, fill: getComputedStyle(document.body).backgroundColor })];
-  if (canvas && !canvas.hidden) under.push(svg("image", { width, height, href: canvas.toDataURL() }));
-  copy.prepend(...under);
-  return new XMLSerializer().serializeToString(copy);
+  const [width, height] = sizeOf(root);
+  copy.setAttribute("width", String(width));
+  copy.setAttribute("height", String(height));
+  const text = new XMLSerializer().serializeToString(copy);
+  if (!canvas || canvas.hidden) return text.replace(/^<svg[^>]*>/, (start) => `${start}${ground(width, height)}`);
+  // Written, not drawn: this page loads no picture from an address that holds its own bytes.
+  const under = `<image width="${width}" height="${height}" href="${canvas.toDataURL()}"/>`;
+  return text.replace(/^<svg[^>]*>/, (start) => `${start}${ground(width, height)}${under}`);
 }
+
+/** @param {number} width @param {number} height */
+const ground = (width, height) => `<rect width="${width}" height="${height}" fill="${getComputedStyle(document.body).backgroundColor}"/>`;
+
+/** @param {SVGSVGElement} root */
+const sizeOf = (root) => (root.getAttribute("viewBox") ?? "0 0 460 460").split(" ").slice(2).map(Number);
 
 /** Hands a file to the browser. @param {string} name @param {Blob} blob */
 export function save(name, blob) {
@@ -298,15 +305,22 @@ export function save(name, blob) {
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
-/** @param {string} text @param {number} width @param {number} height @returns {Promise<Blob>} */
-export async function raster(text, width, height) {
-  const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+/** A picture in pixels, two for each unit. @param {SVGSVGElement} root @param {HTMLCanvasElement | null} [under] @returns {Promise<Blob>} */
+export async function raster(root, under) {
+  const [width, height] = sizeOf(root);
+  const lines = standalone(root).replace(ground(width, height), "");
+  const address = URL.createObjectURL(new Blob([lines], { type: "image/svg+xml" }));
   try {
     const image = new Image();
     image.src = address;
     await image.decode();
     const canvas = html("canvas", { width: 2 * width, height: 2 * height });
-    canvas.getContext("2d")?.drawImage(image, 0, 0, 2 * width, 2 * height);
+    const pen = canvas.getContext("2d");
+    if (!pen) throw new Error("no picture");
+    pen.fillStyle = getComputedStyle(document.body).backgroundColor;
+    pen.fillRect(0, 0, canvas.width, canvas.height);
+    if (under && !under.hidden) pen.drawImage(under, 0, 0, canvas.width, canvas.height);
+    pen.drawImage(image, 0, 0, canvas.width, canvas.height);
     return await new Promise((done, no) => canvas.toBlob((blob) => (blob ? done(blob) : no(new Error("no picture"))), "image/png"));
   } finally {
     URL.revokeObjectURL(address);

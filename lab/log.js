@@ -11,12 +11,13 @@ export function setUp() {
 }
 
 /** @param {number | null} radians */
-const degrees = (radians) => (radians === null || radians === undefined ? "undefined" : `${short((radians * 180) / Math.PI, 3)}°`);
+const degrees = (radians) => (radians === null || radians === undefined ? "undefined" : `${short(radians < 1e-6 ? 0 : (radians * 180) / Math.PI, 3)}°`);
 
 function draw() {
   const run = store.run;
   if (!run) return;
-  const from = Math.max(1, store.k - SHOWN);
+  // While a run goes on only the lines in sight are made.
+  const from = Math.max(1, store.k - (store.running ? 12 : SHOWN));
   const to = Math.min(run.summary.last, store.k + 12);
   const index = new Map(run.data.shown.map((row, i) => [row, i]));
   const rows = [];
@@ -46,9 +47,8 @@ function draw() {
     rows.push(tr);
   }
   byId("log-rows").replaceChildren(...rows);
-  const table = byId("log-scroll");
-  const now = /** @type {HTMLElement | null} */ (table.querySelector("tr.now"));
-  if (now) table.scrollTop = Math.max(0, now.offsetTop - 60);
+  // The line of the cursor is at most twelve lines down, which is in sight; asking for its place would lay out the page.
+  if (!store.running) byId("log-scroll").scrollTop = 0;
   byId("log-empty").hidden = rows.length > 0;
 }
 

@@ -196,11 +196,10 @@ function wire() {
       const { svg: asSvg, png } = /** @type {HTMLElement} */ (one).dataset;
       const name = /** @type {keyof typeof pictures} */ (asSvg ?? png);
       const root = pictures[name]();
-      const text = standalone(root, root.parentElement?.querySelector("canvas"));
-      const [, , width, height] = (root.getAttribute("viewBox") ?? "").split(" ").map(Number);
+      const under = root.parentElement?.querySelector("canvas");
       try {
-        if (asSvg) save(`${name}.svg`, new Blob([text], { type: "image/svg+xml" }));
-        else save(`${name}.png`, await raster(text, width, height));
+        if (asSvg) save(`${name}.svg`, new Blob([standalone(root, under)], { type: "image/svg+xml" }));
+        else save(`${name}.png`, await raster(root, under));
       } catch (error) {
         fail(error);
       }

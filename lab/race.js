@@ -1,7 +1,7 @@
 /** A race: a second learner on the same rows, moved by the same cursor, drawn beside the first. */
 import { around, byId, html, mark, Plot, short, svg } from "./draw.js";
 import { get, post, remove } from "./api.js";
-import { fail, frame, isDone, on, openRun, own, planes, rival, store, take, tell, wrong } from "./state.js";
+import { fail, frame, isDone, on, openRun, own, planes, retire, rival, store, take, tell, wrong } from "./state.js";
 import { defaultsOf, put, spec as asked } from "./controls.js";
 import { boundary } from "./lift.js";
 import { fisher, hideExtra } from "./figures.js";
@@ -100,7 +100,7 @@ async function start() {
   const old = store.rival;
   const run = store.run;
   store.rival = null;
-  if (old) remove(`/api/runs/${old.id}`).catch(() => undefined);
+  retire(old);
   byId("race-panel").hidden = !entry;
   if (!entry || !run) {
     tell("options");

@@ -128,6 +128,11 @@ export function take(raw, frames = store.frames) {
   }
 }
 
+/** Ends a run that is no longer shown, after what was still asked of it. @param {{ id: string } | null} run */
+export function retire(run) {
+  if (run) setTimeout(() => void remove(`/api/runs/${run.id}`).catch(() => undefined), 400);
+}
+
 let opening = 0;
 
 /**
@@ -152,7 +157,6 @@ export async function openRun(spec, tells = false) {
     take(answer.frames);
     tell("run");
     tell("cursor");
-    if (old) remove(`/api/runs/${old.id}`).catch(() => undefined);
     const path = `/api/runs/${answer.id}`;
     const still = () => store.run?.id === answer.id;
     await Promise.all([
@@ -166,6 +170,7 @@ export async function openRun(spec, tells = false) {
         tell("verdict");
       }),
     ]);
+    retire(old);
     return true;
   } catch (error) {
     if (mine !== opening) return false;

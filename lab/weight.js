@@ -9,6 +9,8 @@ export const options = { orbit: false };
 let plot;
 /** @type {Scene} */
 let scene;
+/** The run whose lines are drawn. */
+let linesOf = "";
 const layers = { cone: svg("g"), lines: svg("g"), path: svg("g") };
 /** Path points that are drawn, at most. */
 const MOST = 600;
@@ -96,6 +98,7 @@ function draw() {
   if (!space || space.mode === "none" || !data) {
     byId("weight-note").textContent = "";
     byId("weight-w").textContent = "";
+    linesOf = "";
     legend();
     byId("weight-rows").replaceChildren();
     fields(null);
@@ -122,8 +125,13 @@ function draw() {
     plot.domain([-x, x], [-y, y]);
     plot.drawAxes("direction of (w₁, w₂, b): along the cone", "across the cone");
   }
-  drawCone();
-  drawLines();
+  // The chart of three weights is the same for all updates of a run.
+  const same = space.mode === "three" && linesOf === store.run?.id;
+  if (!same) {
+    drawCone();
+    drawLines();
+  }
+  linesOf = store.run?.id ?? "";
   drawPath(path, w);
   byId("weight-note").textContent = words(w);
   byId("weight-w").textContent = w ? `w = (${w.map((x) => short(x)).join(", ")})` : "";
@@ -296,6 +304,7 @@ function drawOrbit() {
   }
   layers.cone.replaceChildren();
   layers.lines.replaceChildren();
+  linesOf = "";
   layers.path.replaceChildren(...parts);
   byId("weight-note").textContent = "Each sheet is the plane of one row; the green rays are the edges of the cone of solutions. Drag or use the arrow keys to turn.";
   fields(w);

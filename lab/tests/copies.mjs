@@ -44,6 +44,7 @@ test("SVG and PNG of every panel", ({ shared }) =>
       assert.ok(!text.includes("var(--"), `${name}: styles are written out`);
       const picture = await saved(page, `[data-png="${name}"]`);
       const found = await png(reader, picture.bytes);
+      if (name === "criterion") assert.ok(found.colours > 60, "the heights are in the picture");
       assert.ok(found.width >= 900 && found.height >= 500 && found.colours > 20, `${name}: ${JSON.stringify(found)}`);
     }
     // What a canvas shows is in the file: the heights of the criterion, and painted regions.
@@ -56,7 +57,10 @@ test("a table behind every chart", ({ shared }) =>
     await choose(page, "set", "patterns");
     await page.click("#to-end");
     await page.waitForFunction(() => globalThis.lab.store.run.summary.ended);
-    for (const id of ["pattern", "weight", "curves", "criterion"]) await page.click(`#${id}-table summary`);
+    for (const id of ["pattern", "weight", "curves", "criterion"]) {
+      await page.click(`#${id}-table summary`);
+      await page.waitForFunction((id) => document.querySelectorAll(`#${id}-rows tbody tr`).length > 0, id);
+    }
     await rest(page);
     const rows = (id) => page.locator(`#${id}-rows tbody tr`).count();
     assert.deepEqual([await rows("pattern"), await rows("weight")], [4, 4]);

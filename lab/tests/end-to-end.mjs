@@ -356,7 +356,7 @@ test("curves and the log", ({ shared }) =>
     const bound = await page.evaluate(() => globalThis.lab.store.run.summary.bound.bound);
     assert.ok(last <= bound);
     await page.click("#curves-table summary");
-    assert.ok((await page.locator("#curves-rows tr").count()) > 2);
+    await page.waitForFunction(() => document.querySelectorAll("#curves-rows tr").length > 2);
     await page.locator("#log-rows tr[data-k='1'] button").click();
     await at(page, 1);
     assert.equal(await page.locator("#log-rows tr.now").getAttribute("data-k"), "1");

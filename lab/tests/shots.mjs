@@ -53,6 +53,7 @@ for (const colorScheme of ["light", "dark"]) {
     await shoot("iris");
   }
   if (!wanted.length || wanted.includes("narrow")) {
+    await page.evaluate(() => (location.hash = ""));
     await page.evaluate((text) => (location.hash = text), `v1=${Buffer.from(JSON.stringify(states.race)).toString("base64url")}`);
     await page.waitForFunction(() => globalThis.lab.store.rival && globalThis.lab.store.k === 40);
     await page.setViewportSize({ width: 380, height: 800 });
