@@ -39,8 +39,7 @@ const TOKEN_BYTES: usize = 32;
 const HEADERS: [(HeaderName, &str); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,
-        // A picture of a panel holds what its canvas shows, as data.
-        "default-src 'self'; img-src 'self' blob: data:; base-uri 'none'; form-action 'none'; \
+        "default-src 'self'; img-src 'self' blob:; base-uri 'none'; form-action 'none'; \
          frame-ancestors 'none'; object-src 'none'",
     ),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
