@@ -66,8 +66,6 @@ def expected_failures(estimator):
         expected["check_class_weight_classifiers"] = (
             "steps of rows of weight 0.0001 are so small that an epoch of them counts as rest"
         )
-    if name == "PocketPerceptron":
-        expected["check_class_weight_classifiers"] = "the pocket counts mistakes, whatever their weight"
     if name == "HardMargin":
         reason = "the rows of the check are not separable, so there is no plane of the largest margin"
         expected.update({check: reason for check in OF_INSEPARABLE_ROWS})

@@ -3,13 +3,14 @@
 //! Problem: fewest mistakes on rows that no plane separates, which is hard in general. Idea: let the
 //! perceptron run, and keep in the pocket the planes that went longest without a mistake. The
 //! ratchet: a longer run only earns a count over all rows, and the planes go into the pocket only if
-//! they truly make fewer mistakes. The pocket never gets worse, and with random orders it holds the
-//! best planes with a probability that goes to 1.
+//! they truly make fewer mistakes, each row counted by its weight. The pocket never gets worse, and with random
+//! orders it holds the best planes with a probability that goes to 1.
 //!
 //! It ends with an empty error set, or at a limit.
 
 use crate::engine::online::is_count;
 use crate::engine::perceptron::{Online, Perceptron, Planes};
+use crate::engine::row_weights::row_weights;
 use crate::model::{LinearModel, Plane};
 use crate::run::ability::CarriesOn;
 use crate::run::{
@@ -52,9 +53,10 @@ impl Pocket {
     fn launch(&self, task: &Task, planes: Planes) -> Result<Box<dyn Training>> {
         let run = self.0.launch(task, planes, false)?;
         let best = run.model().planes;
+        let weights = row_weights(&task.data, &run.rows, self.0.balanced);
         let pocket =
-            Pocketed { errors: u64::MAX, longest: 0, since: 0, counted: false, held: true };
-        let mut this = PocketRun { run, best, pocket };
+            Pocketed { errors: f64::INFINITY, longest: 0, since: 0, counted: false, held: true };
+        let mut this = PocketRun { run, weights, best, pocket };
         this.pocket.errors = this.count(&this.best);
         Ok(Box::new(this))
     }
@@ -62,6 +64,8 @@ impl Pocket {
 
 struct PocketRun {
     run: Online,
+    /// What the rows of the data count, if not 1.
+    weights: Option<Vec<f64>>,
     /// What is in the pocket.
     best: Vec<Plane>,
     pocket: Pocketed,
@@ -71,8 +75,8 @@ struct PocketRun {
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Pocketed {
-    /// Mistakes of the planes in the pocket.
-    errors: u64,
+    /// Mistakes of the planes in the pocket, by weight.
+    errors: f64,
     /// Visits that they went without one.
     longest: u64,
     /// Visits when the planes in motion were corrected last.
@@ -92,20 +96,25 @@ struct SavedPocket {
 }
 
 impl PocketRun {
-    /// Mistakes of some planes on the rows of the task.
-    fn count(&self, planes: &[Plane]) -> u64 {
+    /// Mistakes of some planes on the rows of the task, by weight.
+    fn count(&self, planes: &[Plane]) -> f64 {
         let Task { data, threads, .. } = &self.run.task;
+        let rows = self.run.rows.iter().map(|row| *row as usize);
+        let cost = |row: usize| self.weights.as_ref().map_or(1.0, |weights| weights[row]);
         let Planes::One(positive) = self.run.which else {
             let model = LinearModel { planes: planes.to_vec(), ..self.run.model() };
-            return model.evaluate(data, Some(&self.run.rows), *threads).errors;
+            if self.weights.is_none() {
+                return model.evaluate(data, Some(&self.run.rows), *threads).errors as f64;
+            }
+            let mut scorer = model.scorer(data);
+            return rows.filter(|row| scorer.class(*row) != data.class_of(*row)).map(cost).sum();
         };
         let Plane { weights, bias } = &planes[0];
-        let wrong = |row: &&u32| {
-            let row = **row as usize;
-            let score = with_rows!(data.store(), rows => rows.dot(row, weights)) + bias;
-            (score >= 0.0) != (data.class_of(row) == positive)
+        let wrong = |row: &usize| {
+            let score = with_rows!(data.store(), rows => rows.dot(*row, weights)) + bias;
+            (score >= 0.0) != (data.class_of(*row) == positive)
         };
-        self.run.rows.iter().filter(wrong).count() as u64
+        rows.filter(wrong).map(cost).sum()
     }
 
     /// Counts the mistakes of the planes in motion and keeps the planes if they are fewer.
@@ -125,7 +134,7 @@ impl Training for PocketRun {
     fn advance(&mut self, budget: Budget) -> Status {
         let Budget { mut visits, mut updates } = budget;
         loop {
-            if self.pocket.errors == 0 {
+            if self.pocket.errors == 0.0 {
                 return Status::Finished;
             }
             if visits == 0 || updates == 0 {
@@ -193,7 +202,10 @@ impl Training for PocketRun {
         self.run.restore(&saved.run)?;
         let Pocketed { longest, since, counted, .. } = saved.pocket;
         let unbroken = self.run.progress().visits.checked_sub(since);
-        if !unbroken.is_some_and(|unbroken| is_count(longest) && (counted || unbroken <= longest)) {
+        let is_cost = saved.pocket.errors >= 0.0;
+        let is_run =
+            |unbroken: u64| is_cost && is_count(longest) && (counted || unbroken <= longest);
+        if !unbroken.is_some_and(is_run) {
             self.run.restore(&before)?;
             return Err(Error::usage("the saved state belongs to no run of the pocket"));
         }
@@ -218,5 +230,29 @@ impl CarriesOn for PocketRun {
         self.pocket = Pocketed { errors, longest: 0, since: 0, counted: false, held: false };
         self.weigh();
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::Limits;
+    use linsep_data::door::{ArrayOptions, DenseArray, Labels};
+    use linsep_data::{Dataset, Features};
+
+    #[test]
+    fn the_pocket_counts_rows_by_their_weight() {
+        // Rows in the same place: one of them is wrong with any plane.
+        for (weights, best) in [([1.0, 5.0, 1.0], "b"), ([1.0, 1.0, 5.0], "a")] {
+            let rows = DenseArray::row_major(&[0.0, 1.0, 1.0], 3, 1);
+            let rows = Features::from_array(rows, &ArrayOptions::default()).unwrap();
+            let labels = Labels::text(&["a", "b", "a"]).unwrap();
+            let data = Dataset::new(rows, labels, Some((&weights[..]).into())).unwrap();
+            let task = Task::new(data.clone());
+            let limits = Limits::default().with_epochs(Some(200));
+            let fit = Pocket(Perceptron::default()).fit(&task, &limits, &mut ()).unwrap();
+            let class = fit.model.scorer(&data).class(1) as usize;
+            assert_eq!(fit.model.classes[class], best, "{weights:?}");
+        }
     }
 }
