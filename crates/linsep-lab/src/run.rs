@@ -57,8 +57,9 @@ const RACE: u64 = 1 << 14;
 /// Epochs that a summary tells of, at most; more are evenly thinned out.
 const EPOCHS: usize = 2_000;
 
-/// A run that came to its end within this time is written down in the same request.
+/// A run that came to its end within this time and with so few updates is written down in the same request.
 const AT_ONCE: Duration = Duration::from_millis(50);
+const AT_ONCE_UPDATES: u64 = 5_000;
 
 impl Run {
     /// Starts a run without doing any work yet.
@@ -122,7 +123,7 @@ impl Run {
             Goal::End => {
                 self.race(&clock)?;
                 let ended = self.ended.is_some();
-                if ended {
+                if ended && self.made - self.log.known() <= AT_ONCE_UPDATES {
                     self.catch_up(u64::MAX, &|| clock.elapsed() >= AT_ONCE)?;
                 }
                 !ended
