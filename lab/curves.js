@@ -13,7 +13,7 @@ let linesOf = "";
 
 export function setUp() {
   plot = new Plot(byId("curves-plot"), "Curves", { width: 460, height: 300, even: false });
-  for (const topic of /** @type {const} */ (["run", "cursor", "verdict", "options"])) on(topic, draw);
+  for (const topic of /** @type {const} */ (["run", "cursor", "verdict", "options", "running"])) on(topic, draw);
   byId("curves-table").addEventListener("toggle", draw);
 }
 
@@ -88,7 +88,13 @@ function chosen() {
   }
 }
 
+/** When the curves were drawn. */
+let drawn = 0;
+
 function draw() {
+  // Ten times a second is enough while a run goes on.
+  if (store.running && performance.now() - drawn < 100) return;
+  drawn = performance.now();
   known();
   const { x, y, curves, note } = chosen();
   const all = curves.flatMap((curve) => curve.points);
@@ -99,8 +105,8 @@ function draw() {
   for (const { cls, points, step } of curves) {
     if (points.length === 0) continue;
     /** @type {[number, number][]} */
-    const drawn = step ? points.flatMap((p, i) => (i ? [[p[0], points[i - 1][1]], p] : [p])) : points;
-    parts.push(svg("path", { d: plot.path(drawn), class: `curve ${cls}` }));
+    const line = step ? points.flatMap((p, i) => (i ? [[p[0], points[i - 1][1]], p] : [p])) : points;
+    parts.push(svg("path", { d: plot.path(line), class: `curve ${cls}` }));
     if (points.length < 60 && cls === "one") points.forEach((p) => parts.push(svg("circle", { cx: plot.px(p[0]), cy: plot.py(p[1]), r: 2.4, class: `dot ${cls}` })));
   }
   if (x === "update k") parts.push(svg("line", { x1: plot.px(store.k), x2: plot.px(store.k), y1: 0, y2: 300, class: "cursor" }));

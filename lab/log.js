@@ -6,16 +6,21 @@ import { goTo, hover, on, own, store } from "./state.js";
 const SHOWN = 60;
 
 export function setUp() {
-  for (const topic of /** @type {const} */ (["run", "cursor", "options"])) on(topic, draw);
+  for (const topic of /** @type {const} */ (["run", "cursor", "options", "running"])) on(topic, draw);
   on("hover", light);
 }
 
 /** @param {number | null} radians */
 const degrees = (radians) => (radians === null || radians === undefined ? "undefined" : `${short(radians < 1e-6 ? 0 : (radians * 180) / Math.PI, 3)}°`);
 
+/** When the lines were made. */
+let made = 0;
+
 function draw() {
   const run = store.run;
-  if (!run) return;
+  // Nobody reads more than ten lines a second.
+  if (!run || (store.running && performance.now() - made < 100)) return;
+  made = performance.now();
   // While a run goes on only the lines in sight are made.
   const from = Math.max(1, store.k - (store.running ? 12 : SHOWN));
   const to = Math.min(run.summary.last, store.k + 12);

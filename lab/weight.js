@@ -11,7 +11,7 @@ let plot;
 let scene;
 /** The run whose lines are drawn. */
 let linesOf = "";
-const layers = { cone: svg("g"), lines: svg("g"), path: svg("g") };
+const layers = { cone: svg("g"), lines: svg("g", { class: "lines" }), path: svg("g") };
 /** Path points that are drawn, at most. */
 const MOST = 600;
 
