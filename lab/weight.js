@@ -20,6 +20,7 @@ export function setUp() {
   scene = new Scene(plot.root, 460);
   scene.onTurn = draw;
   plot.body.append(layers.cone, layers.lines, layers.path);
+  on("running", () => plot.root.classList.toggle("runs", store.running));
   for (const topic of /** @type {const} */ (["run", "cursor", "weights", "options"])) on(topic, draw);
   on("hover", drawHover);
   plot.root.addEventListener("pointerdown", grab);
