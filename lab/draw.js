@@ -170,6 +170,8 @@ export class Plot {
     this.box = { x0: -1, x1: 1, y0: -1, y1: 1 };
     this.root = /** @type {SVGSVGElement} */ (svg("svg", { viewBox: `0 0 ${this.width} ${this.height}`, role: "img", "aria-label": label, tabindex: 0 }));
     this.axes = svg("g", { class: "axes", "aria-hidden": "true" });
+    /** What the axes were drawn for, so that they are not drawn again in every frame. */
+    this.axesOf = "";
     this.body = svg("g", { "aria-hidden": "true" });
     const clip = `clip-${Math.random().toString(36).slice(2)}`;
     const inner = svg("rect", { x: this.room.left, y: this.room.top, width: this.width - this.room.left - this.room.right, height: this.height - this.room.top - this.room.bottom });
@@ -219,9 +221,18 @@ export class Plot {
     return [x0 + ((x - this.room.left) / w) * (x1 - x0), y0 + ((this.height - this.room.bottom - y) / h) * (y1 - y0)];
   }
 
+  /** Takes the axes away. */
+  clearAxes() {
+    this.axesOf = "";
+    this.axes.replaceChildren();
+  }
+
   /** @param {string} xName @param {string} yName */
   drawAxes(xName, yName) {
     const { x0, x1, y0, y1 } = this.box;
+    const key = JSON.stringify([this.box, xName, yName]);
+    if (key === this.axesOf) return;
+    this.axesOf = key;
     const [left, right, top, bottom] = [this.room.left, this.width - this.room.right, this.room.top, this.height - this.room.bottom];
     const parts = [svg("rect", { x: left, y: top, width: right - left, height: bottom - top, class: "frame" })];
     for (const t of ticks(x0, x1)) {

@@ -112,7 +112,10 @@ async function tick(now) {
     const count = Math.min(Math.floor(due), 200);
     due -= Math.floor(due);
     const wanted = store.k + count;
-    if (wanted > reach() && !allDone()) await advance("update", Math.max(wanted - reach(), Math.min(40, speed)), false);
+    const ahead = Math.min(120, 2 * speed);
+    if (wanted > reach() && !allDone()) await advance("update", Math.max(wanted - reach(), ahead), false);
+    // Updates are fetched before they are needed, so that no frame waits for them.
+    else if (reach() - wanted < ahead / 2 && !allDone()) void advance("update", ahead, false);
     await goTo(wanted);
     if (store.k >= reach() && allDone()) setRunning(false);
   }

@@ -2,6 +2,7 @@
 import { around, byId, hull, html, mark, Plot, short, svg } from "./draw.js";
 import { byHand, choose, fail, frame, hover, on, own, planes, store, tell, wrong } from "./state.js";
 import { delayed, get } from "./api.js";
+import { paintMany, ring, stamp } from "./many.js";
 import { Scene } from "./space.js";
 import { drawTable, paintCells } from "./regions.js";
 import { edit, pointsNow } from "./edit.js";
@@ -21,6 +22,8 @@ let scene;
 let canvas;
 /** @type {SVGElement[]} */
 let marks = [];
+/** @type {WeakMap<object, { hulls: [number, number][][], order: Map<number, number> }>} What follows from the rows of a run. */
+const known = new WeakMap();
 const layers = {
   /** @type {SVGElement} */ under: svg("g"),
   /** @type {SVGElement} */ points: svg("g"),
@@ -204,6 +207,19 @@ function lineOf(plane) {
   return [plane[1], plane[2] ?? 0, plane[0]];
 }
 
+/** Hulls of the classes, and the place of each row among the drawn points. @param {import("./types").RunInfo["data"]} data */
+function ofRows(data) {
+  const before = known.get(data);
+  if (before) return before;
+  const points = data.points ?? [];
+  const found = {
+    hulls: [0, 1].map((cls) => hull(points.filter((_, i) => data.class[i] === cls))),
+    order: new Map(data.shown.map((row, i) => [row, i])),
+  };
+  known.set(data, found);
+  return found;
+}
+
 function drawUnder() {
   const data = store.run?.data;
   const now = planes();
@@ -212,10 +228,7 @@ function drawUnder() {
   if (!data) return;
   wantCells();
   if (options.hulls && data.points && data.features === 2 && data.classes.length === 2 && !options.reflected) {
-    for (const cls of [0, 1]) {
-      const own = data.points.filter((_, i) => data.class[i] === cls);
-      parts.push(svg("path", { d: plot.path(hull(own), true), class: `hull class-${cls}` }));
-    }
+    ofRows(data).hulls.forEach((corners, cls) => parts.push(svg("path", { d: plot.path(corners, true), class: `hull class-${cls}` })));
   }
   if (isBent() && now?.length === 1 && !store.hand) {
     const d = pieces.map((piece) => plot.path(piece)).join("");
@@ -305,27 +318,12 @@ function drawPoints() {
   if (at.length > MANY) {
     marks = [];
     layers.points.replaceChildren();
-    const style = getComputedStyle(document.documentElement);
-    const colours = [0, 1, 2, 3, 4, 5].map((c) => style.getPropertyValue(`--class-${c}`));
-    const shapes = [0, 1, 2, 3, 4, 5].map((c) => new Path2D(mark(c, 2.4)));
-    const ring = style.getPropertyValue("--wrong");
-    const stamp = (/** @type {[number, number]} */ [x, y], /** @type {number} */ cls, /** @type {boolean} */ isWrong) => {
-      pen.setTransform(2, 0, 0, 2, 2 * plot.px(x), 2 * plot.py(y));
-      pen.fillStyle = colours[cls % 6];
-      pen.fill(shapes[cls % 6]);
-      if (!isWrong) return;
-      pen.strokeStyle = ring;
-      pen.lineWidth = 1.4;
-      pen.beginPath();
-      pen.arc(0, 0, 5, 0, 7);
-      pen.stroke();
-    };
-    at.forEach((place, i) => {
-      pen.globalAlpha = apart?.[i] ? Math.max(0.2, 1 / (1 + 0.5 * apart[i])) : 1;
-      stamp(place, data.class[i], bad[i] === 1);
-    });
-    pen.globalAlpha = 1;
-    for (const one of store.state?.k === own() || store.hand ? (store.state?.also?.rows ?? []) : []) stamp(one.at, one.class, one.wrong);
+    const also = store.state?.k === own() || store.hand ? (store.state?.also?.rows ?? []) : [];
+    // Points of a projection move with the plane.
+    const key = data.points ? `${store.run?.id} ${options.reflected}` : "";
+    paintMany(pen, plot, key, at, (i) => data.class[i], (i) => Math.max(0.2, 1 / (1 + 0.5 * (apart?.[i] ?? 0))));
+    stamp(pen, plot, also.map((one) => one.at), (i) => also[i].class);
+    ring(pen, plot, [...at.filter((_, i) => bad[i] === 1), ...also.filter((one) => one.wrong).map((one) => one.at)]);
     return;
   }
   marks = at.map(([x, y], i) => {
@@ -351,7 +349,7 @@ function drawOver() {
   };
   const line = store.hand ? null : frame()?.line;
   const rows = line?.row !== undefined ? [line.row] : (line?.rows ?? []);
-  const order = new Map(data.shown.map((row, i) => [row, i]));
+  const { order } = ofRows(data);
   for (const row of rows.slice(0, 300)) {
     const i = order.get(row);
     if (i !== undefined) circle(i, 14, "turn");
@@ -420,7 +418,7 @@ function drawSpace() {
   pen?.setTransform(1, 0, 0, 1, 0, 0);
   pen?.clearRect(0, 0, 920, 920);
   plot.root.classList.add("turns");
-  plot.axes.replaceChildren();
+  plot.clearAxes();
   plot.top.replaceChildren();
   layers.points.replaceChildren();
   layers.over.replaceChildren();

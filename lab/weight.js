@@ -104,7 +104,7 @@ function draw() {
     byId("weight-rows").replaceChildren();
     fields(null);
     Object.values(layers).forEach((layer) => layer.replaceChildren());
-    plot.axes.replaceChildren();
+    plot.clearAxes();
     return;
   }
   if (scene.active) {
@@ -293,7 +293,7 @@ function drawOrbit() {
   const reach = 1.15 * Math.max(1e-6, ...[...path, ...(w ? [w] : [])].flat().map(Math.abs)) || 1;
   const far = reach < 1e-5 ? 1 : reach;
   scene.ends = [[-far, -far, -far], [far, far, far]];
-  plot.axes.replaceChildren();
+  plot.clearAxes();
   const parts = [scene.frame(["w₁", "w₂", "b"])];
   for (const { z, i } of space.lines.slice(0, 24)) parts.push(scene.polygon(scene.cut(z, 0), { class: `sheet class-${data.class[i] % 6}` }));
   for (const edge of space.edges ?? []) parts.push(scene.segment([0, 0, 0], edge.map((x) => x * far), { class: "ray" }));

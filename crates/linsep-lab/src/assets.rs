@@ -23,6 +23,7 @@ const FILES: &[(&str, &str, &[u8])] = &[
     script("/regions.js", include_bytes!("../page/regions.js")),
     script("/walk.js", include_bytes!("../page/walk.js")),
     script("/lift.js", include_bytes!("../page/lift.js")),
+    script("/many.js", include_bytes!("../page/many.js")),
     script("/copy.js", include_bytes!("../page/copy.js")),
     script("/share.js", include_bytes!("../page/share.js")),
     script("/lessons.js", include_bytes!("../page/lessons.js")),
