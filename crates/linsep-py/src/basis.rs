@@ -82,9 +82,6 @@ impl Basis {
             row.resize(self.input.features, 0.0);
             match entries {
                 RowEntries::All(values) => row.copy_from_slice(values),
-                RowEntries::Single(values) => {
-                    row.iter_mut().zip(values).for_each(|(wide, x)| *wide = f64::from(*x));
-                }
                 RowEntries::Some(columns, values) => {
                     columns.iter().zip(values).for_each(|(j, x)| row[*j as usize] = *x);
                 }

@@ -56,7 +56,7 @@ mod survey;
 
 pub use array::{Array, Column, ColumnsArray, CsrArray, DenseArray, Indices, Matrix};
 pub use labels::Labels;
-pub use rows::{ArrayRows, RowEntries, RowsRoom};
+pub use rows::{ArrayRows, RowEntries, RowsRoom, Unproved};
 
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::input::{InputColumn, InputMap};

@@ -33,10 +33,17 @@ pub struct ArrayRows<'a> {
 pub enum RowEntries<'a> {
     /// Every column.
     All(&'a [f64]),
-    /// Every column, in the type of the array; not checked yet, see [`ArrayRows::for_each_proved`].
-    Single(&'a [f32]),
     /// Some columns, rising, with their values; all others are 0.
     Some(&'a [u32], &'a [f64]),
+}
+
+/// A row that may not have been checked, see [`ArrayRows::for_each_proved`].
+#[derive(Clone, Copy, Debug)]
+pub enum Unproved<'a> {
+    /// In binary64.
+    Wide(RowEntries<'a>),
+    /// Every column, in single precision as the array has them.
+    Single(&'a [f32]),
 }
 
 /// Room that is kept from block to block.
@@ -75,11 +82,12 @@ impl<'a> ArrayRows<'a> {
         room: &mut RowsRoom,
         mut each: impl FnMut(usize, RowEntries<'_>),
     ) -> Result<()> {
-        self.for_each_proved(rows, room, |row, entries, is_checked| {
-            if is_checked {
+        self.for_each_proved(rows, room, |row, entries, is_checked| match entries {
+            Unproved::Wide(entries) if is_checked => {
                 each(row, entries);
+                true
             }
-            is_checked
+            _ => false,
         })
     }
 
@@ -90,15 +98,15 @@ impl<'a> ArrayRows<'a> {
         &self,
         rows: Range<usize>,
         room: &mut RowsRoom,
-        mut each: impl FnMut(usize, RowEntries<'_>, bool) -> bool,
+        mut each: impl FnMut(usize, Unproved<'_>, bool) -> bool,
     ) -> Result<()> {
         let width = self.source.columns;
         let range = rows.start * width..rows.end * width;
         if let Some(plain) = self.source.plain_f64() {
             for (row, values) in rows.zip(plain[range].chunks_exact(width)) {
-                if !each(row, RowEntries::All(values), false) {
+                if !each(row, Unproved::Wide(RowEntries::All(values)), false) {
                     self.check_row(row, values)?;
-                    each(row, RowEntries::All(values), true);
+                    each(row, Unproved::Wide(RowEntries::All(values)), true);
                 }
             }
             return Ok(());
@@ -107,10 +115,10 @@ impl<'a> ArrayRows<'a> {
             let wide = &mut room.0.values;
             wide.resize(width, 0.0);
             for (row, values) in rows.zip(plain[range].chunks_exact(width)) {
-                if !each(row, RowEntries::Single(values), false) {
+                if !each(row, Unproved::Single(values), false) {
                     widen_f32(values, wide);
                     self.check_row(row, wide)?;
-                    each(row, RowEntries::All(wide), true);
+                    each(row, Unproved::Wide(RowEntries::All(wide)), true);
                 }
             }
             return Ok(());
@@ -120,14 +128,14 @@ impl<'a> ArrayRows<'a> {
             self.source.check_finite(block, rows.start)?;
             if is_dense {
                 for (row, values) in rows.zip(block.values.chunks_exact(width)) {
-                    each(row, RowEntries::All(values), true);
+                    each(row, Unproved::Wide(RowEntries::All(values)), true);
                 }
                 return Ok(());
             }
             let mut start = 0;
             for (row, &end) in rows.zip(&block.ends) {
                 let (columns, values) = (&block.columns[start..end], &block.values[start..end]);
-                each(row, RowEntries::Some(columns, values), true);
+                each(row, Unproved::Wide(RowEntries::Some(columns, values)), true);
                 start = end;
             }
             Ok(())

@@ -7,12 +7,11 @@
 use super::scorer::RowScorer;
 use super::{LinearModel, Rule};
 use linsep_data::basis::Expander;
-use linsep_data::door::{ArrayRows, RowEntries, RowsRoom};
+use linsep_data::door::{ArrayRows, RowEntries, RowsRoom, Unproved};
 use linsep_data::error::{Code, Error, Place, Problem, Result};
 use linsep_data::matrix::Store;
 use linsep_data::parallel::parallel_chunks;
 use linsep_data::{Dataset, Features, Held, RowsView};
-use linsep_kernels::widen_f32;
 use std::sync::{Mutex, PoisonError};
 
 /// Rows of one piece of work.
@@ -186,13 +185,17 @@ impl LinearModel {
                     return false;
                 }
                 let scores = match (&expander, entries) {
-                    (Some(expander), entries) => {
+                    (Some(expander), Unproved::Wide(entries)) => {
                         expand(expander, entries, expanded);
                         scorer.dense(expanded)
                     }
-                    (None, RowEntries::All(values)) => scorer.dense(values),
-                    (None, RowEntries::Single(values)) => scorer.single(values),
-                    (None, RowEntries::Some(columns, values)) => scorer.sparse(columns, values),
+                    (None, Unproved::Wide(RowEntries::All(values))) => scorer.dense(values),
+                    (None, Unproved::Wide(RowEntries::Some(columns, values))) => {
+                        scorer.sparse(columns, values)
+                    }
+                    (None, Unproved::Single(values)) => scorer.single(values),
+                    // What a basis is made of comes again, in binary64.
+                    (Some(_), Unproved::Single(_)) => return false,
                 };
                 let is_fine = is_checked || scores[0].is_finite();
                 if is_fine {
@@ -220,7 +223,6 @@ fn expand(expander: &Expander<'_>, entries: RowEntries<'_>, row: &mut Vec<f64>) 
     row.resize(expander.features(), 0.0);
     match entries {
         RowEntries::All(values) => row.copy_from_slice(values),
-        RowEntries::Single(values) => widen_f32(values, row),
         RowEntries::Some(columns, values) => {
             columns.iter().zip(values).for_each(|(j, x)| row[*j as usize] = *x);
         }
