@@ -35,6 +35,6 @@ pub use matrix::Kind as Encoding;
 #[doc(hidden)]
 pub use table::Held;
 pub use table::{
-    Dataset, DatasetBuilder, Features, Origin, Reading, RowsView, basis, generate, input, inspect,
-    scale, split,
+    Dataset, DatasetBuilder, Features, Identifying, Origin, Reading, RowsView, basis, generate,
+    input, inspect, scale, split,
 };

@@ -4,6 +4,15 @@ use crate::cancel;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+/// Threads of all maps under way, beside those that asked for them.
+static HELPING: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether of so many threads one has nothing to do: no map is under way that has work for it. For what can
+/// wait, so that it takes no time from what is waited for.
+pub(crate) fn has_idle(threads: usize) -> bool {
+    1 + HELPING.load(Ordering::Relaxed) < threads
+}
+
 /// Runs `work` on 0..count and returns the results in order, whatever the number of threads.
 pub fn parallel_map<T: Send>(
     count: usize,
@@ -44,7 +53,11 @@ fn for_each_item(count: usize, threads: usize, work: &(dyn Fn(usize) + Sync)) {
         // The thread that asks works, too; where the system has no more threads, it works alone.
         let start = |_| {
             let request = request.clone();
-            let work = move || cancel::under(request, run);
+            let work = move || {
+                HELPING.fetch_add(1, Ordering::Relaxed);
+                let _done = Done;
+                cancel::under(request, run);
+            };
             std::thread::Builder::new().spawn_scoped(scope, work).ok()
         };
         let handles: Vec<_> = (1..threads.min(count)).map_while(start).collect();
@@ -55,6 +68,15 @@ fn for_each_item(count: usize, threads: usize, work: &(dyn Fn(usize) + Sync)) {
             }
         }
     });
+}
+
+/// A thread of a map that has ended, by unwinding too.
+struct Done;
+
+impl Drop for Done {
+    fn drop(&mut self) {
+        HELPING.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// Runs `work` on pieces of `size` places of `out`, each with its number. Every thread has a state of its

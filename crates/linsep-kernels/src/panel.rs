@@ -159,19 +159,43 @@ fn sweep<T: Real, const B: usize>(
     }
 }
 
-/// The body of the kernels of sums. Blocks of eight whose factors are all 0 are left alone.
+/// The body of the kernels of sums. Blocks of eight whose factors are all 0 are left alone; up to four
+/// others are added with one look at the row.
 #[inline(always)]
 pub(crate) fn add_rows<T: Real>(columns: &[u32], values: &[T], factors: &[T], lines: &mut [T]) {
     let stride = factors.len();
     let (blocks, _) = factors.as_chunks::<LANES>();
-    for (block, factors) in blocks.iter().enumerate() {
-        if factors.iter().all(|factor| *factor == T::ZERO) {
-            continue;
+    let counts = |block: &[T; LANES]| block.iter().any(|factor| *factor != T::ZERO);
+    let mut first = 0;
+    while first < blocks.len() {
+        let run = blocks[first..].iter().take(4).take_while(|block| counts(block)).count();
+        match run {
+            0 => {}
+            1 => add::<T, 1>(columns, values, blocks, lines, stride, first),
+            2 => add::<T, 2>(columns, values, blocks, lines, stride, first),
+            3 => add::<T, 3>(columns, values, blocks, lines, stride, first),
+            _ => add::<T, 4>(columns, values, blocks, lines, stride, first),
         }
-        for (&column, &value) in columns.iter().zip(values) {
-            let line = &mut lines[column as usize * stride + block * LANES..][..LANES];
+        first += run.max(1);
+    }
+}
+
+#[inline(always)]
+fn add<T: Real, const B: usize>(
+    columns: &[u32],
+    values: &[T],
+    blocks: &[[T; LANES]],
+    lines: &mut [T],
+    stride: usize,
+    first: usize,
+) {
+    let factors: [[T; LANES]; B] = std::array::from_fn(|block| blocks[first + block]);
+    for (&column, &value) in columns.iter().zip(values) {
+        let line = &mut lines[column as usize * stride + first * LANES..][..B * LANES];
+        let (line, _) = line.as_chunks_mut::<LANES>();
+        for block in 0..B {
             for lane in 0..LANES {
-                line[lane] += value * factors[lane];
+                line[block][lane] += value * factors[block][lane];
             }
         }
     }

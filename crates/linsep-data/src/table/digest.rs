@@ -1,11 +1,103 @@
-//! The digest of a data set, computed on several threads. What enters it is defined in
+//! The digest of a data set, computed on several threads, or beside other work. What enters it is defined in
 //! [`linsep_proof::digest`], where the checker has it too.
 
-use super::Dataset;
+use super::{DataIdentity, Dataset};
 use crate::cancel;
-use crate::parallel::parallel_map;
+use crate::parallel::{has_idle, parallel_map};
 use linsep_proof::digest::{BLOCK_ROWS, Version, block_hash, combine};
 use linsep_proof::{Entries, RowBuffer, Rows};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// The identity of a data set that is computed beside other work, in the time in which that leaves a thread
+/// without anything to do. Training often runs on one thread, and nobody needs the digest before the model
+/// is written.
+pub struct Identifying {
+    work: Arc<Work>,
+    worker: Mutex<Option<JoinHandle<()>>>,
+    threads: usize,
+    found: OnceLock<DataIdentity>,
+}
+
+struct Work {
+    data: Arc<Dataset>,
+    /// The hashes of blocks that are known.
+    hashes: Vec<OnceLock<[u8; 32]>>,
+    /// The block that nobody has begun.
+    next: AtomicUsize,
+    /// Somebody waits, or nobody will.
+    ends: AtomicBool,
+}
+
+impl Identifying {
+    /// Begins. With one thread nothing is done before somebody asks.
+    pub fn start(data: &Arc<Dataset>, threads: usize) -> Identifying {
+        let blocks = Rows::len(data.as_ref()).div_ceil(BLOCK_ROWS) as usize;
+        let work = Arc::new(Work {
+            data: Arc::clone(data),
+            hashes: (0..blocks).map(|_| OnceLock::new()).collect(),
+            next: AtomicUsize::new(0),
+            ends: AtomicBool::new(false),
+        });
+        let shared = Arc::clone(&work);
+        let begin = || std::thread::Builder::new().spawn(move || shared.run_while_idle(threads));
+        let worker = (threads > 1 && blocks > 0).then(begin).and_then(Result::ok);
+        Identifying { work, worker: Mutex::new(worker), threads, found: OnceLock::new() }
+    }
+
+    /// The identity; what is left of the work is done on all threads first.
+    pub fn identity(&self) -> &DataIdentity {
+        self.found.get_or_init(|| {
+            self.end();
+            let hash =
+                |block: usize| *self.work.hashes[block].get_or_init(|| self.work.hash(block));
+            let hashes = parallel_map(self.work.hashes.len(), self.threads, hash);
+            let rows = Rows::len(self.work.data.as_ref());
+            DataIdentity::new(combine(Version::LATEST, &hashes), rows)
+        })
+    }
+
+    fn end(&self) {
+        self.work.ends.store(true, Ordering::Relaxed);
+        let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(worker) = worker {
+            // It gives nothing back, and ends by itself where the work is given up.
+            let _ = worker.join();
+        }
+    }
+}
+
+impl Drop for Identifying {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Work {
+    fn hash(&self, block: usize) -> [u8; 32] {
+        block_hash(Version::LATEST, self.data.as_ref(), block as u64)
+    }
+
+    fn run_while_idle(&self, threads: usize) {
+        /// Passes over the rows take longer.
+        const PAUSE: Duration = Duration::from_micros(200);
+        while !self.ends.load(Ordering::Relaxed) {
+            if !has_idle(threads) {
+                std::thread::sleep(PAUSE);
+                continue;
+            }
+            let block = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(place) = self.hashes.get(block) else { return };
+            // Work that is given up unwinds; who asks for the digest does what is missing.
+            let hash = catch_unwind(AssertUnwindSafe(|| self.hash(block)));
+            let Ok(hash) = hash else { return };
+            place.get_or_init(|| hash);
+        }
+    }
+}
 
 /// The digest in hexadecimal, blocks of rows side by side.
 pub(crate) fn digest(data: &Dataset, version: Version, threads: usize) -> String {

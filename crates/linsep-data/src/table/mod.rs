@@ -13,6 +13,7 @@ pub mod scale;
 pub mod split;
 mod view;
 
+pub use digest::Identifying;
 pub use features::Features;
 pub use origin::Origin;
 #[doc(hidden)]

@@ -328,7 +328,8 @@ impl Tally {
         let zero = on(0.0);
         let (width, n_classes) = (checker.width(), fitted.n_classes);
         let start = || Part {
-            sums: vec![vec![0.0; width]; n_classes],
+            // Zeros of the system, not copies of them, which would take memory at once.
+            sums: (0..n_classes).map(|_| vec![0.0; width]).collect(),
             squares: vec![0.0; width],
             size: 0.0,
             whole: true,
@@ -349,8 +350,12 @@ impl Tally {
             });
             part.whole &= is_whole(weight);
         };
-        let mut all = start();
+        let mut all: Option<Part> = None;
         let merge = |next: Part| {
+            let Some(all) = &mut all else {
+                all = Some(next);
+                return;
+            };
             let pairs = all.sums.iter_mut().flatten().zip(next.sums.iter().flatten());
             pairs.for_each(|(mine, theirs)| *mine += theirs);
             let squares = all.squares.iter_mut().zip(&next.squares);
@@ -361,6 +366,7 @@ impl Tally {
         };
         let size = (n_classes + 1) * width;
         sweep(checker, fitted, (size, fitted.block(checker)), start, visit, merge);
+        let all = all.unwrap_or_else(start);
         let total: f64 = fitted.class_weights.iter().sum();
         let mean = |j: usize| all.sums.iter().map(|sums| sums[j]).sum::<f64>() / total;
         let negative = || {

@@ -37,16 +37,14 @@ pub(super) fn write_row(label: &str, columns: &[u32], values: &[f64], bytes: &mu
     room.varint(label.len() as u64);
     room.push(label.as_bytes());
     let mut next = 0;
-    let mut write = |column: u64, value: f64| {
-        if value != 0.0 {
-            room.entry(column, column - next, value);
-            next = column + 1;
+    for (part, values) in values.chunks(SLOTS).enumerate() {
+        let first = part * SLOTS;
+        if columns.is_empty() {
+            room.entries(|k| (first + k) as u64, values, &mut next);
+        } else {
+            let columns = &columns[first..first + values.len()];
+            room.entries(|k| u64::from(columns[k]), values, &mut next);
         }
-    };
-    if columns.is_empty() {
-        values.iter().enumerate().for_each(|(column, value)| write(column as u64, *value));
-    } else {
-        columns.iter().zip(values).for_each(|(column, value)| write(u64::from(*column), *value));
     }
     room.push(&[0]);
     let at = room.at;
@@ -56,24 +54,48 @@ pub(super) fn write_row(label: &str, columns: &[u32], values: &[f64], bytes: &mu
 /// 10^p for the places p of decimals.
 const TENS: [f64; 7] = [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6];
 
-/// p, n and L of a value that is not 0, as the module says. The guess is the p of a value of the same
-/// column, which is most often right; it saves time and changes nothing.
-#[inline]
-fn code(value: f64, guess: &mut u8) -> (u32, u64, u32) {
-    let size = value.abs();
-    if let Some(&ten) = TENS.get(usize::from(*guess)) {
-        let (whole, n) = rounded(size * ten);
-        // No fewer places will do where the last digit is not 0.
-        if size * 1e6 < LIMIT && whole / ten == size && (*guess == 0 || !n.is_multiple_of(10)) {
-            return (u32::from(*guess), n, bytes(n));
-        }
-    }
-    let found = search(size);
-    *guess = found.0 as u8;
-    found
+/// How many columns have a guess of their own, and how many values are coded at once.
+const SLOTS: usize = 32;
+
+/// For each column modulo [`SLOTS`] the most places p that a short decimal in it had, which mostly do for the
+/// next one, too. A guess saves time and changes nothing.
+#[derive(Clone)]
+struct Guesses {
+    places: [u8; SLOTS],
+    /// 10^p.
+    tens: [f64; SLOTS],
 }
 
-/// The same without a guess.
+impl Default for Guesses {
+    fn default() -> Guesses {
+        Guesses { places: [0; SLOTS], tens: [1.0; SLOTS] }
+    }
+}
+
+/// The whole numbers that guesses make of some values, and whether |x| is that number over 10^p. Without a
+/// branch, so that the compiler works on several values at a time.
+fn guessed(values: &[f64], tens: &[f64; SLOTS]) -> ([u64; SLOTS], [bool; SLOTS]) {
+    let (mut numbers, mut fits) = ([0; SLOTS], [false; SLOTS]);
+    let places = values.iter().zip(tens).zip(numbers.iter_mut().zip(&mut fits));
+    for ((value, &ten), (number, fit)) in places {
+        let size = value.abs();
+        let (whole, n) = rounded(size * ten);
+        *number = n;
+        *fit = (size * 1e6 < LIMIT) & (whole / ten == size);
+    }
+    (numbers, fits)
+}
+
+/// The same decimal with as few places as will do: its last digit is not 0.
+#[inline]
+fn shortened(mut places: u32, mut number: u64) -> (u32, u64, u32) {
+    while places > 0 && number.is_multiple_of(10) {
+        (places, number) = (places - 1, number / 10);
+    }
+    (places, number, bytes(number))
+}
+
+/// p, n and L of the size of a value that is not 0, as the module says.
 fn search(size: f64) -> (u32, u64, u32) {
     let scaled = size * 1e6;
     if scaled < LIMIT {
@@ -115,11 +137,8 @@ fn bytes(number: u64) -> u32 {
 pub(super) struct Bytes {
     bytes: Vec<u8>,
     len: usize,
-    /// For each column modulo their number, the places of its last value.
     guesses: Guesses,
 }
-
-type Guesses = [u8; 32];
 
 impl Bytes {
     /// What was written since it was cleared.
@@ -168,19 +187,42 @@ impl Room<'_> {
         self.push(&[number as u8]);
     }
 
+    /// Writes the values of some columns that are not 0; `next` is the column after the last one written.
     #[inline]
-    fn entry(&mut self, column: u64, gap: u64, value: f64) {
-        let guess = &mut self.guesses[column as usize % self.guesses.len()];
-        let (places, number, length) = code(value, guess);
-        let head = (length % 8) | (places << 3) | (u32::from(value < 0.0) << 6);
-        if gap == 0 {
-            self.push(&[head as u8]);
-        } else {
-            self.push(&[head as u8 | 128]);
-            self.varint(gap);
+    fn entries(&mut self, column: impl Fn(usize) -> u64, values: &[f64], next: &mut u64) {
+        let slot = |k: usize| column(k) as usize % SLOTS;
+        let tens: [f64; SLOTS] =
+            std::array::from_fn(
+                |k| if k < values.len() { self.guesses.tens[slot(k)] } else { 1.0 },
+            );
+        let (numbers, fits) = guessed(values, &tens);
+        for (k, &value) in values.iter().enumerate() {
+            if value == 0.0 {
+                continue;
+            }
+            let (places, number, length) = if fits[k] {
+                shortened(u32::from(self.guesses.places[slot(k)]), numbers[k])
+            } else {
+                let found = search(value.abs());
+                if let Some(&ten) = TENS.get(found.0 as usize) {
+                    self.guesses.places[slot(k)] = found.0 as u8;
+                    self.guesses.tens[slot(k)] = ten;
+                }
+                found
+            };
+            let head = (length % 8) | (places << 3) | (u32::from(value < 0.0) << 6);
+            let gap = column(k) - *next;
+            *next = column(k) + 1;
+            if gap == 0 {
+                self.bytes[self.at] = head as u8;
+                self.at += 1;
+            } else {
+                self.push(&[head as u8 | 128]);
+                self.varint(gap);
+            }
+            self.bytes[self.at..self.at + 8].copy_from_slice(&number.to_le_bytes());
+            self.at += length as usize;
         }
-        self.bytes[self.at..self.at + 8].copy_from_slice(&number.to_le_bytes());
-        self.at += length as usize;
     }
 }
 
@@ -295,9 +337,11 @@ mod tests {
                 }
                 (7, n, length)
             };
-            for mut guess in 0..=7 {
-                assert_eq!(code(value, &mut guess), expected, "{value:?}");
-                assert_eq!(u32::from(guess), expected.0, "{value:?}");
+            assert_eq!(search(size), expected, "{value:?}");
+            for (places, ten) in (0..).zip(TENS) {
+                let (numbers, fits) = guessed(&[value], &[ten; SLOTS]);
+                assert_eq!(fits[0], places >= expected.0, "{value:?} with {places}");
+                assert!(!fits[0] || shortened(places, numbers[0]) == expected, "{value:?}");
             }
         }
     }

@@ -90,8 +90,10 @@ impl ClosedRun {
 
     fn clear(&mut self) {
         let count = if self.task.data.n_classes() == 2 { 1 } else { self.task.data.n_classes() };
-        let zero = Plane { weights: vec![0.0; self.task.data.n_features()], bias: 0.0 };
-        self.solution = Solution { planes: vec![zero; count], ..Solution::default() };
+        let width = self.task.data.n_features();
+        // Zeros of the system, not copies of them, which would take memory at once.
+        let zero = |_| Plane { weights: vec![0.0; width], bias: 0.0 };
+        self.solution = Solution { planes: (0..count).map(zero).collect(), ..Solution::default() };
     }
 
     fn is_done(&self) -> bool {

@@ -74,9 +74,33 @@ impl<'a> Spec<'a> {
 
     /// The statistics of all rows, block by block.
     pub fn collect(&self, threads: usize) -> Statistics {
+        if let (Shape::Sparse(rows), 1) = (&self.data.store().shape, self.blocks()) {
+            return self.by_class(rows, threads);
+        }
         // Each block may hold a matrix.
         let together = (WAITING / (8 * Statistics::numbers(self)).max(1)).clamp(1, 64);
         rounds::collect(self, &(), threads, together)
+    }
+
+    /// The same as of one block: classes have sums of their own, so they are added side by side.
+    fn by_class(&self, rows: &Sparse, threads: usize) -> Statistics {
+        let mut members = vec![Vec::new(); self.factors.len()];
+        for &row in self.rows {
+            members[self.data.class_of(row as usize) as usize].push(row);
+        }
+        let class = |class: usize| {
+            let (mut weight, mut sums) = (0.0, vec![0.0; self.shift.len()]);
+            let mut scratch = Vec::new();
+            for &row in &members[class] {
+                let row = row as usize;
+                let factor = self.factor(row, class);
+                weight += factor;
+                rows.row(row, &mut scratch).for_each(|j, x| sums[j as usize] += factor * x);
+            }
+            (weight, sums)
+        };
+        let (weights, sums) = parallel_map(members.len(), threads, class).into_iter().unzip();
+        Statistics { weights, sums, squares: Vec::new(), scatter: Vec::new() }
     }
 
     /// Places of rows that make up a block.
@@ -254,6 +278,16 @@ impl Statistics {
         }
     }
 
+    /// Σ f of each class.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// Σ f x of a class; of statistics without a shift.
+    pub fn sums(&self, class: usize) -> &[f64] {
+        &self.sums[class]
+    }
+
     /// Numbers in all.
     fn numbers(spec: &Spec<'_>) -> usize {
         let (width, classes) = (spec.shift.len(), spec.factors.len());
@@ -409,11 +443,6 @@ impl Moments {
         let rest = ((-quotient).mul_add(self.total, high) + low) / self.total;
         let (high, low) = less((quotient, rest), &self.shift);
         high + low
-    }
-
-    /// Σ f x of a class; for statistics without a shift.
-    pub fn sums(&self, class: usize) -> &[f64] {
-        &self.statistics.sums[class]
     }
 
     /// Σ f (x − mean)² of each column within a class.

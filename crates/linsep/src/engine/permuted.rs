@@ -7,6 +7,7 @@
 
 use crate::loss::Loss;
 use crate::objective::{Intercept, Objective};
+use linsep_data::matrix::panel::{PanelRows, Scratch};
 use linsep_data::matrix::{CodeRows, Layout, Rows, with_rows};
 use linsep_data::parallel::parallel_map;
 use linsep_data::rng::{Purpose, Stream};
@@ -142,16 +143,19 @@ impl Chunk {
             values: Vec::with_capacity(about),
             squares: Vec::with_capacity(places.len()),
         };
-        let (mut columns, mut values) = (Vec::new(), Vec::new());
+        let mut scratch = Scratch::<f32>::new();
         let row = |position: &u32| objective.rows[*position as usize] as usize;
-        with_rows!(objective.store(), rows => for (at, position) in places.iter().enumerate() {
-            places.get(at + 16).into_iter().for_each(|next| rows.prefetch_place(row(next)));
-            places.get(at + 8).into_iter().for_each(|next| rows.prefetch(row(next)));
-            rows.entries(row(position), &mut columns, &mut values);
-            chunk.columns.extend(columns.iter().map(|j| numbers[*j as usize]));
-            chunk.values.extend(values.iter().map(|x| *x as f32));
-            chunk.starts.push(chunk.columns.len() as u32);
-            chunk.squares.push(values.iter().map(|x| x * x).sum());
+        with_rows!(objective.store(), rows => {
+            let decoder = rows.decoder(&vec![1.0; objective.width()]);
+            for (at, position) in places.iter().enumerate() {
+                places.get(at + 16).into_iter().for_each(|next| rows.prefetch_place(row(next)));
+                places.get(at + 8).into_iter().for_each(|next| rows.prefetch(row(next)));
+                let (columns, values) = rows.decode(row(position), &decoder, &mut scratch);
+                chunk.columns.extend(columns.iter().map(|j| numbers[*j as usize]));
+                chunk.values.extend_from_slice(values);
+                chunk.starts.push(chunk.columns.len() as u32);
+                chunk.squares.push(values.iter().map(|x| f64::from(*x) * f64::from(*x)).sum());
+            }
         });
         chunk
     }
@@ -163,10 +167,13 @@ impl Chunk {
 }
 
 /// New numbers of the columns, those of most entries first, and the columns in that order. Columns
-/// whose counts are within a factor of two stay in their order.
+/// whose counts are within a factor of two stay in their order; of many rows a part is counted.
 fn by_frequency(objective: &Objective) -> (Vec<u32>, Vec<u32>) {
+    /// Entries that are counted, about.
+    const ENOUGH: u64 = 1 << 20;
     let mut counts = vec![0; objective.width()];
-    with_rows!(objective.store(), rows => for &row in &objective.rows {
+    let every = (objective.store().nonzeros() / ENOUGH).clamp(1, 16) as usize;
+    with_rows!(objective.store(), rows => for &row in objective.rows.iter().step_by(every) {
         rows.count(row as usize, &mut counts);
     });
     let mut order: Vec<u32> = (0..counts.len() as u32).collect();

@@ -46,6 +46,8 @@ const COOLING: f64 = 0.25;
 const SINGLE: f64 = 1e-5;
 /// Above this gap steps without a penalty are rough.
 const FAR: f64 = 1e-4;
+/// A gap of more than this share of the objective is far from the best planes.
+const REMOTE: f64 = 0.1;
 /// Shares that have to be told are whole multiples of 1/GRAINS.
 const GRAINS: f64 = 1e9;
 /// A row whose greatest share lacks no more than this of 1 has no curvature to speak of.
@@ -64,6 +66,8 @@ pub struct Softmax {
     /// Σ c δ x where biases are free.
     class_sums: Option<Lines>,
     rows: Option<Compact<f32>>,
+    /// Whether binary32 has the range for the rows, once it is asked.
+    calm: Option<bool>,
 }
 
 /// What one pass over the rows tells of planes.
@@ -89,6 +93,7 @@ impl Softmax {
             preconditioner: None,
             class_sums: None,
             rows: None,
+            calm: None,
         }
     }
 
@@ -126,7 +131,11 @@ impl Softmax {
             JointLoss::CrammerSinger => (0.1 * (evaluation.gap.primal - evaluation.gap.dual))
                 .max(0.3 * wanted * evaluation.gap.primal),
         };
-        let tolerance = (0.3 * (aim / distance).sqrt()).clamp(0.003, 0.1);
+        // The gradient after a step is what is left of the residual, and the gap goes with its square. Far
+        // from the best planes a quadratic is a poor picture of the objective, and a rough answer does.
+        let is_far = distance > REMOTE * evaluation.smooth.primal;
+        let least = if is_far { 0.1 } else { 0.01 };
+        let tolerance = (0.3 * (aim / distance).sqrt()).clamp(least, 0.25);
         let preconditioner = match self.preconditioner.take() {
             Some(old) if old.still_good => old,
             _ => {
@@ -135,7 +144,8 @@ impl Softmax {
         };
         let curved = Curved::new(joint, &evaluation.shares, self.temperature);
         let residual = joint.downhill(&self.lines, &evaluation.sums);
-        let single = self.gap.relative() > SINGLE && joint.is_calm();
+        let single =
+            self.gap.relative() > SINGLE && *self.calm.get_or_insert_with(|| joint.is_calm());
         let (direction, iterations) = match single {
             true => {
                 let rows = self.rows.get_or_insert_with(|| Compact::new(joint, &ones(joint)));

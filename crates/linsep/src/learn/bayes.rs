@@ -295,20 +295,20 @@ fn density(
 impl ClosedForm for MultinomialBayes {
     fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
         let spec = Spec::new(data, rows, class_factors(data, rows, false), Want::Sums);
-        let moments = spec.collect(threads).finish(&spec.shift);
+        let counts = spec.collect(threads);
         let smooth = self.alpha * data.n_features() as f64;
         let logs = Logs::new(self.alpha);
-        let biases = log_priors(&moments.weights, self.priors);
+        let biases = log_priors(counts.weights(), self.priors);
         let class = |class: usize| {
-            let sums = moments.sums(class);
+            let sums = counts.sums(class);
             let all = (sums.iter().sum::<f64>() + smooth).ln();
             let weights = sums.iter().map(|sum| logs.of(*sum) - all).collect();
             Plane { weights, bias: biases[class] }
         };
         let classes: Vec<Plane> = parallel_map(biases.len(), threads, class);
-        let density = density(&moments.weights, self.priors, data.n_features(), || {
+        let density = density(counts.weights(), self.priors, data.n_features(), || {
             let chances = |plane: &Plane| plane.weights.iter().map(|w| w.exp()).collect();
-            let length = |k: usize| moments.sums(k).iter().sum::<f64>() / moments.weights[k];
+            let length = |k: usize| counts.sums(k).iter().sum::<f64>() / counts.weights()[k];
             Family::Multinomial {
                 chances: classes.iter().map(chances).collect(),
                 lengths: (0..classes.len()).map(length).collect(),

@@ -8,6 +8,7 @@ use crate::files::Output;
 use crate::output::note;
 use crate::progress::Watch;
 use crate::units;
+use linsep::data::Identifying;
 use linsep::file::DataIdentity;
 use linsep::file::checkpoint::{Checkpoint, Earlier, SavedLimits, SavedRun};
 use linsep::{Error, Observer, State, Stop, Task, Training};
@@ -53,8 +54,9 @@ pub(super) struct Keeper<'a> {
     watch: Watch<'a>,
     context: &'a Context,
     checkpoints: &'a Checkpoints,
-    /// Everything but the state.
+    /// Everything but the state and the identity of the data.
     base: Checkpoint,
+    identifying: &'a Identifying,
     last: (Instant, u64),
 }
 
@@ -63,7 +65,7 @@ impl<'a> Keeper<'a> {
         plan: &'a Plan,
         context: &'a Context,
         task: &Task,
-        identity: &DataIdentity,
+        identifying: &'a Identifying,
         run: SavedRun,
     ) -> Keeper<'a> {
         let data = &task.data;
@@ -73,13 +75,13 @@ impl<'a> Keeper<'a> {
                 .with_epochs(plan.limits.epochs)
                 .with_updates(plan.limits.updates)
                 .with_given(plan.epochs_given),
-            (identity.clone(), data.reading_field()),
+            (DataIdentity::new(String::new(), 0), data.reading_field()),
             (data.classes().to_vec(), data.input().clone()),
             run,
         );
         let last = (Instant::now(), base.run.visits);
         let checkpoints = &plan.checkpoints;
-        Keeper { watch: Watch::new(context), context, checkpoints, base, last }
+        Keeper { watch: Watch::new(context), context, checkpoints, base, identifying, last }
     }
 
     /// The state of the run, as model files and checkpoints hold it.
@@ -124,6 +126,7 @@ impl<'a> Keeper<'a> {
 
     fn write(&mut self, now: &dyn Training) -> Result<(), Error> {
         let Some(to) = &self.checkpoints.to else { return Ok(()) };
+        self.base.data.clone_from(self.identifying.identity());
         self.base.run = self.saved(now);
         self.last = (Instant::now(), self.base.run.visits);
         self.base.save(to.path())

@@ -26,9 +26,9 @@ use clap::ArgMatches;
 use flips::Flips;
 use linsep::data::read::{LabelChoice, ReadResult};
 use linsep::data::split::{Split, folds, holdout};
-use linsep::data::{cancel, memory};
+use linsep::data::{Identifying, cancel, memory};
+use linsep::file::ModelFile;
 use linsep::file::checkpoint::Earlier;
-use linsep::file::{DataIdentity, ModelFile};
 use linsep::metrics::{CrossValidation, Evaluation};
 use linsep::proof::VACUOUS;
 use linsep::recipe::Kind;
@@ -53,7 +53,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     plan.settle_budget(&input.task.data);
     calibration::check(&plan, input.task.data.n_classes())?;
     let auto_cost = given_up_or(|| AutoCost::choose(&mut plan, &input, context))?;
-    let Input { task, identity, .. } = &input;
+    let Input { task, identifying, .. } = &input;
     let clock = Instant::now();
     let mut training = given_up_or(|| input.begin(&plan))?;
     if plan.dry_run {
@@ -67,7 +67,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     }
 
     let first = checkpoint::first(&plan, input.earlier, input.held_out, training.as_ref());
-    let mut keeper = Keeper::new(&plan, context, task, identity, first);
+    let mut keeper = Keeper::new(&plan, context, task, identifying, first);
     keeper.begin(training.as_ref())?;
     let driven =
         cancel::catch(|| trace::drive(&plan, task, training.as_mut(), context, &mut keeper));
@@ -94,6 +94,9 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         }
         linked => linked?,
     }
+    let waiting = Instant::now();
+    let identity = identifying.identity();
+    let digest_seconds = input.digest_seconds + waiting.elapsed().as_secs_f64();
     // Before everything else that can fail: a model is not lost to a table that cannot be written.
     let writing = Instant::now();
     let parameters = plan.recipe.effective(&plan.settings);
@@ -146,7 +149,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         digest: identity.sha256.clone(),
         seconds: Seconds {
             read: input.seconds,
-            digest: input.digest_seconds,
+            digest: digest_seconds,
             train: train_seconds,
             prove: prove_seconds,
             evaluate: beside.evaluate_seconds,
@@ -274,13 +277,15 @@ struct Input {
     test_rows: Option<Vec<u32>>,
     held_out: Option<f64>,
     splits: Vec<Split>,
-    identity: DataIdentity,
+    /// The digest, which is computed beside the training.
+    identifying: Identifying,
     /// Whether a resumed run learned from this data before.
     same: bool,
     earlier: Earlier,
     lines: DataLines,
     label: LabelChoice,
     seconds: f64,
+    /// The time in which nothing else was done.
     digest_seconds: f64,
 }
 
@@ -301,9 +306,7 @@ impl Input {
         let seconds = clock.elapsed().as_secs_f64();
         let lines = DataLines::new(&plan.inputs, &read);
         let ReadResult { data, choices, .. } = read;
-        let clock = Instant::now();
-        let identity = data.identity(context.threads);
-        let digest_seconds = clock.elapsed().as_secs_f64();
+        let mut digest_seconds = 0.0;
         let seed = plan.settings.seed;
         let mut held_out = match plan.test {
             Some(TestOn::Share(share)) => Some(share),
@@ -311,7 +314,9 @@ impl Input {
         };
         let (mut same, mut earlier) = (false, Earlier::default());
         if let Some(resume) = &plan.resume {
-            same = resume.is_same(&data, &identity, context.threads)?;
+            let clock = Instant::now();
+            same = resume.is_same(&data, context.threads)?;
+            digest_seconds = clock.elapsed().as_secs_f64();
             earlier = resume.earlier(same);
             held_out = resume.held_out(same, held_out)?;
             if !same && plan.folds.is_some() {
@@ -342,13 +347,14 @@ impl Input {
         }
         let rows = rows.map(Into::into);
         let task = Task::new(Arc::new(data)).with_rows(rows).with_threads(context.threads);
+        let identifying = Identifying::start(&task.data, context.threads);
         let label = choices.label.clone();
         Ok(Input {
             task,
             test_rows,
             held_out,
             splits,
-            identity,
+            identifying,
             same,
             earlier,
             lines,

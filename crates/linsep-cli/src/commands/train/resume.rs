@@ -203,18 +203,11 @@ impl Resume {
     }
 
     /// Whether this is the data that the run has learned from so far. A checkpoint accepts no other.
-    pub(super) fn is_same(
-        &self,
-        data: &Dataset,
-        found: &DataIdentity,
-        threads: usize,
-    ) -> Result<bool, Failure> {
-        let mut found = found.clone();
-        if found.digest != self.data.digest {
-            // A file with an older version of the digest.
-            found.digest = self.data.digest;
-            found.sha256 = data.digest_of(found.digest, threads);
-        }
+    pub(super) fn is_same(&self, data: &Dataset, threads: usize) -> Result<bool, Failure> {
+        // The file may have an older version of the digest.
+        let version = self.data.digest;
+        let mut found = DataIdentity::new(data.digest_of(version, threads), data.n_rows() as u64);
+        found.digest = version;
         if found == self.data {
             return Ok(!self.run.stream);
         }
