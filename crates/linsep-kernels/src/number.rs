@@ -112,7 +112,7 @@ pub fn parse_prefix(text: &[u8]) -> Result<(Number, usize), Fault> {
         let long = short >= FIFTEEN_DIGITS && short_of_zeros(short) >= FIFTEEN_DIGITS;
         let number = Number {
             value: if negative { -value } else { value },
-            places: if long && places > 0 { NO_PLACES } else { places },
+            places: if long && places > 0 { places_of_long(value) } else { places },
             long,
         };
         return Ok((number, at));
@@ -318,6 +318,27 @@ pub fn places_of(value: f64) -> u8 {
     }
 }
 
+/// The places of a value that was written with too many digits: programs that print 17 of them write 0.08561
+/// as 0.08561000000000001, which is the same binary64. It is stored as the short decimal, though what was
+/// written is read as binary64.
+fn places_of_long(value: f64) -> u8 {
+    /// More places would not fit into 32 bits.
+    const MOST: u8 = 9;
+    let scaled = value.abs() * power_of_ten(MOST);
+    if scaled >= (1u64 << 53) as f64 {
+        return NO_PLACES;
+    }
+    let mut whole = scaled.round_ties_even() as u64;
+    if whole == 0 || whole as f64 / power_of_ten(MOST) != value.abs() {
+        return NO_PLACES;
+    }
+    let mut places = MOST;
+    while places > 0 && whole.is_multiple_of(10) {
+        (whole, places) = (whole / 10, places - 1);
+    }
+    places
+}
+
 /// The smallest number of more than 15 digits.
 const FIFTEEN_DIGITS: u64 = 1_000_000_000_000_000;
 
@@ -361,7 +382,7 @@ fn parse_slow(text: &[u8], is_integer: bool) -> Result<Number, Fault> {
     let places = if value == 0.0 {
         0
     } else if long {
-        NO_PLACES
+        places_of_long(value)
     } else {
         decimal_places(text)
     };
@@ -487,6 +508,21 @@ mod tests {
         }
         assert!(parse(b"1000000000000001").unwrap().long);
         assert_eq!(parse(b"0.30000000000000004").unwrap().places, NO_PLACES);
+        for (text, places) in [
+            ("0.08561000000000001", 5),
+            ("-0.7213000000000001", 4),
+            ("0.085610000000000005", 5),
+            ("8.5610000000000005e-2", 5),
+            ("123456.00000000001", NO_PLACES),
+            ("0.1234567890123456", NO_PLACES),
+        ] {
+            let long = parse(text.as_bytes()).unwrap();
+            assert_eq!((long.places, long.long), (places, true), "{text}");
+            if places != NO_PLACES {
+                let short = (long.value * power_of_ten(places)).round() / power_of_ten(places);
+                assert_eq!(short.to_bits(), long.value.to_bits(), "{text}");
+            }
+        }
         assert!(parse(b"0.30000000000000004").unwrap().long);
         assert_eq!(places_of(0.1), 1);
         assert_eq!(places_of(0.1 + 0.2), NO_PLACES);

@@ -125,14 +125,20 @@ impl Joint {
 
     /// Whether products of values, costs and weights stay far from the ends of binary32.
     pub(super) fn is_calm(&self) -> bool {
+        const BLOCK: usize = 1 << 12;
         let fits = |x: f64| x == 0.0 || (1e-6..1e6).contains(&x.abs());
-        let mut calm = self.costs.iter().all(|cost| fits(*cost));
-        for row in &self.rows {
-            self.data.store().for_each_entry(*row as usize, &mut |j, x| {
-                calm &= fits(x) && fits(x / self.penalty.curvature(j as usize).sqrt());
-            });
-        }
-        calm
+        let blocks: Vec<&[u32]> = self.rows.chunks(BLOCK).collect();
+        let is_calm = |block: usize| {
+            let mut calm = true;
+            for row in blocks[block] {
+                self.data.store().for_each_entry(*row as usize, &mut |j, x| {
+                    calm &= fits(x) && fits(x / self.penalty.curvature(j as usize).sqrt());
+                });
+            }
+            calm
+        };
+        self.costs.iter().all(|cost| fits(*cost))
+            && parallel_map(blocks.len(), self.threads, is_calm).into_iter().all(|calm| calm)
     }
 
     pub fn zero(&self) -> Lines {
@@ -171,6 +177,30 @@ impl Joint {
     ) -> Vec<S> {
         let all: Vec<u32> = (0..self.len() as u32).collect();
         self.pass_over(&all, None, start, visit)
+    }
+
+    /// The same with rows in binary32 where they are at hand: enough for all but the last digits.
+    pub(super) fn pass_near<S: Send>(
+        &self,
+        at_hand: Option<&Compact<f32>>,
+        start: impl Fn(Range<usize>) -> S + Sync,
+        visit: impl Fn(&mut S, usize, &[u32], &[f64]) + Sync,
+    ) -> Vec<S> {
+        let Some(rows) = at_hand.filter(|rows| rows.row(0).is_some()) else {
+            return self.pass(start, visit);
+        };
+        let all: Vec<u32> = (0..self.len() as u32).collect();
+        let parts = self.pass_over(
+            &all,
+            Some(rows),
+            |range| (start(range), Vec::new()),
+            |(state, wide), i, columns, values| {
+                wide.clear();
+                wide.extend(values.iter().map(|x| f64::from(*x)));
+                visit(state, i, columns, wide);
+            },
+        );
+        parts.into_iter().map(|(state, _)| state).collect()
     }
 
     /// Goes over some positions, whose rows may be at hand already.

@@ -28,30 +28,31 @@
 //! References: Bishop 4.3.4; Böhning, Multinomial logistic regression algorithm, 1992; Nesterov, Smooth
 //! minimization of non-smooth functions, 2005; Nocedal, Wright, Numerical Optimization, 7.1.
 
+mod step;
+
 use super::compact::Compact;
-use super::curvature::{Inverse, Sampled};
 use super::joint::{Joint, JointLoss, Lines, Measured, Mixing, merge};
 use super::newton::TALL;
 use crate::model::Plane;
 use crate::objective::{Gap, Intercept};
-use linsep_data::matrix::panel::Real;
 use linsep_data::parallel::parallel_map;
 use linsep_kernels::{axpy_dense, dot_f64};
+use step::{Curved, Preconditioner, conjugate_gradients};
 
-/// Iterations of conjugate gradients in one step.
-const MOST_ITERATIONS: usize = 200;
 /// By how much the temperature falls at a time.
 const COOLING: f64 = 0.25;
+/// From this gap on rows in binary32 are enough on the way.
+const ROUGH: f64 = 1e-4;
 /// Products with H are made in binary32 above this gap.
 const SINGLE: f64 = 1e-5;
 /// Above this gap steps without a penalty are rough.
 const FAR: f64 = 1e-4;
+/// A preconditioner that takes more iterations is made anew, which costs about as much as ten.
+const STALE: usize = 25;
 /// A gap of more than this share of the objective is far from the best planes.
 const REMOTE: f64 = 0.1;
 /// Shares that have to be told are whole multiples of 1/GRAINS.
 const GRAINS: f64 = 1e9;
-/// A row whose greatest share lacks no more than this of 1 has no curvature to speak of.
-const DEAD: f64 = 1e-10;
 
 /// A run of Newton's method.
 pub struct Softmax {
@@ -65,8 +66,11 @@ pub struct Softmax {
     preconditioner: Option<Preconditioner>,
     /// Σ c δ x where biases are free.
     class_sums: Option<Lines>,
+    /// Whether rows in binary32 will do until the end.
+    is_rough: bool,
+    /// The rows in binary32, if there are any, once they are asked for.
     rows: Option<Compact<f32>>,
-    /// Whether binary32 has the range for the rows, once it is asked.
+    /// Whether binary32 has the range for them.
     calm: Option<bool>,
 }
 
@@ -83,9 +87,11 @@ struct Evaluation {
 }
 
 impl Softmax {
-    pub fn new(lines: Lines) -> Softmax {
+    /// A run from some planes to a relative gap.
+    pub fn new(lines: Lines, wanted: f64) -> Softmax {
         Softmax {
             lines,
+            is_rough: wanted >= ROUGH,
             gap: Gap::NONE,
             steps: 0,
             exhausted: false,
@@ -106,10 +112,14 @@ impl Softmax {
         if joint.intercept == Intercept::Free && self.class_sums.is_none() {
             self.class_sums = Some(joint.class_sums());
         }
-        let mut evaluation =
-            joint.evaluate(&self.lines, self.temperature, self.class_sums.as_ref());
         if joint.is_unpenalised() {
+            let evaluation = self.evaluate(joint, None);
             return self.step_unpenalised(joint, &evaluation, wanted);
+        }
+        self.bring_rows(joint);
+        let mut evaluation = self.evaluate(joint, self.near_rows());
+        if evaluation.gap.reaches(wanted) && self.near_rows().is_some() {
+            evaluation = self.evaluate(joint, None);
         }
         self.gap = evaluation.gap;
         if self.gap.reaches(wanted) || self.exhausted {
@@ -123,7 +133,7 @@ impl Softmax {
         {
             self.temperature *= COOLING;
             self.preconditioner = None;
-            evaluation = joint.evaluate(&self.lines, self.temperature, self.class_sums.as_ref());
+            evaluation = self.evaluate(joint, self.near_rows());
             distance = evaluation.smooth.primal - evaluation.smooth.dual;
         }
         let aim = match joint.loss {
@@ -148,16 +158,18 @@ impl Softmax {
             self.gap.relative() > SINGLE && *self.calm.get_or_insert_with(|| joint.is_calm());
         let (direction, iterations) = match single {
             true => {
-                let rows = self.rows.get_or_insert_with(|| Compact::new(joint, &ones(joint)));
-                let times = |v: &Lines| curved.times(v, Some(rows));
-                conjugate_gradients(joint, residual, &preconditioner, tolerance, times)
+                let rows = self.rows.take().unwrap_or_else(|| Compact::new(joint, &ones(joint)));
+                let times = |v: &Lines| curved.times(v, Some(&rows));
+                let found = conjugate_gradients(joint, residual, &preconditioner, tolerance, times);
+                self.rows = Some(rows);
+                found
             }
             false => {
                 let times = |v: &Lines| curved.times::<f64>(v, None);
                 conjugate_gradients(joint, residual, &preconditioner, tolerance, times)
             }
         };
-        let still_good = iterations <= 15;
+        let still_good = iterations <= STALE;
         self.preconditioner = Some(Preconditioner { still_good, ..preconditioner });
         let down = self.search(joint, &evaluation, &direction);
         match joint.loss {
@@ -166,6 +178,26 @@ impl Softmax {
                 self.preconditioner = None;
             }
             _ => self.exhausted = !down,
+        }
+    }
+
+    fn evaluate(&self, joint: &Joint, rows: Option<&Compact<f32>>) -> Evaluation {
+        joint.evaluate(&self.lines, self.temperature, self.class_sums.as_ref(), rows)
+    }
+
+    /// The rows in binary32, where they are enough.
+    fn near_rows(&self) -> Option<&Compact<f32>> {
+        self.rows.as_ref().filter(|_| self.is_rough)
+    }
+
+    fn is_calm(&mut self, joint: &Joint) -> bool {
+        *self.calm.get_or_insert_with(|| joint.is_calm())
+    }
+
+    /// Copies the rows to binary32, if that is enough until the end.
+    fn bring_rows(&mut self, joint: &Joint) {
+        if self.is_rough && self.rows.is_none() && self.is_calm(joint) {
+            self.rows = Some(Compact::new(joint, &ones(joint)));
         }
     }
 
@@ -195,7 +227,7 @@ impl Softmax {
     /// The planes with a gap of their own; without a penalty, that of the last step.
     pub fn measured(&self, joint: &Joint) -> Measured {
         let sums = (joint.intercept == Intercept::Free).then(|| joint.class_sums());
-        let evaluation = joint.evaluate(&self.lines, self.temperature, sums.as_ref());
+        let evaluation = joint.evaluate(&self.lines, self.temperature, sums.as_ref(), None);
         let gap = if joint.is_unpenalised() { self.gap } else { evaluation.gap };
         Measured { lines: self.lines.clone(), gap, shares: evaluation.shares }
     }
@@ -207,7 +239,10 @@ impl Softmax {
 
     /// Makes the preconditioner of an earlier run again.
     pub fn precondition(&mut self, joint: &Joint, at: Lines, mu: f64, still_good: bool) {
-        let shares = joint.evaluate(&at, mu, None).shares;
+        if !joint.is_unpenalised() {
+            self.bring_rows(joint);
+        }
+        let shares = joint.evaluate(&at, mu, None, self.near_rows()).shares;
         let made = Preconditioner::new(joint, &shares, mu, at);
         self.preconditioner = Some(Preconditioner { still_good, ..made });
     }
@@ -220,8 +255,8 @@ impl Softmax {
             return;
         }
         let sample = joint.every(SHARE);
-        let mut run = Softmax::new(self.lines.clone());
         let enough = wanted.max(1e-3);
+        let mut run = Softmax::new(self.lines.clone(), enough);
         for _ in 0..20 {
             run.step(&sample, enough);
             if run.gap.relative() <= enough || run.exhausted {
@@ -234,7 +269,7 @@ impl Softmax {
 
     /// Goes along a direction as far as the objective falls; false if it does not.
     fn search(&mut self, joint: &Joint, evaluation: &Evaluation, direction: &Lines) -> bool {
-        let moves = joint.moves(direction);
+        let moves = joint.moves(direction, self.near_rows());
         let mut length = 1.0;
         for _ in 0..40 {
             let mut lines = self.lines.clone();
@@ -265,9 +300,16 @@ impl Joint {
     }
 
     /// Scores, the shares they ask for and the sums of those, in one pass.
-    fn evaluate(&self, lines: &Lines, mu: f64, class_sums: Option<&Lines>) -> Evaluation {
+    fn evaluate(
+        &self,
+        lines: &Lines,
+        mu: f64,
+        class_sums: Option<&Lines>,
+        rows: Option<&Compact<f32>>,
+    ) -> Evaluation {
         let (classes, lift) = (self.classes, self.lift());
-        let parts = self.pass(
+        let parts = self.pass_near(
+            rows,
             |range| Part::new(self, range.len()),
             |part, i, columns, values| {
                 lines.scores(columns, values, &mut part.line);
@@ -340,9 +382,10 @@ impl Joint {
     }
 
     /// How the scores move along a direction, less the own one.
-    fn moves(&self, direction: &Lines) -> Vec<f64> {
+    fn moves(&self, direction: &Lines, rows: Option<&Compact<f32>>) -> Vec<f64> {
         let classes = self.classes;
-        let parts = self.pass(
+        let parts = self.pass_near(
+            rows,
             |range| (Vec::with_capacity(range.len() * classes), vec![0.0; direction.stride]),
             |(moves, line), i, columns, values| {
                 direction.scores(columns, values, line);
@@ -450,143 +493,4 @@ fn round(shares: &mut [f64], own: usize) {
         sum = 1.0;
     }
     shares[own] = 1.0 - sum;
-}
-
-/// The second derivative at some planes.
-struct Curved<'a> {
-    joint: &'a Joint,
-    shares: &'a [f64],
-    mu: f64,
-    /// The positions with a curvature to speak of.
-    live: Vec<u32>,
-}
-
-impl<'a> Curved<'a> {
-    fn new(joint: &'a Joint, shares: &'a [f64], mu: f64) -> Curved<'a> {
-        let lines = (0..).zip(shares.chunks_exact(joint.classes));
-        let live = |(_, p): &(u32, &[f64])| p.iter().copied().fold(0.0, f64::max) < 1.0 - DEAD;
-        let live = lines.filter(live).map(|(i, _)| i).collect();
-        Curved { joint, shares, mu, live }
-    }
-
-    /// H V.
-    fn times<T: Real>(&self, direction: &Lines, at_hand: Option<&Compact<T>>) -> Lines {
-        let joint = self.joint;
-        let (classes, stride) = (joint.classes, direction.stride);
-        let narrow: Vec<T> = direction.numbers.iter().map(|v| T::of(*v)).collect();
-        let last = joint.width() * stride;
-        let parts = joint.pass_over(
-            &self.live,
-            at_hand,
-            |_| (vec![T::ZERO; narrow.len()], vec![T::ZERO; stride]),
-            |(sums, line), i, columns, values| {
-                line.copy_from_slice(&narrow[last..]);
-                T::add_scores(columns, values, &narrow, line);
-                let shares = &self.shares[i * classes..][..classes];
-                let pairs = line.iter().zip(shares);
-                let mean: f64 = pairs.map(|(z, p)| z.value() * p).sum();
-                let cost = joint.costs[i] / self.mu;
-                for (z, p) in line.iter_mut().zip(shares) {
-                    *z = T::of(cost * p * (z.value() - mean));
-                }
-                line[classes..].fill(T::ZERO);
-                T::add_row(columns, values, line, sums);
-                sums[last..].iter_mut().zip(line).for_each(|(sum, a)| *sum += *a);
-            },
-        );
-        let mut image = joint.zero();
-        for (part, _) in parts {
-            image.numbers.iter_mut().zip(part).for_each(|(sum, part)| *sum += part.value());
-        }
-        if joint.intercept == Intercept::None {
-            image.biases_mut().fill(0.0);
-        }
-        let pairs = image.numbers.chunks_exact_mut(stride);
-        for (j, (image, v)) in pairs.zip(direction.numbers.chunks_exact(stride)).enumerate() {
-            let curvature = joint.curvature(j);
-            image.iter_mut().zip(v).for_each(|(h, v)| *h += curvature * v);
-        }
-        image
-    }
-}
-
-/// Solves H V = residual up to a share of it; also gives the number of iterations.
-fn conjugate_gradients(
-    joint: &Joint,
-    mut residual: Lines,
-    preconditioner: &Preconditioner,
-    tolerance: f64,
-    times: impl Fn(&Lines) -> Lines,
-) -> (Lines, usize) {
-    let inner = |a: &Lines, b: &Lines| dot_f64(&a.numbers, &b.numbers);
-    let mut answer = joint.zero();
-    let mut z = preconditioner.apply(joint, &residual);
-    let mut direction = z.clone();
-    let mut size = inner(&residual, &z);
-    let enough = tolerance * tolerance * inner(&residual, &residual);
-    let mut iterations = 0;
-    while iterations < MOST_ITERATIONS && size > 0.0 {
-        let image = times(&direction);
-        let curvature = inner(&direction, &image);
-        if curvature.is_nan() || curvature <= 0.0 {
-            break;
-        }
-        let length = size / curvature;
-        axpy_dense(length, &direction.numbers, &mut answer.numbers);
-        axpy_dense(-length, &image.numbers, &mut residual.numbers);
-        iterations += 1;
-        if inner(&residual, &residual) <= enough {
-            break;
-        }
-        z = preconditioner.apply(joint, &residual);
-        let next = inner(&residual, &z);
-        let turn = next / size;
-        size = next;
-        for (d, z) in direction.numbers.iter_mut().zip(&z.numbers) {
-            *d = z + turn * *d;
-        }
-    }
-    (answer, iterations)
-}
-
-/// Something close to the inverse of H: the same for every class.
-struct Preconditioner {
-    inverse: Inverse,
-    made_at: Lines,
-    temperature: f64,
-    still_good: bool,
-}
-
-impl Preconditioner {
-    fn new(joint: &Joint, shares: &[f64], temperature: f64, made_at: Lines) -> Preconditioner {
-        let others = temperature * (joint.classes - 1) as f64;
-        let curvature = |(shares, cost): (&[f64], &f64)| {
-            cost * (1.0 - shares.iter().map(|p| p * p).sum::<f64>()).max(0.0) / others
-        };
-        let pairs = shares.chunks_exact(joint.classes).zip(&joint.costs);
-        let curvatures: Vec<f64> = pairs.map(curvature).collect();
-        let sampled = Sampled {
-            store: joint.data.store(),
-            rows: &joint.rows,
-            curvatures: &curvatures,
-            penalty: &joint.penalty,
-            intercept: joint.intercept,
-            threads: joint.threads,
-        };
-        let inverse = sampled.inverse().0;
-        Preconditioner { inverse, made_at, temperature, still_good: true }
-    }
-
-    fn apply(&self, joint: &Joint, residual: &Lines) -> Lines {
-        let mut answer = joint.zero();
-        let planes = joint.planes(residual);
-        let solve = |k: usize| self.inverse.apply(&planes[k]);
-        let solved = parallel_map(joint.classes, joint.threads, solve);
-        for (k, Plane { weights, bias }) in solved.into_iter().enumerate() {
-            let places = answer.numbers.iter_mut().skip(k).step_by(residual.stride);
-            places.zip(weights).for_each(|(to, w)| *to = w);
-            answer.biases_mut()[k] = bias;
-        }
-        answer
-    }
 }

@@ -39,7 +39,7 @@ use serde::{Deserialize, Serialize};
 
 /// Columns up to which a smoothed hinge is better minimised by Newton's method: its matrices have as many
 /// rows as all planes have weights, while dual descent takes thousands of epochs on few columns.
-const FEW_COLUMNS: usize = 128;
+const FEW_COLUMNS: usize = 1024;
 
 /// A warm start begins with so many times the temperature at which the run before has ended.
 const WARMER: f64 = 16.0;
@@ -97,7 +97,8 @@ pub(crate) fn start(
     };
     let (work, why) = match newton {
         true => {
-            (KClassSolver::Newton(Softmax::new(joint.zero())), format!("Newton's method: {why}"))
+            let run = Softmax::new(joint.zero(), problem.settings.gap);
+            (KClassSolver::Newton(run), format!("Newton's method: {why}"))
         }
         false => {
             let run = CrammerSinger::new(&joint, problem.settings.seed);
@@ -343,7 +344,7 @@ impl Optimiser for KClassRun {
                 }
             }
             (KClassSolver::Newton(run), SavedKClass::Newton(saved)) => {
-                let mut next = Softmax::new(lines(&saved.lines)?);
+                let mut next = Softmax::new(lines(&saved.lines)?, self.problem.settings.gap);
                 if let Some((at, mu, good)) = &saved.made {
                     next.precondition(joint, lines(at)?, f64::from_bits(*mu), *good);
                 }
@@ -371,7 +372,7 @@ impl Optimiser for KClassRun {
                 let fits = saved.lines.len() == lines.numbers.len();
                 if fits {
                     lines.numbers = saved.lines.iter().map(|x| f64::from_bits(*x)).collect();
-                    *run = Softmax::new(lines);
+                    *run = Softmax::new(lines, self.problem.settings.gap);
                     // Not from the start, where the planes would be led away.
                     run.temperature = (WARMER * f64::from_bits(saved.temperature)).min(1.0);
                 }
