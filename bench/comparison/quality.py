@@ -5,6 +5,7 @@ All objectives have no bias and C = 1, in LIBLINEAR's convention:
     squared hinge    P(w) = ½|w|² + Σ max(0, 1 − yᵢ w·xᵢ)²
     logistic         P(w) = ½|w|² + Σ log(1 + exp(−yᵢ w·xᵢ))
     Crammer-Singer   P(W) = ½Σ|w_k|² + Σ max_k ([k ≠ yᵢ] + w_k·xᵢ − w_yᵢ·xᵢ)
+    softmax, L1 logistic, hard margin: see optima.py
 
 A quality is (P − D)/D for the reference dual D of the data. For the two smooth losses D comes from a
 Newton method here: the slopes of the loss at w, taken as dual variables, are feasible, and their dual
@@ -19,6 +20,8 @@ from pathlib import Path
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sparse
+
+from comparison import optima
 
 # What the reference dual has to be known to, relative to itself.
 REFERENCE_GAP = 1e-8
@@ -218,8 +221,8 @@ class References:
         return json.loads(self.kept.read_text()) if self.kept.exists() else {}
 
     def dual(self, matrix, objective):
-        """`objective`: squared-hinge, logistic, ovr-squared-hinge (the sum over all classes) or
-        crammer-singer."""
+        """`objective`: squared-hinge, logistic, ovr-squared-hinge (the sum over all classes),
+        crammer-singer, softmax, l1-logistic or margin (half the distance of the hulls)."""
         key = f"{objective} {matrix.digest}"
         if key not in self.values:
             value, gap = self.compute(matrix, objective)
@@ -234,6 +237,15 @@ class References:
     def compute(self, matrix, objective):
         if objective == "crammer-singer":
             return self.run_crammer_singer(matrix)
+        try:
+            if objective == "softmax":
+                return optima.softmax_reference(matrix.rows, matrix.labels, REFERENCE_GAP)
+            if objective == "l1-logistic":
+                return optima.l1_reference(matrix.rows, np.sign(matrix.labels), Logistic, REFERENCE_GAP)
+            if objective == "margin":
+                return optima.margin_reference(matrix.rows, matrix.labels)
+        except optima.NotReached as error:
+            raise QualityError(error) from error
         if objective == "ovr-squared-hinge":
             parts = [
                 reference(matrix.rows, np.where(matrix.labels == one, 1.0, -1.0), SquaredHinge)
@@ -255,8 +267,15 @@ class References:
 
 def excess(matrix, objective, classes, planes, reference_dual):
     """(P − D)/D of planes that have a row for each of `classes`, or one row for the second of two."""
+    if objective == "margin":
+        # Here the reference bounds from above, and more is better.
+        return float(1.0 - optima.margin(matrix.rows, matrix.labels, planes[0]) / reference_dual)
     if objective == "crammer-singer":
         value = crammer_singer_primal(matrix.rows, matrix.labels, classes, planes)
+    elif objective == "softmax":
+        value = optima.softmax_primal(matrix.rows, matrix.labels, classes, planes)
+    elif objective == "l1-logistic":
+        value = optima.l1_primal(matrix.rows, np.sign(matrix.labels), planes[0], Logistic)
     elif objective == "ovr-squared-hinge":
         value = sum(
             primal(matrix.rows, np.where(matrix.labels == one, 1.0, -1.0), plane, SquaredHinge)
