@@ -11,8 +11,12 @@ LINSEP = "linsep"
 HOPELESS = 4
 # ... but never before this time, for a short job may have a slow start.
 LEAST_PATIENCE = 5.0
-# A peer this much slower than the fastest one is not repeated, nor asked for more precision.
+# A peer this much slower than the fastest one is not repeated.
 NOT_REPEATED = 3
+# A peer this much slower whose result is too loose is not asked for a tighter one, which would take longer.
+NOT_TIGHTENED = 1.5
+# Rounds of repeats that take more than so many budgets are not begun at all.
+LONGEST_ROUND = 2
 
 GOAL_MET, FLOOR_MET, BELOW_FLOOR, LOST = "goal met", "floor met", "below the floor", "lost"
 OVER_LIMIT = "over the limit"
@@ -153,7 +157,7 @@ def compete(linsep, peers, standard, repeats, limit, budget=None):
             patience, hopeless = limit, None
             if not is_linsep and fastest:
                 patience = min(limit, max(LEAST_PATIENCE, HOPELESS * fastest.seconds))
-                hopeless = NOT_REPEATED * fastest.seconds
+                hopeless = NOT_TIGHTENED * fastest.seconds
             results[contender.name] = climb(contender, standard, patience, hopeless)
         fastest = fastest_peer(results.values())
         again = []
@@ -163,6 +167,9 @@ def compete(linsep, peers, standard, repeats, limit, budget=None):
             if result.counts and (contender is linsep or not slow):
                 again.append((contender, result))
         end = None if budget is None else time.monotonic() + budget
+        round_seconds = sum(result.seconds for _, result in again)
+        if budget is not None and round_seconds > LONGEST_ROUND * budget:
+            repeats = 1
         for _ in range(repeats - 1):
             if end is not None and time.monotonic() > end:
                 break

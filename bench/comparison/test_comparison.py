@@ -6,6 +6,7 @@ The tests of the judge need numpy and scipy and are skipped without them; the en
 bench/compare makes has both.
 """
 
+import importlib.machinery
 import importlib.util
 import json
 import math
@@ -250,6 +251,33 @@ class Plot(unittest.TestCase):
 
     def test_a_run_without_any_ratio_has_a_picture_too(self):
         self.assertIn("</svg>", plot.svg(ABOUT, [report.failed_case(Line, Line, "no data")]))
+
+
+class Scaling(unittest.TestCase):
+    """bench/scaling, a script without a suffix."""
+
+    def setUp(self):
+        path = Path(__file__).resolve().parents[1] / "scaling"
+        loader = importlib.machinery.SourceFileLoader("scaling", str(path))
+        self.scaling = importlib.util.module_from_spec(importlib.util.spec_from_loader("scaling", loader))
+        # Data classes look their module up by its name.
+        sys.modules["scaling"] = self.scaling
+        loader.exec_module(self.scaling)
+
+    def test_growth_is_the_exponent_between_neighbouring_sizes(self):
+        points = [self.scaling.Point("ridge", size, time, time, 50.0) for size, time in ((10, 0.1), (100, 10.0))]
+        self.assertAlmostEqual(self.scaling.growth(*points, "train"), 2.0)
+        self.assertAlmostEqual(self.scaling.growth(*points, "peak_mib"), 0.0)
+        axis = self.scaling.axes(False, 10**7)[0]
+        text, steep = self.scaling.axis_table(axis, points)
+        self.assertIn("| 2.00 | 2.00 | 0.00 | above linear |", text)
+        self.assertEqual(steep, ["ridge, rows 10 to 100: 2.00, 2.00, 0.00"])
+
+    def test_times_that_are_too_short_are_not_called_steep(self):
+        points = [self.scaling.Point("ridge", size, time, time, 50.0) for size, time in ((10, 0.001), (100, 0.5))]
+        self.assertFalse(self.scaling.is_steep(*points))
+        failed = self.scaling.Point("ridge", 100, note="over 30 s")
+        self.assertFalse(self.scaling.is_steep(points[0], failed))
 
 
 class Sessions(unittest.TestCase):

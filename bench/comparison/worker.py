@@ -177,9 +177,10 @@ def serve_models(peer, folder, features, form):
 
 def warm_up(methods, rows, labels):
     """A peer that is compiled when it is first called is compiled before it is timed."""
-    some = np.concatenate([np.flatnonzero(labels == one)[:20] for one in np.unique(labels)])
+    some = np.concatenate([np.flatnonzero(labels == one)[:500] for one in np.unique(labels)])
     for make in methods.values():
-        make(0.1).fit(rows.tocsr()[some].tocsc(), labels[some])
+        # Tight enough that every loop of it is entered.
+        make(1e-5).fit(rows.tocsr()[some].tocsc(), labels[some])
 
 
 # ---------------------------------------------------------------- programming
