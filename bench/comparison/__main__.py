@@ -170,7 +170,9 @@ def measure(row, bench, arguments, has_linsep):
                 print(f"{row.name} {kind}".strip() + " is prepared", flush=True)
                 continue
             repeats, limit, budget = effort(row, kind, arguments)
-            results = compete(contender if has_linsep else None, others, case.standard, repeats, limit, budget)
+            own = contender if has_linsep else None
+            floor = 0.0 if row.bars.lower_is_better else row.bars.floor
+            results = compete(own, others, case.standard, repeats, limit, budget, floor)
             found = report.raw(row, case, results)
         except KeyboardInterrupt:
             raise

@@ -17,6 +17,8 @@ NOT_REPEATED = 3
 NOT_TIGHTENED = 1.5
 # Rounds of repeats that take more than so many budgets are not begun at all.
 LONGEST_ROUND = 2
+# Where no peer gets there in time, peers are given what shows that the floor is met, up to so many seconds.
+LONGEST_PATIENCE = 300.0
 
 GOAL_MET, FLOOR_MET, BELOW_FLOOR, LOST = "goal met", "floor met", "below the floor", "lost"
 OVER_LIMIT = "over the limit"
@@ -145,9 +147,9 @@ def climb(contender, standard, limit, hopeless=None):
     return result
 
 
-def compete(linsep, peers, standard, repeats, limit, budget=None):
+def compete(linsep, peers, standard, repeats, limit, budget=None, floor=0.0):
     """Everybody once, up the ladder; then those who count again, taking turns, until the budget of seconds
-    for repeats is spent."""
+    for repeats is spent. A peer may take `limit` seconds, or what makes the ratio reach the floor."""
     results = {}
     contenders = ([linsep] if linsep else []) + peers
     try:
@@ -155,6 +157,9 @@ def compete(linsep, peers, standard, repeats, limit, budget=None):
             is_linsep = contender is linsep
             fastest = fastest_peer(results.values())
             patience, hopeless = limit, None
+            if not is_linsep and LINSEP in results and results[LINSEP].counts:
+                enough = 1.05 * floor * results[LINSEP].seconds
+                patience = max(limit, min(LONGEST_PATIENCE, enough))
             if not is_linsep and fastest:
                 patience = min(limit, max(LEAST_PATIENCE, HOPELESS * fastest.seconds))
                 hopeless = NOT_TIGHTENED * fastest.seconds
@@ -203,6 +208,7 @@ class Verdict:
     ratio: float | None
     word: str  # one of the words above
     text: str  # the word, and the reason where there is one
+    is_bound: bool = False  # the ratio is at least this
 
     @property
     def floor_met(self):
@@ -240,8 +246,8 @@ def against_the_limit(linsep, results, bars):
     word = bars.word(ratio)
     # Below its bars such a ratio says nothing: the peers may be slower by any factor.
     if word not in (FLOOR_MET, GOAL_MET):
-        return Verdict(ratio, NOT_MEASURED, "no peer got there in time")
-    return Verdict(ratio, word, f"{word}: no peer got there in time")
+        return Verdict(ratio, NOT_MEASURED, "no peer got there in time", is_bound=True)
+    return Verdict(ratio, word, f"{word}: no peer got there in time", is_bound=True)
 
 
 __all__ = [

@@ -9,7 +9,7 @@ import html
 import math
 
 LINE = 22
-LEFT, RIGHT, TOP, BOTTOM = 330, 90, 64, 46
+LEFT, RIGHT, TOP, BOTTOM = 190, 100, 64, 46
 WIDTH = 1000
 # Colours that can be told apart on white and on black, and by readers who do not see red or green.
 STYLE = """
@@ -87,7 +87,7 @@ def axis(at, least, most, height):
 
 def line(at, row, y):
     label = f"{row['name']} (lower is better)" if row["lower_is_better"] else row["name"]
-    shown = f"{row['ratio']:.2f}" if row["ratio"] is not None else "–"
+    shown = f"{'> ' * row['is_bound']}{row['ratio']:.2f}" if row["ratio"] is not None else "–"
     parts = [f'<text x="{LEFT - 12}" y="{y + 4:.1f}" text-anchor="end">{html.escape(label)}</text>']
     for bar, half in (("floor", 4), ("goal", 8)):
         x = at(row[bar])
@@ -97,7 +97,7 @@ def line(at, row, y):
     for case, form, size in ((held_out, "hollow", 6.5), (row, "full", 4.0)):
         if case and case["ratio"]:
             parts.append(mark(at(case["ratio"]), y, case, form, size))
-    parts.append(f'<text x="{WIDTH - RIGHT + 14}" y="{y + 4:.1f}">{shown}</text>')
+    parts.append(f'<text x="{WIDTH - RIGHT + 14}" y="{y + 4:.1f}">{html.escape(shown)}</text>')
     return parts
 
 

@@ -22,6 +22,7 @@ def raw(row, case, results):
     found = verdict(results, row.bars)
     return description(row, case) | {
         "ratio": found.ratio,
+        "is_bound": found.is_bound,
         "word": found.word,
         "verdict": found.text,
         "memory": memory(results),
@@ -50,7 +51,7 @@ def raw(row, case, results):
 def failed_case(row, case, reason):
     """A case that could not be measured at all."""
     return description(row, case) | {
-        "ratio": None, "word": NOT_MEASURED, "verdict": f"failed: {reason}", "memory": None, "results": [],
+        "ratio": None, "is_bound": False, "word": NOT_MEASURED, "verdict": f"failed: {reason}", "memory": None, "results": [],
     }  # fmt: skip
 
 
@@ -110,8 +111,10 @@ def number_text(value, form):
 
 
 def ratio_text(case):
-    """A ratio of which less is better carries an arrow that says so."""
+    """A ratio of which less is better carries an arrow that says so, one that is only a bound a sign."""
     text = number_text(case["ratio"], ".2f")
+    if case["is_bound"]:
+        return f"> {text}"
     return f"{text} ↓" if case["lower_is_better"] and case["ratio"] is not None else text
 
 
@@ -241,7 +244,7 @@ def markdown(about, rows):
         f"# linsep and its peers, {about['date']}{', quick' if about['quick'] else ''}",
         counts_text(rows) + (f" Held-out data: {counts_text(held_out)}" if held_out else ""),
         f"{size}Times are medians (least–most) in seconds; a ratio is the time of the fastest peer that counts over "
-        "linsep's. Where it has an arrow, ↓, it is linsep's time over the other's, and floor and goal are upper "
+        "linsep's, and at least what stands behind > where no peer got there in time. Where it has an arrow, ↓, it is linsep's time over the other's, and floor and goal are upper "
         "limits. Method: docs/benchmarks.",
         "![Ratios of all rows, with their floors and goals](compare.svg)",
         table(HEAD, [line_of(row) for row in rows]),

@@ -149,6 +149,15 @@ class Ratio(unittest.TestCase):
         compete(own, rivals, CERTIFIED, 1, 600)
         self.assertEqual([limit for _, _, limit in asked], [600, 600, 5.0])
 
+    def test_peers_may_take_what_shows_that_the_floor_is_met(self):
+        asked = []
+        own = contender(LINSEP, {None: (2.0, 1e-4)}, asked)
+        results = compete(own, [contender("late", {0.1: TookTooLong(42)}, asked)], CERTIFIED, 1, 10, floor=20)
+        self.assertEqual([limit for _, _, limit in asked], [10, 42.0])
+        found = verdict(results, Bars(20, 100))
+        self.assertEqual((found.word, found.is_bound), ("floor met", True))
+        self.assertIn("| > 21.00 |", report.markdown(ABOUT, [report.raw(Line, Line, results)]))
+
     def test_repeats_take_turns_and_leave_out_the_slow(self):
         asked = []
         own = contender(LINSEP, {None: (0.1, 1e-4)}, asked)
@@ -540,7 +549,7 @@ class Readme(unittest.TestCase):
         ratio, verdict = header.index("ratio"), header.index("verdict")
         # Rows of which less is better cannot be won or lost; one that is not measured is not won.
         raced = [line[ratio] for line in lines if "↓" not in line[ratio]]
-        won = sum(text != "–" and float(text) > 1 for text in raced)
+        won = sum(text != "–" and float(text.removeprefix("> ")) > 1 for text in raced)
         self.assertIn(f"{won} of {len(raced)} rows won, {len(raced) - won} lost", readme)
         # "met" alone is how tables with one bar said it.
         met = sum(line[verdict] == "met" or line[verdict].startswith(("goal met", "floor met")) for line in lines)
