@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import scipy
+import scipy.sparse as sparse
 from scipy.optimize import linprog
 
 BENCH = Path(__file__).resolve().parent
@@ -238,7 +239,7 @@ def constraint_generation(signed_rows, seed):
         rounds += 1
         result = linprog(
             objective,
-            A_ub=np.column_stack([-signed_rows[active], np.ones(len(active))]),
+            A_ub=constraints(signed_rows[active]),
             b_ub=np.zeros(len(active)),
             bounds=bounds,
             method="highs",
@@ -268,6 +269,14 @@ def constraint_generation(signed_rows, seed):
         "rounds": rounds,
         "active_rows": len(active),
     }
+
+
+def constraints(signed_rows):
+    """t − z·w, which must not be above 0, for rows that may be sparse."""
+    slack = np.ones((signed_rows.shape[0], 1))
+    if sparse.issparse(signed_rows):
+        return sparse.hstack([-signed_rows, slack], format="csr")
+    return np.hstack([-signed_rows, slack])
 
 
 # ---------------------------------------------------------------- cases

@@ -3,20 +3,28 @@
 
 import argparse
 import datetime
+import hashlib
 import json
 import os
 import platform
 import subprocess
 import sys
 import tempfile
+import time
+import traceback
 from pathlib import Path
 
-from comparison import data, linsep, peers, quality, report, rows
+from comparison import data, linsep, peers, plot, quality, report, rows
 from comparison.contest import compete
 from comparison.environment import Environment
 from comparison.process import Failed, Launcher
 
 BENCH = Path(__file__).resolve().parent.parent
+# Chosen so that a full run of all rows ends within 75 minutes on two cores.
+BUDGET_SECONDS = 15
+LIMIT_SECONDS, QUICK_LIMIT_SECONDS = 150, 60
+# Held-out data is a check of the main figure: fewer repeats will do.
+HELD_OUT_REPEATS, HELD_OUT_BUDGET_SHARE = 3, 0.5
 
 
 def machine(cores):
@@ -55,8 +63,10 @@ def parse_arguments():
     flag("--repeat", type=int, metavar="N", help="repeats of each time [default: 5, quick: 1]")
     flag("--out", type=Path, metavar="DIR", help="where to write [default: bench/runs/<date>]")
     flag("--cores", help="the cores that everybody is pinned to, such as 0,1 [default: all]")
-    flag("--budget", type=float, help="seconds after which a row is not repeated any more [default: none]")
-    flag("--limit", type=float, help="seconds that one run may take [default: 600, quick: 60]")
+    flag("--budget", type=float, default=BUDGET_SECONDS,
+         help="seconds after which a row is not repeated any more [default: %(default)s]")
+    flag("--limit", type=float, help="seconds that one run may take [default: 150, quick: 60]")
+    flag("--no-held-out", action="store_true", help="leave the held-out data out")
     flag("--peers-only", action="store_true", help="leave linsep out: the times to beat")
     flag("--prepare", action="store_true", help="make environment, data and references, measure nothing")
     flag("--list", action="store_true", help="list the rows")
@@ -81,13 +91,12 @@ def main():
     arguments = parse_arguments()
     selected = rows.chosen(arguments.only)
     if arguments.list:
-        print("\n".join(f"{row.name:<24} {row.job}, {row.data}: {row.bar:g}x" for row in selected))
+        print("\n".join(listed(row) for row in selected))
         return 0
     cores = pin(arguments.cores)
     date = datetime.date.today().isoformat()
     out = arguments.out or BENCH / "runs" / (date + ("-quick" if arguments.quick else ""))
     out.mkdir(parents=True, exist_ok=True)
-    limit = arguments.limit or (60 if arguments.quick else 600)
     environment = Environment(Path(os.environ["LINSEP_BENCH_ENV"]))
     program = None if arguments.peers_only or arguments.prepare else linsep.binary()
 
@@ -111,23 +120,15 @@ def main():
             quality.References(environment.crammer_singer),
             scratch,
         )
+        build = digest_of(program)
+        started = time.strftime("%H:%M")
         for row in selected:
-            repeats = arguments.repeat or (1 if arguments.quick else 5)
-            if row.repeats and arguments.repeat is None:
-                repeats = row.repeats[1 if arguments.quick else 0]
-            try:
-                contender, others = row.contenders(bench)
-                if arguments.prepare:
-                    print(f"{row.name} is prepared", flush=True)
-                    continue
-                contender = contender if program else None
-                result = report.raw(row, compete(contender, others, row.goal, repeats, limit, arguments.budget))
-            except (data.DataError, quality.QualityError, Failed, OSError, subprocess.SubprocessError) as error:
-                # The other rows are still worth measuring; this one counts as missed.
-                result = report.failed_row(row, error)
+            result = measure(row, bench, arguments, program is not None)
+            if arguments.prepare:
+                continue
             measured.append(result)
-            print(report.progress(result), flush=True)
             about["machine"]["load after"] = load_average()
+            about["machine"]["sitting"] = f"{started} to {time.strftime('%H:%M')}, {one_build(program, build)}"
             # After every row: a run that is stopped leaves what it has.
             write(out, about, measured)
     if not arguments.prepare:
@@ -135,8 +136,74 @@ def main():
     return 0
 
 
+def digest_of(program):
+    if program is None:
+        return None
+    with program.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def one_build(program, build):
+    """A table speaks of one build: says which, or that the file was exchanged meanwhile."""
+    if program is None:
+        return "linsep not run"
+    if digest_of(program) != build:
+        return "more than one build of linsep: this table is not of one piece"
+    return f"one build of linsep, SHA-256 {build[:16]}"
+
+
+def listed(row):
+    sign = "≤ " if row.bars.lower_is_better else ""
+    bars = f"floor {sign}{row.bars.floor:g}, goal {sign}{row.bars.goal:g}"
+    return f"{row.name:<24} {row.job}, {row.data}: {bars}; held-out: {row.held_out.data}"
+
+
+def measure(row, bench, arguments, has_linsep):
+    """A row on its data and on the held-out data, as the report keeps it. Only prepares, if that is asked."""
+    result = None
+    for kind, case in row.cases:
+        if kind and arguments.no_held_out:
+            continue
+        try:
+            contender, others = case.contenders(bench)
+            if arguments.prepare:
+                print(f"{row.name} {kind}".strip() + " is prepared", flush=True)
+                continue
+            repeats, limit, budget = effort(row, kind, arguments)
+            own = contender if has_linsep else None
+            floor = 0.0 if row.bars.lower_is_better else row.bars.floor
+            results = compete(own, others, case.standard, repeats, limit, budget, floor)
+            found = report.raw(row, case, results)
+        except KeyboardInterrupt:
+            raise
+        except Exception as error:  # the other rows are still worth measuring; this one counts as not measured
+            expected = (data.DataError, quality.QualityError, Failed, OSError, subprocess.SubprocessError)
+            if not isinstance(error, expected):
+                traceback.print_exc()
+            found = report.failed_case(row, case, f"{error}" or type(error).__name__)
+        print(report.progress(found, kind), flush=True)
+        if kind:
+            result["held_out"] = found
+        else:
+            result = found
+    return result
+
+
+def effort(row, kind, arguments):
+    """Repeats, the limit of a run and the budget of repeats for one case of a row."""
+    repeats = arguments.repeat or (1 if arguments.quick else 5)
+    if row.repeats and arguments.repeat is None:
+        repeats = row.repeats[1 if arguments.quick else 0]
+    limit = arguments.limit or row.limit or (QUICK_LIMIT_SECONDS if arguments.quick else LIMIT_SECONDS)
+    budget = arguments.budget
+    if kind:
+        repeats, budget = min(repeats, HELD_OUT_REPEATS), budget * HELD_OUT_BUDGET_SHARE
+    return repeats, limit, budget
+
+
 def write(out, about, measured):
     (out / "compare.md").write_text(report.markdown(about, measured))
+    (out / "compare.svg").write_text(plot.svg(about, measured))
     (out / "compare.json").write_text(json.dumps({"about": about, "rows": measured}, indent=1) + "\n")
 
 

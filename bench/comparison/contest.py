@@ -8,11 +8,21 @@ from comparison.process import Failed, TookTooLong
 
 LINSEP = "linsep"
 # A peer this much slower than the fastest one so far is stopped; it cannot be the one that counts.
-HOPELESS = 10
+HOPELESS = 4
 # ... but never before this time, for a short job may have a slow start.
 LEAST_PATIENCE = 5.0
 # A peer this much slower than the fastest one is not repeated.
 NOT_REPEATED = 3
+# A peer this much slower whose result is too loose is not asked for a tighter one, which would take longer.
+NOT_TIGHTENED = 1.5
+# Rounds of repeats that take more than so many budgets are not begun at all.
+LONGEST_ROUND = 2
+# Where no peer gets there in time, peers are given what shows that the floor is met, up to so many seconds.
+LONGEST_PATIENCE = 300.0
+
+GOAL_MET, FLOOR_MET, BELOW_FLOOR, LOST = "goal met", "floor met", "below the floor", "lost"
+OVER_LIMIT = "over the limit"
+NOT_MEASURED = "not measured"
 
 
 @dataclass(frozen=True)
@@ -25,10 +35,31 @@ class Run:
     peak_mib: float | None = None
     quality: float | None = None
     cpu: float | None = None  # of all threads, for the part that `seconds` is about, or the whole process
+    memory: dict | None = None  # what the peak consists of, in bytes, where the program says so
 
 
 @dataclass(frozen=True)
-class Goal:
+class Bars:
+    """What a ratio is held against. Where lower is better, floor and goal are upper limits."""
+
+    floor: float
+    goal: float
+    lower_is_better: bool = False
+
+    def word(self, ratio):
+        if self.lower_is_better:
+            if ratio > self.floor:
+                return OVER_LIMIT
+            return GOAL_MET if ratio <= self.goal else FLOOR_MET
+        if ratio < 1:
+            return LOST
+        if ratio < self.floor:
+            return BELOW_FLOOR
+        return GOAL_MET if ratio >= self.goal else FLOOR_MET
+
+
+@dataclass(frozen=True)
+class Standard:
     """What a result needs to count: a quality within these limits. Without limits everything counts."""
 
     name: str  # what the quality is
@@ -83,8 +114,9 @@ class Result:
         return max(values) if values else None
 
 
-def climb(contender, goal, limit):
-    """The first tolerance of the ladder, from loose to tight, whose result meets the goal."""
+def climb(contender, standard, limit, hopeless=None):
+    """The first tolerance of the ladder, from loose to tight, whose result meets the standard. A run that
+    took longer than `hopeless` seconds and is not good enough ends the climb: a tighter one takes longer."""
     result = Result(contender.name)
     for tolerance in contender.ladder:
         try:
@@ -96,31 +128,42 @@ def climb(contender, goal, limit):
             return result
         result.tried.append((tolerance, run.seconds, run.quality))
         result.quality = run.quality
-        if goal.met(run.quality):
+        if standard.met(run.quality):
             result.runs = [run]
             result.tolerance = tolerance
             result.counts = True
             return result
         result.runs, result.tolerance = [run], tolerance
-    place = "" if tolerance is None else " at its tightest tolerance"
+        if hopeless is not None and run.seconds > hopeless:
+            break
+    if tolerance is None:
+        place = ""
+    elif tolerance == contender.ladder[-1]:
+        place = " at its tightest tolerance"
+    else:
+        place = f" at {tolerance:g}, and too slow already to try a tighter one"
     reached = "unknown" if result.quality is None else f"{result.quality:.2e}"
-    result.failure = f"{goal.name} {reached}{place}"
+    result.failure = f"{standard.name} {reached}{place}"
     return result
 
 
-def compete(linsep, peers, goal, repeats, limit, budget=None):
+def compete(linsep, peers, standard, repeats, limit, budget=None, floor=0.0):
     """Everybody once, up the ladder; then those who count again, taking turns, until the budget of seconds
-    for repeats is spent."""
+    for repeats is spent. A peer may take `limit` seconds, or what makes the ratio reach the floor."""
     results = {}
     contenders = ([linsep] if linsep else []) + peers
     try:
         for contender in contenders:
             is_linsep = contender is linsep
             fastest = fastest_peer(results.values())
-            patience = limit
+            patience, hopeless = limit, None
+            if not is_linsep and LINSEP in results and results[LINSEP].counts:
+                enough = 1.05 * floor * results[LINSEP].seconds
+                patience = max(limit, min(LONGEST_PATIENCE, enough))
             if not is_linsep and fastest:
                 patience = min(limit, max(LEAST_PATIENCE, HOPELESS * fastest.seconds))
-            results[contender.name] = climb(contender, goal, patience)
+                hopeless = NOT_TIGHTENED * fastest.seconds
+            results[contender.name] = climb(contender, standard, patience, hopeless)
         fastest = fastest_peer(results.values())
         again = []
         for contender in contenders:
@@ -129,27 +172,30 @@ def compete(linsep, peers, goal, repeats, limit, budget=None):
             if result.counts and (contender is linsep or not slow):
                 again.append((contender, result))
         end = None if budget is None else time.monotonic() + budget
+        round_seconds = sum(result.seconds for _, result in again)
+        if budget is not None and round_seconds > LONGEST_ROUND * budget:
+            repeats = 1
         for _ in range(repeats - 1):
             if end is not None and time.monotonic() > end:
                 break
             for contender, result in again:
                 if result.counts:
-                    repeat(contender, result, goal, limit)
+                    repeat(contender, result, standard, limit)
     finally:
         for contender in contenders:
             contender.close()
     return list(results.values())
 
 
-def repeat(contender, result, goal, limit):
+def repeat(contender, result, standard, limit):
     try:
         run = contender.attempt(result.tolerance, limit)
     except Failed as failure:
         result.failure, result.counts = f"{failure} in a repeat", False
         return
     result.runs.append(run)
-    if run.quality is not None and not goal.met(run.quality):
-        result.failure, result.counts = f"{goal.name} {run.quality:.2e} in a repeat", False
+    if run.quality is not None and not standard.met(run.quality):
+        result.failure, result.counts = f"{standard.name} {run.quality:.2e} in a repeat", False
 
 
 def fastest_peer(results):
@@ -160,37 +206,51 @@ def fastest_peer(results):
 @dataclass(frozen=True)
 class Verdict:
     ratio: float | None
-    met: bool
-    text: str
+    word: str  # one of the words above
+    text: str  # the word, and the reason where there is one
+    is_bound: bool = False  # the ratio is at least this
+
+    @property
+    def floor_met(self):
+        return self.word in (FLOOR_MET, GOAL_MET)
 
 
-def verdict(results, bar):
-    """The ratio of the fastest counting peer's time to linsep's, held against the bar."""
+def not_measured(reason):
+    return Verdict(None, NOT_MEASURED, reason)
+
+
+def verdict(results, bars):
+    """The ratio of the fastest counting peer's time to linsep's, held against the bars. Where lower is
+    better it is linsep's time over the peer's."""
     linsep = next((result for result in results if result.name == LINSEP), None)
     peer = fastest_peer(results)
     if linsep is None:
-        return Verdict(None, False, "linsep not run")
+        return not_measured("linsep not run")
     if not linsep.counts:
-        return Verdict(None, False, f"failed: {linsep.failure}")
+        return not_measured(f"failed: {linsep.failure}")
     if peer is None:
-        return against_the_limit(linsep, results, bar)
-    ratio = peer.seconds / linsep.seconds
-    met = ratio >= bar
-    return Verdict(ratio, met, "met" if met else "missed")
+        return against_the_limit(linsep, results, bars)
+    ratio = linsep.seconds / peer.seconds if bars.lower_is_better else peer.seconds / linsep.seconds
+    word = bars.word(ratio)
+    return Verdict(ratio, word, word)
 
 
-def against_the_limit(linsep, results, bar):
+def against_the_limit(linsep, results, bars):
     """No peer counts. Those that were stopped would have needed longer still: the shortest of their
     limits gives a ratio that is too small, and good enough for a bar below it."""
     peers = [result for result in results if result.name != LINSEP]
-    if not peers or any(result.stopped_at is None for result in peers):
-        return Verdict(None, False, "no peer to compare with")
-    ratio = min(result.stopped_at for result in peers) / linsep.seconds
-    met = ratio >= bar
-    return Verdict(ratio, met, "met: no peer got there in time" if met else "no peer got there in time")
+    stopped = [result.stopped_at for result in peers if result.stopped_at is not None]
+    if bars.lower_is_better or not peers or len(stopped) < len(peers):
+        return not_measured("no peer to compare with")
+    ratio = min(stopped) / linsep.seconds
+    word = bars.word(ratio)
+    # Below its bars such a ratio says nothing: the peers may be slower by any factor.
+    if word not in (FLOOR_MET, GOAL_MET):
+        return Verdict(ratio, NOT_MEASURED, "no peer got there in time", is_bound=True)
+    return Verdict(ratio, word, f"{word}: no peer got there in time", is_bound=True)
 
 
 __all__ = [
-    "LINSEP", "Contender", "Failed", "Goal", "Result", "Run", "TookTooLong", "Verdict", "climb", "compete",
-    "fastest_peer", "verdict",
+    "BELOW_FLOOR", "FLOOR_MET", "GOAL_MET", "LINSEP", "LOST", "NOT_MEASURED", "OVER_LIMIT", "Bars", "Contender",
+    "Failed", "Result", "Run", "Standard", "TookTooLong", "Verdict", "climb", "compete", "fastest_peer", "verdict",
 ]  # fmt: skip

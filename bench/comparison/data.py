@@ -17,6 +17,8 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sparse
 
+from comparison import generate
+
 BENCH = Path(__file__).resolve().parent.parent
 FOLDER = BENCH / "data" / "compare"
 SEED = 5
@@ -24,11 +26,22 @@ SEED = 5
 DENSE_FEATURES = 100
 ZIPF_FEATURES = 1_000_000
 ZIPF_DRAWS = 64  # some are drawn twice, so about 50 are left
-NEWS20_POSITIVE = "0"
+POSITIVE_CLASS = "0"
 MNIST_FEATURES = 784
 NEWS20_FEATURES = 130_108
 A9A_FEATURES = 123
 SCORING_TRAIN_STRIDE = 5
+
+# Held-out sets: seeds and shapes that no other set has.
+HELD_SEED = 7100
+HELD_TEXT = {"rows": 15_000, "features": 90_000, "classes": 12, "typical_length": 150}
+HELD_TEXT_TESTS = 4  # one document in so many is for scoring
+HELD_IMAGE = {"rows": 30_000, "side": 20, "classes": 7}
+HELD_IMAGE_TESTS = 6
+HELD_ZIPF = {"rows": 300_000, "features": 400_000}
+HELD_DENSE = {"rows": 400_000, "features": 60}
+HELD_LEVELS = (5, 20, 9, 2, 41, 7, 16, 3, 12, 6, 30, 8, 25, 4, 10, 2)
+HELD_ONE_HOT_ROWS = 60_000
 
 
 class DataError(Exception):
@@ -63,6 +76,10 @@ class Data:
             self.MAKERS[name](self, partial)
             partial.rename(path)
         return path
+
+    def fewer(self, rows):
+        """Generated data of a quick run has a fifth of the rows."""
+        return rows // self.sizes.stride
 
     def exact(self, name, features):
         return Matrix(self.path(name), features)
@@ -177,6 +194,64 @@ class Data:
         scores += 0.3 * scores.std() * rng.standard_normal(rows)
         dump_svmlight_file(counts, np.where(scores > 0, 1, -1), str(target), zero_based=False)
 
+    def long_rows(self):
+        return generate.long_rows(
+            SEED + 2, self.fewer(1_500), values_in_row=10_000, most_gap=19, decimals=5, largest=99_999
+        )
+
+    def cut_by_plane(self, seed, rows, features, decimals=6, **more):
+        return generate.cut_by_plane(seed, self.fewer(rows), features, decimals, **more)
+
+    def separable_text(self):
+        """The size of case e of bench/verdict."""
+        return generate.text_by_plane(
+            SEED + 4, self.fewer(20_000), 47_000, typical_length=60, noise=0.0, steepness=1, bare_share=0.9
+        )
+
+    def margin_rows(self):
+        return generate.mirrored_gap(SEED + 5, self.fewer(20_000), features=40, gap=0.3, degrees=30)
+
+    # ------------------------------------------------ held-out data
+
+    def held_text(self, kind, is_test):
+        """`kind`: 0 for counts, 1 for tf-idf of the same documents."""
+        shape = HELD_TEXT | {"rows": self.fewer(HELD_TEXT["rows"])}
+        documents = generate.text_of_classes(HELD_SEED, **shape)[kind]
+        return every_nth(documents, HELD_TEXT_TESTS, is_test)
+
+    def held_image(self, is_test):
+        shape = HELD_IMAGE | {"rows": self.fewer(HELD_IMAGE["rows"])}
+        return every_nth(generate.images(HELD_SEED + 1, **shape), HELD_IMAGE_TESTS, is_test)
+
+    def held_zipf(self):
+        return generate.text_by_plane(
+            HELD_SEED + 2, self.fewer(HELD_ZIPF["rows"]), HELD_ZIPF["features"], typical_length=40, noise=0.6,
+            steepness=1.05, bare_share=0.8,
+        )  # fmt: skip
+
+    def held_dense(self):
+        rows, features = self.fewer(HELD_DENSE["rows"]), HELD_DENSE["features"]
+        return generate.correlated_table(HELD_SEED + 3, rows, features, noise=0.6)
+
+    def held_one_hot(self):
+        return generate.one_hot(HELD_SEED + 4, self.fewer(HELD_ONE_HOT_ROWS), HELD_LEVELS)
+
+    def held_integers(self):
+        return generate.integer_table(HELD_SEED + 5, self.fewer(600_000), classes=8)
+
+    def held_long_rows(self):
+        return generate.long_rows(
+            HELD_SEED + 6, self.fewer(500), values_in_row=22_000, most_gap=5, decimals=2, largest=9_999
+        )
+
+    def held_separable_text(self):
+        return generate.text_by_plane(
+            HELD_SEED + 7, self.fewer(12_000), 60_000, typical_length=110, noise=0.0, steepness=1.1, bare_share=0.0
+        )
+
+    def held_margin_rows(self):
+        return generate.mirrored_gap(HELD_SEED + 8, self.fewer(6_000), features=120, gap=0.5, degrees=4)
+
     MAKERS = {
         "a9a.svm": lambda self, out: self.unpack("a9a.svm.gz", out),
         "news20.svm": lambda self, out: self.unpack("news20.svm.gz", out),
@@ -184,24 +259,66 @@ class Data:
         "news20count.svm": lambda self, out: self.unpack("news20count.svm.gz", out),
         "mnist.svm": lambda self, out: self.unpack("mnist.svm.gz", out),
         "mnist.test.svm": lambda self, out: self.unpack("mnist.test.svm.gz", out),
-        "news20-rest.svm": lambda self, out: self.relabel(
-            "news20.svm", lambda label: label == NEWS20_POSITIVE, out
-        ),
-        "mnist-parity.svm": lambda self, out: self.relabel(
-            "mnist.svm", lambda label: int(label) % 2 == 0, out
-        ),
+        "news20-rest.svm": lambda self, out: self.relabel("news20.svm", is_positive, out),
+        "mnist-parity.svm": lambda self, out: self.relabel("mnist.svm", is_even, out),
         "mnist.csv": write_mnist_table,
         "letter.csv": write_letters,
         "dense.csv": write_dense_table,
         "dense.svm": write_dense_rows,
         "zipf.svm": write_zipf,
-        "mnist.fifth.svm": lambda self, out: self.write_subset("mnist.svm", out),
-        "news20.fifth.svm": lambda self, out: self.write_subset("news20.svm", out),
-        "mnist.fifth.vw": lambda self, out: self.write_vw("mnist.fifth.svm", out),
-        "news20.fifth.vw": lambda self, out: self.write_vw("news20.fifth.svm", out),
-        "mnist.test.vw": lambda self, out: self.write_vw("mnist.test.svm", out),
-        "news20.test.vw": lambda self, out: self.write_vw("news20.test.svm", out),
+        "long.svm": lambda self, out: self.long_rows().write(out),
+        "separable-tall.csv": lambda self, out: self.cut_by_plane(SEED + 3, 1_000_000, 50, 4).write_table(out),
+        "separable-wide.csv": lambda self, out: self.cut_by_plane(SEED + 3, 100_000, 400, 4).write_table(out),
+        "separable-text.svm": lambda self, out: self.separable_text().write(out),
+        "claim.csv": lambda self, out: self.cut_by_plane(SEED + 6, 2_000_000, 50).write_table(out),
+        "margin.svm": lambda self, out: self.margin_rows().write(out),
+        "held-text.svm": lambda self, out: self.held_text(1, False).write(out),
+        "held-text.test.svm": lambda self, out: self.held_text(1, True).write(out),
+        "held-textcount.svm": lambda self, out: self.held_text(0, False).write(out),
+        "held-text-rest.svm": lambda self, out: self.relabel("held-text.svm", is_positive, out),
+        "held-image.svm": lambda self, out: self.held_image(False).write(out),
+        "held-image.test.svm": lambda self, out: self.held_image(True).write(out),
+        "held-image.csv": lambda self, out: self.held_image(False).write_table(out, "p"),
+        "held-image-parity.svm": lambda self, out: self.relabel("held-image.svm", is_even, out),
+        "held-zipf.svm": lambda self, out: self.held_zipf().write(out),
+        "held-dense.csv": lambda self, out: self.held_dense().write_table(out),
+        "held-dense.svm": lambda self, out: self.held_dense().write(out),
+        "held-onehot.svm": lambda self, out: self.held_one_hot().write(out),
+        "held-integers.csv": lambda self, out: self.held_integers().write_table(out),
+        "held-long.svm": lambda self, out: self.held_long_rows().write(out),
+        "held-separable-tall.csv": lambda self, out: self.cut_by_plane(
+            HELD_SEED + 9, 300_000, 80, 3, uniform=True
+        ).write_table(out),
+        "held-overlapping-wide.csv": lambda self, out: self.cut_by_plane(
+            HELD_SEED + 10, 60_000, 250, 3, flipped=1
+        ).write_table(out),
+        "held-separable-text.svm": lambda self, out: self.held_separable_text().write(out),
+        "held-claim.csv": lambda self, out: self.cut_by_plane(
+            HELD_SEED + 11, 500_000, 60, 5, uniform=True
+        ).write_table(out),
+        "held-margin.svm": lambda self, out: self.held_margin_rows().write(out),
     }
+    # Scoring: a fifth of the rows to learn from, and both files in the format of vw.
+    for scored in ("mnist", "news20", "held-image", "held-text"):
+        MAKERS |= {
+            f"{scored}.fifth.svm": lambda self, out, name=scored: self.write_subset(f"{name}.svm", out),
+            f"{scored}.fifth.vw": lambda self, out, name=scored: self.write_vw(f"{name}.fifth.svm", out),
+            f"{scored}.test.vw": lambda self, out, name=scored: self.write_vw(f"{name}.test.svm", out),
+        }
+    del scored
+
+
+def is_positive(label):
+    return label == POSITIVE_CLASS
+
+
+def is_even(label):
+    return int(label) % 2 == 0
+
+
+def every_nth(rows, nth, is_chosen):
+    """One row in `nth`, or all the others."""
+    return rows.part((np.arange(len(rows.labels)) % nth == 0) == is_chosen)
 
 
 class Matrix:

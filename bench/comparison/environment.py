@@ -16,7 +16,8 @@ LIBLINEAR = "2.50.0"
 DEBIAN_PACKAGES = ("liblinear-tools", "liblinear4", "libblas3", "libgfortran5", "libquadmath0")
 PACKAGES = {
     "scikit-learn": "sklearn", "liblinear-official": "liblinear", "vowpalwabbit": "vowpalwabbit",
-    "snapml": "snapml", "scikit-learn-intelex": "sklearnex", "polars": "polars",
+    "snapml": "snapml", "scikit-learn-intelex": "sklearnex", "polars": "polars", "celer": "celer",
+    "skglm": "skglm", "quadprog": "quadprog", "highspy": "highspy",
 }  # fmt: skip
 
 

@@ -12,6 +12,10 @@ from comparison.process import Failed
 
 BENCH = Path(__file__).resolve().parent.parent
 
+# The answers of `separable`: separable, not separable, undecided.
+VERDICTS = (0, 1, 5)
+# Bytes of a weight and of what a proof of it needs, for each class and feature.
+BYTES_OF_A_WEIGHT = 24
 # A limit that was reached on purpose: all epochs of a perceptron, the one update of a reading.
 LIMIT_REACHED = 5
 
@@ -20,6 +24,9 @@ CERTIFIED = ("--c", 1, "--gap", 1e-3, "--intercept", "none")
 SQUARED_HINGE = ("--learner", "svm", "--loss", "squared-hinge", *CERTIFIED)
 LOGISTIC = ("--learner", "logistic", *CERTIFIED)
 ONE_VERSUS_REST = (*SQUARED_HINGE, "--multiclass", "ovr")
+SOFTMAX = (*LOGISTIC, "--multiclass", "softmax")
+SPARSE_LOGISTIC = (*LOGISTIC, "--penalty", "l1")
+HARD_MARGIN = ("--learner", "hard-margin")
 CRAMMER_SINGER = ("--learner", "svm", "--multiclass", "crammer-singer", *CERTIFIED)
 PERCEPTRON = ("--learner", "perceptron", "--epochs", 5, "--stop", "limit", "--verdict", "off")
 
@@ -40,6 +47,7 @@ class Linsep:
         self.program = program
         self.launcher = launcher
         self.model = scratch / "model.linsep"
+        self.certificate = scratch / "certificate.json"
         self.predictions = scratch / "linsep.predictions"
 
     def version(self):
@@ -50,12 +58,16 @@ class Linsep:
 
         def attempt(_tolerance, limit):
             self.model.unlink(missing_ok=True)
-            words = [self.program, "train", data, *flags, "-o", self.model, "--json", "--quiet"]
+            words = [self.program, "train", data, *flags, "-o", self.model, "--json", "--verbose"]
             done = self.launcher.run(words, limit, good_exits=(0, LIMIT_REACHED))
-            parts = seconds_of(json.loads(done.output))
+            answer = json.loads(done.output)
+            parts = seconds_of(answer)
             quality = judge(*read_model(self.model)) if judge else None
             times = parts | {"wall": done.seconds}
-            return Run(times[time_of], parts["load"], parts["train"], done.peak_mib, quality, done.cpu)
+            return Run(
+                times[time_of], parts["load"], parts["train"], done.peak_mib, quality, done.cpu,
+                memory_of(answer, data),
+            )  # fmt: skip
 
         return Contender(LINSEP, attempt)
 
@@ -73,6 +85,66 @@ class Linsep:
 
         attempt.has_model = False
         return Contender(LINSEP, attempt)
+
+    def separable(self, data, truth):
+        """A contender that decides and proves. Its quality is 1 if the verdict is the truth."""
+
+        def attempt(_tolerance, limit):
+            words = [self.program, "separable", data, "--cert", self.certificate, "--json", "--quiet"]
+            done = self.launcher.run(words, limit, good_exits=VERDICTS)
+            answer = json.loads(done.output)
+            seconds = answer["seconds"]
+            decide = seconds["decide"] + seconds.get("prove", 0.0)
+            is_right = verdict_of(answer) == truth
+            return Run(decide, seconds["read"], decide, done.peak_mib, float(is_right), done.cpu)
+
+        return Contender(LINSEP, attempt)
+
+    def verify(self, data):
+        """A contender that checks a certificate, made first and outside the time: the whole command."""
+
+        def attempt(_tolerance, limit):
+            if not attempt.has_certificate:
+                words = [self.program, "separable", data, "--cert", self.certificate, "--quiet"]
+                self.launcher.run(words, limit, good_exits=VERDICTS)
+                attempt.has_certificate = True
+            words = [self.program, "verify", self.certificate, data, "--json", "--quiet"]
+            done = self.launcher.run(words, limit)
+            holds = json.loads(done.output)["holds"]
+            return Run(done.seconds, peak_mib=done.peak_mib, quality=float(holds), cpu=done.cpu)
+
+        attempt.has_certificate = False
+        return Contender(LINSEP, attempt)
+
+    def reading(self, data, flags):
+        """linsep's own reader as somebody to compare with."""
+
+        def attempt(_tolerance, limit):
+            words = [self.program, "train", data, *READ_ONLY, *flags, "-o", self.model, "--json", "--quiet"]
+            done = self.launcher.run(words, limit, good_exits=(0, LIMIT_REACHED))
+            load = seconds_of(json.loads(done.output))["load"]
+            return Run(load, load, peak_mib=done.peak_mib, quality=1.0, cpu=done.cpu)
+
+        return Contender("reading it with linsep", attempt)
+
+
+def verdict_of(answer):
+    """Of two classes: touching classes are not separable either."""
+    return "separable" if answer["verdict"] == "separable" else "not separable"
+
+
+def memory_of(answer, data):
+    """What the peak may consist of, in bytes, if the program lists it: the rows as they are stored, other
+    layouts of them, the weights, and the file while it is mapped."""
+    listed = answer.get("memory")
+    if not listed:
+        return None
+    return {
+        "store": listed["store_bytes"],
+        "layouts": {layout["name"]: layout["bytes"] for layout in listed.get("layouts", [])},
+        "weights": BYTES_OF_A_WEIGHT * len(answer["classes"]) * answer["features"],
+        "file": listed.get("mapped_bytes", Path(data).stat().st_size),
+    }
 
 
 def seconds_of(answer):

@@ -1,5 +1,6 @@
 """The peers as contenders: which of them can do a job, with which tolerances, and how they are run."""
 
+import itertools
 import json
 import os
 from pathlib import Path
@@ -17,13 +18,21 @@ DUAL_LADDER = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4)
 PRIMAL_LADDER = (1.0, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4)
 SNAPML_LADDER = (1.0, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4, 1e-5)
 PYTHON_LADDER = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
+# Those whose tolerance is met long before the plane is: they start looser, so as not to do too much.
+LOOSE_LADDER = (100.0, 10.0, 3.0, 1.0, 0.3, *PYTHON_LADDER)
 # LIBLINEAR's solvers by objective: dual coordinate descent and a Newton method on the primal.
 LIBLINEAR_SOLVERS = {
     "squared-hinge": ((1, DUAL_LADDER), (2, PRIMAL_LADDER)),
     "ovr-squared-hinge": ((1, DUAL_LADDER), (2, PRIMAL_LADDER)),
     "logistic": ((7, DUAL_LADDER), (0, PRIMAL_LADDER)),
     "crammer-singer": ((4, DUAL_LADDER),),
+    "l1-logistic": ((6, PRIMAL_LADDER),),
+    "softmax": (),
 }
+# A hard margin: no loss can be paid for at this C, and the rest is the tolerance.
+HARD_MARGIN_SOLVER = "3:1e6"
+HARD_MARGIN_LADDER = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)
+HIGHS_LADDER = (1e-7, 1e-10)
 # Above this a Newton method that solves with the whole Hessian makes no sense.
 MOST_CHOLESKY_FEATURES = 2000
 # Loading is outside the time of training; it is only kept from lasting for ever.
@@ -49,10 +58,9 @@ class Peers:
             found += self.sessions(
                 serve, [(f"LIBLINEAR -s {s}", s, ladder) for s, ladder in solvers], judge
             )
-        methods = {"logistic": "logistic", "squared-hinge": "squared-hinge"}
-        if objective in methods and self.environment.has("snapml"):
+        if objective in ("logistic", "squared-hinge", "l1-logistic") and self.environment.has("snapml"):
             form = "dense32" if dense else "sparse"
-            method = methods[objective]
+            method = objective
             chosen = [("snapml", method, SNAPML_LADDER)]
             # With threads it takes other steps: neither way is always the faster one.
             if len(os.sched_getaffinity(0)) > 1:
@@ -60,7 +68,57 @@ class Peers:
             found += self.sessions(self.worker("snapml", matrix, form), chosen, judge)
         if objective == "logistic":
             found += self.logistic(matrix, judge, dense)
+        if objective == "softmax":
+            found += self.softmax(matrix, judge)
+        if objective == "l1-logistic":
+            found += self.sparse_logistic(matrix, judge)
         return found
+
+    def softmax(self, matrix, judge):
+        """snapml and LIBLINEAR have one-versus-rest instead, which is another objective."""
+        found = []
+        for peer, package, name, solvers, ladder in (
+            ("sklearnex", "scikit-learn-intelex", "sklearnex", ("lbfgs",), LOOSE_LADDER),
+            ("sklearn", "scikit-learn", "scikit-learn", ("newton-cg", "lbfgs"), PYTHON_LADDER),
+        ):
+            if self.environment.has(package):
+                chosen = [(f"{name} {solver}", solver, ladder) for solver in solvers]
+                found += self.sessions(self.worker(peer, matrix, "dense"), chosen, judge)
+        return found
+
+    def sparse_logistic(self, matrix, judge):
+        """Programs that descend by columns get the columns."""
+        found = []
+        for peer in ("celer", "skglm"):
+            if self.environment.has(peer):
+                chosen = [(peer, "l1-logistic", LOOSE_LADDER)]
+                found += self.sessions(self.worker(peer, matrix, "columns"), chosen, judge)
+        return found
+
+    def hard_margin(self, matrix, judge):
+        found = []
+        words = [self.environment.python, WORKER, "programming", matrix.arrays, matrix.features]
+        if self.environment.has("quadprog"):
+            found += self.sessions(words, [("quadprog", "quadprog", (None,))], judge)
+        if self.environment.has("highspy"):
+            found += self.sessions(words, [("HiGHS QP", "highs", HIGHS_LADDER)], judge)
+        if self.environment.liblinear:
+            serve = [self.environment.liblinear, "serve", matrix.path, matrix.features]
+            chosen = [("LIBLINEAR -s 3, C = 1e6", HARD_MARGIN_SOLVER, HARD_MARGIN_LADDER)]
+            found += self.sessions(serve, chosen, judge)
+        return found
+
+    def separation(self, source, features, truth):
+        """HiGHS by constraint generation, from signed rows in memory. A new random start each time."""
+        shared = SharedSession([self.environment.python, WORKER, "separation", source, features])
+        seeds = itertools.count()
+
+        def attempt(_tolerance, limit):
+            answer = shared.get().ask("generation", next(seeds), limit=limit)
+            seconds, is_right = answer["seconds"], answer["verdict"] == truth
+            return Run(seconds, None, seconds, answer["peak_kib"] / 1024, float(is_right), answer["cpu"])
+
+        return [Contender("HiGHS, constraint generation", attempt, close=shared.close)]
 
     def logistic(self, matrix, judge, dense):
         found = []

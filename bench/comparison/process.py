@@ -60,8 +60,20 @@ class Launcher:
             raise Failed(message or "the launcher failed")
         report = json.loads(self.report.read_text())
         if report["exit"] not in good_exits:
-            raise Failed(message.splitlines()[0] if message else f"exit code {report['exit']}")
+            raise Failed(complaint(message) or f"exit code {report['exit']}")
         return Finished(report["seconds"], report["cpu"], report["peak_kib"] / 1024, output)
+
+
+def complaint(message):
+    """The line of what a program wrote to stderr that says why it failed. linsep with --json writes an
+    object there, after its notes."""
+    lines = message.splitlines()
+    for line in lines:
+        if line.startswith("{"):
+            with contextlib.suppress(ValueError):
+                return json.loads(line).get("message", line)
+    errors = [line for line in lines if line.startswith("error")]
+    return next(iter(errors + lines), "")
 
 
 class Session:

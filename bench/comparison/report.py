@@ -1,20 +1,31 @@
 """The table in Markdown and the raw results. No numpy here."""
 
-from comparison.contest import LINSEP, fastest_peer, verdict
+from comparison.contest import (
+    BELOW_FLOOR,
+    FLOOR_MET,
+    GOAL_MET,
+    LINSEP,
+    LOST,
+    NOT_MEASURED,
+    OVER_LIMIT,
+    fastest_peer,
+    verdict,
+)
+
+MIB = 2**20
+# What a peak may exceed the sum of its named parts by.
+MEMORY_SLACK = 1.2
 
 
-def raw(row, results):
-    """What is kept of a row, with every single time."""
-    found = verdict(results, row.bar)
-    return {
-        "name": row.name,
-        "job": row.job,
-        "data": row.data,
-        "bar": row.bar,
-        "goal": row.goal.name,
+def raw(row, case, results):
+    """What is kept of one case of a row, with every single time."""
+    found = verdict(results, row.bars)
+    return description(row, case) | {
         "ratio": found.ratio,
-        "met": found.met,
+        "is_bound": found.is_bound,
+        "word": found.word,
         "verdict": found.text,
+        "memory": memory(results),
         "results": [
             {
                 "name": result.name,
@@ -37,12 +48,42 @@ def raw(row, results):
     }
 
 
-def failed_row(row, reason):
-    """A row that could not be measured at all."""
-    return {
-        "name": row.name, "job": row.job, "data": row.data, "bar": row.bar, "goal": row.goal.name,
-        "ratio": None, "met": False, "verdict": f"failed: {reason}", "results": [],
+def failed_case(row, case, reason):
+    """A case that could not be measured at all."""
+    return description(row, case) | {
+        "ratio": None, "is_bound": False, "word": NOT_MEASURED, "verdict": f"failed: {reason}", "memory": None, "results": [],
     }  # fmt: skip
+
+
+def description(row, case):
+    return {
+        "name": row.name,
+        "job": row.job,
+        "data": case.data,
+        "floor": row.bars.floor,
+        "goal": row.bars.goal,
+        "lower_is_better": row.bars.lower_is_better,
+        "standard": case.standard.name,
+    }
+
+
+def memory(results):
+    """linsep's peak and the bound of it, in MiB, with the parts of the bound, where the program lists them."""
+    own = next((result for result in results if result.name == LINSEP and result.runs), None)
+    parts = own and own.runs[-1].memory
+    if not parts:
+        return None
+    listed = {"store": parts["store"], **parts["layouts"], "weights": parts["weights"], "file": parts["file"]}
+    bound = MEMORY_SLACK * sum(listed.values()) / MIB
+    return {
+        "peak_mib": own.peak_mib,
+        "bound_mib": bound,
+        "goal_mib": MEMORY_SLACK * parts["store"] / MIB,
+        "parts_mib": {name: size / MIB for name, size in listed.items()},
+        "within": own.peak_mib <= bound,
+        # Each other layout is to be no larger than the rows themselves.
+        "large_layouts": [name for name, size in parts["layouts"].items() if size > parts["store"]],
+    }
 
 
 # ---------------------------------------------------------------- text
@@ -57,37 +98,61 @@ def seconds_text(seconds, spread=None):
     return text
 
 
-def quality_text(quality, goal):
+def quality_text(quality, standard):
     if quality is None:
         return "–"
-    return f"{100 * quality:.1f} %" if goal == "accuracy" else f"{quality:.1e}"
+    if standard == "verdict":
+        return "right" if quality >= 1 else "wrong"
+    return f"{100 * quality:.1f} %" if standard == "accuracy" else f"{quality:.1e}"
 
 
 def number_text(value, form):
     return "–" if value is None else format(value, form)
 
 
+def ratio_text(case):
+    """A ratio of which less is better carries an arrow that says so, one that is only a bound a sign."""
+    text = number_text(case["ratio"], ".2f")
+    if case["is_bound"]:
+        return f"> {text}"
+    return f"{text} ↓" if case["lower_is_better"] and case["ratio"] is not None else text
+
+
+def bar_text(case, bar):
+    return f"≤ {case[bar]:g}" if case["lower_is_better"] else f"{case[bar]:g}"
+
+
+def own_and_peer(case):
+    """linsep's result and that of the fastest peer, of those that count."""
+    counting = [result for result in case["results"] if result["counts"]]
+    own = next((result for result in counting if result["name"] == LINSEP), None)
+    peers = [result for result in counting if result["name"] != LINSEP]
+    return own or {}, min(peers, key=lambda result: result["seconds"], default={})
+
+
 def line_of(row):
     """A line of the main table."""
-    by_name = {result["name"]: result for result in row["results"]}
-    own = by_name.get(LINSEP)
-    peers = [r for r in row["results"] if r["counts"] and r["name"] != LINSEP]
-    peer = min(peers, key=lambda r: r["seconds"], default=None)
-    own_time = own if own and own["counts"] else {}
-    peer = peer or {}
+    own, peer = own_and_peer(row)
+    held_out = row.get("held_out")
+    bound = row["memory"] and row["memory"]["bound_mib"]
     return [
         row["job"],
         row["data"],
-        seconds_text(own_time.get("seconds"), own_time.get("spread")),
-        quality_text(own_time.get("quality"), row["goal"]),
-        number_text(own_time.get("peak_mib"), ".0f"),
+        seconds_text(own.get("seconds"), own.get("spread")),
+        quality_text(own.get("quality"), row["standard"]),
+        number_text(own.get("peak_mib"), ".0f"),
+        number_text(bound, ".0f"),
         peer.get("name", "–"),
         seconds_text(peer.get("seconds"), peer.get("spread")),
-        quality_text(peer.get("quality"), row["goal"]),
+        quality_text(peer.get("quality"), row["standard"]),
         number_text(peer.get("peak_mib"), ".0f"),
-        number_text(row["ratio"], ".2f"),
-        f"{row['bar']:g}",
+        ratio_text(row),
+        bar_text(row, "floor"),
+        bar_text(row, "goal"),
         row["verdict"],
+        ratio_text(held_out) if held_out else "–",
+        held_out["verdict"] if held_out else "–",
+        held_out["data"] if held_out else "–",
     ]
 
 
@@ -95,9 +160,9 @@ def table(head, lines):
     return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *lines])
 
 
-def detail(row):
+def detail(case):
     lines = []
-    for result in row["results"]:
+    for result in case["results"]:
         note = result["failure"] or ("" if result["counts"] else "does not count")
         lines.append(
             [
@@ -107,35 +172,86 @@ def detail(row):
                 seconds_text(result["load"]),
                 seconds_text(result["train"]),
                 seconds_text(result["cpu"]),
-                quality_text(result["quality"], row["goal"]),
+                quality_text(result["quality"], case["standard"]),
                 number_text(result["peak_mib"], ".0f"),
                 str(len(result["runs"])),
                 note,
             ]
         )
-    head = ["who", "tolerance", "s", "load s", "train s", "cpu s", row["goal"], "peak MiB", "runs", "note"]
-    return f"### {row['name']}: {row['job']}, {row['data']}\n\n{table(head, lines)}"
+    head = ["who", "tolerance", "s", "load s", "train s", "cpu s", case["standard"], "peak MiB", "runs", "note"]
+    return table(head, lines)
+
+
+def details(row):
+    """All contenders of a row, and of its held-out data."""
+    parts = []
+    for kind, case in (("", row), ("held-out: ", row.get("held_out"))):
+        if case and case["results"]:
+            parts.append(f"### {row['name']}: {row['job']}, {kind}{case['data']}\n\n{detail(case)}")
+    return parts
 
 
 HEAD = [
-    "job", "data", "linsep s", "quality", "MiB", "fastest peer", "its s", "quality", "MiB", "ratio", "bar",
-    "verdict",
+    "job", "data", "linsep s", "quality", "MiB", "bound MiB", "fastest peer", "its s", "quality", "MiB", "ratio",
+    "floor", "goal", "verdict", "held-out ratio", "held-out verdict", "held-out data",
 ]  # fmt: skip
 
 
+def counts_text(cases):
+    """How many stand where: one sentence."""
+    words = [case["word"] for case in cases]
+    at_goal, at_floor = words.count(GOAL_MET), words.count(FLOOR_MET)
+    below = words.count(BELOW_FLOOR) + words.count(OVER_LIMIT)
+    text = (
+        f"{at_goal + at_floor} of {len(cases)} floors are met, {at_goal} of them with the goal; {below} are below "
+        f"the floor, {words.count(LOST)} are lost (below 1)"
+    )
+    unknown = words.count(NOT_MEASURED)
+    return text + (f", {unknown} are not measured." if unknown else ".")
+
+
+def memory_section(rows):
+    listed = [row for row in rows if row["memory"]]
+    if not listed:
+        return "This linsep does not list what its memory consists of; the table has the peaks alone."
+    within = sum(row["memory"]["within"] for row in listed)
+    lines = [
+        [
+            row["name"],
+            number_text(row["memory"]["peak_mib"], ".0f"),
+            number_text(row["memory"]["bound_mib"], ".0f"),
+            number_text(row["memory"]["goal_mib"], ".0f"),
+            ", ".join(f"{name} {size:.1f}" for name, size in row["memory"]["parts_mib"].items()),
+            ("within" if row["memory"]["within"] else "above the bound")
+            + "".join(f"; {name} is larger than the store" for name in row["memory"]["large_layouts"]),
+        ]
+        for row in listed
+    ]
+    head = ["row", "peak MiB", "bound MiB", "goal MiB", "parts of the bound, MiB", "verdict"]
+    return (
+        f"{within} of {len(listed)} peaks are within {MEMORY_SLACK} times the sum of the parts. The goal is "
+        f"{MEMORY_SLACK} times the store alone.\n\n{table(head, lines)}"
+    )
+
+
 def markdown(about, rows):
-    met = sum(row["met"] for row in rows)
     size = "Every data set has a fifth of its rows. " if about["quick"] else ""
+    held_out = [row["held_out"] for row in rows if row.get("held_out")]
     facts = [f"- {name}: {value}" for name, value in about["machine"].items()]
     facts += [f"- {name} {version}" for name, version in sorted(about["versions"].items())]
     missing = [f"- {name}: {reason}" for name, reason in about["missing"].items()]
     parts = [
         f"# linsep and its peers, {about['date']}{', quick' if about['quick'] else ''}",
-        f"{met} of {len(rows)} bars are met. {size}Times are medians (least–most) in "
-        "seconds; a ratio is the time of the fastest peer that counts over linsep's. Method: docs/benchmarks.",
+        counts_text(rows) + (f" Held-out data: {counts_text(held_out)}" if held_out else ""),
+        f"{size}Times are medians (least–most) in seconds; a ratio is the time of the fastest peer that counts over "
+        "linsep's, and at least what stands behind > where no peer got there in time. Where it has an arrow, ↓, it is linsep's time over the other's, and floor and goal are upper "
+        "limits. Method: docs/benchmarks.",
+        "![Ratios of all rows, with their floors and goals](compare.svg)",
         table(HEAD, [line_of(row) for row in rows]),
+        "## Memory",
+        memory_section(rows),
         "## Everybody, row by row",
-        *(detail(row) for row in rows if row["results"]),
+        *(part for row in rows for part in details(row)),
         "## Machine and versions",
         "\n".join(facts),
         "## Missing peers",
@@ -144,17 +260,15 @@ def markdown(about, rows):
     return "\n\n".join(parts) + "\n"
 
 
-def progress(row):
+def progress(case, kind=""):
     """One line while the table grows."""
-    ratio = number_text(row["ratio"], ".2f")
-    peers = [r for r in row["results"] if r["counts"] and r["name"] != LINSEP]
-    peer = min(peers, key=lambda r: r["seconds"], default=None)
-    own = next((r for r in row["results"] if r["name"] == LINSEP and r["counts"]), None)
+    own, peer = own_and_peer(case)
+    name = f"{case['name']} {kind}".strip()
     return (
-        f"{row['name']:<24} ratio {ratio:>7}  bar {row['bar']:>3g}  "
-        f"linsep {seconds_text(own and own['seconds']):>8}  "
-        f"{peer['name'] if peer else 'no peer'} {seconds_text(peer and peer['seconds'])}  {row['verdict']}"
+        f"{name:<32} ratio {ratio_text(case):>8}  floor {bar_text(case, 'floor'):>5}  "
+        f"linsep {seconds_text(own.get('seconds')):>8}  "
+        f"{peer.get('name', 'no peer')} {seconds_text(peer.get('seconds'))}  {case['verdict']}"
     )
 
 
-__all__ = ["failed_row", "fastest_peer", "markdown", "progress", "raw"]
+__all__ = ["failed_case", "fastest_peer", "markdown", "progress", "raw"]

@@ -1,10 +1,11 @@
 """A Python peer as a session: `worker.py PEER FOLDER FEATURES FORM`.
 
-Loads the arrays of `data.Matrix` (FORM: sparse, dense, or dense32 for single precision), says how long
+Loads the arrays of `data.Matrix` (FORM: sparse, columns for sparse columns, dense, or dense32 for single
+precision), says how long
 that took, and then answers every line "METHOD TOLERANCE OUT" with the seconds of the fit alone. The
 planes go to OUT as raw doubles, feature by feature, the order in which LIBLINEAR has them.
 
-PEER polars and vw take other arguments and requests, see below.
+PEER polars, vw, programming and separation take other arguments and requests, see below.
 """
 
 import json
@@ -85,12 +86,29 @@ def methods_of(peer):
 
         cores = len(os.sched_getaffinity(0))
         machine, hinge = snapml.SupportVectorMachine, {"loss": "squared_hinge"}
+        magnitudes = {"penalty": "l1", "dual": False}
         return {
             "logistic": make(snapml.LogisticRegression, 1),
             "logistic-threads": make(snapml.LogisticRegression, cores),
+            "l1-logistic": make(snapml.LogisticRegression, 1, **magnitudes),
+            "l1-logistic-threads": make(snapml.LogisticRegression, cores, **magnitudes),
             "squared-hinge": make(machine, 1, **hinge),
             "squared-hinge-threads": make(machine, cores, **hinge),
         }
+    if peer == "celer":
+        from celer import LogisticRegression
+
+        return {"l1-logistic": lambda tolerance: LogisticRegression(C=1.0, tol=tolerance, fit_intercept=False)}
+    if peer == "skglm":
+        from skglm import SparseLogisticRegression
+
+        # Its losses are a mean, so a weight of 1 beside their sum is one n-th; n is known when it is fitted.
+        class SumOfLosses(SparseLogisticRegression):
+            def fit(self, rows, labels):
+                self.alpha = 1.0 / rows.shape[0]
+                return super().fit(rows, labels)
+
+        return {"l1-logistic": lambda tolerance: SumOfLosses(tol=tolerance, fit_intercept=False)}
     raise SystemExit(f"there is no peer {peer}")
 
 
@@ -114,8 +132,8 @@ def load(folder, features, form):
         np.load(folder / f"{name}.npy") for name in ("labels", "values", "indices", "starts")
     )
     rows = sparse.csr_matrix((values, indices, starts), shape=(len(labels), features))
-    if form == "sparse":
-        return rows, labels
+    if form in ("sparse", "columns"):
+        return (rows if form == "sparse" else rows.tocsc()), labels
     dense = rows.toarray()
     return (dense.astype(np.float32) if form == "dense32" else dense), labels
 
@@ -134,6 +152,8 @@ def serve_models(peer, folder, features, form):
     methods = methods_of(peer)
     seconds, _, (rows, labels) = timed(lambda: load(Path(folder), features, form))
     classes = [int(one) for one in np.unique(labels)]
+    if peer == "skglm":
+        warm_up(methods, rows, labels)
     say(load=seconds)
     for method, tolerance, out in requests():
         try:
@@ -153,6 +173,96 @@ def serve_models(peer, folder, features, form):
             labels=classes[::-1] if len(planes) == 1 else classes,
             biases=[float(bias) for bias in biases],
         )
+
+
+def warm_up(methods, rows, labels):
+    """A peer that is compiled when it is first called is compiled before it is timed."""
+    some = np.concatenate([np.flatnonzero(labels == one)[:500] for one in np.unique(labels)])
+    for make in methods.values():
+        # Tight enough that every loop of it is entered.
+        make(1e-5).fit(rows.tocsr()[some].tocsc(), labels[some])
+
+
+# ---------------------------------------------------------------- programming
+
+
+def serve_programming(folder, features):
+    """The widest margin as a quadratic program, ½|w|² subject to z·w ≥ 1 for the signed rows z. Requests:
+    "quadprog 0 OUT" and "highs TOLERANCE OUT". No bias: the data is its own mirror image."""
+    seconds, _, (rows, labels) = timed(lambda: load(Path(folder), int(features), "dense"))
+    signed_rows = np.sign(labels)[:, None] * rows
+    say(load=seconds)
+    for method, tolerance, out in requests():
+        solve = {"quadprog": by_quadprog, "highs": by_highs}[method]
+        try:
+            seconds, cpu, plane = timed(lambda: solve(signed_rows, float(tolerance)))
+        except Exception as error:  # whatever a peer raises is its failure, not ours
+            say(error=f"{type(error).__name__}: {error}")
+            continue
+        np.asarray(plane, dtype="<f8").tofile(out)
+        say(seconds=seconds, cpu=cpu, planes=1, labels=[1, -1], biases=[0.0])
+
+
+def by_quadprog(signed_rows, _tolerance):
+    import quadprog
+
+    count, features = signed_rows.shape
+    return quadprog.solve_qp(np.eye(features), np.zeros(features), signed_rows.T, np.ones(count))[0]
+
+
+def by_highs(signed_rows, tolerance):
+    import highspy
+
+    count, features = signed_rows.shape
+    free = np.full(features, highspy.kHighsInf)
+    model = highspy.HighsModel()
+    program = model.lp_
+    program.num_col_, program.num_row_ = features, count
+    program.col_cost_, program.col_lower_, program.col_upper_ = np.zeros(features), -free, free
+    program.row_lower_, program.row_upper_ = np.ones(count), np.full(count, highspy.kHighsInf)
+    program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    program.a_matrix_.start_ = np.arange(count + 1) * features
+    program.a_matrix_.index_ = np.tile(np.arange(features), count)
+    program.a_matrix_.value_ = signed_rows.ravel()
+    square = model.hessian_
+    square.dim_, square.format_ = features, highspy.HessianFormat.kTriangular
+    square.start_, square.index_ = np.arange(features + 1), np.arange(features)
+    square.value_ = np.ones(features)
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("primal_feasibility_tolerance", tolerance)
+    solver.setOptionValue("dual_feasibility_tolerance", tolerance)
+    solver.passModel(model)
+    solver.run()
+    return solver.getSolution().col_value
+
+
+def serve_separation(source, features):
+    """Linear programs by constraint generation, as in bench/verdict. `source` is a CSV table, or the arrays
+    of a `data.Matrix`. Requests: "generation SEED"."""
+    from verdict import constraint_generation
+
+    seconds, _, signed_rows = timed(lambda: load_signed_rows(Path(source), int(features)))
+    say(load=seconds)
+    for _, seed in requests():
+        _, cpu, answer = timed(lambda: constraint_generation(signed_rows, int(seed)))
+        say(seconds=answer["seconds"], cpu=cpu, verdict=answer["verdict"])
+
+
+def load_signed_rows(source, features):
+    """The rows ±(1, x), which a separating (bias, weights) has on its positive side."""
+    import scipy.sparse as sparse
+
+    if source.suffix == ".csv":
+        import polars
+
+        table = polars.read_csv(source).to_numpy().astype(np.float64)
+        signs = table[:, :1].copy()
+        table[:, 0] = 1.0  # the label's column becomes that of the bias
+        return table * signs
+    rows, labels = load(source, features, "sparse")
+    signs = np.sign(labels)
+    return sparse.hstack([sparse.csr_matrix(signs[:, None]), sparse.diags(signs) @ rows], format="csr")
 
 
 # ---------------------------------------------------------------- readers and scorers
@@ -190,6 +300,10 @@ def main():
         serve_polars()
     elif peer == "vw":
         serve_vw(*rest)
+    elif peer == "programming":
+        serve_programming(*rest)
+    elif peer == "separation":
+        serve_separation(*rest)
     else:
         folder, features, form = rest
         serve_models(peer, folder, int(features), form)

@@ -5,7 +5,8 @@
 //   liblinear_session train SOLVER EPS DATA MODEL   reads, trains, saves (file-to-model rows)
 //
 // `serve` reads requests from stdin, a line "SOLVER EPS OUT" each, and answers with a line of JSON; the
-// weights go to OUT as raw doubles in LIBLINEAR's order. C is 1 and there is no bias.
+// weights go to OUT as raw doubles in LIBLINEAR's order. C is 1, or what stands behind the solver, as in
+// "3:1e6", and there is no bias.
 #include <time.h>
 
 #include <chrono>
@@ -84,11 +85,11 @@ void read_svmlight(const char *path, int features, Data &data) {
     data.view.bias = -1;
 }
 
-parameter parameters(int solver, double eps) {
+parameter parameters(int solver, double eps, double c) {
     parameter chosen{};
     chosen.solver_type = solver;
     chosen.eps = eps;
-    chosen.C = 1;
+    chosen.C = c;
     chosen.p = 0.1;
     chosen.nu = 0.5;
     chosen.regularize_bias = 1;
@@ -110,11 +111,12 @@ void serve(const char *path, int features) {
     std::printf("{\"load\": %.6f, \"cpu\": %.6f, \"peak_kib\": %ld}\n", seconds_since(start), processor_seconds(),
                 peak_kib());
     std::fflush(stdout);
-    int solver;
     double eps;
-    char out[4096];
-    while (std::scanf("%d %lf %4095s", &solver, &eps, out) == 3) {
-        const parameter chosen = parameters(solver, eps);
+    char word[64], out[4096];
+    while (std::scanf("%63s %lf %4095s", word, &eps, out) == 3) {
+        const int solver = std::atoi(word);
+        const char *c = std::strchr(word, ':');
+        const parameter chosen = parameters(solver, eps, c ? std::atof(c + 1) : 1);
         const auto begin = Clock::now();
         const double before = processor_seconds();
         model *learned = train(&data.view, &chosen);
@@ -137,7 +139,7 @@ void train_file(int solver, double eps, const char *data_path, const char *model
     const auto start = Clock::now();
     read_svmlight(data_path, 0, data);
     const double load = seconds_since(start);
-    const parameter chosen = parameters(solver, eps);
+    const parameter chosen = parameters(solver, eps, 1);
     const auto begin = Clock::now();
     model *learned = train(&data.view, &chosen);
     const double seconds = seconds_since(begin);
