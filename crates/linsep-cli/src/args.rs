@@ -251,6 +251,7 @@ fn separable() -> Command {
         .arg(flag("without", "ROWS", "What if these rows were not there, such as 3,7-9, counted from 0"))
         .arg(flag("relabel", "ROW=CLASS", "What if this row were of this class; may be repeated").action(ArgAction::Append))
         .arg(switch("removal", "Rows without which a plane separates the others, none of which can stay"))
+        .arg(switch("coefficients", "Say which coefficients of the maximum-likelihood fit are finite, however large the data [default: up to 2 million values]"))
         .arg(switch("witness", "List the rows that prove it, for every question, and where the hulls of the classes meet"))
         .args(input::flags().into_iter().filter(|flag| flag.get_id() != "positive"))
         .arg(input::basis_flag())

@@ -33,7 +33,6 @@ mod step;
 use super::compact::Compact;
 use super::joint::{Joint, JointLoss, Lines, Measured, Mixing, merge};
 use super::newton::TALL;
-use crate::model::Plane;
 use crate::objective::{Gap, Intercept};
 use linsep_data::parallel::parallel_map;
 use linsep_kernels::{axpy_dense, dot_f64};

@@ -18,7 +18,7 @@ pub(super) fn object(
     asked: &Asked,
     judge: &Judge,
     digest: &str,
-    [read, decide]: [f64; 2],
+    [read, decide, coefficients]: [f64; 3],
     context: &Context,
 ) -> Value {
     let claims: Vec<Value> =
@@ -31,7 +31,7 @@ pub(super) fn object(
         "by": by,
         "verdict": asked.verdict().word(),
         "claims": claims,
-        "seconds": { "read": read, "decide": decide, "prove": prove },
+        "seconds": { "read": read, "decide": (decide - prove).max(0.0), "prove": prove, "coefficients": coefficients },
         "digest": digest,
         "basis": judge.data.input().basis.as_ref().map(|basis| basis.claimed()),
     })

@@ -54,10 +54,16 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     judge.by = method(matches)?;
     let deciding = Instant::now();
     let mut asked = ask(matches, &judge, context)?;
+    let decide_seconds = deciding.elapsed().as_secs_f64();
     // The only question, or all classes at once.
-    if let Some(last) = asked.all.last_mut().filter(|_| judge.by == Method::Search) {
+    let analysing = Instant::now();
+    let tells_coefficients =
+        judge.by == Method::Search && (matches.get_flag("coefficients") || is_small(&judge));
+    if let Some(last) = asked.all.last_mut().filter(|_| tells_coefficients) {
         last.coefficients = judge.coefficients(&last.decision, &|| context.stopped());
     }
+    let coefficient_seconds = analysing.elapsed().as_secs_f64();
+    let deciding = Instant::now();
     if matches.get_flag("removal") {
         let [one] = &mut asked.all[..] else {
             return Err(
@@ -66,7 +72,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         };
         one.removal = judge.removal(&one.decision, &|| context.stopped());
     }
-    let decide_seconds = deciding.elapsed().as_secs_f64();
+    let decide_seconds = decide_seconds + deciding.elapsed().as_secs_f64();
     if let Some(constant) = constant {
         for timed in &mut asked.all {
             timed.margins = margin::find(&judge, &timed.decision, constant, context);
@@ -91,7 +97,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
             .and_then(|()| path.write(|out| out.write_all(file.to_json().as_bytes())));
     }
     if context.json {
-        let seconds = [read_seconds, decide_seconds];
+        let seconds = [read_seconds, decide_seconds, coefficient_seconds];
         let mut value = json::object(&asked, &judge, &digest, seconds, context);
         value["reading"] = lines.reading_json;
         if let Some(readings) = &readings {
@@ -126,6 +132,12 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         Verdict::Separable => 0,
         _ => 1,
     }))
+}
+
+/// Whether the coefficients are told unasked: on large data that takes longer than the verdict.
+fn is_small(judge: &Judge) -> bool {
+    const VALUES: usize = 2_000_000;
+    judge.data.n_rows().saturating_mul(judge.data.n_features()) <= VALUES
 }
 
 /// How two-class questions are to be decided.

@@ -113,7 +113,7 @@ pub(super) fn conjugate_gradients(
 
 /// Something close to the inverse of H: the same for every class.
 pub(super) struct Preconditioner {
-    inverse: Inverse,
+    pub(super) inverse: Inverse,
     pub(super) made_at: Lines,
     pub(super) temperature: f64,
     pub(super) still_good: bool,
