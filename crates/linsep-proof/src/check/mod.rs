@@ -41,10 +41,10 @@ pub use optimal::{measure_optimal, percent_above};
 
 use crate::basis::{Products, Stated};
 use crate::claim::{Claim, ExactPlane, Question, Scheme, Weighted};
-use crate::exact::{Scaled, has_decimal, positive, scaled_sum, whole};
+use crate::exact::{Scaled, are_short_decimals, has_decimal, positive, scaled_sum, whole};
 use crate::file::{CertificateFile, ReadingField};
 use crate::rank::rank_at_least;
-use crate::rows::{Reading, Rows};
+use crate::rows::{Reading, RowBuffer, Rows};
 use crate::threads::side_by_side;
 use dashu_int::IBig;
 use side::Side;
@@ -87,8 +87,7 @@ pub fn check_file(
     } else {
         None
     };
-    let wrong_data =
-        wrong_data.or_else(|| (0..rows.len()).find_map(|row| unreadable(rows, &file.reading, row)));
+    let wrong_data = wrong_data.or_else(|| unreadable(rows, &file.reading, threads));
     let stated = Stated { rows, basis: file.basis.as_ref() };
     let check = |claim| match &wrong_data {
         Some(words) => Finding::Fails(words.clone()),
@@ -97,18 +96,31 @@ pub fn check_file(
     file.claims.iter().map(check).collect()
 }
 
-/// What is wrong with the reading of a row: a decimal column must hold short decimals only, also in
-/// rows that no proof looks at.
-fn unreadable(rows: &dyn Rows, reading: &ReadingField, row: u64) -> Option<String> {
-    let mut wrong = None;
-    rows.for_each(row, &mut |column, value| {
-        if reading.of(column) == Reading::Decimal && !has_decimal(value) {
-            wrong = Some(format!(
+/// What is wrong with the reading of the first row at fault: a decimal column must hold short decimals only,
+/// also in rows that no proof looks at.
+fn unreadable(rows: &dyn Rows, reading: &ReadingField, threads: usize) -> Option<String> {
+    const BLOCK: u64 = 1 << 12;
+    if reading.default != Reading::Decimal {
+        return None;
+    }
+    let wrong =
+        |column: u32, value: f64| reading.of(column) == Reading::Decimal && !has_decimal(value);
+    let block = |block: u64| {
+        let RowBuffer { mut columns, mut values } = RowBuffer::default();
+        (block * BLOCK..(block * BLOCK + BLOCK).min(rows.len())).find_map(|row| {
+            rows.load(row, &mut columns, &mut values);
+            if are_short_decimals(&values) {
+                return None;
+            }
+            let column = |k: usize| columns.get(k).copied().unwrap_or(k as u32);
+            let mut entries = values.iter().enumerate().map(|(k, value)| (column(k), *value));
+            let (column, value) = entries.find(|(column, value)| wrong(*column, *value))?;
+            Some(format!(
                 "row {row}, column {column}: {value:?} has no decimal of at most 15 digits"
-            ));
-        }
-    });
-    wrong
+            ))
+        })
+    };
+    side_by_side(threads, 0..rows.len().div_ceil(BLOCK), &block).into_iter().flatten().next()
 }
 
 /// Checks one claim.
