@@ -13,6 +13,8 @@
 //! A sign and one zero in front of the number are left out beforehand, so a word holds all that most files
 //! write: `-0.1234567`. What does not fit is listed for the caller, who reads it in another way.
 
+use crate::number::tiny_whole;
+
 /// Bytes of text that one word of marks covers.
 pub const SPAN: usize = 64;
 
@@ -182,6 +184,11 @@ pub fn read_numbers(
     scratch: &mut Scratch,
 ) -> Findings {
     let count = values.len();
+    if let Some(zero) = read_tiny(text, marks, values) {
+        scratch.odd.clear();
+        places.fill(0);
+        return Findings { zero, ..Findings::default() };
+    }
     let found = if marks.len() != count + 1 {
         Findings::WRONG
     } else {
@@ -200,6 +207,24 @@ pub fn read_numbers(
         places.copy_from_slice(&scratch.places[..count]);
     }
     found
+}
+
+/// Reads numbers of one to four digits, one by one, which takes less than half of the work; says whether
+/// there is a 0. `None` where others are among them.
+#[inline]
+fn read_tiny(text: &[u8], marks: &[u32], values: &mut [f64]) -> Option<bool> {
+    if marks.len() != values.len() + 1 {
+        return None;
+    }
+    let mut zero = false;
+    for (value, ends) in values.iter_mut().zip(marks.windows(2)) {
+        let start = ends[0] as usize + 1;
+        let len = (ends[1] as usize).wrapping_sub(start);
+        let number = tiny_whole(text.get(start..)?.first_chunk()?, len)?;
+        *value = f64::from(number);
+        zero |= number == 0;
+    }
+    Some(zero)
 }
 
 #[inline(always)]

@@ -36,13 +36,13 @@ impl QuickLine<'_> {
         }
         let code = out.block.labels.number(label, label_name);
         out.block.labels.codes.push(code);
-        if marks.len() % 2 == 0 {
+        if marks.len().is_multiple_of(2) {
             return None;
         }
         // The least index that may follow.
         let mut least = self.plan.base;
         let mut is_plain = true;
-        let mut rest = &*marks;
+        let mut rest = marks;
         while rest.len() > 1 {
             let count = (rest.len() / 2).min(MOST);
             is_plain &= self.run(&rest[..=2 * count], &mut least, out)?;
@@ -136,7 +136,7 @@ fn regular<'m>(piece: &[u8], start: usize, marks: &'m mut [u32]) -> (usize, &'m 
     while count > 1 && marks[count - 2] + 1 == marks[count - 1] && is_blank(marks[count - 2]) {
         count -= 1;
     }
-    if count % 2 == 0 {
+    if count.is_multiple_of(2) {
         let mut kept = 1;
         for k in 1..count {
             let before = marks[kept - 1];
