@@ -5,9 +5,7 @@
 //! storage of the same table give the same bits (a zero term changes no lane). Multiplication and
 //! addition stay separate (no fused multiply-add), so every CPU gives the same bits too.
 //!
-//! [`find_marks`] is the one kernel over text. Eight bytes of 0 or 1 become eight bits by one
-//! multiplication: the byte i has its bit at 8i, and 2^(56−7i) moves it to 56 + i; no two products meet
-//! in one bit.
+//! Kernels over text are in [`text`] and [`number`].
 //!
 //! Each kernel exists once, in plain safe Rust; the macro compiles it a second time for AVX2 with fused
 //! multiply-add and picks at run time. Fused steps stand only where the result is the same number without
@@ -69,16 +67,6 @@ fn sparse_dot<T: Copy>(indices: &[u32], codes: &[T], w: &[f64], decode: impl Fn(
     }
     tree(acc)
 }
-
-/// Bytes of text that one word of marks covers.
-pub const SPAN: usize = 64;
-
-/// A text has a double quote.
-pub const QUOTE: u8 = 1;
-/// A text has a NUL byte.
-pub const NUL: u8 = 2;
-/// A text has a byte beyond ASCII.
-pub const BEYOND_ASCII: u8 = 0x80;
 
 /// code / ten, correctly rounded, for a power of ten up to 10^22 and |code| < 2^31.
 trait Quotient {
@@ -460,26 +448,6 @@ kernels! {
             *out = f64::from(value);
         }
     }
-
-    /// One bit for each byte that is one of `marks`; returns what other kinds of bytes there are.
-    fn find_marks(blocks: &[[u8; SPAN]], marks: [u8; 3], words: &mut [u64]) -> u8 {
-        let mut seen = [0u8; SPAN];
-        for (word, block) in words.iter_mut().zip(blocks) {
-            let mut hits = [0u8; SPAN];
-            for ((hit, seen), &byte) in hits.iter_mut().zip(&mut seen).zip(block) {
-                let [a, b, c] = marks;
-                *hit = u8::from(byte == a) | u8::from(byte == b) | u8::from(byte == c);
-                let quote = u8::from(byte == b'"') * QUOTE;
-                *seen |= quote | (u8::from(byte == 0) * NUL) | (byte & BEYOND_ASCII);
-            }
-            let (eights, _) = hits.as_chunks::<8>();
-            *word = eights.iter().enumerate().fold(0, |word, (k, eight)| {
-                let bits = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-                word | bits << (8 * k)
-            });
-        }
-        seen.iter().fold(0, |all, seen| all | seen)
-    }
 }
 
 mod blocks;
@@ -487,6 +455,7 @@ pub mod lanes;
 pub mod number;
 pub mod panel;
 pub mod quantised;
+pub mod text;
 
 pub use blocks::*;
 

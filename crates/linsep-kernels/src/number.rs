@@ -234,18 +234,10 @@ fn word(window: &Window, at: usize) -> u64 {
     window[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// The whole number that fills the first `len` characters of a window, if it is one of one to eight
-/// digits.
+/// The whole number that fills the first `len` characters, if it is one of one to four digits.
 #[inline(always)]
-pub fn short_whole(window: &Window, len: usize) -> Option<u32> {
-    let digits = aligned(word(window, 0), len);
-    ((1..=8).contains(&len) && are_digits(digits)).then(|| eight_digits(digits) as u32)
-}
-
-/// Like [`short_whole`] for one to four digits, with half the work.
-#[inline(always)]
-pub fn tiny_whole(window: &Window, len: usize) -> Option<u32> {
-    let word = window.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+pub fn tiny_whole(text: &[u8; 4], len: usize) -> Option<u32> {
+    let word = u32::from_le_bytes(*text);
     let digits = (word ^ 0x3030_3030) << (len.wrapping_neg().wrapping_mul(8) & 31);
     let are_digits = (digits.wrapping_add(0x7676_7676) | digits) & 0x8080_8080 == 0;
     let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
@@ -565,8 +557,7 @@ mod tests {
                 let simple = text.len() <= 15 && text.bytes().all(|b| b.is_ascii_digit());
                 prop_assert!(!simple || text.is_empty());
             }
-            let quick = [short_whole(window, text.len()), tiny_whole(window, text.len())];
-            for number in quick.into_iter().flatten() {
+            if let Some(number) = tiny_whole(window.first_chunk().unwrap(), text.len()) {
                 prop_assert_eq!(Ok(f64::from(number)), parse(text.as_bytes()).map(|n| n.value));
             }
         }

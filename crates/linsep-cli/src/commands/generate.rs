@@ -7,9 +7,13 @@ use crate::input::whole;
 use crate::output::{note, print_json};
 use clap::ArgMatches;
 use linsep::Error;
-use linsep::data::generate::{GenerateSpec, Generator, Kind, Values};
+use linsep::data::generate::{GenerateSpec, Generator, Kind, RowBlock};
 use linsep::data::write::OutputFormat;
 use std::process::ExitCode;
+use std::sync::mpsc::{channel, sync_channel};
+
+/// Blocks of rows that wait to be written, at most.
+const BLOCKS: usize = 4;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     let mut generator = Generator::new(&spec(matches, context)?)?;
@@ -29,26 +33,36 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     }
     let named = if target.has_names() { generator.features() } else { 0 };
     let names: Vec<String> = (0..named).map(|j| generator.feature_name(j)).collect();
-    let mut entries = Vec::new();
-    target.write(context, "label", &names, &mut |writer| {
-        let Some(row) = generator.next_row() else { return Ok(false) };
-        entries.clear();
-        match row.values {
-            Values::Sparse(values) => entries.extend_from_slice(values),
-            Values::Dense(values) => {
-                let used = values.iter().enumerate().filter(|(_, value)| **value != 0.0);
-                entries.extend(used.map(|(j, &value)| (j as u32, value)));
+    let (rows, features) = (generator.rows(), generator.features());
+    let labels: Vec<String> = generator.labels().to_vec();
+    // One thread makes rows, this one writes them; blocks go back to be filled again.
+    std::thread::scope(|scope| {
+        let (made, blocks) = sync_channel::<RowBlock>(BLOCKS);
+        let (used, again) = channel::<RowBlock>();
+        scope.spawn(move || {
+            let mut block = RowBlock::default();
+            while generator.next_block(&mut block) && made.send(block).is_ok() {
+                block = again.try_recv().unwrap_or_default();
             }
-        }
-        writer.row(row.label, &entries, None)?;
-        Ok(true)
+        });
+        // Moved here, so that leaving ends the other thread.
+        let blocks = blocks;
+        target.write(context, "label", &names, &mut |writer| {
+            let Ok(block) = blocks.recv() else { return Ok(false) };
+            for (class, entries) in block.rows() {
+                writer.row(&labels[class as usize], entries, None)?;
+            }
+            // Whoever makes rows may have ended.
+            let _ = used.send(block);
+            Ok(true)
+        })
     })?;
     if let (true, Some(output)) = (context.json, target.output) {
         print_json(&serde_json::json!({
             "schema": "linsep.result/1",
             "command": "generate",
-            "rows": generator.rows(),
-            "features": generator.features(),
+            "rows": rows,
+            "features": features,
             "output": output.display().to_string(),
         }))?;
     }

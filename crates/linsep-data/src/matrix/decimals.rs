@@ -17,6 +17,23 @@ pub(crate) fn is_decimal(value: f64, ten: f64) -> bool {
     (whole / ten == value) & (whole.abs() < FIFTEEN_DIGITS)
 }
 
+/// The decimal places of a decimal of at most 15 digits that is written with so many, without the zeros at
+/// the end.
+pub(crate) fn exact_places(value: f64, mut places: u8) -> u8 {
+    if places > 22 {
+        return places;
+    }
+    let mut whole = (value * power_of_ten(places)).round() as i64;
+    if whole == 0 {
+        return 0;
+    }
+    while places > 0 && whole % 10 == 0 {
+        whole /= 10;
+        places -= 1;
+    }
+    places
+}
+
 /// What a reader of text finds in the shortest text of a value.
 pub(crate) fn facts_of(value: f64, whole: bool) -> Number {
     if value.abs() < FIFTEEN_DIGITS {
@@ -38,6 +55,16 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #[test]
+        fn zeros_at_the_end_do_not_count(m in 1i64..1_000_000_000_000_000, k in 0u8..=22, short in 0u32..15) {
+            let m = (m / 10i64.pow(short)).max(1);
+            let value = m as f64 / power_of_ten(k);
+            let exact = exact_places(value, k);
+            let zeros = (0..=k).take_while(|&z| m % 10i64.pow(u32::from(z.min(15))) == 0).last();
+            prop_assert_eq!(Some(exact), zeros.map(|zeros| k - zeros));
+            prop_assert_eq!(exact_places(-value, exact), exact);
+        }
+
         #[test]
         fn the_quick_test_agrees_with_the_text(
             m in -1_200_000_000_000_000i64..1_200_000_000_000_000, short in 0u32..16, k in 0u8..25,

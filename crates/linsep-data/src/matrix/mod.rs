@@ -125,9 +125,7 @@ impl Store {
 
     /// For each column a bound on the magnitude of its values, unless there are very many.
     pub fn largest_by_column(&self) -> Option<Vec<f64>> {
-        let columns = self.profile.columns.as_ref()?;
-        let known = columns.iter().map(|column| column.largest);
-        Some(known.chain(std::iter::repeat(0.0)).take(self.width).collect())
+        self.profile.largest_by_column(self.width)
     }
 
     /// Values that the rows hold: all of them when dense, the non-zero ones when sparse.
@@ -184,6 +182,19 @@ impl Store {
         }
     }
 
+    /// Calls `each` with the column of every value that is not 0, row by row.
+    pub(crate) fn for_each_column(&self, mut each: impl FnMut(u32)) {
+        match &self.shape {
+            Shape::Sparse(sparse) => sparse.indices.iter().for_each(|column| each(*column)),
+            Shape::Dense(dense) => {
+                let mut scratch = Vec::new();
+                (0..dense.rows).for_each(|row| {
+                    dense.row(row, &mut scratch).for_each(|column, _| each(column))
+                });
+            }
+        }
+    }
+
     /// A row as the checker of proofs reads it, decoded into `scratch` unless it is stored as it is.
     #[inline]
     pub fn entries<'a>(
@@ -218,6 +229,7 @@ impl Store {
         if self.rows == 0 {
             other.widen_to(self.width);
             *self = other;
+            self.profile.spread();
             return;
         }
         if other.rows == 0 {

@@ -4,7 +4,6 @@
 //! of the profiles of its parts, in any grouping, and the encoding that follows from it depends on
 //! the values alone.
 
-use super::staging::Entry;
 use super::values::Kind;
 pub use linsep_kernels::number::{NO_PLACES, power_of_ten};
 
@@ -24,6 +23,17 @@ pub struct Profile {
     pub all: Decimals,
     /// Decimal places by column, while the width allows it.
     pub columns: Option<Vec<Decimals>>,
+    /// Columns that are still to be added to those, each at most once. A block of sparse rows uses few
+    /// columns of many, and must not cost a slot for every one.
+    few: Vec<(u32, Decimals)>,
+}
+
+/// The entries of a block: columns, values that are not 0, and decimal places.
+#[derive(Clone, Copy, Debug)]
+pub struct Entries<'a> {
+    pub columns: &'a [u32],
+    pub values: &'a [f64],
+    pub places: &'a [u8],
 }
 
 /// The decimal places and the largest magnitude of some values.
@@ -71,28 +81,68 @@ impl Profile {
             distinct: Some(Distinct::new()),
             all: Decimals::NONE_SEEN,
             columns: Some(Vec::new()),
+            few: Vec::new(),
         }
     }
 
     /// Takes note of the entries of a block of `width` columns and fills in their codes in the table of
-    /// distinct values, if there is one.
-    pub fn see(&mut self, entries: &[Entry], width: usize, codes: &mut Vec<u8>) {
-        let seen = || entries.iter().fold(0, |width, e| width.max(e.column + 1)) as usize;
+    /// distinct values, if there is one. `slots` serves block after block.
+    pub fn see(
+        &mut self,
+        entries: Entries<'_>,
+        width: usize,
+        codes: &mut Vec<u8>,
+        slots: &mut Vec<Decimals>,
+    ) {
+        let seen =
+            || entries.columns.iter().fold(0, |width, &column| width.max(column + 1)) as usize;
         let width = if width <= MAX_TRACKED_COLUMNS { width } else { seen() };
         if width <= MAX_TRACKED_COLUMNS {
-            let mut columns = vec![Decimals::NONE_SEEN; width];
-            for entry in entries {
-                if let Some(column) = columns.get_mut(entry.column as usize) {
-                    column.see(entry.value, entry.places);
-                }
-            }
-            self.see_columns(columns.into_iter());
+            self.see_by_column(entries, width, slots);
         } else {
             self.columns = None;
-            entries.iter().for_each(|e| self.all.see(e.value, e.places));
+            for (&value, &places) in entries.values.iter().zip(entries.places) {
+                self.all.see(value, places);
+            }
         }
-        self.encode(entries, |entry| entry.value, codes);
-        self.see_values(entries, |entry| entry.value);
+        self.encode(entries.values, |value| *value, codes);
+        self.see_values(entries.values, |value| *value);
+    }
+
+    fn see_by_column(&mut self, entries: Entries<'_>, width: usize, slots: &mut Vec<Decimals>) {
+        let columns = entries.columns;
+        if slots.len() < width {
+            slots.resize(width, Decimals::NONE_SEEN);
+        }
+        for ((&column, &value), &places) in columns.iter().zip(entries.values).zip(entries.places) {
+            if let Some(slot) = slots.get_mut(column as usize) {
+                slot.see(value, places);
+            }
+        }
+        if 2 * columns.len() >= width {
+            self.see_columns(slots[..width].iter().copied());
+            slots[..width].fill(Decimals::NONE_SEEN);
+            return;
+        }
+        // No entry is 0, so a slot that has seen none is one that was taken before.
+        self.few = vec![(0, Decimals::NONE_SEEN); columns.len() + 1];
+        let mut used = 0;
+        for &column in columns {
+            let slot = &mut slots[column as usize];
+            self.few[used] = (column, *slot);
+            used += usize::from(slot.largest > 0.0);
+            *slot = Decimals::NONE_SEEN;
+        }
+        self.few.truncate(used);
+        self.few.iter().for_each(|(_, column)| self.all.merge(*column));
+        self.columns = Some(Vec::new());
+    }
+
+    /// Gives every column its slot.
+    pub fn spread(&mut self) {
+        let Some(columns) = &mut self.columns else { return self.few.clear() };
+        add_few(columns, &self.few);
+        self.few = Vec::new();
     }
 
     /// Takes note of all values of a block, after their codes were looked up.
@@ -150,12 +200,14 @@ impl Profile {
         self.ones &= other.ones;
         self.single &= other.single;
         self.all.merge(other.all);
+        self.spread();
         self.columns = match (self.columns.take(), &other.columns) {
             (Some(mut mine), Some(theirs)) => {
                 if mine.len() < theirs.len() {
                     mine.resize(theirs.len(), Decimals::NONE_SEEN);
                 }
                 mine.iter_mut().zip(theirs).for_each(|(a, &b)| a.merge(b));
+                add_few(&mut mine, &other.few);
                 Some(mine)
             }
             _ => None,
@@ -173,7 +225,10 @@ impl Profile {
     /// The narrowest encoding for dense rows.
     pub fn dense_kind(&self) -> Kind {
         let fits = match &self.columns {
-            Some(columns) => columns.iter().all(|column| column.fit_i32()),
+            Some(columns) => {
+                let few = self.few.iter().map(|(_, column)| column);
+                columns.iter().chain(few).all(|column| column.fit_i32())
+            }
             None => self.all.fit_i32(),
         };
         self.kind(fits)
@@ -199,17 +254,40 @@ impl Profile {
     /// The most decimal places in a column, or over all columns where they are not told apart.
     pub fn places(&self, column: usize) -> u8 {
         match &self.columns {
-            Some(columns) => columns.get(column).map_or(0, |column| column.places),
+            Some(_) => self.column(column).places,
             None => self.all.places,
         }
+    }
+
+    /// What is known of a column, where columns are told apart.
+    fn column(&self, column: usize) -> Decimals {
+        let known = self.columns.as_ref().and_then(|columns| columns.get(column)).copied();
+        let mut known = known.unwrap_or(Decimals::NONE_SEEN);
+        let few = self.few.iter().filter(|(few, _)| *few as usize == column);
+        few.for_each(|(_, few)| known.merge(*few));
+        known
+    }
+
+    /// The largest magnitude of each of `width` columns, where they are told apart.
+    pub fn largest_by_column(&self, width: usize) -> Option<Vec<f64>> {
+        let mut bounds: Vec<f64> = self.columns.as_ref()?.iter().map(|c| c.largest).collect();
+        bounds.resize(width, 0.0);
+        for (column, few) in &self.few {
+            let bound = &mut bounds[*column as usize];
+            *bound = bound.max(few.largest);
+        }
+        Some(bounds)
     }
 
     /// The divisors of integer codes in dense rows, one for each of `width` columns.
     pub fn dense_tens(&self, width: usize) -> Vec<f64> {
         match &self.columns {
-            Some(columns) => (0..width)
-                .map(|j| columns.get(j).map_or(1.0, |column| power_of_ten(column.places)))
-                .collect(),
+            Some(columns) => {
+                let mut columns = columns.clone();
+                add_few(&mut columns, &self.few);
+                columns.resize(width, Decimals::NONE_SEEN);
+                columns.iter().map(|column| power_of_ten(column.places)).collect()
+            }
             None => vec![power_of_ten(self.all.places); width],
         }
     }
@@ -223,6 +301,15 @@ impl Profile {
     pub fn table(&self) -> Vec<f64> {
         self.distinct.as_ref().map_or_else(Vec::new, |distinct| distinct.table.to_vec())
     }
+}
+
+/// Adds what is known of some columns.
+fn add_few(columns: &mut Vec<Decimals>, few: &[(u32, Decimals)]) {
+    let width = few.iter().fold(0, |width, (column, _)| width.max(*column as usize + 1));
+    if columns.len() < width {
+        columns.resize(width, Decimals::NONE_SEEN);
+    }
+    few.iter().for_each(|(column, few)| columns[*column as usize].merge(*few));
 }
 
 /// At most 256 distinct values, 0 first, with a small hash table from value to code.
@@ -307,12 +394,13 @@ mod tests {
     use super::*;
 
     fn profile_of(values: &[(u32, f64, u8)]) -> Profile {
-        let entry =
-            |&(column, value, places): &(u32, f64, u8)| Entry { value, column, places, divide: 0 };
-        let entries: Vec<Entry> = values.iter().map(entry).collect();
+        let columns: Vec<u32> = values.iter().map(|entry| entry.0).collect();
+        let places: Vec<u8> = values.iter().map(|entry| entry.2).collect();
+        let values: Vec<f64> = values.iter().map(|entry| entry.1).collect();
+        let width = columns.iter().map(|column| *column as usize + 1).max().unwrap_or(0);
+        let entries = Entries { columns: &columns, values: &values, places: &places };
         let mut profile = Profile::new();
-        let width = entries.iter().map(|entry| entry.column as usize + 1).max().unwrap_or(0);
-        profile.see(&entries, width, &mut Vec::new());
+        profile.see(entries, width, &mut Vec::new(), &mut Vec::new());
         profile
     }
 
@@ -340,6 +428,20 @@ mod tests {
         assert_eq!(profile.dense_kind(), Kind::Int32);
         assert_eq!(profile.sparse_kind(), Kind::F64);
         assert_eq!(profile.dense_tens(3), [1.0, 1e6, 1.0]);
+    }
+
+    #[test]
+    fn few_columns_of_many_merge_like_all_of_them() {
+        let few = [(9_000, 0.25, 2), (3, 7.5, 1), (9_000, 1e9, 0), (12, 0.5, 1)];
+        let (mut sparse, other) = (profile_of(&few[..2]), profile_of(&few[2..]));
+        assert_eq!(sparse.columns.as_ref().map(Vec::len), Some(0));
+        assert_eq!((sparse.places(9_000), sparse.places(3), sparse.places(4)), (2, 1, 0));
+        sparse.merge(&other);
+        let places = [3, 12, 9_000, 9_001].map(|column| sparse.places(column));
+        assert_eq!(places, [1, 1, 2, 0]);
+        let bounds = sparse.largest_by_column(10_000).unwrap();
+        assert_eq!((bounds.len(), bounds[3], bounds[12], bounds[9_000]), (10_000, 7.5, 0.5, 1e9));
+        assert!(!sparse.all.fit_i32() && sparse.dense_tens(13)[12] == 10.0);
     }
 
     #[test]

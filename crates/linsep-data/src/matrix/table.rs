@@ -3,6 +3,7 @@
 //! they are near, in loops over columns that the compiler makes wide; only the codes of a table of
 //! distinct values are looked up one by one.
 
+use super::decimals::exact_places;
 use super::offsets::Offsets;
 use super::profile::{Decimals, Profile, power_of_ten};
 use super::rows::{Dense, Sparse};
@@ -25,8 +26,8 @@ pub struct TableStaging {
     at_once: usize,
     /// The values of all finished rows, of the open one, and zeros for some more.
     values: Vec<f64>,
-    /// Of the rows that have not been learned from: the decimal places, and the powers of ten by which
-    /// the values are still to be divided.
+    /// Of the rows that have not been learned from: the decimal places, zeros at the end perhaps among them,
+    /// and the powers of ten by which the values are still to be divided.
     places: Vec<u8>,
     divide: Vec<u8>,
     /// Table codes of the rows that have been learned from, while there is a table.
@@ -136,9 +137,17 @@ impl TableStaging {
                 *largest = if magnitude > *largest { magnitude } else { *largest };
             }
         }
-        for row in places.chunks_exact(width) {
-            for (most, &places) in self.most_places.iter_mut().zip(row) {
-                *most = (*most).max(places);
+        for (row, values) in places.chunks_exact(width).zip(values.chunks_exact(width)) {
+            let more = |(most, places): (&u8, &u8)| places > most;
+            if !self.most_places.iter().zip(row).map(more).fold(false, |any, more| any | more) {
+                continue;
+            }
+            for (most, (&places, &value)) in self.most_places.iter_mut().zip(row.iter().zip(values))
+            {
+                // Zeros at the end count in the places so far, but not in what the column needs.
+                if places > *most {
+                    *most = (*most).max(exact_places(value, places));
+                }
             }
         }
         places.fill(0);

@@ -6,6 +6,7 @@ use super::scan::Marks;
 use crate::error::{Code, Excerpt, Place, Problem, printable};
 use crate::matrix::{Stage, Staging, Store, TableStaging};
 use crate::table::labels::Dictionary;
+use linsep_kernels::text::Scratch;
 use std::collections::BTreeMap;
 
 /// At most this many problems of a block are kept with their details.
@@ -55,12 +56,15 @@ pub(crate) struct Buffers {
     pub(crate) pairs: Staging,
     /// The marks of the piece.
     pub(crate) marks: Marks,
+    /// Numbers on their way.
+    pub(crate) scratch: Scratch,
 }
 
 impl Default for Buffers {
     fn default() -> Buffers {
         let pairs = Staging::new(0);
-        Buffers { table: TableStaging::default(), pairs, marks: Marks::default() }
+        let (table, marks) = (TableStaging::default(), Marks::default());
+        Buffers { table, pairs, marks, scratch: Scratch::default() }
     }
 }
 

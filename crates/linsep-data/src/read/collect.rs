@@ -467,29 +467,22 @@ fn described(mut columns: Vec<LongColumn>, store: &Store, map: &InputMap) -> Vec
     }
     // Zeros mean the same in both readings, so they are no short numbers.
     if columns.iter().any(LongColumn::is_mixed) {
-        columns.iter_mut().for_each(|column| column.numbers = 0);
-        // The place of each feature below a bound that no wild index moves.
-        let mut places = vec![u32::MAX; store.width().min(1 << 22)];
-        for (at, column) in columns.iter().enumerate() {
-            if let Some(place) = places.get_mut(column.feature as usize) {
-                *place = at as u32;
+        // Columns below a bound that no wild index moves are counted in a list, others in a map.
+        let last = columns.iter().map(|column| column.feature as usize + 1).max().unwrap_or(0);
+        let mut counts = vec![0u64; last.min(1 << 22)];
+        let mut others: BTreeMap<u32, u64> = BTreeMap::new();
+        let wild = columns.iter().filter(|column| column.feature as usize >= counts.len());
+        others.extend(wild.map(|column| (column.feature, 0)));
+        store.for_each_column(|feature| match counts.get_mut(feature as usize) {
+            Some(count) => *count += 1,
+            None if (feature as usize) < last => {
+                others.entry(feature).and_modify(|count| *count += 1);
             }
-        }
-        let place = |feature: u32, columns: &[LongColumn]| match places.get(feature as usize) {
-            Some(at) => *at as usize,
-            None => {
-                let found = columns.binary_search_by_key(&feature, |column| column.feature);
-                found.unwrap_or(usize::MAX)
-            }
-        };
-        let mut scratch = Vec::new();
-        for row in 0..store.rows() {
-            store.for_each(row, &mut scratch, |feature, _| {
-                let at = place(feature, &columns);
-                if let Some(column) = columns.get_mut(at) {
-                    column.numbers += 1;
-                }
-            });
+            None => {}
+        });
+        for column in &mut columns {
+            let count = counts.get(column.feature as usize).or(others.get(&column.feature));
+            column.numbers = count.copied().unwrap_or(0);
         }
     }
     columns

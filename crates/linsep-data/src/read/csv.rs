@@ -47,8 +47,8 @@ pub(crate) const NO_LEVEL: u32 = u32::MAX;
 
 /// Parses at most `limit` rows of a piece, which starts at a record and ends with one.
 pub(crate) fn parse(piece: &[u8], plan: &TablePlan, limit: usize, buffers: &mut Buffers) -> Block {
-    let Buffers { table, marks, .. } = buffers;
-    marks.find(piece, [plan.delimiter, b'\n', b'\n']);
+    let Buffers { table, marks, scratch, .. } = buffers;
+    marks.find(piece, [plan.delimiter; 2]);
     let mut parser = Parser {
         piece,
         plan,
@@ -58,7 +58,7 @@ pub(crate) fn parse(piece: &[u8], plan: &TablePlan, limit: usize, buffers: &mut 
         gaps: Vec::new(),
         line: 0,
     };
-    let mut quick = quick::Quick::new(&parser, marks);
+    let mut quick = quick::Quick::new(&parser, marks, scratch);
     let mut at = 0;
     while at < piece.len() && parser.out.staging.rows() < limit {
         at = match quick.record(&mut parser, at) {

@@ -3,7 +3,8 @@
 //! Programs write many long numbers, so what is kept of each is bounded: a count for every column, and
 //! the texts of the first few. Only rows that become data count. A single wild index of svmlight must
 //! not cost a counter for every column before it: the first columns have one each, others are a map.
-//! What is kept follows from the order of the file alone, however it was cut into blocks.
+//! What is kept follows from the order of the file alone, however it was cut into blocks. A block lists
+//! its long numbers and counts them only if they are many; counting is for who puts blocks together.
 
 use linsep_kernels::number;
 use std::collections::BTreeMap;
@@ -78,15 +79,55 @@ const COUNTERS: usize = 1 << 16;
 /// Long numbers by column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LongColumns {
-    counters: Vec<u64>,
-    others: BTreeMap<u32, u64>,
+    counts: Counts,
     cells: Vec<Cell>,
     /// The texts of the cells, one behind the other.
     text: Vec<u8>,
     /// Columns of the row that is being read, and where their texts start.
     open: Vec<(u32, usize)>,
+    /// The numbers are counted, not only listed.
+    counted: bool,
     /// Cells of each column, where several blocks are put together.
-    kept: BTreeMap<u32, u64>,
+    kept: Counts,
+}
+
+/// Numbers of columns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    first: Vec<u64>,
+    others: BTreeMap<u32, u64>,
+    /// Columns that have any.
+    columns: usize,
+}
+
+impl Counts {
+    fn of(&self, column: u32) -> u64 {
+        match self.first.get(column as usize) {
+            Some(count) => *count,
+            None => self.others.get(&column).copied().unwrap_or(0),
+        }
+    }
+
+    fn add(&mut self, column: u32, more: u64) {
+        let at = column as usize;
+        let count = if at >= COUNTERS {
+            self.others.entry(column).or_default()
+        } else {
+            if self.first.len() <= at {
+                self.first.resize(at + 1, 0);
+            }
+            &mut self.first[at]
+        };
+        self.columns += usize::from(*count == 0 && more > 0);
+        *count += more;
+    }
+
+    /// The columns that have any, rising.
+    fn iter(&self) -> impl Iterator<Item = u32> {
+        let counted =
+            (0..).zip(&self.first).filter(|(_, count)| **count > 0).map(|(column, _)| column);
+        counted.chain(self.others.keys().copied())
+    }
 }
 
 /// A number that is kept.
@@ -103,7 +144,7 @@ impl LongColumns {
     /// A long number of the row that is being read.
     pub(crate) fn push(&mut self, column: u32, text: &[u8]) {
         self.open.push((column, self.text.len()));
-        if self.count(column) < KEPT {
+        if !self.counted || self.count(column) < KEPT {
             // One byte more than is kept tells that there is more.
             self.text.extend_from_slice(&text[..text.len().min(TEXT + 1)]);
         }
@@ -130,59 +171,59 @@ impl LongColumns {
     fn commit(&mut self, row: u64) {
         let mut open = std::mem::take(&mut self.open);
         let ends = open.iter().skip(1).map(|(_, start)| *start).chain([self.text.len()]);
-        for (&(column, start), end) in open.iter().zip(ends.collect::<Vec<_>>()) {
-            if self.count(column) < KEPT {
+        for (&(column, start), end) in open.iter().zip(ends) {
+            if !self.counted || self.counts.of(column) < KEPT {
                 let len = end - start;
                 self.cells.push(Cell { column, row, len: len as u32, whole: len <= TEXT });
             }
-            self.add(column, 1);
+            if self.counted {
+                self.counts.add(column, 1);
+            }
         }
         open.clear();
         self.open = open;
+        if self.cells.len() >= KEPT_IN_ALL {
+            self.count_all();
+        }
     }
 
-    fn add(&mut self, column: u32, count: u64) {
-        let at = column as usize;
-        if at >= COUNTERS {
-            *self.others.entry(column).or_default() += count;
-            return;
+    /// From now on numbers are counted.
+    fn count_all(&mut self) {
+        if !self.counted {
+            self.counted = true;
+            self.cells.iter().for_each(|cell| self.counts.add(cell.column, 1));
         }
-        if self.counters.len() <= at {
-            self.counters.resize(at + 1, 0);
-        }
-        self.counters[at] += count;
     }
 
-    /// The long numbers of a column.
+    /// The long numbers of a column, in blocks that were put together.
     pub(crate) fn count(&self, column: u32) -> u64 {
-        match self.counters.get(column as usize) {
-            Some(count) => *count,
-            None => self.others.get(&column).copied().unwrap_or(0),
-        }
+        self.counts.of(column)
     }
 
     /// Adds those of a block that starts at this row.
     pub(crate) fn append(&mut self, block: &LongColumns, first: u64) {
+        self.count_all();
         let mut start = 0;
         for cell in &block.cells {
             let text = &block.text[start..start + cell.len as usize];
             start += cell.len as usize;
-            let kept = self.kept.get(&cell.column).copied().unwrap_or(0);
+            let kept = self.kept.of(cell.column);
             let room = self.cells.len() < KEPT_IN_ALL;
-            if kept < KEPT && room || kept == 0 && self.kept.len() < COLUMNS {
-                self.kept.insert(cell.column, kept + 1);
+            if kept < KEPT && room || kept == 0 && self.kept.columns < COLUMNS {
+                self.kept.add(cell.column, 1);
                 self.cells.push(Cell { row: first + cell.row, ..*cell });
                 self.text.extend_from_slice(text);
             }
         }
-        block.iter().for_each(|column| self.add(column, block.count(column)));
+        match block.counted {
+            true => block.iter().for_each(|column| self.counts.add(column, block.count(column))),
+            false => block.cells.iter().for_each(|cell| self.counts.add(cell.column, 1)),
+        }
     }
 
-    /// The columns with long numbers, rising.
+    /// The columns with long numbers, rising, in blocks that were put together.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
-        let counted =
-            (0..).zip(&self.counters).filter(|(_, count)| **count > 0).map(|(column, _)| column);
-        counted.chain(self.others.keys().copied())
+        self.counts.iter()
     }
 
     /// What is kept of each column, in the order of the rows.

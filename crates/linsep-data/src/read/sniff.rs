@@ -371,11 +371,14 @@ fn lacks_a_name(records: &[Vec<String>]) -> bool {
 fn decimal_commas(sample: &[Vec<String>], delimiter: u8) -> (bool, Option<String>) {
     let (mut commas, mut points, mut groups) = (0, 0, None);
     for field in sample.iter().flatten() {
-        match Form::of(field) {
+        // Most fields have no comma, and it takes long to tell what a text looks like.
+        let form = field.contains(',').then(|| Form::of(field)).flatten();
+        match form {
             Some(Form::DecimalComma) => commas += 1,
             Some(Form::Thousands) if field.matches(',').count() == 1 && !field.contains('.') => {
                 groups = groups.or(Some(field));
             }
+            _ if points > 0 => {}
             _ => {
                 let number = || number::parse(field.as_bytes()).is_ok();
                 points += usize::from(field.contains('.') && number());

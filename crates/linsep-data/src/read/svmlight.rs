@@ -1,12 +1,14 @@
 //! svmlight text (`label index:value index:value # comment`) to blocks.
 
+mod quick;
+
 use super::block::{Block, BlockBuilder, Buffers, Fault};
 use super::csv::number_fault;
 use super::number;
-use super::scan::Walk;
 use crate::error::Code;
 use crate::matrix::{Stage, Staging};
 use crate::table::labels::label_name;
+use quick::QuickLine;
 
 /// How svmlight lines are to be understood.
 #[derive(Clone, Debug)]
@@ -60,126 +62,39 @@ const MAX_INDEX: u64 = u32::MAX as u64 - 1;
 
 /// Parses at most `limit` rows of a piece, which starts at a line and ends with one.
 pub(crate) fn parse(piece: &[u8], plan: &SvmPlan, limit: usize, buffers: &mut Buffers) -> Block {
-    let Buffers { pairs, marks, .. } = buffers;
-    marks.find(piece, *b" :\n");
+    let Buffers { pairs, marks, scratch, .. } = buffers;
+    marks.find(piece, *b" :");
     let suspicious = marks.nul || (marks.beyond_ascii && std::str::from_utf8(piece).is_err());
     let mut out = BlockBuilder::new(pairs, 0, 0);
-    let mut walk = marks.from(0);
-    let mut at = 0;
-    let mut line = 0;
+    let (mut at, mut line) = (0, 0);
+    // The first mark of the line.
+    let mut first = 0;
     while at < piece.len() && out.staging.rows() < limit && !out.block.index_zero {
-        let quick =
-            if suspicious { None } else { quick_line(piece, at, plan, &mut walk, &mut out) };
+        let last = marks.end_of_line(line).filter(|_| !suspicious);
+        let quick = last.and_then(|last| {
+            let marks = marks.places().get_mut(first..=last)?;
+            first = last + 1;
+            let next = *marks.last()? as usize + 1;
+            QuickLine { piece, plan, scratch }.read(at, marks, &mut out).map(|()| next)
+        });
         at = match quick {
             Some(next) => {
                 out.block.records += 1;
-                out.end_row(line);
+                out.end_row(line as u64);
                 next
             }
             None => {
                 out.forget_row();
-                let next = careful_line(piece, at, line, suspicious, plan, &mut out);
-                walk.skip_to(next);
-                next
+                careful_line(piece, at, line as u64, suspicious, plan, &mut out)
             }
         };
         line += 1;
     }
-    out.block.line_count = line;
+    out.block.line_count = line as u64;
     out.finish()
 }
 
 type Out<'a> = BlockBuilder<'a, Staging>;
-
-/// The quick way through a line: its marks are known, its numbers are short. Whatever is unusual ends
-/// it with `None`, and the line is then read with care, so that there is one place that judges faults.
-#[inline]
-fn quick_line(
-    piece: &[u8],
-    start: usize,
-    plan: &SvmPlan,
-    walk: &mut Walk<'_>,
-    out: &mut Out<'_>,
-) -> Option<usize> {
-    let mut mark = walk.next()?;
-    let label = without_return(piece, start, mark);
-    if label.is_empty() || piece[mark] == b':' || !label.iter().all(|&b| is_plain(b)) {
-        return None;
-    }
-    let code = out.block.labels.number(label, label_name);
-    out.block.labels.codes.push(code);
-    let base = plan.base;
-    let width = plan.width.unwrap_or(usize::MAX);
-    let mut outside = 0;
-    // The least index that may follow.
-    let mut least = base;
-    while piece[mark] != b'\n' {
-        let at = mark + 1;
-        let colon = walk.next()?;
-        if piece[colon] != b':' {
-            // Blanks in a row, or at the end.
-            if colon != at {
-                return None;
-            }
-            mark = colon;
-            continue;
-        }
-        mark = walk.next()?;
-        let index = number::short_whole(number::window(piece, at)?, colon - at)?;
-        if index < least || piece[mark] == b':' {
-            return None;
-        }
-        least = index + 1;
-        let start = colon + 1;
-        let number = number::short(number::window(piece, start)?, mark - start);
-        let mut column = index - base;
-        if let Some(selection) = &plan.selection {
-            match selection.map(column) {
-                Some(chosen) => column = chosen,
-                None if number.is_none() => return None,
-                None => continue,
-            }
-        }
-        let is_outside = column as usize >= width;
-        outside += u64::from(is_outside);
-        if number.is_none() {
-            let number = other_number(without_return(piece, start, mark))?;
-            if is_outside {
-                continue;
-            }
-            if number.long {
-                out.long_text(column, without_return(piece, start, mark));
-            }
-            out.staging.push(column, number.value, number.places);
-        } else if !is_outside {
-            out.staging.push_decimal(column, number.whole, number.places as u8);
-        }
-    }
-    out.block.outside += outside;
-    Some(mark + 1)
-}
-
-/// A number that is not short but fills the text.
-#[inline(never)]
-fn other_number(text: &[u8]) -> Option<number::Number> {
-    let (number, len) = number::parse_prefix(text).ok()?;
-    (len == text.len()).then_some(number)
-}
-
-/// The text before a mark, without the first half of a line break of two.
-#[inline(always)]
-fn without_return(piece: &[u8], start: usize, mark: usize) -> &[u8] {
-    let text = &piece[start..mark];
-    match text {
-        [text @ .., b'\r'] if piece[mark] == b'\n' => text,
-        _ => text,
-    }
-}
-
-/// What may stand in a label without a second thought.
-fn is_plain(byte: u8) -> bool {
-    byte.is_ascii_graphic() && byte != b'#'
-}
 
 /// Handles the line at `at` with care and returns where the next one starts.
 fn careful_line(
@@ -408,7 +323,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Texts of values, the usual ones more often.
-    const VALUES: [&str; 24] = [
+    const VALUES: [&str; 26] = [
         "1",
         "0",
         "0.5",
@@ -433,6 +348,8 @@ mod tests {
         "",
         "1e400",
         "0.00",
+        "-0.1234567",
+        "12.50",
     ];
 
     fn plan() -> SvmPlan {
@@ -524,6 +441,7 @@ mod tests {
                 1..40),
             end in prop::sample::select(vec!["\n", "\r\n", " \n"]),
             width in prop::sample::select(vec![None, Some(40)]),
+            blank in prop::sample::select(vec!["", "", " "]), chosen: bool, long: bool,
         ) {
             let text = |comment: &str| -> String {
                 let line = |(k, row): (usize, &Vec<(usize, &str)>)| {
@@ -533,11 +451,17 @@ mod tests {
                         index += step;
                         format!(" {index}:{value}")
                     });
-                    format!("{}{}{comment}{end}", k % 3, pairs.collect::<String>())
+                    // Longer than what is read at a time.
+                    let more = if long && k % 5 == 0 { 200 } else { 0 };
+                    let pairs: String = pairs.collect();
+                    let more: String = (0..more).map(|j| format!(" {}:0.{j}", 300 + j)).collect();
+                    format!("{}{blank}{pairs}{more}{comment}{end}", k % 3)
                 };
                 rows.iter().enumerate().map(line).collect()
             };
-            let plan = SvmPlan { width, ..plan() };
+            let ranges = [(1, 30), (40, 90), (310, 450)];
+            let selection = Selection::of_ranges(&ranges[..if chosen { 3 } else { 0 }]);
+            let plan = SvmPlan { width, selection, ..plan() };
             let block = |text: &str| {
                 parse(text.as_bytes(), &plan, usize::MAX, &mut Buffers::default())
             };
@@ -552,6 +476,9 @@ mod tests {
             prop_assert_eq!(rows_of(&quick), rows_of(&careful));
             prop_assert_eq!(quick.store.kind(), careful.store.kind());
             prop_assert_eq!(quick.store.width(), careful.store.width());
+            let places = |block: &Block| (0..600).map(|j| block.store.places(j)).collect::<Vec<_>>();
+            prop_assert_eq!(places(&quick), places(&careful));
+            prop_assert_eq!(quick.store.largest_by_column(), careful.store.largest_by_column());
             prop_assert_eq!(&quick.labels.codes, &careful.labels.codes);
             prop_assert_eq!(&quick.lines, &careful.lines);
             prop_assert_eq!(&quick.long_columns, &careful.long_columns);

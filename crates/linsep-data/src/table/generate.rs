@@ -119,6 +119,26 @@ pub struct GeneratedRow<'a> {
     pub values: Values<'a>,
 }
 
+/// Rows that were made in one go, so that one thread can write them while another makes more.
+#[derive(Clone, Debug, Default)]
+pub struct RowBlock {
+    ends: Vec<usize>,
+    labels: Vec<u32>,
+    entries: Vec<(u32, f64)>,
+}
+
+/// Entries of a block, about.
+const BLOCK_ENTRIES: usize = 1 << 13;
+
+impl RowBlock {
+    /// The rows: the class and the entries that are not 0, features rising.
+    pub fn rows(&self) -> impl Iterator<Item = (u32, &[(u32, f64)])> {
+        let starts = [0].into_iter().chain(self.ends.iter().copied());
+        let ranges = starts.zip(&self.ends).map(|(start, &end)| &self.entries[start..end]);
+        self.labels.iter().copied().zip(ranges)
+    }
+}
+
 /// Makes the rows of one data set, one after the other.
 pub struct Generator {
     spec: GenerateSpec,
@@ -133,7 +153,8 @@ pub struct Generator {
     dense: Vec<f64>,
     sparse: Vec<(u32, f64)>,
     next: u64,
-    last: usize, // the class of the row before, without noise
+    last: usize,  // the class of the row before, without noise
+    class: usize, // the same with noise
 }
 
 /// Rows of more than two blobs stay this near to their centre along each axis of the grid.
@@ -208,6 +229,7 @@ impl Generator {
             sparse: Vec::new(),
             next: 0,
             last: 0,
+            class: 0,
         })
     }
 
@@ -269,9 +291,35 @@ impl Generator {
             class = (class + 1 + self.flips.below(classes - 1) as usize) % self.labels.len();
         }
         self.next += 1;
+        self.class = class;
         let sparse = self.is_sparse();
         let values = if sparse { Values::Sparse(&self.sparse) } else { Values::Dense(&self.dense) };
         Some(GeneratedRow { label: &self.labels[class], values })
+    }
+
+    /// Fills a block with the next rows; false when there are none.
+    pub fn next_block(&mut self, block: &mut RowBlock) -> bool {
+        block.ends.clear();
+        block.labels.clear();
+        block.entries.clear();
+        while block.entries.len() < BLOCK_ENTRIES && block.ends.len() < BLOCK_ENTRIES {
+            let Some(row) = self.next_row() else { break };
+            match row.values {
+                Values::Sparse(values) => block.entries.extend_from_slice(values),
+                Values::Dense(values) => {
+                    let used = (0..).zip(values).filter(|(_, value)| **value != 0.0);
+                    block.entries.extend(used.map(|(j, &value)| (j, value)));
+                }
+            }
+            block.ends.push(block.entries.len());
+            block.labels.push(self.class as u32);
+        }
+        !block.ends.is_empty()
+    }
+
+    /// The names of the classes, by which blocks number them.
+    pub fn labels(&self) -> &[String] {
+        &self.labels
     }
 
     /// A normal row on one side of the plane, pushed away from it unless it is to have no gap.
@@ -402,8 +450,15 @@ impl Generator {
 }
 
 /// The nearest number with six decimals, never -0.
+#[inline]
 fn round(value: f64) -> f64 {
-    (value * 1e6).round() / 1e6 + 0.0
+    /// Adding and taking away 1.5 · 2^52 rounds to a whole number, halves to an even one.
+    const ROUNDING: f64 = 6_755_399_441_055_744.0;
+    let millionths = value * 1e6;
+    let near = (millionths + ROUNDING) - ROUNDING;
+    // Halves go away from 0, and beyond 2^51 the sum does not round.
+    let rare = (millionths - near).abs() == 0.5 || millionths.abs() >= 1e15;
+    (if rare { millionths.round() } else { near }) / 1e6 + 0.0
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

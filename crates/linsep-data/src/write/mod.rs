@@ -3,6 +3,7 @@
 
 #[cfg_attr(not(feature = "arrow"), path = "columnar_absent.rs")]
 mod columnar;
+mod numbers;
 
 use super::Dataset;
 use crate::error::{Code, Error, Result};
@@ -11,7 +12,7 @@ use crate::read::LABEL_NAMES;
 pub use crate::read::csv::quote;
 use crate::table::labels::is_missing;
 use columnar::Columns;
-use linsep_kernels::number;
+use numbers::{push_number, push_whole};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -234,7 +235,9 @@ impl Lines<'_> {
             None => {
                 self.text.extend_from_slice(label.as_bytes());
                 for &(column, value) in entries {
-                    write!(self.text, " {}:", u64::from(column) + 1)?;
+                    self.text.push(b' ');
+                    push_whole(u64::from(column) + 1, &mut self.text);
+                    self.text.push(b':');
                     push_number(value, &mut self.text);
                 }
             }
@@ -267,49 +270,6 @@ impl Lines<'_> {
     }
 }
 
-/// The shortest text that reads back as the same number.
-fn push_number(value: f64, text: &mut Vec<u8>) {
-    // Most numbers have at most six places and fifteen digits, which makes them their own shortest
-    // text; the division shows whether this one does.
-    let millionths = (value * 1e6).round();
-    if millionths.abs() < 1e15 && millionths / 1e6 == value {
-        push_millionths(millionths as i64, text);
-    } else {
-        text.extend_from_slice(number::shortest(value).as_bytes());
-    }
-}
-
-fn push_millionths(number: i64, text: &mut Vec<u8>) {
-    let magnitude = number.unsigned_abs();
-    if number < 0 {
-        text.push(b'-');
-    }
-    push_digits(magnitude / 1_000_000, 1, text);
-    let mut fraction = magnitude % 1_000_000;
-    if fraction == 0 {
-        return;
-    }
-    let mut places = 6;
-    while fraction.is_multiple_of(10) {
-        fraction /= 10;
-        places -= 1;
-    }
-    text.push(b'.');
-    push_digits(fraction, places, text);
-}
-
-/// The digits of a number, with zeros in front up to `least` digits.
-fn push_digits(mut number: u64, least: usize, text: &mut Vec<u8>) {
-    let mut digits = [b'0'; 20];
-    let mut at = digits.len();
-    while number > 0 {
-        at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
-        number /= 10;
-    }
-    text.extend_from_slice(&digits[at.min(digits.len() - least)..]);
-}
-
 /// An error that refuses a conversion that loses something.
 pub fn refuse_losses(losses: &[String]) -> Result<()> {
     if losses.is_empty() {
@@ -322,36 +282,6 @@ pub fn refuse_losses(losses: &[String]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-
-    fn text_of(value: f64) -> String {
-        let mut text = Vec::new();
-        push_number(value, &mut text);
-        String::from_utf8(text).unwrap()
-    }
-
-    #[test]
-    fn numbers_are_written_short() {
-        for (value, text) in [
-            (0.0, "0"),
-            (-0.5, "-0.5"),
-            (12.000001, "12.000001"),
-            (100.0, "100"),
-            (1e15, "1000000000000000"),
-            (0.1 + 0.2, "0.30000000000000004"),
-            (1e300, "1e300"),
-        ] {
-            assert_eq!(text_of(value), text);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn the_fast_text_is_the_shortest_one(m in -2_000_000_000_000i64..2_000_000_000_000) {
-            let value = m as f64 / 1e6;
-            prop_assert_eq!(text_of(value), number::shortest(value));
-        }
-    }
 
     #[test]
     fn names_tell_format_and_packing() {

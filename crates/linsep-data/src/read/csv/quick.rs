@@ -4,27 +4,40 @@
 
 use super::{Action, Parser, RowFacts, number_at};
 use crate::matrix::{OpenRow, Stage};
-use crate::read::scan::{Marks, Walk};
+use crate::read::scan::Marks;
 use crate::table::labels::{is_missing, label_name};
 use linsep_kernels::number;
+use linsep_kernels::text::{self as kernel, BEHIND, MOST, Scratch};
+use std::ops::Range;
 
 /// Where the quick way stands in a piece.
 pub(super) struct Quick<'a> {
-    walk: Walk<'a>,
-    /// Where the walk stands.
+    marks: &'a mut Marks,
+    scratch: &'a mut Scratch,
+    /// The line of the record that starts at `at`.
+    line: usize,
     at: usize,
     /// Four fields of one zero each.
     zeros: [u8; 8],
     /// For each field how many numbers follow, itself included, in columns that follow one another.
     numbers: Vec<u32>,
+    /// Many fields are zeros, so that numbers are read in short runs.
+    mostly_zeros: bool,
     /// The first quote at or after the last record looked at.
     quote: usize,
     /// Nothing in this piece can be read quickly.
     closed: bool,
 }
 
+/// Numbers that are read at a time where many fields are zeros.
+const SHORT_RUN: usize = 8;
+
 impl<'a> Quick<'a> {
-    pub(super) fn new(parser: &Parser<'_>, marks: &'a Marks) -> Quick<'a> {
+    pub(super) fn new(
+        parser: &Parser<'_>,
+        marks: &'a mut Marks,
+        scratch: &'a mut Scratch,
+    ) -> Quick<'a> {
         let plan = parser.plan;
         let mut numbers = vec![0; plan.actions.len()];
         for f in (0..numbers.len()).rev() {
@@ -38,10 +51,13 @@ impl<'a> Quick<'a> {
         // A delimiter that could stand in a number or be taken for a blank needs care.
         let clear = d.is_ascii_punctuation() && !b"+-.\"".contains(&d) || d == b'\t';
         Quick {
-            walk: marks.from(0),
+            marks,
+            scratch,
+            line: 0,
             at: 0,
             zeros: [b'0', d, b'0', d, b'0', d, b'0', d],
             numbers,
+            mostly_zeros: false,
             quote: if parser.quotes { 0 } else { usize::MAX },
             closed: parser.suspicious || !clear || plan.decimal_comma,
         }
@@ -54,7 +70,7 @@ impl<'a> Quick<'a> {
             return None;
         }
         if self.at != start {
-            self.walk.skip_to(start);
+            self.line = self.marks.line_at(start);
         }
         if self.quote < start {
             let quote = memchr::memchr(b'"', &parser.piece[start..]);
@@ -75,118 +91,142 @@ impl<'a> Quick<'a> {
             parser.keep(facts, start, parser.line);
         }
         parser.line += 1;
+        self.line += 1;
         self.at = next;
         Some(next)
     }
 
+    /// Reads the record at `start`, which must be one line with as many marks as there are fields.
     #[inline]
     fn row(&mut self, parser: &mut Parser<'_>, start: usize) -> Option<RowFacts> {
         let (piece, plan) = (parser.piece, parser.plan);
-        let last = plan.actions.len().checked_sub(1)?;
-        let mut facts = RowFacts { label: None, weight: None, drop: false, next: start };
+        let fields = plan.actions.len();
+        let last = self.marks.end_of_line(self.line)?;
+        let first = match self.line.checked_sub(1) {
+            None => 0,
+            Some(before) => self.marks.end_of_line(before)? + 1,
+        };
+        if last + 1 - first != fields {
+            return None;
+        }
+        let places = self.marks.places();
+        let end = places[last] as usize;
+        let next = end + 1;
+        if fields == 1 && end == start {
+            return None;
+        }
+        // A line break of two bytes begins with its first; a line begins behind the break before.
+        if end > start && piece[end - 1] == b'\r' {
+            places[last] -= 1;
+        }
+        if let Some(before) = first.checked_sub(1) {
+            places[before] = (start as u32).checked_sub(1)?;
+        }
+        let mut facts = RowFacts { label: None, weight: None, drop: false, next };
         let mut f = 0;
-        loop {
-            if let (Action::Number(column), more @ 1..) = (plan.actions[f], self.numbers[f]) {
-                let OpenRow { values, places, divide } = parser.out.staging.open();
-                let columns = column as usize..(column + more) as usize;
-                let slots = OpenRow {
-                    values: &mut values[columns.clone()],
-                    places: &mut places[columns.clone()],
-                    divide: &mut divide[columns],
-                };
-                // How many have a delimiter behind them: the last field of a record has none.
-                let inner = more as usize - usize::from(f + more as usize > last);
-                let done = self.numbers(piece, &mut facts.next, inner, slots);
-                f += done;
-                if f > last {
-                    return Some(facts);
-                }
-                if done == more as usize {
-                    continue;
-                }
+        while f < fields {
+            let is_run = self.numbers[f] > 0 && (f > 0 || first > 0);
+            if let (Action::Number(column), true) = (plan.actions[f], is_run) {
+                self.numbers(parser, first, f, column as usize, &mut facts)?;
+                f += self.numbers[f] as usize;
+                continue;
             }
-            let at = facts.next;
-            let mut end = self.walk.next()?;
-            let is_last = piece[end] == b'\n';
-            if is_last != (f == last) {
-                return None;
-            }
-            facts.next = end + 1;
-            if is_last && end > at && piece[end - 1] == b'\r' {
-                end -= 1;
-            }
+            let (at, end) = self.field(first, f, start);
             match plan.actions[f] {
-                Action::Number(column) => other_number(parser, column, f, at, end, &mut facts)?,
+                Action::Number(column) => {
+                    other_number(parser, column as usize, f, at..end, &mut facts.drop)?;
+                }
                 Action::Skip => {}
                 action => text(parser, action, piece[at..end].trim_ascii(), &mut facts)?,
             }
-            if is_last {
-                return Some(facts);
-            }
             f += 1;
         }
+        Some(facts)
     }
 
-    /// Reads short numbers, one for each slot, until something else comes; tells how many there were.
-    /// The first `inner` end with a delimiter, another one with the line.
+    /// Where a field of the record at `start` begins and ends.
     #[inline(always)]
+    fn field(&mut self, first: usize, f: usize, start: usize) -> (usize, usize) {
+        let places = self.marks.places();
+        let at = if f == 0 { start } else { places[first + f - 1] as usize + 1 };
+        (at, places[first + f] as usize)
+    }
+
+    /// Reads the numbers from field `f` on, which go to columns that follow one another. A mark stands
+    /// before the first.
+    #[inline]
     fn numbers(
         &mut self,
-        piece: &[u8],
-        next: &mut usize,
-        inner: usize,
-        slots: OpenRow<'_>,
-    ) -> usize {
-        let count = slots.values.len();
-        let (places, divide) = (&mut slots.places[..count], &mut slots.divide[..count]);
-        let mut walk = self.walk.clone();
-        let mut at = *next;
-        let mut done = 0;
+        parser: &mut Parser<'_>,
+        first: usize,
+        f: usize,
+        column: usize,
+        facts: &mut RowFacts,
+    ) -> Option<()> {
+        let piece = parser.piece;
+        let count = self.numbers[f] as usize;
+        let marks = &self.marks.places()[first + f - 1..first + f + count];
+        if *marks.last()? as usize + BEHIND > piece.len() {
+            // What is behind the numbers may be looked at, but is not there.
+            return (0..count).try_for_each(|k| {
+                let field = marks[k] as usize + 1..marks[k + 1] as usize;
+                other_number(parser, column + k, f + k, field, &mut facts.drop)
+            });
+        }
+        let most = if self.mostly_zeros { SHORT_RUN } else { MOST };
+        let (mut done, mut skipped) = (0, 0);
         while done < count {
-            let Some(window) = number::window(piece, at) else { break };
-            if window[..8] == self.zeros && done + 4 <= inner {
-                // Zeros are in place already.
-                (done, at) = self.skip_zeros(piece, done, inner, at);
-                walk.skip_to(at);
+            // Zeros are in place already.
+            let (eights, _) = piece[marks[done] as usize + 1..].as_chunks::<8>();
+            let zeros = eights.iter().take((count - done) / 4);
+            let zeros = 4 * zeros.take_while(|eight| **eight == self.zeros).count();
+            if zeros > 0 {
+                (done, skipped) = (done + zeros, skipped + zeros);
                 continue;
             }
-            let Some(end) = walk.peek() else { break };
-            if (piece[end] == b'\n') != (done == inner) {
-                break;
-            }
-            if let Some(whole) = number::tiny_whole(window, end - at) {
-                slots.values[done] = f64::from(whole);
-            } else {
-                let number = number::short(window, end - at);
-                if number.is_none() {
-                    break;
-                }
-                slots.values[done] = number.whole as f64;
-                (places[done], divide[done]) = (number.places as u8, number.places as u8);
-            }
-            walk.pass();
-            done += 1;
-            at = end + 1;
+            let end = (done + most).min(count);
+            let run = Run { marks: &marks[done..=end], field: f + done, column: column + done };
+            run.read(parser, self.scratch, &mut facts.drop)?;
+            done = end;
         }
-        self.walk = walk;
-        *next = at;
-        done
+        self.mostly_zeros = 2 * skipped > count;
+        Some(())
     }
+}
 
-    /// Goes past fields of one zero each, four by four.
+/// Numbers that stand side by side.
+struct Run<'a> {
+    /// The marks before, between and behind them.
+    marks: &'a [u32],
+    /// The field and the column of the first.
+    field: usize,
+    column: usize,
+}
+
+impl Run<'_> {
     #[inline]
-    fn skip_zeros(
-        &self,
-        piece: &[u8],
-        mut done: usize,
-        inner: usize,
-        mut at: usize,
-    ) -> (usize, usize) {
-        while done + 4 <= inner && piece.get(at..at + 8) == Some(&self.zeros) {
-            done += 4;
-            at += 8;
+    fn read(&self, parser: &mut Parser<'_>, scratch: &mut Scratch, drop: &mut bool) -> Option<()> {
+        let columns = self.column..self.column + self.marks.len() - 1;
+        let OpenRow { values, places, divide } = parser.out.staging.open();
+        let (values, places) = (&mut values[columns.clone()], &mut places[columns.clone()]);
+        let found = kernel::read_numbers(parser.piece, self.marks, values, places, scratch);
+        if found.wrong {
+            return None;
         }
-        (done, at)
+        divide[columns].copy_from_slice(places);
+        if found.unread {
+            scratch.odd.clear();
+            scratch.odd.extend(0..values.len() as u32);
+        }
+        for &k in &scratch.odd {
+            let k = k as usize;
+            let OpenRow { values, places, divide } = parser.out.staging.open();
+            let column = self.column + k;
+            (values[column], places[column], divide[column]) = (0.0, 0, 0);
+            let field = self.marks[k] as usize + 1..self.marks[k + 1] as usize;
+            other_number(parser, column, self.field + k, field, drop)?;
+        }
+        Some(())
     }
 }
 
@@ -194,13 +234,13 @@ impl<'a> Quick<'a> {
 #[inline]
 fn other_number(
     parser: &mut Parser<'_>,
-    column: u32,
+    column: usize,
     f: usize,
-    at: usize,
-    end: usize,
-    facts: &mut RowFacts,
+    field: Range<usize>,
+    drop: &mut bool,
 ) -> Option<()> {
-    let short = number::window(parser.piece, at).map(|window| number::short(window, end - at));
+    let (at, column) = (field.start, column as u32);
+    let short = number::window(parser.piece, at).map(|window| number::short(window, field.len()));
     if let Some(number) = short.filter(|number| !number.is_none()) {
         parser.out.staging.push_decimal(column, number.whole, number.places as u8);
         return Some(());
@@ -211,12 +251,13 @@ fn other_number(
             parser.take(column, number, || number_at(piece, at));
             end
         }
-        None => parser.odd_number(column, f, at, &mut facts.drop).ok()?,
+        None => parser.odd_number(column, f, at, drop).ok()?,
     };
     if !parser.gaps.is_empty() {
         return None;
     }
-    (end.next == facts.next).then_some(())
+    let has_return = parser.piece.get(field.end) == Some(&b'\r');
+    (end.next == field.end + 1 + usize::from(has_return)).then_some(())
 }
 
 /// A label, a weight or a category that is there.
