@@ -157,7 +157,7 @@ impl Staging {
         let mut values = Values::zeros(Kind::Ones, 0, profile.table(), profile.sparse_tens());
         values.codes = match kind {
             Kind::Ones => Codes::Ones(entries.len()),
-            Kind::Table8 => Codes::Table8(self.codes.clone()),
+            Kind::Table8 => Codes::Table8(self.codes.clone().into()),
             Kind::Int32 => {
                 let tens = values.tens[0];
                 Codes::Int32(entries.iter().map(|e| integer_code(e.value, tens)).collect())
