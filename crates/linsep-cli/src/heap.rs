@@ -33,7 +33,7 @@ const SHARE_OF_MACHINE: u64 = 2;
 /// is what is in use.
 pub(crate) fn limit_memory(limit: u64) {
     memory::set_limit(limit);
-    memory::set_share(limit / SHARE);
+    memory::set_share((limit / SHARE).max(LEAST / SHARE));
     MOST.store((limit.saturating_add(limit / 16)).max(LEAST), Ordering::Relaxed);
 }
 

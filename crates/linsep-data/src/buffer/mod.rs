@@ -40,6 +40,13 @@ impl<T: Plain> Buffer<T> {
         Buffer(Held::Memory(Vec::new()))
     }
 
+    /// No numbers yet, and room for so many in the place where they will be.
+    pub fn with_capacity(len: usize) -> Buffer<T> {
+        let mut buffer = Buffer::new();
+        buffer.reserve(len);
+        buffer
+    }
+
     /// So many zeros.
     pub fn zeros(len: usize) -> Buffer<T> {
         if is_long::<T>(len) {
@@ -50,10 +57,10 @@ impl<T: Plain> Buffer<T> {
         Buffer(Held::Memory(vec![T::ZERO; len]))
     }
 
-    /// Bytes in memory.
+    /// Bytes in memory, spare ones among them.
     pub fn memory_bytes(&self) -> u64 {
         match &self.0 {
-            Held::Memory(list) => size_of_val(&list[..]) as u64,
+            Held::Memory(list) => (size_of::<T>() * list.capacity()) as u64,
             Held::File(_) => 0,
         }
     }
@@ -63,6 +70,15 @@ impl<T: Plain> Buffer<T> {
         match &self.0 {
             Held::Memory(_) => 0,
             Held::File(list) => size_of_val(list.as_slice()) as u64,
+        }
+    }
+
+    /// Adds a number at the end; many are better added together.
+    #[inline]
+    pub fn push(&mut self, number: T) {
+        match &mut self.0 {
+            Held::Memory(list) if list.len() < list.capacity() => list.push(number),
+            _ => self.extend_from_slice(&[number]),
         }
     }
 
@@ -182,6 +198,16 @@ impl<T: Plain> DerefMut for Buffer<T> {
             Held::Memory(list) => list,
             Held::File(list) => list.as_mut_slice(),
         }
+    }
+}
+
+impl<'a, T: Plain> IntoIterator for &'a Buffer<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    #[inline]
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
     }
 }
 

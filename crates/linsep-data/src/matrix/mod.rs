@@ -125,6 +125,11 @@ impl Store {
         }
     }
 
+    /// Those of them that are in memory.
+    pub fn memory_bytes(&self) -> u64 {
+        self.bytes() - self.file_bytes()
+    }
+
     /// No value has a larger magnitude.
     pub fn largest(&self) -> f64 {
         match &self.shape {

@@ -163,8 +163,7 @@ impl Collector {
     pub(crate) fn bytes(&self) -> u64 {
         let categories: usize = self.categories.iter().map(|c| 4 * c.codes.len()).sum();
         let small = 4 * self.labels.codes.len() + 8 * self.weights.len() + categories;
-        let store = self.store.bytes() - self.store.file_bytes();
-        store + (small + 16 * self.missing.len() + self.rejects.len()) as u64
+        self.store.memory_bytes() + (small + 16 * self.missing.len() + self.rejects.len()) as u64
     }
 
     /// The data set, what happened, and the text of rejected rows.
