@@ -160,7 +160,7 @@ fn global_flags() -> Vec<Arg> {
         global(flag(
             "max-memory",
             "SIZE",
-            "Refuse to hold more than this, such as 4GiB [default: the machine's]",
+            "Most memory to use, such as 4GiB [default: the machine's]",
         )),
         global(flag("time-limit", "TIME", "Stop after this time, such as 60s or 2m")),
         global(flag("seed", "N", "Seed of everything random [default: 0]")),

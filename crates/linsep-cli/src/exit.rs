@@ -9,6 +9,7 @@ use crate::context::colour_on_stderr;
 use crate::spelling::{quoted, spelled, spelled_with_values};
 use linsep::atomic::SYNC_FOLDER;
 use linsep::data::error::{escaped_json, escaped_lines};
+use linsep::data::memory::SPILL;
 use linsep::{Code, Error, Problem, escaped};
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -300,6 +301,9 @@ fn advice(error: &Error) -> Option<&'static str> {
         Error::Io { action: SYNC_FOLDER, .. } => {
             Some("the new file is complete and in its place, but a power cut may still undo it")
         }
+        Error::Io { action: SPILL, .. } => Some(
+            "name a folder with more room in the environment variable TMPDIR, raise --max-memory, or use fewer rows with --limit",
+        ),
         Error::Io { action, source, .. } => match (*action, source.kind()) {
             ("read", std::io::ErrorKind::NotFound) => Some("check the path"),
             ("read", _) => None,

@@ -22,10 +22,18 @@ static MOST: AtomicU64 = AtomicU64::new(u64::MAX);
 /// The program itself needs so much, whatever the limit.
 const LEAST: u64 = 32 << 20;
 
+/// Under a limit, one list of numbers may have this part of it; a longer one goes to a temporary file. The
+/// rows may have two lists, and a run a few numbers for each row beside them.
+const SHARE: u64 = 8;
+
+/// The same of the machine's memory where there is no limit.
+const SHARE_OF_MACHINE: u64 = 2;
+
 /// Holds all allocations to a limit. Dropped memory goes back to the system, so that what the system sees
 /// is what is in use.
 pub(crate) fn limit_memory(limit: u64) {
     memory::set_limit(limit);
+    memory::set_share((limit / SHARE).max(LEAST / SHARE));
     MOST.store((limit.saturating_add(limit / 16)).max(LEAST), Ordering::Relaxed);
 }
 
@@ -37,6 +45,7 @@ pub(crate) fn limit_memory(limit: u64) {
 pub(crate) fn keep_memory(machine: Option<u64>) {
     // More than the machine has cannot be had.
     MOST.store(machine.unwrap_or(u64::MAX), Ordering::Relaxed);
+    memory::set_share(machine.map_or(u64::MAX, |machine| machine / SHARE_OF_MACHINE));
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         /// Vectors up to this size come from memory that is kept.

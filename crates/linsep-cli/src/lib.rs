@@ -20,7 +20,7 @@ mod units;
 use context::Context;
 use exit::Failure;
 use linsep::Error;
-use linsep::data::cancel;
+use linsep::data::{buffer, cancel};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -68,6 +68,6 @@ fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     };
     // Work that is given up in the middle has no result.
-    let ended = cancel::catch(|| commands::run(name, matches, &context));
+    let ended = cancel::catch(|| buffer::catch(|| commands::run(name, matches, &context)));
     ended.unwrap_or_else(|| Err(Error::Interrupted.into()))
 }

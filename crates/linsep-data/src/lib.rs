@@ -20,6 +20,8 @@ mod words;
 
 // What the learners of the crate `linsep` build on. Not part of the documented interface.
 #[doc(hidden)]
+pub mod buffer;
+#[doc(hidden)]
 pub mod guard;
 #[doc(hidden)]
 pub mod matrix;

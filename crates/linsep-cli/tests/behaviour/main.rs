@@ -41,6 +41,7 @@ mod sample;
 mod saved_first;
 mod separable;
 mod settings;
+mod spilled;
 mod stopping;
 mod streams;
 mod trace;

@@ -2,6 +2,7 @@
 
 use super::load::{Block, Source};
 use super::survey::Survey;
+use crate::buffer::Buffer;
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::matrix::profile::{Distinct, Profile};
 use crate::matrix::values::{Codes, Values, integer_code};
@@ -178,7 +179,7 @@ fn sparse(
     let nonzeros = counts.iter().sum();
     let kind = profile.sparse_kind();
     let mut values = Values::zeros(kind, nonzeros, profile.table(), profile.sparse_tens());
-    let mut indices = vec![0; nonzeros];
+    let mut indices = Buffer::zeros(nonzeros);
     let mut lengths = vec![0; source.rows + 1];
     let mut gather =
         Gather { source, counts, threads, lengths: &mut lengths, indices: &mut indices };

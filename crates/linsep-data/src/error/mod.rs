@@ -322,7 +322,9 @@ impl std::error::Error for Error {
     }
 }
 
-fn size(bytes: u64) -> String {
+/// A number of bytes for readers.
+#[doc(hidden)]
+pub fn size(bytes: u64) -> String {
     match bytes {
         0..=1_048_575 => format!("{bytes} bytes"),
         _ => format!("{:.1} MiB", bytes as f64 / (1024.0 * 1024.0)),

@@ -27,6 +27,7 @@ pub use staging::{Stage, Staging};
 pub use table::{OpenRow, TableStaging};
 pub use values::Kind;
 
+use crate::buffer::Buffer;
 use profile::Profile;
 use values::Values;
 
@@ -71,7 +72,8 @@ impl Store {
     /// A store of the given size whose rows are still to be put in.
     pub(crate) fn shell(rows: usize, width: usize, nonzeros: u64, profile: Profile) -> Store {
         let values = Values::zeros(Kind::Ones, 0, Vec::new(), vec![1.0]);
-        let shape = Shape::Sparse(Sparse { offsets: Offsets::new(), indices: Vec::new(), values });
+        let shape =
+            Shape::Sparse(Sparse { offsets: Offsets::new(), indices: Buffer::new(), values });
         Store { shape, profile, rows, width, nonzeros, next_look: 2 * rows }
     }
 
@@ -113,6 +115,19 @@ impl Store {
                     + sparse.offsets.bytes()
             }
         }
+    }
+
+    /// Those of them that are in temporary files.
+    pub fn file_bytes(&self) -> u64 {
+        match &self.shape {
+            Shape::Dense(dense) => dense.values.file_bytes(),
+            Shape::Sparse(sparse) => sparse.indices.file_bytes() + sparse.values.file_bytes(),
+        }
+    }
+
+    /// Those of them that are in memory.
+    pub fn memory_bytes(&self) -> u64 {
+        self.bytes() - self.file_bytes()
     }
 
     /// No value has a larger magnitude.
@@ -308,18 +323,25 @@ impl Store {
 }
 
 fn to_sparse(dense: &Dense, profile: &mut Profile) -> Sparse {
+    const AT_ONCE: usize = 1 << 16;
     let mut scratch = Vec::new();
     let mut offsets = Offsets::new();
-    let mut indices = Vec::new();
+    let mut indices = Buffer::new();
     let mut values =
         Values::zeros(profile.sparse_kind(), 0, profile.table(), profile.sparse_tens());
+    let (mut some_columns, mut some_values) = (Vec::new(), Vec::new());
     for row in 0..dense.rows {
-        let before = indices.len();
-        dense.row(row, &mut scratch).for_each(|j, _| indices.push(j));
-        offsets.push(indices.len() - before);
-        values.resize(indices.len());
-        for (k, &j) in indices.iter().enumerate().skip(before) {
-            values.set(k, dense.values.at(row * dense.width + j as usize), profile);
+        let before = some_columns.len();
+        dense.row(row, &mut scratch).for_each(|j, value| {
+            some_columns.push(j);
+            some_values.push(value);
+        });
+        offsets.push(some_columns.len() - before);
+        if some_columns.len() >= AT_ONCE || row + 1 == dense.rows {
+            indices.extend_from_slice(&some_columns);
+            values.push_all(&some_values, profile);
+            some_columns.clear();
+            some_values.clear();
         }
     }
     Sparse { offsets, indices, values }
@@ -343,7 +365,6 @@ fn to_dense(mut sparse: Sparse, width: usize, profile: &mut Profile) -> Dense {
         }
         if sparse.indices.len() - range.start > FREE_EVERY {
             sparse.indices.truncate(range.start);
-            sparse.indices.shrink_to_fit();
             sparse.values.resize(range.start);
         }
     }

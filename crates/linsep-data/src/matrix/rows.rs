@@ -4,6 +4,7 @@ use super::bundle::{Bundle, Products};
 use super::kernel;
 use super::offsets::Offsets;
 use super::values::{Codes, Values};
+use crate::buffer::Buffer;
 use linsep_proof::Entries;
 
 /// Rows that an engine can walk over. Implemented by [`Dense`] and [`Sparse`] only.
@@ -89,7 +90,7 @@ pub struct Dense {
 #[derive(Clone, Debug)]
 pub struct Sparse {
     pub offsets: Offsets,
-    pub indices: Vec<u32>,
+    pub indices: Buffer<u32>,
     pub values: Values,
 }
 

@@ -246,14 +246,14 @@ impl Staging {
         let mut values = Values::zeros(Kind::Ones, 0, profile.table(), profile.sparse_tens());
         values.codes = match kind {
             Kind::Ones => Codes::Ones(entries.len()),
-            Kind::Table8 => Codes::Table8(self.codes.clone()),
+            Kind::Table8 => Codes::Table8(self.codes.clone().into()),
             Kind::Int32 => {
                 let tens = values.tens[0];
                 Codes::Int32(entries.iter().map(|&value| integer_code(value, tens)).collect())
             }
             Kind::F32 => Codes::F32(entries.iter().map(|&value| value as f32).collect()),
-            Kind::F64 => Codes::F64(entries.to_vec()),
+            Kind::F64 => Codes::F64(entries.to_vec().into()),
         };
-        Sparse { offsets, indices: self.columns[..self.len].to_vec(), values }
+        Sparse { offsets, indices: self.columns[..self.len].to_vec().into(), values }
     }
 }

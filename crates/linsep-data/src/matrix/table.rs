@@ -175,16 +175,16 @@ impl TableStaging {
         let mut packed = Values::zeros(Kind::Ones, 0, profile.table(), profile.dense_tens(width));
         packed.codes = match kind {
             Kind::Ones => Codes::Ones(values.len()),
-            Kind::Table8 => Codes::Table8(self.codes.clone()),
+            Kind::Table8 => Codes::Table8(self.codes.clone().into()),
             Kind::Int32 => {
                 let mut codes = Vec::with_capacity(values.len());
                 for row in values.chunks_exact(width.max(1)) {
                     codes.extend(row.iter().zip(&packed.tens).map(|(&v, &t)| integer_code(v, t)));
                 }
-                Codes::Int32(codes)
+                Codes::Int32(codes.into())
             }
             Kind::F32 => Codes::F32(values.iter().map(|&value| value as f32).collect()),
-            Kind::F64 => Codes::F64(values.to_vec()),
+            Kind::F64 => Codes::F64(values.to_vec().into()),
         };
         Dense { rows: self.rows, width, values: packed }
     }
@@ -213,7 +213,7 @@ impl TableStaging {
             Kind::F32 => Codes::F32(filled.map(|&value| value as f32).collect()),
             Kind::F64 => Codes::F64(filled.copied().collect()),
         };
-        Sparse { offsets, indices, values: packed }
+        Sparse { offsets, indices: indices.into(), values: packed }
     }
 }
 

@@ -12,7 +12,7 @@
 //! codes into zeroed memory.
 
 use super::profile::Profile;
-use crate::memory;
+use crate::buffer::{Buffer, Plain};
 
 /// The names of the encodings, narrowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,10 +57,10 @@ impl Kind {
 #[derive(Clone, Debug)]
 pub enum Codes {
     Ones(usize),
-    Table8(Vec<u8>),
-    Int32(Vec<i32>),
-    F32(Vec<f32>),
-    F64(Vec<f64>),
+    Table8(Buffer<u8>),
+    Int32(Buffer<i32>),
+    F32(Buffer<f32>),
+    F64(Buffer<f64>),
 }
 
 /// Codes with what they mean. `tens` holds one divisor for each column of dense rows, or a single
@@ -86,10 +86,10 @@ impl Values {
     pub fn zeros(kind: Kind, len: usize, table: Vec<f64>, tens: Vec<f64>) -> Values {
         let codes = match kind {
             Kind::Ones => Codes::Ones(len),
-            Kind::Table8 => Codes::Table8(vec![0; len]),
-            Kind::Int32 => Codes::Int32(vec![0; len]),
-            Kind::F32 => Codes::F32(vec![0.0; len]),
-            Kind::F64 => Codes::F64(vec![0.0; len]),
+            Kind::Table8 => Codes::Table8(Buffer::zeros(len)),
+            Kind::Int32 => Codes::Int32(Buffer::zeros(len)),
+            Kind::F32 => Codes::F32(Buffer::zeros(len)),
+            Kind::F64 => Codes::F64(Buffer::zeros(len)),
         };
         let whole = tens.iter().all(|&t| t == 1.0);
         let ten = the_only_one(&tens);
@@ -104,6 +104,17 @@ impl Values {
             Codes::Int32(_) => Kind::Int32,
             Codes::F32(_) => Kind::F32,
             Codes::F64(_) => Kind::F64,
+        }
+    }
+
+    /// Bytes of the codes in a temporary file.
+    pub fn file_bytes(&self) -> u64 {
+        match &self.codes {
+            Codes::Ones(_) => 0,
+            Codes::Table8(codes) => codes.file_bytes(),
+            Codes::Int32(codes) => codes.file_bytes(),
+            Codes::F32(codes) => codes.file_bytes(),
+            Codes::F64(codes) => codes.file_bytes(),
         }
     }
 
@@ -192,14 +203,6 @@ impl Values {
         translation: Option<&[u8; 256]>,
         profile: &mut Profile,
     ) {
-        let more = other.len();
-        match &mut self.codes {
-            Codes::Ones(_) => {}
-            Codes::Table8(codes) => memory::make_room(codes, more),
-            Codes::Int32(codes) => memory::make_room(codes, more),
-            Codes::F32(codes) => memory::make_room(codes, more),
-            Codes::F64(codes) => memory::make_room(codes, more),
-        }
         match (&mut self.codes, &other.codes, translation) {
             (Codes::Ones(len), Codes::Ones(more), _) => *len += more,
             (Codes::Table8(codes), Codes::Table8(more), Some(translation)) => {
@@ -227,22 +230,26 @@ impl Values {
         let mut start = 0;
         while start < other.len() {
             let end = (start + run).min(other.len());
-            let values = other.load(start..end, &mut scratch);
-            match &mut self.codes {
-                Codes::Ones(len) => *len += values.len(),
-                Codes::Table8(codes) => codes.extend(values.iter().map(|&v| code_of(v, profile))),
-                Codes::Int32(codes) => {
-                    if let [ten] = self.tens[..] {
-                        codes.extend(values.iter().map(|&value| integer_code(value, ten)));
-                    } else {
-                        let pairs = values.iter().zip(&self.tens);
-                        codes.extend(pairs.map(|(&value, &ten)| integer_code(value, ten)));
-                    }
-                }
-                Codes::F32(codes) => codes.extend(values.iter().map(|&value| value as f32)),
-                Codes::F64(codes) => codes.extend_from_slice(values),
-            }
+            self.push_all(other.load(start..end, &mut scratch), profile);
             start = end;
+        }
+    }
+
+    /// Appends values, which the encoding must hold exactly: any of sparse rows, a whole dense one.
+    pub(super) fn push_all(&mut self, values: &[f64], profile: &mut Profile) {
+        match &mut self.codes {
+            Codes::Ones(len) => *len += values.len(),
+            Codes::Table8(codes) => codes.extend(values.iter().map(|&v| code_of(v, profile))),
+            Codes::Int32(codes) => {
+                if let [ten] = self.tens[..] {
+                    codes.extend(values.iter().map(|&value| integer_code(value, ten)));
+                } else {
+                    let pairs = values.iter().zip(&self.tens);
+                    codes.extend(pairs.map(|(&value, &ten)| integer_code(value, ten)));
+                }
+            }
+            Codes::F32(codes) => codes.extend(values.iter().map(|&value| value as f32)),
+            Codes::F64(codes) => codes.extend_from_slice(values),
         }
     }
 
@@ -259,26 +266,17 @@ impl Values {
 
     /// Grows with zeros or cuts; memory of a long cut goes back to the system.
     pub fn resize(&mut self, len: usize) {
-        fn cut<T: Clone>(codes: &mut Vec<T>, len: usize, zero: T) {
-            let shrink = len < codes.len();
-            codes.resize(len, zero);
-            if shrink {
-                codes.shrink_to_fit();
-            }
-        }
         match &mut self.codes {
             Codes::Ones(n) => *n = len,
-            Codes::Table8(codes) => cut(codes, len, 0),
-            Codes::Int32(codes) => cut(codes, len, 0),
-            Codes::F32(codes) => cut(codes, len, 0.0),
-            Codes::F64(codes) => cut(codes, len, 0.0),
+            Codes::Table8(codes) => codes.resize(len),
+            Codes::Int32(codes) => codes.resize(len),
+            Codes::F32(codes) => codes.resize(len),
+            Codes::F64(codes) => codes.resize(len),
         }
     }
 
     /// Gives back spare capacity.
     pub fn trim(&mut self) {
-        let len = self.len();
-        self.resize(len);
         match &mut self.codes {
             Codes::Ones(_) => {}
             Codes::Table8(codes) => codes.shrink_to_fit(),
@@ -290,19 +288,20 @@ impl Values {
 
     /// Moves rows of `old` columns to rows of `new` ≥ `old` columns, in place, last row first.
     pub fn restride(&mut self, rows: usize, old: usize, new: usize) {
-        fn spread<T: Copy>(codes: &mut Vec<T>, rows: usize, old: usize, new: usize, zero: T) {
-            codes.resize(rows * new, zero);
+        fn spread<T: Plain>(codes: &mut Buffer<T>, rows: usize, old: usize, new: usize) {
+            codes.resize(rows * new);
+            let codes = &mut codes[..];
             for row in (0..rows).rev() {
                 codes.copy_within(row * old..row * old + old, row * new);
-                codes[row * new + old..(row + 1) * new].fill(zero);
+                codes[row * new + old..(row + 1) * new].fill(T::ZERO);
             }
         }
         match &mut self.codes {
             Codes::Ones(_) => {}
-            Codes::Table8(codes) => spread(codes, rows, old, new, 0),
-            Codes::Int32(codes) => spread(codes, rows, old, new, 0),
-            Codes::F32(codes) => spread(codes, rows, old, new, 0.0),
-            Codes::F64(codes) => spread(codes, rows, old, new, 0.0),
+            Codes::Table8(codes) => spread(codes, rows, old, new),
+            Codes::Int32(codes) => spread(codes, rows, old, new),
+            Codes::F32(codes) => spread(codes, rows, old, new),
+            Codes::F64(codes) => spread(codes, rows, old, new),
         }
         if self.tens.len() == old {
             self.tens.resize(new, 1.0);

@@ -159,10 +159,11 @@ impl Collector {
         &self.facts
     }
 
+    /// What all of it takes in memory.
     pub(crate) fn bytes(&self) -> u64 {
         let categories: usize = self.categories.iter().map(|c| 4 * c.codes.len()).sum();
         let small = 4 * self.labels.codes.len() + 8 * self.weights.len() + categories;
-        self.store.bytes() + (small + 16 * self.missing.len() + self.rejects.len()) as u64
+        self.store.memory_bytes() + (small + 16 * self.missing.len() + self.rejects.len()) as u64
     }
 
     /// The data set, what happened, and the text of rejected rows.

@@ -58,7 +58,8 @@ pub struct ReadOptions {
     pub allow_lossy: bool,
     /// Worker threads. Never changes a bit of the result.
     pub threads: usize,
-    /// Refuse to hold more than this many bytes.
+    /// Refuse to hold more than this many bytes in memory; see [`crate::memory::set_share`] for what may go
+    /// to temporary files.
     pub max_memory: Option<u64>,
     /// Stop reading when this turns true.
     pub stop: Option<Arc<AtomicBool>>,

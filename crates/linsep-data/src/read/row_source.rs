@@ -8,6 +8,7 @@
 use super::source::{self, Part};
 use super::waiting::Waiting;
 use super::{Choices, Chunk, ReadOptions, ReadResult, Survey, chunk, parts, read_once, survey};
+use crate::buffer;
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::input::InputMap;
 use crate::table::{Dataset, Features};
@@ -142,13 +143,15 @@ impl<'a> RowSource<'a> {
             Rows::Texts(inputs) => inputs,
             Rows::Memory(rows) => return from_memory(rows, map),
         };
-        let Some(InputMap { basis: Some(basis), .. }) = map else {
-            return read_texts(inputs, &self.options, map);
-        };
-        let plain = map.map(|map| InputMap { basis: None, ..map.clone() });
-        let mut result = read_texts(inputs, &self.options, plain.as_ref())?;
-        result.data = result.data.expanded(basis.clone(), self.options.max_memory)?;
-        Ok(result)
+        buffer::catch(|| {
+            let Some(InputMap { basis: Some(basis), .. }) = map else {
+                return read_texts(inputs, &self.options, map);
+            };
+            let plain = map.map(|map| InputMap { basis: None, ..map.clone() });
+            let mut result = read_texts(inputs, &self.options, plain.as_ref())?;
+            result.data = result.data.expanded(basis.clone(), self.options.max_memory)?;
+            Ok(result)
+        })
     }
 
     /// What is in the columns of a table, whatever is wrong with it; `None` for svmlight and rows in memory.

@@ -15,7 +15,7 @@ use crate::memory;
 use crate::packing::Packing;
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -110,11 +110,13 @@ impl<'r> Part<'r> {
             let part = reader.and_then(|reader| Part::from_reader(&name, Box::new(reader)));
             return part.map_err(|e| begin_error(&name, e));
         }
-        let file = File::open(path).map_err(failed)?;
+        let mut file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
-        if !metadata.is_file() || metadata.len() == 0 || memory::limit().is_some() {
+        let may_be_mapped = metadata.is_file() && metadata.len() > 0;
+        if !may_be_mapped || memory::limit().is_some() && !has_columns(&mut file).map_err(failed)? {
             // Pipes and other special files cannot be mapped, nor can empty ones. Pages of a mapping count as
-            // memory of the process, so a limit forbids it.
+            // memory of the process, so under a limit only what cannot be read from its beginning on is
+            // mapped.
             return Part::from_reader(&name, Box::new(file)).map_err(|e| begin_error(&name, e));
         }
         // Where there is no room for a mapping, the file is read like a stream.
@@ -357,6 +359,14 @@ pub(crate) fn record_end_after(bytes: &[u8], start: usize, delimiter: u8) -> Opt
         }
     }
     None
+}
+
+/// Whether a file is one of columns, which is read from its end and in any order.
+fn has_columns(file: &mut File) -> io::Result<bool> {
+    let mut head = Vec::with_capacity(8);
+    file.by_ref().take(8).read_to_end(&mut head)?;
+    file.rewind()?;
+    Ok(Columnar::is_one(&head))
 }
 
 /// Reads until `buffer` holds `size` bytes; true at the end of the stream.

@@ -256,11 +256,11 @@ impl Basis {
             if staged > ENTRIES_AT_ONCE {
                 result.append(staging.pack());
                 staged = 0;
-                check(raw.bytes() + result.bytes())?;
+                check(raw.memory_bytes() + result.memory_bytes())?;
             }
         }
         result.append(staging.pack());
-        check(raw.bytes() + result.bytes())?;
+        check(raw.memory_bytes() + result.memory_bytes())?;
         result.widen_to(input.width());
         result.finish();
         Ok(result)

@@ -25,6 +25,7 @@ use crate::engine::permuted::PermutedObjective;
 use crate::loss::Loss;
 use crate::model::Plane;
 use crate::objective::{Gap, Intercept, Objective, Sides};
+use linsep_data::buffer::Buffer;
 use linsep_data::cancel;
 use linsep_data::matrix::{CodeRows, Rows, with_rows};
 use linsep_data::rng::{Purpose, Stream};
@@ -32,7 +33,7 @@ use std::sync::{Arc, OnceLock};
 
 /// A run of dual coordinate descent.
 pub struct Dual {
-    alpha: Vec<f64>,
+    alpha: Buffer<f64>,
     pub gap: Gap,
     pub epochs: u64,
     moving: Moving,
@@ -43,7 +44,7 @@ pub struct Dual {
     /// The largest and the least projected slope of the last epoch.
     bounds: (f64, f64),
     /// xᵀΛ⁻¹x + ρ of each position, once they are needed.
-    squares: Vec<f64>,
+    squares: Buffer<f64>,
     seed: u64,
     next_look: u64,
     /// The first epochs, while they last.
@@ -79,7 +80,7 @@ impl Dual {
             Loss::Logistic => 1e-3 * objective.costs[i],
             _ => 0.0,
         };
-        let alpha: Vec<f64> = (0..objective.len()).map(start).collect();
+        let alpha: Buffer<f64> = (0..objective.len()).map(start).collect();
         let large = objective.store().nonzeros() >= SWIFT_ENTRIES;
         let single = (large && PermutedObjective::serves(objective)).then(|| {
             let permuted = Arc::new(PermutedObjective::new(objective, seed));
@@ -97,7 +98,7 @@ impl Dual {
             centre: 0.0,
             active: (0..objective.len() as u32).collect(),
             bounds: (f64::INFINITY, f64::NEG_INFINITY),
-            squares: Vec::new(),
+            squares: Buffer::new(),
             seed,
             next_look: 3,
             single,
@@ -208,7 +209,7 @@ impl Dual {
             return;
         }
         if !lost {
-            self.alpha = single.multipliers(0);
+            self.alpha = single.multipliers(0).into();
             if objective.loss == Loss::Logistic {
                 // Within the open interval, where the entropy has a slope.
                 let costs = self.alpha.iter_mut().zip(&objective.costs);
@@ -405,7 +406,7 @@ impl Dual {
         self.found = OnceLock::new();
         let floats = |v: &[u64]| v.iter().map(|x| f64::from_bits(*x)).collect::<Vec<f64>>();
         let [bias, centre, high, low, primal, dual] = saved.numbers.map(f64::from_bits);
-        self.alpha = floats(&saved.alpha);
+        self.alpha = floats(&saved.alpha).into();
         self.moving.folded = floats(&saved.weights);
         self.moving.bias = bias;
         self.centre = centre;
@@ -419,7 +420,7 @@ impl Dual {
 }
 
 /// xᵀΛ⁻¹x + ρ of each position.
-fn squares(objective: &Objective, rho: f64) -> Vec<f64> {
+fn squares(objective: &Objective, rho: f64) -> Buffer<f64> {
     let square = |&row: &u32| {
         let mut sum = rho;
         objective.store().for_each_entry(row as usize, &mut |j, x| {

@@ -27,6 +27,7 @@ use super::compact::Compact;
 use crate::model::Plane;
 use crate::objective::{Gap, Intercept, Penalty, pieces};
 use linsep_data::Dataset;
+use linsep_data::buffer::Buffer;
 use linsep_data::cancel;
 use linsep_data::matrix::panel::{PanelRows, Real, Scratch, stride};
 use linsep_data::matrix::with_rows;
@@ -42,7 +43,7 @@ pub struct Joint {
     /// The class of each of them.
     pub own: Vec<u32>,
     /// c of each of them.
-    pub costs: Vec<f64>,
+    pub costs: Buffer<f64>,
     pub classes: usize,
     pub loss: JointLoss,
     /// l2 alone, or nothing.

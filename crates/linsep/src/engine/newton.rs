@@ -24,6 +24,7 @@ use super::curvature::{Inverse, Sampled};
 use crate::engine::quantised::QuantisedRows;
 use crate::model::Plane;
 use crate::objective::{Evaluation, Gap, Intercept, Objective, add, worthwhile};
+use linsep_data::buffer::Buffer;
 use linsep_data::matrix::{CodeRows, with_rows};
 use linsep_data::parallel::parallel_map;
 use std::sync::Arc;
@@ -256,7 +257,7 @@ impl Objective {
     }
 
     /// h of every position.
-    fn curvatures(&self, margins: &[f64]) -> Vec<f64> {
+    fn curvatures(&self, margins: &[f64]) -> Buffer<f64> {
         let one = |(m, c): (&f64, &f64)| c * self.loss.curvature(*m);
         margins.iter().zip(&self.costs).map(one).collect()
     }

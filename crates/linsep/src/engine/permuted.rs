@@ -7,7 +7,8 @@
 
 use crate::loss::Loss;
 use crate::objective::{Intercept, Objective};
-use linsep_data::matrix::panel::{PanelRows, Scratch};
+use linsep_data::buffer::{Buffer, Pool};
+use linsep_data::matrix::panel::{Decoder, PanelRows, Scratch};
 use linsep_data::matrix::{CodeRows, Layout, Rows, with_rows};
 use linsep_data::parallel::parallel_map;
 use linsep_data::rng::{Purpose, Stream};
@@ -37,8 +38,8 @@ struct PermutedRows {
 /// Rows one after the other.
 struct Chunk {
     starts: Vec<u32>,
-    columns: Vec<u32>,
-    values: Vec<f32>,
+    columns: Buffer<u32>,
+    values: Buffer<f32>,
     /// xᵀx of each row.
     squares: Vec<f64>,
 }
@@ -112,7 +113,12 @@ impl PermutedRows {
         let mut positions: Vec<u32> = (0..objective.len() as u32).collect();
         Stream::new(seed, Purpose::Start(0)).shuffle(&mut positions);
         let places: Vec<&[u32]> = positions.chunks(1 << CHUNK).collect();
-        let chunk = |k: usize| Chunk::new(objective, places[k], &numbers);
+        // A column and a value of each entry.
+        let pool = Pool::new(8 * objective.store().nonzeros());
+        let decoder = with_rows!(objective.store(), rows => {
+            rows.decoder::<f32>(&vec![1.0; objective.width()])
+        });
+        let chunk = |k: usize| Chunk::new(objective, places[k], &numbers, &decoder, &pool);
         let chunks = parallel_map(places.len(), objective.threads, chunk);
         PermutedRows { chunks, positions, columns }
     }
@@ -134,34 +140,34 @@ impl Layout for PermutedRows {
 }
 
 impl Chunk {
-    fn new(objective: &Objective, places: &[u32], numbers: &[u32]) -> Chunk {
+    fn new(
+        objective: &Objective,
+        places: &[u32],
+        numbers: &[u32],
+        decoder: &Decoder<f32>,
+        pool: &Pool,
+    ) -> Chunk {
         let mean = objective.store().nonzeros() as usize / objective.store().rows().max(1);
         let about = places.len() * (mean + mean / 8 + 1);
-        let mut chunk = Chunk {
-            starts: vec![0],
-            columns: Vec::with_capacity(about),
-            values: Vec::with_capacity(about),
-            squares: Vec::with_capacity(places.len()),
-        };
-        let mut scratch = Scratch::<f32>::new();
+        let (mut starts, mut squares) = (vec![0], Vec::with_capacity(places.len()));
+        let (mut all_columns, mut all_values) =
+            (Vec::with_capacity(about), Vec::with_capacity(about));
+        let mut scratch = Scratch::new();
         let row = |position: &u32| objective.rows[*position as usize] as usize;
-        with_rows!(objective.store(), rows => {
-            let decoder = rows.decoder(&vec![1.0; objective.width()]);
-            for (at, position) in places.iter().enumerate() {
-                places.get(at + 16).into_iter().for_each(|next| rows.prefetch_place(row(next)));
-                places.get(at + 8).into_iter().for_each(|next| rows.prefetch(row(next)));
-                let (columns, values) = rows.decode(row(position), &decoder, &mut scratch);
-                chunk.columns.extend(columns.iter().map(|j| numbers[*j as usize]));
-                chunk.values.extend_from_slice(values);
-                chunk.starts.push(chunk.columns.len() as u32);
-                chunk.squares.push(values.iter().map(|x| f64::from(*x) * f64::from(*x)).sum());
-            }
+        with_rows!(objective.store(), rows => for (at, position) in places.iter().enumerate() {
+            places.get(at + 16).into_iter().for_each(|next| rows.prefetch_place(row(next)));
+            places.get(at + 8).into_iter().for_each(|next| rows.prefetch(row(next)));
+            let (columns, values) = rows.decode(row(position), decoder, &mut scratch);
+            all_columns.extend(columns.iter().map(|j| numbers[*j as usize]));
+            all_values.extend_from_slice(values);
+            starts.push(all_columns.len() as u32);
+            squares.push(values.iter().map(|x| f64::from(*x) * f64::from(*x)).sum());
         });
-        chunk
+        Chunk { starts, columns: pool.keep(all_columns), values: pool.keep(all_values), squares }
     }
 
     fn bytes(&self) -> usize {
-        let entries = self.starts.capacity() + self.columns.capacity() + self.values.capacity();
+        let entries = self.starts.capacity() + self.columns.len() + self.values.len();
         size_of::<u32>() * entries + size_of::<f64>() * self.squares.capacity()
     }
 }

@@ -10,6 +10,7 @@
 
 use crate::model::Plane;
 use crate::objective::Objective;
+use linsep_data::buffer::{Buffer, Pool};
 use linsep_data::matrix::Layout;
 use linsep_data::parallel::parallel_map;
 use linsep_kernels::quantised::{add_bytes, dot_bytes};
@@ -19,7 +20,7 @@ use std::sync::Arc;
 
 /// All rows of an objective, by positions; signs and costs are no part of it.
 pub(crate) struct QuantisedRows {
-    pieces: Vec<(Range<usize>, Vec<u8>)>,
+    pieces: Vec<(Range<usize>, Buffer<u8>)>,
     /// Bytes from one row to the next.
     stride: usize,
     /// The width of a level in each column.
@@ -66,6 +67,7 @@ impl QuantisedRows {
         let middle = f64::from(zero) + 0.5;
         let ranges = objective.pieces();
         let code = |value: f64, inverse: f64| (value * inverse + middle) as u8;
+        let pool = Pool::new(objective.len() as u64 * stride as u64);
         let pieces = parallel_map(ranges.len(), objective.threads, |piece| {
             let range = ranges[piece].clone();
             let mut codes = vec![zero; range.len() * stride];
@@ -83,7 +85,7 @@ impl QuantisedRows {
                     }
                 }
             }
-            (range, codes)
+            (range, pool.keep(codes))
         });
         QuantisedRows { pieces, stride, units, zero }
     }
@@ -145,8 +147,8 @@ impl Layout for QuantisedRows {
     const NAME: &'static str = "quantised rows";
 
     fn bytes(&self) -> u64 {
-        let codes: usize = self.pieces.iter().map(|(_, codes)| codes.capacity()).sum();
-        let pieces = self.pieces.capacity() * size_of::<(Range<usize>, Vec<u8>)>();
+        let codes: usize = self.pieces.iter().map(|(_, codes)| codes.len()).sum();
+        let pieces = self.pieces.capacity() * size_of::<(Range<usize>, Buffer<u8>)>();
         (codes + pieces + size_of::<f64>() * self.units.capacity()) as u64
     }
 }

@@ -15,6 +15,7 @@ use super::{LossSum, Objective, add};
 use crate::algebra::add_square;
 use crate::model::Plane;
 use crate::rounds::{Rounds, Wire};
+use linsep_data::buffer::Buffer;
 use linsep_data::error::Result;
 use linsep_data::matrix::{CodeRows, with_rows};
 use std::marker::PhantomData;
@@ -138,13 +139,13 @@ impl<B: Beside> Wire for Evaluated<B> {
 
 /// Margins and multipliers of all rows.
 pub struct Kept {
-    pub margins: Vec<f64>,
-    pub alpha: Vec<f64>,
+    pub margins: Buffer<f64>,
+    pub alpha: Buffer<f64>,
 }
 
 impl Beside for Kept {
     fn empty(_: &Objective, rows: usize) -> Kept {
-        Kept { margins: Vec::with_capacity(rows), alpha: Vec::with_capacity(rows) }
+        Kept { margins: Buffer::with_capacity(rows), alpha: Buffer::with_capacity(rows) }
     }
 
     #[inline]
@@ -154,8 +155,8 @@ impl Beside for Kept {
     }
 
     fn merge(&mut self, next: Kept) {
-        self.margins.extend(next.margins);
-        self.alpha.extend(next.alpha);
+        self.margins.extend_from_slice(&next.margins);
+        self.alpha.extend_from_slice(&next.alpha);
     }
 
     fn fits(&self, objective: &Objective) -> bool {
@@ -165,12 +166,12 @@ impl Beside for Kept {
 
 impl Wire for Kept {
     fn write(&self, out: &mut Vec<u8>) {
-        self.margins.write(out);
-        self.alpha.write(out);
+        self.margins.to_vec().write(out);
+        self.alpha.to_vec().write(out);
     }
 
     fn read(bytes: &mut &[u8]) -> Result<Kept> {
-        Ok(Kept { margins: Vec::read(bytes)?, alpha: Vec::read(bytes)? })
+        Ok(Kept { margins: Vec::read(bytes)?.into(), alpha: Vec::read(bytes)?.into() })
     }
 }
 

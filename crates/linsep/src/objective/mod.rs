@@ -35,6 +35,7 @@ use crate::objective::box_constraints::Ranges;
 use crate::rounds;
 use evaluate::{Evaluate, Evaluated, Kept};
 use linsep_data::Dataset;
+use linsep_data::buffer::Buffer;
 use linsep_data::matrix::{CodeRows, LayoutKey, Store, with_rows};
 use linsep_data::parallel::parallel_map;
 use linsep_proof::WeightLimit;
@@ -49,9 +50,9 @@ pub struct Objective {
     /// The rows that take part.
     pub rows: Vec<u32>,
     /// ±1 of each of them.
-    pub signs: Vec<f64>,
+    pub signs: Buffer<f64>,
     /// c of each of them.
-    pub costs: Vec<f64>,
+    pub costs: Buffer<f64>,
     pub loss: Loss,
     pub penalty: Penalty,
     pub intercept: Intercept,
@@ -268,8 +269,8 @@ impl Gap {
 pub struct Evaluation {
     /// P.
     pub primal: f64,
-    pub margins: Vec<f64>,
-    pub alpha: Vec<f64>,
+    pub margins: Buffer<f64>,
+    pub alpha: Buffer<f64>,
     pub sides: Sides,
 }
 
@@ -381,19 +382,23 @@ impl Objective {
     }
 
     /// y(w·x + b) of every position.
-    pub fn margins(&self, plane: &Plane) -> Vec<f64> {
+    pub fn margins(&self, plane: &Plane) -> Buffer<f64> {
         let bias = if self.has_bias() { plane.bias } else { 0.0 };
         let pieces = self.pieces();
-        let parts = with_rows!(self.store(), rows => {
+        let mut margins = Buffer::with_capacity(self.len());
+        with_rows!(self.store(), rows => {
             let folded = rows.fold(&plane.weights);
-            parallel_map(pieces.len(), self.threads, |piece| {
-                let margin = |i: usize| {
-                    self.signs[i] * (rows.code_dot(self.rows[i] as usize, &folded) + bias)
-                };
-                pieces[piece].clone().map(margin).collect::<Vec<f64>>()
-            })
+            for pieces in pieces.chunks(rounds::together(self.threads)) {
+                let parts = parallel_map(pieces.len(), self.threads, |piece| {
+                    let margin = |i: usize| {
+                        self.signs[i] * (rows.code_dot(self.rows[i] as usize, &folded) + bias)
+                    };
+                    pieces[piece].clone().map(margin).collect::<Vec<f64>>()
+                });
+                parts.iter().for_each(|part| margins.extend_from_slice(part));
+            }
         });
-        parts.concat()
+        margins
     }
 
     /// Σ α y x of each side.
@@ -424,7 +429,7 @@ impl Objective {
     pub fn evaluate(&self, plane: &Plane) -> Evaluation {
         let work = Evaluate::<Kept>::new(self);
         let Evaluated { loss, sides, beside } =
-            rounds::collect(&work, plane, self.threads, usize::MAX);
+            rounds::collect(&work, plane, self.threads, rounds::together(self.threads));
         let primal = loss + self.penalty.value(plane, self.intercept);
         let Kept { margins, alpha } = beside;
         Evaluation { primal, margins, alpha, sides: self.unfolded(sides) }

@@ -20,6 +20,7 @@ mod wire;
 
 pub use wire::{Wire, decode, encode};
 
+use linsep_data::memory;
 use linsep_data::parallel::parallel_map;
 
 /// Blocks of rows that answer a broadcast.
@@ -51,6 +52,11 @@ pub trait Rounds: Sync {
 
     /// Adds the answer of the next block to that of all blocks before it.
     fn merge(&self, all: &mut Self::Partial, next: Self::Partial);
+}
+
+/// How many answers with numbers for each row may wait to be merged: all, unless there is a limit on memory.
+pub(crate) fn together(threads: usize) -> usize {
+    if memory::limit().is_some() { threads.max(1) } else { usize::MAX }
 }
 
 /// One round on this machine: all blocks on some threads, at most `together` answers waiting to be merged.

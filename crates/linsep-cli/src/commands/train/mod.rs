@@ -4,6 +4,7 @@ mod auto_cost;
 mod calibration;
 mod checkpoint;
 mod flips;
+mod held;
 pub(super) mod plan;
 mod report;
 mod resume;
@@ -24,6 +25,7 @@ use auto_cost::AutoCost;
 use checkpoint::Keeper;
 use clap::ArgMatches;
 use flips::Flips;
+use held::Held;
 use linsep::data::read::{LabelChoice, ReadResult};
 use linsep::data::split::{Split, folds, holdout};
 use linsep::data::{Identifying, cancel, memory};
@@ -155,6 +157,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
             evaluate: beside.evaluate_seconds,
             write: write_seconds,
         },
+        held: Held::of(&task.data),
         features: task.data.n_features(),
         rows: task.data.n_rows(),
         label: input.label.clone(),
@@ -342,8 +345,11 @@ impl Input {
         check_width(&data, planes.saturating_mul(16).saturating_add(16 + more), context)?;
         if plan.recipe.kind == Kind::Optimising {
             // A multiplier or a margin of each row for each plane.
-            let numbers = planes.saturating_mul(data.n_rows() as u64);
-            memory::ask("the multipliers of the rows", numbers.saturating_mul(8))?;
+            let bytes = (data.n_rows() as u64).saturating_mul(8);
+            // Those of very many rows go to temporary files.
+            if bytes <= memory::share() {
+                memory::ask("the multipliers of the rows", planes.saturating_mul(bytes))?;
+            }
         }
         let rows = rows.map(Into::into);
         let task = Task::new(Arc::new(data)).with_rows(rows).with_threads(context.threads);

@@ -3,6 +3,7 @@
 use super::auto_cost::AutoCost;
 use super::calibration;
 use super::flips::Flips;
+use super::held::Held;
 use super::missed_gap;
 use super::plan::Plan;
 use super::runs::Runs;
@@ -41,6 +42,7 @@ pub(super) struct Report<'a> {
     pub(super) resumed: Option<(&'a Path, bool)>,
     pub(super) digest: String,
     pub(super) seconds: Seconds,
+    pub(super) held: Held,
     pub(super) features: usize,
     pub(super) rows: usize,
     pub(super) label: LabelChoice,
@@ -164,6 +166,7 @@ impl Report<'_> {
         if context.verbose {
             let parts = self.seconds.parts().map(|(name, seconds)| format!("{name} {seconds:.3}"));
             facts.add("seconds", parts.join(", "));
+            facts.add("memory", self.held.words());
             facts.add("digest", &self.digest);
             if let Some(pairs) = rules::boundaries_count(&self.fit.model) {
                 let (model, pairs) = (self.plan.model.display(), counted(pairs, "pair"));
@@ -476,6 +479,7 @@ impl Report<'_> {
             "training": self.evaluation.as_ref().map(short_json),
             "certificate": self.certificate(),
             "seconds": self.seconds.json(),
+            "memory": self.held.json(),
             "model": self.plan.model.display().to_string(),
             "digest": self.digest,
             "reading": self.lines.reading_json,

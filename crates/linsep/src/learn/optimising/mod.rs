@@ -37,6 +37,7 @@ use crate::run::{
     Training,
 };
 use crate::verdict::existence::{Existence, ambiguity, logistic_optimum};
+use linsep_data::buffer::Buffer;
 use linsep_data::error::{Error, Result, readable};
 use linsep_proof::DualPoint;
 pub(crate) use problem::{ConvexProblem, Terms};
@@ -132,7 +133,7 @@ impl OptimisingRun {
 
     /// How near the best the plane is, measured anew where it has moved since, and a dual point that
     /// shows it with the sums of its multipliers.
-    fn measured(&self) -> (Gap, Vec<f64>, Sides) {
+    fn measured(&self) -> (Gap, Buffer<f64>, Sides) {
         let (objective, plane) = (&self.objective, &self.plane());
         let fresh = |evaluation: Evaluation| {
             let dual = objective.dual(&evaluation.sides, &evaluation.alpha);
@@ -144,7 +145,8 @@ impl OptimisingRun {
                 None => fresh(objective.evaluate(plane)),
             },
             Solving::Dual(run) => {
-                let (margins, alpha) = (objective.margins(plane), run.multipliers().to_vec());
+                let margins = objective.margins(plane);
+                let alpha: Buffer<f64> = run.multipliers().iter().copied().collect();
                 let (primal, sides) = (objective.primal(plane, &margins), objective.sides(&alpha));
                 fresh(Evaluation { primal, margins, alpha, sides })
             }

@@ -7,6 +7,7 @@ use crate::objective::box_constraints::Ranges;
 use crate::objective::{Intercept, Objective, Penalty, worthwhile};
 use crate::run::{Solves, Task, Training};
 use linsep_data::Dataset;
+use linsep_data::buffer::Buffer;
 use linsep_data::error::{Code, Error, Place, Result};
 use linsep_data::scale::{Scaler, Scaling};
 use std::sync::Arc;
@@ -123,7 +124,7 @@ impl ConvexProblem {
         let cost = |&row: &u32| {
             (self.settings.c * data.weight(row as usize)) * factors[class(row) as usize]
         };
-        let costs: Vec<f64> = rows.iter().map(cost).collect();
+        let costs: Buffer<f64> = rows.iter().map(cost).collect();
         if let Some(at) = costs.iter().position(|cost| !(cost.is_finite() && *cost > 0.0)) {
             return Err(Error::usage(format!(
                 "`c={}`: row {} of the data would cost {}; choose another C or other weights",
@@ -188,7 +189,7 @@ impl ConvexProblem {
 /// The rows of a task with their costs, and the penalty.
 pub(crate) struct Terms {
     pub(crate) rows: Vec<u32>,
-    pub(crate) costs: Vec<f64>,
+    pub(crate) costs: Buffer<f64>,
     pub(crate) penalty: Penalty,
 }
 
