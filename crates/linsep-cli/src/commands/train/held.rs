@@ -37,7 +37,10 @@ impl Held {
         if self.in_files > 0 {
             parts.push(format!("{} in temporary files in all", size(self.in_files)));
         }
-        parts.push(format!("at most {} of memory in use", size(self.most_used)));
+        // Of interest to who set a limit; it differs a little from run to run.
+        if memory::limit().is_some() {
+            parts.push(format!("at most {} of memory in use", size(self.most_used)));
+        }
         parts.join(", ")
     }
 
