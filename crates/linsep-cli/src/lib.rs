@@ -29,6 +29,12 @@ pub use heap::Counted;
 /// Runs the program with these arguments, the first of which is its name. It is the only thing that the
 /// process does: signals, panics and limits of memory are those of the program from now on.
 pub fn main(arguments: &[OsString]) -> ExitCode {
+    work(arguments, system::processor_seconds())
+}
+
+/// The same within another program, whose own start is not counted.
+fn work(arguments: &[OsString], loading: f64) -> ExitCode {
+    system::begin(loading);
     exit::report_panics();
     system::refuse_long_files_by_error();
     match run(arguments) {
@@ -39,7 +45,7 @@ pub fn main(arguments: &[OsString]) -> ExitCode {
 
 /// The same with the number of the exit code.
 pub fn exit_number(arguments: &[OsString]) -> u8 {
-    let code = main(arguments);
+    let code = work(arguments, 0.0);
     (0..=u8::MAX).find(|number| ExitCode::from(*number) == code).unwrap_or(70)
 }
 

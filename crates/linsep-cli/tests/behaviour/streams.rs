@@ -25,7 +25,7 @@ fn quiet_does_not_hide_errors() {
 fn verbose_says_how_the_file_was_read_and_how_long_it_took() {
     let room = Room::holding("two.csv", TWO);
     let run = room.run("train two.csv -v").exits(0).says(&["note: table, comma between fields"]);
-    assert!(run.fact("seconds").starts_with("read "), "{}", run.out);
+    assert!(run.fact("seconds").starts_with("start "), "{}", run.out);
     assert_eq!(run.fact("digest").len(), 64);
 }
 
@@ -128,7 +128,7 @@ fn train_json_has_every_key_that_is_promised() {
         has(&result[part], &[("errors", Value::is_u64), ("accuracy", is_share)]);
     }
     assert_eq!(result["cv"]["folds"], 3);
-    for part in ["read", "digest", "train", "prove", "evaluate", "write"] {
+    for part in ["start", "read", "digest", "train", "prove", "evaluate", "write", "rest"] {
         assert!(result["seconds"][part].as_f64().is_some_and(|s| s >= 0.0), "{part}");
     }
     let plain = room.run("train examples/iris.csv --json -o m.linsep").exits(0).json();

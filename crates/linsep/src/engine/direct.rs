@@ -74,7 +74,9 @@ impl<'a> Spec<'a> {
 
     /// The statistics of all rows, block by block.
     pub fn collect(&self, threads: usize) -> Statistics {
-        if let (Shape::Sparse(rows), 1) = (&self.data.store().shape, self.blocks()) {
+        if let (Shape::Sparse(rows), Want::Sums, 1) =
+            (&self.data.store().shape, self.want, self.blocks())
+        {
             return self.by_class(rows, threads);
         }
         // Each block may hold a matrix.

@@ -180,14 +180,15 @@ impl Joint {
         self.pass_over(&all, None, start, visit)
     }
 
-    /// The same with rows in binary32 where they are at hand: enough for all but the last digits.
+    /// The same with values of binary32, of which some rows may be at hand: enough for all but the last digits,
+    /// and the same from every storage.
     pub(super) fn pass_near<S: Send>(
         &self,
         at_hand: Option<&Compact<f32>>,
         start: impl Fn(Range<usize>) -> S + Sync,
         visit: impl Fn(&mut S, usize, &[u32], &[f64]) + Sync,
     ) -> Vec<S> {
-        let Some(rows) = at_hand.filter(|rows| rows.row(0).is_some()) else {
+        let Some(rows) = at_hand else {
             return self.pass(start, visit);
         };
         let all: Vec<u32> = (0..self.len() as u32).collect();

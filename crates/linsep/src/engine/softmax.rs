@@ -141,10 +141,15 @@ impl Softmax {
                 .max(0.3 * wanted * evaluation.gap.primal),
         };
         // The gradient after a step is what is left of the residual, and the gap goes with its square. Far
-        // from the best planes a quadratic is a poor picture of the objective, and a rough answer does.
+        // from the best planes a quadratic is a poor picture of the objective, and a rough answer does;
+        // with a falling temperature a step has to be right for the next one.
         let is_far = distance > REMOTE * evaluation.smooth.primal;
-        let least = if is_far { 0.1 } else { 0.01 };
-        let tolerance = (0.3 * (aim / distance).sqrt()).clamp(least, 0.25);
+        let (least, most) = match (joint.loss, is_far) {
+            (JointLoss::CrammerSinger, _) => (0.003, 0.1),
+            (JointLoss::Softmax, true) => (0.1, 0.25),
+            (JointLoss::Softmax, false) => (0.01, 0.25),
+        };
+        let tolerance = (0.3 * (aim / distance).sqrt()).clamp(least, most);
         let preconditioner = match self.preconditioner.take() {
             Some(old) if old.still_good => old,
             _ => {

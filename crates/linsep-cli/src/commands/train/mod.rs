@@ -21,6 +21,7 @@ use crate::context::{Context, timed_out};
 use crate::exit::{Failure, eprint_all};
 use crate::input;
 use crate::output::{Facts, note, print, print_json};
+use crate::system;
 use auto_cost::AutoCost;
 use checkpoint::Keeper;
 use clap::ArgMatches;
@@ -48,6 +49,7 @@ use support::Support;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     let mut plan = Plan::new(matches, context)?;
+    let start_seconds = system::seconds_so_far();
     if plan.stream {
         return stream::run(&plan, matches, context);
     }
@@ -150,13 +152,16 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         resumed: plan.resume.as_ref().map(|resume| (resume.path.as_path(), input.same)),
         digest: identity.sha256.clone(),
         seconds: Seconds {
+            start: start_seconds,
             read: input.seconds,
             digest: digest_seconds,
             train: train_seconds,
             prove: prove_seconds,
             evaluate: beside.evaluate_seconds,
             write: write_seconds,
-        },
+            rest: 0.0,
+        }
+        .of(system::seconds_so_far()),
         held: Held::of(&task.data),
         features: task.data.n_features(),
         rows: task.data.n_rows(),

@@ -55,6 +55,8 @@ pub(super) struct Report<'a> {
 /// What took how long.
 #[derive(Clone, Copy)]
 pub(super) struct Seconds {
+    /// From the start of the program to the first look at the data.
+    pub(super) start: f64,
     pub(super) read: f64,
     /// The name of the data.
     pub(super) digest: f64,
@@ -65,19 +67,29 @@ pub(super) struct Seconds {
     /// Predictions of the rows that were learned from and of those for testing.
     pub(super) evaluate: f64,
     pub(super) write: f64,
+    /// Everything else, so that the parts add up to the command.
+    pub(super) rest: f64,
 }
 
 impl Seconds {
+    /// With the rest of all that has passed.
+    pub(super) fn of(self, all: f64) -> Seconds {
+        let named: f64 = self.parts().iter().map(|(_, seconds)| seconds).sum();
+        Seconds { rest: (all - named).max(0.0), ..self }
+    }
+
     /// Every part by its name, in the order of the work.
-    fn parts(self) -> [(&'static str, f64); 6] {
-        let Seconds { read, digest, train, prove, evaluate, write } = self;
+    fn parts(self) -> [(&'static str, f64); 8] {
+        let Seconds { start, read, digest, train, prove, evaluate, write, rest } = self;
         [
+            ("start", start),
             ("read", read),
             ("digest", digest),
             ("train", train),
             ("prove", prove),
             ("evaluate", evaluate),
             ("write", write),
+            ("rest", rest),
         ]
     }
 
