@@ -11,7 +11,7 @@ const MB: u64 = 1_000_000;
 const PROGRAM: u64 = 16 * MB;
 
 /// Runs a command under a limit and checks that the system never saw more than 1.3 times as much beside the
-/// program itself, and that a refusal names what is needed.
+/// program itself and pages of files, which it can take back, and that a refusal names what is needed.
 #[track_caller]
 fn held(room: &Room, line: &str, limit: u64) -> Run {
     let line = format!("{line} --max-memory {limit}MB --threads 2");
@@ -20,16 +20,21 @@ fn held(room: &Room, line: &str, limit: u64) -> Run {
     let child = command.spawn().expect("the program starts");
     let status = format!("/proc/{}/status", child.id());
     let waiter = std::thread::spawn(move || child.wait_with_output().expect("the program ends"));
-    let mut peak = 0;
+    let (mut peak, mut files) = (0, 0);
     while !waiter.is_finished() {
         let text = std::fs::read_to_string(&status).unwrap_or_default();
-        let high = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kib = high.and_then(|text| text.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
-        peak = peak.max(kib.unwrap_or(0) * 1024);
+        let bytes = |name: &str| {
+            let part = text.lines().find_map(|line| line.strip_prefix(name));
+            let kib = part.and_then(|part| part.trim().strip_suffix(" kB")?.trim().parse().ok());
+            kib.unwrap_or(0u64) * 1024
+        };
+        peak = peak.max(bytes("VmHWM:"));
+        files = files.max(bytes("RssFile:"));
         std::thread::sleep(Duration::from_millis(2));
     }
     let run = Run::new(waiter.join().expect("the program ends"), &line);
-    let most = (13 * limit * MB / 10).max(45 * MB) + PROGRAM;
+    // The pages of the program itself are among those of files.
+    let most = (13 * limit * MB / 10).max(45 * MB) + PROGRAM.max(files);
     assert!(peak <= most, "{line}: {} MB\n{}", peak / MB, run.err);
     if run.code == 6 {
         assert!(run.err.contains("E0602") && run.err.contains("needs at least"), "{}", run.err);
