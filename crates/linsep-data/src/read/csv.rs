@@ -73,17 +73,34 @@ pub(crate) fn parse(piece: &[u8], plan: &TablePlan, limit: usize, buffers: &mut 
 /// The fields of the record at the start of `bytes`, trimmed, and where the next record starts.
 pub(crate) fn fields(bytes: &[u8], delimiter: u8) -> Result<(Vec<String>, usize), Fault> {
     let mut fields = Vec::new();
-    let mut at = 0;
+    let next = fields_into(bytes, delimiter, &mut fields)?;
+    Ok((fields.into_iter().map(Cow::into_owned).collect(), next))
+}
+
+/// Appends the fields of the record at the start of `bytes`, trimmed, and tells where the next record starts.
+pub(crate) fn fields_into<'a>(
+    bytes: &'a [u8],
+    delimiter: u8,
+    fields: &mut Vec<Cow<'a, str>>,
+) -> Result<usize, Fault> {
+    let (before, mut at) = (fields.len(), 0);
     loop {
-        let field = Field::read(bytes, at, delimiter, fields.len())?;
-        fields.push(match std::str::from_utf8(&field.text) {
-            Ok(text) => text.trim().to_owned(),
-            Err(_) => String::from_utf8_lossy(&field.text).trim().to_owned(),
-        });
+        let field = Field::read(bytes, at, delimiter, fields.len() - before)?;
+        fields.push(trimmed(field.text));
         at = field.end.next;
         if field.end.last {
-            return Ok((fields, at));
+            return Ok(at);
         }
+    }
+}
+
+fn trimmed(text: Cow<'_, [u8]>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => match String::from_utf8_lossy(text) {
+            Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
+            Cow::Owned(text) => Cow::Owned(text.trim().to_owned()),
+        },
+        Cow::Owned(text) => Cow::Owned(String::from_utf8_lossy(&text).trim().to_owned()),
     }
 }
 

@@ -1,5 +1,9 @@
 //! What is in a table, column by column, whatever is wrong with it: nothing is refused here but what
 //! cannot be taken apart into records.
+//!
+//! Some pieces of the text at a time are taken apart side by side, then columns are counted side by side:
+//! each column meets its fields in the order of the file, so nothing depends on the number of threads, and
+//! the values of a column that were counted before are still in the cache.
 
 use super::choose::ColumnNote;
 use super::columnar::Columnar;
@@ -7,10 +11,13 @@ use super::columns::{ColumnType, Look};
 use super::forms::Form;
 use super::row_source::{self, Input};
 use super::sniff::{Sniffed, SniffedKind, Table};
+use super::source::Pieces;
 use super::{LabelChoice, ReadOptions, choices_of, csv, plan};
 use crate::error::{Error, Result};
 use crate::input::InputMap;
+use crate::parallel::{parallel_chunks, parallel_map};
 use crate::table::labels::is_missing;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
@@ -67,6 +74,10 @@ const COUNTED: usize = 10_000;
 const TOLD: usize = 100;
 /// Frequent values that are kept.
 const TOP: usize = 5;
+/// Pieces of the text that are taken apart at a time.
+const PIECES: usize = 16;
+/// Columns that are counted together.
+const TOGETHER: usize = 4;
 
 /// Looks through tables; `None` for other formats.
 pub(super) fn of_texts(inputs: Vec<Input<'_>>, options: &ReadOptions) -> Result<Option<Survey>> {
@@ -91,30 +102,30 @@ pub(super) fn of_texts(inputs: Vec<Input<'_>>, options: &ReadOptions) -> Result<
             })?;
             continue;
         }
-        let delimiter = table.delimiter;
-        let quoted = if sniffed.blanks { b' ' } else { delimiter };
+        let quoted = if sniffed.blanks { b' ' } else { table.delimiter };
         let mut pieces = part.pieces(sniffed.skip, Some(quoted), options.max_memory);
         pieces.blanks = sniffed.blanks;
-        while let Some(piece) = pieces.next()? {
+        while options.limit.is_none_or(|limit| survey.records < limit) {
             check_stop(options)?;
-            let mut at = 0;
-            while at < piece.len() && options.limit.is_none_or(|limit| survey.records < limit) {
-                if let Some(next) = csv::blank_line(&piece, at) {
-                    at = next;
-                    continue;
-                }
-                survey.records += 1;
-                let Ok((fields, len)) = csv::fields(&piece[at..], delimiter) else {
-                    survey.uneven += 1;
-                    at += memchr::memchr(b'\n', &piece[at..]).map_or(piece.len() - at, |n| n + 1);
-                    continue;
-                };
-                at += len.max(1);
-                survey.uneven += u64::from(fields.len() != tallies.len());
-                for (tally, field) in tallies.iter_mut().zip(&fields) {
-                    tally.add(field, table);
-                }
+            let texts = some_of(&mut pieces)?;
+            if texts.is_empty() {
+                break;
             }
+            let records = |piece: usize| Records::of(&texts[piece], table.delimiter);
+            let mut records = parallel_map(texts.len(), options.threads, records);
+            for piece in &mut records {
+                if let Some(limit) = options.limit {
+                    piece
+                        .ends
+                        .truncate(usize::try_from(limit - survey.records).unwrap_or(usize::MAX));
+                }
+                survey.records += piece.ends.len() as u64;
+                survey.uneven += piece.uneven(tallies.len());
+            }
+            let count = |_: &mut (), chunk: usize, tallies: &mut [Tally]| {
+                records.iter().for_each(|piece| piece.count(TOGETHER * chunk, tallies, table));
+            };
+            parallel_chunks(tallies, TOGETHER, options.threads, || (), count);
         }
     }
     Ok(survey.map(|(mut survey, tallies)| {
@@ -122,6 +133,65 @@ pub(super) fn of_texts(inputs: Vec<Input<'_>>, options: &ReadOptions) -> Result<
         finished.for_each(|(column, tally)| tally.finish(column));
         survey
     }))
+}
+
+/// The next pieces of a text; none at its end.
+fn some_of<'a>(pieces: &mut Pieces<'a>) -> Result<Vec<Cow<'a, [u8]>>> {
+    let mut texts = Vec::with_capacity(PIECES);
+    while texts.len() < PIECES
+        && let Some(piece) = pieces.next()?
+    {
+        texts.push(piece);
+    }
+    Ok(texts)
+}
+
+/// The records of a piece of the text. One that cannot be taken apart has no fields.
+struct Records<'a> {
+    fields: Vec<Cow<'a, str>>,
+    /// Where the fields of each record end.
+    ends: Vec<usize>,
+}
+
+impl<'a> Records<'a> {
+    fn of(piece: &'a [u8], delimiter: u8) -> Records<'a> {
+        let (mut fields, mut ends) = (Vec::new(), Vec::new());
+        let mut at = 0;
+        while at < piece.len() {
+            if let Some(next) = csv::blank_line(piece, at) {
+                at = next;
+                continue;
+            }
+            let before = fields.len();
+            at += match csv::fields_into(&piece[at..], delimiter, &mut fields) {
+                Ok(len) => len.max(1),
+                Err(_) => {
+                    fields.truncate(before);
+                    memchr::memchr(b'\n', &piece[at..]).map_or(piece.len() - at, |n| n + 1)
+                }
+            };
+            ends.push(fields.len());
+        }
+        Records { fields, ends }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[Cow<'a, str>]> {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        starts.zip(&self.ends).map(|(&start, &end)| &self.fields[start..end])
+    }
+
+    /// Records with another number of fields than the table.
+    fn uneven(&self, width: usize) -> u64 {
+        self.iter().filter(|fields| fields.len() != width).count() as u64
+    }
+
+    /// Counts the fields of the columns from `first` on.
+    fn count(&self, first: usize, tallies: &mut [Tally], table: &Table) {
+        for fields in self.iter() {
+            let own = fields.get(first..).unwrap_or_default();
+            tallies.iter_mut().zip(own).for_each(|(tally, field)| tally.add(field, table));
+        }
+    }
 }
 
 fn check_stop(options: &ReadOptions) -> Result<()> {

@@ -189,3 +189,38 @@ fn a_survey_tells_the_columns_of_a_table_that_cannot_be_read() {
     assert!(found.columns[2].may_be_label);
     assert!(survey("1 1:2\n-1 2:3\n").is_none());
 }
+
+#[test]
+fn a_survey_of_many_pieces_is_the_same_for_any_number_of_threads() {
+    // More than two batches of pieces, more different numbers than are counted, and records that are not
+    // like the others.
+    let mut text = String::from("number,word,kind\n");
+    for i in 0..700_000 {
+        match i % 100_000 {
+            77 => text.push_str("1,two\n"),
+            78 => text.push_str("\"open,x,a\n"),
+            _ => text.push_str(&format!("{},w{},{}\n", i % 30_000, i % 7, ["a", "b"][i % 2])),
+        }
+    }
+    let survey = |threads: usize, limit: Option<u64>| {
+        let options = ReadOptions::default().with_threads(threads).with_limit(limit);
+        RowSource::reader(text.as_bytes(), "t", &options).survey().unwrap().unwrap()
+    };
+    let found = survey(1, None);
+    assert_eq!((found.records, found.uneven), (700_000, 14));
+    let [number, word, kind] = &found.columns[..] else {
+        panic!("{} columns", found.columns.len())
+    };
+    assert_eq!((number.distinct, number.more), (10_000, true));
+    assert_eq!((word.distinct, kind.top.len()), (8, 2));
+    assert_eq!(kind.top[0].1 + kind.top[1].1, 700_000 - 14);
+    for threads in [2, 3, 8] {
+        assert_eq!(
+            format!("{:?}", survey(threads, None)),
+            format!("{found:?}"),
+            "{threads} threads"
+        );
+    }
+    let few = survey(3, Some(250_000));
+    assert_eq!((few.records, few.uneven), (250_000, 6));
+}
