@@ -101,7 +101,11 @@ fn keep_kernels() {
 }
 
 /// What is wrong with the loops of a kernel.
-fn fault(functions: &BTreeMap<String, Vec<Instruction>>, name: &str, rows: usize) -> Option<String> {
+fn fault(
+    functions: &BTreeMap<String, Vec<Instruction>>,
+    name: &str,
+    rows: usize,
+) -> Option<String> {
     let Some(code) = functions.get(name) else {
         return Some(format!("{name} is not in the program"));
     };
@@ -135,7 +139,8 @@ fn count_loops(code: &[Instruction]) -> (usize, usize) {
             *single |= is_single(&instruction.name);
         }
     }
-    let count = |is: &dyn Fn(&(bool, bool)) -> bool| loops.values().filter(|kinds| is(kinds)).count();
+    let count =
+        |is: &dyn Fn(&(bool, bool)) -> bool| loops.values().filter(|kinds| is(kinds)).count();
     (count(&|(packed, single)| *packed && !*single), count(&|(_, single)| *single))
 }
 
@@ -166,7 +171,9 @@ fn disassembly() -> Option<BTreeMap<String, Vec<Instruction>>> {
     let words = ["--disassemble", "--no-show-raw-insn", "--demangle", "--section=.text"];
     let output = Command::new("objdump").args(words).arg(program).output();
     let Some(output) = output.ok().filter(|output| output.status.success()) else {
-        eprintln!("SKIPPED: there is no objdump, so nobody looks whether the kernels are vector code");
+        eprintln!(
+            "SKIPPED: there is no objdump, so nobody looks whether the kernels are vector code"
+        );
         return None;
     };
     let mut functions: BTreeMap<String, Vec<Instruction>> = BTreeMap::new();

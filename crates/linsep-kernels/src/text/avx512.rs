@@ -23,9 +23,7 @@ pub(super) fn find_marks(
         let bytes = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
         let ends = _mm512_cmpeq_epi8_mask(bytes, end);
         *line = ends;
-        *word = ends
-            | _mm512_cmpeq_epi8_mask(bytes, first)
-            | _mm512_cmpeq_epi8_mask(bytes, second);
+        *word = ends | _mm512_cmpeq_epi8_mask(bytes, first) | _mm512_cmpeq_epi8_mask(bytes, second);
         quotes |= _mm512_cmpeq_epi8_mask(bytes, quote);
         least = _mm512_min_epu8(least, bytes);
         high = _mm512_or_si512(high, bytes);
@@ -188,14 +186,7 @@ impl<'a> Run<'a> {
     /// The live lanes are within the lists from `at` on, and the text goes on 16 bytes behind their marks.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn read(
-        &mut self,
-        at: usize,
-        live: u8,
-        before: __m512i,
-        behind: __m512i,
-        end: __m512i,
-    ) {
+    unsafe fn read(&mut self, at: usize, live: u8, before: __m512i, behind: __m512i, end: __m512i) {
         let one = words(1);
         let minus = starts_with(_mm512_srli_epi64::<8>(behind), b'-');
         let characters = _mm512_srli_epi64::<8>(behind);
