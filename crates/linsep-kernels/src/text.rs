@@ -87,7 +87,7 @@ fn has_wide() -> bool {
         && std::arch::is_x86_feature_detected!("popcnt")
 }
 
-/// The CPUs that have `vbmi2` have no reason to avoid long vectors any more.
+/// CPUs before those with `vbmi2` lower their clock for long vectors.
 #[cfg(all(target_arch = "x86_64", not(linsep_portable)))]
 #[inline]
 fn has_widest() -> bool {
