@@ -1,20 +1,20 @@
-//! The hot kernels are vector code: this program takes itself apart and looks at their loops.
+//! The hot kernels are vector code: they are compiled as they are published and taken apart.
 //!
 //! Whether the compiler makes a loop wide is decided anew by every version of it and by every change of a
-//! line, and no result tells: only time does. So `objdump` lists the instructions of this program. A jump back
-//! closes a loop; an instruction belongs to the shortest loop around it. A loop is wide if it computes with
-//! packed numbers and never with single ones, and scalar if it computes with single ones. What is left over
-//! of a row that is no multiple of a vector may take scalar loops, so a kernel passes if it has wide loops
-//! and, for each of them, no more scalar ones than it has rows.
+//! line, and no result tells: only time does. So the crate is compiled once more, with the settings of a
+//! release whatever the profile of the test is (checks for overflow keep loops scalar), and `objdump` lists
+//! its instructions. A jump back closes a loop; an instruction belongs to the shortest loop around it. A loop
+//! is wide if it computes with packed numbers and never with single ones, and scalar if it computes with
+//! single ones. What is left over of a row that is no multiple of a vector may take scalar loops, so a
+//! kernel passes if it has wide loops and, for each of them, no more scalar ones than it has rows.
 //!
-//! Without `objdump` (of binutils, which every compiler of C brings along) or without optimisation there is
-//! nothing to be seen, and the test says so.
+//! Without `objdump` (of binutils, which every compiler of C brings along) there is nothing to be seen, and
+//! the test says so.
 
 #![cfg(all(target_arch = "x86_64", target_os = "linux", not(linsep_portable)))]
 
-use linsep_kernels::{self as kernels, lanes::Lanes, quantised, text};
 use std::collections::BTreeMap;
-use std::hint::black_box;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A kernel, as its symbol ends, and how many rows it works on side by side.
@@ -49,8 +49,8 @@ const HOT: [(&str, usize); 26] = [
 
 #[test]
 fn the_loops_of_hot_kernels_are_wide() {
-    keep_kernels();
-    let Some(functions) = disassembly() else { return };
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs");
+    let Some(functions) = disassembly("linsep_kernels", &source) else { return };
     let broken: Vec<String> =
         HOT.iter().filter_map(|(name, rows)| fault(&functions, name, *rows)).collect();
     assert!(broken.is_empty(), "{}", broken.join("\n"));
@@ -58,46 +58,20 @@ fn the_loops_of_hot_kernels_are_wide() {
 
 #[test]
 fn a_scalar_loop_is_found_out() {
-    let Some(functions) = disassembly() else { return };
-    let name = "vector_code::scalar_sum";
-    let fault = fault(&functions, name, 1);
-    assert!(fault.as_ref().is_some_and(|fault| fault.contains("0 wide")), "{fault:?}");
-}
-
-/// Each sum waits for the one before, and no order but this one gives the same bits: a scalar loop.
-#[inline(never)]
-fn scalar_sum(numbers: &[f64], weights: &[f64]) -> f64 {
-    numbers.iter().zip(weights).fold(0.0, |sum, (x, w)| sum + x * w)
-}
-
-/// What is not used is not in the program.
-fn keep_kernels() {
-    black_box([
-        kernels::dot_f64 as *const (),
-        kernels::dot_f32 as *const (),
-        kernels::dot_whole as *const (),
-        kernels::dot_decimal as *const (),
-        kernels::dot_decimals as *const (),
-        kernels::dot_table8 as *const (),
-        kernels::dot_four as *const (),
-        kernels::dots_sparse as *const (),
-        kernels::axpy_dense as *const (),
-        kernels::axpy_table8 as *const (),
-        kernels::load_decimal as *const (),
-        kernels::panel_scores_f32 as *const (),
-        kernels::panel_scores_f64 as *const (),
-        kernels::panel_add_f32 as *const (),
-        kernels::panel_add_f64 as *const (),
-        kernels::gram_pair as *const (),
-        kernels::dot_twelve as *const (),
-        <[f32; 16] as Lanes>::add_dot as *const (),
-        <[f32; 16] as Lanes>::add_row as *const (),
-        quantised::dot_bytes as *const (),
-        quantised::add_bytes as *const (),
-        text::find_marks as *const (),
-        text::read_numbers as *const (),
-        text::read_pairs as *const (),
-    ]);
+    // Each sum waits for the one before, and no other order gives the same bits.
+    const SUM: &str = "pub fn sum(x: &[f64], w: &[f64]) -> f64 {
+        x.iter().zip(w).fold(0.0, |sum, (x, w)| sum + x * w)
+    }
+    pub fn scaled(a: f64, x: &mut [f64]) {
+        x.iter_mut().for_each(|x| *x *= a);
+    }";
+    let source = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("scalar.rs");
+    std::fs::write(&source, SUM).unwrap();
+    let Some(functions) = disassembly("scalar", &source) else { return };
+    let words = fault(&functions, "scalar::sum", 1);
+    assert!(words.as_ref().is_some_and(|words| words.contains("0 wide")), "{words:?}");
+    assert_eq!(fault(&functions, "scalar::scaled", 1), None);
+    assert!(fault(&functions, "scalar::nothing", 1).is_some());
 }
 
 /// What is wrong with the loops of a kernel.
@@ -165,17 +139,23 @@ fn is_single(name: &str) -> bool {
     arithmetic(name, ["sd", "ss"])
 }
 
-/// The functions of this program by their names; nothing, and words that say so, where they cannot be seen.
-fn disassembly() -> Option<BTreeMap<String, Vec<Instruction>>> {
-    let program = std::env::current_exe().ok()?;
-    let words = ["--disassemble", "--no-show-raw-insn", "--demangle", "--section=.text"];
-    let output = Command::new("objdump").args(words).arg(program).output();
-    let Some(output) = output.ok().filter(|output| output.status.success()) else {
-        eprintln!(
-            "SKIPPED: there is no objdump, so nobody looks whether the kernels are vector code"
-        );
+/// The functions of a crate by their names; nothing, and words that say so, where they cannot be seen.
+fn disassembly(name: &str, source: &Path) -> Option<BTreeMap<String, Vec<Instruction>>> {
+    if Command::new("objdump").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: there is no objdump, so nobody looks whether kernels are vector code");
         return None;
-    };
+    }
+    let object = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name).with_extension("o");
+    let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let mut compile = Command::new(compiler);
+    compile.args(["--edition", "2024", "--crate-type", "lib", "--cap-lints", "allow"]);
+    compile.args(["-C", "opt-level=3", "-C", "codegen-units=1", "--emit", "obj"]);
+    compile.args(["--crate-name", name, "-o"]).arg(&object).arg(source);
+    let compiled = compile.output().unwrap();
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    let words = ["--disassemble", "--no-show-raw-insn", "--demangle"];
+    let output = Command::new("objdump").args(words).arg(&object).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut functions: BTreeMap<String, Vec<Instruction>> = BTreeMap::new();
     let mut name = String::new();
     for line in String::from_utf8_lossy(&output.stdout).lines() {
@@ -184,13 +164,6 @@ fn disassembly() -> Option<BTreeMap<String, Vec<Instruction>>> {
         } else if let Some(instruction) = instruction(line) {
             functions.entry(name.clone()).or_default().push(instruction);
         }
-    }
-    // Where nothing is optimised, even this loop is a call of a function.
-    black_box(scalar_sum as *const ());
-    let probe = functions.get("vector_code::scalar_sum").map_or(&[][..], Vec::as_slice);
-    if probe.is_empty() || probe.iter().any(|step| step.name.starts_with("call")) {
-        eprintln!("SKIPPED: without optimisation there is no vector code");
-        return None;
     }
     Some(functions)
 }
