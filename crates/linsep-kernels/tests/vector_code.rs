@@ -12,6 +12,7 @@
 //! the test says so.
 
 #![cfg(all(target_arch = "x86_64", target_os = "linux", not(linsep_portable)))]
+#![allow(clippy::print_stderr)] // Who reads the output of a skipped test is to know.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
