@@ -87,6 +87,18 @@ fn has_wide() -> bool {
         && std::arch::is_x86_feature_detected!("popcnt")
 }
 
+/// CPUs before those with `vbmi2` lower their clock for long vectors.
+#[cfg(all(target_arch = "x86_64", not(linsep_portable)))]
+#[inline]
+fn has_widest() -> bool {
+    std::arch::is_x86_feature_detected!("avx512vbmi2")
+        && std::arch::is_x86_feature_detected!("avx512f")
+        && std::arch::is_x86_feature_detected!("avx512bw")
+        && std::arch::is_x86_feature_detected!("avx512dq")
+        && std::arch::is_x86_feature_detected!("avx512vl")
+        && has_wide()
+}
+
 /// One bit for each byte that is one of `marks` or ends a line, and in `lines` those that end one; returns
 /// what other kinds of bytes there are.
 #[inline]
@@ -96,6 +108,11 @@ pub fn find_marks(
     words: &mut [u64],
     lines: &mut [u64],
 ) -> u8 {
+    #[cfg(all(target_arch = "x86_64", not(linsep_portable)))]
+    if has_widest() {
+        // SAFETY: the CPU has what calling it asks for.
+        return unsafe { avx512::find_marks(blocks, marks, words, lines) };
+    }
     #[cfg(all(target_arch = "x86_64", not(linsep_portable)))]
     if has_wide() {
         // SAFETY: the CPU has AVX2.
@@ -130,6 +147,11 @@ fn find_marks_portable(
 #[inline]
 pub fn list_marks(words: &[u64], lines: &[u64], places: &mut [u32], ends: &mut Vec<u32>) -> usize {
     #[cfg(all(target_arch = "x86_64", not(linsep_portable)))]
+    if has_widest() {
+        // SAFETY: the CPU has what calling it asks for.
+        return unsafe { avx512::list(words, lines, places, ends) };
+    }
+    #[cfg(all(target_arch = "x86_64", not(linsep_portable)))]
     if has_wide() {
         // SAFETY: the CPU has what calling it asks for.
         return unsafe { avx2::list(words, lines, places, ends) };
@@ -150,6 +172,11 @@ pub fn read_pairs(
     places: &mut [u8],
     scratch: &mut Scratch,
 ) -> Findings {
+    #[cfg(all(target_arch = "x86_64", not(linsep_portable)))]
+    if has_widest() {
+        // SAFETY: the CPU has what calling it asks for.
+        return unsafe { avx512::pairs(text, marks, columns, values, places, &mut scratch.odd) };
+    }
     let count = columns.len();
     let found = if marks.len() != 2 * count + 1 {
         Findings::WRONG
@@ -188,6 +215,11 @@ pub fn read_numbers(
         scratch.odd.clear();
         places.fill(0);
         return Findings { zero, ..Findings::default() };
+    }
+    #[cfg(all(target_arch = "x86_64", not(linsep_portable)))]
+    if has_widest() {
+        // SAFETY: the CPU has what calling it asks for.
+        return unsafe { avx512::numbers(text, marks, values, places, &mut scratch.odd) };
     }
     let found = if marks.len() != count + 1 {
         Findings::WRONG
@@ -233,12 +265,7 @@ fn list(words: &[u64], lines: &[u64], places: &mut [u32], ends: &mut Vec<u32>) -
     let mut count = 0;
     for (k, (&word, &line)) in words.iter().zip(lines).enumerate() {
         let base = (k * SPAN) as u32;
-        let mut line = line;
-        while line != 0 {
-            let before = word & (line & line.wrapping_neg()).wrapping_sub(1);
-            ends.push(count as u32 + before.count_ones());
-            line &= line - 1;
-        }
+        list_ends(word, line, count, ends);
         let mut rest = word;
         let mut at = count;
         count += word.count_ones() as usize;
@@ -253,6 +280,16 @@ fn list(words: &[u64], lines: &[u64], places: &mut [u32], ends: &mut Vec<u32>) -
         }
     }
     count
+}
+
+/// Lists which of the marks in `word`, before which there are `count`, end lines.
+#[inline(always)]
+fn list_ends(word: u64, mut line: u64, count: usize, ends: &mut Vec<u32>) {
+    while line != 0 {
+        let before = word & (line & line.wrapping_neg()).wrapping_sub(1);
+        ends.push(count as u32 + before.count_ones());
+        line &= line - 1;
+    }
 }
 
 const ZEROS: u64 = 0x3030_3030_3030_3030;
@@ -420,5 +457,7 @@ fn is_within(text: &[u8], marks: &[u32]) -> bool {
 
 #[cfg(all(target_arch = "x86_64", not(linsep_portable)))]
 mod avx2;
+#[cfg(all(target_arch = "x86_64", not(linsep_portable)))]
+mod avx512;
 #[cfg(test)]
 mod tests;

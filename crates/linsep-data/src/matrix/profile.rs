@@ -25,7 +25,28 @@ pub struct Profile {
     pub columns: Option<Vec<Decimals>>,
     /// Columns that are still to be added to those, each at most once. A block of sparse rows uses few
     /// columns of many, and must not cost a slot for every one.
-    few: Vec<(u32, Decimals)>,
+    few: Vec<Few>,
+}
+
+/// What some values of one column need.
+#[derive(Clone, Copy, Debug)]
+struct Few {
+    largest: f64,
+    column: u32,
+    places: u8,
+}
+
+impl Few {
+    fn decimals(self) -> Decimals {
+        Decimals { places: self.places, largest: self.largest }
+    }
+}
+
+/// Where blocks are looked at; it serves block after block.
+#[derive(Debug, Default)]
+pub struct Slots {
+    columns: Vec<Decimals>,
+    few: Vec<Few>,
 }
 
 /// The entries of a block: columns, values that are not 0, and decimal places.
@@ -92,7 +113,7 @@ impl Profile {
         entries: Entries<'_>,
         width: usize,
         codes: &mut Vec<u8>,
-        slots: &mut Vec<Decimals>,
+        slots: &mut Slots,
     ) {
         let seen =
             || entries.columns.iter().fold(0, |width, &column| width.max(column + 1)) as usize;
@@ -109,8 +130,9 @@ impl Profile {
         self.see_values(entries.values, |value| *value);
     }
 
-    fn see_by_column(&mut self, entries: Entries<'_>, width: usize, slots: &mut Vec<Decimals>) {
+    fn see_by_column(&mut self, entries: Entries<'_>, width: usize, slots: &mut Slots) {
         let columns = entries.columns;
+        let Slots { columns: slots, few } = slots;
         if slots.len() < width {
             slots.resize(width, Decimals::NONE_SEEN);
         }
@@ -125,16 +147,18 @@ impl Profile {
             return;
         }
         // No entry is 0, so a slot that has seen none is one that was taken before.
-        self.few = vec![(0, Decimals::NONE_SEEN); columns.len() + 1];
+        if few.len() <= columns.len() {
+            few.resize(columns.len() + 1, Few { largest: 0.0, column: 0, places: 0 });
+        }
         let mut used = 0;
         for &column in columns {
             let slot = &mut slots[column as usize];
-            self.few[used] = (column, *slot);
+            few[used] = Few { largest: slot.largest, column, places: slot.places };
             used += usize::from(slot.largest > 0.0);
             *slot = Decimals::NONE_SEEN;
         }
-        self.few.truncate(used);
-        self.few.iter().for_each(|(_, column)| self.all.merge(*column));
+        self.few = few[..used].to_vec();
+        self.few.iter().for_each(|few| self.all.merge(few.decimals()));
         self.columns = Some(Vec::new());
     }
 
@@ -226,8 +250,8 @@ impl Profile {
     pub fn dense_kind(&self) -> Kind {
         let fits = match &self.columns {
             Some(columns) => {
-                let few = self.few.iter().map(|(_, column)| column);
-                columns.iter().chain(few).all(|column| column.fit_i32())
+                let few = self.few.iter().map(|few| few.decimals());
+                columns.iter().copied().chain(few).all(Decimals::fit_i32)
             }
             None => self.all.fit_i32(),
         };
@@ -263,8 +287,8 @@ impl Profile {
     fn column(&self, column: usize) -> Decimals {
         let known = self.columns.as_ref().and_then(|columns| columns.get(column)).copied();
         let mut known = known.unwrap_or(Decimals::NONE_SEEN);
-        let few = self.few.iter().filter(|(few, _)| *few as usize == column);
-        few.for_each(|(_, few)| known.merge(*few));
+        let few = self.few.iter().filter(|few| few.column as usize == column);
+        few.for_each(|few| known.merge(few.decimals()));
         known
     }
 
@@ -272,8 +296,8 @@ impl Profile {
     pub fn largest_by_column(&self, width: usize) -> Option<Vec<f64>> {
         let mut bounds: Vec<f64> = self.columns.as_ref()?.iter().map(|c| c.largest).collect();
         bounds.resize(width, 0.0);
-        for (column, few) in &self.few {
-            let bound = &mut bounds[*column as usize];
+        for few in &self.few {
+            let bound = &mut bounds[few.column as usize];
             *bound = bound.max(few.largest);
         }
         Some(bounds)
@@ -304,12 +328,12 @@ impl Profile {
 }
 
 /// Adds what is known of some columns.
-fn add_few(columns: &mut Vec<Decimals>, few: &[(u32, Decimals)]) {
-    let width = few.iter().fold(0, |width, (column, _)| width.max(*column as usize + 1));
+fn add_few(columns: &mut Vec<Decimals>, few: &[Few]) {
+    let width = few.iter().fold(0, |width, few| width.max(few.column as usize + 1));
     if columns.len() < width {
         columns.resize(width, Decimals::NONE_SEEN);
     }
-    few.iter().for_each(|(column, few)| columns[*column as usize].merge(*few));
+    few.iter().for_each(|few| columns[few.column as usize].merge(few.decimals()));
 }
 
 /// At most 256 distinct values, 0 first, with a small hash table from value to code.
@@ -400,7 +424,7 @@ mod tests {
         let width = columns.iter().map(|column| *column as usize + 1).max().unwrap_or(0);
         let entries = Entries { columns: &columns, values: &values, places: &places };
         let mut profile = Profile::new();
-        profile.see(entries, width, &mut Vec::new(), &mut Vec::new());
+        profile.see(entries, width, &mut Vec::new(), &mut Slots::default());
         profile
     }
 

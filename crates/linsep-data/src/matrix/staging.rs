@@ -2,7 +2,7 @@
 //! allocated for a field. A finished block is packed into the narrowest [`Store`].
 
 use super::offsets::Offsets;
-use super::profile::{Decimals, Entries, Profile, power_of_ten};
+use super::profile::{Entries, Profile, Slots, power_of_ten};
 use super::rows::{Dense, Sparse};
 use super::values::{Codes, Kind, Values, integer_code};
 use super::{Shape, Store};
@@ -40,7 +40,7 @@ pub struct Staging {
     /// Entries that are not to be divided, and their values.
     finals: Vec<(usize, f64)>,
     codes: Vec<u8>,
-    slots: Vec<Decimals>,
+    slots: Slots,
     width: usize,
 }
 
@@ -62,7 +62,7 @@ impl Staging {
             places: Vec::new(),
             finals: Vec::new(),
             codes: Vec::new(),
-            slots: Vec::new(),
+            slots: Slots::default(),
             width,
         }
     }

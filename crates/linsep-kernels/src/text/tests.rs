@@ -16,12 +16,17 @@ proptest! {
         let (mut words2, mut lines2) = (words.clone(), lines.clone());
         prop_assert_eq!(find_marks_portable(blocks, *b",:", &mut words2, &mut lines2), seen);
         prop_assert_eq!((&words, &lines), (&words2, &lines2));
+        prop_assert_eq!(with_avx2::find_marks(blocks, *b",:", &mut words2, &mut lines2), seen);
+        prop_assert_eq!((&words, &lines), (&words2, &lines2));
         let mut places = vec![0; text.len() + 16];
         let mut ends = Vec::new();
         let count = list_marks(&words, &lines, &mut places, &mut ends);
         let expected: Vec<u32> =
             (0..text.len()).filter(|&at| b",:\n".contains(&text[at])).map(|at| at as u32).collect();
         prop_assert_eq!(&places[..count], &expected[..]);
+        let (mut places2, mut ends2) = (vec![0; text.len() + 16], Vec::new());
+        prop_assert_eq!(list(&words, &lines, &mut places2, &mut ends2), count);
+        prop_assert_eq!((&places2[..count], &ends2), (&places[..count], &ends));
         let expected: Vec<u32> =
             (0..).zip(&expected).filter(|(_, at)| text[**at as usize] == b'\n').map(|(k, _)| k).collect();
         prop_assert_eq!(ends, expected);
@@ -44,11 +49,15 @@ proptest! {
         prop_assert!(!found.wrong);
         let mut plain = Scratch::default();
         prop_assert_eq!(numbers(text.as_bytes(), &marks, &mut plain), found);
-        prop_assert_eq!(&plain.odd, &odd);
-        if !found.unread {
-            let bits = |values: &[f64]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-            prop_assert_eq!(bits(&plain.values[..fields.len()]), bits(&values));
-            prop_assert_eq!(&plain.places[..fields.len()], &places[..]);
+        let mut wide = Scratch::default();
+        prop_assert_eq!(with_avx2::numbers(text.as_bytes(), &marks, &mut wide), found);
+        for other in [&plain, &wide] {
+            prop_assert_eq!(&other.odd, &odd);
+            if !found.unread {
+                let bits = |values: &[f64]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+                prop_assert_eq!(bits(&other.values[..fields.len()]), bits(&values));
+                prop_assert_eq!(&other.places[..fields.len()], &places[..]);
+            }
         }
         if found.unread {
             let usual = |field: &String| !field.is_empty() && number::parse(field.as_bytes()).is_ok()
@@ -77,7 +86,7 @@ proptest! {
 
     #[test]
     fn pairs_are_indices_and_numbers(
-        pairs in prop::collection::vec((1u32..120_000, "-?[0-9]{1,3}[.]?[0-9]{1,4}"), 1..=MOST),
+        pairs in prop::collection::vec((1u32..780_000, "-?[0-9]{1,3}[.]?[0-9]{1,4}"), 1..=MOST),
         damage in 0usize..400, byte in prop::sample::select(b":x \n".to_vec()),
     ) {
         let mut index = 0;
@@ -106,6 +115,16 @@ proptest! {
         if marks.len() == 2 * count + 1 {
             prop_assert_eq!(super::pairs(&text, &marks, &mut plain), found);
             prop_assert!(found.wrong || plain.columns[..count] == columns);
+            let mut wide = Scratch::default();
+            prop_assert_eq!(with_avx2::pairs(&text, &marks, &mut wide), found);
+            prop_assert!(found.wrong || wide.columns[..count] == columns);
+            for other in [&plain, &wide] {
+                prop_assert!(found.wrong || other.odd == odd);
+                if !found.wrong && !found.unread {
+                    prop_assert_eq!(&other.values[..count], &values[..]);
+                    prop_assert_eq!(&other.places[..count], &places[..]);
+                }
+            }
         }
         if whole {
             prop_assert_eq!(columns, expected);
@@ -115,4 +134,33 @@ proptest! {
             }
         }
     }
+}
+
+/// The kernels of AVX2, which a CPU with longer vectors would not choose, or the plain ones without it.
+mod with_avx2 {
+    use super::super::*;
+
+    macro_rules! either {
+        ($(fn $name:ident($($arg:ident: $type:ty),*) -> $out:ty, else $plain:ident;)*) => {
+            $(
+                pub(super) fn $name($($arg: $type),*) -> $out {
+                    #[cfg(all(target_arch = "x86_64", not(linsep_portable)))]
+                    if has_wide() {
+                        // SAFETY: the CPU has what calling it asks for.
+                        return unsafe { avx2::$name($($arg),*) };
+                    }
+                    $plain($($arg),*)
+                }
+            )*
+        };
+    }
+
+    either! {
+        fn find_marks(blocks: &[[u8; SPAN]], marks: [u8; 2], words: &mut [u64], lines: &mut [u64])
+            -> u8, else find_marks_portable;
+        fn numbers(text: &[u8], marks: &[u32], scratch: &mut Scratch) -> Findings, else plain_numbers;
+        fn pairs(text: &[u8], marks: &[u32], scratch: &mut Scratch) -> Findings, else plain_pairs;
+    }
+
+    use super::super::{numbers as plain_numbers, pairs as plain_pairs};
 }

@@ -26,10 +26,6 @@ impl QuickLine<'_> {
     ) -> Option<()> {
         let piece = self.piece;
         let (mark, marks) = regular(piece, start, marks);
-        // What is behind the line may be looked at, but is not there for the last one.
-        if *marks.last()? as usize + ROOM > piece.len() {
-            return None;
-        }
         let label = &piece[start..mark];
         if label.is_empty() || piece[mark] == b':' || !label.iter().all(|&b| is_plain(b)) {
             return None;
@@ -43,10 +39,15 @@ impl QuickLine<'_> {
         let mut least = self.plan.base;
         let mut is_plain = true;
         let mut rest = marks;
-        while rest.len() > 1 {
-            let count = (rest.len() / 2).min(MOST);
+        let mut left = self.pairs_before_the_end(marks)?;
+        while left > 0 {
+            let count = left.min(MOST);
             is_plain &= self.run(&rest[..=2 * count], &mut least, out)?;
             rest = &rest[2 * count..];
+            left -= count;
+        }
+        if rest.len() > 1 {
+            is_plain &= self.last_pairs(rest, &mut least, out)?;
         }
         let SvmPlan { selection, width, .. } = self.plan;
         if let Some(selection) = selection {
@@ -62,6 +63,30 @@ impl QuickLine<'_> {
             out.staging.sift(|column, value| (value != 0.0).then_some(column));
         }
         Some(())
+    }
+
+    /// How many pairs have so much text behind them that more than they are may be looked at.
+    #[inline]
+    fn pairs_before_the_end(&self, marks: &[u32]) -> Option<usize> {
+        let inside = |mark: &u32| *mark as usize + ROOM <= self.piece.len();
+        Some(match inside(marks.last()?) {
+            true => marks.len() / 2,
+            false => marks.partition_point(inside).saturating_sub(1) / 2,
+        })
+    }
+
+    /// Reads the last pairs of a piece from a copy that has room behind them.
+    #[cold]
+    fn last_pairs(&mut self, marks: &[u32], least: &mut u32, out: &mut Out<'_>) -> Option<bool> {
+        let start = *marks.first()?;
+        let mut text = self.piece[start as usize..].to_vec();
+        if marks.len() / 2 > MOST {
+            return None;
+        }
+        text.extend_from_slice(&[b'0'; ROOM]);
+        let marks: Vec<u32> = marks.iter().map(|mark| mark - start).collect();
+        let mut tail = QuickLine { piece: &text, plan: self.plan, scratch: self.scratch };
+        tail.run(&marks, least, out)
     }
 
     /// Reads pairs between marks and says whether none is 0.
