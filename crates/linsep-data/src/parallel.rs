@@ -1,16 +1,17 @@
 //! Independent pieces of work on several threads, results in order.
 
 use crate::cancel;
+use linsep_proof::threads_at_checks;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Threads of all maps under way, beside those that asked for them.
 static HELPING: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether of so many threads one has nothing to do: no map is under way that has work for it. For what can
+/// Whether of so many threads one has nothing to do: no map or check is under way that has work for it. For what can
 /// wait, so that it takes no time from what is waited for.
 pub(crate) fn has_idle(threads: usize) -> bool {
-    1 + HELPING.load(Ordering::Relaxed) < threads
+    1 + HELPING.load(Ordering::Relaxed) + threads_at_checks() < threads
 }
 
 /// Runs `work` on 0..count and returns the results in order, whatever the number of threads.

@@ -72,25 +72,38 @@ fn planes_add<const L: usize>(
     high: &mut [[f64; L]],
     low: &mut [[f64; L]],
 ) {
-    let add = |high: &mut [f64; L], low: &mut [f64; L], x: f64| {
-        for ((high, low), a) in high.iter_mut().zip(low).zip(a) {
-            let term = a * x;
-            let sum = *high + term;
-            let part = sum - *high;
-            *low += (*high - (sum - part)) + (term - part);
-            *high = sum;
-        }
-    };
     if columns.is_empty() {
         let sums = high.iter_mut().zip(low);
-        sums.zip(values).for_each(|((high, low), x)| add(high, low, *x));
+        sums.zip(values).for_each(|((high, low), x)| add_term(high, low, &a, *x));
     } else {
-        let entries = columns.iter().zip(values);
-        entries.for_each(|(&j, x)| add(&mut high[j as usize], &mut low[j as usize], *x));
+        for (&j, x) in columns.iter().zip(values) {
+            add_term(&mut high[j as usize], &mut low[j as usize], &a, *x);
+        }
     }
 }
 
-kernels! {
+/// A function, because what a closure is compiled for does not follow the kernel.
+#[inline(always)]
+fn add_term<const L: usize>(high: &mut [f64; L], low: &mut [f64; L], a: &[f64; L], x: f64) {
+    for lane in 0..L {
+        let term = a[lane] * x;
+        let sum = high[lane] + term;
+        let part = sum - high[lane];
+        low[lane] += (high[lane] - (sum - part)) + (term - part);
+        high[lane] = sum;
+    }
+}
+
+/// One bit for each of eight bytes that is not 0.
+#[inline(always)]
+fn filled(codes: &[u8; 8]) -> u64 {
+    const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    let codes = u64::from_le_bytes(*codes);
+    let tops = (((codes & LOW_BITS) + LOW_BITS) | codes) & !LOW_BITS;
+    (tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+kernels! { widest:
     /// A row times four planes.
     fn dot_four_planes(columns: &[u32], values: &[f64], w: &[[f64; 4]]) -> [f64; 4] {
         planes_dot(columns, values, w)
@@ -128,28 +141,37 @@ kernels! {
         planes_add(columns, values, a, high, low);
     }
 
-    /// The entries of a row of table codes that are not 0; runs of eight zeros are passed over at once.
+    /// The entries of a row of table codes that are not 0, found by words of one bit for each of 64 codes.
     fn nonzeros_table8(
         codes: &[u8],
         table: &[f64; 256],
         columns: &mut Vec<u32>,
         values: &mut Vec<f64>
     ) {
-        let (blocks, rest) = codes.as_chunks::<8>();
-        let mut take = |column: usize, code: u8| {
-            columns.push(column as u32);
-            values.push(table[usize::from(code)]);
-        };
-        for (block, codes) in blocks.iter().enumerate() {
-            let mut left = u64::from_le_bytes(*codes);
-            while left != 0 {
-                let at = left.trailing_zeros() as usize / 8;
-                take(8 * block + at, codes[at % 8]);
-                left &= !(0xff << (8 * at));
+        let count: usize = codes.chunks(128).map(|part| {
+            usize::from(part.iter().fold(0u8, |sum, code| sum + u8::from(*code != 0)))
+        }).sum();
+        let (first, first_value) = (columns.len(), values.len());
+        columns.resize(first + count, 0);
+        values.resize(first_value + count, 0.0);
+        let mut out = columns[first..].iter_mut().zip(&mut values[first_value..]);
+        for (word, codes) in codes.chunks(64).enumerate() {
+            let (blocks, rest) = codes.as_chunks::<8>();
+            let mut left = 0;
+            for (k, block) in blocks.iter().enumerate() {
+                left |= filled(block) << (8 * k);
             }
-        }
-        for (at, &code) in rest.iter().enumerate().filter(|(_, code)| **code != 0) {
-            take(8 * blocks.len() + at, code);
+            if !rest.is_empty() {
+                left |= filled(&crate::padded(rest)) << (8 * blocks.len());
+            }
+            while left != 0 {
+                let at = left.trailing_zeros() as usize;
+                left &= left - 1;
+                if let (Some((column, value)), Some(&code)) = (out.next(), codes.get(at)) {
+                    *column = (64 * word + at) as u32;
+                    *value = table[usize::from(code)];
+                }
+            }
         }
     }
 
@@ -208,5 +230,53 @@ kernels! {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_of_table_codes_are_those_that_are_not_0() {
+        let mut table = [0.0; 256];
+        (0..256).for_each(|code| table[code] = code as f64 / 2.0);
+        for length in [0, 1, 7, 8, 63, 64, 65, 130, 401] {
+            for gap in [1, 2, 3, 9, 70] {
+                let code = |j: usize| if j % gap == gap / 2 { (j * 37 % 255 + 1) as u8 } else { 0 };
+                let codes: Vec<u8> = (0..length).map(code).collect();
+                let (mut columns, mut values) = (vec![7], vec![3.5]);
+                nonzeros_table8(&codes, &table, &mut columns, &mut values);
+                let filled = (0..length).filter(|&j| codes[j] != 0);
+                let expected: Vec<u32> = [7].into_iter().chain(filled.map(|j| j as u32)).collect();
+                assert_eq!(columns, expected, "{length} {gap}");
+                let value = |j: &u32| table[usize::from(codes[*j as usize])];
+                assert_eq!(values[0], 3.5);
+                assert_eq!(values[1..], expected[1..].iter().map(value).collect::<Vec<f64>>());
+            }
+        }
+    }
+
+    /// What a plain loop gives, to the last bit, whatever registers the kernels use.
+    #[test]
+    fn rows_are_added_to_planes_term_by_term() {
+        let columns: Vec<u32> = (0..60).map(|k| k * 3 % 64).collect();
+        let values: Vec<f64> = (0..60).map(|k| (f64::from(k) * 0.7).sin()).collect();
+        let a: [f64; 12] = std::array::from_fn(|l| (l as f64 - 4.3) / 7.0);
+        let (mut high, mut low) = (vec![[1.0 / 3.0; 12]; 64], vec![[0.0; 12]; 64]);
+        let (mut sums, mut losses) = (high.clone(), low.clone());
+        for _ in 0..5 {
+            add_twelve(&columns, &values, a, &mut high, &mut low);
+            for (&j, x) in columns.iter().zip(&values) {
+                for l in 0..12 {
+                    let (old, term) = (sums[j as usize][l], a[l] * x);
+                    let sum = old + term;
+                    let part = sum - old;
+                    losses[j as usize][l] += (old - (sum - part)) + (term - part);
+                    sums[j as usize][l] = sum;
+                }
+            }
+        }
+        assert_eq!((high, low), (sums, losses));
     }
 }

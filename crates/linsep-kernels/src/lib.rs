@@ -8,7 +8,7 @@
 //! Kernels over text are in [`text`] and [`number`].
 //!
 //! Each kernel exists once, in plain safe Rust; the macro compiles it a second time for AVX2 with fused
-//! multiply-add and picks at run time. Fused steps stand only where the result is the same number without
+//! multiply-add, some of them a third time for AVX-512, and picks at run time. Fused steps stand only where the result is the same number without
 //! them: in [`Quotient`].
 //!
 //! What costs time is not arithmetic but waiting for rows and weights. So zeros of table codes are passed
@@ -183,10 +183,11 @@ pub fn prefetch_at<T>(indices: &[u32], w: &[T], stride: usize) {
     }
 }
 
-/// Compiles a kernel for the baseline and for AVX2 and dispatches between them. Bodies may call
-/// `Q::of`, the [`Quotient`] that suits the CPU.
+/// Compiles a kernel for the baseline and for AVX2 and dispatches between them; for AVX-512, too, in lists
+/// that begin with `widest`. Bodies may call `Q::of`, the [`Quotient`] that suits the CPU.
 macro_rules! kernels {
-    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),*) $(-> $out:ty)? $body:block)*) => {
+    (widest: $($kernels:tt)*) => { kernels! { @yes $($kernels)* } };
+    (@$widest:ident $($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),*) $(-> $out:ty)? $body:block)*) => {
         $(
             $(#[$doc])*
             #[inline]
@@ -196,6 +197,8 @@ macro_rules! kernels {
 
                 #[cfg(all(target_arch = "x86_64", not(linsep_portable)))]
                 {
+                    widest! { $widest body($($arg: $type),*) $(-> $out)? }
+
                     #[target_feature(enable = "avx2,fma")]
                     fn wide($($arg: $type),*) $(-> $out)? { body::<Fused>($($arg),*) }
 
@@ -209,6 +212,26 @@ macro_rules! kernels {
                 body::<Divided>($($arg),*)
             }
         )*
+    };
+    ($($kernels:tt)*) => { kernels! { @no $($kernels)* } };
+}
+
+/// The form of a kernel for AVX-512, or nothing. Registers of eight numbers of binary64 hold all lanes.
+#[cfg(all(target_arch = "x86_64", not(linsep_portable)))]
+macro_rules! widest {
+    (no $($kernel:tt)*) => {};
+    (yes $body:ident($($arg:ident: $type:ty),*) $(-> $out:ty)?) => {
+        #[target_feature(enable = "avx512f,avx512vl,avx512dq,fma")]
+        fn widest($($arg: $type),*) $(-> $out)? { $body::<Fused>($($arg),*) }
+
+        if std::arch::is_x86_feature_detected!("avx512f")
+            && std::arch::is_x86_feature_detected!("avx512vl")
+            && std::arch::is_x86_feature_detected!("avx512dq")
+            && std::arch::is_x86_feature_detected!("fma")
+        {
+            // SAFETY: the CPU has all that calling `widest` asks for.
+            return unsafe { widest($($arg),*) };
+        }
     };
 }
 
@@ -393,21 +416,6 @@ kernels! {
         }
     }
 
-    /// Decodes integers with one divisor.
-    fn load_decimal(codes: &[i32], ten: f64, out: &mut [f64]) {
-        let inverse = 1.0 / ten;
-        for (out, &code) in out.iter_mut().zip(codes) {
-            *out = Q::of(f64::from(code), ten, inverse);
-        }
-    }
-
-    /// Decodes integers with a divisor for each column.
-    fn load_decimals(codes: &[i32], tens: &[f64], out: &mut [f64]) {
-        for ((out, &code), ten) in out.iter_mut().zip(codes).zip(tens) {
-            *out = f64::from(code) / ten;
-        }
-    }
-
     /// sum += a · row of integers.
     fn add_whole(a: f64, row: &[i32], sum: &mut [f64]) {
         for (sum, &code) in sum.iter_mut().zip(row) {
@@ -422,14 +430,23 @@ kernels! {
         }
     }
 
+    /// Decodes binary32.
+    fn load_f32(values: &[f32], out: &mut [f64]) {
+        for (out, &value) in out.iter_mut().zip(values) {
+            *out = f64::from(value);
+        }
+    }
+}
+
+kernels! { widest:
     /// The scores of a row on many planes; see [`panel`].
     fn panel_scores_f32(columns: &[u32], values: &[f32], lines: &[f32], scores: &mut [f32]) {
-        panel::scores(columns, values, lines, scores, 4);
+        panel::scores(columns, values, lines, scores);
     }
 
     /// The same in binary64.
     fn panel_scores_f64(columns: &[u32], values: &[f64], lines: &[f64], scores: &mut [f64]) {
-        panel::scores(columns, values, lines, scores, 2);
+        panel::scores(columns, values, lines, scores);
     }
 
     /// A row added to many planes.
@@ -442,10 +459,18 @@ kernels! {
         panel::add_rows(columns, values, factors, lines);
     }
 
-    /// Decodes binary32.
-    fn load_f32(values: &[f32], out: &mut [f64]) {
-        for (out, &value) in out.iter_mut().zip(values) {
-            *out = f64::from(value);
+    /// Decodes integers with one divisor.
+    fn load_decimal(codes: &[i32], ten: f64, out: &mut [f64]) {
+        let inverse = 1.0 / ten;
+        for (out, &code) in out.iter_mut().zip(codes) {
+            *out = Q::of(f64::from(code), ten, inverse);
+        }
+    }
+
+    /// Decodes integers with a divisor for each column.
+    fn load_decimals(codes: &[i32], tens: &[f64], out: &mut [f64]) {
+        for ((out, &code), ten) in out.iter_mut().zip(codes).zip(tens) {
+            *out = f64::from(code) / ten;
         }
     }
 }

@@ -3,10 +3,10 @@
 //! The weights of K planes stand column by column: a line of K numbers, filled up with zeros to a
 //! multiple of eight, for each column. A row's scores on all planes are one sweep over its non-zero
 //! values, each of which meets one contiguous line; adding a row to all planes is the same sweep. A
-//! score is the sum of the terms of even places and that of odd places, in their order, so every CPU
-//! gives the same bits.
+//! score is the sum of two or four sums, by the number of planes, which take the terms in turn, so every
+//! CPU gives the same bits.
 
-use std::ops::{Add, AddAssign, Div, Mul, Sub};
+use std::ops::{Add, AddAssign, Deref, DerefMut, Div, Mul, Sub};
 
 /// binary32 or binary64.
 pub trait Real:
@@ -92,6 +92,39 @@ impl Real for f64 {
     }
 }
 
+/// Lines that begin where a line of the cache does, so that no line of 64 bytes lies in two of them.
+pub struct Aligned<T> {
+    numbers: Vec<T>,
+    start: usize,
+    count: usize,
+}
+
+impl<T: Real> Aligned<T> {
+    /// So many zeros.
+    pub fn zeros(count: usize) -> Aligned<T> {
+        const LINE: usize = 64;
+        let room = LINE / size_of::<T>();
+        let numbers = vec![T::ZERO; count + room];
+        // Where it cannot be told, nothing is lost but time.
+        let start = numbers.as_ptr().align_offset(LINE).min(room);
+        Aligned { numbers, start, count }
+    }
+}
+
+impl<T> Deref for Aligned<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.numbers[self.start..self.start + self.count]
+    }
+}
+
+impl<T> DerefMut for Aligned<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.numbers[self.start..self.start + self.count]
+    }
+}
+
 /// Numbers in a line for so many planes.
 pub fn stride(planes: usize) -> usize {
     planes.next_multiple_of(LANES)
@@ -99,64 +132,65 @@ pub fn stride(planes: usize) -> usize {
 
 const LANES: usize = 8;
 
-/// The body of the kernels of scores; `most` blocks of eight are summed up at a time.
+/// The body of the kernels of scores: as many lanes at a time as registers hold the sums of. A number of
+/// binary64 takes the place of two.
 #[inline(always)]
-pub(crate) fn scores<T: Real>(
-    columns: &[u32],
-    values: &[T],
-    lines: &[T],
-    scores: &mut [T],
-    most: usize,
-) {
+pub(crate) fn scores<T: Real>(columns: &[u32], values: &[T], lines: &[T], scores: &mut [T]) {
     let stride = scores.len();
+    let is_short = size_of::<T>() == size_of::<f32>();
     let mut first = 0;
     while first < stride {
-        let blocks = ((stride - first) / LANES).clamp(1, most);
-        let part = &mut scores[first..first + blocks * LANES];
-        match blocks {
-            1 => sweep::<T, 1>(columns, values, lines, stride, first, part),
-            2 => sweep::<T, 2>(columns, values, lines, stride, first, part),
-            3 => sweep::<T, 3>(columns, values, lines, stride, first, part),
-            _ => sweep::<T, 4>(columns, values, lines, stride, first, part),
-        }
-        first += blocks * LANES;
+        let part = &mut scores[first..];
+        first += match (part.len(), is_short) {
+            (32.., true) => sweep::<T, 32, 2>(columns, values, lines, stride, first, part),
+            (16.., true) => sweep::<T, 16, 4>(columns, values, lines, stride, first, part),
+            (16.., false) => sweep::<T, 16, 2>(columns, values, lines, stride, first, part),
+            _ => sweep::<T, LANES, 4>(columns, values, lines, stride, first, part),
+        };
     }
 }
 
+/// Adds the scores of N planes, in C sums each that do not wait for each other; gives back N.
 #[inline(always)]
-fn sweep<T: Real, const B: usize>(
+fn sweep<T: Real, const N: usize, const C: usize>(
     columns: &[u32],
     values: &[T],
     lines: &[T],
     stride: usize,
     first: usize,
     scores: &mut [T],
-) {
-    let mut sums = [[[T::ZERO; LANES]; B]; 2];
-    let add = |sum: &mut [[T; LANES]; B], column: u32, value: T| {
-        let line = &lines[column as usize * stride + first..][..B * LANES];
-        let (line, _) = line.as_chunks::<LANES>();
-        for block in 0..B {
-            for lane in 0..LANES {
-                sum[block][lane] += value * line[block][lane];
+) -> usize {
+    let mut sums = [[T::ZERO; N]; C];
+    let (groups, last) = columns.as_chunks::<C>();
+    let (value_groups, last_values) = values[..columns.len()].as_chunks::<C>();
+    for (columns, values) in groups.iter().zip(value_groups) {
+        for chain in 0..C {
+            let line = line_of::<T, N>(lines, columns[chain] as usize * stride + first);
+            for lane in 0..N {
+                sums[chain][lane] += values[chain] * line[lane];
             }
         }
-    };
-    let (pairs, last) = columns.as_chunks::<2>();
-    let (value_pairs, last_value) = values[..columns.len()].as_chunks::<2>();
-    for (pair, value) in pairs.iter().zip(value_pairs) {
-        add(&mut sums[0], pair[0], value[0]);
-        add(&mut sums[1], pair[1], value[1]);
     }
-    for (column, value) in last.iter().zip(last_value) {
-        add(&mut sums[0], *column, *value);
-    }
-    let (scores, _) = scores.as_chunks_mut::<LANES>();
-    for block in 0..B {
-        for lane in 0..LANES {
-            scores[block][lane] += sums[0][block][lane] + sums[1][block][lane];
+    for (chain, (column, value)) in last.iter().zip(last_values).enumerate() {
+        let line = line_of::<T, N>(lines, *column as usize * stride + first);
+        for lane in 0..N {
+            sums[chain][lane] += *value * line[lane];
         }
     }
+    for lane in 0..N {
+        let mut total = sums[0][lane] + sums[1][lane];
+        if C == 4 {
+            total += sums[C - 2][lane] + sums[C - 1][lane];
+        }
+        scores[lane] += total;
+    }
+    N
+}
+
+#[inline(always)]
+fn line_of<T: Real, const N: usize>(lines: &[T], start: usize) -> &[T; N] {
+    let (line, _) = lines[start..start + N].as_chunks::<N>();
+    &line[0]
 }
 
 /// The body of the kernels of sums. Blocks of eight whose factors are all 0 are left alone; up to four
@@ -169,34 +203,78 @@ pub(crate) fn add_rows<T: Real>(columns: &[u32], values: &[T], factors: &[T], li
     let mut first = 0;
     while first < blocks.len() {
         let run = blocks[first..].iter().take(4).take_while(|block| counts(block)).count();
+        let at = first * LANES;
         match run {
             0 => {}
-            1 => add::<T, 1>(columns, values, blocks, lines, stride, first),
-            2 => add::<T, 2>(columns, values, blocks, lines, stride, first),
-            3 => add::<T, 3>(columns, values, blocks, lines, stride, first),
-            _ => add::<T, 4>(columns, values, blocks, lines, stride, first),
+            1 => add::<T, 8>(columns, values, factors, lines, stride, at),
+            2 => add::<T, 16>(columns, values, factors, lines, stride, at),
+            3 => add::<T, 24>(columns, values, factors, lines, stride, at),
+            _ => add::<T, 32>(columns, values, factors, lines, stride, at),
         }
         first += run.max(1);
     }
 }
 
 #[inline(always)]
-fn add<T: Real, const B: usize>(
+fn add<T: Real, const N: usize>(
     columns: &[u32],
     values: &[T],
-    blocks: &[[T; LANES]],
+    factors: &[T],
     lines: &mut [T],
     stride: usize,
     first: usize,
 ) {
-    let factors: [[T; LANES]; B] = std::array::from_fn(|block| blocks[first + block]);
+    let factors = *line_of::<T, N>(factors, first);
     for (&column, &value) in columns.iter().zip(values) {
-        let line = &mut lines[column as usize * stride + first * LANES..][..B * LANES];
-        let (line, _) = line.as_chunks_mut::<LANES>();
-        for block in 0..B {
-            for lane in 0..LANES {
-                line[block][lane] += value * factors[block][lane];
-            }
+        let start = column as usize * stride + first;
+        let (line, _) = lines[start..start + N].as_chunks_mut::<N>();
+        for lane in 0..N {
+            line[0][lane] += value * factors[lane];
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two or four sums that take the terms in turn, to the last bit, whatever registers the kernels use.
+    fn check<T: Real + std::fmt::Debug>(chains_of: impl Fn(usize, usize) -> usize) {
+        let columns: Vec<u32> = (0..41).map(|k| k * 5 % 83).collect();
+        let number = |k: usize| T::of((k as f64 * 0.37).sin());
+        let values: Vec<T> = (0..41).map(number).collect();
+        for stride in [8, 16, 24, 32, 40, 56] {
+            let mut lines: Vec<T> = (0..83 * stride).map(|k| number(k + 9)).collect();
+            let mut scores = vec![T::ONE; stride];
+            T::add_scores(&columns, &values, &lines, &mut scores);
+            for (lane, score) in scores.iter().enumerate() {
+                let mut sums = [T::ZERO; 4];
+                let chains = chains_of(stride, lane);
+                for (k, (&column, &value)) in columns.iter().zip(&values).enumerate() {
+                    sums[k % chains] += value * lines[column as usize * stride + lane];
+                }
+                let mut total = sums[0] + sums[1];
+                if chains == 4 {
+                    total += sums[2] + sums[3];
+                }
+                assert_eq!(*score, T::ONE + total, "{stride} {lane}");
+            }
+            let factor = |lane: usize| if lane / 8 == 1 { T::ZERO } else { number(lane + 3) };
+            let factors: Vec<T> = (0..stride).map(factor).collect();
+            let mut expected = lines.clone();
+            for (&column, &value) in columns.iter().zip(&values) {
+                for (lane, &factor) in factors.iter().enumerate() {
+                    expected[column as usize * stride + lane] += value * factor;
+                }
+            }
+            T::add_row(&columns, &values, &factors, &mut lines);
+            assert_eq!(lines, expected, "{stride}");
+        }
+    }
+
+    #[test]
+    fn scores_and_sums_are_those_of_plain_loops() {
+        check::<f32>(|stride, lane| if lane < stride / 32 * 32 { 2 } else { 4 });
+        check::<f64>(|stride, lane| if lane < stride / 16 * 16 { 2 } else { 4 });
     }
 }

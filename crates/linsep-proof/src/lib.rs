@@ -58,6 +58,8 @@ pub use optimal::{
     BiasInterval, DualPoint, Intercept, Loss, Objective, Optimality, VACUOUS, WeightLimit,
 };
 pub use rows::{Entries, Reading, RowBuffer, Rows};
+#[doc(hidden)]
+pub use threads::threads_at_checks;
 
 /// The examples of the README are run with the others.
 #[cfg(doctest)]

@@ -1,7 +1,16 @@
 //! Independent pieces of a check on several threads, results in order.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+
+/// Threads of all checks under way, beside those that asked for them.
+static HELPING: AtomicUsize = AtomicUsize::new(0);
+
+/// How many threads help with checks at the moment, for what runs beside a check and takes only the time
+/// that this leaves.
+pub fn threads_at_checks() -> usize {
+    HELPING.load(Ordering::Relaxed)
+}
 
 /// `run` on every number, results in order. A thread that breaks takes the check with it.
 pub(crate) fn side_by_side<A: Send>(
@@ -37,7 +46,12 @@ fn for_each_number(threads: usize, count: u64, work: &(dyn Fn(u64) + Sync)) {
     std::thread::scope(|scope| {
         let workers = (threads as u64).min(count);
         // Where the system has no more threads, fewer do the work.
-        let start = |_| std::thread::Builder::new().spawn_scoped(scope, run).ok();
+        let work = || {
+            HELPING.fetch_add(1, Ordering::Relaxed);
+            let _done = Done;
+            run();
+        };
+        let start = |_| std::thread::Builder::new().spawn_scoped(scope, work).ok();
         let handles: Vec<_> = (1..workers).map_while(start).collect();
         run();
         for handle in handles {
@@ -46,4 +60,13 @@ fn for_each_number(threads: usize, count: u64, work: &(dyn Fn(u64) + Sync)) {
             }
         }
     });
+}
+
+/// A thread of a check that has ended, by unwinding too.
+struct Done;
+
+impl Drop for Done {
+    fn drop(&mut self) {
+        HELPING.fetch_sub(1, Ordering::Relaxed);
+    }
 }

@@ -11,7 +11,7 @@
 use super::values::{Codes, Values};
 use super::{Dense, Sparse, kernel};
 use kernel::LANES;
-pub use kernel::panel::{Real, stride};
+pub use kernel::panel::{Aligned, Real, stride};
 
 /// How codes become numbers.
 pub struct Decoder<T> {

@@ -1,8 +1,8 @@
 //! Sums and squares of the columns, as the equations of fitted models need them.
 //!
 //! Least squares need them only for coordinates that suit the data: any centre and any scale will do, so
-//! [`Rough`] sums are binary64, over all rows. A discriminant is defined by its means and variances, so
-//! [`Fine`] sums are kept for each class with what their additions lose. What is lost is at most n 2^-53 of
+//! [`Rough`] sums are binary64, over all rows. A discriminant is defined by its means, and by its variances
+//! where it is shrunk, so [`Fine`] sums are kept for each class with what their additions lose. What is lost is at most n 2^-53 of
 //! the sum of the sizes after n rows, and adding it up loses γ_{2n} of that: 2^-79 for blocks of 2^13 rows.
 
 use super::sweep::{Aside, LONG_LOSS, Line};
@@ -57,44 +57,64 @@ impl Aside for Rough {
     }
 }
 
-/// Σ ω x and Σ ω x² over the rows of each class, in two parts each.
+/// Σ ω x and Σ ω x² over the rows of each class. The sums are in two parts each, and so are the squares if
+/// they make the equations: else they are for scales alone, and binary64 will do.
 pub(super) struct Fine {
-    sums: Vec<Vec<Parts>>,
-    squares: Vec<Vec<Parts>>,
+    sums: Vec<Parts>,
+    squares: Vec<Parts>,
+    has_fine_squares: bool,
 }
 
-/// A sum and what it lost.
-#[derive(Clone, Copy, Default)]
+/// Sums of columns and what they lost, apart from each other, so that columns stand side by side.
 struct Parts {
-    high: f64,
-    low: f64,
+    high: Vec<f64>,
+    low: Vec<f64>,
 }
 
 impl Parts {
-    #[inline(always)]
-    fn add(&mut self, term: f64, rest: f64) {
-        let (sum, loss) = two_sum(self.high, term);
-        (self.high, self.low) = (sum, self.low + (loss + rest));
-    }
-
-    fn double(self) -> Double {
-        Double::pair(self.high, self.low)
+    fn doubles(self) -> Vec<Double> {
+        self.high.into_iter().zip(self.low).map(|(high, low)| Double::pair(high, low)).collect()
     }
 }
 
+#[inline(always)]
+fn add(high: &mut f64, low: &mut f64, term: f64, rest: f64) {
+    let (sum, loss) = two_sum(*high, term);
+    (*high, *low) = (sum, *low + (loss + rest));
+}
+
 impl Fine {
-    pub(super) fn new(classes: usize, width: usize) -> Fine {
-        let zeros = || vec![vec![Parts::default(); width]; classes];
-        Fine { sums: zeros(), squares: zeros() }
+    pub(super) fn new(classes: usize, width: usize, has_fine_squares: bool) -> Fine {
+        let zeros = |_| Parts { high: vec![0.0; width], low: vec![0.0; width] };
+        let lists = || (0..classes).map(zeros).collect();
+        Fine { sums: lists(), squares: lists(), has_fine_squares }
     }
 
     /// Sums and squares of each class.
     pub(super) fn lists(self) -> (Vec<Vec<Double>>, Vec<Vec<Double>>) {
-        let doubles = |lists: Vec<Vec<Parts>>| {
-            let list = |list: Vec<Parts>| list.into_iter().map(Parts::double).collect();
-            lists.into_iter().map(list).collect()
-        };
+        let doubles = |lists: Vec<Parts>| lists.into_iter().map(Parts::doubles).collect();
         (doubles(self.sums), doubles(self.squares))
+    }
+}
+
+/// Calls `each` with the sum and the square of each column, their parts, and the value of the row.
+#[inline(always)]
+fn columns(
+    sums: &mut Parts,
+    squares: &mut Parts,
+    line: &Line<'_>,
+    each: impl Fn((&mut f64, &mut f64), (&mut f64, &mut f64), f64),
+) {
+    match line.dense() {
+        Some(values) => {
+            let sums = sums.high.iter_mut().zip(&mut sums.low);
+            let squares = squares.high.iter_mut().zip(&mut squares.low);
+            sums.zip(squares).zip(values).for_each(|((sum, square), x)| each(sum, square, *x));
+        }
+        None => line.for_each(|j, x| {
+            let sum = (&mut sums.high[j], &mut sums.low[j]);
+            each(sum, (&mut squares.high[j], &mut squares.low[j]), x);
+        }),
     }
 }
 
@@ -102,29 +122,36 @@ impl Aside for Fine {
     fn visit(&mut self, line: &Line<'_>) {
         let (sums, squares) = (&mut self.sums[line.class], &mut self.squares[line.class]);
         let weight = line.weight;
-        line.for_each(|j, x| {
-            let (square, rest) = Double::product(x, x).parts();
-            match weight == 1.0 {
-                true => {
-                    sums[j].add(x, 0.0);
-                    squares[j].add(square, rest);
-                }
-                false => {
-                    let (term, term_rest) = Double::product(weight, x).parts();
-                    sums[j].add(term, term_rest);
-                    let (term, term_rest) = Double::product(weight, square).parts();
-                    squares[j].add(term, term_rest + weight * rest);
-                }
-            }
-        });
+        match (weight == 1.0, self.has_fine_squares) {
+            (true, true) => columns(sums, squares, line, |sum, square, x| {
+                let (term, rest) = Double::product(x, x).parts();
+                add(sum.0, sum.1, x, 0.0);
+                add(square.0, square.1, term, rest);
+            }),
+            (true, false) => columns(sums, squares, line, |sum, square, x| {
+                add(sum.0, sum.1, x, 0.0);
+                *square.0 += x * x;
+            }),
+            (false, _) => columns(sums, squares, line, |sum, square, x| {
+                let (term, rest) = Double::product(weight, x).parts();
+                add(sum.0, sum.1, term, rest);
+                let (term, rest) = Double::product(x, x).parts();
+                let (heavy, heavy_rest) = Double::product(weight, term).parts();
+                add(square.0, square.1, heavy, heavy_rest + weight * rest);
+            }),
+        }
     }
 
     fn merge(&mut self, next: Fine) {
-        let add = |mine: &mut [Vec<Parts>], theirs: Vec<Vec<Parts>>| {
-            let pairs = mine.iter_mut().flatten().zip(theirs.into_iter().flatten());
-            pairs.for_each(|(mine, theirs)| mine.add(theirs.high, theirs.low));
+        let merge = |mine: &mut [Parts], theirs: &[Parts]| {
+            for (mine, theirs) in mine.iter_mut().zip(theirs) {
+                let sums = mine.high.iter_mut().zip(&mut mine.low);
+                let others = theirs.high.iter().zip(&theirs.low);
+                sums.zip(others)
+                    .for_each(|((high, low), other)| add(high, low, *other.0, *other.1));
+            }
         };
-        add(&mut self.sums, next.sums);
-        add(&mut self.squares, next.squares);
+        merge(&mut self.sums, &next.sums);
+        merge(&mut self.squares, &next.squares);
     }
 }

@@ -53,7 +53,8 @@ impl<'a> System<'a> {
                 (harvests, rough.lists())
             }
             false => {
-                let fine = || Fine::new(n_classes, width);
+                let is_shrunk = frame.shrinkage != 0.0;
+                let fine = || Fine::new(n_classes, width, is_shrunk);
                 let (harvests, fine) = ride::<Exact, Fine>(checker, fitted, factors, &riders, fine);
                 (harvests, fine.lists())
             }

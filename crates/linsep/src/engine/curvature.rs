@@ -5,6 +5,7 @@
 //! it costs no more than a few passes, else of a sample of them whose diagonal is brought to that of all.
 //! More columns take the diagonal alone.
 
+use super::gram::Gram;
 use crate::algebra::{Factor, add_square};
 use crate::model::Plane;
 use crate::objective::{Intercept, Objective, Penalty, add};
@@ -17,6 +18,8 @@ pub const MOST_FACTORED: usize = 1536;
 const SAMPLE: usize = 4;
 /// Passes over the rows that a matrix of all of them may cost.
 const CHEAP: f64 = 8.0;
+/// Rows in which one of so many values is not 0 are squared by tiles.
+const MOST_ZEROS: u64 = 8;
 
 /// Something close to the inverse of H.
 pub(super) enum Inverse {
@@ -80,13 +83,18 @@ impl<'a> Sampled<'a> {
         if self.store.width() > MOST_FACTORED {
             return (Inverse::Diagonal(self.penalised_diagonal()), false);
         }
-        let (factor, is_whole) = self.factor();
+        let (factor, is_whole) = self.factor(self.is_cheap());
         let is_exact = is_whole && !factor.is_singular();
         (Inverse::Factored(factor), is_exact)
     }
 
+    /// The same with the matrix of all rows, whatever it costs.
+    pub(super) fn inverse_of_all(&self) -> Inverse {
+        Inverse::Factored(self.factor(true).0)
+    }
+
     /// The factors of it over all rows or a sample of them, whose h count for all, and whether it was all.
-    fn factor(&self) -> (Factor, bool) {
+    fn factor(&self, takes_all: bool) -> (Factor, bool) {
         let width = self.store.width();
         let order = width + 1;
         let active: Vec<usize> =
@@ -95,7 +103,7 @@ impl<'a> Sampled<'a> {
         let values = self.store.nonzeros() as usize / self.store.rows().max(1);
         let cheap = (width / values.max(1)).clamp(1, 2);
         let wanted = (SAMPLE * cheap * order).max(4096);
-        let every = if self.is_cheap() { 1 } else { (active.len() / wanted).max(1) };
+        let every = if takes_all { 1 } else { (active.len() / wanted).max(1) };
         let sample: Vec<usize> = active.iter().copied().step_by(every).collect();
         let mut matrix = second_derivatives(self, &sample, every as f64);
         if every > 1 {
@@ -152,13 +160,23 @@ pub(super) fn second_derivatives(
     // No more pieces than 128 MB hold matrices of.
     let values = (positions.len() * order).min(1 << 24);
     let pieces = crate::objective::pieces(positions.len(), values, order * order / 4);
+    let held = sampled.store.held_values();
+    let is_full = held * MOST_ZEROS >= sampled.store.rows() as u64 * order as u64;
     let parts = with_rows!(sampled.store, rows => {
         parallel_map(pieces.len(), sampled.threads, |piece| {
             let mut matrix = vec![0.0; order * order];
+            let mut tiles = is_full.then(|| Tiles::new(order));
             let (mut columns, mut entries) = (Vec::new(), Vec::new());
             for &i in &positions[pieces[piece].clone()] {
                 rows.entries(sampled.rows[i] as usize, &mut columns, &mut entries);
-                add_square(times * sampled.curvatures[i], &columns, &entries, &mut matrix, order);
+                let h = times * sampled.curvatures[i];
+                match &mut tiles {
+                    Some(tiles) => tiles.add(h, &columns, &entries),
+                    None => add_square(h, &columns, &entries, &mut matrix, order),
+                }
+            }
+            if let Some(tiles) = tiles {
+                tiles.put_below(&mut matrix);
             }
             matrix
         })
@@ -173,6 +191,36 @@ pub(super) fn second_derivatives(
         }
     }
     matrix
+}
+
+/// The same sums by tiles. Columns stand in reverse, so that of two the later one has the factor, as
+/// in [`add_square`]: not a bit differs.
+struct Tiles {
+    gram: Gram,
+    line: Vec<f64>,
+    zeros: Vec<f64>,
+}
+
+impl Tiles {
+    fn new(order: usize) -> Tiles {
+        Tiles { gram: Gram::new(order), line: vec![0.0; order], zeros: vec![0.0; order] }
+    }
+
+    fn add(&mut self, h: f64, columns: &[u32], entries: &[f64]) {
+        let last = self.line.len() - 1;
+        self.line.fill(0.0);
+        self.line[0] = 1.0;
+        columns.iter().zip(entries).for_each(|(j, x)| self.line[last - *j as usize] = *x);
+        self.gram.add(h, &self.line, &self.zeros);
+    }
+
+    /// Fills the triangle below the diagonal.
+    fn put_below(self, matrix: &mut [f64]) {
+        let order = self.line.len();
+        let triangle = self.gram.finish();
+        let places = (0..order).rev().flat_map(|j| (0..=j).rev().map(move |k| j * order + k));
+        places.zip(triangle).for_each(|(place, sum)| matrix[place] = sum);
+    }
 }
 
 /// Scales rows and columns until the diagonal is that of all rows: columns that are rarely in use may
@@ -191,5 +239,28 @@ fn fit_diagonal(matrix: &mut [f64], wanted: &Plane) {
             matrix[j * order + k] = element;
             matrix[k * order + j] = element;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_give_the_same_bits_as_squares_of_rows() {
+        let order = 38;
+        let (mut tiles, mut plain) = (Tiles::new(order), vec![0.0; order * order]);
+        for i in 0..600u32 {
+            let columns: Vec<u32> =
+                (0..order as u32 - 1).filter(|j| (i * 7 + j * j) % 3 > 0).collect();
+            let value = |j: &u32| (f64::from(i * 31 + j * 17) * 0.37).sin();
+            let entries: Vec<f64> = columns.iter().map(value).collect();
+            let h = 0.1 + f64::from(i % 11) / 3.0;
+            tiles.add(h, &columns, &entries);
+            add_square(h, &columns, &entries, &mut plain, order);
+        }
+        let mut found = vec![0.0; order * order];
+        tiles.put_below(&mut found);
+        assert_eq!(found, plain);
     }
 }

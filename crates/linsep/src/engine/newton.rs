@@ -6,7 +6,9 @@
 //! error falls about by √(D/s) an iteration, so tall data needs a handful of them. Rows of few values
 //! are cheap enough for the H of all of them ([`super::curvature`]), which solves a step without any
 //! iteration. Wide data takes the diagonal of H. Very tall data is solved on every eighth row first, which is a start close to
-//! the answer for an eighth of the price.
+//! the answer for an eighth of the price. Where there are few columns, H of that eighth costs less than a pass
+//! over all rows, and with s of its rows for each column it is within about √(1/s) of H of all: steps by its
+//! factors alone then need no products at all.
 //!
 //! Products H p of dense rows use values of one byte ([`crate::engine::quantised`]) as long as that gets steps ahead.
 //!
@@ -33,6 +35,12 @@ use std::sync::Arc;
 pub(super) const TALL: usize = 30;
 /// The sample is every eighth row.
 const SHARE: usize = 8;
+/// H of an eighth of the rows costs less than a pass over all of them up to this many columns.
+const NARROW: usize = 160;
+/// Rows of a sample for each column whose H stands for that of all rows.
+const MANY: usize = 200;
+/// A sample need not be solved any closer: its answer is farther from that of all rows.
+const CLOSE: f64 = 1e-2;
 /// A step that leaves more than this of the gap asks for exact products.
 const SLOW: f64 = 0.3;
 /// Iterations of conjugate gradients in one step.
@@ -130,6 +138,11 @@ impl Newton {
     ) -> Plane {
         let is_cheap = Sampled::of(objective, curvatures).is_cheap();
         let preconditioner = match self.preconditioner.take() {
+            Some(old) if old.is_close && !is_cheap && !self.was_slow => {
+                let direction = old.apply(down);
+                self.preconditioner = Some(old);
+                return direction;
+            }
             Some(old) if old.still_good && !(old.of_sample && is_cheap) => old,
             _ => {
                 let new = Preconditioner::new(objective, self.plane.clone(), curvatures);
@@ -215,7 +228,10 @@ impl Newton {
             false => objective,
         };
         let curvatures = objective.curvatures(&objective.margins(&made_at));
-        let made = Preconditioner::new(objective, made_at, &curvatures);
+        let made = match of_sample && objective.is_representative() {
+            true => Preconditioner::of_all(objective, made_at, &curvatures),
+            false => Preconditioner::new(objective, made_at, &curvatures),
+        };
         self.preconditioner = Some(Preconditioner { of_sample, still_good, ..made });
     }
 
@@ -224,12 +240,22 @@ impl Newton {
         let Some(sample) = objective.head_start().filter(|_| at_rest) else { return };
         let mut run = Newton::new(self.plane.clone());
         for _ in 0..12 {
-            run.step(&sample, 1e-4);
-            if run.gap.relative() <= 1e-4 || run.exhausted {
+            run.step(&sample, CLOSE);
+            if run.gap.relative() <= CLOSE || run.exhausted {
                 break;
             }
         }
         self.plane = run.plane;
+        if sample.is_representative() {
+            let margins = match run.evaluation {
+                Some(evaluation) => evaluation.margins,
+                None => sample.margins(&self.plane),
+            };
+            let curvatures = sample.curvatures(&margins);
+            let made = Preconditioner::of_all(&sample, self.plane.clone(), &curvatures);
+            self.preconditioner = Some(made);
+            return;
+        }
         // Its rows count eight times each, so it is as close to H of all rows.
         self.preconditioner = run
             .preconditioner
@@ -266,6 +292,12 @@ impl Objective {
     pub(super) fn head_start(&self) -> Option<Objective> {
         let fewer = self.len() / SHARE;
         (fewer >= 2000 && fewer >= TALL * self.width()).then(|| self.every(SHARE))
+    }
+
+    /// Whether H of these rows, which are a sample of others, can stand for that of all, and has to.
+    fn is_representative(&self) -> bool {
+        let is_large = self.len() >= MANY * (self.width() + 1);
+        self.width() <= NARROW && is_large && !Sampled::of(self, &[]).is_cheap()
     }
 
     /// The same objective on every n-th row, each of which counts n times.
@@ -394,13 +426,23 @@ struct Preconditioner {
     made_at: Plane,
     /// Made of every eighth row, at the end of the run on those.
     of_sample: bool,
+    /// Made of all rows of a sample that is large enough to stand for all.
+    is_close: bool,
     still_good: bool,
 }
 
 impl Preconditioner {
     fn new(objective: &Objective, made_at: Plane, curvatures: &[f64]) -> Preconditioner {
         let (kind, is_exact) = Sampled::of(objective, curvatures).inverse();
-        Preconditioner { kind, is_exact, made_at, of_sample: false, still_good: true }
+        let (of_sample, is_close, still_good) = (false, false, true);
+        Preconditioner { kind, is_exact, made_at, of_sample, is_close, still_good }
+    }
+
+    /// Of a sample that stands for all rows.
+    fn of_all(objective: &Objective, made_at: Plane, curvatures: &[f64]) -> Preconditioner {
+        let kind = Sampled::of(objective, curvatures).inverse_of_all();
+        let (of_sample, is_close, still_good) = (true, true, true);
+        Preconditioner { kind, is_exact: false, made_at, of_sample, is_close, still_good }
     }
 
     fn apply(&self, residual: &Plane) -> Plane {

@@ -13,6 +13,7 @@ use crate::objective::Objective;
 use linsep_data::buffer::{Buffer, Pool};
 use linsep_data::matrix::Layout;
 use linsep_data::parallel::parallel_map;
+use linsep_kernels::prefetch;
 use linsep_kernels::quantised::{add_bytes, dot_bytes};
 use linsep_proof::Entries;
 use std::ops::Range;
@@ -111,15 +112,23 @@ impl QuantisedRows {
                 }
                 sums.add(a, rows);
             };
-            // Rows beyond the margin of a squared hinge have no curvature.
+            // Rows beyond the margin of a squared hinge have no curvature. Four rows are asked for while the
+            // four before them are in hand.
             let (mut four, mut held) = ([range.start; 4], 0);
+            let mut asked = None;
             for i in range.clone().filter(|&i| curvatures[i] != 0.0) {
                 four[held] = i;
                 held += 1;
                 if held == 4 {
-                    take(four, held);
+                    four.iter().for_each(|&i| prefetch(row(i)));
+                    if let Some(before) = asked.replace(four) {
+                        take(before, 4);
+                    }
                     held = 0;
                 }
+            }
+            if let Some(before) = asked {
+                take(before, 4);
             }
             if held > 0 {
                 take(four, held);

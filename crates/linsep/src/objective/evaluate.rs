@@ -17,8 +17,11 @@ use crate::model::Plane;
 use crate::rounds::{Rounds, Wire};
 use linsep_data::buffer::Buffer;
 use linsep_data::error::Result;
-use linsep_data::matrix::{CodeRows, with_rows};
+use linsep_data::matrix::{CodeRows, Rows, with_rows};
 use std::marker::PhantomData;
+
+/// Rows between one that is asked for and the one in hand.
+const AHEAD: usize = 6;
 
 /// An objective to evaluate, with `B` beside it.
 pub struct Evaluate<'a, B> {
@@ -99,6 +102,12 @@ impl<B: Beside> Rounds for Evaluate<'_, B> {
         let mut losses = LossSum::new(objective.loss);
         with_rows!(objective.store(), rows => for place in places {
             let row = objective.rows[place] as usize;
+            // Rows of a sample are too far apart for the processor to see where the next one is.
+            if let Some(ahead) = objective.rows.get(place + AHEAD).map(|row| *row as usize)
+                && ahead != row + AHEAD
+            {
+                rows.prefetch(ahead);
+            }
             let (sign, cost) = (objective.signs[place], objective.costs[place]);
             let margin = sign * (rows.code_dot(row, folded) + bias);
             let alpha = cost * losses.add(margin, cost);

@@ -5,7 +5,7 @@ use super::super::curvature::{Inverse, Sampled};
 use super::super::joint::{Joint, Lines};
 use crate::model::Plane;
 use crate::objective::Intercept;
-use linsep_data::matrix::panel::Real;
+use linsep_data::matrix::panel::{Aligned, Real};
 use linsep_data::parallel::parallel_map;
 use linsep_kernels::{axpy_dense, dot_f64};
 
@@ -35,12 +35,13 @@ impl<'a> Curved<'a> {
     pub(super) fn times<T: Real>(&self, direction: &Lines, at_hand: Option<&Compact<T>>) -> Lines {
         let joint = self.joint;
         let (classes, stride) = (joint.classes, direction.stride);
-        let narrow: Vec<T> = direction.numbers.iter().map(|v| T::of(*v)).collect();
+        let mut narrow = Aligned::<T>::zeros(direction.numbers.len());
+        narrow.iter_mut().zip(&direction.numbers).for_each(|(narrow, v)| *narrow = T::of(*v));
         let last = joint.width() * stride;
         let parts = joint.pass_over(
             &self.live,
             at_hand,
-            |_| (vec![T::ZERO; narrow.len()], vec![T::ZERO; stride]),
+            |_| (Aligned::<T>::zeros(narrow.len()), vec![T::ZERO; stride]),
             |(sums, line), i, columns, values| {
                 line.copy_from_slice(&narrow[last..]);
                 T::add_scores(columns, values, &narrow, line);
@@ -58,7 +59,7 @@ impl<'a> Curved<'a> {
         );
         let mut image = joint.zero();
         for (part, _) in parts {
-            image.numbers.iter_mut().zip(part).for_each(|(sum, part)| *sum += part.value());
+            image.numbers.iter_mut().zip(part.iter()).for_each(|(sum, part)| *sum += part.value());
         }
         if joint.intercept == Intercept::None {
             image.biases_mut().fill(0.0);
