@@ -40,6 +40,7 @@ impl<'a> Curved<'a> {
         let parts = joint.pass_over(
             &self.live,
             at_hand,
+            narrow.len(),
             |_| (vec![T::ZERO; narrow.len()], vec![T::ZERO; stride]),
             |(sums, line), i, columns, values| {
                 line.copy_from_slice(&narrow[last..]);
