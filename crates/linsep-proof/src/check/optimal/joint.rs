@@ -15,8 +15,8 @@
 //!
 //! The share of the own class is what the others leave of 1, so that shares add up to 1 however the
 //! others were rounded. Sums over columns run as in the module `two`, plain where the gap is wide, with one bound
-//! for all classes of a column, Σ c max_k |δ − p| |x|. References: Crammer and Singer (2001); Keerthi et al. (2008); Shalev-Shwartz
-//! and Zhang (2014).
+//! for all classes of a column, Σ c max_k |δ − p| |x|. References: Crammer and Singer (2001); Keerthi et al.
+//! (2008); Shalev-Shwartz and Zhang (2014).
 
 use super::columns::{Columns, LANES, Line};
 use super::penalty::{BIAS, UNIT};
