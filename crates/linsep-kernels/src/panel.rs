@@ -45,14 +45,17 @@ impl Real for f32 {
     const ONE: f32 = 1.0;
     const FINE: f32 = 2e-6;
 
+    #[inline]
     fn of(number: f64) -> f32 {
         number as f32
     }
 
+    #[inline]
     fn value(self) -> f64 {
         f64::from(self)
     }
 
+    #[inline]
     fn share(self) -> f64 {
         (f64::from(self) * 1e7).round() / 1e7
     }
@@ -71,14 +74,17 @@ impl Real for f64 {
     const ONE: f64 = 1.0;
     const FINE: f64 = 1e-13;
 
+    #[inline]
     fn of(number: f64) -> f64 {
         number
     }
 
+    #[inline]
     fn value(self) -> f64 {
         self
     }
 
+    #[inline]
     fn share(self) -> f64 {
         self
     }

@@ -124,22 +124,31 @@ impl Joint {
         stride(self.classes)
     }
 
-    /// Whether products of values, costs and weights stay far from the ends of binary32.
-    pub(super) fn is_calm(&self) -> bool {
-        const BLOCK: usize = 1 << 12;
+    /// |x̃|² of every position, x̃ = Λ^{-½}x, and whether products of values, costs and weights stay far from the
+    /// ends of binary32.
+    pub(super) fn squares(&self) -> (Vec<f64>, bool) {
         let fits = |x: f64| x == 0.0 || (1e-6..1e6).contains(&x.abs());
-        let blocks: Vec<&[u32]> = self.rows.chunks(BLOCK).collect();
-        let is_calm = |block: usize| {
-            let mut calm = true;
-            for row in blocks[block] {
-                self.data.store().for_each_entry(*row as usize, &mut |j, x| {
-                    calm &= fits(x) && fits(x / self.penalty.curvature(j as usize).sqrt());
-                });
-            }
-            calm
-        };
-        self.costs.iter().all(|cost| fits(*cost))
-            && parallel_map(blocks.len(), self.threads, is_calm).into_iter().all(|calm| calm)
+        let units: Vec<f64> =
+            (0..self.width()).map(|j| 1.0 / self.penalty.curvature(j).sqrt()).collect();
+        let parts = self.light_pass(
+            |range| (Vec::with_capacity(range.len()), true),
+            |(squares, calm), _, columns, values| {
+                let mut sum = 0.0;
+                for (column, value) in columns.iter().zip(values) {
+                    let scaled = value * units[*column as usize];
+                    sum += scaled * scaled;
+                    *calm &= fits(*value) && fits(scaled);
+                }
+                squares.push(sum);
+            },
+        );
+        let mut all = Vec::with_capacity(self.len());
+        let mut calm = self.costs.iter().all(|cost| fits(*cost));
+        for (squares, is_calm) in parts {
+            all.extend(squares);
+            calm &= is_calm;
+        }
+        (all, calm)
     }
 
     pub fn zero(&self) -> Lines {
@@ -163,11 +172,17 @@ impl Joint {
 
     /// The planes, one for each class.
     pub fn planes(&self, lines: &Lines) -> Vec<Plane> {
-        let plane = |class: usize| Plane {
-            weights: lines.columns().iter().skip(class).step_by(lines.stride).copied().collect(),
-            bias: lines.biases()[class],
-        };
-        (0..self.classes).map(plane).collect()
+        /// Columns that are taken apart together, so that their lines are read once.
+        const NEAR: usize = 64;
+        let plane = |bias: &f64| Plane { weights: Vec::with_capacity(self.width()), bias: *bias };
+        let mut planes: Vec<Plane> = lines.biases()[..self.classes].iter().map(plane).collect();
+        for columns in lines.columns().chunks(NEAR * lines.stride) {
+            for (class, plane) in planes.iter_mut().enumerate() {
+                let own = columns.iter().skip(class).step_by(lines.stride);
+                plane.weights.extend(own);
+            }
+        }
+        planes
     }
 
     /// Goes over the rows with their non-zero values, each piece with a state of its own.
@@ -176,8 +191,20 @@ impl Joint {
         start: impl Fn(Range<usize>) -> S + Sync,
         visit: impl Fn(&mut S, usize, &[u32], &[f64]) + Sync,
     ) -> Vec<S> {
-        let all: Vec<u32> = (0..self.len() as u32).collect();
-        self.pass_over(&all, None, start, visit)
+        self.pass_over(&self.all(), None, self.width() * self.stride(), start, visit)
+    }
+
+    /// The same where a state holds few numbers, so that there may be many of them.
+    pub fn light_pass<S: Send>(
+        &self,
+        start: impl Fn(Range<usize>) -> S + Sync,
+        visit: impl Fn(&mut S, usize, &[u32], &[f64]) + Sync,
+    ) -> Vec<S> {
+        self.pass_over(&self.all(), None, 1, start, visit)
+    }
+
+    fn all(&self) -> Vec<u32> {
+        (0..self.len() as u32).collect()
     }
 
     /// The same with values of binary32, of which some rows may be at hand: enough for all but the last digits,
@@ -191,10 +218,10 @@ impl Joint {
         let Some(rows) = at_hand else {
             return self.pass(start, visit);
         };
-        let all: Vec<u32> = (0..self.len() as u32).collect();
         let parts = self.pass_over(
-            &all,
+            &self.all(),
             Some(rows),
+            self.width() * self.stride(),
             |range| (start(range), Vec::new()),
             |(state, wide), i, columns, values| {
                 wide.clear();
@@ -205,16 +232,17 @@ impl Joint {
         parts.into_iter().map(|(state, _)| state).collect()
     }
 
-    /// Goes over some positions, whose rows may be at hand already.
+    /// Goes over some positions, whose rows may be at hand already, in pieces that hold so many numbers each.
     pub(super) fn pass_over<T: Real, S: Send>(
         &self,
         positions: &[u32],
         at_hand: Option<&Compact<T>>,
+        numbers: usize,
         start: impl Fn(Range<usize>) -> S + Sync,
         visit: impl Fn(&mut S, usize, &[u32], &[T]) + Sync,
     ) -> Vec<S> {
         let held = self.data.store().held_values() as usize;
-        let pieces = pieces(positions.len(), held, self.width() * self.stride());
+        let pieces = pieces(positions.len(), held, numbers);
         with_rows!(self.data.store(), rows => {
             let decoder = rows.decoder::<T>(&vec![1.0; self.width()]);
             parallel_map(pieces.len(), self.threads, |piece| {
@@ -277,7 +305,7 @@ impl Joint {
 
     /// P.
     pub fn primal(&self, lines: &Lines) -> f64 {
-        let parts = self.pass(
+        let parts = self.light_pass(
             |_| (0.0, vec![0.0; lines.stride]),
             |(sum, scores), i, columns, values| {
                 lines.scores(columns, values, scores);

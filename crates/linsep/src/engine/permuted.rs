@@ -45,7 +45,7 @@ struct Chunk {
 }
 
 /// Rows in a chunk: 2 to this power.
-const CHUNK: u32 = 12;
+const CHUNK: u32 = 10;
 
 impl PermutedObjective {
     /// Whether binary32 has the range for an objective.
@@ -161,7 +161,7 @@ impl Chunk {
             all_columns.extend(columns.iter().map(|j| numbers[*j as usize]));
             all_values.extend_from_slice(values);
             starts.push(all_columns.len() as u32);
-            squares.push(values.iter().map(|x| f64::from(*x) * f64::from(*x)).sum());
+            squares.push(square(values));
         });
         Chunk { starts, columns: pool.keep(all_columns), values: pool.keep(all_values), squares }
     }
@@ -172,21 +172,44 @@ impl Chunk {
     }
 }
 
+/// xᵀx, in four sums that do not wait for each other.
+#[inline]
+fn square(values: &[f32]) -> f64 {
+    let term = |x: f32| f64::from(x) * f64::from(x);
+    let mut sums = [0.0; 4];
+    let (fours, rest) = values.as_chunks::<4>();
+    for four in fours {
+        for lane in 0..4 {
+            sums[lane] += term(four[lane]);
+        }
+    }
+    rest.iter().for_each(|x| sums[0] += term(*x));
+    (sums[0] + sums[1]) + (sums[2] + sums[3])
+}
+
 /// New numbers of the columns, those of most entries first, and the columns in that order. Columns
 /// whose counts are within a factor of two stay in their order; of many rows a part is counted.
 fn by_frequency(objective: &Objective) -> (Vec<u32>, Vec<u32>) {
     /// Entries that are counted, about.
-    const ENOUGH: u64 = 1 << 20;
+    const ENOUGH: u64 = 1 << 18;
     let mut counts = vec![0; objective.width()];
-    let every = (objective.store().nonzeros() / ENOUGH).clamp(1, 16) as usize;
+    let every = (objective.store().nonzeros() / ENOUGH).clamp(1, 64) as usize;
     with_rows!(objective.store(), rows => for &row in objective.rows.iter().step_by(every) {
         rows.count(row as usize, &mut counts);
     });
-    let mut order: Vec<u32> = (0..counts.len() as u32).collect();
-    order.sort_by_key(|j| counts[*j as usize].leading_zeros());
-    let mut numbers = vec![0; order.len()];
-    for (number, column) in order.iter().enumerate() {
-        numbers[*column as usize] = number as u32;
+    // As many places for each power of two as it has columns.
+    let mut next = [0; 33];
+    counts.iter().for_each(|count| next[count.leading_zeros() as usize] += 1);
+    let mut before = 0;
+    for next in &mut next {
+        before += std::mem::replace(next, before);
+    }
+    let (mut numbers, mut order) = (Vec::with_capacity(counts.len()), vec![0; counts.len()]);
+    for (column, count) in (0..).zip(&counts) {
+        let number = &mut next[count.leading_zeros() as usize];
+        numbers.push(*number);
+        order[*number as usize] = column;
+        *number += 1;
     }
     (numbers, order)
 }

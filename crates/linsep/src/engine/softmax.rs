@@ -159,7 +159,7 @@ impl Softmax {
         let curved = Curved::new(joint, &evaluation.shares, self.temperature);
         let residual = joint.downhill(&self.lines, &evaluation.sums);
         let single =
-            self.gap.relative() > SINGLE && *self.calm.get_or_insert_with(|| joint.is_calm());
+            self.gap.relative() > SINGLE && *self.calm.get_or_insert_with(|| joint.squares().1);
         let (direction, iterations) = match single {
             true => {
                 let rows = self.rows.take().unwrap_or_else(|| Compact::new(joint, &ones(joint)));
@@ -195,7 +195,7 @@ impl Softmax {
     }
 
     fn is_calm(&mut self, joint: &Joint) -> bool {
-        *self.calm.get_or_insert_with(|| joint.is_calm())
+        *self.calm.get_or_insert_with(|| joint.squares().1)
     }
 
     /// Copies the rows to binary32, if that is enough until the end.

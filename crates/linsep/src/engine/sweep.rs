@@ -32,7 +32,7 @@ const AHEAD: usize = 2;
 /// From this margin on a row has no multiplier, whatever binary32 and few digits do to its score.
 const TOLD: f32 = 1.001;
 /// Places that are looked at together.
-const LOOK: usize = 1 << 13;
+const LOOK: usize = 1 << 11;
 
 /// A sweep over the machines of consecutive classes.
 pub struct Sweep<const LANES: usize> {
@@ -486,13 +486,16 @@ where
 fn short(x: f64) -> f64 {
     /// 10^k up to which powers are exact.
     const MOST: i32 = 22;
-    // x is at least 2^binary, and ten times so many digits are kept as 2^20 asks for.
+    /// A sum with this has no digits after the point: far more than the numbers that are rounded here.
+    const WHOLE: f64 = 1.5 * (1u64 << 52) as f64;
+    // x is at least 2^binary, and ten times so many digits are kept as 2^20 asks for. 1233/4096 is close enough
+    // to log10 2 for the next whole number above any product up to MOST.
     let binary = ((x.to_bits() >> 52) & 0x7ff) as i32 - 1023;
-    let decimal = (f64::from(20 - binary) * std::f64::consts::LOG10_2).ceil() as i32;
+    let decimal = ((20 - binary) * 1233 + 4095) >> 12;
     let rounded = match decimal {
         0..=MOST => {
             let unit = power_of_ten(decimal as u8);
-            (x * unit).round_ties_even() / unit
+            ((x * unit + WHOLE) - WHOLE) / unit
         }
         // Large numbers are as short as they are, and tiny ones rare.
         _ => x,
@@ -517,6 +520,10 @@ mod tests {
                     assert!(digits <= 11, "{near:e}");
                 }
             }
+        }
+        for binary in -60..20 {
+            let power = f64::from(20 - binary) * std::f64::consts::LOG10_2;
+            assert_eq!(((20 - binary) * 1233 + 4095) >> 12, power.ceil() as i32, "2^{binary}");
         }
         assert_eq!(short(0.0).to_bits(), 0);
         assert_eq!(short(-0.0).to_bits(), 0);

@@ -14,17 +14,18 @@
 //! the conjugate has walls, p″ = σ p′ + (1 − σ) δ shrinks every g by σ.
 //!
 //! The share of the own class is what the others leave of 1, so that shares add up to 1 however the
-//! others were rounded. Sums over columns run as in the module `two`, with one bound for all classes of a
-//! column, Σ c max_k |δ − p| |x|. References: Crammer and Singer (2001); Keerthi et al. (2008); Shalev-Shwartz
-//! and Zhang (2014).
+//! others were rounded. Sums over columns run as in the module `two`, plain where the gap is wide, with one bound
+//! for all classes of a column, Σ c max_k |δ − p| |x|. References: Crammer and Singer (2001); Keerthi et al.
+//! (2008); Shalev-Shwartz and Zhang (2014).
 
+use super::columns::{Columns, LANES, Line};
 use super::penalty::{BIAS, UNIT};
-use super::rows::{Linear, nonzeros, rounding};
+use super::rows::{Linear, Nonzeros, nonzeros, pairs, rounding};
 use super::shares::{Mixing, Shares};
 use super::unpenalised::{self, MOST_ORDER};
 use super::{MOST_HELD, Members, Setting, TINY, above, below};
 use crate::check::{Checked, Checker};
-use crate::double::{Double, two_sum};
+use crate::double::Double;
 use crate::optimal::{Intercept, Loss};
 use crate::rows::RowBuffer;
 use std::collections::BTreeMap;
@@ -69,17 +70,8 @@ struct Sums {
     columns: Columns,
 }
 
-/// For each column K sums of c (δ − p) x, what their additions dropped, and their size; where biases
-/// are free also Σ c x of each class, and the size of these.
-struct Columns {
-    /// The classes, and as many more as make a multiple of [`LANES`].
-    padded: usize,
-    stride: usize,
-    numbers: Vec<f64>,
-}
-
-/// Classes that are summed at once.
-const LANES: usize = 4;
+/// Columns whose weights are laid out together.
+const NEAR: usize = 64;
 
 impl<'a> Joint<'a> {
     pub(super) fn new(
@@ -90,9 +82,8 @@ impl<'a> Joint<'a> {
         dual: Option<&[Linear<'_>]>,
     ) -> Checked<Joint<'a>> {
         let (n_classes, width) = (own.len(), checker.width());
-        let free = setting.objective.intercept == Intercept::Free;
-        let padded = n_classes.next_multiple_of(LANES);
-        let stride = 2 * padded + 1 + if free { n_classes + 1 } else { 0 };
+        let layout = Line::new(setting, n_classes);
+        let stride = layout.stride;
         if n_classes < 2 || stride.checked_mul(width).is_none_or(|numbers| numbers > MOST_HELD) {
             return Err(format!("{n_classes} planes of {width} columns cannot be checked"));
         }
@@ -101,7 +92,7 @@ impl<'a> Joint<'a> {
             psi: Double::ZERO,
             d: vec![Double::ZERO; n_classes],
             n: vec![Double::ZERO; n_classes],
-            columns: Columns { padded, stride, numbers: Vec::new() },
+            columns: Columns::new(layout, 0),
         };
         let own = Scores::new(own, width);
         let dual = dual.map(|planes| Scores::new(planes, width));
@@ -122,9 +113,7 @@ impl<'a> Joint<'a> {
         let penalty = &self.setting.penalty;
         let mut sum = Double::ZERO;
         for Linear { weights, bias } in planes {
-            for (column, weight) in weights.iter().enumerate().filter(|(_, w)| **w != 0.0) {
-                sum = sum.plus(Double::of(penalty.value_above(penalty.column(column), *weight)));
-            }
+            sum = sum.plus(penalty.values_above(weights));
             if self.setting.objective.intercept == Intercept::Penalised {
                 sum = sum.plus(Double::of(penalty.value_above(BIAS, *bias)));
             }
@@ -141,10 +130,12 @@ impl<'a> Joint<'a> {
         let mut conjugates = Double::ZERO;
         if penalty.has_walls() {
             let mut sigma = 1.0;
-            self.for_columns(&mixing, |column, g, error| {
-                let factor = penalty.shrink(column, g, error);
-                if factor < sigma || factor.is_nan() {
-                    sigma = factor;
+            self.for_columns(&mixing, |column, sums, error| {
+                for g in sums {
+                    let factor = penalty.shrink(column, *g, error);
+                    if factor < sigma || factor.is_nan() {
+                        sigma = factor;
+                    }
                 }
             });
             if sigma.is_nan() {
@@ -153,14 +144,15 @@ impl<'a> Joint<'a> {
             mixing.sigma = sigma;
         }
         let sigma = mixing.sigma;
-        self.for_columns(&mixing, |column, g, error| {
-            let error = if sigma < 1.0 {
-                (sigma * error + UNIT * g.abs()) * (1.0 + 8.0 * UNIT)
-            } else {
-                error
+        self.for_columns(&mixing, |column, sums, error| {
+            let group = match sigma < 1.0 {
+                false => penalty.column_conjugates_above(column, sums, error),
+                true => sums.iter().fold(Double::ZERO, |sum, g| {
+                    let error = (sigma * error + UNIT * g.abs()) * (1.0 + 8.0 * UNIT);
+                    sum.plus(Double::of(penalty.conjugate_above(column, sigma * g, error)))
+                }),
             };
-            conjugates =
-                conjugates.plus(Double::of(penalty.conjugate_above(column, sigma * g, error)));
+            conjugates = conjugates.plus(group);
         });
         let conjugates = conjugates.value();
         let psi = match self.setting.objective.loss {
@@ -183,39 +175,49 @@ impl<'a> Joint<'a> {
                 - total * (doubt + 8.0 * UNIT * theta))
     }
 
-    /// Calls `each` with every coordinate of every g′ and its error.
-    fn for_columns(&self, mixing: &Mixing, mut each: impl FnMut(super::penalty::Column, f64, f64)) {
-        let Columns { padded, stride, numbers } = &self.sums.columns;
+    /// Calls `each` with every coordinate of every g′, those of a column at once, and their error.
+    fn for_columns(
+        &self,
+        mixing: &Mixing,
+        mut each: impl FnMut(super::penalty::Column, &[f64], f64),
+    ) {
+        let Columns { layout, numbers } = &self.sums.columns;
         let n_classes = self.sums.d.len();
         let rows = self.checker.rows.len() as f64;
-        let unit = (self.setting.roundings + 24.0) * UNIT + (rows * UNIT) * (rows * UNIT) * 1.1;
+        let sum_error = match layout.kept {
+            0 => 2.0 * rows * UNIT,
+            _ => (rows * UNIT) * (rows * UNIT) * 1.1,
+        };
+        let unit = (self.setting.roundings + 24.0) * UNIT + sum_error;
         let room = 1.0 + 4.0 * rows * UNIT;
         let rest = 1.0 - mixing.theta;
-        let free = *stride > 2 * padded + 1;
-        for (j, sums) in numbers.chunks_exact(*stride).enumerate() {
+        let mut totals = vec![0.0; layout.padded];
+        for (j, sums) in numbers.chunks_exact(layout.stride).enumerate() {
             let column = self.setting.penalty.column(j);
-            let (high, others) = sums.split_at(*padded);
-            let (low, others) = others.split_at(*padded);
-            let sums = high.iter().zip(low).map(|(high, low)| high + low).take(n_classes);
+            let (high, others) = sums.split_at(layout.padded);
+            let (low, others) = others.split_at(layout.kept);
+            totals.copy_from_slice(high);
+            totals.iter_mut().zip(low).for_each(|(total, low)| *total += low);
+            let sums = &mut totals[..n_classes];
             let mut error = unit * others[0] * room + rows * 8.0 * f64::from_bits(1);
-            if !free {
-                sums.for_each(|g| each(column, g, error));
-                continue;
+            if layout.is_free() {
+                let (class_sums, size) = (&others[1..=n_classes], others[n_classes + 1]);
+                let total: f64 = class_sums.iter().sum();
+                let loose =
+                    mixing.theta * (4.0 * rows + 4.0 * n_classes as f64) * UNIT + mixing.doubt;
+                error += loose * size * room;
+                for (k, g) in sums.iter_mut().enumerate() {
+                    let mixed = class_sums[k] - mixing.q[k] * total;
+                    *g = rest * *g + mixing.theta * mixed;
+                }
             }
-            let (class_sums, size) = (&others[1..=n_classes], others[n_classes + 1]);
-            let total: f64 = class_sums.iter().sum();
-            let loose = mixing.theta * (4.0 * rows + 4.0 * n_classes as f64) * UNIT + mixing.doubt;
-            error += loose * size * room;
-            for (k, g) in sums.enumerate() {
-                let mixed = class_sums[k] - mixing.q[k] * total;
-                each(column, rest * g + mixing.theta * mixed, error);
-            }
+            each(column, sums, error);
         }
         if self.setting.objective.intercept == Intercept::Penalised {
             let total = self.total();
             for d in &self.sums.d {
                 let d = d.value();
-                each(BIAS, d, 4.0 * UNIT * d.abs() + self.sum_error() * total);
+                each(BIAS, &[d], 4.0 * UNIT * d.abs() + self.sum_error() * total);
             }
         }
     }
@@ -266,7 +268,7 @@ impl<'a> Joint<'a> {
 
     /// No more than Σ c (−Σ p″ ln p″), but for the errors of `functions`.
     fn entropies(&self, mixing: &Mixing) -> Checked<f64> {
-        let held = self.sums.columns.stride * self.checker.width();
+        let held = self.sums.columns.layout.stride * self.checker.width();
         let sums = self.checker.blocks(held, |range| {
             let mut sum = Double::ZERO;
             self.for_shares(range, |Visit { class, cost, .. }, shares| {
@@ -298,10 +300,10 @@ impl<'a> Joint<'a> {
             return Err(format!("{} moves for {order} columns of {blocks} planes", moves.len()));
         }
         let mut sums = vec![(0.0, 0.0); n_classes * size];
-        let mut at = 0;
+        let mut column = 0;
         self.for_columns(&Mixing::nothing(n_classes), |_, g, error| {
-            sums[at % n_classes * size + at / n_classes] = (g, error);
-            at += 1;
+            g.iter().enumerate().for_each(|(k, g)| sums[k * size + column] = (*g, error));
+            column += 1;
         });
         if free {
             let error = |d: f64| 4.0 * UNIT * d.abs() + self.sum_error() * self.total();
@@ -333,7 +335,7 @@ impl<'a> Joint<'a> {
         }
         let reach = unpenalised::reach(lines, &sums[..order], *roundings)?;
         let whole = Mixing::nothing(n_classes);
-        let held = self.sums.columns.stride * width;
+        let held = self.sums.columns.layout.stride * width;
         let parts = self.checker.blocks(held, |range| {
             let (mut sum, mut refused) = (Double::ZERO, None);
             self.for_shares(range, |Visit { row, class, cost, .. }, shares| {
@@ -360,21 +362,21 @@ impl<'a> Joint<'a> {
     }
 
     fn block(&self, range: Range<u64>) -> Checked<Sums> {
-        let Columns { padded, stride, .. } = self.sums.columns;
+        let layout = self.sums.columns.layout;
         let n_classes = self.sums.d.len();
         let mut sums = Sums {
             loss: Double::ZERO,
             psi: Double::ZERO,
             d: vec![Double::ZERO; n_classes],
             n: vec![Double::ZERO; n_classes],
-            columns: Columns { padded, stride, numbers: vec![0.0; stride * self.checker.width()] },
+            columns: Columns::new(layout, self.checker.width()),
         };
         let softmax = self.setting.objective.loss == Loss::Softmax;
         let whole = Mixing::nothing(n_classes);
-        let free = stride > 2 * padded + 1;
+        let free = layout.is_free();
         // Mixed shares get their entropies in a second pass.
         let now = softmax && !free && !self.setting.penalty.has_walls();
-        let mut factors = vec![0.0; padded];
+        let mut factors = vec![0.0; layout.padded];
         self.for_shares(range, |Visit { values, class, cost, lost, .. }, shares| {
             sums.loss = sums.loss.plus(Double::of(cost * lost));
             sums.n[class] = sums.n[class].plus(Double::of(cost));
@@ -467,9 +469,16 @@ impl Scores {
         let mut biases = vec![0.0; padded];
         for (k, plane) in planes.iter().enumerate() {
             biases[k] = plane.bias;
-            for (j, weight) in plane.weights.iter().enumerate() {
-                weights[j * padded + k] = *weight;
-                most[j] = most[j].max(weight.abs());
+        }
+        // A few columns of all planes at a time, so that their lines are written while they are near.
+        let columns = weights.chunks_mut(NEAR * padded).zip(most.chunks_mut(NEAR)).enumerate();
+        for (number, (lines, most)) in columns {
+            for (k, plane) in planes.iter().enumerate() {
+                let own = &plane.weights[number * NEAR..][..most.len()];
+                for ((line, most), weight) in lines.chunks_mut(padded).zip(&mut *most).zip(own) {
+                    line[k] = *weight;
+                    *most = most.max(weight.abs());
+                }
             }
         }
         Scores { weights, most, biases }
@@ -494,44 +503,6 @@ impl Scores {
     }
 }
 
-/// The columns and the values of a row that are not 0.
-type Nonzeros<'a> = (&'a [u32], &'a [f64]);
-
-fn pairs((columns, values): Nonzeros<'_>) -> impl Iterator<Item = (usize, f64)> {
-    columns.iter().zip(values).map(|(column, value)| (*column as usize, *value))
-}
-
-impl Columns {
-    /// Adds a row times one factor for each class; `size` is the largest of them.
-    fn add(&mut self, row: Nonzeros<'_>, factors: &[f64], size: f64) {
-        let (factors, _) = factors.as_chunks::<LANES>();
-        for (column, value) in pairs(row) {
-            let sums = &mut self.numbers[column * self.stride..][..self.stride];
-            let (high, others) = sums.split_at_mut(self.padded);
-            let (low, others) = others.split_at_mut(self.padded);
-            let (high, low) = (high.as_chunks_mut::<LANES>().0, low.as_chunks_mut::<LANES>().0);
-            for ((high, low), factors) in high.iter_mut().zip(low).zip(factors) {
-                for lane in 0..LANES {
-                    let (total, dropped) = two_sum(high[lane], factors[lane] * value);
-                    high[lane] = total;
-                    low[lane] += dropped;
-                }
-            }
-            others[0] += (size * value).abs();
-        }
-    }
-
-    /// Adds a row times its factor to the sums of its class.
-    fn add_class(&mut self, row: Nonzeros<'_>, class: usize, factor: f64) {
-        let (first, last) = (2 * self.padded + 1, self.stride - 1);
-        for (column, value) in pairs(row) {
-            let sums = &mut self.numbers[column * self.stride..][..self.stride];
-            sums[first + class] += factor * value;
-            sums[last] += (factor * value).abs();
-        }
-    }
-}
-
 impl Sums {
     fn merge(mut self, other: Sums) -> Sums {
         self.loss = self.loss.plus(other.loss);
@@ -539,17 +510,7 @@ impl Sums {
         for (sums, others) in [(&mut self.d, &other.d), (&mut self.n, &other.n)] {
             sums.iter_mut().zip(others).for_each(|(sum, other)| *sum = sum.plus(*other));
         }
-        let Columns { padded, stride, numbers } = &mut self.columns;
-        let others = other.columns.numbers.chunks_exact(*stride);
-        for (sums, other) in numbers.chunks_exact_mut(*stride).zip(others) {
-            let (doubled, plain) = sums.split_at_mut(2 * *padded);
-            for k in 0..*padded {
-                let (total, dropped) = two_sum(doubled[k], other[k]);
-                doubled[k] = total;
-                doubled[*padded + k] = (doubled[*padded + k] + other[*padded + k]) + dropped;
-            }
-            plain.iter_mut().zip(&other[2 * *padded..]).for_each(|(sum, other)| *sum += other);
-        }
+        self.columns.merge(&other.columns);
         self
     }
 }

@@ -22,6 +22,7 @@
 //! **The radius.** With l2 > 0 the objective grows by at least l2/2 |v − v*|² away from the best weights,
 //! so primal − bound ≥ l2/2 |v − v*|².
 
+mod columns;
 mod functions;
 mod joint;
 mod penalty;

@@ -11,11 +11,21 @@
 //!
 //! With l2 = 0 the function is linear between the limits and 0, one of which is best; where a limit is
 //! missing, r* is infinite unless g is at most l1 s in that direction.
+//!
+//! **Sums over columns.** Penalties are never negative, nor is r* without limits. [`GROUP`] of them are added
+//! in [`LANES`] lanes of binary64, each term in at most GROUP/LANES + 3 roundings, which 1 + 16u covers;
+//! the sums of groups are added in [`Double`].
 
+use crate::double::Double;
 use crate::optimal::Objective;
 
 /// 2^-53.
 pub(super) const UNIT: f64 = f64::EPSILON / 2.0;
+
+/// Columns that are added up in lanes.
+pub(super) const GROUP: usize = 64;
+/// Lanes of a sum over a group.
+const LANES: usize = 8;
 
 /// The penalties of all columns.
 pub(super) struct Penalty<'a> {
@@ -100,6 +110,29 @@ impl<'a> Penalty<'a> {
         self.limits.iter().find(beyond).map(|limit| limit.0)
     }
 
+    /// No less than Σ r(w) of weights within the limits.
+    pub(super) fn values_above(&self, weights: &[f64]) -> Double {
+        let (half, l1) = (0.5 * self.l2, self.l1);
+        let mut sum = Double::ZERO;
+        for (number, weights) in weights.chunks(GROUP).enumerate() {
+            let scale = self.scales(number * GROUP, weights.len());
+            let group = group_above(weights.len(), |at| {
+                let v = (weights[at] * scale[at]).abs();
+                half * v * v + l1 * v
+            });
+            sum = sum.plus(Double::of(group * (1.0 + 16.0 * UNIT)));
+        }
+        sum
+    }
+
+    /// The factors of a group of columns.
+    fn scales(&self, start: usize, count: usize) -> &[f64] {
+        match self.scale.is_empty() {
+            true => &[1.0; GROUP][..count],
+            false => &self.scale[start..][..count],
+        }
+    }
+
     /// No less than r(w) of a weight within the limits.
     pub(super) fn value_above(&self, column: Column, weight: f64) -> f64 {
         let v = (weight * column.scale).abs();
@@ -138,6 +171,47 @@ impl<'a> Penalty<'a> {
         if a > b || a.is_nan() { a } else { b }
     }
 
+    /// No less than Σ r* of a group of columns from `start` on, each g within its error.
+    pub(super) fn conjugates_above(&self, start: usize, g: &[f64], errors: &[f64]) -> Double {
+        if self.has_walls() || !self.limits.is_empty() {
+            let term = |at: usize| self.conjugate_above(self.column(start + at), g[at], errors[at]);
+            return (0..g.len()).fold(Double::ZERO, |sum, at| sum.plus(Double::of(term(at))));
+        }
+        let scale = self.scales(start, g.len());
+        let (g, errors) = (&g[..scale.len()], &errors[..scale.len()]);
+        self.free_conjugates_above(g.len(), |at| (g[at].abs() + errors[at]) / scale[at])
+    }
+
+    /// No less than Σ r* of one column for several g, each within `error`.
+    pub(super) fn column_conjugates_above(&self, column: Column, g: &[f64], error: f64) -> Double {
+        let limited = column.least > f64::NEG_INFINITY || column.most < f64::INFINITY;
+        let mut sum = Double::ZERO;
+        for g in g.chunks(GROUP) {
+            sum = sum.plus(match self.has_walls() || limited {
+                true => g.iter().fold(Double::ZERO, |sum, g| {
+                    sum.plus(Double::of(self.conjugate_above(column, *g, error)))
+                }),
+                false => {
+                    self.free_conjugates_above(g.len(), |at| (g[at].abs() + error) / column.scale)
+                }
+            });
+        }
+        sum
+    }
+
+    /// No less than Σ r* of a group without limits or walls, by the largest |g|/s of each.
+    #[inline(always)]
+    fn free_conjugates_above(&self, count: usize, size: impl Fn(usize) -> f64) -> Double {
+        let l1 = self.l1;
+        let squares = group_above(count, |at| {
+            let slope = size(at) * (1.0 + 8.0 * UNIT) - l1;
+            // Whatever is not a number stays one.
+            let slope = if slope <= 0.0 { 0.0 } else { slope };
+            slope * slope
+        });
+        Double::of(squares / (2.0 * self.l2) * (1.0 + 8.0 * UNIT))
+    }
+
     fn limited_above(&self, Column { scale, least, most }: Column, g: f64) -> f64 {
         let slope = g / scale;
         let soft = (slope.abs() - self.l1).max(0.0).copysign(slope);
@@ -164,6 +238,21 @@ impl<'a> Penalty<'a> {
             .map(at)
             .fold(zero, |a, b| if b > a || b.is_nan() { b } else { a })
     }
+}
+
+/// No less than the sum of up to [`GROUP`] terms, none of which is negative.
+#[inline(always)]
+fn group_above(count: usize, term: impl Fn(usize) -> f64) -> f64 {
+    let mut lanes = [0.0; LANES];
+    let whole = count / LANES * LANES;
+    for start in (0..whole).step_by(LANES) {
+        for lane in 0..LANES {
+            lanes[lane] += term(start + lane);
+        }
+    }
+    (whole..count).for_each(|at| lanes[at - whole] += term(at));
+    let [a, b, c, d, e, f, g, h] = lanes;
+    (((a + b) + (c + d)) + ((e + f) + (g + h))) * (1.0 + 16.0 * UNIT)
 }
 
 #[cfg(test)]
@@ -217,6 +306,40 @@ mod tests {
                     assert!(bound <= best + 1e-5, "{l1} {l2} {limit:?} {g}: {bound} {best}");
                 }
             }
+        }
+    }
+
+    /// Groups of columns against the sum of each column's own bound, from above and from near.
+    #[test]
+    fn groups_of_columns_are_bounded_by_no_less_than_their_columns() {
+        let width = 150;
+        for limit in [None, Some((Some(-0.3), Some(0.6)))] {
+            let mut objective = objective(0.2, 0.7, limit);
+            objective.scale = (0..width).map(|j| 0.5 + (j % 7) as f64).collect();
+            let penalty = Penalty::new(&objective, width).unwrap();
+            let number = |j: usize| ((j * 7919 % 101) as f64 - 50.0) / 37.0;
+            let g: Vec<f64> = (0..width).map(number).collect();
+            let errors: Vec<f64> = g.iter().map(|g| 1e-9 * g.abs()).collect();
+            let (mut groups, mut columns) = (Double::ZERO, 0.0);
+            for start in (0..width).step_by(GROUP) {
+                let range = start..(start + GROUP).min(width);
+                groups =
+                    groups.plus(penalty.conjugates_above(start, &g[range.clone()], &errors[range]));
+            }
+            for j in 0..width {
+                columns += penalty.conjugate_above(penalty.column(j), g[j], errors[j]);
+            }
+            let near = |a: f64, b: f64| a >= b * (1.0 - 1e-14) && a <= b * (1.0 + 1e-12);
+            assert!(near(groups.value(), columns), "{limit:?} {groups:?} {columns}");
+            let weights: Vec<f64> = (0..width).map(|j| 0.3 * number(j)).collect();
+            let values = |j: usize| penalty.value_above(penalty.column(j), weights[j]);
+            let values: f64 = (0..width).map(values).sum();
+            assert!(near(penalty.values_above(&weights).value(), values));
+            let mut broken = g.clone();
+            broken[3] = f64::NAN;
+            assert!(
+                penalty.conjugates_above(0, &broken[..GROUP], &errors[..GROUP]).value().is_nan()
+            );
         }
     }
 

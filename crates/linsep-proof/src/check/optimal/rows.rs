@@ -61,12 +61,16 @@ fn tree(lanes: &[f64; 8]) -> f64 {
     ((a + b) + (c + d)) + ((e + f) + (g + h))
 }
 
+/// The columns and the values of a row that are not 0.
+pub(super) type Nonzeros<'a> = (&'a [u32], &'a [f64]);
+
+pub(super) fn pairs((columns, values): Nonzeros<'_>) -> impl Iterator<Item = (usize, f64)> {
+    columns.iter().zip(values).map(|(column, value)| (*column as usize, *value))
+}
+
 /// The columns and values of a row that are not 0. Rows that hold all columns are copied without a
 /// branch on their values, which no processor could foresee.
-pub(super) fn nonzeros<'a>(
-    entries: Entries<'a>,
-    buffer: &'a mut RowBuffer,
-) -> (&'a [u32], &'a [f64]) {
+pub(super) fn nonzeros<'a>(entries: Entries<'a>, buffer: &'a mut RowBuffer) -> Nonzeros<'a> {
     let all = match entries {
         Entries::Sparse(columns, values) => return (columns, values),
         Entries::Dense(values) => values,

@@ -28,7 +28,7 @@
 //! Convex Analysis, section 31.
 
 use super::functions::{entropy_below, exp, ln_one_plus};
-use super::penalty::{BIAS, UNIT};
+use super::penalty::{BIAS, GROUP, UNIT};
 use super::rows::Linear;
 use super::unpenalised;
 use super::{MOST_HELD, Members, Reach, Setting, TINY, above, below};
@@ -215,11 +215,7 @@ impl<'a> Two<'a> {
     pub(super) fn primal(&self) -> f64 {
         let Linear { weights, bias } = &self.planes.own;
         let penalty = &self.setting.penalty;
-        let penalised = weights.iter().enumerate().filter(|(_, weight)| **weight != 0.0);
-        let mut sum = Double::ZERO;
-        for (column, weight) in penalised {
-            sum = sum.plus(Double::of(penalty.value_above(penalty.column(column), *weight)));
-        }
+        let mut sum = penalty.values_above(weights);
         if self.setting.objective.intercept == Intercept::Penalised {
             sum = sum.plus(Double::of(penalty.value_above(BIAS, *bias)));
         }
@@ -276,18 +272,23 @@ impl<'a> Two<'a> {
                 return Err("the sums over the columns are out of range".into());
             }
         }
+        // What is left of a g that is known to within an error.
+        let shrunk = |(g, error): (f64, f64)| match shrink < 1.0 {
+            true => (shrink * g, (shrink * error + UNIT * g.abs()) * (1.0 + 8.0 * UNIT)),
+            false => (g, error),
+        };
         let mut conjugates = Double::ZERO;
-        let terms = (0..width).map(|j| (penalty.column(j), sum(j)));
-        for (column, (g, error)) in terms.chain(bias.map(|bias| (BIAS, bias))) {
-            let term = match shrink < 1.0 {
-                true => penalty.conjugate_above(
-                    column,
-                    shrink * g,
-                    (shrink * error + UNIT * g.abs()) * (1.0 + 8.0 * UNIT),
-                ),
-                false => penalty.conjugate_above(column, g, error),
-            };
-            conjugates = conjugates.plus(Double::of(term));
+        let (mut sums, mut errors) = ([0.0; GROUP], [0.0; GROUP]);
+        for start in (0..width).step_by(GROUP) {
+            let count = (width - start).min(GROUP);
+            for (at, (g, error)) in sums[..count].iter_mut().zip(&mut errors).enumerate() {
+                (*g, *error) = shrunk(sum(start + at));
+            }
+            let group = penalty.conjugates_above(start, &sums[..count], &errors[..count]);
+            conjugates = conjugates.plus(group);
+        }
+        if let Some((g, error)) = bias.map(shrunk) {
+            conjugates = conjugates.plus(Double::of(penalty.conjugate_above(BIAS, g, error)));
         }
         let conjugates = conjugates.value();
         let psi = self.psi(factors.map(|factor| factor * shrink))?;

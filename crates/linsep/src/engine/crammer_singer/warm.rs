@@ -3,7 +3,7 @@
 //! Shares do not depend on C: with costs that are all `factor` times as large and the same shares, the
 //! planes are `factor` times as long, which is where most of the multipliers stay.
 
-use super::{CrammerSinger, Descent, Layout, SavedCrammerSinger, squares};
+use super::{CrammerSinger, Descent, Layout, SavedCrammerSinger};
 use crate::engine::joint::Joint;
 use linsep_data::matrix::panel::Real;
 
@@ -23,7 +23,7 @@ impl CrammerSinger {
 impl<T: Real> Descent<T> {
     /// A descent that has moved nothing yet, at saved shares.
     fn at(joint: &Joint, saved: &SavedCrammerSinger) -> Option<Descent<T>> {
-        let mut next = Descent::<T>::new(joint, &squares(joint));
+        let mut next = Descent::<T>::new(joint, &joint.squares().0);
         let fits =
             saved.shares.len() == next.shares.len() && saved.centres.len() == next.centres.len();
         let numbers = |bits: &[u64]| bits.iter().map(|x| T::of(f64::from_bits(*x))).collect();

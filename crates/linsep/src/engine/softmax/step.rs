@@ -41,6 +41,7 @@ impl<'a> Curved<'a> {
         let parts = joint.pass_over(
             &self.live,
             at_hand,
+            narrow.len(),
             |_| (Aligned::<T>::zeros(narrow.len()), vec![T::ZERO; stride]),
             |(sums, line), i, columns, values| {
                 line.copy_from_slice(&narrow[last..]);

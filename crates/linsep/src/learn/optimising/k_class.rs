@@ -154,7 +154,7 @@ impl KClassRun {
             return Ok(DualPoint::default());
         }
         let lines = &measured.lines;
-        let parts = joint.pass(
+        let parts = joint.light_pass(
             |_| (Vec::new(), vec![0.0; lines.stride]),
             |(told, scores), i, columns, values| {
                 lines.scores(columns, values, scores);
