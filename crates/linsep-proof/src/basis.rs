@@ -213,7 +213,7 @@ impl Products {
         self.ends.is_empty()
     }
 
-    /// What a filter adds to the number of its terms (see [`crate::check`]): 2k + 2 roundings for
+    /// What a filter adds to the roundings of its sums (see the module `check::filter`): 2k + 2 for
     /// products of k factors, 4 for plain columns.
     pub(crate) fn roundings(&self) -> f64 {
         2.0 * f64::from(self.degree) + 2.0

@@ -109,7 +109,12 @@ pub(crate) fn scaled_sum(terms: &[Scaled]) -> IBig {
     let five = used().map(|term| term.five).min().unwrap_or(0);
     let mut sum = IBig::ZERO;
     for term in used() {
-        sum += (&term.m * power_of_five((term.five - five) as usize)) << (term.two - two) as usize;
+        let (two, five) = ((term.two - two) as usize, (term.five - five) as usize);
+        match five {
+            // Most terms have the same powers, and their numbers are long.
+            0 if two == 0 => sum += &term.m,
+            _ => sum += (&term.m * power_of_five(five)) << two,
+        }
     }
     sum
 }

@@ -50,9 +50,8 @@ impl Factor {
             if rest[left[at]].is_nan() || rest[left[at]] <= smallest {
                 break;
             }
-            let pivot = left.swap_remove(at);
-            // The order of equal pivots must not depend on how the list was shuffled.
-            left.sort_unstable();
+            // Those that are left keep their order, which decides between equal pivots.
+            let pivot = left.remove(at);
             let step = taken.len();
             let root = rest[pivot].sqrt();
             condition = 1.0 / rest[pivot];

@@ -27,6 +27,7 @@ use crate::claim::Question;
 use crate::coefficients::{Estimate, Estimates, Multiple, SparseVector};
 use crate::exact::{Scaled, power_of_five, scaled_sum, whole, whole_vector};
 use crate::rank::rank_at_least;
+use crate::rows::RowBuffer;
 use dashu_int::IBig;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
@@ -161,7 +162,7 @@ impl Stack<'_> {
             shown[*last as usize] = true;
             vector.into_iter().for_each(|(c, x)| parts.entry(c).or_default().push((at, x)));
         }
-        self.checker.every_row(&self.signs, |row, _| self.satisfies(row, &parts))?;
+        self.checker.every_row(&self.signs, |row, _, _| self.satisfies(row, &parts))?;
         if let Some(c) = (0..aliased.len()).find(|&c| aliased[c] && !shown[c]) {
             let before = kept.iter().filter(|k| (**k as usize) < c).count();
             if before < self.different_rows() {
@@ -276,19 +277,28 @@ impl Stack<'_> {
         for direction in &e.directions {
             let whole = self.within(direction, all)?;
             let sides = self.sides(direction, &whole)?;
-            self.checker.every_row(&self.signs, |row, sign| self.not_against(&sides, row, sign))?;
+            self.checker.every_row(&self.signs, |row, sign, buffer| {
+                self.not_against(&sides, row, sign, buffer)
+            })?;
             found.push(whole);
         }
         Ok(found)
     }
 
     /// Whether a row has z·w ≥ 0 for all of its vectors.
-    fn not_against(&self, sides: &[Side], row: u64, sign: i8) -> Checked<()> {
+    fn not_against(
+        &self,
+        sides: &[Side],
+        row: u64,
+        sign: i8,
+        buffer: &mut RowBuffer,
+    ) -> Checked<()> {
         let checker = self.checker;
         let refusal = || Err(format!("row {row} is on the wrong side of a direction"));
         if self.classes.is_empty() {
             let wrong = if sign > 0 { Ordering::Less } else { Ordering::Greater };
-            return if checker.side(&sides[0], row)? == wrong { refusal() } else { Ok(()) };
+            let side = checker.side(&sides[0], row, buffer)?;
+            return if side == wrong { refusal() } else { Ok(()) };
         }
         let own = self.class_of(checker.rows.label(row))?;
         // The reference scores 0.
@@ -296,7 +306,9 @@ impl Stack<'_> {
         let mine = terms(own)?;
         for other in (0..self.classes.len()).filter(|&other| other != own) {
             let filtered = sides.get(own).zip(sides.get(other));
-            if filtered.is_some_and(|(own, other)| checker.filter_greater(own, other, row)) {
+            if let Some((own, other)) = filtered
+                && checker.filter_greater(own, other, row, buffer)
+            {
                 continue;
             }
             if difference(&mine, &terms(other)?) < IBig::ZERO {

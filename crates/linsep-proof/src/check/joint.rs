@@ -39,11 +39,11 @@ impl Checker<'_> {
         // Planes are only comparable when they were made whole by the same factor.
         let sides = Side::common(planes, self, sides)?;
         let all = Signs::all(self.rows);
-        self.every_row(&all, |row, _| {
+        self.every_row(&all, |row, _, buffer| {
             let label = self.rows.label(row);
             let own = sides.get(label).ok_or_else(|| format!("class {label} has no plane"))?;
             for (class, other) in sides.iter().filter(|(class, _)| **class != label) {
-                let order = match self.filter_greater(own, other, row) {
+                let order = match self.filter_greater(own, other, row, buffer) {
                     true => Ordering::Greater,
                     false => {
                         let terms = [self.terms(own, row)?, self.terms(other, row)?];

@@ -1,45 +1,11 @@
 //! Claims about the size of the margin.
 
-use super::{Checked, Checker, Side, Vector, add, difference, plus, square};
+use super::filter::Filter;
+use super::{Checked, Checker, Side, Vector, add, square, total};
 use crate::claim::{Question, Weighted};
-use crate::exact::{Scaled, approximate, positive, ratio, scaled_sum};
+use crate::exact::{Scaled, positive, ratio, scaled_sum};
 use dashu_int::IBig;
-use std::cmp::Ordering;
-
-/// Rows that are far from the margin, told by floats: with v the vector and t the threshold rounded
-/// to binary64 (each by at most 2^-52 of itself), the bound of the module for n terms, with 8 more
-/// units for these roundings, shows y·(x·v) > t for all rows but those next to the margin.
-struct Filter {
-    plane: (Vec<f64>, f64),
-    threshold: f64,
-}
-
-impl Filter {
-    /// For x·(side / scale) against (threshold / divisor).
-    fn new(
-        side: &Side,
-        scale: &IBig,
-        threshold: &Scaled,
-        divisor: &IBig,
-        checker: &Checker<'_>,
-    ) -> Filter {
-        let column = |j: usize| side.weight(j as u32).map_or(0.0, |w| approximate(&w, scale));
-        let plane = ((0..checker.width()).map(column).collect(), approximate(&side.bias, scale));
-        Filter { plane, threshold: approximate(threshold, divisor) }
-    }
-
-    /// Whether the row is proved to be farther than the threshold.
-    fn beyond(&self, checker: &Checker<'_>, row: u64, sign: f64) -> bool {
-        let (sum, bound) = checker.filtered(&self.plane, row);
-        let (weights, bias) = &self.plane;
-        let mut size = bias.abs();
-        checker.floats(row, &mut |column, value| {
-            size += (value * weights[column as usize]).abs();
-        });
-        let slack = 2.0 * bound + 16.0 * f64::EPSILON * (size + self.threshold.abs());
-        sign * sum - self.threshold > slack
-    }
-}
+use std::collections::HashSet;
 
 impl Checker<'_> {
     pub(super) fn margin(
@@ -60,8 +26,8 @@ impl Checker<'_> {
         // z·X·L ≥ X·X for every row, with X the sum of the blend and L its weights.
         let side = Side::vector(&sum, &constant);
         let filter = Filter::new(&side, &total, &square, &(&total * &total), self);
-        self.every_row(&signs, |row, sign| {
-            if filter.beyond(self, row, f64::from(sign)) {
+        self.every_row(&signs, |row, sign, buffer| {
+            if filter.beyond(self, row, sign, buffer) {
                 return Ok(());
             }
             let mut terms = self.terms(&side, row)?;
@@ -109,49 +75,46 @@ impl Checker<'_> {
         self.expect_ratio(&square, &(IBig::from(4) * &scale * &scale), gamma2)?;
         let side = Side::vector(&v, &IBig::ZERO);
         // The lowest positive and the highest negative support row bound all others.
-        let edge = |sign: i8| -> Checked<Vec<Scaled>> {
-            let mut best: Option<Vec<Scaled>> = None;
+        let edge = |sign: i8| -> Checked<Scaled> {
+            let mut best: Option<Scaled> = None;
             for row in part(sign) {
-                let terms = self.terms(&side, row.row)?;
-                let nearer = match &best {
-                    None => true,
-                    Some(other) => {
-                        let order = difference(&terms, other).cmp(&IBig::ZERO);
-                        order == if sign > 0 { Ordering::Less } else { Ordering::Greater }
-                    }
-                };
-                if nearer {
-                    best = Some(terms);
+                let score = self.score(&side, row.row)?;
+                if best.as_ref().is_none_or(|best| is_nearer(&score, best, sign)) {
+                    best = Some(score);
                 }
             }
             best.ok_or_else(|| "the support needs rows of both sides".to_owned())
         };
         let (low, high) = (edge(1)?, edge(-1)?);
         // (low − high) · L₊L₋ ≥ V·V, because x·V is L₊L₋ times x·v and V·V is (L₊L₋)² times v·v.
-        let mut gap: Vec<Scaled> = low.iter().map(|term| term.times(&scale)).collect();
-        gap.extend(high.iter().map(|term| term.times(&-scale.clone())));
-        gap.push(square.times(&IBig::from(-1)));
-        if scaled_sum(&gap) < IBig::ZERO {
+        let minus = square.times(&IBig::from(-1));
+        if scaled_sum(&[low.times(&scale), high.times(&-scale.clone()), minus]) < IBig::ZERO {
             return Err("the support rows do not hold the margin".into());
         }
-        let edges = [(1, &low), (-1, &high)].map(|(sign, edge)| {
-            // The edge with its sign, as the sum that the scores of the side are compared with.
-            let edge: Vec<Scaled> = edge.iter().map(|term| term.times(&IBig::from(sign))).collect();
-            let sum = edge.iter().fold(Scaled::whole(0), |sum, term| plus(&sum, term));
-            Filter::new(&side, &scale, &sum, &scale, self)
+        // The edge with its sign, as the sum that the scores of the side are compared with.
+        let filters = [(1, &low), (-1, &high)].map(|(sign, edge)| {
+            Filter::new(&side, &scale, &edge.times(&IBig::from(sign)), &scale, self)
         });
-        self.every_row(&signs, |row, sign| {
-            if edges[usize::from(sign < 0)].beyond(self, row, f64::from(sign)) {
+        // They were compared with each other.
+        let known: HashSet<u64> = support.iter().map(|w| w.row).collect();
+        self.every_row(&signs, |row, sign, buffer| {
+            if filters[usize::from(sign < 0)].beyond(self, row, sign, buffer)
+                || known.contains(&row)
+            {
                 return Ok(());
             }
             let edge = if sign > 0 { &low } else { &high };
-            let order = difference(&self.terms(&side, row)?, edge).cmp(&IBig::ZERO);
-            match order == if sign > 0 { Ordering::Less } else { Ordering::Greater } {
+            match is_nearer(&self.score(&side, row)?, edge, sign) {
                 false => Ok(()),
                 true => Err(format!("row {row} is closer to the plane than the margin")),
             }
         })?;
         Ok(format!("the largest geometric margin is the root of {gamma2}"))
+    }
+
+    /// The exact score of a row.
+    fn score(&self, side: &Side, row: u64) -> Checked<Scaled> {
+        Ok(total(&self.terms(side, row)?))
     }
 
     pub(super) fn bracket(
@@ -189,4 +152,10 @@ impl Checker<'_> {
             false => Err(format!("the squared margin is not {claimed}")),
         }
     }
+}
+
+/// Whether a score is on the other side of the edge of its side.
+fn is_nearer(score: &Scaled, edge: &Scaled, sign: i8) -> bool {
+    let difference = scaled_sum(&[score.clone(), edge.times(&IBig::from(-1))]);
+    if sign > 0 { difference < IBig::ZERO } else { difference > IBig::ZERO }
 }

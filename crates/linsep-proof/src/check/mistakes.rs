@@ -23,9 +23,9 @@ impl Checker<'_> {
         let signs = self.signs(problem)?;
         let plane = Side::new(plane, self)?;
         let wrong = AtomicU64::new(0);
-        let count = self.every_row(&signs, |row, sign| {
+        let count = self.every_row(&signs, |row, sign, buffer| {
             let right = if sign > 0 { Ordering::Greater } else { Ordering::Less };
-            if self.side(&plane, row)? != right {
+            if self.side(&plane, row, buffer)? != right {
                 wrong.fetch_add(1, Memory::Relaxed);
             }
             Ok(())

@@ -1,24 +1,13 @@
 //! How each claim is checked, in whole numbers.
 //!
-//! A binary64 filter spares most rows the exact sum. With v the stored values, u = 2^-53 and n terms
-//! (the bias is one), s = fl(Σ v·w) and a = fl(Σ |v·w|), any order of summation gives
-//! |s − Σ v·w| ≤ γ_n A and a ≥ (1 − γ_n) A − n·2^-1075 for A = Σ |v·w|, γ_k = k·u/(1 − k·u), plus
-//! n·2^-1075 where products underflow. A decimal x differs from its binary64 v by at most u·|v|,
-//! which adds u·A. Together |s − Σ x·w| ≤ γ_{n+1} A + n·2^-1075, and A ≤ (a + n·2^-1075)/(1 − γ_n), so
-//!
-//! ```text
-//! |s − Σ x·w| < γ_{n+4} · a + n · 2^-1073
-//! ```
-//!
-//! for n < 2^40. With basis functions of degree k a column may be off by γ_{2k−1} instead of u (see
-//! the module `basis`), and n + 2k + 2 takes the place of n + 4. A sum beyond that bound has the sign
-//! of s; all others are summed exactly. Overflow makes a infinite, and the test fails.
+//! A binary64 filter spares most rows the exact sum (module `filter`).
 
 mod answer;
 mod approach;
 mod coefficients;
 mod columns;
 mod counts;
+mod filter;
 mod fitted;
 mod floor;
 mod forced;
@@ -195,8 +184,8 @@ impl Checker<'_> {
     fn separable(&self, problem: &Question, plane: &ExactPlane) -> Checked<String> {
         let signs = self.signs(problem)?;
         let plane = Side::new(plane, self)?;
-        let count = self.every_row(&signs, |row, sign| {
-            match self.side(&plane, row)?
+        let count = self.every_row(&signs, |row, sign, buffer| {
+            match self.side(&plane, row, buffer)?
                 == if sign > 0 { Ordering::Greater } else { Ordering::Less }
             {
                 true => Ok(()),
@@ -225,8 +214,8 @@ impl Checker<'_> {
         self.zero_sum(&signs, witness, self.dimension() + 1)?;
         let plane = Side::new(plane, self)?;
         let off = std::sync::atomic::AtomicU64::new(0);
-        self.every_row(&signs, |row, sign| {
-            let side = self.side(&plane, row)?;
+        self.every_row(&signs, |row, sign, buffer| {
+            let side = self.side(&plane, row, buffer)?;
             let wrong = if sign > 0 { Ordering::Less } else { Ordering::Greater };
             if side == wrong {
                 return Err(format!("row {row} is on the wrong side of the weak plane"));
@@ -252,7 +241,7 @@ impl Checker<'_> {
         let dimension = self.dimension();
         self.zero_sum(&signs, witness, 2 * dimension)?;
         let vectors = self.null_vectors(&signs, null)?;
-        let all = self.every_row(&signs, |_, _| Ok(()))?;
+        let all = self.every_row(&signs, |_, _, _| Ok(()))?;
         if witness.len() as u64 == all && witness.len() < dimension {
             return Ok(format!("all {all} rows add up to 0, so no plane separates even weakly"));
         }
@@ -289,7 +278,7 @@ impl Checker<'_> {
         }
         for vector in &vectors {
             let plane = Side::whole(vector, self.bias);
-            self.every_row(signs, |row, _| match self.exact_side(&plane, row)? {
+            self.every_row(signs, |row, _, _| match self.exact_side(&plane, row)? {
                 Ordering::Equal => Ok(()),
                 _ => Err(format!("row {row} is not orthogonal to a null vector")),
             })?;
@@ -467,72 +456,6 @@ impl Checker<'_> {
     fn exact_side(&self, side: &Side, row: u64) -> Checked<Ordering> {
         Ok(scaled_sum(&self.terms(side, row)?).cmp(&IBig::ZERO))
     }
-
-    /// On which side of the plane a row lies.
-    fn side(&self, side: &Side, row: u64) -> Checked<Ordering> {
-        if let Some(floats) = &side.floats {
-            let (sum, bound) = self.filtered(floats, row);
-            if sum > bound {
-                return Ok(Ordering::Greater);
-            }
-            if sum < -bound {
-                return Ok(Ordering::Less);
-            }
-        }
-        self.exact_side(side, row)
-    }
-
-    /// The sum of a row on a plane of binary64 weights, and a bound on its error (see the module).
-    fn filtered(&self, (weights, bias): &(Vec<f64>, f64), row: u64) -> (f64, f64) {
-        let (mut sum, mut size, mut terms) = (*bias, bias.abs(), 1.0f64);
-        let in_range = self.floats(row, &mut |column, value| {
-            let product = value * weights[column as usize];
-            sum += product;
-            size += product.abs();
-            terms += 1.0;
-        });
-        if !in_range {
-            return (sum, f64::INFINITY);
-        }
-        let unit = f64::EPSILON / 2.0;
-        let k = (terms + self.products.roundings()) * unit;
-        // 2^-1073 is 2 of the smallest positive numbers.
-        (sum, k / (1.0 - k) * size * (1.0 + 8.0 * f64::EPSILON) + terms * 2.0 * f64::from_bits(1))
-    }
-
-    /// Whether the filter proves that a row scores higher on one plane than on another.
-    fn filter_greater(&self, own: &Side, other: &Side, row: u64) -> bool {
-        let (Some(a), Some(b)) = (&own.floats, &other.floats) else { return false };
-        let ((a, a_bound), (b, b_bound)) = (self.filtered(a, row), self.filtered(b, row));
-        // The subtraction and the addition round once more each; twice the bounds covers that.
-        a - b > 2.0 * (a_bound + b_bound) + f64::EPSILON * (a.abs() + b.abs())
-    }
-
-    /// Runs a check on every row that takes part and counts them.
-    fn every_row(
-        &self,
-        signs: &Signs,
-        check: impl Fn(u64, i8) -> Checked<()> + Sync,
-    ) -> Checked<u64> {
-        let rows = self.rows;
-        let run = |range: std::ops::Range<u64>| -> Checked<u64> {
-            let mut count = 0;
-            for row in range {
-                if let Some(sign) = signs.of(row) {
-                    check(row, sign)?;
-                    count += 1;
-                }
-            }
-            Ok(count)
-        };
-        let workers = (self.threads as u64).clamp(1, rows.len() / 1000 + 1);
-        if workers == 1 {
-            return run(0..rows.len());
-        }
-        let share = rows.len().div_ceil(workers);
-        let part = |k: u64| run(k * share..((k + 1) * share).min(rows.len()));
-        side_by_side(self.threads, 0..workers, &part).into_iter().sum()
-    }
 }
 
 /// The sign of each row; 0 for rows that do not take part.
@@ -551,15 +474,17 @@ impl Signs {
 
 /// Each coordinate added up once, so that large sums are not carried from term to term.
 fn added_up(terms: Terms) -> Vector {
-    let sum = |terms: Vec<Scaled>| {
-        let used = || terms.iter().filter(|term| term.m != IBig::ZERO);
-        Scaled {
-            m: scaled_sum(&terms),
-            two: used().map(|term| term.two).min().unwrap_or(0),
-            five: used().map(|term| term.five).min().unwrap_or(0),
-        }
-    };
-    terms.into_iter().map(|(key, terms)| (key, sum(terms))).collect()
+    terms.into_iter().map(|(key, terms)| (key, total(&terms))).collect()
+}
+
+/// Σ of the terms.
+fn total(terms: &[Scaled]) -> Scaled {
+    let used = || terms.iter().filter(|term| term.m != IBig::ZERO);
+    Scaled {
+        m: scaled_sum(terms),
+        two: used().map(|term| term.two).min().unwrap_or(0),
+        five: used().map(|term| term.five).min().unwrap_or(0),
+    }
 }
 
 fn add(sum: &mut Vector, key: Option<u32>, value: Scaled) {

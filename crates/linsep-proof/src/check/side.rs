@@ -1,5 +1,6 @@
 //! Planes ready to be multiplied with rows.
 
+use super::optimal::Linear;
 use super::{Checked, Checker, Vector};
 use crate::claim::{ClassPlane, ExactNumber, ExactPlane};
 use crate::exact::{Scaled, WholePlane, ratio};
@@ -11,8 +12,8 @@ pub(super) struct Side {
     /// The weights that are not 0, unless `floats` has them all.
     weights: HashMap<u32, Scaled>,
     pub(super) bias: Scaled,
-    /// Weights of all columns and the bias, where they are binary64 numbers.
-    pub(super) floats: Option<(Vec<f64>, f64)>,
+    /// The same plane where all its numbers are of binary64.
+    pub(super) floats: Option<Linear<'static>>,
 }
 
 impl Side {
@@ -23,7 +24,7 @@ impl Side {
             return Ok(Side {
                 weights: HashMap::new(),
                 bias: exact,
-                floats: Some((weights, bias)),
+                floats: Some(Linear { weights: weights.into(), bias }),
             });
         }
         let whole = WholePlane::new(plane, width, checker.bias)?;
@@ -61,7 +62,7 @@ impl Side {
             Side {
                 weights: HashMap::new(),
                 bias: Scaled::binary64(constant),
-                floats: Some((numbers[shift..].to_vec(), constant)),
+                floats: Some(Linear { weights: numbers[shift..].to_vec().into(), bias: constant }),
             }
         };
         Some(dense.into_iter().map(side).collect())
@@ -77,8 +78,8 @@ impl Side {
     /// The weight of a column, unless it is 0.
     pub(super) fn weight(&self, column: u32) -> Option<Scaled> {
         match &self.floats {
-            Some((weights, _)) => {
-                let weight = weights[column as usize];
+            Some(plane) => {
+                let weight = plane.weights[column as usize];
                 (weight != 0.0).then(|| Scaled::binary64(weight))
             }
             None => self.weights.get(&column).cloned(),

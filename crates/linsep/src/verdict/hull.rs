@@ -17,6 +17,8 @@ use super::min_norm::MinNorm;
 use super::search::Effort;
 use super::signed::Signed;
 use linsep_data::parallel::parallel_map;
+use linsep_kernels as kernel;
+use linsep_proof::Entries;
 use std::sync::Arc;
 
 /// Rounds after which the answer has to do.
@@ -238,9 +240,8 @@ pub(crate) fn squares(view: &Signed, constant: f64, threads: usize) -> Vec<f64> 
         let rows = block * BLOCK..((block + 1) * BLOCK).min(view.len());
         let mut scratch = Vec::new();
         let square = |k: usize| {
-            let mut sum = constant * constant;
-            view.for_each(k, &mut scratch, |_, x| sum += x * x);
-            sum
+            let (Entries::Dense(x) | Entries::Sparse(_, x)) = view.entries(k, &mut scratch);
+            constant * constant + kernel::dot_f64(x, x)
         };
         rows.map(square).collect::<Vec<f64>>()
     });

@@ -7,7 +7,7 @@ use linsep_data::Dataset;
 use linsep_data::cancel;
 use linsep_data::matrix::{Row, Rows, with_rows};
 use linsep_data::parallel::parallel_map;
-use linsep_proof::{Claim, Question, ReadingField, check_claim};
+use linsep_proof::{Claim, Entries, Question, ReadingField, check_claim};
 use std::sync::Arc;
 
 /// One two-class question on some rows of a data set.
@@ -120,6 +120,12 @@ impl Signed {
         cancel::check();
         let row = self.rows[k] as usize;
         with_rows!(self.data.store(), rows => rows.row(row, scratch).for_each(each));
+    }
+
+    /// The features of the k-th row, without its sign: all of them or those that are not 0.
+    pub(crate) fn entries<'a>(&'a self, k: usize, scratch: &'a mut Vec<f64>) -> Entries<'a> {
+        cancel::check();
+        self.data.store().entries(self.rows[k] as usize, scratch)
     }
 
     /// Calls `each` with the exact values of the k-th row that are not 0, without its sign, columns

@@ -41,10 +41,10 @@ use crate::optimal::{DualPoint, Intercept, Loss, Objective, Optimality};
 use crate::rows::Rows;
 use joint::Joint;
 use penalty::{Penalty, UNIT};
-use rows::Linear;
 use std::collections::HashMap;
 use two::Two;
 
+pub(super) use rows::Linear;
 pub use sentence::percent_above;
 
 /// A claim `optimal` with its numbers as the checker shows them in one pass; the words say why there are

@@ -37,6 +37,9 @@ const MODELS: usize = 12;
 /// Sweeps over the coordinates of one model, at most.
 const MOST_SWEEPS: usize = 1000;
 
+/// The share of the objective that a step on a sample has to gain, or it is the last.
+const WORTH: f64 = 1e-3;
+
 /// A run over the columns.
 pub struct Coordinates {
     pub plane: Plane,
@@ -119,8 +122,11 @@ impl Coordinates {
         let Some(sample) = objective.head_start() else { return };
         let mut run = Coordinates::new(&sample, objective.zero());
         for _ in 0..12 {
+            let before = run.gap.primal;
             run.step(&sample, 1e-4);
-            if run.gap.relative() <= 1e-4 || run.exhausted {
+            // The best of a sample is not the best of all; what it still gains has to be worth a step.
+            let gains = before - run.gap.primal > WORTH * run.gap.primal;
+            if run.gap.relative() <= 1e-4 || run.exhausted || !gains {
                 break;
             }
         }
@@ -159,8 +165,8 @@ impl Coordinates {
         }
         direction.bias -= self.plane.bias;
         let moves = objective.margins(&direction);
-        let mut margins = evaluation.margins.clone();
-        self.go(objective, &mut margins, &moves, &target, fell)
+        let mut margins = evaluation.margins.to_vec();
+        self.go(objective, self.gap.primal, &mut margins, &moves, &target, fell).is_some()
     }
 
     /// A step on a working set; false if the objective does not fall.
@@ -174,7 +180,7 @@ impl Coordinates {
         if bias == Bias::Coordinate {
             terms.push(objective.bias_term());
         }
-        let mut margins = evaluation.margins.clone();
+        let (mut margins, mut primal) = (evaluation.margins.to_vec(), self.gap.primal);
         // A set that will grow is not worth all the digits.
         let enough = if chosen.len() < used + self.room { 1e-3 } else { 0.05 };
         let (mut first, mut any) = (0.0, false);
@@ -208,8 +214,9 @@ impl Coordinates {
             for (score, sign) in moves.iter_mut().zip(&objective.signs) {
                 *score = sign * (*score + up);
             }
-            if !self.go(objective, &mut margins, &moves, &target, fell) {
-                break;
+            match self.go(objective, primal, &mut margins, &moves, &target, fell) {
+                Some(less) => primal = less,
+                None => break,
             }
             any = true;
             if round == 0 {
@@ -221,16 +228,16 @@ impl Coordinates {
         any
     }
 
-    /// Goes towards a plane as far as the objective falls; false if it does not.
+    /// Goes towards a plane as far as the objective falls, and tells how low it is there.
     fn go(
         &mut self,
         objective: &Objective,
-        margins: &mut [f64],
+        primal: f64,
+        margins: &mut Vec<f64>,
         moves: &[f64],
         target: &Plane,
         fell: f64,
-    ) -> bool {
-        let primal = objective.primal(&self.plane, margins);
+    ) -> Option<f64> {
         let mut length = 1.0;
         for _ in 0..40 {
             let part = |(w, next): (&f64, &f64)| w + length * (next - w);
@@ -241,19 +248,17 @@ impl Coordinates {
                     bias: part((&self.plane.bias, &target.bias)),
                 },
             };
-            let loss = |i: usize| {
-                objective.costs[i] * objective.loss.value(margins[i] + length * moves[i])
-            };
-            let value =
-                objective.total(loss) + objective.penalty.value(&plane, objective.intercept);
+            let moved: Vec<f64> =
+                margins.iter().zip(moves).map(|(m, by)| m + length * by).collect();
+            let value = objective.primal(&plane, &moved);
             if value < primal - 1e-4 * length * fell {
                 self.plane = plane;
-                margins.iter_mut().zip(moves).for_each(|(m, by)| *m += length * by);
-                return true;
+                *margins = moved;
+                return Some(value);
             }
             length *= 0.5;
         }
-        false
+        None
     }
 
     /// Columns in use, and those whose slopes ask most to be used.
