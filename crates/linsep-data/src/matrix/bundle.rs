@@ -14,6 +14,9 @@ pub struct Bundle {
     /// Numbers for a column: K, filled up with zeros to a multiple of four.
     stride: usize,
     weights: Vec<f64>,
+    /// The line of each column, where only columns with weights have lines of their own. Empty: every column
+    /// has its own, in order.
+    places: Vec<u32>,
 }
 
 /// The products of one row with several planes, and room to find them.
@@ -22,12 +25,14 @@ pub struct Products {
     pub sums: Vec<f64>,
     pub(super) lanes: Vec<f64>,
     pub(super) scratch: Vec<f64>,
+    places: Vec<u32>,
 }
 
 impl Products {
     pub fn of(planes: usize) -> Products {
         let lanes = vec![0.0; LANES * planes.next_multiple_of(4)];
-        Products { sums: vec![0.0; planes], lanes, scratch: Vec::new() }
+        let sums = vec![0.0; planes];
+        Products { sums, lanes, scratch: Vec::new(), places: Vec::new() }
     }
 
     /// The products of a dense row, four planes at a time.
@@ -51,7 +56,10 @@ impl Products {
         bundle: Option<&Bundle>,
     ) {
         match bundle {
-            Some(bundle) => bundle.dot_sparse(indices, values, &mut self.lanes, &mut self.sums),
+            Some(bundle) => {
+                let Products { sums, lanes, places, .. } = self;
+                bundle.dot_sparse(indices, values, (lanes, places), sums);
+            }
             None => {
                 let dot = |k| kernel::dot_sparse_f64(indices, values, plane(k));
                 self.sums.iter_mut().enumerate().for_each(|(k, sum)| *sum = dot(k));
@@ -78,7 +86,38 @@ impl Bundle {
             let column = weights.iter_mut().skip(k).step_by(stride);
             column.zip(plane).for_each(|(place, w)| *place = *w);
         }
-        Bundle { stride, weights }
+        Bundle { stride, weights, places: Vec::new() }
+    }
+
+    /// The same for planes that stay as they are. Where most columns have no weight in any plane, those share
+    /// lines of zeros: what is left may fit into a cache.
+    pub fn fixed(planes: &[&[f64]]) -> Bundle {
+        let width = planes.iter().map(|plane| plane.len()).max().unwrap_or(0);
+        let mut used = vec![false; width];
+        for plane in planes {
+            // 0 alone is left out: the sign of -0 may show in a sum.
+            used.iter_mut().zip(*plane).for_each(|(used, w)| *used |= w.to_bits() != 0);
+        }
+        if 2 * used.iter().filter(|used| **used).count() > width {
+            return Bundle::new(planes.iter().copied());
+        }
+        let stride = planes.len().next_multiple_of(4);
+        // A column adds to the lane of its number modulo LANES, so its line has the same remainder. The first
+        // LANES lines are the zeros.
+        let mut next: [u32; LANES] = std::array::from_fn(|lane| (LANES + lane) as u32);
+        let mut places: Vec<u32> = (0..width).map(|j| (j % LANES) as u32).collect();
+        for (j, place) in places.iter_mut().enumerate().filter(|(j, _)| used[*j]) {
+            *place = next[j % LANES];
+            next[j % LANES] += LANES as u32;
+        }
+        let lines = next.into_iter().max().unwrap_or(0) as usize;
+        let mut weights = vec![0.0; lines * stride];
+        for (j, &place) in places.iter().enumerate().filter(|(j, _)| used[*j]) {
+            let line = &mut weights[place as usize * stride..][..stride];
+            let own = planes.iter().map(|plane| plane.get(j).copied().unwrap_or(0.0));
+            line.iter_mut().zip(own).for_each(|(place, w)| *place = w);
+        }
+        Bundle { stride, weights, places }
     }
 
     /// Takes over a weight of a plane that moved.
@@ -98,11 +137,19 @@ impl Bundle {
         &self,
         indices: &[u32],
         values: &[f64],
-        lanes: &mut [f64],
+        (lanes, places): (&mut [f64], &mut Vec<u32>),
         sums: &mut [f64],
     ) {
         lanes.fill(0.0);
-        dots_sparse(indices, values, &self.weights, self.stride, lanes);
+        let lines = match self.places.is_empty() {
+            true => indices,
+            false => {
+                places.clear();
+                places.extend(indices.iter().map(|&j| self.places[j as usize]));
+                places.as_slice()
+            }
+        };
+        dots_sparse(lines, values, &self.weights, self.stride, lanes);
         add_plane_lanes(lanes, self.stride, sums);
     }
 }
@@ -150,6 +197,31 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn columns_without_weights_share_lines_and_change_no_bit() {
+        let mut stream = Stream::new(5, Purpose::Generate(2));
+        for (width, share) in [(1, 0.0), (9, 0.3), (100, 0.2), (1000, 0.02), (1000, 0.7)] {
+            let kept: Vec<bool> = (0..width).map(|_| stream.unit() < share).collect();
+            let first: Vec<f64> =
+                kept.iter().map(|kept| if *kept { stream.normal() } else { 0.0 }).collect();
+            let other = |k: u32| first.iter().map(|w| w * f64::from(k) - w / 3.0).collect();
+            let mut planes: Vec<Vec<f64>> = (1..5).map(other).collect();
+            planes.push(first.clone());
+            let views: Vec<&[f64]> = planes.iter().map(Vec::as_slice).collect();
+            let (fixed, full) = (Bundle::fixed(&views), Bundle::new(views.iter().copied()));
+            assert_eq!(fixed.places.is_empty(), share > 0.5);
+            assert!(width < 1000 || share > 0.5 || 10 * fixed.weights.len() < full.weights.len());
+            let columns: Vec<u32> = (0..width as u32).filter(|_| stream.unit() < 0.5).collect();
+            let values: Vec<f64> = columns.iter().map(|_| stream.normal()).collect();
+            let sums = |bundle: &Bundle| {
+                let mut products = Products::of(planes.len());
+                products.sparse(&columns, &values, |k| views[k], Some(bundle));
+                products.sums.iter().map(|sum| sum.to_bits()).collect::<Vec<u64>>()
+            };
+            assert_eq!(sums(&fixed), sums(&full), "{width} columns");
         }
     }
 }

@@ -129,9 +129,10 @@ impl<'a> RowScorer<'a> {
 
     /// Makes ready for sparse rows.
     pub(super) fn arrange_sparse(&mut self) {
-        let planes = self.model.planes.iter().map(|plane| plane.weights.as_slice());
-        if self.bundle.is_none() && planes.len() > 1 {
-            self.bundle = Some(Arc::new(Bundle::new(planes)));
+        if self.bundle.is_none() && self.model.planes.len() > 1 {
+            let planes: Vec<&[f64]> =
+                self.model.planes.iter().map(|plane| plane.weights.as_slice()).collect();
+            self.bundle = Some(Arc::new(Bundle::fixed(&planes)));
         }
     }
 
