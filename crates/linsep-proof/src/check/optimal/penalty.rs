@@ -246,8 +246,8 @@ fn group_above(count: usize, term: impl Fn(usize) -> f64) -> f64 {
     let mut lanes = [0.0; LANES];
     let whole = count / LANES * LANES;
     for start in (0..whole).step_by(LANES) {
-        for lane in 0..LANES {
-            lanes[lane] += term(start + lane);
+        for (lane, sum) in lanes.iter_mut().enumerate() {
+            *sum += term(start + lane);
         }
     }
     (whole..count).for_each(|at| lanes[at - whole] += term(at));
