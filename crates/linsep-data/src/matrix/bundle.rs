@@ -79,12 +79,18 @@ impl Bundle {
 
     /// The bundle of planes of the same width.
     pub fn new<'a>(planes: impl ExactSizeIterator<Item = &'a [f64]>) -> Bundle {
+        /// Columns that are put in their places together: their lines stay in the cache.
+        const TOGETHER: usize = 64;
+        let planes: Vec<&[f64]> = planes.collect();
         let stride = planes.len().next_multiple_of(4);
-        let mut weights = Vec::new();
-        for (k, plane) in planes.enumerate() {
-            weights.resize(plane.len() * stride, 0.0);
-            let column = weights.iter_mut().skip(k).step_by(stride);
-            column.zip(plane).for_each(|(place, w)| *place = *w);
+        let width = planes.iter().map(|plane| plane.len()).max().unwrap_or(0);
+        let mut weights = vec![0.0; width * stride];
+        for (block, lines) in weights.chunks_mut((TOGETHER * stride).max(1)).enumerate() {
+            for (k, plane) in planes.iter().enumerate() {
+                let own = plane.get(TOGETHER * block..).unwrap_or_default();
+                let column = lines.iter_mut().skip(k).step_by(stride);
+                column.zip(own).for_each(|(place, w)| *place = *w);
+            }
         }
         Bundle { stride, weights, places: Vec::new() }
     }
@@ -97,9 +103,9 @@ impl Bundle {
         for plane in planes {
             // 0 alone is left out: the sign of -0 may show in a sum.
             used.iter_mut().zip(*plane).for_each(|(used, w)| *used |= w.to_bits() != 0);
-        }
-        if 2 * used.iter().filter(|used| **used).count() > width {
-            return Bundle::new(planes.iter().copied());
+            if 2 * used.iter().filter(|used| **used).count() > width {
+                return Bundle::new(planes.iter().copied());
+            }
         }
         let stride = planes.len().next_multiple_of(4);
         // A column adds to the lane of its number modulo LANES, so its line has the same remainder. The first

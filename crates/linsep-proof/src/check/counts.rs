@@ -21,7 +21,7 @@
 //! enough no row needs to be scored.
 
 use super::fitted::{Fitted, SCORE_FLOOR, SCORE_SHARE};
-use super::sweep::{Line, sweep};
+use super::sweep::{Line, sweep, sweep_by_class};
 use super::{Checked, Checker};
 use crate::double::Double;
 use crate::fitted::{Planes, Statistics};
@@ -38,38 +38,35 @@ struct Expected {
 impl Checker<'_> {
     pub(super) fn counts(&self, planes: &Planes, statistics: &Statistics) -> Checked<String> {
         let fitted = Fitted::new(planes, self)?;
-        let plain: Box<dyn Fn(f64) -> f64 + Sync> = Box::new(|x| x);
-        let on: Box<dyn Fn(f64) -> f64 + Sync> = match *statistics {
-            Statistics::Bernoulli { binarize, .. } => {
-                Box::new(move |x: f64| f64::from(u8::from(x > binarize)))
-            }
-            _ => plain,
-        };
-        let tally = Tally::new(self, &fitted, on.as_ref());
+        let plain = |x: f64| x;
         let checked = match *statistics {
             Statistics::Multinomial { alpha, priors } => {
                 positive(alpha)?;
+                let tally = Tally::new(self, &fitted, plain);
                 if let Some(row) = tally.negative {
                     return Err(format!("row {row} has a value below 0, which is no count"));
                 }
                 let class = multinomial(&fitted, &tally, self.width(), alpha, priors);
-                self.compare(&fitted, &tally, &class, on.as_ref())
+                self.compare(&fitted, &tally, &class, &plain)
             }
-            Statistics::Bernoulli { alpha, priors, .. } => {
+            Statistics::Bernoulli { alpha, priors, binarize } => {
                 positive(alpha)?;
+                let on = move |x: f64| f64::from(u8::from(x > binarize));
+                let tally = Tally::new(self, &fitted, on);
                 let class = bernoulli(&fitted, &tally, on(0.0), alpha, priors);
-                self.compare(&fitted, &tally, &class, on.as_ref())
+                self.compare(&fitted, &tally, &class, &on)
             }
             Statistics::Gaussian { smoothing, priors } => {
                 if !(smoothing.is_finite() && smoothing >= 0.0) {
                     return Err("the smoothing is below 0".into());
                 }
+                let tally = Tally::new(self, &fitted, plain);
                 let classes = self.gaussian(&fitted, &tally, smoothing, priors);
                 let class = |k: usize| Expected {
                     weights: classes[k].weights.clone(),
                     bias: classes[k].bias,
                 };
-                self.compare(&fitted, &tally, &class, on.as_ref())
+                self.compare(&fitted, &tally, &class, &plain)
             }
         };
         checked.map(|()| self.counts_sentence(statistics))
@@ -243,8 +240,7 @@ fn multinomial<'a>(
     let logs = Logs::new(alpha);
     move |class: usize| {
         let sums = || (0..width).map(|j| tally.sum(class, j));
-        let total = sums().fold(Double::ZERO, Double::plus);
-        let all = total.plus(Double::product(alpha, width as f64)).value().ln();
+        let all = tally.total(class).plus(Double::product(alpha, width as f64)).value().ln();
         let weight = |sum: Double| {
             let own = logs.of(sum);
             (own - all, own.abs() + all.abs() + 1.0)
@@ -315,7 +311,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn new(checker: &Checker<'_>, fitted: &Fitted<'_>, on: &(dyn Fn(f64) -> f64 + Sync)) -> Tally {
+    fn new(checker: &Checker<'_>, fitted: &Fitted<'_>, on: impl Fn(f64) -> f64 + Sync) -> Tally {
         /// Sums of whole numbers that stay below this are exact.
         const MOST: f64 = (1u64 << 52) as f64;
         struct Part {
@@ -328,8 +324,8 @@ impl Tally {
         let zero = on(0.0);
         let (width, n_classes) = (checker.width(), fitted.n_classes);
         let start = || Part {
-            // Zeros of the system, not copies of them, which would take memory at once.
-            sums: (0..n_classes).map(|_| vec![0.0; width]).collect(),
+            // Made when the first row of a class comes.
+            sums: vec![Vec::new(); n_classes],
             squares: vec![0.0; width],
             size: 0.0,
             whole: true,
@@ -337,6 +333,9 @@ impl Tally {
         };
         let visit = |part: &mut Part, line: &Line<'_>| {
             let (sums, squares) = (&mut part.sums[line.class], &mut part.squares);
+            if sums.is_empty() {
+                *sums = vec![0.0; width];
+            }
             let weight = line.weight;
             line.for_each(|j, x| {
                 let value = on(x) - zero;
@@ -356,8 +355,12 @@ impl Tally {
                 all = Some(next);
                 return;
             };
-            let pairs = all.sums.iter_mut().flatten().zip(next.sums.iter().flatten());
-            pairs.for_each(|(mine, theirs)| *mine += theirs);
+            for (mine, theirs) in all.sums.iter_mut().zip(next.sums) {
+                match mine.is_empty() {
+                    true => *mine = theirs,
+                    false => mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs),
+                }
+            }
             let squares = all.squares.iter_mut().zip(&next.squares);
             squares.for_each(|(mine, theirs)| *mine += theirs);
             all.size += next.size;
@@ -365,10 +368,18 @@ impl Tally {
             all.negative |= next.negative;
         };
         let size = (n_classes + 1) * width;
-        sweep(checker, fitted, (size, fitted.block(checker)), start, visit, merge);
-        let all = all.unwrap_or_else(start);
+        match fitted.block(checker) == checker.rows.len() {
+            true => sweep_by_class(checker, fitted, start, visit, merge),
+            false => sweep(checker, fitted, (size, fitted.block(checker)), start, visit, merge),
+        }
+        let mut all = all.unwrap_or_else(start);
+        all.sums.iter_mut().for_each(|sums| sums.resize(width, 0.0));
         let total: f64 = fitted.class_weights.iter().sum();
-        let mean = |j: usize| all.sums.iter().map(|sums| sums[j]).sum::<f64>() / total;
+        let mut means = vec![0.0; width];
+        for sums in &all.sums {
+            means.iter_mut().zip(sums).for_each(|(mean, sum)| *mean += sum);
+        }
+        means.iter_mut().for_each(|mean| *mean /= total);
         let negative = || {
             let below = |row: &u64| {
                 let mut below = false;
@@ -382,12 +393,25 @@ impl Tally {
             false => fitted.column_sums(checker, |x| Double::of(on(x) - zero)),
         };
         Tally {
-            means: (0..width).map(mean).collect(),
+            means,
             whole: all.sums,
             long,
             sizes: all.squares.iter().map(|square| square.sqrt()).collect(),
             negative: if all.negative { negative() } else { None },
         }
+    }
+
+    /// Σ of a class over all columns. Plain sums are exact, in whatever order they are added.
+    fn total(&self, class: usize) -> Double {
+        let Some(sums) = self.long.get(class) else {
+            let (blocks, rest) = self.whole[class].as_chunks::<8>();
+            let mut lanes = [0.0; 8];
+            for block in blocks {
+                lanes.iter_mut().zip(block).for_each(|(lane, sum)| *lane += sum);
+            }
+            return Double::of(lanes.iter().chain(rest).sum());
+        };
+        sums.iter().copied().fold(Double::ZERO, Double::plus)
     }
 
     fn sum(&self, class: usize, column: usize) -> Double {

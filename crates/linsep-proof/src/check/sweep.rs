@@ -92,16 +92,8 @@ pub(super) fn sweep<A: Send>(
 ) {
     let rows = checker.rows.len();
     let run = |block: u64| {
-        let mut sums = start();
-        let (mut columns, mut values) = (Vec::new(), Vec::new());
-        for row in block * length..(block * length + length).min(rows) {
-            if let Some(class) = fitted.class(row) {
-                checker.products.load(checker.rows, row, &mut columns, &mut values);
-                let weight = checker.rows.weight(row);
-                visit(&mut sums, &Line { class, weight, columns: &columns, values: &values });
-            }
-        }
-        sums
+        let own = block * length..(block * length + length).min(rows);
+        visited(checker, own.filter_map(|row| Some((row, fitted.class(row)?))), start(), &visit)
     };
     let together = ((WAITING / size.max(1)) as u64).clamp(1, 64).max(checker.threads as u64);
     let blocks = rows.div_ceil(length.max(1));
@@ -109,6 +101,47 @@ pub(super) fn sweep<A: Send>(
         let end = (first + together).min(blocks);
         side_by_side(checker.threads, first..end, &run).into_iter().for_each(&mut merge);
     }
+}
+
+/// The same where sums of all classes are too large for every block to have its own: classes, some of them
+/// together, are visited side by side.
+pub(super) fn sweep_by_class<A: Send>(
+    checker: &Checker<'_>,
+    fitted: &Fitted<'_>,
+    start: impl Fn() -> A + Sync,
+    visit: impl Fn(&mut A, &Line<'_>) + Sync,
+    merge: impl FnMut(A),
+) {
+    /// Groups of classes, whatever the number of threads.
+    const GROUPS: usize = 8;
+    let mut members = vec![Vec::new(); fitted.n_classes];
+    fitted.for_rows(checker, |row, class, _| members[class].push(row));
+    let together = members.len().div_ceil(GROUPS).max(1);
+    let run = |group: u64| {
+        let first = group as usize * together;
+        let last = (first + together).min(members.len());
+        let own =
+            (first..last).flat_map(|class| members[class].iter().map(move |row| (*row, class)));
+        visited(checker, own, start(), &visit)
+    };
+    let groups = members.len().div_ceil(together) as u64;
+    side_by_side(checker.threads, 0..groups, &run).into_iter().for_each(merge);
+}
+
+/// Rows with their classes, one after the other.
+fn visited<A>(
+    checker: &Checker<'_>,
+    rows: impl Iterator<Item = (u64, usize)>,
+    mut sums: A,
+    visit: &impl Fn(&mut A, &Line<'_>),
+) -> A {
+    let (mut columns, mut values) = (Vec::new(), Vec::new());
+    for (row, class) in rows {
+        checker.products.load(checker.rows, row, &mut columns, &mut values);
+        let weight = checker.rows.weight(row);
+        visit(&mut sums, &Line { class, weight, columns: &columns, values: &values });
+    }
+    sums
 }
 
 /// Sums Σ q x of each column and plane.
