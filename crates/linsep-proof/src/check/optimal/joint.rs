@@ -214,11 +214,9 @@ impl<'a> Joint<'a> {
             each(column, sums, error);
         }
         if self.setting.objective.intercept == Intercept::Penalised {
-            let total = self.total();
-            for d in &self.sums.d {
-                let d = d.value();
-                each(BIAS, &[d], 4.0 * UNIT * d.abs() + self.sum_error() * total);
-            }
+            let sums: Vec<f64> = self.sums.d.iter().map(|d| d.value()).collect();
+            let largest = sums.iter().fold(0.0, |most: f64, d| most.max(d.abs()));
+            each(BIAS, &sums, 4.0 * UNIT * largest + self.sum_error() * self.total());
         }
     }
 
