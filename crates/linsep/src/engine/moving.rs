@@ -155,12 +155,9 @@ impl MovingPlanes<'_> {
         if let Some(row) = row(FAR) {
             rows.prefetch(row as usize);
         }
-        if let Some(row) = row(NEAR) {
-            match (&self.arrangement.bundle, &*self.planes) {
-                (Some(bundle), _) => bundle.prefetch(rows, row as usize),
-                (None, [plane]) => rows.prefetch_weights(row as usize, &plane.v, 1),
-                (None, _) => {}
-            }
+        // The weights of one plane are near enough: asking for each of them took longer than waiting.
+        if let (Some(row), Some(bundle)) = (row(NEAR), &self.arrangement.bundle) {
+            bundle.prefetch(rows, row as usize);
         }
     }
 }
