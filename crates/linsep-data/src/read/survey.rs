@@ -74,8 +74,8 @@ const COUNTED: usize = 10_000;
 const TOLD: usize = 100;
 /// Frequent values that are kept.
 const TOP: usize = 5;
-/// Pieces of the text that are taken apart at a time.
-const PIECES: usize = 16;
+/// Pieces of the text that are taken apart at a time, for each thread.
+const PIECES: usize = 2;
 /// Columns that are counted together.
 const TOGETHER: usize = 4;
 
@@ -107,7 +107,7 @@ pub(super) fn of_texts(inputs: Vec<Input<'_>>, options: &ReadOptions) -> Result<
         pieces.blanks = sniffed.blanks;
         while options.limit.is_none_or(|limit| survey.records < limit) {
             check_stop(options)?;
-            let texts = some_of(&mut pieces)?;
+            let texts = some_of(&mut pieces, PIECES * options.threads.clamp(1, 8))?;
             if texts.is_empty() {
                 break;
             }
@@ -136,9 +136,9 @@ pub(super) fn of_texts(inputs: Vec<Input<'_>>, options: &ReadOptions) -> Result<
 }
 
 /// The next pieces of a text; none at its end.
-fn some_of<'a>(pieces: &mut Pieces<'a>) -> Result<Vec<Cow<'a, [u8]>>> {
-    let mut texts = Vec::with_capacity(PIECES);
-    while texts.len() < PIECES
+fn some_of<'a>(pieces: &mut Pieces<'a>, count: usize) -> Result<Vec<Cow<'a, [u8]>>> {
+    let mut texts = Vec::with_capacity(count);
+    while texts.len() < count
         && let Some(piece) = pieces.next()?
     {
         texts.push(piece);
