@@ -105,9 +105,14 @@ pub(super) fn of_texts(inputs: Vec<Input<'_>>, options: &ReadOptions) -> Result<
         let quoted = if sniffed.blanks { b' ' } else { table.delimiter };
         let mut pieces = part.pieces(sniffed.skip, Some(quoted), options.max_memory);
         pieces.blanks = sniffed.blanks;
+        // Values that are counted take most of a small limit.
+        let at_a_time = match options.max_memory {
+            Some(_) => 1,
+            None => PIECES * options.threads.clamp(1, 8),
+        };
         while options.limit.is_none_or(|limit| survey.records < limit) {
             check_stop(options)?;
-            let texts = some_of(&mut pieces, PIECES * options.threads.clamp(1, 8))?;
+            let texts = some_of(&mut pieces, at_a_time)?;
             if texts.is_empty() {
                 break;
             }
