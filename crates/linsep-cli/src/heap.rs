@@ -112,8 +112,8 @@ const LARGE: usize = 1 << 22;
 
 /// Writes to every page of memory that is all zeros. Sums begin with a read, and the system answers the first
 /// read of a new page with a page of zeros that all programs share; the write that follows has to put
-/// another in its place, on every processor that the program runs on. In a virtual machine that took 20 µs
-/// a page, more than all the work of naive Bayes on text.
+/// another in its place, on every processor that the program runs on. In a virtual machine that took up to
+/// 20 µs a page, as much as the rest of naive Bayes on text.
 ///
 /// # Safety
 /// `memory` points to `size` bytes of zeros that nobody else uses.
