@@ -75,7 +75,7 @@ impl Context {
             text("max-memory").map(|text| named("max-memory", units::bytes(text))).transpose()?;
         match memory_limit {
             Some(limit) => heap::limit_memory(limit),
-            None => heap::keep_memory(physical_memory()),
+            None => heap::keep_memory(physical_memory(), threads),
         }
         Ok(Context {
             json: matches.get_flag("json"),

@@ -10,7 +10,7 @@ use crate::system;
 use linsep::data::memory;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// The system's allocator with an account; the program makes it the global one.
 #[derive(Debug)]
@@ -18,6 +18,9 @@ pub struct Counted;
 
 /// What all allocations together may come to: the limit, with some room for buffers that nobody counts.
 static MOST: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// Whether dropped memory is kept, and pages of it may be large: nobody has set a limit to what is in use.
+static KEEPS: AtomicBool = AtomicBool::new(false);
 
 /// The program itself needs so much, whatever the limit.
 const LEAST: u64 = 32 << 20;
@@ -42,21 +45,43 @@ pub(crate) fn limit_memory(limit: u64) {
 /// A run makes and drops vectors of many megabytes. The allocator of the GNU C library gives each of them
 /// back to the system at once and asks for it again, and the system fills every page with zeros: on wide
 /// data that was a quarter of the time. Without the GNU C library there is nothing to set.
-pub(crate) fn keep_memory(machine: Option<u64>) {
+///
+/// Threads share that memory, some eight of them: what one has dropped another need not ask the system for. Short
+/// lists come from a store of each thread, so they hardly ever wait for each other.
+pub(crate) fn keep_memory(machine: Option<u64>, threads: usize) {
     // More than the machine has cannot be had.
     MOST.store(machine.unwrap_or(u64::MAX), Ordering::Relaxed);
     memory::set_share(machine.map_or(u64::MAX, |machine| machine / SHARE_OF_MACHINE));
+    KEEPS.store(true, Ordering::Relaxed);
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         /// Vectors up to this size come from memory that is kept.
         const LARGEST: libc::c_int = 1 << 30;
-        for setting in [libc::M_MMAP_THRESHOLD, libc::M_TRIM_THRESHOLD] {
+        let stores = (threads / 8).clamp(1, 64) as libc::c_int;
+        for (setting, value) in [
+            (libc::M_MMAP_THRESHOLD, LARGEST),
+            (libc::M_TRIM_THRESHOLD, LARGEST),
+            (libc::M_ARENA_MAX, stores),
+        ] {
             // SAFETY: mallopt takes two whole numbers and touches no memory of ours. A setting that it
             // does not take is left as it was.
-            let _ = unsafe { libc::mallopt(setting, LARGEST) };
+            let _ = unsafe { libc::mallopt(setting, value) };
+        }
+        // What is dropped is kept, so this is where the next lists come from; until then no page of it is in use.
+        // SAFETY: the memory is ours until it is freed, and has this size.
+        unsafe {
+            let memory = libc::malloc(IN_LARGE_PAGES);
+            if !memory.is_null() {
+                ask_for_large_pages(memory.cast(), IN_LARGE_PAGES);
+                libc::free(memory);
+            }
         }
     }
 }
+
+/// How much of the memory that is kept comes in large pages, whatever the size of the lists in it.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const IN_LARGE_PAGES: usize = 1 << 29;
 
 // SAFETY: every call is handed on to the system's allocator with the same arguments; counting touches
 // nothing but two numbers, and zeros are overwritten with zeros.
@@ -65,8 +90,12 @@ unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(footprint(layout.size()));
         // SAFETY: the caller keeps the contract of `alloc`, which is that of the system's.
-        let memory = unsafe { System.alloc(layout) };
-        granted(memory, layout.size())
+        let memory = granted(unsafe { System.alloc(layout) }, layout.size());
+        if KEEPS.load(Ordering::Relaxed) {
+            // SAFETY: the memory was granted and has this size.
+            unsafe { ask_for_large_pages(memory, layout.size()) };
+        }
+        memory
     }
 
     #[inline]
@@ -97,15 +126,19 @@ unsafe impl GlobalAlloc for Counted {
             None => memory::given_back(old - new),
         }
         // SAFETY: as above.
-        let memory = unsafe { System.realloc(memory, layout, new_size) };
-        granted(memory, new_size)
+        let memory = granted(unsafe { System.realloc(memory, layout, new_size) }, new_size);
+        if KEEPS.load(Ordering::Relaxed) {
+            // SAFETY: as above.
+            unsafe { ask_for_large_pages(memory, new_size) };
+        }
+        memory
     }
 }
 
 /// Zeros of at least this size are touched at once.
 const TOUCHED: usize = 1 << 16;
 
-/// Zeros of at least this size come in large pages, if the system has them: tables of weights and sums are
+/// Lists of at least this size come in large pages, if the system has them: tables of weights and sums are
 /// met at random, and each small page of them is looked up by itself.
 #[cfg(target_os = "linux")]
 const LARGE: usize = 1 << 22;
@@ -119,6 +152,21 @@ const LARGE: usize = 1 << 22;
 /// `memory` points to `size` bytes of zeros that nobody else uses.
 unsafe fn touch(memory: *mut u8, size: usize) {
     const PAGE: usize = 1 << 12;
+    // SAFETY: as the caller says.
+    unsafe { ask_for_large_pages(memory, size) };
+    for at in (0..size).step_by(PAGE) {
+        // SAFETY: `at` is below the size. The write changes nothing, so it has to be volatile.
+        unsafe { memory.add(at).write_volatile(0) };
+    }
+}
+
+/// Asks for large pages where they serve: the system fills and maps one at a time, whatever its size, and a
+/// page of 2 MB takes a quarter of the time of 512 small ones.
+///
+/// # Safety
+/// `memory` points to `size` bytes that nobody else uses.
+#[inline]
+unsafe fn ask_for_large_pages(memory: *mut u8, size: usize) {
     #[cfg(target_os = "linux")]
     if size >= LARGE {
         /// What a large page covers.
@@ -129,10 +177,8 @@ unsafe fn touch(memory: *mut u8, size: usize) {
         // take it is left as it is.
         let _ = unsafe { libc::madvise(memory.add(first).cast(), length, libc::MADV_HUGEPAGE) };
     }
-    for at in (0..size).step_by(PAGE) {
-        // SAFETY: `at` is below the size. The write changes nothing, so it has to be volatile.
-        unsafe { memory.add(at).write_volatile(0) };
-    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (memory, size);
 }
 
 /// What an allocation takes with what the allocator keeps beside it. Millions of short lists are half of that.

@@ -54,9 +54,10 @@ fn for_each_item(count: usize, threads: usize, work: &(dyn Fn(usize) + Sync)) {
         // The thread that asks works, too; where the system has no more threads, it works alone.
         let start = |_| {
             let request = request.clone();
+            // Counted before it runs: what makes room for it has to know of it first.
+            let helping = Helping::new();
             let work = move || {
-                HELPING.fetch_add(1, Ordering::Relaxed);
-                let _done = Done;
+                let _helping = helping;
                 cancel::under(request, run);
             };
             std::thread::Builder::new().spawn_scoped(scope, work).ok()
@@ -71,10 +72,17 @@ fn for_each_item(count: usize, threads: usize, work: &(dyn Fn(usize) + Sync)) {
     });
 }
 
-/// A thread of a map that has ended, by unwinding too.
-struct Done;
+/// A thread of a map, counted until it ends, by unwinding too.
+struct Helping;
 
-impl Drop for Done {
+impl Helping {
+    fn new() -> Helping {
+        HELPING.fetch_add(1, Ordering::Relaxed);
+        Helping
+    }
+}
+
+impl Drop for Helping {
     fn drop(&mut self) {
         HELPING.fetch_sub(1, Ordering::Relaxed);
     }

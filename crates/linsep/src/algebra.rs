@@ -215,6 +215,14 @@ pub(crate) fn add_square(
         last[column as usize] += h * x;
     }
     last[order - 1] += h;
+    // Rows of ones are common, and nothing has to be multiplied for them.
+    if !dense && entries.iter().all(|x| *x == 1.0) {
+        for (k, &column) in columns.iter().enumerate() {
+            let line = &mut matrix[column as usize * order..][..column as usize + 1];
+            columns[..k + 1].iter().for_each(|other| line[*other as usize] += h);
+        }
+        return;
+    }
     for (k, (&column, x)) in columns.iter().zip(entries).enumerate() {
         let a = h * x;
         if a == 0.0 {

@@ -39,6 +39,7 @@ use clap::ArgMatches;
 use linsep::data::read::ReadResult;
 use linsep::data::{cancel, memory};
 use linsep::file::ModelFile;
+use linsep::model::StreamModel;
 use linsep::model::foreign::ForeignModel;
 use linsep::{Dataset, Error, LinearModel};
 use std::path::Path;
@@ -86,6 +87,14 @@ fn load_model(path: &Path, context: &Context) -> Result<LinearModel, Failure> {
     match FileKind::of(path) {
         Some(FileKind::Foreign) => Ok(ForeignModel::load(path, context.max_memory)?.to_model()),
         _ => Ok(ModelFile::load_model(path, context.max_memory)?),
+    }
+}
+
+/// The same for a model that only scores.
+fn load_stream_model(path: &Path, context: &Context) -> Result<StreamModel, Failure> {
+    match FileKind::of(path) {
+        Some(FileKind::Foreign) => load_model(path, context).map(StreamModel::from),
+        _ => Ok(ModelFile::load_stream_model(path, context.max_memory)?),
     }
 }
 

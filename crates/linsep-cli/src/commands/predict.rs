@@ -16,7 +16,12 @@ use std::process::ExitCode;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     let Some(path) = &input::subject(matches) else { return Ok(ExitCode::from(2)) };
-    let model = super::load_model(path, context)?;
+    let loaded = match matches.get_one::<String>("abstain") {
+        // Distances from boundaries need the planes.
+        Some(_) => super::load_model(path, context)?.into(),
+        None => super::load_stream_model(path, context)?,
+    };
+    let model = loaded.head();
     let what = matches.get_one::<String>("output").map_or("label", String::as_str);
     if what == "proba" && model.link == Link::None {
         return Err(Error::usage(
@@ -30,7 +35,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         keep_columns: matches.get_flag("keep-columns"),
         ndjson: matches.get_flag("ndjson") || context.json,
     };
-    let doubt = Doubt::new(matches, &model)?;
+    let doubt = Doubt::new(matches, model)?;
     let mut options = input::options(matches, context)?;
     let refused = matches.get_one::<String>("incomplete").is_some_and(|word| word == "error");
     // Where a class has the name that would stand for none, such rows are refused.
@@ -44,7 +49,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         let mut writer = Writer {
             out,
             layout,
-            model: &model,
+            model,
             score_names: model.score_names(),
             doubt: doubt.as_ref(),
             counts: [0, 0],
@@ -52,10 +57,13 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
             header_done: false,
             line: Vec::new(),
         };
-        let mut scorer = model.chunk_scorer();
-        choices = Some(source.blocks(&model.input, false, |choices, chunk| {
-            writer.chunk(choices, &chunk, &mut scorer)
-        })?);
+        let mut scorer = loaded.chunk_scorer();
+        let read = loaded.with_planes(|planes| {
+            source.scored_blocks(&model.input, false, planes, |choices, chunk| {
+                writer.chunk(choices, &chunk, &mut scorer)
+            })
+        })?;
+        choices = Some(read);
         counts = writer.counts;
         incomplete = writer.incomplete;
         writer.out.flush().map_err(write_failed)

@@ -121,6 +121,22 @@ impl<T: Plain> Buffer<T> {
         }
     }
 
+    /// Makes room for so many times the numbers that there are. This is a guess, so it moves nothing to a file
+    /// and does not ask for what may not be there.
+    pub(crate) fn expect(&mut self, times: f64) {
+        /// The most bytes that a guess may ask for.
+        const MOST: u64 = 1 << 33;
+        let len = (self.len() as f64 * times) as u64;
+        let bytes = len.saturating_mul(size_of::<T>() as u64);
+        if let Held::Memory(list) = &mut self.0
+            && bytes <= MOST.min(memory::share() / 2)
+        {
+            let more = (len as usize).saturating_sub(list.len());
+            // Without that much memory it grows as it can.
+            let _ = list.try_reserve_exact(more);
+        }
+    }
+
     /// Adds zeros at the end, or cuts.
     pub fn resize(&mut self, len: usize) {
         if len <= self.len() {

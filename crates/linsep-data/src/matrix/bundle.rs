@@ -28,6 +28,16 @@ pub struct Products {
     places: Vec<u32>,
 }
 
+/// Finds the products of the row with these columns and values.
+pub type FindProducts<'a> = dyn Fn(&[u32], &[f64], &mut Products) + Sync + 'a;
+
+/// Finds the products of sparse rows with so many planes, on any thread.
+#[derive(Clone, Copy)]
+pub struct Planes<'a> {
+    pub count: usize,
+    pub products: &'a FindProducts<'a>,
+}
+
 impl Products {
     pub fn of(planes: usize) -> Products {
         let lanes = vec![0.0; LANES * planes.next_multiple_of(4)];
@@ -103,27 +113,65 @@ impl Bundle {
         for plane in planes {
             // 0 alone is left out: the sign of -0 may show in a sum.
             used.iter_mut().zip(*plane).for_each(|(used, w)| *used |= w.to_bits() != 0);
-            if 2 * used.iter().filter(|used| **used).count() > width {
+            if is_mostly(&used) {
                 return Bundle::new(planes.iter().copied());
             }
         }
-        let stride = planes.len().next_multiple_of(4);
+        let (mut bundle, stride) = Bundle::empty(planes.len(), &used);
+        for (j, &place) in bundle.places.iter().enumerate().filter(|(j, _)| used[*j]) {
+            let line = &mut bundle.weights[place as usize * stride..][..stride];
+            let own = planes.iter().map(|plane| plane.get(j).copied().unwrap_or(0.0));
+            line.iter_mut().zip(own).for_each(|(place, w)| *place = w);
+        }
+        bundle
+    }
+
+    /// The same from lists of the columns of each plane with their weights. Planes of so many columns never
+    /// stand in memory by themselves.
+    pub fn of_entries<I: Iterator<Item = (usize, f64)>>(
+        (count, width): (usize, usize),
+        entries: impl Fn(usize) -> I,
+    ) -> Bundle {
+        let weights_of = |k| entries(k).filter(|(_, w)| w.to_bits() != 0);
+        let mut used = vec![false; width];
+        (0..count).flat_map(weights_of).for_each(|(j, _)| used[j] = true);
+        let (mut bundle, stride) = match is_mostly(&used) {
+            true => {
+                let stride = count.next_multiple_of(4);
+                let weights = vec![0.0; width * stride];
+                (Bundle { stride, weights, places: Vec::new() }, stride)
+            }
+            false => Bundle::empty(count, &used),
+        };
+        let Bundle { weights, places, .. } = &mut bundle;
+        for k in 0..count {
+            for (j, w) in weights_of(k) {
+                let line = places.get(j).map_or(j, |&place| place as usize);
+                weights[line * stride + k] = w;
+            }
+        }
+        bundle
+    }
+
+    /// The weights of a plane of so many columns.
+    pub fn plane(&self, k: usize, width: usize) -> Vec<f64> {
+        let line = |j: usize| self.places.get(j).map_or(j, |&place| place as usize);
+        (0..width).map(|j| self.weights[line(j) * self.stride + k]).collect()
+    }
+
+    /// Lines of zeros for the columns that are used, and the numbers of a line.
+    fn empty(planes: usize, used: &[bool]) -> (Bundle, usize) {
+        let stride = planes.next_multiple_of(4);
         // A column adds to the lane of its number modulo LANES, so its line has the same remainder. The first
         // LANES lines are the zeros.
         let mut next: [u32; LANES] = std::array::from_fn(|lane| (LANES + lane) as u32);
-        let mut places: Vec<u32> = (0..width).map(|j| (j % LANES) as u32).collect();
+        let mut places: Vec<u32> = (0..used.len()).map(|j| (j % LANES) as u32).collect();
         for (j, place) in places.iter_mut().enumerate().filter(|(j, _)| used[*j]) {
             *place = next[j % LANES];
             next[j % LANES] += LANES as u32;
         }
         let lines = next.into_iter().max().unwrap_or(0) as usize;
-        let mut weights = vec![0.0; lines * stride];
-        for (j, &place) in places.iter().enumerate().filter(|(j, _)| used[*j]) {
-            let line = &mut weights[place as usize * stride..][..stride];
-            let own = planes.iter().map(|plane| plane.get(j).copied().unwrap_or(0.0));
-            line.iter_mut().zip(own).for_each(|(place, w)| *place = w);
-        }
-        Bundle { stride, weights, places }
+        (Bundle { stride, weights: vec![0.0; lines * stride], places }, stride)
     }
 
     /// Takes over a weight of a plane that moved.
@@ -158,6 +206,11 @@ impl Bundle {
         dots_sparse(lines, values, &self.weights, self.stride, lanes);
         add_plane_lanes(lanes, self.stride, sums);
     }
+}
+
+/// Whether more than half of the columns are used.
+fn is_mostly(used: &[bool]) -> bool {
+    2 * used.iter().filter(|used| **used).count() > used.len()
 }
 
 #[cfg(test)]
@@ -228,6 +281,14 @@ mod tests {
                 products.sums.iter().map(|sum| sum.to_bits()).collect::<Vec<u64>>()
             };
             assert_eq!(sums(&fixed), sums(&full), "{width} columns");
+            let entries = |k: usize| {
+                let all = planes[k].iter().copied().enumerate();
+                all.filter(move |(j, w)| *w != 0.0 || (j + k).is_multiple_of(5))
+            };
+            let listed = Bundle::of_entries((planes.len(), width), entries);
+            assert_eq!((&listed.places, &listed.weights), (&fixed.places, &fixed.weights));
+            let back = (0..planes.len()).map(|k| listed.plane(k, width)).collect::<Vec<_>>();
+            assert_eq!(back, planes);
         }
     }
 }

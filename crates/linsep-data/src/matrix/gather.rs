@@ -203,6 +203,9 @@ impl CodeRows for Sparse {
         columns.clear();
         columns.extend_from_slice(&self.indices[range.clone()]);
         values.clear();
-        values.extend(range.map(|p| self.values.at(p)));
+        match &self.values.codes {
+            Codes::Ones(_) => values.resize(range.len(), 1.0),
+            _ => values.extend(range.map(|p| self.values.at(p))),
+        }
     }
 }

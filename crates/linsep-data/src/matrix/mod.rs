@@ -17,7 +17,7 @@ pub mod staging;
 pub mod table;
 pub mod values;
 
-pub use bundle::{Bundle, Products};
+pub use bundle::{Bundle, Planes, Products};
 pub use gather::CodeRows;
 pub use layouts::{Layout, LayoutKey, Layouts, RowCopies};
 pub use linsep_kernels as kernel;
@@ -237,6 +237,17 @@ impl Store {
     #[cfg(test)]
     fn dot(&self, row: usize, w: &[f64]) -> f64 {
         with_rows!(self, rows => rows.dot(row, w))
+    }
+
+    /// Makes room for so many times the entries that there are, where a guess may ask for that much.
+    pub(crate) fn expect(&mut self, times: f64) {
+        match &mut self.shape {
+            Shape::Dense(dense) => dense.values.expect(times),
+            Shape::Sparse(sparse) => {
+                sparse.values.expect(times);
+                sparse.indices.expect(times);
+            }
+        }
     }
 
     /// Adds the rows of `other` below.

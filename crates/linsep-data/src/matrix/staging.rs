@@ -5,7 +5,7 @@ use super::offsets::Offsets;
 use super::profile::{Entries, Profile, Slots, power_of_ten};
 use super::rows::{Dense, Sparse};
 use super::values::{Codes, Kind, Values, integer_code};
-use super::{Shape, Store};
+use super::{Planes, Products, Shape, Store};
 
 /// Rows under construction, in one form or another.
 pub trait Stage {
@@ -195,15 +195,46 @@ impl Stage for Staging {
         } else {
             Shape::Sparse(self.pack_sparse(&store.profile))
         };
-        self.ends.clear();
-        self.len = 0;
-        self.finals.clear();
-        self.codes.clear();
+        self.clear();
         store
     }
 }
 
 impl Staging {
+    /// Appends the products of the finished rows with planes, row by row, and is empty again. Rows that are
+    /// only scored are never packed. The store that comes back has their number and nothing else.
+    pub fn score(&mut self, planes: Planes<'_>, room: &mut Products, out: &mut Vec<f64>) -> Store {
+        let rows = self.rows();
+        self.drop_row();
+        if room.sums.len() != planes.count {
+            *room = Products::of(planes.count);
+        }
+        out.reserve_exact(rows * planes.count);
+        let mut finals = self.finals.iter().peekable();
+        let mut start = 0;
+        for &end in &self.ends {
+            let values = &mut self.values[start..end];
+            for (value, places) in values.iter_mut().zip(&self.places[start..end]) {
+                *value /= power_of_ten(*places);
+            }
+            while let Some((at, value)) = finals.next_if(|(at, _)| *at < end) {
+                values[*at - start] = *value;
+            }
+            (planes.products)(&self.columns[start..end], values, room);
+            out.extend_from_slice(&room.sums);
+            start = end;
+        }
+        self.clear();
+        Store::shell(rows, self.width, 0, Profile::new())
+    }
+
+    fn clear(&mut self) {
+        self.ends.clear();
+        self.len = 0;
+        self.finals.clear();
+        self.codes.clear();
+    }
+
     fn pack_dense(&self, rows: usize, profile: &Profile) -> Dense {
         let width = self.width;
         let kind = profile.dense_kind();

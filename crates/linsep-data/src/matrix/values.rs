@@ -264,6 +264,17 @@ impl Values {
         }
     }
 
+    /// Makes room for so many times the values that there are, as [`Buffer::expect`] does.
+    pub(crate) fn expect(&mut self, times: f64) {
+        match &mut self.codes {
+            Codes::Ones(_) => {}
+            Codes::Table8(codes) => codes.expect(times),
+            Codes::Int32(codes) => codes.expect(times),
+            Codes::F32(codes) => codes.expect(times),
+            Codes::F64(codes) => codes.expect(times),
+        }
+    }
+
     /// Grows with zeros or cuts; memory of a long cut goes back to the system.
     pub fn resize(&mut self, len: usize) {
         match &mut self.codes {

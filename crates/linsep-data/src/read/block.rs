@@ -4,7 +4,7 @@
 use super::long::LongColumns;
 use super::scan::Marks;
 use crate::error::{Code, Excerpt, Place, Problem, printable};
-use crate::matrix::{Stage, Staging, Store, TableStaging};
+use crate::matrix::{Planes, Products, Stage, Staging, Store, TableStaging};
 use crate::table::labels::Dictionary;
 use linsep_kernels::text::Scratch;
 use std::collections::BTreeMap;
@@ -16,6 +16,8 @@ const MAX_PROBLEMS: usize = 5;
 pub(crate) struct Block {
     /// The numeric columns.
     pub(crate) store: Store,
+    /// Instead of what stands in them: the products of each row with the planes of a model.
+    pub(crate) products: Option<Vec<f64>>,
     /// The text columns that become categories.
     pub(crate) categories: Vec<Dictionary>,
     /// Cells (row, numeric column) without a value, for a rule that fills them later.
@@ -58,13 +60,16 @@ pub(crate) struct Buffers {
     pub(crate) marks: Marks,
     /// Numbers on their way.
     pub(crate) scratch: Scratch,
+    /// The products of one row.
+    pub(crate) products: Products,
 }
 
 impl Default for Buffers {
     fn default() -> Buffers {
         let pairs = Staging::new(0);
         let (table, marks) = (TableStaging::default(), Marks::default());
-        Buffers { table, pairs, marks, scratch: Scratch::default() }
+        let (scratch, products) = (Scratch::default(), Products::of(0));
+        Buffers { table, pairs, marks, scratch, products }
     }
 }
 
@@ -194,6 +199,7 @@ impl<'a, S: Stage> BlockBuilder<'a, S> {
         staging.begin(width);
         let block = Block {
             store: Store::empty(),
+            products: None,
             categories: (0..categories).map(|_| Dictionary::default()).collect(),
             missing: Vec::new(),
             labels: Dictionary::default(),
@@ -250,6 +256,15 @@ impl<'a, S: Stage> BlockBuilder<'a, S> {
 
     pub(crate) fn finish(mut self) -> Block {
         self.block.store = self.staging.pack();
+        self.block
+    }
+}
+
+impl BlockBuilder<'_, Staging> {
+    /// A block of rows that are only scored.
+    pub(crate) fn finish_scored(mut self, planes: Planes<'_>, room: &mut Products) -> Block {
+        let products = self.block.products.insert(Vec::new());
+        self.block.store = self.staging.score(planes, room, products);
         self.block
     }
 }

@@ -7,7 +7,7 @@ use super::{Choices, Parts, ReadOptions, csv, note_facts, plan};
 use crate::basis::Basis;
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::input::InputMap;
-use crate::matrix::{Stage, Staging, Store};
+use crate::matrix::{Planes, Stage, Staging, Store};
 use crate::table::Dataset;
 use crate::table::labels::Dictionary;
 use crate::{Held, RowsView};
@@ -17,6 +17,8 @@ use std::ops::ControlFlow;
 /// Some rows on their way through a model.
 pub struct Chunk<'a> {
     store: Cow<'a, Store>,
+    /// What is there instead of the rows where whoever parsed them scored them, too.
+    products: Option<Vec<f64>>,
     /// Rows that lack values for which the model has nothing, rising.
     incomplete: Vec<u64>,
     whence: Whence<'a>,
@@ -44,6 +46,13 @@ impl Chunk<'_> {
     #[doc(hidden)]
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// The products of the rows with the planes that [`super::RowSource::scored_blocks`] was given, row by
+    /// row; then the store has no rows but their number.
+    #[doc(hidden)]
+    pub fn products(&self) -> Option<&[f64]> {
+        self.products.as_deref()
     }
 
     /// Whether a row lacks a value for which the model has nothing; what stands there means nothing.
@@ -122,8 +131,10 @@ pub(super) fn from_texts(
     options: &ReadOptions,
     map: &InputMap,
     need_label: bool,
+    planes: Option<Planes<'_>>,
     each: &mut dyn FnMut(&Choices, Chunk<'_>) -> Result<()>,
 ) -> Result<Choices> {
+    let planes = planes.filter(|_| map.columns.is_empty() && map.basis.is_none());
     let first = inputs.first().map_or_else(String::new, Input::name);
     let planner =
         |sniffed: &Sniffed, file: &str| plan::for_model(sniffed, file, options, map, need_label);
@@ -139,7 +150,7 @@ pub(super) fn from_texts(
         let name = part.name.clone();
         let mut lines = part.skip_lines;
         let choices = part.choices.clone();
-        let flow = part.blocks(options, &mut rows_left, |mut block, text| {
+        let flow = part.blocks(options, &mut rows_left, planes, |mut block, text| {
             if let Some(mut problem) = block.bad.problems.drain(..).next() {
                 collect::locate(&mut problem, &name, lines, facts.records, &plan);
                 if matches!(problem.code, Code::NOT_A_NUMBER | Code::NOT_FINITE | Code::MISSING) {
@@ -180,7 +191,8 @@ pub(super) fn from_texts(
                 None => store,
                 Some(basis) => expanded(basis, &store, map, &whence)?,
             };
-            let chunk = Chunk { store: Cow::Owned(store), incomplete, whence };
+            let products = block.products;
+            let chunk = Chunk { store: Cow::Owned(store), products, incomplete, whence };
             each(&choices, chunk)?;
             Ok(ControlFlow::Continue(()))
         })?;
@@ -224,7 +236,7 @@ pub(super) fn from_memory(
             None => Cow::Borrowed(table.raw_store()),
             Some(basis) => Cow::Owned(expanded(basis, table.raw_store(), map, &whence)?),
         };
-        each(&choices, Chunk { store, incomplete: Vec::new(), whence })?;
+        each(&choices, Chunk { store, products: None, incomplete: Vec::new(), whence })?;
         return Ok(choices);
     }
     for first in (0..rows.n_rows()).step_by(ROWS) {
@@ -242,7 +254,8 @@ pub(super) fn from_memory(
             None => store,
             Some(basis) => expanded(basis, &store, map, &whence)?,
         };
-        each(&choices, Chunk { store: Cow::Owned(store), incomplete: Vec::new(), whence })?;
+        let store = Cow::Owned(store);
+        each(&choices, Chunk { store, products: None, incomplete: Vec::new(), whence })?;
     }
     Ok(choices)
 }

@@ -97,6 +97,11 @@ impl Collector {
         self.lines = skipped;
     }
 
+    /// There will be so many times as many entries as there are.
+    pub(crate) fn expect(&mut self, times: f64) {
+        self.store.expect(times);
+    }
+
     /// Adds a block; false when there is no point in going on.
     pub(crate) fn add(&mut self, block: Block, plan: &Plan, options: &ReadOptions) -> Result<bool> {
         let row = self.store.rows() as u64;

@@ -14,6 +14,7 @@ mod columnar;
 pub(crate) mod columns;
 pub(crate) mod csv;
 mod fill;
+mod forecast;
 mod forms;
 mod glob;
 mod long;
@@ -54,10 +55,12 @@ pub use survey::{ColumnSurvey, Survey};
 use crate::Dataset;
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::input::InputMap;
+use crate::matrix::Planes;
 use crate::table::labels::label_name;
 use block::{Block, Buffers};
 use collect::{Collector, Facts};
 use columnar::Columnar;
+use forecast::Forecast;
 use plan::{ParserPlan, Plan};
 use sniff::{Sniffed, SniffedKind};
 use source::Part;
@@ -261,9 +264,14 @@ fn read_once(
             })
         });
         collector.start_file(&part.name, part.skip_lines);
-        let flow = part.blocks(options, &mut rows_left, |block, _| {
+        // Under a limit on the rows most of the text may not be read.
+        let mut forecast = Forecast::new(part.part.size().filter(|_| options.limit.is_none()));
+        let flow = part.blocks(options, &mut rows_left, None, |block, text| {
             index_zero |= block.index_zero;
             let go_on = collector.add(block, &plan, options)? && !index_zero;
+            if let Some(times) = forecast.after(text.len()) {
+                collector.expect(times);
+            }
             Ok(if go_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         })?;
         if index_zero {
@@ -417,11 +425,13 @@ impl<'a, 'r> Parts<'a, 'r> {
 
 impl PlannedPart<'_> {
     /// Parses the part and gives block after block, with its text, to `sink`. A limit on the rows
-    /// makes the parsing serial, so that nothing behind the limit is looked at.
+    /// makes the parsing serial, so that nothing behind the limit is looked at. With planes, rows of pairs
+    /// come as their products.
     fn blocks(
         &mut self,
         options: &ReadOptions,
         rows_left: &mut Option<u64>,
+        planes: Option<Planes<'_>>,
         mut sink: impl FnMut(Block, &[u8]) -> Result<ControlFlow<()>>,
     ) -> Result<ControlFlow<()>> {
         let stop = options.stop.clone();
@@ -444,7 +454,7 @@ impl PlannedPart<'_> {
         let parser = &self.plan.parser;
         let parse = |piece: &[u8], limit, buffers: &mut Buffers| match parser {
             ParserPlan::Table(plan) => csv::parse(piece, plan, limit, buffers),
-            ParserPlan::Svmlight(plan) => svmlight::parse(piece, plan, limit, buffers),
+            ParserPlan::Svmlight(plan) => svmlight::parse(piece, plan, planes, limit, buffers),
         };
         let Some(left) = rows_left else {
             return pipeline::run(

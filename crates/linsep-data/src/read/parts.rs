@@ -60,7 +60,7 @@ pub(super) fn from_texts(
             rows += count;
             each(&choices, collector.finish(plan.clone(), &options_of_part)?.0)
         };
-        let mut flow = part.blocks(options, &mut rows_left, |block, _| {
+        let mut flow = part.blocks(options, &mut rows_left, None, |block, _| {
             if block.index_zero {
                 let words = "an index 0 came after indices had been taken to start at 1";
                 let place = Place::file(name.clone());

@@ -11,6 +11,7 @@ use super::{Choices, Chunk, ReadOptions, ReadResult, Survey, chunk, parts, read_
 use crate::buffer;
 use crate::error::{Code, Error, Place, Problem, Result};
 use crate::input::InputMap;
+use crate::matrix::Planes;
 use crate::table::{Dataset, Features};
 use crate::{Held, RowsView};
 use std::io::Read;
@@ -168,11 +169,24 @@ impl<'a> RowSource<'a> {
         self,
         map: &InputMap,
         need_label: bool,
+        each: impl FnMut(&Choices, Chunk<'_>) -> Result<()>,
+    ) -> Result<Choices> {
+        self.scored_blocks(map, need_label, None, each)
+    }
+
+    /// The same for rows that meet nothing but these planes: where that is less work, blocks hold the products
+    /// in place of the rows.
+    #[doc(hidden)]
+    pub fn scored_blocks(
+        self,
+        map: &InputMap,
+        need_label: bool,
+        planes: Option<Planes<'_>>,
         mut each: impl FnMut(&Choices, Chunk<'_>) -> Result<()>,
     ) -> Result<Choices> {
         match self.rows {
             Rows::Texts(inputs) => {
-                chunk::from_texts(inputs, &self.options, map, need_label, &mut each)
+                chunk::from_texts(inputs, &self.options, map, need_label, planes, &mut each)
             }
             Rows::Memory(rows) => chunk::from_memory(rows, map, need_label, &mut each),
         }

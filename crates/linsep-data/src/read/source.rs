@@ -214,6 +214,14 @@ impl<'r> Part<'r> {
         Ok(self.head(1)?.0.is_empty())
     }
 
+    /// Bytes of the text, where they are known before it is read.
+    pub(crate) fn size(&self) -> Option<u64> {
+        match &self.content {
+            Content::Mapped(map) => Some(map.len() as u64),
+            Content::Stream { .. } => None,
+        }
+    }
+
     /// Cuts the part into pieces from byte `skip` on. in a table with the delimiter `quoted`, a line break
     /// within double quotes does not end a record, `max_memory` how long a record may get.
     pub(crate) fn pieces(

@@ -6,7 +6,7 @@ use super::block::{Block, BlockBuilder, Buffers, Fault};
 use super::csv::number_fault;
 use super::number;
 use crate::error::Code;
-use crate::matrix::{Stage, Staging};
+use crate::matrix::{Planes, Stage, Staging};
 use crate::table::labels::label_name;
 use quick::QuickLine;
 
@@ -60,9 +60,16 @@ impl Selection {
 /// The largest index that is accepted: column numbers and widths must fit 32 bits.
 const MAX_INDEX: u64 = u32::MAX as u64 - 1;
 
-/// Parses at most `limit` rows of a piece, which starts at a line and ends with one.
-pub(crate) fn parse(piece: &[u8], plan: &SvmPlan, limit: usize, buffers: &mut Buffers) -> Block {
-    let Buffers { pairs, marks, scratch, .. } = buffers;
+/// Parses at most `limit` rows of a piece, which starts at a line and ends with one. With planes the rows are
+/// scored and not kept.
+pub(crate) fn parse(
+    piece: &[u8],
+    plan: &SvmPlan,
+    planes: Option<Planes<'_>>,
+    limit: usize,
+    buffers: &mut Buffers,
+) -> Block {
+    let Buffers { pairs, marks, scratch, products, .. } = buffers;
     marks.find(piece, *b" :");
     let suspicious = marks.nul || (marks.beyond_ascii && std::str::from_utf8(piece).is_err());
     let mut out = BlockBuilder::new(pairs, 0, 0);
@@ -91,7 +98,10 @@ pub(crate) fn parse(piece: &[u8], plan: &SvmPlan, limit: usize, buffers: &mut Bu
         line += 1;
     }
     out.block.line_count = line as u64;
-    out.finish()
+    match planes {
+        Some(planes) => out.finish_scored(planes, products),
+        None => out.finish(),
+    }
 }
 
 type Out<'a> = BlockBuilder<'a, Staging>;
@@ -367,7 +377,7 @@ mod tests {
     #[test]
     fn lines_comments_and_query_ids() {
         let text = b"# head\n+1 qid:3 1:0.5 4:-2 # tail\n\n-1 2:1e1\r\nspam 3:0";
-        let block = parse(text, &plan(), usize::MAX, &mut Buffers::default());
+        let block = parse(text, &plan(), None, usize::MAX, &mut Buffers::default());
         assert_eq!(block.bad.count, 0);
         assert!(block.query_ids);
         assert_eq!(block.labels.names, ["1", "-1", "spam"]);
@@ -396,7 +406,7 @@ mod tests {
             ("3:1 4:1", Code::LABEL_VALUE),
             ("a\0 3:1", Code::NUL_BYTE),
         ] {
-            let block = parse(text.as_bytes(), &plan(), usize::MAX, &mut Buffers::default());
+            let block = parse(text.as_bytes(), &plan(), None, usize::MAX, &mut Buffers::default());
             assert_eq!(block.bad.problems.first().map(|p| p.code), Some(code), "{text}");
             assert_eq!(block.store.rows(), 0);
         }
@@ -405,7 +415,7 @@ mod tests {
     #[test]
     fn a_guessed_base_gives_way() {
         let plan = SvmPlan { base_guessed: true, ..plan() };
-        assert!(parse(b"1 0:1 1:1\n", &plan, usize::MAX, &mut Buffers::default()).index_zero);
+        assert!(parse(b"1 0:1 1:1\n", &plan, None, usize::MAX, &mut Buffers::default()).index_zero);
         assert_eq!(smallest_index(b"1 3:1 9:2 # 0:1\n-1 2:5\n"), Some(2));
     }
 
@@ -415,6 +425,7 @@ mod tests {
         let block = parse(
             b"1 1:1 3:2 6:3 7:4 8:5\n",
             &SvmPlan { selection: Some(selection), ..plan() },
+            None,
             usize::MAX,
             &mut Buffers::default(),
         );
@@ -463,7 +474,7 @@ mod tests {
             let selection = Selection::of_ranges(&ranges[..if chosen { 3 } else { 0 }]);
             let plan = SvmPlan { width, selection, ..plan() };
             let block = |text: &str| {
-                parse(text.as_bytes(), &plan, usize::MAX, &mut Buffers::default())
+                parse(text.as_bytes(), &plan, None, usize::MAX, &mut Buffers::default())
             };
             let (quick, careful) = (block(&text("")), block(&text(" # x")));
             let rows_of = |block: &Block| {

@@ -7,6 +7,7 @@
 
 use super::gram::Gram;
 use crate::algebra::{Factor, add_square};
+use crate::loss::Loss;
 use crate::model::Plane;
 use crate::objective::{Intercept, Objective, Penalty, add};
 use linsep_data::matrix::{CodeRows, Store, with_rows};
@@ -43,6 +44,23 @@ impl Inverse {
                 Plane { weights, bias: pair((&residual.bias, &diagonal.bias)) }
             }
         }
+    }
+}
+
+impl Objective {
+    /// h of every position with its margin and its multiplier: the logistic loss has α (c − α)/c, without
+    /// another exponential.
+    pub(super) fn curvatures<'a>(
+        &'a self,
+        margins: &'a [f64],
+        alpha: &'a [f64],
+    ) -> impl Iterator<Item = f64> + 'a {
+        let one = |((m, a), c): ((&f64, &f64), &f64)| match self.loss {
+            // What a cost of 0 would make no number of is 0.
+            Loss::Logistic => (a - a * (a / c)).max(0.0),
+            _ => c * self.loss.curvature(*m),
+        };
+        margins.iter().zip(alpha).zip(&self.costs).map(one)
     }
 }
 
@@ -157,10 +175,12 @@ pub(super) fn second_derivatives(
     times: f64,
 ) -> Vec<f64> {
     let order = sampled.store.width() + 1;
-    // No more pieces than 128 MB hold matrices of.
-    let values = (positions.len() * order).min(1 << 24);
-    let pieces = crate::objective::pieces(positions.len(), values, order * order / 4);
     let held = sampled.store.held_values();
+    // A matrix for each piece has to cost little beside its sums, most of all where it is fresh memory; and no
+    // more pieces than 128 MB hold matrices of.
+    let in_row = (held as usize / sampled.store.rows().max(1)).max(1);
+    let values = (positions.len() * in_row * in_row / 12).min(1 << 26);
+    let pieces = crate::objective::pieces(positions.len(), values, order * order);
     let is_full = held * MOST_ZEROS >= sampled.store.rows() as u64 * order as u64;
     let parts = with_rows!(sampled.store, rows => {
         parallel_map(pieces.len(), sampled.threads, |piece| {
@@ -181,7 +201,8 @@ pub(super) fn second_derivatives(
             matrix
         })
     });
-    let mut matrix = vec![0.0; order * order];
+    let mut parts = parts.into_iter();
+    let mut matrix = parts.next().unwrap_or_else(|| vec![0.0; order * order]);
     for part in parts {
         matrix.iter_mut().zip(&part).for_each(|(all, part)| *all += part);
     }

@@ -41,6 +41,8 @@ const NARROW: usize = 160;
 const MANY: usize = 200;
 /// A sample need not be solved any closer: its answer is farther from that of all rows.
 const CLOSE: f64 = 1e-2;
+/// The share of the objective that a step on a sample has to gain, or it is the last.
+const WORTH: f64 = 1e-3;
 /// A step that leaves more than this of the gap asks for exact products.
 const SLOW: f64 = 0.3;
 /// Iterations of conjugate gradients in one step.
@@ -108,8 +110,7 @@ impl Newton {
         let ratio = wanted * evaluation.primal / (evaluation.primal - self.gap.dual);
         // Far from the end a step is no better than its quadratic model, however exactly it is solved.
         let tolerance = (0.3 * ratio.sqrt()).clamp(0.1, 0.4);
-        let curvatures = objective.curvatures(&evaluation.margins);
-        let direction = self.direction(objective, &down, &curvatures, tolerance);
+        let direction = self.direction(objective, &down, &evaluation, tolerance);
         let before = self.gap;
         let falls = 0.5 * inner(&down, &direction);
         let evaluation = self.search(objective, evaluation, &direction);
@@ -133,16 +134,19 @@ impl Newton {
         &mut self,
         objective: &Objective,
         down: &Plane,
-        curvatures: &[f64],
+        evaluation: &Evaluation,
         tolerance: f64,
     ) -> Plane {
-        let is_cheap = Sampled::of(objective, curvatures).is_cheap();
+        let is_cheap = Sampled::of(objective, &[]).is_cheap();
+        if let Some(old) = &self.preconditioner
+            && old.is_close
+            && !is_cheap
+            && !self.was_slow
+        {
+            return old.apply(down);
+        }
+        let curvatures = &objective.seen_curvatures(evaluation);
         let preconditioner = match self.preconditioner.take() {
-            Some(old) if old.is_close && !is_cheap && !self.was_slow => {
-                let direction = old.apply(down);
-                self.preconditioner = Some(old);
-                return direction;
-            }
             Some(old) if old.still_good && !(old.of_sample && is_cheap) => old,
             _ => {
                 let new = Preconditioner::new(objective, self.plane.clone(), curvatures);
@@ -227,7 +231,7 @@ impl Newton {
             }
             false => objective,
         };
-        let curvatures = objective.curvatures(&objective.margins(&made_at));
+        let curvatures = objective.seen_curvatures(&objective.evaluate(&made_at));
         let made = match of_sample && objective.is_representative() {
             true => Preconditioner::of_all(objective, made_at, &curvatures),
             false => Preconditioner::new(objective, made_at, &curvatures),
@@ -238,20 +242,21 @@ impl Newton {
     fn start_on_a_sample(&mut self, objective: &Objective) {
         let at_rest = self.plane.bias == 0.0 && self.plane.weights.iter().all(|w| *w == 0.0);
         let Some(sample) = objective.head_start().filter(|_| at_rest) else { return };
+        let is_cheap = Sampled::of(&sample, &[]).is_cheap();
         let mut run = Newton::new(self.plane.clone());
         for _ in 0..12 {
+            let before = run.gap.primal;
             run.step(&sample, CLOSE);
-            if run.gap.relative() <= CLOSE || run.exhausted {
+            // Where H of all rows is next anyway, what the sample still gains has to be worth a step.
+            let gains = before - run.gap.primal > WORTH * run.gap.primal;
+            if run.gap.relative() <= CLOSE || run.exhausted || is_cheap && !gains {
                 break;
             }
         }
         self.plane = run.plane;
         if sample.is_representative() {
-            let margins = match run.evaluation {
-                Some(evaluation) => evaluation.margins,
-                None => sample.margins(&self.plane),
-            };
-            let curvatures = sample.curvatures(&margins);
+            let evaluation = run.evaluation.unwrap_or_else(|| sample.evaluate(&self.plane));
+            let curvatures = sample.seen_curvatures(&evaluation);
             let made = Preconditioner::of_all(&sample, self.plane.clone(), &curvatures);
             self.preconditioner = Some(made);
             return;
@@ -283,9 +288,8 @@ impl Objective {
     }
 
     /// h of every position.
-    fn curvatures(&self, margins: &[f64]) -> Buffer<f64> {
-        let one = |(m, c): (&f64, &f64)| c * self.loss.curvature(*m);
-        margins.iter().zip(&self.costs).map(one).collect()
+    fn seen_curvatures(&self, evaluation: &Evaluation) -> Buffer<f64> {
+        self.curvatures(&evaluation.margins, &evaluation.alpha).collect()
     }
 
     /// The same objective on every eighth row, where that is a start close to the answer.

@@ -33,6 +33,8 @@ struct PermutedRows {
     positions: Vec<u32>,
     /// The column of each new number.
     columns: Vec<u32>,
+    /// Rows in a chunk: 2 to this power.
+    power: u32,
 }
 
 /// Rows one after the other.
@@ -44,8 +46,13 @@ struct Chunk {
     squares: Vec<f64>,
 }
 
-/// Rows in a chunk: 2 to this power.
-const CHUNK: u32 = 10;
+/// The power of two of rows in a chunk: as many as make the lists of one some megabytes long, which large
+/// pages hold, and which are still pieces of work for several threads.
+fn chunk_power(objective: &Objective) -> u32 {
+    const ENTRIES: u64 = 1 << 20;
+    let mean = objective.store().nonzeros() / objective.store().rows().max(1) as u64;
+    (ENTRIES / mean.max(1)).ilog2().clamp(6, 16)
+}
 
 impl PermutedObjective {
     /// Whether binary32 has the range for an objective.
@@ -99,8 +106,8 @@ impl PermutedObjective {
     /// The new numbers of the columns and the values at a place.
     #[inline]
     pub(crate) fn row(&self, place: usize) -> (&[u32], &[f32]) {
-        let chunk = &self.rows.chunks[place >> CHUNK];
-        let at = place & ((1 << CHUNK) - 1);
+        let chunk = &self.rows.chunks[place >> self.rows.power];
+        let at = place & ((1 << self.rows.power) - 1);
         let range = chunk.starts[at] as usize..chunk.starts[at + 1] as usize;
         (&chunk.columns[range.clone()], &chunk.values[range])
     }
@@ -109,10 +116,11 @@ impl PermutedObjective {
 impl PermutedRows {
     /// Copies the rows of an objective.
     fn new(objective: &Objective, seed: u64) -> PermutedRows {
+        let power = chunk_power(objective);
         let (numbers, columns) = by_frequency(objective);
         let mut positions: Vec<u32> = (0..objective.len() as u32).collect();
         Stream::new(seed, Purpose::Start(0)).shuffle(&mut positions);
-        let places: Vec<&[u32]> = positions.chunks(1 << CHUNK).collect();
+        let places: Vec<&[u32]> = positions.chunks(1 << power).collect();
         // A column and a value of each entry.
         let pool = Pool::new(8 * objective.store().nonzeros());
         let decoder = with_rows!(objective.store(), rows => {
@@ -120,7 +128,7 @@ impl PermutedRows {
         });
         let chunk = |k: usize| Chunk::new(objective, places[k], &numbers, &decoder, &pool);
         let chunks = parallel_map(places.len(), objective.threads, chunk);
-        PermutedRows { chunks, positions, columns }
+        PermutedRows { chunks, positions, columns, power }
     }
 
     /// xᵀx of each place.

@@ -267,6 +267,16 @@ impl<'a> Tensor<'a> {
     pub(crate) fn numbers(&self) -> impl ExactSizeIterator<Item = f64> + use<'a> {
         self.words().map(f64::from_le_bytes)
     }
+
+    /// Those at some places of a list, which has them.
+    pub(crate) fn numbers_in(
+        &self,
+        places: std::ops::Range<usize>,
+    ) -> impl ExactSizeIterator<Item = f64> + use<'a> {
+        let bytes = &self.bytes[8 * places.start..8 * places.end];
+        let part = Tensor { dtype: self.dtype, shape: vec![places.len()], bytes };
+        part.numbers()
+    }
 }
 
 /// The header of a file, and the bytes behind it.

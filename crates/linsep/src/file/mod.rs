@@ -28,7 +28,7 @@ use crate::file::checkpoint::SavedRun;
 use linsep_data::atomic::write_atomic;
 
 use crate::density::Density;
-use crate::model::LinearModel;
+use crate::model::{LinearModel, StreamModel};
 use crate::run::{Certificate, Progress, Stop};
 use linsep_data::basis::Basis;
 use linsep_data::error::{Code, Error, Result};
@@ -127,6 +127,15 @@ impl ModelFile {
         with_content(path, max_memory, |bytes, path, limit| match container::is_container(bytes) {
             true => version2::read_model(bytes, path, limit),
             false => version1::read(bytes, path, limit).map(|file| file.model),
+        })
+    }
+
+    /// The same for a model that only scores.
+    #[doc(hidden)]
+    pub fn load_stream_model(path: &Path, max_memory: Option<u64>) -> Result<StreamModel> {
+        with_content(path, max_memory, |bytes, path, limit| match container::is_container(bytes) {
+            true => version2::read_stream_model(bytes, path, limit),
+            false => version1::read(bytes, path, limit).map(|file| file.model.into()),
         })
     }
 

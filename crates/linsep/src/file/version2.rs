@@ -4,10 +4,11 @@ use super::{FORMAT, ModelFile, check_memory, refusal, subjects, subjects::resolv
 use crate::file::checkpoint::{RunFields, SavedRun};
 use crate::file::container::{Builder, Container, Refused, Tensor};
 use crate::model::parts::{check_parts, is_finite, link_is_finite};
-use crate::model::{Ballot, LinearModel, Link, Plane, Rule};
+use crate::model::{Ballot, LinearModel, Link, Plane, Rule, StreamModel};
 use crate::run::Stop;
 use linsep_data::error::{Code, Error, Result};
 use linsep_data::input::InputMap;
+use linsep_data::matrix::Bundle;
 use linsep_proof::{DataIdentity, form};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -69,7 +70,7 @@ pub(super) fn write(file: &ModelFile) -> Refused<Vec<u8>> {
 
 /// Reads and checks the content of a file.
 pub(super) fn read(bytes: &[u8], path: &Path, max_memory: u64) -> Result<ModelFile> {
-    let (mut parts, metadata, model) = open(bytes, path, max_memory)?;
+    let (mut parts, metadata, model, ()) = open(bytes, path, max_memory, dense_planes)?;
     let invalid = |reason| syntax(path, reason);
     let contradicts = |reason| refusal(path, reason);
     let certificate = needed(parts.bytes("certificate"), "certificate").map_err(invalid)?;
@@ -100,7 +101,16 @@ pub(super) fn read(bytes: &[u8], path: &Path, max_memory: u64) -> Result<ModelFi
 
 /// Reads the model alone.
 pub(super) fn read_model(bytes: &[u8], path: &Path, max_memory: u64) -> Result<LinearModel> {
-    open(bytes, path, max_memory).map(|(_, _, model)| model)
+    open(bytes, path, max_memory, dense_planes).map(|(_, _, model, ())| model)
+}
+
+/// Reads the model for scoring alone.
+pub(super) fn read_stream_model(bytes: &[u8], path: &Path, max_memory: u64) -> Result<StreamModel> {
+    let (_, _, model, bundle) = open(bytes, path, max_memory, bundled_planes)?;
+    Ok(match bundle {
+        Some(bundle) => StreamModel::bundled(model, bundle),
+        None => model.into(),
+    })
 }
 
 fn syntax(path: &Path, reason: String) -> Error {
@@ -113,12 +123,16 @@ fn needed<T>(found: Refused<Option<T>>, name: &str) -> Refused<T> {
     found?.ok_or_else(|| format!("there is no tensor \"{name}\""))
 }
 
-/// The metadata, the model, and the tensors that are left.
-fn open<'a>(
+/// Planes and what else was made of their weights, or what is wrong with them.
+type Planes<T> = std::result::Result<(Vec<Plane>, T), (Code, String)>;
+
+/// The metadata, the model, what else `read` makes of its weights, and the tensors that are left.
+fn open<'a, T>(
     bytes: &'a [u8],
     path: &Path,
     max_memory: u64,
-) -> Result<(Container<'a>, Metadata, LinearModel)> {
+    read: impl FnOnce(&mut Container<'a>, usize, &InputMap) -> Planes<T>,
+) -> Result<(Container<'a>, Metadata, LinearModel, T)> {
     let mut parts = Container::open(bytes, FORMAT, path)?;
     let invalid = |reason| syntax(path, reason);
     let contradicts = |reason| refusal(path, reason);
@@ -141,12 +155,12 @@ fn open<'a>(
     }
     let count = check_parts(&classes, &rule, &link, &input).map_err(contradicts)?;
     check_memory(count, input.width(), max_memory)?;
-    let planes = read_planes(&mut parts, count, input.width());
-    let planes = planes.map_err(|(code, reason)| match code {
+    let planes = read(&mut parts, count, &input);
+    let (planes, more) = planes.map_err(|(code, reason)| match code {
         Code::MODEL_SYNTAX => invalid(reason),
         _ => contradicts(reason),
     })?;
-    Ok((parts, metadata, LinearModel { planes, rule, link, classes, input }))
+    Ok((parts, metadata, LinearModel { planes, rule, link, classes, input }, more))
 }
 
 /// Where each of several lists begins when they stand behind each other, and where the last one ends.
@@ -197,78 +211,147 @@ fn write_planes(parts: &mut Builder, planes: &[Plane]) -> Refused<()> {
     Ok(())
 }
 
-/// So many planes of so many weights.
-fn read_planes(
+/// So many planes with all their weights.
+fn dense_planes(parts: &mut Container<'_>, count: usize, input: &InputMap) -> Planes<()> {
+    let (weights, bias) = Weights::read(parts, (count, input.width()))?;
+    weights.planes(&bias).map(|planes| (planes, ()))
+}
+
+/// Sparse planes as a bundle and their biases; others as they are.
+fn bundled_planes(
     parts: &mut Container<'_>,
     count: usize,
-    width: usize,
-) -> std::result::Result<Vec<Plane>, (Code, String)> {
-    let invalid = |reason| (Code::MODEL_SYNTAX, reason);
-    let contradicts = |reason| (Code::MODEL_CONTENT, reason);
-    let bias = needed(parts.floats("bias"), "bias").map_err(invalid)?;
-    if bias.shape != [count] {
-        let words = format!("the rule needs {count} planes, and there are {:?} biases", bias.shape);
-        return Err(contradicts(words));
-    }
-    let dense = parts.floats("weights").map_err(invalid)?;
-    let values = parts.floats("values").map_err(invalid)?;
-    let indices = parts.integers("indices").map_err(invalid)?;
-    let indptr = parts.integers("indptr").map_err(invalid)?;
-    let weights = match (dense, values, indices, indptr) {
-        (Some(dense), None, None, None) => dense_weights(&dense, count, width),
-        (None, Some(values), Some(indices), Some(indptr)) => {
-            sparse_weights(&values, &indices, &indptr, (count, width))
+    input: &InputMap,
+) -> Planes<Option<Bundle>> {
+    let (weights, bias) = Weights::read(parts, (count, input.width()))?;
+    match &weights {
+        // A single plane, and one that counts the features above a threshold, need weights in their places.
+        Weights::Sparse(sparse) if count > 1 && input.binarize.is_none() => {
+            if !sparse.values.numbers().chain(bias.numbers()).all(f64::is_finite) {
+                return Err(not_finite());
+            }
+            let bundle = Bundle::of_entries(sparse.shape, |k| sparse.entries(k));
+            let plane = |bias| Plane { weights: Vec::new(), bias };
+            Ok((bias.numbers().map(plane).collect(), Some(bundle)))
         }
-        _ => {
-            let words = "planes need either \"weights\" or \"indptr\", \"indices\" and \"values\"";
-            return Err(invalid(words.into()));
-        }
-    };
-    let plane = |(weights, bias)| Plane { weights, bias };
-    let planes: Vec<Plane> =
-        weights.map_err(contradicts)?.into_iter().zip(bias.numbers()).map(plane).collect();
-    match planes.iter().all(is_finite) {
-        true => Ok(planes),
-        false => Err(contradicts("a weight is not finite".into())),
+        _ => weights.planes(&bias).map(|planes| (planes, None)),
     }
 }
 
-fn dense_weights(tensor: &Tensor<'_>, count: usize, width: usize) -> Refused<Vec<Vec<f64>>> {
-    if tensor.shape != [count, width] {
-        let shape = &tensor.shape;
-        return Err(format!(
-            "the weights are of shape {shape:?}; {count} planes of {width} features are needed"
-        ));
-    }
-    let mut numbers = tensor.numbers();
-    Ok((0..count).map(|_| numbers.by_ref().take(width).collect()).collect())
+fn not_finite() -> (Code, String) {
+    (Code::MODEL_CONTENT, "a weight is not finite".into())
 }
 
-fn sparse_weights(
-    values: &Tensor<'_>,
-    indices: &[usize],
-    indptr: &[usize],
-    (count, width): (usize, usize),
-) -> Refused<Vec<Vec<f64>>> {
-    if indptr.len() != count + 1 || values.shape != [indices.len()] {
-        return Err("the sparse weights have lists of lengths that do not fit together".into());
-    }
-    // A short file may stand for many weights. Where there is no room for them, this says so.
-    let total = count.checked_mul(width).filter(|_| width <= u32::MAX as usize);
-    let room = total.is_some_and(|total| Vec::<f64>::new().try_reserve_exact(total).is_ok());
-    if !room {
-        return Err(format!("there is no room for {count} planes of {width} weights"));
-    }
-    let mut values = values.numbers();
-    let plane = |range: std::ops::Range<usize>| {
-        let columns = &indices[range];
-        let rising = columns.is_sorted_by(|a, b| a < b);
-        if !rising || columns.last().is_some_and(|&last| last >= width) {
-            return Err("the sparse weights of a plane are out of order or out of range".to_owned());
+/// The weights of the planes as they stand in the file.
+enum Weights<'a> {
+    Dense(Tensor<'a>, (usize, usize)),
+    Sparse(SparseWeights<'a>),
+}
+
+/// Lists of columns, rising and in range, with their weights.
+struct SparseWeights<'a> {
+    values: Tensor<'a>,
+    indices: Vec<usize>,
+    ranges: Vec<std::ops::Range<usize>>,
+    shape: (usize, usize),
+}
+
+impl<'a> Weights<'a> {
+    /// So many planes of so many weights, and the biases.
+    fn read(
+        parts: &mut Container<'a>,
+        (count, width): (usize, usize),
+    ) -> std::result::Result<(Weights<'a>, Tensor<'a>), (Code, String)> {
+        let invalid = |reason| (Code::MODEL_SYNTAX, reason);
+        let contradicts = |reason| (Code::MODEL_CONTENT, reason);
+        let bias = needed(parts.floats("bias"), "bias").map_err(invalid)?;
+        if bias.shape != [count] {
+            let shape = &bias.shape;
+            let words = format!("the rule needs {count} planes, and there are {shape:?} biases");
+            return Err(contradicts(words));
         }
-        let mut weights = vec![0.0; width];
-        columns.iter().zip(values.by_ref()).for_each(|(&j, w)| weights[j] = w);
-        Ok(weights)
-    };
-    ranges(indptr, indices.len())?.into_iter().map(plane).collect()
+        let dense = parts.floats("weights").map_err(invalid)?;
+        let values = parts.floats("values").map_err(invalid)?;
+        let indices = parts.integers("indices").map_err(invalid)?;
+        let indptr = parts.integers("indptr").map_err(invalid)?;
+        let shape = (count, width);
+        let weights = match (dense, values, indices, indptr) {
+            (Some(dense), None, None, None) => match dense.shape == [count, width] {
+                true => Ok(Weights::Dense(dense, shape)),
+                false => Err(format!(
+                    "the weights are of shape {:?}; {count} planes of {width} features are needed",
+                    dense.shape
+                )),
+            },
+            (None, Some(values), Some(indices), Some(indptr)) => {
+                SparseWeights::new(values, indices, &indptr, shape).map(Weights::Sparse)
+            }
+            _ => {
+                let words =
+                    "planes need either \"weights\" or \"indptr\", \"indices\" and \"values\"";
+                return Err(invalid(words.into()));
+            }
+        };
+        weights.map(|weights| (weights, bias)).map_err(contradicts)
+    }
+
+    /// The planes with these biases.
+    fn planes(&self, bias: &Tensor<'_>) -> std::result::Result<Vec<Plane>, (Code, String)> {
+        let weights: Vec<Vec<f64>> = match self {
+            Weights::Dense(tensor, (count, width)) => {
+                let mut numbers = tensor.numbers();
+                (0..*count).map(|_| numbers.by_ref().take(*width).collect()).collect()
+            }
+            Weights::Sparse(sparse) => {
+                let plane = |k| {
+                    let mut weights = vec![0.0; sparse.shape.1];
+                    sparse.entries(k).for_each(|(j, w)| weights[j] = w);
+                    weights
+                };
+                (0..sparse.shape.0).map(plane).collect()
+            }
+        };
+        let plane = |(weights, bias)| Plane { weights, bias };
+        let planes: Vec<Plane> = weights.into_iter().zip(bias.numbers()).map(plane).collect();
+        match planes.iter().all(is_finite) {
+            true => Ok(planes),
+            false => Err(not_finite()),
+        }
+    }
+}
+
+impl<'a> SparseWeights<'a> {
+    fn new(
+        values: Tensor<'a>,
+        indices: Vec<usize>,
+        indptr: &[usize],
+        (count, width): (usize, usize),
+    ) -> Refused<SparseWeights<'a>> {
+        if indptr.len() != count + 1 || values.shape != [indices.len()] {
+            return Err("the sparse weights have lists of lengths that do not fit together".into());
+        }
+        // A short file may stand for many weights. Where there is no room for them, this says so.
+        let total = count.checked_mul(width).filter(|_| width <= u32::MAX as usize);
+        let room = total.is_some_and(|total| Vec::<f64>::new().try_reserve_exact(total).is_ok());
+        if !room {
+            return Err(format!("there is no room for {count} planes of {width} weights"));
+        }
+        let ranges = ranges(indptr, indices.len())?;
+        for range in &ranges {
+            let columns = &indices[range.clone()];
+            let rising = columns.is_sorted_by(|a, b| a < b);
+            if !rising || columns.last().is_some_and(|&last| last >= width) {
+                let words = "the sparse weights of a plane are out of order or out of range";
+                return Err(words.to_owned());
+            }
+        }
+        Ok(SparseWeights { values, indices, ranges, shape: (count, width) })
+    }
+
+    /// The columns of a plane with their weights.
+    fn entries(&self, k: usize) -> impl Iterator<Item = (usize, f64)> {
+        let range = self.ranges[k].clone();
+        let values = self.values.numbers_in(range.clone());
+        self.indices[range].iter().copied().zip(values)
+    }
 }

@@ -16,6 +16,8 @@ mod serialised;
 pub use bulk::ManyRows;
 pub use lead::Leads;
 pub use rule::{Ballot, Rule};
+#[doc(hidden)]
+pub use scorer::StreamModel;
 pub use scorer::{ChunkScorer, Scorer};
 
 use crate::metrics::{Evaluation, Tally};

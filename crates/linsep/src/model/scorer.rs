@@ -3,11 +3,12 @@
 use super::{LinearModel, binary_score};
 use linsep_data::Dataset;
 use linsep_data::cancel;
-use linsep_data::matrix::{Bundle, Products, Rows, Store, with_rows};
+use linsep_data::matrix::{Bundle, Planes, Products, Rows, Store, with_rows};
 use linsep_data::read::Chunk;
 use linsep_kernels::{dot_f32, widen_f32};
 use linsep_proof::RowBuffer;
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 
 /// The scores of rows of a data set, one row after the other in one place.
 ///
@@ -33,7 +34,7 @@ pub struct ChunkScorer<'a>(RowScorer<'a>);
 /// The planes of a model, arranged for many rows, and room for the scores of one.
 #[derive(Clone)]
 pub(super) struct RowScorer<'a> {
-    model: &'a LinearModel,
+    model: Cow<'a, LinearModel>,
     /// The planes side by side, once a sparse row came.
     bundle: Option<Arc<Bundle>>,
     products: Products,
@@ -60,6 +61,61 @@ impl LinearModel {
     pub fn chunk_scorer(&self) -> ChunkScorer<'_> {
         ChunkScorer(RowScorer::new(self))
     }
+}
+
+/// A model that only scores, as its file holds it. Sparse planes go to the bundle without a dense copy in
+/// between: fresh memory takes longer than scoring thousands of rows.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct StreamModel {
+    /// With a bundle from the file, its planes have biases and no weights.
+    model: LinearModel,
+    bundle: OnceLock<Arc<Bundle>>,
+}
+
+impl From<LinearModel> for StreamModel {
+    fn from(model: LinearModel) -> StreamModel {
+        StreamModel { model, bundle: OnceLock::new() }
+    }
+}
+
+impl StreamModel {
+    /// A model whose weights are in the bundle alone.
+    pub(crate) fn bundled(model: LinearModel, bundle: Bundle) -> StreamModel {
+        StreamModel { model, bundle: OnceLock::from(Arc::new(bundle)) }
+    }
+
+    /// The model, possibly without its weights: classes, rule, link and input.
+    pub fn head(&self) -> &LinearModel {
+        &self.model
+    }
+
+    /// Scores chunks that were read for this model's input.
+    pub fn chunk_scorer(&self) -> ChunkScorer<'_> {
+        let mut rows = RowScorer::new(&self.model);
+        rows.bundle = self.bundle.get().cloned();
+        ChunkScorer(rows)
+    }
+
+    /// Calls `then` with what finds the products of sparse rows, if those are all that scores need.
+    pub fn with_planes<T>(&self, then: impl FnOnce(Option<Planes<'_>>) -> T) -> T {
+        let model = &self.model;
+        if model.input.binarize.is_some() {
+            return then(None);
+        }
+        let products = |columns: &[u32], values: &[f64], products: &mut Products| {
+            let bundle = (model.planes.len() > 1)
+                .then(|| self.bundle.get_or_init(|| Arc::new(bundle_of(model))).as_ref());
+            products.sparse(columns, values, |k| model.planes[k].weights.as_slice(), bundle);
+        };
+        then(Some(Planes { count: model.planes.len(), products: &products }))
+    }
+}
+
+/// The planes of a model side by side.
+fn bundle_of(model: &LinearModel) -> Bundle {
+    let planes: Vec<&[f64]> = model.planes.iter().map(|plane| plane.weights.as_slice()).collect();
+    Bundle::fixed(&planes)
 }
 
 /// The scores of rows of a store that was read for a model's input.
@@ -92,8 +148,8 @@ impl Scorer<'_> {
 
     /// The class of a row.
     pub fn class(&mut self, row: usize) -> u32 {
-        let model = self.rows.model;
-        model.class_of(self.row(row))
+        let length = self.row(row).len();
+        self.rows.model.class_of(&self.rows.scores[..length])
     }
 
     /// The same with room of its own, for another thread.
@@ -105,6 +161,15 @@ impl Scorer<'_> {
 impl ChunkScorer<'_> {
     /// Calls `each` with the number and the scores of every row, in order.
     pub fn for_each(&mut self, chunk: &Chunk<'_>, mut each: impl FnMut(usize, &[f64])) {
+        if let Some(products) = chunk.products() {
+            let count = self.0.model.planes.len();
+            for (row, sums) in products.chunks_exact(count.max(1)).enumerate() {
+                cancel::check();
+                self.0.products.sums.copy_from_slice(sums);
+                each(row, self.0.finish());
+            }
+            return;
+        }
         self.0.arrange(chunk.store());
         for row in 0..chunk.n_rows() {
             cancel::check();
@@ -117,22 +182,33 @@ impl<'a> RowScorer<'a> {
     pub(super) fn new(model: &'a LinearModel) -> RowScorer<'a> {
         let count = model.planes.len();
         let (products, scores) = (Products::of(count), vec![0.0; count]);
-        RowScorer { model, bundle: None, products, scores, row: RowBuffer::default() }
+        let (model, row) = (Cow::Borrowed(model), RowBuffer::default());
+        RowScorer { model, bundle: None, products, scores, row }
     }
 
     /// Makes ready for the rows of a store.
     pub(super) fn arrange(&mut self, store: &Store) {
-        if !store.is_dense() {
-            self.arrange_sparse();
+        match store.is_dense() {
+            true => self.arrange_dense(),
+            false => self.arrange_sparse(),
         }
     }
 
     /// Makes ready for sparse rows.
     pub(super) fn arrange_sparse(&mut self) {
         if self.bundle.is_none() && self.model.planes.len() > 1 {
-            let planes: Vec<&[f64]> =
-                self.model.planes.iter().map(|plane| plane.weights.as_slice()).collect();
-            self.bundle = Some(Arc::new(Bundle::fixed(&planes)));
+            self.bundle = Some(Arc::new(bundle_of(&self.model)));
+        }
+    }
+
+    /// Makes ready for dense rows: weights that are in the bundle alone get their planes.
+    fn arrange_dense(&mut self) {
+        let width = self.model.input.width();
+        let Some(bundle) = &self.bundle else { return };
+        if self.model.planes.iter().any(|plane| plane.weights.len() < width) {
+            for (k, plane) in self.model.to_mut().planes.iter_mut().enumerate() {
+                plane.weights = bundle.plane(k, width);
+            }
         }
     }
 
@@ -209,6 +285,7 @@ impl<'a> RowScorer<'a> {
     /// From the products with the planes to the scores.
     fn finish(&mut self) -> &[f64] {
         let RowScorer { model, products, scores, .. } = self;
+        let model: &LinearModel = model;
         for ((score, sum), plane) in scores.iter_mut().zip(&products.sums).zip(&model.planes) {
             *score = sum + plane.bias;
         }

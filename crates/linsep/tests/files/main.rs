@@ -7,6 +7,7 @@ mod model_file;
 mod optimal_refusals;
 mod reading_columns;
 mod roundtrip;
+mod stream_model;
 
 #[path = "../support/files.rs"]
 mod files;

@@ -8,7 +8,7 @@
 //!
 //! | data | model |
 //! |---|---|
-//! | few columns | the matrix H of all columns, made in one pass |
+//! | few columns | the matrix H of all columns, made in one pass and kept as long as steps with it get ahead |
 //! | many columns | a working set: the columns in use and those whose slopes ask most to be used, 100 at first, then twice those in use; their columns are copied once and serve several models |
 //!
 //! **Screening.** ψ is strongly concave, so the best multipliers are within a ball of what a gap of
@@ -37,8 +37,10 @@ const MODELS: usize = 12;
 /// Sweeps over the coordinates of one model, at most.
 const MOST_SWEEPS: usize = 1000;
 
-/// The share of the objective that a step on a sample has to gain, or it is the last.
-const WORTH: f64 = 1e-3;
+/// The share of what the model promises by which the objective has to fall.
+const ENOUGH: f64 = 1e-4;
+/// H is kept where a step has left no more than this of the gap.
+const SHARP: f64 = 0.1;
 
 /// A run over the columns.
 pub struct Coordinates {
@@ -53,6 +55,29 @@ pub struct Coordinates {
     left: Option<Vec<u32>>,
     /// √(Σ c x²) of each column, once they are needed.
     lengths: Option<Vec<f64>>,
+    /// What a pass told of the plane as it is, where one has been.
+    evaluation: Option<Evaluation>,
+    /// H for the next step, where one that was made before is good enough.
+    made: Option<Made>,
+    /// Whether the answer is but a start for a run on more rows.
+    is_rough: bool,
+}
+
+/// H of all columns at some plane.
+struct Made {
+    matrix: Vec<f64>,
+    at: Plane,
+    /// Made of every eighth row, each of which counts eight times.
+    of_sample: bool,
+}
+
+impl Made {
+    fn new(objective: &Objective, at: Plane, evaluation: &Evaluation) -> Made {
+        let curvatures = objective.safe_curvatures(&evaluation.margins, &evaluation.alpha);
+        let active: Vec<usize> = (0..objective.len()).filter(|&i| curvatures[i] > 0.0).collect();
+        let matrix = second_derivatives(&Sampled::of(objective, &curvatures), &active, 1.0);
+        Made { matrix, at, of_sample: false }
+    }
 }
 
 /// What can be saved of a run.
@@ -65,6 +90,9 @@ pub struct SavedCoordinates {
     room: usize,
     left: Option<Vec<u32>>,
     steps: u64,
+    /// Where H for the next step was made, weights and bias, and whether of a sample.
+    #[serde(default)]
+    made: Option<(Vec<u64>, u64, bool)>,
 }
 
 impl SavedCoordinates {
@@ -94,6 +122,9 @@ impl Coordinates {
             room: FIRST_SET,
             left: None,
             lengths: None,
+            evaluation: None,
+            made: None,
+            is_rough: false,
         }
     }
 
@@ -103,52 +134,115 @@ impl Coordinates {
             self.start_on_a_sample(objective);
         }
         self.steps += 1;
-        let evaluation = objective.evaluate(&self.plane);
-        let primal = objective.primal(&self.plane, &evaluation.margins);
-        self.gap = Gap { primal, dual: objective.dual(&evaluation.sides, &evaluation.alpha) };
+        let evaluation = match self.evaluation.take() {
+            Some(known) => known,
+            None => {
+                let evaluation = objective.evaluate(&self.plane);
+                self.gap = self.measured(objective, &evaluation);
+                evaluation
+            }
+        };
         if self.gap.reaches(wanted) || self.exhausted {
+            self.evaluation = Some(evaluation);
             return;
         }
-        self.exhausted = !match objective.width() <= MOST_FACTORED {
-            true => self.step_on_matrix(objective, &evaluation),
-            false => self.step_on_columns(objective, &evaluation),
+        match objective.is_narrow() {
+            true => self.step_on_matrix(objective, evaluation, wanted),
+            false => self.exhausted = !self.step_on_columns(objective, &evaluation),
+        }
+    }
+
+    fn measured(&self, objective: &Objective, evaluation: &Evaluation) -> Gap {
+        let primal = match objective.is_narrow() {
+            true => evaluation.primal,
+            // Summed up as it is where steps are tried.
+            false => objective.primal(&self.plane, &evaluation.margins),
         };
+        Gap { primal, dual: objective.dual(&evaluation.sides, &evaluation.alpha) }
     }
 
     fn start_on_a_sample(&mut self, objective: &Objective) {
         if self.plane.weights.iter().any(|w| *w != 0.0) {
             return;
         }
-        let Some(sample) = objective.head_start() else { return };
+        let Some(mut sample) = objective.head_start() else { return };
+        // Slopes of a sample are less certain, by the root of how often its rows count. The kinks have to
+        // hold against that, or columns with few rows get weights that all rows do not give them.
+        sample.penalty.l1 *= (objective.len() as f64 / sample.len() as f64).sqrt();
+        // The best of a sample is off the best of all by about half the loss of a row for each column; what it
+        // still gains has to be worth a step beside that.
+        let each = sample.total(|i| sample.costs[i]) / sample.len() as f64;
+        let worth = 0.5 * each * sample.width() as f64;
         let mut run = Coordinates::new(&sample, objective.zero());
+        run.is_rough = true;
         for _ in 0..12 {
             let before = run.gap.primal;
             run.step(&sample, 1e-4);
-            // The best of a sample is not the best of all; what it still gains has to be worth a step.
-            let gains = before - run.gap.primal > WORTH * run.gap.primal;
+            let gains = before - run.gap.primal > worth;
             if run.gap.relative() <= 1e-4 || run.exhausted || !gains {
                 break;
             }
         }
+        if let Some(evaluation) = run.evaluation.filter(|_| objective.is_narrow()) {
+            let made = Made::new(&sample, run.plane.clone(), &evaluation);
+            self.made = Some(Made { of_sample: true, ..made });
+        }
         self.plane = run.plane;
     }
 
-    /// A step on all columns; false if the objective does not fall.
-    fn step_on_matrix(&mut self, objective: &Objective, evaluation: &Evaluation) -> bool {
-        let curvatures = objective.safe_curvatures(&evaluation.margins);
-        let active: Vec<usize> = (0..objective.len()).filter(|&i| curvatures[i] > 0.0).collect();
-        let matrix = second_derivatives(&Sampled::of(objective, &curvatures), &active, 1.0);
+    /// A step on all columns, with an H that is kept as long as it serves: it costs more than the pass that
+    /// tells where the step has led to.
+    fn step_on_matrix(&mut self, objective: &Objective, evaluation: Evaluation, wanted: f64) {
+        let before = self.gap.relative();
+        loop {
+            let kept = self.made.take();
+            let is_new = kept.is_none();
+            let made =
+                kept.unwrap_or_else(|| Made::new(objective, self.plane.clone(), &evaluation));
+            // A model is solved no closer than it is to the losses.
+            let precision = match (self.is_rough, is_new) {
+                (true, _) => 1e-2,
+                (false, true) => 1e-4,
+                (false, false) => 1e-3,
+            };
+            let (target, fell) = self.least(objective, &made.matrix, &evaluation, precision);
+            if let Some(there) = self.go_and_look(objective, &evaluation, target, fell) {
+                self.gap = self.measured(objective, &there);
+                let after = self.gap.relative();
+                let left = after / before;
+                if left <= SHARP || after * left <= wanted {
+                    self.made = Some(made);
+                }
+                self.evaluation = Some(there);
+                return;
+            }
+            if is_new {
+                self.exhausted = true;
+                self.evaluation = Some(evaluation);
+                return;
+            }
+        }
+    }
+
+    /// The least of the model with some H, and by how much that falls.
+    fn least(
+        &self,
+        objective: &Objective,
+        matrix: &[f64],
+        evaluation: &Evaluation,
+        precision: f64,
+    ) -> (Plane, f64) {
         let mut negative_gradient = evaluation.sides.total();
         negative_gradient.weights.push(negative_gradient.bias);
         let bias = bias_of(objective);
-        let (mut model, free) = Matrix::new(matrix, &negative_gradient.weights, bias);
+        let (mut model, free) = Matrix::new(matrix.to_vec(), &negative_gradient.weights, bias);
         let mut terms: Vec<Term> = (0..objective.width()).map(|j| objective.term(j)).collect();
         let mut weights = self.plane.weights.clone();
         if bias == Bias::Coordinate {
             terms.push(objective.bias_term());
             weights.push(self.plane.bias);
         }
-        let fell = descend(&mut model, &terms, &mut weights, 1e-4, MOST_SWEEPS);
+        let fell = descend(&mut model, &terms, &mut weights, precision, MOST_SWEEPS);
         let mut target = self.plane.clone();
         match bias {
             Bias::Coordinate => target.bias = weights.pop().unwrap_or(0.0),
@@ -159,14 +253,31 @@ impl Coordinates {
             }
         }
         target.weights = weights;
-        let mut direction = target.clone();
-        for (d, w) in direction.weights.iter_mut().zip(&self.plane.weights) {
-            *d -= w;
+        (target, fell)
+    }
+
+    /// Goes towards a plane as far as the objective falls, and says what is there; or that it does not fall.
+    fn go_and_look(
+        &mut self,
+        objective: &Objective,
+        here: &Evaluation,
+        target: Plane,
+        fell: f64,
+    ) -> Option<Evaluation> {
+        let there = objective.evaluate(&target);
+        let falls = there.primal < here.primal - ENOUGH * fell;
+        // What is lost in the rounding of P can still be told by the bound.
+        let is_tiny = fell <= 1e-12 * here.primal.abs();
+        if falls || is_tiny && self.measured(objective, &there).relative() < self.gap.relative() {
+            self.plane = target;
+            return Some(there);
         }
-        direction.bias -= self.plane.bias;
-        let moves = objective.margins(&direction);
-        let mut margins = evaluation.margins.to_vec();
-        self.go(objective, self.gap.primal, &mut margins, &moves, &target, fell).is_some()
+        let moves: Vec<f64> =
+            there.margins.iter().zip(&here.margins).map(|(there, here)| there - here).collect();
+        drop(there);
+        let mut margins = here.margins.to_vec();
+        self.go(objective, here.primal, &mut margins, &moves, &target, (fell, 0.5))
+            .map(|_| objective.evaluate(&self.plane))
     }
 
     /// A step on a working set; false if the objective does not fall.
@@ -185,12 +296,11 @@ impl Coordinates {
         let enough = if chosen.len() < used + self.room { 1e-3 } else { 0.05 };
         let (mut first, mut any) = (0.0, false);
         for round in 0..MODELS {
-            let curvatures = objective.safe_curvatures(&margins);
-            let negative_gradient = |(i, m): (usize, &f64)| {
-                objective.signs[i] * objective.costs[i] * objective.loss.negative_gradient(*m)
-            };
-            let negative_gradients: Vec<f64> =
-                margins.iter().enumerate().map(negative_gradient).collect();
+            let slope = |(m, c): (&f64, &f64)| c * objective.loss.negative_gradient(*m);
+            let mut negative_gradients: Vec<f64> =
+                margins.iter().zip(&objective.costs).map(slope).collect();
+            let curvatures = objective.safe_curvatures(&margins, &negative_gradients);
+            negative_gradients.iter_mut().zip(&objective.signs).for_each(|(g, sign)| *g *= sign);
             let (mut model, free) =
                 Weighed::new(&columns, &curvatures, &negative_gradients, bias, objective.threads);
             let before: Vec<f64> = chosen.iter().map(|&j| self.plane.weights[j]).collect();
@@ -214,7 +324,7 @@ impl Coordinates {
             for (score, sign) in moves.iter_mut().zip(&objective.signs) {
                 *score = sign * (*score + up);
             }
-            match self.go(objective, primal, &mut margins, &moves, &target, fell) {
+            match self.go(objective, primal, &mut margins, &moves, &target, (fell, 1.0)) {
                 Some(less) => primal = less,
                 None => break,
             }
@@ -228,7 +338,8 @@ impl Coordinates {
         any
     }
 
-    /// Goes towards a plane as far as the objective falls, and tells how low it is there.
+    /// Goes towards a plane as far as the objective falls, from some share of the way on, and tells how low it
+    /// is there.
     fn go(
         &mut self,
         objective: &Objective,
@@ -236,9 +347,9 @@ impl Coordinates {
         margins: &mut Vec<f64>,
         moves: &[f64],
         target: &Plane,
-        fell: f64,
+        (fell, first): (f64, f64),
     ) -> Option<f64> {
-        let mut length = 1.0;
+        let mut length = first;
         for _ in 0..40 {
             let part = |(w, next): (&f64, &f64)| w + length * (next - w);
             let plane = match length == 1.0 {
@@ -251,7 +362,7 @@ impl Coordinates {
             let moved: Vec<f64> =
                 margins.iter().zip(moves).map(|(m, by)| m + length * by).collect();
             let value = objective.primal(&plane, &moved);
-            if value < primal - 1e-4 * length * fell {
+            if value < primal - ENOUGH * length * fell {
                 self.plane = plane;
                 *margins = moved;
                 return Some(value);
@@ -323,11 +434,15 @@ impl Coordinates {
             room: self.room,
             left: self.left.clone(),
             steps: self.steps,
+            made: self.made.as_ref().map(|made| {
+                let weights = made.at.weights.iter().map(|w| w.to_bits()).collect();
+                (weights, made.at.bias.to_bits(), made.of_sample)
+            }),
         }
     }
 
     /// Goes back to a saved state; false if it does not belong to this objective.
-    pub fn restore(&mut self, saved: &SavedCoordinates) -> bool {
+    pub fn restore(&mut self, objective: &Objective, saved: &SavedCoordinates) -> bool {
         let width = self.plane.weights.len();
         let foreign = |left: &Vec<u32>| left.iter().any(|&j| j as usize >= width);
         if saved.weights.len() != width || saved.left.as_ref().is_some_and(foreign) {
@@ -341,6 +456,20 @@ impl Coordinates {
         self.room = saved.room;
         self.left.clone_from(&saved.left);
         self.steps = saved.steps;
+        self.evaluation = None;
+        self.made = None;
+        if let Some((weights, bias, of_sample)) = &saved.made {
+            let weights: Vec<f64> = weights.iter().map(|w| f64::from_bits(*w)).collect();
+            let at = Plane { weights, bias: f64::from_bits(*bias) };
+            let sample = if *of_sample { objective.head_start() } else { None };
+            if at.weights.len() != width || *of_sample != sample.is_some() {
+                return false;
+            }
+            let rows = sample.as_ref().unwrap_or(objective);
+            let evaluation = rows.evaluate(&at);
+            let made = Made::new(rows, at, &evaluation);
+            self.made = Some(Made { of_sample: *of_sample, ..made });
+        }
         true
     }
 }
@@ -369,12 +498,17 @@ impl Objective {
         Term { ridge: self.penalty.l2, kink: self.penalty.l1, least, most }
     }
 
+    /// Whether H of all columns is at hand.
+    fn is_narrow(&self) -> bool {
+        self.width() <= MOST_FACTORED
+    }
+
     /// h of every position, and enough of it where a row is far on the wrong side that a step stays
     /// within reason.
-    fn safe_curvatures(&self, margins: &[f64]) -> Vec<f64> {
+    fn safe_curvatures(&self, margins: &[f64], alpha: &[f64]) -> Vec<f64> {
         let floor = |m: f64| if m < 0.0 { 1e-4 } else { 0.0 };
-        let one = |(m, c): (&f64, &f64)| c * self.loss.curvature(*m).max(floor(*m));
-        margins.iter().zip(&self.costs).map(one).collect()
+        let safe = |((h, m), c): ((f64, &f64), &f64)| h.max(c * floor(*m));
+        self.curvatures(margins, alpha).zip(margins).zip(&self.costs).map(safe).collect()
     }
 
     /// The best bias of a plane without weights, both sides having rows.

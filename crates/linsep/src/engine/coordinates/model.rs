@@ -177,16 +177,23 @@ fn step_on_face<Q: Quadratic>(
         }
         let walls = face.iter().zip(&step).map(|(&k, by)| terms[k].wall(weights[k], *by));
         let walls: Vec<(f64, f64)> = walls.collect();
-        let length = walls.iter().fold(1.0, |length: f64, (at, _)| length.min(*at));
-        let mut change = 0.0;
-        for (i, by) in step.iter().enumerate() {
-            let image = kernel::dot_f64(&matrix[i * order..][..order], &step);
-            change += length * by * (0.5 * length * image - down[i]);
+        let first = walls.iter().fold(1.0, |length: f64, (at, _)| length.min(*at));
+        // As far as the first kink, or all the way where that is better, each weight to its own kink at most:
+        // that saves the factors for each of them.
+        let change = |length: f64| {
+            let by = |(by, (at, _)): (&f64, &(f64, f64))| length.min(*at) * by;
+            let by: Vec<f64> = step.iter().zip(&walls).map(by).collect();
+            let rows = by.iter().zip(&down).zip(matrix.chunks(order));
+            rows.map(|((b, down), row)| b * (0.5 * kernel::dot_f64(row, &by) - down)).sum::<f64>()
+        };
+        let (mut length, mut least) = (first, change(first));
+        if first < 1.0 && change(1.0) <= least {
+            (length, least) = (1.0, change(1.0));
         }
-        if change.is_nan() || change >= 0.0 {
+        if least.is_nan() || least >= 0.0 {
             return fell;
         }
-        fell -= change;
+        fell -= least;
         for ((&k, by), (at, wall)) in face.iter().zip(&step).zip(walls) {
             let next = if at <= length { wall } else { weights[k] + length * by };
             model.shift(k, next - weights[k]);

@@ -102,7 +102,8 @@ impl OptimisingRun {
         let now = self.work.gap();
         let looked = now.primal.to_bits() != before.primal.to_bits();
         let least = self.best.as_ref().map_or(f64::INFINITY, |(least, _)| *least);
-        if looked && matches!(self.work, Solving::Dual(_)) && now.primal < least {
+        let is_needed = looked && now.primal < least && !self.is_done();
+        if is_needed && matches!(self.work, Solving::Dual(_)) {
             self.best = Some((now.primal, self.work.plane(&self.objective)));
         }
     }

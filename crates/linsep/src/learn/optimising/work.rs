@@ -144,7 +144,9 @@ impl Solving {
                 }
             }
             (Solving::Dual(run), SavedWork::Dual(saved)) => run.restore(objective, &saved),
-            (Solving::Coordinates(run), SavedWork::Coordinates(saved)) => run.restore(&saved),
+            (Solving::Coordinates(run), SavedWork::Coordinates(saved)) => {
+                run.restore(objective, &saved)
+            }
             (Solving::Constant(..), SavedWork::Constant) => true,
             _ => false,
         }
