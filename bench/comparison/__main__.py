@@ -172,7 +172,7 @@ def measure(row, bench, arguments, has_linsep):
             repeats, limit, budget = effort(row, kind, arguments)
             own = contender if has_linsep else None
             floor = 0.0 if row.bars.lower_is_better else row.bars.floor
-            results = compete(own, others, case.standard, repeats, limit, budget, floor)
+            results = compete(own, others, case.standard, repeats, limit, budget, floor, bench.peers.environment.warm)
             found = report.raw(row, case, results)
         except KeyboardInterrupt:
             raise

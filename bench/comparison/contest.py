@@ -19,6 +19,8 @@ NOT_TIGHTENED = 1.5
 LONGEST_ROUND = 2
 # Where no peer gets there in time, peers are given what shows that the floor is met, up to so many seconds.
 LONGEST_PATIENCE = 300.0
+# Memory that is made ready before a run: as much as the contender held in its last one, within these limits.
+LEAST_WARM_MIB, MOST_WARM_MIB = 64, 1024
 
 GOAL_MET, FLOOR_MET, BELOW_FLOOR, LOST = "goal met", "floor met", "below the floor", "lost"
 OVER_LIMIT = "over the limit"
@@ -81,6 +83,19 @@ class Contender:
     attempt: object
     ladder: tuple = (None,)
     close: object = lambda: None
+    peak_mib: float | None = None  # of the last run
+
+    def run(self, tolerance, limit, warm):
+        """An attempt, after so much memory has been made ready as it will need."""
+        needed = MOST_WARM_MIB if self.peak_mib is None else 1.1 * self.peak_mib
+        warm(int(min(MOST_WARM_MIB, max(LEAST_WARM_MIB, needed))))
+        run = self.attempt(tolerance, limit)
+        self.peak_mib = run.peak_mib
+        return run
+
+
+def no_warming(_mib):
+    """For machines whose free memory stays theirs, and for tests of the rules."""
 
 
 @dataclass
@@ -114,13 +129,13 @@ class Result:
         return max(values) if values else None
 
 
-def climb(contender, standard, limit, hopeless=None):
+def climb(contender, standard, limit, hopeless=None, warm=no_warming):
     """The first tolerance of the ladder, from loose to tight, whose result meets the standard. A run that
     took longer than `hopeless` seconds and is not good enough ends the climb: a tighter one takes longer."""
     result = Result(contender.name)
     for tolerance in contender.ladder:
         try:
-            run = contender.attempt(tolerance, limit)
+            run = contender.run(tolerance, limit, warm)
         except Failed as failure:
             place = "" if tolerance is None else f" at {tolerance:g}"
             result.failure = f"{failure}{place}"
@@ -147,9 +162,10 @@ def climb(contender, standard, limit, hopeless=None):
     return result
 
 
-def compete(linsep, peers, standard, repeats, limit, budget=None, floor=0.0):
+def compete(linsep, peers, standard, repeats, limit, budget=None, floor=0.0, warm=no_warming):
     """Everybody once, up the ladder; then those who count again, taking turns, until the budget of seconds
-    for repeats is spent. A peer may take `limit` seconds, or what makes the ratio reach the floor."""
+    for repeats is spent. A peer may take `limit` seconds, or what makes the ratio reach the floor. `warm` makes
+    some MiB of memory ready before each run."""
     results = {}
     contenders = ([linsep] if linsep else []) + peers
     try:
@@ -163,7 +179,7 @@ def compete(linsep, peers, standard, repeats, limit, budget=None, floor=0.0):
             if not is_linsep and fastest:
                 patience = min(limit, max(LEAST_PATIENCE, HOPELESS * fastest.seconds))
                 hopeless = NOT_TIGHTENED * fastest.seconds
-            results[contender.name] = climb(contender, standard, patience, hopeless)
+            results[contender.name] = climb(contender, standard, patience, hopeless, warm)
         fastest = fastest_peer(results.values())
         again = []
         for contender in contenders:
@@ -180,16 +196,16 @@ def compete(linsep, peers, standard, repeats, limit, budget=None, floor=0.0):
                 break
             for contender, result in again:
                 if result.counts:
-                    repeat(contender, result, standard, limit)
+                    repeat(contender, result, standard, limit, warm)
     finally:
         for contender in contenders:
             contender.close()
     return list(results.values())
 
 
-def repeat(contender, result, standard, limit):
+def repeat(contender, result, standard, limit, warm=no_warming):
     try:
-        run = contender.attempt(result.tolerance, limit)
+        run = contender.run(result.tolerance, limit, warm)
     except Failed as failure:
         result.failure, result.counts = f"{failure} in a repeat", False
         return

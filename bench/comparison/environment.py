@@ -8,11 +8,14 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import time
 from pathlib import Path
 
 BENCH = Path(__file__).resolve().parent.parent
 NATIVE = BENCH / "native"
 LIBLINEAR = "2.50.0"
+# Threads of OpenMP wait for more work so long before they sleep: 0.2 seconds by default.
+SPINNING_SECONDS = 0.3
 DEBIAN_PACKAGES = ("liblinear-tools", "liblinear4", "libblas3", "libgfortran5", "libquadmath0")
 PACKAGES = {
     "scikit-learn": "sklearn", "liblinear-official": "liblinear", "vowpalwabbit": "vowpalwabbit",
@@ -36,6 +39,7 @@ class Environment:
             self.versions[package] = importlib.metadata.version(package)
         # Without these two nothing can be measured or judged.
         self.measured = self.compile("measured", "-O2")
+        self.warmer = self.compile("warm", "-O2")
         self.crammer_singer = self.compile("crammer_singer", "-O3", "-march=native")
         self.liblinear = self.obtain("LIBLINEAR library", self.compile_liblinear)
         self.debian = self.obtain("liblinear-tools", self.fetch_debian)
@@ -52,6 +56,11 @@ class Environment:
 
     def has(self, package):
         return package not in self.missing
+
+    def warm(self, mib):
+        """Makes so much memory ready, see native/warm.c, once threads of the run before have gone to sleep."""
+        time.sleep(SPINNING_SECONDS)
+        call(self.warmer, mib)
 
     def target(self, name, *sources):
         """A file of the environment, and whether it is newer than its sources."""

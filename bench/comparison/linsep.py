@@ -143,7 +143,7 @@ def memory_of(answer, data):
         "store": listed["store_bytes"],
         "layouts": {layout["name"]: layout["bytes"] for layout in listed.get("layouts", [])},
         "weights": BYTES_OF_A_WEIGHT * len(answer["classes"]) * answer["features"],
-        "file": listed.get("mapped_bytes", Path(data).stat().st_size),
+        "file": Path(data).stat().st_size,
     }
 
 
