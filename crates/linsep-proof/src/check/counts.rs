@@ -114,12 +114,10 @@ impl Checker<'_> {
         on: &(dyn Fn(f64) -> f64 + Sync),
     ) -> Checked<()> {
         let (weights, bias) = &fitted.planes[plane];
-        // Written so that what is not a number is refused.
-        let near = |found: f64, (value, size): (f64, f64)| {
-            (found - value).abs() <= WEIGHT_SHARE * (size + f64::MIN_POSITIVE)
-        };
-        let wrong = weights.iter().zip(&expected.weights).position(|(w, e)| !near(*w, *e));
-        if let Some(column) = wrong {
+        let compared = Compared::new(weights, expected, tally);
+        if !compared.near {
+            let pairs = weights.iter().zip(&expected.weights);
+            let column = pairs.take_while(|(w, e)| near(**w, **e)).count();
             return Err(format!("the weight of column {column} is not what the counts make it"));
         }
         if !near(*bias, expected.bias) {
@@ -134,12 +132,8 @@ impl Checker<'_> {
         let base = bias + offset(&|j| weights[j]);
         let base_moved = bias - expected.bias.0 + offset(&moved);
         let root = fitted.class_weights.iter().sum::<f64>().sqrt();
-        let change: f64 = (0..weights.len()).map(|j| moved(j).abs() * tally.sizes[j]).sum();
-        let (mut mean, mut size) = (base, base.abs());
-        for (w, m) in weights.iter().zip(&tally.means) {
-            mean += w * m;
-            size += (w * m).abs();
-        }
+        let Compared { change, mean, size, .. } = compared;
+        let (mean, size) = (base + mean, base.abs() + size);
         // What rounding may have added to the mean, and half of the limit for the rest of it.
         let limit = SCORE_SHARE * (mean.abs() - 1e-11 * size) * root;
         if change + base_moved.abs() * root <= 0.5 * limit {
@@ -228,6 +222,42 @@ impl Checker<'_> {
     }
 }
 
+/// Whether a number is what it should be. Written so that what is not a number is refused.
+fn near(found: f64, (value, size): (f64, f64)) -> bool {
+    (found - value).abs() <= WEIGHT_SHARE * (size + f64::MIN_POSITIVE)
+}
+
+/// The weights of a plane beside those that it should have.
+struct Compared {
+    /// Whether every weight is near.
+    near: bool,
+    /// Σ |Δ_j| X_j.
+    change: f64,
+    /// Σ w_j x̄_j, and Σ |w_j x̄_j|.
+    mean: f64,
+    size: f64,
+}
+
+impl Compared {
+    /// Sums in lanes, so that no addition waits for the one before.
+    fn new(weights: &[f64], expected: &Expected, tally: &Tally) -> Compared {
+        const LANES: usize = 8;
+        let (mut near_so_far, mut lanes) = (true, [[0.0; 3]; LANES]);
+        let columns =
+            weights.iter().zip(&expected.weights).zip(tally.sizes.iter().zip(&tally.means));
+        for (j, ((w, e), (size, mean))) in columns.enumerate() {
+            near_so_far &= near(*w, *e);
+            let [change, all, sizes] = &mut lanes[j % LANES];
+            *change += (w - e.0).abs() * size;
+            *all += w * mean;
+            *sizes += (w * mean).abs();
+        }
+        let [change, mean, size] =
+            [0, 1, 2].map(|sum| lanes.iter().map(|lane| lane[sum]).sum::<f64>());
+        Compared { near: near_so_far, change, mean, size }
+    }
+}
+
 /// The plane of a class by the multinomial model.
 fn multinomial<'a>(
     fitted: &Fitted<'_>,
@@ -239,14 +269,22 @@ fn multinomial<'a>(
     let priors = fitted.priors(&fitted.class_weights, priors);
     let logs = Logs::new(alpha);
     move |class: usize| {
-        let sums = || (0..width).map(|j| tally.sum(class, j));
         let all = tally.total(class).plus(Double::product(alpha, width as f64)).value().ln();
         let weight = |sum: Double| {
             let own = logs.of(sum);
             (own - all, own.abs() + all.abs() + 1.0)
         };
         let prior = priors[class].ln();
-        Expected { weights: sums().map(weight).collect(), bias: (prior, prior.abs() + 1.0) }
+        // Most columns have no count in a class.
+        let none = weight(Double::ZERO);
+        let weights = match tally.long.get(class) {
+            Some(sums) => sums.iter().map(|sum| weight(*sum)).collect(),
+            None => {
+                let own = |sum: &f64| if *sum == 0.0 { none } else { weight(Double::of(*sum)) };
+                tally.whole[class].iter().map(own).collect()
+            }
+        };
+        Expected { weights, bias: (prior, prior.abs() + 1.0) }
     }
 }
 

@@ -83,17 +83,17 @@ impl ClosedRun {
             return Err(Error::data(Code::BAD_WEIGHT, "no row has a weight", Place::default()));
         }
         let task = task.clone();
-        let mut run = ClosedRun { learner, task, rows, visits: 0, solution: Solution::default() };
-        run.clear();
-        Ok(run)
+        Ok(ClosedRun { learner, task, rows, visits: 0, solution: Solution::default() })
     }
 
-    fn clear(&mut self) {
+    /// The planes: zeros before the run is solved, which are made when somebody asks.
+    fn planes(&self) -> Vec<Plane> {
+        if self.is_done() {
+            return self.solution.planes.clone();
+        }
         let count = if self.task.data.n_classes() == 2 { 1 } else { self.task.data.n_classes() };
         let width = self.task.data.n_features();
-        // Zeros of the system, not copies of them, which would take memory at once.
-        let zero = |_| Plane { weights: vec![0.0; width], bias: 0.0 };
-        self.solution = Solution { planes: (0..count).map(zero).collect(), ..Solution::default() };
+        (0..count).map(|_| Plane { weights: vec![0.0; width], bias: 0.0 }).collect()
     }
 
     fn is_done(&self) -> bool {
@@ -170,7 +170,7 @@ impl Training for ClosedRun {
     }
 
     fn model(&self) -> LinearModel {
-        let planes = self.solution.planes.clone();
+        let planes = self.planes();
         let rule = if planes.len() == 1 { Rule::Sign } else { Rule::ArgMax };
         let mut model = LinearModel::of(&self.task.data, planes, rule, self.learner.link());
         model.input.binarize = self.learner.binarize();
@@ -218,7 +218,7 @@ impl Training for ClosedRun {
         self.visits = saved.visits;
         match self.is_done() {
             true => self.solve(),
-            false => self.clear(),
+            false => self.solution = Solution::default(),
         }
         if self.bits() != saved.planes {
             (self.visits, self.solution) = before;

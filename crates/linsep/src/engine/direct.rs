@@ -285,9 +285,9 @@ impl Statistics {
         &self.weights
     }
 
-    /// Σ f x of a class; of statistics without a shift.
-    pub fn sums(&self, class: usize) -> &[f64] {
-        &self.sums[class]
+    /// Σ f x of each class; of statistics without a shift.
+    pub fn into_sums(self) -> Vec<Vec<f64>> {
+        self.sums
     }
 
     /// Numbers in all.

@@ -215,17 +215,41 @@ const MODEL: &str = "model";
 /// A claim as it stands in a file of version 2.
 fn referring(model: &LinearModel, claim: &Claim) -> String {
     let text = |claim: &Claim| serde_json::to_string(claim).unwrap_or_default();
-    let bare = || {
-        let mut bare = claim.clone();
-        put(&mut bare, FloatPlane::default(), Vec::new());
-        text(&bare)
-    };
+    let bare = || text(&without_planes(claim));
     // A quote inside of a text is escaped, so that no name of a class looks like a field.
     match Subject::of(model, claim) {
         Subject::Data | Subject::Exact => text(claim),
         Subject::Others => text(&unproved(claim)),
         Subject::Plane(k) => bare().replacen("\"plane\":{}", &format!("\"plane\":{k}"), 1),
         Subject::Planes => bare().replacen("\"planes\":[]", &format!("\"planes\":\"{MODEL}\""), 1),
+    }
+}
+
+/// A claim without its planes. They are not copied only to be left out: those of many classes are the larger
+/// part of what a run holds.
+fn without_planes(claim: &Claim) -> Claim {
+    let bare = |planes: &Planes| match planes {
+        Planes::Two { problem, .. } => {
+            Planes::Two { problem: problem.clone(), plane: FloatPlane::default() }
+        }
+        Planes::Each(_) => Planes::Each(Vec::new()),
+    };
+    match claim {
+        Claim::Separable { problem, .. } => {
+            Claim::Separable { problem: problem.clone(), plane: ExactPlane::default() }
+        }
+        Claim::JointSeparable { .. } => Claim::JointSeparable { planes: Vec::new() },
+        Claim::Optimal { planes, optimality } => {
+            Claim::Optimal { planes: bare(planes), optimality: optimality.clone() }
+        }
+        Claim::Counts { planes, statistics } => {
+            Claim::Counts { planes: bare(planes), statistics: statistics.clone() }
+        }
+        _ => {
+            let mut claim = claim.clone();
+            put(&mut claim, FloatPlane::default(), Vec::new());
+            claim
+        }
     }
 }
 

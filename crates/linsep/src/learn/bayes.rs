@@ -29,7 +29,7 @@ use crate::model::{Link, Plane};
 use crate::run::{Learner, Solves, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::error::{Code, Error, Place, Problem, Result};
-use linsep_data::parallel::parallel_map;
+use linsep_data::parallel::parallel_chunks;
 use linsep_proof::{Claim, Statistics};
 
 /// The settings of multinomial naive Bayes, for counts such as those of words.
@@ -296,23 +296,35 @@ impl ClosedForm for MultinomialBayes {
     fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
         let spec = Spec::new(data, rows, class_factors(data, rows, false), Want::Sums);
         let counts = spec.collect(threads);
+        let class_weights = counts.weights().to_vec();
         let smooth = self.alpha * data.n_features() as f64;
         let logs = Logs::new(self.alpha);
-        let biases = log_priors(counts.weights(), self.priors);
-        let class = |class: usize| {
-            let sums = counts.sums(class);
-            let all = (sums.iter().sum::<f64>() + smooth).ln();
-            let weights = sums.iter().map(|sum| logs.of(*sum) - all).collect();
-            Plane { weights, bias: biases[class] }
-        };
-        let classes: Vec<Plane> = parallel_map(biases.len(), threads, class);
-        let density = density(counts.weights(), self.priors, data.n_features(), || {
+        let biases = log_priors(&class_weights, self.priors);
+        // Weights take the places of the sums: with many classes and columns memory takes longer than the rest.
+        let plane = |(weights, bias)| (Plane { weights, bias }, 0.0);
+        let mut classes: Vec<(Plane, f64)> =
+            counts.into_sums().into_iter().zip(biases).map(plane).collect();
+        parallel_chunks(
+            &mut classes,
+            1,
+            threads,
+            || (),
+            |(), class, planes| {
+                for (plane, length) in planes {
+                    let total: f64 = plane.weights.iter().sum();
+                    let all = (total + smooth).ln();
+                    let none = logs.of(0.0) - all;
+                    for w in &mut plane.weights {
+                        *w = if *w == 0.0 { none } else { logs.of(*w) - all };
+                    }
+                    *length = total / class_weights[class];
+                }
+            },
+        );
+        let (classes, lengths): (Vec<Plane>, Vec<f64>) = classes.into_iter().unzip();
+        let density = density(&class_weights, self.priors, data.n_features(), || {
             let chances = |plane: &Plane| plane.weights.iter().map(|w| w.exp()).collect();
-            let length = |k: usize| counts.sums(k).iter().sum::<f64>() / counts.weights()[k];
-            Family::Multinomial {
-                chances: classes.iter().map(chances).collect(),
-                lengths: (0..classes.len()).map(length).collect(),
-            }
+            Family::Multinomial { chances: classes.iter().map(chances).collect(), lengths }
         });
         solution(classes, self.claimed(), density)
     }

@@ -177,8 +177,12 @@ impl<'a> Penalty<'a> {
             let term = |at: usize| self.conjugate_above(self.column(start + at), g[at], errors[at]);
             return (0..g.len()).fold(Double::ZERO, |sum, at| sum.plus(Double::of(term(at))));
         }
+        let errors = &errors[..g.len()];
+        if self.scale.is_empty() {
+            return self.free_conjugates_above(g.len(), |at| g[at].abs() + errors[at]);
+        }
         let scale = self.scales(start, g.len());
-        let (g, errors) = (&g[..scale.len()], &errors[..scale.len()]);
+        let g = &g[..scale.len()];
         self.free_conjugates_above(g.len(), |at| (g[at].abs() + errors[at]) / scale[at])
     }
 

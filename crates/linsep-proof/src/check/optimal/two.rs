@@ -132,14 +132,8 @@ impl Columns {
         }
     }
 
-    /// f₊ g₊ − f₋ g₋ of a column and a bound on its error, in `roundings` of products and n
-    /// additions.
-    fn total(
-        &self,
-        [negative, positive]: [f64; 2],
-        roundings: f64,
-        n: f64,
-    ) -> impl Fn(usize) -> (f64, f64) {
+    /// f₊ g₊ − f₋ g₋ of the columns with bounds on their errors, in `roundings` of products and n additions.
+    fn totals(&self, [negative, positive]: [f64; 2], roundings: f64, n: f64) -> Totals<'_> {
         let turn = negative - positive;
         let sum_error = match self {
             Columns::Plain(_) if turn == 0.0 => 2.0 * n * UNIT,
@@ -147,17 +141,53 @@ impl Columns {
             Columns::Plain(_) => f64::INFINITY,
             Columns::Careful(_) => (n * UNIT) * (n * UNIT) * 1.1 + turn.abs() * 2.0 * n * UNIT,
         };
-        let unit = (roundings + 24.0) * UNIT + sum_error;
-        let tiny = n * 8.0 * f64::from_bits(1);
-        let error = move |size: f64| unit * size * (1.0 + 4.0 * n * UNIT) + tiny;
-        move |column: usize| match self {
+        Totals {
+            columns: self,
+            positive,
+            turn,
+            unit: (roundings + 24.0) * UNIT + sum_error,
+            grows: 1.0 + 4.0 * n * UNIT,
+            tiny: n * 8.0 * f64::from_bits(1),
+        }
+    }
+}
+
+/// f₊ g₊ − f₋ g₋ of each column.
+struct Totals<'a> {
+    columns: &'a Columns,
+    /// f₊, and f₋ − f₊.
+    positive: f64,
+    turn: f64,
+    /// What the error is of the size of a sum, and what is added whatever that is.
+    unit: f64,
+    grows: f64,
+    tiny: f64,
+}
+
+impl Totals<'_> {
+    /// Of one column, and a bound on its error.
+    fn of(&self, column: usize) -> (f64, f64) {
+        let (mut g, mut error) = ([0.0], [0.0]);
+        self.fill(column, &mut g, &mut error);
+        (g[0], error[0])
+    }
+
+    /// Of as many columns from `start` on as there are places. What kind of sums they are is asked once.
+    fn fill(&self, start: usize, g: &mut [f64], errors: &mut [f64]) {
+        let Totals { positive, turn, unit, grows, tiny, .. } = *self;
+        let places = g.iter_mut().zip(errors);
+        match self.columns {
             Columns::Plain(sums) => {
-                let [sum, size] = sums[column];
-                (positive * sum, error(size))
+                for ((g, error), [sum, size]) in places.zip(&sums[start..]) {
+                    *g = positive * sum;
+                    *error = unit * size * grows + tiny;
+                }
             }
             Columns::Careful(sums) => {
-                let sum = &sums[column];
-                (positive * (sum[0] + sum[1]) + turn * sum[3], error(sum[2]))
+                for ((g, error), [sum, dropped, size, negative]) in places.zip(&sums[start..]) {
+                    *g = positive * (sum + dropped) + turn * negative;
+                    *error = unit * size * grows + tiny;
+                }
             }
         }
     }
@@ -251,7 +281,7 @@ impl<'a> Two<'a> {
         let penalty = &self.setting.penalty;
         let n = self.checker.rows.len() as f64;
         let width = self.checker.width();
-        let sum = self.sums.total(factors, self.setting.roundings, n);
+        let sums = self.sums.totals(factors, self.setting.roundings, n);
         let bias = match self.setting.objective.intercept {
             Intercept::Penalised => {
                 let g = self.alpha[1] - self.alpha[0];
@@ -262,7 +292,7 @@ impl<'a> Two<'a> {
         let mut shrink = 1.0;
         if penalty.has_walls() {
             let factors = (0..width).map(|j| {
-                let (g, error) = sum(j);
+                let (g, error) = sums.of(j);
                 penalty.shrink(penalty.column(j), g, error)
             });
             let factors = factors.chain(bias.map(|(g, error)| penalty.shrink(BIAS, g, error)));
@@ -278,14 +308,16 @@ impl<'a> Two<'a> {
             false => (g, error),
         };
         let mut conjugates = Double::ZERO;
-        let (mut sums, mut errors) = ([0.0; GROUP], [0.0; GROUP]);
+        let (mut g, mut errors) = ([0.0; GROUP], [0.0; GROUP]);
         for start in (0..width).step_by(GROUP) {
             let count = (width - start).min(GROUP);
-            for (at, (g, error)) in sums[..count].iter_mut().zip(&mut errors).enumerate() {
-                (*g, *error) = shrunk(sum(start + at));
+            let (g, errors) = (&mut g[..count], &mut errors[..count]);
+            sums.fill(start, g, errors);
+            if shrink < 1.0 {
+                let pairs = g.iter_mut().zip(errors.iter_mut());
+                pairs.for_each(|(g, error)| (*g, *error) = shrunk((*g, *error)));
             }
-            let group = penalty.conjugates_above(start, &sums[..count], &errors[..count]);
-            conjugates = conjugates.plus(group);
+            conjugates = conjugates.plus(penalty.conjugates_above(start, g, errors));
         }
         if let Some((g, error)) = bias.map(shrunk) {
             conjugates = conjugates.plus(Double::of(penalty.conjugate_above(BIAS, g, error)));
@@ -353,9 +385,10 @@ impl<'a> Two<'a> {
         if correction.len() != order || order > unpenalised::MOST_ORDER {
             return Err(format!("{} correction rows for {order} columns", correction.len()));
         }
-        let column = self.sums.total([1.0; 2], *roundings, n);
+        let column = self.sums.totals([1.0; 2], *roundings, n);
         let bias = (self.alpha[1] - self.alpha[0], 8.0 * UNIT * (self.alpha[0] + self.alpha[1]));
-        let sums: Vec<(f64, f64)> = (0..width).map(column).chain(free.then_some(bias)).collect();
+        let sums: Vec<(f64, f64)> =
+            (0..width).map(|j| column.of(j)).chain(free.then_some(bias)).collect();
         let mut lines = vec![0.0; order * order];
         let mut buffer = RowBuffer::default();
         for (row, line) in correction.iter().zip(lines.chunks_exact_mut(order)) {
