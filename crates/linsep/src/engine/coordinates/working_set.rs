@@ -43,6 +43,8 @@ struct Here {
 struct Set<'a> {
     objective: &'a Objective,
     terms: Vec<Term>,
+    /// The columns in their order.
+    chosen: &'a [usize],
     rows: Rows,
     /// The rows column by column, where H is too dear.
     columns: Option<Columns>,
@@ -61,7 +63,8 @@ impl Coordinates {
         let rows = Rows::of(objective, &chosen);
         let columns = (!rows.are_few()).then(|| rows.columns());
         let terms = chosen.iter().map(|&j| objective.term(j)).collect();
-        let set = Set { objective, terms, rows, columns, bias: bias_of(objective) };
+        let set =
+            Set { objective, terms, chosen: &chosen, rows, columns, bias: bias_of(objective) };
         let mut here = Here {
             weights: chosen.iter().map(|&j| self.plane.weights[j]).collect(),
             bias: self.plane.bias,
@@ -152,8 +155,11 @@ impl Set<'_> {
 
     /// What is asked for most, with the slopes of weights and bias.
     fn asks(&self, here: &Here, g: &[f64]) -> f64 {
-        let one = |((term, w), g): ((&Term, &f64), &f64)| term.violation(*w, -g);
-        let most = self.terms.iter().zip(&here.weights).zip(g).map(one).fold(0.0, f64::max);
+        let one = |k: usize| {
+            let violation = self.terms[k].violation(here.weights[k], -g[k]);
+            violation / self.objective.penalty.scale(self.chosen[k])
+        };
+        let most = (0..self.terms.len()).map(one).fold(0.0, f64::max);
         let last = g[self.terms.len()];
         match self.bias {
             Bias::None => most,
