@@ -23,6 +23,43 @@ pub trait CodeRows: Sync {
     fn count(&self, row: usize, counts: &mut [u32]);
     /// Columns and values of a row that are not 0.
     fn entries(&self, row: usize, columns: &mut Vec<u32>, values: &mut Vec<f64>);
+    /// Adds what a row has in some columns: places among them and values.
+    fn entries_among(
+        &self,
+        row: usize,
+        chosen: &Chosen,
+        places: &mut Vec<u32>,
+        values: &mut Vec<f64>,
+    );
+}
+
+/// Some columns, in ascending order.
+pub struct Chosen {
+    columns: Vec<u32>,
+    /// The place of each column among them; 0 where it is not one of them.
+    places: Vec<u32>,
+    /// Whether a column is one of them, bit by bit: small enough to stay in the nearest cache.
+    bits: Vec<u64>,
+}
+
+impl Chosen {
+    pub fn new(columns: Vec<u32>, width: usize) -> Chosen {
+        let (mut places, mut bits) = (vec![0; width], vec![0; width.div_ceil(64)]);
+        for (place, &column) in (0..).zip(&columns) {
+            places[column as usize] = place;
+            bits[column as usize / 64] |= 1 << (column % 64);
+        }
+        Chosen { columns, places, bits }
+    }
+
+    pub fn count(&self) -> usize {
+        self.columns.len()
+    }
+
+    #[inline]
+    fn has(&self, column: u32) -> bool {
+        self.bits[column as usize / 64] >> (column % 64) & 1 == 1
+    }
 }
 
 fn fold(values: &Values, w: &[f64]) -> Vec<f64> {
@@ -126,6 +163,22 @@ impl CodeRows for Dense {
             }
         }
     }
+
+    fn entries_among(
+        &self,
+        row: usize,
+        chosen: &Chosen,
+        places: &mut Vec<u32>,
+        values: &mut Vec<f64>,
+    ) {
+        for (place, &column) in (0..).zip(&chosen.columns) {
+            let value = self.values.at(row * self.width + column as usize);
+            if value != 0.0 {
+                places.push(place);
+                values.push(value);
+            }
+        }
+    }
 }
 
 impl CodeRows for Sparse {
@@ -206,6 +259,31 @@ impl CodeRows for Sparse {
         match &self.values.codes {
             Codes::Ones(_) => values.resize(range.len(), 1.0),
             _ => values.extend(range.map(|p| self.values.at(p))),
+        }
+    }
+
+    fn entries_among(
+        &self,
+        row: usize,
+        chosen: &Chosen,
+        places: &mut Vec<u32>,
+        values: &mut Vec<f64>,
+    ) {
+        let range = self.offsets.range(row);
+        let (start, indices) = (range.start, &self.indices[range]);
+        // Which entries are wanted is hard to foretell, so all are written and the wanted ones kept.
+        let first = places.len();
+        places.resize(first + indices.len(), 0);
+        let hits = &mut places[first..];
+        let mut count = 0;
+        for (at, &column) in indices.iter().enumerate() {
+            hits[count] = at as u32;
+            count += usize::from(chosen.has(column));
+        }
+        places.truncate(first + count);
+        values.extend(places[first..].iter().map(|at| self.values.at(start + *at as usize)));
+        for at in &mut places[first..] {
+            *at = chosen.places[indices[*at as usize] as usize];
         }
     }
 }

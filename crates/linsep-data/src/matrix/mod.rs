@@ -18,7 +18,7 @@ pub mod table;
 pub mod values;
 
 pub use bundle::{Bundle, Planes, Products};
-pub use gather::CodeRows;
+pub use gather::{Chosen, CodeRows};
 pub use layouts::{Layout, LayoutKey, Layouts, RowCopies};
 pub use linsep_kernels as kernel;
 pub use offsets::Offsets;

@@ -448,6 +448,11 @@ impl Objective {
 
     /// P of a plane whose margins are known.
     pub fn primal(&self, plane: &Plane, margins: &[f64]) -> f64 {
+        self.losses(margins) + self.penalty.value(plane, self.intercept)
+    }
+
+    /// Σ c loss(m).
+    pub fn losses(&self, margins: &[f64]) -> f64 {
         const BLOCK: usize = 1 << 14;
         let part = |block: usize| {
             let mut losses = LossSum::new(self.loss);
@@ -458,7 +463,7 @@ impl Objective {
             losses.total()
         };
         let losses = parallel_map(self.len().div_ceil(BLOCK), self.threads, part);
-        losses.into_iter().sum::<f64>() + self.penalty.value(plane, self.intercept)
+        losses.into_iter().sum()
     }
 
     /// −∇P, with the sums of the multipliers.

@@ -1,7 +1,5 @@
 //! Some columns of the rows of an objective, each with its values that are not 0.
 
-use crate::objective::Objective;
-use linsep_data::matrix::{CodeRows, with_rows};
 use linsep_data::parallel::parallel_map;
 
 /// Columns one after the other; rows are positions of the objective.
@@ -12,44 +10,26 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// The chosen columns, in one pass over the rows.
-    pub(super) fn of(objective: &Objective, chosen: &[usize]) -> Columns {
-        const NOT: u32 = u32::MAX;
-        let mut places = vec![NOT; objective.width()];
-        for (place, &column) in chosen.iter().enumerate() {
-            places[column] = place as u32;
-        }
-        let pieces = objective.pieces();
-        let parts = with_rows!(objective.store(), rows => {
-            parallel_map(pieces.len(), objective.threads, |piece| {
-                let mut found: Vec<(u32, u32, f64)> = Vec::new();
-                let (mut columns, mut values) = (Vec::new(), Vec::new());
-                for i in pieces[piece].clone() {
-                    rows.entries(objective.rows[i] as usize, &mut columns, &mut values);
-                    for (&column, &x) in columns.iter().zip(&values) {
-                        let place = places[column as usize];
-                        if place != NOT && x != 0.0 {
-                            found.push((place, i as u32, x));
-                        }
-                    }
-                }
-                found
-            })
-        });
-        let mut starts = vec![0; chosen.len() + 1];
-        for (place, ..) in parts.iter().flatten() {
+    /// So many columns of rows, of which each has places and values.
+    pub(super) fn of<'a>(
+        count: usize,
+        all: impl Iterator<Item = (&'a [u32], &'a [f64])> + Clone,
+    ) -> Columns {
+        let mut starts = vec![0; count + 1];
+        for place in all.clone().flat_map(|(places, _)| places) {
             starts[*place as usize + 1] += 1;
         }
-        for place in 0..chosen.len() {
+        for place in 0..count {
             starts[place + 1] += starts[place];
         }
         let mut next = starts.clone();
-        let count = starts[chosen.len()];
-        let (mut rows, mut values) = (vec![0; count], vec![0.0; count]);
-        for (place, row, x) in parts.into_iter().flatten() {
-            let at = &mut next[place as usize];
-            (rows[*at], values[*at]) = (row, x);
-            *at += 1;
+        let (mut rows, mut values) = (vec![0; starts[count]], vec![0.0; starts[count]]);
+        for (row, (places, entries)) in all.enumerate() {
+            for (place, x) in places.iter().zip(entries) {
+                let at = &mut next[*place as usize];
+                (rows[*at], values[*at]) = (row as u32, *x);
+                *at += 1;
+            }
         }
         Columns { starts, rows, values }
     }
@@ -83,17 +63,5 @@ impl Columns {
             (block * BLOCK..((block + 1) * BLOCK).min(self.len())).map(one).collect()
         };
         parallel_map(self.len().div_ceil(BLOCK), threads, block).concat()
-    }
-
-    /// x·d of every row, for steps of the columns.
-    pub(super) fn times(&self, steps: &[f64], rows: usize) -> Vec<f64> {
-        let mut scores = vec![0.0; rows];
-        for (k, by) in steps.iter().enumerate().take(self.len()).filter(|(_, by)| **by != 0.0) {
-            let (rows, values) = self.column(k);
-            for (&i, x) in rows.iter().zip(values) {
-                scores[i as usize] += by * x;
-            }
-        }
-        scores
     }
 }

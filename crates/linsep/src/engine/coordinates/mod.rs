@@ -9,31 +9,24 @@
 //! | data | model |
 //! |---|---|
 //! | few columns | the matrix H of all columns, made in one pass and kept as long as steps with it get ahead |
-//! | many columns | a working set: the columns in use and those whose slopes ask most to be used, 100 at first, then twice those in use; their columns are copied once and serve several models |
-//!
-//! **Screening.** ψ is strongly concave, so the best multipliers are within a ball of what a gap of
-//! P − D allows: |Σ(α* − α) y x_j| ≤ ρ √(Σ c x_j²) with ρ = √((P − D)/2) for the logistic loss and
-//! 2 √(P − D) for the squared hinge. A column whose |g_j| + ρ √(Σ c x_j²) is below l1 s_j has the weight
-//! 0 in every best plane and is not looked at again.
+//! | many columns | a working set: the columns in use and those whose slopes ask most to be used ([`working_set`]) |
 //!
 //! References: Lee, Sun, Saunders, Proximal Newton-type methods, 2014; Yuan, Ho, Lin, An improved GLMNET
-//! for L1-regularized logistic regression, 2012; Massias, Gramfort, Salmon, Celer, 2018; Ndiaye, Fercoq,
-//! Gramfort, Salmon, Gap safe screening rules, 2017.
+//! for L1-regularized logistic regression, 2012; Massias, Gramfort, Salmon, Celer, 2018;
+//! Bertrand and others, Beyond L1: faster and better sparse models with skglm, 2022.
 
 mod columns;
 mod model;
+mod rows;
+mod working_set;
 
 use super::curvature::{MOST_FACTORED, Sampled, second_derivatives};
 use crate::loss::Loss;
 use crate::model::Plane;
 use crate::objective::{Evaluation, Gap, Intercept, Objective};
-use columns::Columns;
-use model::{Bias, Matrix, Term, Weighed, descend};
+use model::{Bias, Matrix, Term, descend};
+use working_set::FIRST_SET;
 
-/// Columns in the first working set.
-const FIRST_SET: usize = 100;
-/// Models that one working set serves, at most.
-const MODELS: usize = 12;
 /// Sweeps over the coordinates of one model, at most.
 const MOST_SWEEPS: usize = 1000;
 
@@ -51,10 +44,6 @@ pub struct Coordinates {
     pub exhausted: bool,
     /// Columns that the next working set may have beside those in use.
     room: usize,
-    /// Columns that are not screened, where some are.
-    left: Option<Vec<u32>>,
-    /// √(Σ c x²) of each column, once they are needed.
-    lengths: Option<Vec<f64>>,
     /// What a pass told of the plane as it is, where one has been.
     evaluation: Option<Evaluation>,
     /// H for the next step, where one that was made before is good enough.
@@ -88,7 +77,6 @@ pub struct SavedCoordinates {
     numbers: [u64; 3],
     exhausted: bool,
     room: usize,
-    left: Option<Vec<u32>>,
     steps: u64,
     /// Where H for the next step was made, weights and bias, and whether of a sample.
     #[serde(default)]
@@ -120,8 +108,6 @@ impl Coordinates {
             steps: 0,
             exhausted: false,
             room: FIRST_SET,
-            left: None,
-            lengths: None,
             evaluation: None,
             made: None,
             is_rough: false,
@@ -138,7 +124,7 @@ impl Coordinates {
             Some(known) => known,
             None => {
                 let evaluation = objective.evaluate(&self.plane);
-                self.gap = self.measured(objective, &evaluation);
+                self.gap = Self::measured(objective, &evaluation);
                 evaluation
             }
         };
@@ -148,17 +134,13 @@ impl Coordinates {
         }
         match objective.is_narrow() {
             true => self.step_on_matrix(objective, evaluation, wanted),
-            false => self.exhausted = !self.step_on_columns(objective, &evaluation),
+            false => self.exhausted = !self.step_on_columns(objective, &evaluation, wanted),
         }
     }
 
-    fn measured(&self, objective: &Objective, evaluation: &Evaluation) -> Gap {
-        let primal = match objective.is_narrow() {
-            true => evaluation.primal,
-            // Summed up as it is where steps are tried.
-            false => objective.primal(&self.plane, &evaluation.margins),
-        };
-        Gap { primal, dual: objective.dual(&evaluation.sides, &evaluation.alpha) }
+    fn measured(objective: &Objective, evaluation: &Evaluation) -> Gap {
+        let dual = objective.dual(&evaluation.sides, &evaluation.alpha);
+        Gap { primal: evaluation.primal, dual }
     }
 
     fn start_on_a_sample(&mut self, objective: &Objective) {
@@ -207,7 +189,7 @@ impl Coordinates {
             };
             let (target, fell) = self.least(objective, &made.matrix, &evaluation, precision);
             if let Some(there) = self.go_and_look(objective, &evaluation, target, fell) {
-                self.gap = self.measured(objective, &there);
+                self.gap = Self::measured(objective, &there);
                 let after = self.gap.relative();
                 let left = after / before;
                 if left <= SHARP || after * left <= wanted {
@@ -268,7 +250,7 @@ impl Coordinates {
         let falls = there.primal < here.primal - ENOUGH * fell;
         // What is lost in the rounding of P can still be told by the bound.
         let is_tiny = fell <= 1e-12 * here.primal.abs();
-        if falls || is_tiny && self.measured(objective, &there).relative() < self.gap.relative() {
+        if falls || is_tiny && Self::measured(objective, &there).relative() < self.gap.relative() {
             self.plane = target;
             return Some(there);
         }
@@ -278,64 +260,6 @@ impl Coordinates {
         let mut margins = here.margins.to_vec();
         self.go(objective, here.primal, &mut margins, &moves, &target, (fell, 0.5))
             .map(|_| objective.evaluate(&self.plane))
-    }
-
-    /// A step on a working set; false if the objective does not fall.
-    fn step_on_columns(&mut self, objective: &Objective, evaluation: &Evaluation) -> bool {
-        self.screen(objective, evaluation);
-        let used = self.plane.weights.iter().filter(|w| **w != 0.0).count();
-        let chosen = self.choose(objective, evaluation);
-        let columns = Columns::of(objective, &chosen);
-        let bias = bias_of(objective);
-        let mut terms: Vec<Term> = chosen.iter().map(|&j| objective.term(j)).collect();
-        if bias == Bias::Coordinate {
-            terms.push(objective.bias_term());
-        }
-        let (mut margins, mut primal) = (evaluation.margins.to_vec(), self.gap.primal);
-        // A set that will grow is not worth all the digits.
-        let enough = if chosen.len() < used + self.room { 1e-3 } else { 0.05 };
-        let (mut first, mut any) = (0.0, false);
-        for round in 0..MODELS {
-            let slope = |(m, c): (&f64, &f64)| c * objective.loss.negative_gradient(*m);
-            let mut negative_gradients: Vec<f64> =
-                margins.iter().zip(&objective.costs).map(slope).collect();
-            let curvatures = objective.safe_curvatures(&margins, &negative_gradients);
-            negative_gradients.iter_mut().zip(&objective.signs).for_each(|(g, sign)| *g *= sign);
-            let (mut model, free) =
-                Weighed::new(&columns, &curvatures, &negative_gradients, bias, objective.threads);
-            let before: Vec<f64> = chosen.iter().map(|&j| self.plane.weights[j]).collect();
-            let mut weights = before.clone();
-            if bias == Bias::Coordinate {
-                weights.push(self.plane.bias);
-            }
-            let fell = descend(&mut model, &terms, &mut weights, 0.03, 30);
-            let steps: Vec<f64> = weights.iter().zip(&before).map(|(next, w)| next - w).collect();
-            let mut target = self.plane.clone();
-            match bias {
-                Bias::Coordinate => target.bias = weights.pop().unwrap_or(0.0),
-                Bias::None => {}
-                Bias::Free => target.bias += free.step(steps.iter().copied()),
-            }
-            for (&j, w) in chosen.iter().zip(&weights) {
-                target.weights[j] = *w;
-            }
-            let up = target.bias - self.plane.bias;
-            let mut moves = columns.times(&steps, objective.len());
-            for (score, sign) in moves.iter_mut().zip(&objective.signs) {
-                *score = sign * (*score + up);
-            }
-            match self.go(objective, primal, &mut margins, &moves, &target, (fell, 1.0)) {
-                Some(less) => primal = less,
-                None => break,
-            }
-            any = true;
-            if round == 0 {
-                first = fell;
-            } else if fell <= enough * first {
-                break;
-            }
-        }
-        any
     }
 
     /// Goes towards a plane as far as the objective falls, from some share of the way on, and tells how low it
@@ -372,59 +296,6 @@ impl Coordinates {
         None
     }
 
-    /// Columns in use, and those whose slopes ask most to be used.
-    fn choose(&mut self, objective: &Objective, evaluation: &Evaluation) -> Vec<usize> {
-        let negative_gradient = evaluation.sides.total();
-        let all = || 0..objective.width();
-        let used = |j: usize| self.plane.weights[j] != 0.0;
-        let mut chosen: Vec<usize> = all().filter(|&j| used(j)).collect();
-        self.room = self.room.max(2 * chosen.len());
-        let asks = |j: usize| {
-            let slope = -negative_gradient.weights[j];
-            objective.term(j).violation(self.plane.weights[j], slope) / objective.penalty.scale(j)
-        };
-        let left: Box<dyn Iterator<Item = usize>> = match &self.left {
-            Some(left) => Box::new(left.iter().map(|&j| j as usize)),
-            None => Box::new(all()),
-        };
-        let mut asking: Vec<(f64, usize)> =
-            left.filter(|&j| !used(j)).map(|j| (asks(j), j)).filter(|(a, _)| *a > 0.0).collect();
-        asking.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        chosen.extend(asking.iter().take(self.room).map(|(_, j)| *j));
-        chosen.sort_unstable();
-        chosen
-    }
-
-    /// Leaves out the columns that the gap proves to have the weight 0.
-    fn screen(&mut self, objective: &Objective, evaluation: &Evaluation) {
-        // No less than what rounding may hide.
-        let room = (self.gap.primal - self.gap.dual).max(1e-12 * self.gap.primal);
-        let ball = match objective.loss {
-            Loss::Logistic => (0.5 * room).sqrt(),
-            Loss::SquaredHinge => 2.0 * room.sqrt(),
-            Loss::Hinge => return,
-        };
-        let l1 = objective.penalty.l1;
-        if l1 == 0.0 || !ball.is_finite() {
-            return;
-        }
-        let lengths = self.lengths.get_or_insert_with(|| objective.lengths());
-        let negative_gradient = objective.feasible(&evaluation.sides);
-        let stays = |j: usize| {
-            let (least, most) = objective.penalty.limits(j);
-            let reach = negative_gradient.weights[j].abs() + ball * lengths[j];
-            // Some room for rounding.
-            least > 0.0 || most < 0.0 || reach * (1.0 + 1e-9) >= l1 * objective.penalty.scale(j)
-        };
-        let left: Vec<u32> = match &self.left {
-            Some(left) => left.iter().copied().filter(|&j| stays(j as usize)).collect(),
-            None => (0..objective.width() as u32).filter(|&j| stays(j as usize)).collect(),
-        };
-        if left.len() < objective.width() {
-            self.left = Some(left);
-        }
-    }
-
     pub fn save(&self) -> SavedCoordinates {
         let numbers = [self.plane.bias, self.gap.primal, self.gap.dual];
         SavedCoordinates {
@@ -432,7 +303,6 @@ impl Coordinates {
             numbers: numbers.map(f64::to_bits),
             exhausted: self.exhausted,
             room: self.room,
-            left: self.left.clone(),
             steps: self.steps,
             made: self.made.as_ref().map(|made| {
                 let weights = made.at.weights.iter().map(|w| w.to_bits()).collect();
@@ -444,8 +314,7 @@ impl Coordinates {
     /// Goes back to a saved state; false if it does not belong to this objective.
     pub fn restore(&mut self, objective: &Objective, saved: &SavedCoordinates) -> bool {
         let width = self.plane.weights.len();
-        let foreign = |left: &Vec<u32>| left.iter().any(|&j| j as usize >= width);
-        if saved.weights.len() != width || saved.left.as_ref().is_some_and(foreign) {
+        if saved.weights.len() != width {
             return false;
         }
         let [bias, primal, dual] = saved.numbers.map(f64::from_bits);
@@ -454,7 +323,6 @@ impl Coordinates {
         self.gap = Gap { primal, dual };
         self.exhausted = saved.exhausted;
         self.room = saved.room;
-        self.left.clone_from(&saved.left);
         self.steps = saved.steps;
         self.evaluation = None;
         self.made = None;
@@ -521,17 +389,5 @@ impl Objective {
             Loss::SquaredHinge | Loss::Hinge => (up - down) / (up + down),
         };
         if best.is_finite() { best } else { 0.0 }
-    }
-
-    /// √(Σ c x²) of each column.
-    fn lengths(&self) -> Vec<f64> {
-        let mut squares = vec![0.0; self.width()];
-        let mut scratch = Vec::new();
-        for (&row, cost) in self.rows.iter().zip(&self.costs) {
-            self.store().for_each(row as usize, &mut scratch, |j, x| {
-                squares[j as usize] += cost * x * x;
-            });
-        }
-        squares.iter().map(|square: &f64| square.sqrt()).collect()
     }
 }

@@ -37,12 +37,17 @@ impl Term {
 
     /// How far the slope of the smooth part is from one at which a weight may rest.
     pub(super) fn violation(&self, weight: f64, slope: f64) -> f64 {
+        self.asks(weight, slope).max(0.0)
+    }
+
+    /// The same, and below 0 by how much a weight rests safely.
+    pub(super) fn asks(&self, weight: f64, slope: f64) -> f64 {
         let slope = slope + self.ridge * weight;
         let right = if weight >= 0.0 { slope + self.kink } else { slope - self.kink };
         let left = if weight > 0.0 { slope + self.kink } else { slope - self.kink };
-        let up = if weight < self.most { -right } else { 0.0 };
-        let down = if weight > self.least { left } else { 0.0 };
-        up.max(down).max(0.0)
+        let up = if weight < self.most { -right } else { f64::NEG_INFINITY };
+        let down = if weight > self.least { left } else { f64::NEG_INFINITY };
+        up.max(down)
     }
 
     /// The weight that a column without any say has.
@@ -62,7 +67,7 @@ impl Term {
         (times, wall)
     }
 
-    fn value(&self, weight: f64) -> f64 {
+    pub(super) fn value(&self, weight: f64) -> f64 {
         0.5 * self.ridge * weight * weight + self.kink * weight.abs()
     }
 }
