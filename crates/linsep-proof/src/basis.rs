@@ -17,7 +17,7 @@
 //! Stability of Numerical Algorithms, lemma 3.1), as long as no product leaves the normal range.
 
 use crate::exact::Scaled;
-use crate::rows::{Entries, RowBuffer, Rows};
+use crate::rows::{Decimals, Entries, RowBuffer, Rows};
 use serde::{Deserialize, Serialize};
 
 /// Terms that a basis may have.
@@ -111,6 +111,10 @@ impl Rows for Stated<'_> {
 
     fn load(&self, row: u64, columns: &mut Vec<u32>, values: &mut Vec<f64>) {
         self.rows.load(row, columns, values);
+    }
+
+    fn decimals(&self, row: u64) -> Option<Decimals<'_>> {
+        self.rows.decimals(row)
     }
 
     fn takes_part(&self, row: u64) -> bool {

@@ -9,7 +9,9 @@
 mod first;
 mod second;
 
-use crate::rows::{RowBuffer, Rows};
+pub(crate) use second::Heads;
+
+use crate::rows::{Decimals, RowBuffer, Rows};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -82,21 +84,33 @@ pub fn block_hash(version: Version, rows: &dyn Rows, block: u64) -> [u8; 32] {
 struct Writer {
     version: Version,
     row: RowBuffer,
+    heads: Heads,
     bytes: second::Bytes,
 }
 
 impl Writer {
     fn new(version: Version) -> Writer {
-        Writer { version, row: RowBuffer::default(), bytes: second::Bytes::default() }
+        let (row, heads) = (RowBuffer::default(), Heads::default());
+        Writer { version, row, heads, bytes: second::Bytes::default() }
     }
 
     fn write(&mut self, rows: &dyn Rows, row: u64, hash: &mut Sha256) {
         const AT_ONCE: usize = 1 << 14;
-        let RowBuffer { columns, values } = &mut self.row;
-        rows.load(row, columns, values);
-        match self.version {
-            Version::One => first::write_row(rows.label(row), columns, values, &mut self.bytes),
-            Version::Two => second::write_row(rows.label(row), columns, values, &mut self.bytes),
+        let Writer { version, row: RowBuffer { columns, values }, heads, bytes } = self;
+        let label = rows.label(row);
+        match (version, rows.decimals(row)) {
+            (Version::Two, Some(Decimals { numbers, tens }))
+                if heads.prepare(tens, numbers.len()) =>
+            {
+                second::write_decimals(label, numbers, heads, bytes);
+            }
+            (version, _) => {
+                rows.load(row, columns, values);
+                match version {
+                    Version::One => first::write_row(label, columns, values, bytes),
+                    Version::Two => second::write_row(label, columns, values, bytes),
+                }
+            }
         }
         if self.bytes.written().len() > AT_ONCE {
             self.flush(hash);

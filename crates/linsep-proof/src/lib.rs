@@ -57,7 +57,7 @@ pub use fitted::{ClassWeight, Equations, FloatPlane, Offset, Planes, Priors, Sta
 pub use optimal::{
     BiasInterval, DualPoint, Intercept, Loss, Objective, Optimality, VACUOUS, WeightLimit,
 };
-pub use rows::{Entries, Reading, RowBuffer, Rows};
+pub use rows::{Decimals, Entries, Reading, RowBuffer, Rows};
 #[doc(hidden)]
 pub use threads::threads_at_checks;
 

@@ -36,6 +36,12 @@ pub trait Rows: Sync {
         });
     }
 
+    /// All values of a row as decimals, for rows that are held so and are mostly not 0.
+    fn decimals(&self, row: u64) -> Option<Decimals<'_>> {
+        let _ = row;
+        None
+    }
+
     /// Whether a row takes part at all; a row of weight 0 does not.
     fn takes_part(&self, row: u64) -> bool;
 
@@ -67,6 +73,23 @@ pub enum Entries<'a> {
     Dense(&'a [f64]),
     /// Columns, rising, and as many values.
     Sparse(&'a [u32], &'a [f64]),
+}
+
+/// The values of a row as decimals: value j is the binary64 next to `numbers[j] / tens[j]`.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Decimals<'a> {
+    /// One for each column.
+    pub numbers: &'a [i32],
+    /// A power of ten for each column, or one for all of them.
+    pub tens: &'a [f64],
+}
+
+impl<'a> Decimals<'a> {
+    /// These numbers over these powers of ten.
+    pub fn new(numbers: &'a [i32], tens: &'a [f64]) -> Decimals<'a> {
+        Decimals { numbers, tens }
+    }
 }
 
 /// Room for the values of a row.

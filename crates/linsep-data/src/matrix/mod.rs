@@ -29,7 +29,7 @@ pub use values::Kind;
 
 use crate::buffer::Buffer;
 use profile::Profile;
-use values::Values;
+use values::{Codes, Values};
 
 /// All rows of a data set, or of a block of one.
 #[derive(Clone, Debug)]
@@ -231,6 +231,22 @@ impl Store {
             }
             Shape::Sparse(sparse) => sparse.load(row, columns, values),
         }
+    }
+
+    /// The numbers of a dense row, if it is held as decimals and mostly not 0.
+    #[inline]
+    pub fn decimals(&self, row: usize) -> Option<linsep_proof::Decimals<'_>> {
+        let Shape::Dense(dense) = &self.shape else { return None };
+        let Codes::Int32(codes) = &dense.values.codes else { return None };
+        if 2 * self.nonzeros < self.rows as u64 * self.width as u64 {
+            return None;
+        }
+        let numbers = &codes[row * dense.width..(row + 1) * dense.width];
+        let tens = match &dense.values.ten {
+            Some(ten) => std::slice::from_ref(ten),
+            None => dense.values.tens.as_slice(),
+        };
+        Some(linsep_proof::Decimals::new(numbers, tens))
     }
 
     /// row · w.

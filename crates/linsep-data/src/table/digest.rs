@@ -5,7 +5,7 @@ use super::{DataIdentity, Dataset};
 use crate::cancel;
 use crate::parallel::{has_idle, parallel_map};
 use linsep_proof::digest::{BLOCK_ROWS, Version, block_hash, combine};
-use linsep_proof::{Entries, RowBuffer, Rows};
+use linsep_proof::{Decimals, Entries, RowBuffer, Rows};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -101,6 +101,15 @@ struct WhileIdle<'a> {
     threads: usize,
 }
 
+impl WhileIdle<'_> {
+    fn wait(&self) {
+        const PAUSE: Duration = Duration::from_micros(100);
+        while !has_idle(self.threads) && !self.work.ends.load(Ordering::Relaxed) {
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
 impl Rows for WhileIdle<'_> {
     fn len(&self) -> u64 {
         Rows::len(self.work.data.as_ref())
@@ -119,11 +128,13 @@ impl Rows for WhileIdle<'_> {
     }
 
     fn load(&self, row: u64, columns: &mut Vec<u32>, values: &mut Vec<f64>) {
-        const PAUSE: Duration = Duration::from_micros(100);
-        while !has_idle(self.threads) && !self.work.ends.load(Ordering::Relaxed) {
-            std::thread::sleep(PAUSE);
-        }
+        self.wait();
         Rows::load(self.work.data.as_ref(), row, columns, values);
+    }
+
+    fn decimals(&self, row: u64) -> Option<Decimals<'_>> {
+        self.wait();
+        Rows::decimals(self.work.data.as_ref(), row)
     }
 
     fn takes_part(&self, row: u64) -> bool {
@@ -165,6 +176,11 @@ impl Rows for Dataset {
     fn load(&self, row: u64, columns: &mut Vec<u32>, values: &mut Vec<f64>) {
         cancel::check();
         self.raw_store().load(row as usize, columns, values);
+    }
+
+    fn decimals(&self, row: u64) -> Option<Decimals<'_>> {
+        cancel::check();
+        self.raw_store().decimals(row as usize)
     }
 
     fn takes_part(&self, row: u64) -> bool {

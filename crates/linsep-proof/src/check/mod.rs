@@ -30,10 +30,11 @@ pub use optimal::{measure_optimal, percent_above};
 
 use crate::basis::{Products, Stated};
 use crate::claim::{Claim, ExactPlane, Question, Scheme, Weighted};
+use crate::digest::Heads;
 use crate::exact::{Scaled, are_short_decimals, has_decimal, positive, scaled_sum, whole};
 use crate::file::{CertificateFile, ReadingField};
 use crate::rank::rank_at_least;
-use crate::rows::{Reading, RowBuffer, Rows};
+use crate::rows::{Decimals, Reading, RowBuffer, Rows};
 use crate::threads::side_by_side;
 use dashu_int::IBig;
 use side::Side;
@@ -96,7 +97,13 @@ fn unreadable(rows: &dyn Rows, reading: &ReadingField, threads: usize) -> Option
         |column: u32, value: f64| reading.of(column) == Reading::Decimal && !has_decimal(value);
     let block = |block: u64| {
         let RowBuffer { mut columns, mut values } = RowBuffer::default();
+        let mut heads = Heads::default();
         (block * BLOCK..(block * BLOCK + BLOCK).min(rows.len())).find_map(|row| {
+            // A number of 31 bits over 10^6 or less has at most ten digits.
+            let is_decimal = |row: Decimals<'_>| heads.prepare(row.tens, row.numbers.len());
+            if rows.decimals(row).is_some_and(is_decimal) {
+                return None;
+            }
             rows.load(row, &mut columns, &mut values);
             if are_short_decimals(&values) {
                 return None;

@@ -33,21 +33,44 @@ const MOST: usize = 1 + 5 + 8;
 
 /// Writes a row: values with their columns, or all values without any columns.
 pub(super) fn write_row(label: &str, columns: &[u32], values: &[f64], bytes: &mut Bytes) {
-    let mut room = bytes.room(11 + label.len() + MOST * values.len());
-    room.varint(label.len() as u64);
-    room.push(label.as_bytes());
-    let mut next = 0;
-    for (part, values) in values.chunks(SLOTS).enumerate() {
-        let first = part * SLOTS;
-        if columns.is_empty() {
-            room.entries(|k| (first + k) as u64, values, &mut next);
-        } else {
-            let columns = &columns[first..first + values.len()];
-            room.entries(|k| u64::from(columns[k]), values, &mut next);
+    let (mut room, guesses) = bytes.begun(label, values.len());
+    let (mut next, mut codes) = (0, [0; SLOTS]);
+    if columns.is_empty() {
+        for (part, values) in values.chunks(SLOTS).enumerate() {
+            coded(values, guesses, &mut codes);
+            room.dense(part * SLOTS, &codes[..values.len()], &mut next, |k| {
+                (values[k] != 0.0)
+                    .then(|| guesses.corrected(k, guesses.tens[k], values[k], codes[k]))
+            });
+        }
+    } else {
+        for (columns, values) in columns.chunks(SLOTS).zip(values.chunks(SLOTS)) {
+            let own = guesses.of_columns(columns);
+            coded(values, &own, &mut codes);
+            room.sparse((columns, values), (&codes, &own.tens), &mut next, guesses);
         }
     }
-    room.push(&[0]);
-    let at = room.at;
+    let at = room.ended();
+    bytes.end(at);
+}
+
+/// Writes a row of which value j is the binary64 next to n_j / 10^p with a whole n_j. `heads` has p of each
+/// column where a head has it.
+///
+/// These are the bytes of those values: with m = |n_j| · 10^(6 − p), which is below 2^31 · 10^6 < 2^51, the
+/// product fl(|x| · 10^6) is off from m by less than 2^-52 · m < 0.48, so m is the whole number next to it,
+/// and fl(m / 10^6) = |x| because it is the same quotient.
+pub(super) fn write_decimals(label: &str, numbers: &[i32], heads: &Heads, bytes: &mut Bytes) {
+    let (mut room, _) = bytes.begun(label, numbers.len());
+    let (mut next, mut codes) = (0, [0; SLOTS]);
+    for (part, numbers) in numbers.chunks(SLOTS).enumerate() {
+        let heads = heads.from(part * SLOTS);
+        coded_decimals(numbers, heads, &mut codes);
+        room.dense(part * SLOTS, &codes[..numbers.len()], &mut next, |k| {
+            (numbers[k] != 0).then(|| shortened(numbers[k], heads[k]))
+        });
+    }
+    let at = room.ended();
     bytes.end(at);
 }
 
@@ -57,42 +80,160 @@ const TENS: [f64; 7] = [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6];
 /// How many columns have a guess of their own, and how many values are coded at once.
 const SLOTS: usize = 32;
 
+/// The places of columns, for [`write_decimals`].
+#[derive(Clone, Default)]
+pub(crate) struct Heads {
+    /// 10^p of each column, or one for all of them.
+    tens: Vec<f64>,
+    /// p of each column where a head has it, or [`SLOTS`] that are the same for all; none if a power is not
+    /// among 10^0 to 10^6.
+    heads: Vec<u64>,
+}
+
+impl Heads {
+    /// Gets ready for rows of so many numbers with these powers of ten, one for each column or one for all;
+    /// false if they are not of use.
+    #[inline]
+    pub(crate) fn prepare(&mut self, tens: &[f64], width: usize) -> bool {
+        if self.tens != tens {
+            let head = |ten: &f64| Some((TENS.iter().position(|one| one == ten)? as u64) << 3);
+            self.heads = tens.iter().map(head).collect::<Option<_>>().unwrap_or_default();
+            if let [one] = self.heads[..] {
+                self.heads = vec![one; SLOTS];
+            }
+            self.tens = tens.to_vec();
+        }
+        !self.heads.is_empty() && (tens.len() == 1 || tens.len() == width)
+    }
+
+    /// Those of the columns from `first` on.
+    #[inline]
+    fn from(&self, first: usize) -> &[u64] {
+        if self.tens.len() == 1 { &self.heads } else { &self.heads[first..] }
+    }
+}
+
+/// The code of an entry that is still to be found: see [`coded`].
+const UNFIT: u64 = 1;
+
+/// Where codes of values begin: n is at least 1.
+const FOUND: u64 = 256;
+
+/// For some decimals that are not 0 n · 256 and the head without L, or less than [`FOUND`] where they are 0
+/// or end in more than one zero. Without a branch, so that the compiler works on several at a time.
+#[inline(never)]
+fn coded_decimals(numbers: &[i32], heads: &[u64], codes: &mut [u64; SLOTS]) {
+    for ((&number, &head), code) in numbers.iter().zip(heads).zip(codes) {
+        let number = f64::from(number);
+        let (whole, sign) = (number.abs(), number.to_bits() >> 63 << 6);
+        let (tenth, _) = rounded(whole * 0.1);
+        let (hundredth, _) = rounded(tenth * 0.1);
+        let ends = (tenth * 10.0 == whole) & (head != 0);
+        let again = ends & (hundredth * 10.0 == tenth);
+        let shorter = if ends { tenth } else { whole };
+        let (_, n) = rounded(if again { 0.0 } else { shorter });
+        let head = head.wrapping_sub(if ends { 8 } else { 0 });
+        *code = n << 8 | head | sign;
+    }
+}
+
+/// What is written of a decimal that is not 0.
+#[inline]
+fn shortened(number: i32, head: u64) -> Found {
+    let n = number.unsigned_abs();
+    // Independent of each other, so that none waits for the one before.
+    let ends = |ten: u32| u32::from(n.is_multiple_of(ten));
+    let zeros = ends(10) + ends(100) + ends(1000) + ends(10_000) + ends(100_000) + ends(1_000_000);
+    let zeros = zeros.min(head as u32 >> 3);
+    let n = u64::from(n) / 10u64.pow(zeros);
+    let length = bytes(n);
+    Found { head: (head as u32 - 8 * zeros) | length | u32::from(number < 0) << 6, n, length }
+}
+
+/// What is written of a value.
+struct Found {
+    head: u32,
+    n: u64,
+    length: u32,
+}
+
 /// For each column modulo [`SLOTS`] the most places p that a short decimal in it had, which mostly do for the
 /// next one, too. A guess saves time and changes nothing.
 #[derive(Clone)]
 struct Guesses {
-    places: [u8; SLOTS],
-    /// 10^p.
+    /// p where a head has it.
+    heads: [u64; SLOTS],
+    /// 10^p, or 0, which no value fits, before the first one.
     tens: [f64; SLOTS],
 }
 
 impl Default for Guesses {
     fn default() -> Guesses {
-        Guesses { places: [0; SLOTS], tens: [1.0; SLOTS] }
+        Guesses { heads: [0; SLOTS], tens: [0.0; SLOTS] }
     }
 }
 
-/// The whole numbers that guesses make of some values, and whether |x| is that number over 10^p. Without a
-/// branch, so that the compiler works on several values at a time.
-fn guessed(values: &[f64], tens: &[f64; SLOTS]) -> ([u64; SLOTS], [bool; SLOTS]) {
-    let (mut numbers, mut fits) = ([0; SLOTS], [false; SLOTS]);
-    let places = values.iter().zip(tens).zip(numbers.iter_mut().zip(&mut fits));
-    for ((value, &ten), (number, fit)) in places {
+impl Guesses {
+    /// Those of some columns.
+    #[inline]
+    fn of_columns(&self, columns: &[u32]) -> Guesses {
+        let mut own = Guesses::default();
+        for ((ten, head), &column) in own.tens.iter_mut().zip(&mut own.heads).zip(columns) {
+            let slot = column as usize % SLOTS;
+            (*ten, *head) = (self.tens[slot], self.heads[slot]);
+        }
+        own
+    }
+
+    /// What is written of a value that is not 0 where its guess gave no code. `ten` is that guess: the slot may
+    /// have another one since, from an earlier value.
+    #[inline]
+    fn corrected(&mut self, slot: usize, ten: f64, value: f64, code: u64) -> Found {
+        let (places, n, length) = if code == UNFIT && ten == 1e6 {
+            binary(value.abs())
+        } else {
+            self.searched(slot, value.abs())
+        };
+        let head = (length % 8) | (places << 3) | (u32::from(value < 0.0) << 6);
+        Found { head, n, length }
+    }
+
+    /// [`search`], which the next guess goes by.
+    fn searched(&mut self, slot: usize, size: f64) -> (u32, u64, u32) {
+        let found = search(size);
+        // Where not even the first value is short, one look tells that others are not.
+        let places = if self.tens[slot] == 0.0 { found.0.min(6) } else { found.0 };
+        if let Some(&ten) = TENS.get(places as usize)
+            && ten > self.tens[slot]
+        {
+            self.heads[slot] = u64::from(places) << 3;
+            self.tens[slot] = ten;
+        }
+        found
+    }
+}
+
+/// For some values n · 256 and the head without L, or less than [`FOUND`]: [`UNFIT`] where they have more
+/// places than guessed, 0 where they are 0 or have two places less. Without a branch, so that the compiler
+/// works on several values at a time.
+#[inline(never)]
+fn coded(values: &[f64], guesses: &Guesses, codes: &mut [u64; SLOTS]) {
+    let guessed = guesses.tens.iter().zip(&guesses.heads);
+    for ((value, (&ten, &head)), code) in values.iter().zip(guessed).zip(codes) {
         let size = value.abs();
         let (whole, n) = rounded(size * ten);
-        *number = n;
-        *fit = (size * 1e6 < LIMIT) & (whole / ten == size);
+        let fits = (size * 1e6 < LIMIT) & (whole / ten == size);
+        // A tenth of a multiple of ten is a whole number but for its rounding, and ten times it is exact.
+        let (tenth, fewer) = rounded(whole * 0.1);
+        let ends = (tenth * 10.0 == whole) & (ten > 1.0);
+        let (hundredth, _) = rounded(tenth * 0.1);
+        let again = ends & (hundredth * 10.0 == tenth);
+        let n = if ends { fewer } else { n };
+        let head = if ends { head.wrapping_sub(8) } else { head };
+        let found = (n << 8) | head | (value.to_bits() >> 63 << 6);
+        let found = if again { 0 } else { found };
+        *code = if fits { found } else { UNFIT };
     }
-    (numbers, fits)
-}
-
-/// The same decimal with as few places as will do: its last digit is not 0.
-#[inline]
-fn shortened(mut places: u32, mut number: u64) -> (u32, u64, u32) {
-    while places > 0 && number.is_multiple_of(10) {
-        (places, number) = (places - 1, number / 10);
-    }
-    (places, number, bytes(number))
 }
 
 /// p, n and L of the size of a value that is not 0, as the module says.
@@ -110,6 +251,12 @@ fn search(size: f64) -> (u32, u64, u32) {
             return (places as u32, n, bytes(n));
         }
     }
+    binary(size)
+}
+
+/// The same of a value that is no short decimal.
+#[inline]
+fn binary(size: f64) -> (u32, u64, u32) {
     let bits = size.to_bits();
     let zeros = bits.trailing_zeros() / 8;
     (7, bits >> (8 * zeros), 8 - zeros)
@@ -157,10 +304,22 @@ impl Bytes {
 
     /// Room for `more` bytes.
     pub(super) fn room(&mut self, more: usize) -> Room<'_> {
+        self.room_and_guesses(more).0
+    }
+
+    fn room_and_guesses(&mut self, more: usize) -> (Room<'_>, &mut Guesses) {
         if self.bytes.len() < self.len + more {
             self.bytes.resize(self.len + more, 0);
         }
-        Room { bytes: &mut self.bytes, at: self.len, guesses: &mut self.guesses }
+        (Room { bytes: &mut self.bytes, at: self.len }, &mut self.guesses)
+    }
+
+    /// Room for a row of so many values at most, its label written.
+    fn begun(&mut self, label: &str, values: usize) -> (Room<'_>, &mut Guesses) {
+        let (mut room, guesses) = self.room_and_guesses(11 + label.len() + MOST * values);
+        room.varint(label.len() as u64);
+        room.push(label.as_bytes());
+        (room, guesses)
     }
 }
 
@@ -169,7 +328,6 @@ pub(super) struct Room<'a> {
     bytes: &'a mut [u8],
     /// Kept here and not behind a reference, so that it stays in a register.
     pub(super) at: usize,
-    guesses: &'a mut Guesses,
 }
 
 impl Room<'_> {
@@ -177,6 +335,12 @@ impl Room<'_> {
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.bytes[self.at..self.at + bytes.len()].copy_from_slice(bytes);
         self.at += bytes.len();
+    }
+
+    /// Ends the row; where the next one begins.
+    fn ended(mut self) -> usize {
+        self.push(&[0]);
+        self.at
     }
 
     fn varint(&mut self, mut number: u64) {
@@ -187,177 +351,98 @@ impl Room<'_> {
         self.push(&[number as u8]);
     }
 
-    /// Writes the values of some columns that are not 0; `next` is the column after the last one written.
+    /// Writes values of the columns from `first` on by their codes; `find` has what is written where there is
+    /// none, and nothing for 0. `next` is the column after the last one written.
     #[inline]
-    fn entries(&mut self, column: impl Fn(usize) -> u64, values: &[f64], next: &mut u64) {
-        let slot = |k: usize| column(k) as usize % SLOTS;
-        let tens: [f64; SLOTS] =
-            std::array::from_fn(
-                |k| if k < values.len() { self.guesses.tens[slot(k)] } else { 1.0 },
-            );
-        let (numbers, fits) = guessed(values, &tens);
-        for (k, &value) in values.iter().enumerate() {
-            if value == 0.0 {
+    fn dense(
+        &mut self,
+        first: usize,
+        codes: &[u64],
+        next: &mut u64,
+        mut find: impl FnMut(usize) -> Option<Found>,
+    ) {
+        for (k, &code) in codes.iter().enumerate() {
+            let column = (first + k) as u64;
+            if code >= FOUND && column == *next {
+                // The highest byte of a code is the L-th after its head, which gets L with it.
+                let length = u64::from(code.ilog2() / 8);
+                self.eight(code | length);
+                self.at += length as usize + 1;
+            } else if let Some(found) = by_code(code).or_else(|| find(k)) {
+                self.entry(&found, column - *next);
+            } else {
                 continue;
             }
-            let (places, number, length) = if fits[k] {
-                shortened(u32::from(self.guesses.places[slot(k)]), numbers[k])
-            } else {
-                let found = search(value.abs());
-                if let Some(&ten) = TENS.get(found.0 as usize) {
-                    self.guesses.places[slot(k)] = found.0 as u8;
-                    self.guesses.tens[slot(k)] = ten;
-                }
-                found
-            };
-            let head = (length % 8) | (places << 3) | (u32::from(value < 0.0) << 6);
-            let gap = column(k) - *next;
-            *next = column(k) + 1;
-            if gap == 0 {
-                self.bytes[self.at] = head as u8;
-                self.at += 1;
-            } else {
-                self.push(&[head as u8 | 128]);
-                self.varint(gap);
-            }
-            self.bytes[self.at..self.at + 8].copy_from_slice(&number.to_le_bytes());
-            self.at += length as usize;
+            *next = column + 1;
         }
     }
+
+    /// The same of values of which the columns are listed, with the guesses that their codes were made with.
+    #[inline]
+    fn sparse(
+        &mut self,
+        (columns, values): (&[u32], &[f64]),
+        (codes, tens): (&[u64; SLOTS], &[f64; SLOTS]),
+        next: &mut u64,
+        guesses: &mut Guesses,
+    ) {
+        let coded = codes.iter().zip(tens);
+        for ((&value, (&code, &ten)), &column) in values.iter().zip(coded).zip(columns) {
+            let slot = column as usize % SLOTS;
+            let found = match by_code(code) {
+                Some(found) => found,
+                None if value == 0.0 => continue,
+                None => guesses.corrected(slot, ten, value, code),
+            };
+            self.entry(&found, u64::from(column) - *next);
+            *next = u64::from(column) + 1;
+        }
+    }
+
+    /// Writes a value after `gap` columns that were passed over.
+    #[inline(always)]
+    fn entry(&mut self, found: &Found, gap: u64) {
+        let head = u64::from(found.head);
+        if gap == 0 {
+            self.eight(head);
+            self.at += 1;
+        } else if gap < 1 << 21 {
+            // Up to three groups of seven bits, without a branch on how many there are.
+            let groups = gap & 0x7f | (gap & 0x3f80) << 1 | (gap & 0x1f_c000) << 2;
+            let more = u32::from(gap > 0x7f) + u32::from(gap > 0x3fff);
+            let marks = 0x8080 & ((1u64 << (8 * more)) - 1);
+            self.eight(head | 128 | (groups | marks) << 8);
+            self.at += 2 + more as usize;
+        } else {
+            self.eight(head | 128);
+            self.at = long_varint(self.bytes, self.at + 1, gap);
+        }
+        self.eight(found.n);
+        self.at += found.length as usize;
+    }
+
+    /// Writes eight bytes, of which as many count as the caller passes over.
+    #[inline(always)]
+    fn eight(&mut self, number: u64) {
+        self.bytes[self.at..self.at + 8].copy_from_slice(&number.to_le_bytes());
+    }
+}
+
+/// Writes a number and gives back where it ends. The place is no reference, so that it stays in a register.
+#[cold]
+#[inline(never)]
+fn long_varint(bytes: &mut [u8], at: usize, number: u64) -> usize {
+    let mut room = Room { bytes, at };
+    room.varint(number);
+    room.at
+}
+
+/// What a code stands for.
+#[inline]
+fn by_code(code: u64) -> Option<Found> {
+    let length = code.checked_ilog2()? / 8;
+    (code >= FOUND).then_some(Found { head: code as u32 & 255 | length, n: code >> 8, length })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The rows that bytes stand for, by the words of the module.
-    fn read_back(mut bytes: &[u8]) -> Vec<(String, Vec<(u64, f64)>)> {
-        fn take<'a>(bytes: &mut &'a [u8], count: usize) -> &'a [u8] {
-            let (taken, rest) = bytes.split_at(count);
-            *bytes = rest;
-            taken
-        }
-        fn varint(bytes: &mut &[u8]) -> u64 {
-            let (mut number, mut shift) = (0, 0);
-            loop {
-                let byte = take(bytes, 1)[0];
-                number |= u64::from(byte & 127) << shift;
-                if byte < 128 {
-                    return number;
-                }
-                shift += 7;
-            }
-        }
-        let mut rows = Vec::new();
-        while !bytes.is_empty() {
-            let length = varint(&mut bytes) as usize;
-            let label = String::from_utf8(take(&mut bytes, length).to_vec()).unwrap();
-            let (mut entries, mut column) = (Vec::new(), 0);
-            loop {
-                let head = take(&mut bytes, 1)[0];
-                if head == 0 {
-                    break;
-                }
-                column += if head & 128 != 0 { varint(&mut bytes) } else { 0 };
-                let length = if head & 7 == 0 { 8 } else { usize::from(head & 7) };
-                let mut eight = [0; 8];
-                eight[..length].copy_from_slice(take(&mut bytes, length));
-                let (n, places) = (u64::from_le_bytes(eight), u32::from(head >> 3 & 7));
-                let size = match places {
-                    7 => f64::from_bits(n << (8 * (8 - length))),
-                    _ => (n * 10u64.pow(6 - places)) as f64 / 1e6,
-                };
-                entries.push((column, if head & 64 != 0 { -size } else { size }));
-                column += 1;
-            }
-            rows.push((label, entries));
-        }
-        rows
-    }
-
-    /// Values of every kind: whole, decimal, binary32, any bits, and neighbours of each of them.
-    fn values() -> Vec<f64> {
-        let mut state = 1u64;
-        let mut next = move || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            state ^ state >> 29
-        };
-        let mut values = vec![1.0, 255.0, 256.0, 0.1, 5.1, 1e-6, 1e-7, 5e-324, f64::MAX, 2.5e-308];
-        values.extend([2147483647.0, 2251799813.685247, 2251799813.6852474, 2251799814.0, 1e15]);
-        for _ in 0..20_000 {
-            let (a, b) = (next(), next());
-            values.push((a % 100_000) as f64 / 10f64.powi((b % 9) as i32));
-            values.push((a >> (b % 60)) as f64);
-            values.push(f64::from(f32::from_bits(a as u32 & 0x7f7f_ffff)));
-            values.push(f64::from_bits(a & 0x7fef_ffff_ffff_ffff));
-        }
-        let near = values.iter().flat_map(|x| [*x, x.next_up(), x.next_down()]);
-        let both = near.flat_map(|x| [x, -x]);
-        both.filter(|x| *x != 0.0 && x.is_finite()).collect()
-    }
-
-    #[test]
-    fn bytes_are_read_back_as_the_rows_they_stand_for() {
-        let values = values();
-        let mut bytes = Bytes::default();
-        write_row("dense", &[], &values, &mut bytes);
-        let gaps = [0, 1, 127, 128, 20_000, u32::MAX];
-        write_row(&"λ".repeat(100), &gaps, &values[..6], &mut bytes);
-        write_row("", &[], &[0.0, 0.0, -3.0, 0.0], &mut bytes);
-        write_row("none", &[], &[], &mut bytes);
-        let rows = read_back(bytes.written());
-        assert_eq!(rows.len(), 4);
-        let dense: Vec<(u64, f64)> = (0..).zip(values.iter().copied()).collect();
-        for (found, wanted) in rows[0].1.iter().zip(&dense) {
-            assert_eq!((found.0, found.1.to_bits()), (wanted.0, wanted.1.to_bits()), "{wanted:?}");
-        }
-        let sparse: Vec<(u64, f64)> =
-            gaps.iter().map(|&j| u64::from(j)).zip(values.iter().copied()).collect();
-        assert_eq!((rows[0].1.len(), &rows[1].1), (dense.len(), &sparse));
-        assert_eq!(rows[1].0, "λ".repeat(100));
-        assert_eq!(rows[2], (String::new(), vec![(2, -3.0)]));
-        assert_eq!(rows[3], ("none".to_owned(), Vec::new()));
-    }
-
-    #[test]
-    fn the_code_of_a_value_is_that_of_its_definition() {
-        for value in values() {
-            let size = value.abs();
-            let m = (size * 1e6).round_ties_even();
-            let expected = if size * 1e6 < (1u64 << 51) as f64 && m / 1e6 == size {
-                let (mut n, mut places) = (m as u64, 6);
-                while places > 0 && n.is_multiple_of(10) {
-                    (n, places) = (n / 10, places - 1);
-                }
-                (places, n, (1..).find(|&length| n >> (8 * length) == 0).unwrap())
-            } else {
-                let (mut n, mut length) = (size.to_bits(), 8);
-                while n.is_multiple_of(256) {
-                    (n, length) = (n >> 8, length - 1);
-                }
-                (7, n, length)
-            };
-            assert_eq!(search(size), expected, "{value:?}");
-            for (places, ten) in (0..).zip(TENS) {
-                let (numbers, fits) = guessed(&[value], &[ten; SLOTS]);
-                assert_eq!(fits[0], places >= expected.0, "{value:?} with {places}");
-                assert!(!fits[0] || shortened(places, numbers[0]) == expected, "{value:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn common_values_are_short() {
-        let length = |value: f64| {
-            let mut bytes = Bytes::default();
-            write_row("", &[], &[value], &mut bytes);
-            bytes.written().len() - 2
-        };
-        let cases = [(1.0, 2), (255.0, 2), (-256.0, 3), (5.1, 2), (12.345, 3), (0.000_001, 2)];
-        for (value, expected) in cases.into_iter().chain([(0.1f64.sqrt(), 9)]) {
-            assert_eq!(length(value), expected, "{value}");
-        }
-        assert!(values().iter().all(|value| length(*value) <= 9));
-        assert!(length(f64::from(0.3f32)) <= 6);
-    }
-}
+mod tests;
