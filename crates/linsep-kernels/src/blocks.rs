@@ -13,7 +13,7 @@ pub const GRAM_STRIP: usize = 8;
 /// tile_il += heads_ri · values_rl, row after row, for the rows r with a bit in both sets.
 #[inline(always)]
 fn gram_half<const FROM: usize>(
-    rows: impl Fn(usize) -> u64,
+    rows: [u64; GRAM_WORDS],
     heads: &[[f64; GRAM_STRIP]],
     values: &[[f64; GRAM_STRIP]],
     tile: &mut [f64; GRAM_STRIP * GRAM_STRIP / 2],
@@ -22,22 +22,56 @@ fn gram_half<const FROM: usize>(
     for (sums, tile) in sums.iter_mut().zip(tile.as_chunks::<GRAM_STRIP>().0) {
         *sums = *tile;
     }
-    let parts = heads.as_chunks::<64>().0.iter().zip(values.as_chunks::<64>().0);
-    for (word, (heads, values)) in parts.enumerate() {
-        let mut left = rows(word);
-        while left != 0 {
-            let row = left.trailing_zeros() as usize % 64;
-            left &= left - 1;
-            let (head, value) = (&heads[row], &values[row]);
-            for (i, sums) in sums.iter_mut().enumerate() {
-                for (sum, x) in sums.iter_mut().zip(value) {
-                    *sum += head[FROM + i] * x;
-                }
+    if rows == [u64::MAX; GRAM_WORDS] {
+        // Tables without zeros: nothing is asked of a row.
+        for (head, value) in heads.iter().zip(values) {
+            add_row::<FROM>(head, value, &mut sums);
+        }
+    } else {
+        let parts = heads.as_chunks::<64>().0.iter().zip(values.as_chunks::<64>().0);
+        for ((heads, values), mut left) in parts.zip(rows) {
+            while left != 0 {
+                let row = left.trailing_zeros() as usize % 64;
+                left &= left - 1;
+                add_row::<FROM>(&heads[row], &values[row], &mut sums);
             }
         }
     }
     for (sums, tile) in sums.iter().zip(tile.as_chunks_mut::<GRAM_STRIP>().0) {
         *tile = *sums;
+    }
+}
+
+#[inline(always)]
+fn add_row<const FROM: usize>(
+    head: &[f64; GRAM_STRIP],
+    value: &[f64; GRAM_STRIP],
+    sums: &mut [[f64; GRAM_STRIP]; GRAM_STRIP / 2],
+) {
+    for (i, sums) in sums.iter_mut().enumerate() {
+        for (sum, x) in sums.iter_mut().zip(value) {
+            *sum += head[FROM + i] * x;
+        }
+    }
+}
+
+/// Writes row − shift of a strip, and notes which halves are not 0.
+#[inline(always)]
+fn lay_strip(
+    row: &[f64; GRAM_STRIP],
+    shift: &[f64; GRAM_STRIP],
+    at: usize,
+    place: &mut [f64; GRAM_STRIP],
+    halves: &mut [[u64; GRAM_WORDS]; 2],
+) {
+    let mut values = [0.0; GRAM_STRIP];
+    for ((value, x), shift) in values.iter_mut().zip(row).zip(shift) {
+        *value = x - shift;
+    }
+    *place = values;
+    for (half, values) in halves.iter_mut().zip(values.as_chunks::<4>().0) {
+        let is_filled = u64::from(*values != [0.0; 4]);
+        half[at / 64] |= is_filled << (at % 64);
     }
 }
 
@@ -201,9 +235,14 @@ kernels! { widest:
         let ([upper, lower], _) = sums.as_chunks_mut::<{ GRAM_STRIP * GRAM_STRIP / 2 }>() else {
             return;
         };
-        let both = |word: usize| other[0][word] | other[1][word];
-        gram_half::<0>(|word| own[0][word] & both(word), heads, values, upper);
-        gram_half::<4>(|word| own[1][word] & both(word), heads, values, lower);
+        let (mut first, mut second) = (own[0], own[1]);
+        for word in 0..GRAM_WORDS {
+            let both = other[0][word] | other[1][word];
+            first[word] &= both;
+            second[word] &= both;
+        }
+        gram_half::<0>(first, heads, values, upper);
+        gram_half::<4>(second, heads, values, lower);
     }
 
     /// Lays row − shift out over strips that are `stride` rows apart, and notes which halves are not 0.
@@ -215,20 +254,19 @@ kernels! { widest:
         strips: &mut [[f64; GRAM_STRIP]],
         halves: &mut [[[u64; GRAM_WORDS]; 2]]
     ) {
-        let (word, bit) = (at / 64, 1u64 << (at % 64));
         let shift = &shift[..row.len()];
-        let chunks = row.chunks(GRAM_STRIP).zip(shift.chunks(GRAM_STRIP)).zip(halves);
-        for (strip, ((row, shift), halves)) in chunks.enumerate() {
-            let mut values = [0.0; GRAM_STRIP];
-            for ((value, x), shift) in values.iter_mut().zip(row).zip(shift) {
-                *value = x - shift;
-            }
-            strips[strip * stride + at] = values;
-            for (half, values) in halves.iter_mut().zip(values.as_chunks::<4>().0) {
-                if *values != [0.0; 4] {
-                    half[word] |= bit;
-                }
-            }
+        let (whole, rest) = row.as_chunks::<GRAM_STRIP>();
+        let (whole_shift, rest_shift) = shift.as_chunks::<GRAM_STRIP>();
+        let chunks = whole.iter().zip(whole_shift).zip(halves.iter_mut()).enumerate();
+        for (strip, ((row, shift), halves)) in chunks {
+            lay_strip(row, shift, at, &mut strips[strip * stride + at], halves);
+        }
+        // What is missing of a strip is 0.
+        if let Some(halves) = halves.get_mut(whole.len()).filter(|_| !rest.is_empty()) {
+            let (mut row, mut shift) = ([0.0; GRAM_STRIP], [0.0; GRAM_STRIP]);
+            row[..rest.len()].copy_from_slice(rest);
+            shift[..rest.len()].copy_from_slice(rest_shift);
+            lay_strip(&row, &shift, at, &mut strips[whole.len() * stride + at], halves);
         }
     }
 }

@@ -46,12 +46,16 @@ fn for_each_number(threads: usize, count: u64, work: &(dyn Fn(u64) + Sync)) {
     std::thread::scope(|scope| {
         let workers = (threads as u64).min(count);
         // Where the system has no more threads, fewer do the work.
-        let work = || {
+        let start = |_| {
+            // Counted before it runs: what makes room for it has to know of it first.
             HELPING.fetch_add(1, Ordering::Relaxed);
-            let _done = Done;
-            run();
+            let done = Done;
+            let work = move || {
+                let _done = done;
+                run();
+            };
+            std::thread::Builder::new().spawn_scoped(scope, work).ok()
         };
-        let start = |_| std::thread::Builder::new().spawn_scoped(scope, work).ok();
         let handles: Vec<_> = (1..workers).map_while(start).collect();
         run();
         for handle in handles {

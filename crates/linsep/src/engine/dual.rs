@@ -337,7 +337,7 @@ impl Dual {
             let (cost, alpha, square) = (objective.costs[i], self.alpha[i], self.squares[i]);
             let row = objective.rows[i] as usize;
             let margin = objective.signs[i] * self.moving.score(rows, row);
-            let next = logistic_step(alpha, cost, square, margin);
+            let next = logistic_step(alpha, cost, square, margin, 1e-9);
             spread = spread.max((next - alpha).abs() * square.max(1e-300) / cost.max(1.0));
             if next != alpha {
                 self.alpha[i] = next;
@@ -441,7 +441,13 @@ fn rho(objective: &Objective) -> f64 {
 }
 
 /// The multiplier between 0 and c at which square · (next − α) + m + ln(next/(c − next)) is 0.
-pub(super) fn logistic_step(alpha: f64, cost: f64, square: f64, margin: f64) -> f64 {
+pub(super) fn logistic_step(
+    alpha: f64,
+    cost: f64,
+    square: f64,
+    margin: f64,
+    tolerance: f64,
+) -> f64 {
     // In terms of z = ln(α/(c − α)) the root is simple: z + square (c σ(z) − α) + m = 0.
     let mut z = (alpha / (cost - alpha)).ln();
     let (mut least, mut most) = (f64::NEG_INFINITY, f64::INFINITY);
@@ -463,7 +469,7 @@ pub(super) fn logistic_step(alpha: f64, cost: f64, square: f64, margin: f64) -> 
         }
         let moved = (next - z).abs();
         z = next;
-        if moved <= 1e-9 * (1.0 + z.abs()) {
+        if moved <= tolerance * (1.0 + z.abs()) {
             break;
         }
     }

@@ -31,6 +31,9 @@ const RUN: usize = 16;
 const AHEAD: usize = 2;
 /// From this margin on a row has no multiplier, whatever binary32 and few digits do to its score.
 const TOLD: f32 = 1.001;
+/// How near the step of a logistic multiplier is taken to the best one: Newton's method squares this once more,
+/// which is what binary32 keeps.
+const STEP_TOLERANCE: f64 = 1e-3;
 /// Places that are looked at together.
 const LOOK: usize = 1 << 11;
 
@@ -252,10 +255,10 @@ where
             let (sign, alpha) = (self.sign(place, lane), self.alpha[place][lane]);
             let next = if loss == Loss::Logistic {
                 let margin = f64::from(sign * scores[lane]);
-                let next =
-                    logistic_step(f64::from(alpha), f64::from(cost), f64::from(square), margin);
+                let [alpha, cost, square] = [alpha, cost, square].map(f64::from);
+                let next = logistic_step(alpha, cost, square, margin, STEP_TOLERANCE);
                 // Within the open interval, so that its logarithm stays a number.
-                (next as f32).clamp(1e-30, cost * (1.0 - 2.0 * f32::EPSILON))
+                (next as f32).clamp(1e-30, cost as f32 * (1.0 - 2.0 * f32::EPSILON))
             } else {
                 let slope = sign * scores[lane] - 1.0 + soft * alpha;
                 let (above, below) = self.bounds[lane];
@@ -325,6 +328,17 @@ where
         })
     }
 
+    /// Epochs until a look may find a machine at its end: it costs up to half an epoch, and few epochs make a gap
+    /// four times as small.
+    fn until_next_look(&self, wanted: f64) -> u64 {
+        const BY_AN_EPOCH: f64 = 4.0;
+        const MOST: f64 = 3.0;
+        let left = self.gaps().iter().filter(|gap| !gap.reaches(wanted));
+        let nearest = left.map(|gap| gap.relative() / wanted).fold(f64::INFINITY, f64::min);
+        let least = nearest.log(BY_AN_EPOCH).clamp(1.0, MOST) as u64;
+        least.max((self.epochs / 4).min(16))
+    }
+
     /// The multipliers of a machine with few digits, by positions.
     pub fn multipliers(&self, lane: usize) -> Vec<f64> {
         let permuted = &self.permuted;
@@ -351,9 +365,8 @@ where
         if self.epochs < self.next_look {
             return;
         }
-        self.next_look = self.epochs + (self.epochs / 4).clamp(1, 16);
-
         self.gaps = self.look(threads);
+        self.next_look = self.epochs + self.until_next_look(wanted);
 
         let waiting = |lane: usize| !self.gaps[lane].reaches(wanted);
         let bits = (0..self.count).filter(|&lane| waiting(lane)).map(|lane| 1u16 << lane).sum();

@@ -13,7 +13,7 @@
 //! (Σ f (x − μ)(x − μ)ᵀ + l2) w = Σ f (t − t̄)(x − μ)
 //! ```
 //!
-//! solved by a Cholesky factorisation with pivots and two passes of refinement; where columns depend
+//! solved by a Cholesky factorisation with pivots and up to two passes of refinement; where columns depend
 //! on each other, the w of least length is taken (the pseudo-inverse). The targets −1 and +1 give the
 //! same decisions as 1-of-2 coding: scores are then (1 ± s)/2.
 //!
@@ -42,6 +42,9 @@ use linsep_proof::{Claim, ClassWeight, Equations as Claimed};
 
 /// Products that take a few hundredths of a second: nobody waits for what was not asked for.
 const QUICK: u64 = 1 << 26;
+
+/// Values that one more pass over the rows takes a millisecond or two for.
+const FEW: u64 = 1 << 22;
 
 /// The settings of least squares.
 ///
@@ -288,7 +291,8 @@ impl ClosedForm for LeastSquares {
         let planes = settled.planes.unwrap_or(planes);
         let rule = if count == 1 { Rule::Sign } else { Rule::ArgMax };
         let model = LinearModel::of(data, planes, rule, Link::None);
-        let blame = blame_of_rows(&spec, &model.planes, threads);
+        let few = (rows.len() * width) as u64 <= FEW || self.left_out == LeftOut::Always;
+        let blame = few.then(|| blame_of_rows(&spec, &model.planes, threads));
         let products = rows.len() as u64 * (factor.taken.len() as u64).pow(2) / 2;
         let left_out = match self.left_out {
             // The factors have nothing to say about the exact answer.
@@ -307,7 +311,7 @@ impl ClosedForm for LeastSquares {
             Err(products) if self.left_out == LeftOut::Auto => remarks.push(not_left_out(products)),
             Err(_) => {}
         }
-        remarks.push(blame_remark(&blame));
+        remarks.extend(blame.as_ref().map(blame_remark));
         let claim = move |planes| Claim::Stationary { planes, equations: claimed };
         let proof = match moments.weights.iter().all(|weight| *weight > 0.0) {
             true if settled.is_far => Proof::Nothing(TOO_NEAR.into()),

@@ -3,8 +3,8 @@
 //! Plain sums of n terms err by n u of the sum of their sizes; sums beside which stands what each addition
 //! dropped (`two_sum`) err by n² u² of it.
 
-use super::Setting;
 use super::rows::{Nonzeros, pairs};
+use super::{Care, Setting};
 use crate::double::two_sum;
 use crate::optimal::Intercept;
 
@@ -95,7 +95,7 @@ impl Columns {
 impl Line {
     pub(super) fn new(setting: &Setting<'_>, n_classes: usize) -> Line {
         let padded = n_classes.next_multiple_of(LANES);
-        let kept = if setting.is_plain { 0 } else { padded };
+        let kept = if setting.care == Care::Careful { padded } else { 0 };
         let free = setting.objective.intercept == Intercept::Free;
         let stride = padded + kept + 1 + if free { n_classes + 1 } else { 0 };
         Line { padded, kept, stride }

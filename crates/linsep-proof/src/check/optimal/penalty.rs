@@ -101,6 +101,11 @@ impl<'a> Penalty<'a> {
         self.l2 == 0.0
     }
 
+    /// Whether all columns have the same r*, with a slope of at most |g|/l2.
+    pub(super) fn is_uniform(&self) -> bool {
+        !self.has_walls() && self.scale.is_empty() && self.limits.is_empty()
+    }
+
     /// The first column whose weight is beyond its limits.
     pub(super) fn beyond_limits(&self, weights: &[f64]) -> Option<u32> {
         let beyond = |&&(column, least, most): &&(u32, f64, f64)| {

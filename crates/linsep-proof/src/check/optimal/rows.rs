@@ -18,20 +18,43 @@ pub(in crate::check) struct Linear<'a> {
 }
 
 impl Linear<'_> {
-    /// The score of a row, and a bound on its error.
+    /// The score of a row, and a bound on its error. Not inlined: loops of eight are unrolled in small functions only.
+    #[inline(never)]
     pub(in crate::check) fn score(&self, entries: Entries<'_>, roundings: f64) -> (f64, f64) {
-        let (sums, sizes, terms) = match entries {
-            Entries::Dense(values) => self.dense(values),
-            Entries::Sparse(columns, values) => self.sparse(columns, values),
-        };
+        self.bounded(
+            roundings,
+            match entries {
+                Entries::Dense(values) => self.dense(values),
+                Entries::Sparse(columns, values) => sparse(columns, values, |j| self.weights[j]),
+            },
+        )
+    }
+
+    /// The same, the weights of listed columns being the first of pairs.
+    #[inline(never)]
+    pub(super) fn score_beside(
+        &self,
+        pairs: &[[f64; 2]],
+        entries: Entries<'_>,
+        roundings: f64,
+    ) -> (f64, f64) {
+        self.bounded(
+            roundings,
+            match entries {
+                Entries::Dense(values) => self.dense(values),
+                Entries::Sparse(columns, values) => sparse(columns, values, |j| pairs[j][0]),
+            },
+        )
+    }
+
+    fn bounded(&self, roundings: f64, (sums, sizes, terms): Lanes) -> (f64, f64) {
         let sum = tree(&sums) + self.bias;
         let size = tree(&sizes) + self.bias.abs();
         (sum, rounding(terms / 8.0 + 6.0 + roundings, terms, size))
     }
 
-    /// Σ w x and Σ |w x| in lanes, and the number of terms.
     #[inline]
-    fn dense(&self, values: &[f64]) -> ([f64; 8], [f64; 8], f64) {
+    fn dense(&self, values: &[f64]) -> Lanes {
         let (mut sums, mut sizes) = ([0.0; 8], [0.0; 8]);
         let (blocks, rest) = values.as_chunks::<8>();
         let (weights, last) = self.weights[..values.len()].as_chunks::<8>();
@@ -49,28 +72,30 @@ impl Linear<'_> {
         add(&mut sums, &mut sizes, products);
         (sums, sizes, values.len() as f64)
     }
+}
 
-    /// The same of a row of which the columns are listed.
-    #[inline]
-    fn sparse(&self, columns: &[u32], values: &[f64]) -> ([f64; 8], [f64; 8], f64) {
-        let (mut sums, mut sizes) = ([0.0; 8], [0.0; 8]);
-        let weight = |column: u32| self.weights[column as usize];
-        let (blocks, rest) = values.as_chunks::<8>();
-        let (places, last) = columns[..values.len()].as_chunks::<8>();
-        for (values, columns) in blocks.iter().zip(places) {
-            let mut products = [0.0; 8];
-            for ((product, value), column) in products.iter_mut().zip(values).zip(columns) {
-                *product = value * weight(*column);
-            }
-            add(&mut sums, &mut sizes, products);
-        }
+/// Σ w x and Σ |w x| in lanes, and the number of terms.
+type Lanes = ([f64; 8], [f64; 8], f64);
+
+/// Those of a row of which the columns are listed.
+#[inline]
+fn sparse(columns: &[u32], values: &[f64], weight: impl Fn(usize) -> f64) -> Lanes {
+    let (mut sums, mut sizes) = ([0.0; 8], [0.0; 8]);
+    let (blocks, rest) = values.as_chunks::<8>();
+    let (places, last) = columns[..values.len()].as_chunks::<8>();
+    for (values, columns) in blocks.iter().zip(places) {
         let mut products = [0.0; 8];
-        for ((product, value), column) in products.iter_mut().zip(rest).zip(last) {
-            *product = value * weight(*column);
+        for ((product, value), column) in products.iter_mut().zip(values).zip(columns) {
+            *product = value * weight(*column as usize);
         }
         add(&mut sums, &mut sizes, products);
-        (sums, sizes, values.len() as f64)
     }
+    let mut products = [0.0; 8];
+    for ((product, value), column) in products.iter_mut().zip(rest).zip(last) {
+        *product = value * weight(*column as usize);
+    }
+    add(&mut sums, &mut sizes, products);
+    (sums, sizes, values.len() as f64)
 }
 
 #[inline(always)]
@@ -149,7 +174,8 @@ impl Checker<'_> {
         let rows = self.rows.len();
         let least = if held <= MOST_TWICE { 2 } else { 1 };
         let worth = self.numbers() / (2 * held.max(1) as u64);
-        let count = (worth as usize).clamp(least, 32).min(rows as usize / 512 + 1);
+        // Two at a time: of three blocks one thread of two would have twice the work of the other.
+        let count = ((worth & !1) as usize).clamp(least, 32).min(rows as usize / 512 + 1);
         let share = rows.div_ceil(count as u64);
         let range = |block: usize| {
             let start = (block as u64 * share).min(rows);

@@ -14,26 +14,17 @@
 //! **Multipliers of either sign** may cancel in Σ α. Its error is then one of the size Σ |α|, which every bound
 //! takes in its place; and t is known to its first digits only if Σ α is not too small beside it, see [`Two::balance`].
 //!
-//! **Sums over columns.** Where the gap is wide, g is a plain sum beside one of the sizes of its terms, of
-//! which it errs by n u. Where it is narrow, or the sides have
-//! factors of their own, g is added up with what each addition drops (`two_sum`), so that n additions
-//! err by n² u² of Σ α|x| instead of n u; a product, the reading and the last rounding err by u each. The
-//! part of the negative rows is kept beside it in plain binary64: with factors f₊ and f₋ of the sides
-//!
-//! ```text
-//! f₊ g₊ − f₋ g₋ = f₊ g − (f₋ − f₊) g₋
-//! ```
-//!
-//! and f₋ − f₊ is small where the model is good. References: Fan et al., LIBLINEAR (2008); Rockafellar,
+//! The sums g of the columns are in the module `sums`. References: Fan et al., LIBLINEAR (2008); Rockafellar,
 //! Convex Analysis, section 31.
 
 use super::functions::{entropy_below, exp, ln_one_plus};
 use super::penalty::{BIAS, GROUP, UNIT};
 use super::rows::Linear;
+use super::sums::{Columns, Totals, each};
 use super::unpenalised;
-use super::{MOST_HELD, Members, Reach, Setting, TINY, above, below};
+use super::{Care, MOST_HELD, Members, Reach, Setting, TINY, above, below};
 use crate::check::{Checked, Checker};
-use crate::double::{Double, two_sum};
+use crate::double::Double;
 use crate::optimal::{Intercept, Loss};
 use crate::rows::{Entries, RowBuffer};
 use std::ops::Range;
@@ -72,141 +63,6 @@ struct Part {
     sums: Columns,
 }
 
-/// What is known of g in each column.
-enum Columns {
-    /// Σ y α x and Σ α|x|.
-    Plain(Vec<[f64; 2]>),
-    /// Σ y α x, what its additions dropped, Σ α|x|, and Σ y α x of negative rows.
-    Careful(Vec<[f64; 4]>),
-}
-
-impl Columns {
-    fn new(setting: &Setting<'_>, width: usize) -> Columns {
-        // Zeros of the system would be mapped by the first reading and copied by the first writing.
-        match setting.is_plain {
-            true => Columns::Plain(vec![[-0.0; 2]; width]),
-            false => Columns::Careful(vec![[-0.0; 4]; width]),
-        }
-    }
-
-    /// Adds y α x of a row.
-    fn add(&mut self, entries: Entries<'_>, sign: f64, alpha: f64) {
-        let factor = sign * alpha;
-        match self {
-            Columns::Plain(sums) => each(sums, entries, |sum, value| {
-                let product = factor * value;
-                *sum = [sum[0] + product, sum[1] + product.abs()];
-            }),
-            Columns::Careful(sums) => {
-                let negative = f64::from(u8::from(sign < 0.0));
-                each(sums, entries, |sum, value| {
-                    let product = factor * value;
-                    let (total, dropped) = two_sum(sum[0], product);
-                    *sum = [
-                        total,
-                        sum[1] + dropped,
-                        sum[2] + product.abs(),
-                        sum[3] + negative * product,
-                    ];
-                });
-            }
-        }
-    }
-
-    fn merge(&mut self, other: &Columns) {
-        match (self, other) {
-            (Columns::Plain(sums), Columns::Plain(others)) => {
-                for (sum, other) in sums.iter_mut().zip(others) {
-                    *sum = [sum[0] + other[0], sum[1] + other[1]];
-                }
-            }
-            (Columns::Careful(sums), Columns::Careful(others)) => {
-                for (sum, other) in sums.iter_mut().zip(others) {
-                    let (total, dropped) = two_sum(sum[0], other[0]);
-                    let low = (sum[1] + other[1]) + dropped;
-                    *sum = [total, low, sum[2] + other[2], sum[3] + other[3]];
-                }
-            }
-            // All blocks are of one claim.
-            _ => {}
-        }
-    }
-
-    /// f₊ g₊ − f₋ g₋ of the columns with bounds on their errors, in `roundings` of products and n additions.
-    fn totals(&self, [negative, positive]: [f64; 2], roundings: f64, n: f64) -> Totals<'_> {
-        let turn = negative - positive;
-        let sum_error = match self {
-            Columns::Plain(_) if turn == 0.0 => 2.0 * n * UNIT,
-            // Sides that turn apart are not told apart by plain sums.
-            Columns::Plain(_) => f64::INFINITY,
-            Columns::Careful(_) => (n * UNIT) * (n * UNIT) * 1.1 + turn.abs() * 2.0 * n * UNIT,
-        };
-        Totals {
-            columns: self,
-            positive,
-            turn,
-            unit: (roundings + 24.0) * UNIT + sum_error,
-            grows: 1.0 + 4.0 * n * UNIT,
-            tiny: n * 8.0 * f64::from_bits(1),
-        }
-    }
-}
-
-/// f₊ g₊ − f₋ g₋ of each column.
-struct Totals<'a> {
-    columns: &'a Columns,
-    /// f₊, and f₋ − f₊.
-    positive: f64,
-    turn: f64,
-    /// What the error is of the size of a sum, and what is added whatever that is.
-    unit: f64,
-    grows: f64,
-    tiny: f64,
-}
-
-impl Totals<'_> {
-    /// Of one column, and a bound on its error.
-    fn of(&self, column: usize) -> (f64, f64) {
-        let (mut g, mut error) = ([0.0], [0.0]);
-        self.fill(column, &mut g, &mut error);
-        (g[0], error[0])
-    }
-
-    /// Of as many columns from `start` on as there are places. What kind of sums they are is asked once.
-    fn fill(&self, start: usize, g: &mut [f64], errors: &mut [f64]) {
-        let Totals { positive, turn, unit, grows, tiny, .. } = *self;
-        let places = g.iter_mut().zip(errors);
-        match self.columns {
-            Columns::Plain(sums) => {
-                for ((g, error), [sum, size]) in places.zip(&sums[start..]) {
-                    *g = positive * sum;
-                    *error = unit * size * grows + tiny;
-                }
-            }
-            Columns::Careful(sums) => {
-                for ((g, error), [sum, dropped, size, negative]) in places.zip(&sums[start..]) {
-                    *g = positive * (sum + dropped) + turn * negative;
-                    *error = unit * size * grows + tiny;
-                }
-            }
-        }
-    }
-}
-
-/// Calls `add` with the sum and the value of each entry.
-#[inline(always)]
-fn each<T>(sums: &mut [T], entries: Entries<'_>, add: impl Fn(&mut T, f64)) {
-    match entries {
-        Entries::Dense(values) => {
-            sums.iter_mut().zip(values).for_each(|(sum, value)| add(sum, *value));
-        }
-        Entries::Sparse(columns, values) => {
-            let pairs = columns.iter().zip(values);
-            pairs.for_each(|(column, value)| add(&mut sums[*column as usize], *value));
-        }
-    }
-}
-
 impl<'a> Two<'a> {
     /// One pass over the rows.
     pub(super) fn new(
@@ -221,8 +77,12 @@ impl<'a> Two<'a> {
         if width > MOST_HELD / 4 {
             return Err(format!("{width} columns are more than can be checked"));
         }
-        let mut parts =
-            checker.blocks(4 * width, |range| block(checker, setting, members, &planes, range))?;
+        let care = match setting.care {
+            Care::Light if !setting.penalty.is_uniform() || !are_sparse(checker)? => Care::Plain,
+            care => care,
+        };
+        let mut parts = checker
+            .blocks(4 * width, |range| block(checker, setting, care, members, &planes, range))?;
         let mut sums = Columns::Plain(Vec::new());
         for (number, part) in parts.iter_mut().enumerate() {
             let more = std::mem::replace(&mut part.sums, Columns::Plain(Vec::new()));
@@ -307,18 +167,13 @@ impl<'a> Two<'a> {
             true => (shrink * g, (shrink * error + UNIT * g.abs()) * (1.0 + 8.0 * UNIT)),
             false => (g, error),
         };
-        let mut conjugates = Double::ZERO;
-        let (mut g, mut errors) = ([0.0; GROUP], [0.0; GROUP]);
-        for start in (0..width).step_by(GROUP) {
-            let count = (width - start).min(GROUP);
-            let (g, errors) = (&mut g[..count], &mut errors[..count]);
-            sums.fill(start, g, errors);
+        let mut conjugates = self.conjugates(&sums, |g, errors| {
             if shrink < 1.0 {
-                let pairs = g.iter_mut().zip(errors.iter_mut());
+                let pairs = g.iter_mut().zip(errors);
                 pairs.for_each(|(g, error)| (*g, *error) = shrunk((*g, *error)));
             }
-            conjugates = conjugates.plus(penalty.conjugates_above(start, g, errors));
-        }
+        });
+        conjugates = conjugates.plus(Double::of(sums.looseness(self.setting.objective.l2)));
         if let Some((g, error)) = bias.map(shrunk) {
             conjugates = conjugates.plus(Double::of(penalty.conjugate_above(BIAS, g, error)));
         }
@@ -326,6 +181,27 @@ impl<'a> Two<'a> {
         let psi = self.psi(factors.map(|factor| factor * shrink))?;
         let bound = (psi - conjugates) - 8.0 * UNIT * (psi.abs() + conjugates.abs()) - self.slack();
         Ok((bound, shrink))
+    }
+
+    /// No less than Σ r*(g), after `change` of the sums and errors of each group of columns.
+    fn conjugates(&self, sums: &Totals<'_>, change: impl Fn(&mut [f64], &mut [f64])) -> Double {
+        let width = self.checker.width();
+        let mut total = Double::ZERO;
+        let (mut g, mut errors) = ([0.0; GROUP], [0.0; GROUP]);
+        for start in (0..width).step_by(GROUP) {
+            let count = (width - start).min(GROUP);
+            let (g, errors) = (&mut g[..count], &mut errors[..count]);
+            sums.fill(start, g, errors);
+            change(g, errors);
+            total = total.plus(self.setting.penalty.conjugates_above(start, g, errors));
+        }
+        total
+    }
+
+    /// How much lower the bound is because the errors of all columns are bounded together.
+    pub(super) fn looseness(&self) -> f64 {
+        let n = self.checker.rows.len() as f64;
+        self.sums.totals([1.0; 2], self.setting.roundings, n).looseness(self.setting.objective.l2)
     }
 
     /// No more than Σ ψ, the sides multiplied by factors that are known to within 12 u.
@@ -443,9 +319,17 @@ impl<'a> Two<'a> {
     }
 }
 
+/// Whether rows list their columns, by the first one.
+fn are_sparse(checker: &Checker<'_>) -> Checked<bool> {
+    let mut buffer = RowBuffer::default();
+    let first = (!checker.rows.is_empty()).then(|| checker.row(0, &mut buffer)).transpose()?;
+    Ok(matches!(first, Some(Entries::Sparse(..))))
+}
+
 fn block(
     checker: &Checker<'_>,
     setting: &Setting<'_>,
+    care: Care,
     members: &Members,
     planes: &Evaluated<'_>,
     range: Range<u64>,
@@ -462,7 +346,7 @@ fn block(
         size: [Double::ZERO; 2],
         square: [Double::ZERO; 2],
         alphas: Vec::new(),
-        sums: Columns::new(setting, checker.width()),
+        sums: Columns::new(care, &planes.own),
     };
     let mut buffer = RowBuffer::default();
     for row in range {
@@ -472,7 +356,7 @@ fn block(
         };
         let entries = checker.row(row, &mut buffer)?;
         let sign = 2.0 * positive as f64 - 1.0;
-        let (score, error) = planes.own.score(entries, setting.roundings);
+        let (score, error) = part.sums.score(&planes.own, entries, setting.roundings);
         let margin = sign * score;
         let low = (margin - error) - 2.0 * UNIT * (margin - error).abs();
         let tail = if keeps { exp(-low.abs()) } else { 0.0 };
