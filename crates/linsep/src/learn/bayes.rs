@@ -385,6 +385,10 @@ impl ClosedForm for MultinomialBayes {
     fn is_generative(&self) -> bool {
         true
     }
+
+    fn is_quick(&self) -> bool {
+        true
+    }
 }
 
 impl ClosedForm for BernoulliBayes {
