@@ -70,7 +70,8 @@ impl FloatPlane {
             (None, false) => 0.0,
             _ => return Err("the bias does not fit the certificate".into()),
         };
-        match bias.is_finite() && weights.iter().all(|x| x.is_finite()) {
+        // Without an early end, so that several are tested at once.
+        match weights.iter().fold(bias.is_finite(), |all, x| all & x.is_finite()) {
             true => Ok((weights, bias)),
             false => Err("a weight is not finite".into()),
         }

@@ -133,6 +133,10 @@ impl Values {
         match &self.codes {
             Codes::Ones(_) => out.fill(1.0),
             Codes::Table8(codes) => kernel::load_table8(&codes[range], self.table(), out),
+            // Whole numbers are their codes.
+            Codes::Int32(codes) if self.whole => {
+                out.iter_mut().zip(&codes[range]).for_each(|(x, code)| *x = f64::from(*code));
+            }
             Codes::Int32(codes) => match self.ten {
                 Some(ten) => kernel::load_decimal(&codes[range], ten, out),
                 None => kernel::load_decimals(&codes[range], &self.tens, out),

@@ -145,9 +145,9 @@ impl Values {
         match &self.codes {
             Codes::Ones(_) => false,
             Codes::Table8(_) => self.table.iter().any(|x| *x < 0.0),
-            Codes::Int32(codes) => codes.iter().any(|code| *code < 0),
-            Codes::F32(codes) => codes.iter().any(|x| *x < 0.0),
-            Codes::F64(codes) => codes.iter().any(|x| *x < 0.0),
+            Codes::Int32(codes) => any_negative(codes),
+            Codes::F32(codes) => any_negative(codes),
+            Codes::F64(codes) => any_negative(codes),
         }
     }
 
@@ -319,6 +319,13 @@ impl Values {
             self.ten = the_only_one(&self.tens);
         }
     }
+}
+
+/// Whether a number is below 0: many at once, with an end after some thousands.
+fn any_negative<T: PartialOrd + Default + Copy>(codes: &[T]) -> bool {
+    let in_piece =
+        |piece: &[T]| piece.iter().fold(false, |found, code| found | (*code < T::default()));
+    codes.chunks(1 << 12).any(in_piece)
 }
 
 /// Replaces table codes. Zeros stay zeros, and tables may be mostly zeros, which go by in runs.

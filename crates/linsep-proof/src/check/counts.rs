@@ -20,6 +20,7 @@
 //! |Δ_b| W^½ + Σ |Δ_j| X_j, and their norm is at least that of their mean, W^½ |w·x̄ + b|. Where that is
 //! enough no row needs to be scored.
 
+use super::class_counts::MOST;
 use super::fitted::{Fitted, SCORE_FLOOR, SCORE_SHARE};
 use super::sweep::{Line, sweep, sweep_by_class};
 use super::{Checked, Checker};
@@ -42,6 +43,9 @@ impl Checker<'_> {
         let checked = match *statistics {
             Statistics::Multinomial { alpha, priors } => {
                 positive(alpha)?;
+                if self.surely_multinomial(&fitted, alpha, priors) {
+                    return Ok(self.counts_sentence(statistics));
+                }
                 let tally = Tally::new(self, &fitted, plain);
                 if let Some(row) = tally.negative {
                     return Err(format!("row {row} has a value below 0, which is no count"));
@@ -317,13 +321,13 @@ fn bernoulli<'a>(
 }
 
 /// ln (n + α), looked up for small whole n.
-struct Logs {
+pub(super) struct Logs {
     alpha: f64,
     small: Vec<f64>,
 }
 
 impl Logs {
-    fn new(alpha: f64) -> Logs {
+    pub(super) fn new(alpha: f64) -> Logs {
         Logs { alpha, small: (0..1024).map(|n| (f64::from(n) + alpha).ln()).collect() }
     }
 
@@ -331,8 +335,21 @@ impl Logs {
         let (high, low) = sum.parts();
         match self.small.get(high as usize) {
             Some(log) if low == 0.0 && (high as usize) as f64 == high => *log,
-            _ => sum.plus(Double::of(self.alpha)).value().ln(),
+            _ => self.anew(sum),
         }
+    }
+
+    /// Of a whole number below 2^53.
+    #[inline]
+    pub(super) fn of_whole(&self, count: u64) -> f64 {
+        match self.small.get(count as usize) {
+            Some(log) => *log,
+            None => self.anew(Double::of(count as f64)),
+        }
+    }
+
+    fn anew(&self, sum: Double) -> f64 {
+        sum.plus(Double::of(self.alpha)).value().ln()
     }
 }
 
@@ -350,8 +367,6 @@ struct Tally {
 
 impl Tally {
     fn new(checker: &Checker<'_>, fitted: &Fitted<'_>, on: impl Fn(f64) -> f64 + Sync) -> Tally {
-        /// Sums of whole numbers that stay below this are exact.
-        const MOST: f64 = (1u64 << 52) as f64;
         struct Part {
             sums: Vec<Vec<f64>>,
             squares: Vec<f64>,

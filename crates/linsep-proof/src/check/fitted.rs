@@ -6,6 +6,7 @@ use super::{Checked, Checker};
 use crate::claim::Scheme;
 use crate::double::Double;
 use crate::fitted::{Planes, Priors};
+use crate::threads::side_by_side;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -23,6 +24,9 @@ impl Checker<'_> {
         if (0..self.rows.len()).any(is_weighted) { ", row weights" } else { "" }
     }
 }
+
+/// Tables of more numbers than this, one for each class and column, are not held for every block of rows.
+const WIDE: usize = 1 << 17;
 
 /// A row that does not take part.
 const NO_CLASS: u32 = u32::MAX;
@@ -58,12 +62,17 @@ impl<'a> Fitted<'a> {
             Planes::Each(planes) => {
                 let mut numbers = HashMap::new();
                 let mut all = Vec::new();
-                for (number, plane) in planes.iter().enumerate() {
+                let dense = |k: u64| planes[k as usize].dense(checker.width(), checker.bias);
+                // Threads of their own are for tables that take longer than their start.
+                let is_wide = planes.len() * checker.width() > WIDE;
+                let threads = if is_wide { checker.threads } else { 1 };
+                let each = side_by_side(threads, 0..planes.len() as u64, &dense);
+                for (number, (plane, dense)) in planes.iter().zip(each).enumerate() {
                     let class = plane.class()?;
                     if numbers.insert(class, number as u32).is_some() {
                         return Err(format!("class {class} has two planes"));
                     }
-                    all.push(plane.dense(checker.width(), checker.bias)?);
+                    all.push(dense?);
                 }
                 // Rows share the text of their label, so most of them need no look at its letters.
                 let mut known: Vec<(&str, u32)> = Vec::new();
@@ -121,6 +130,13 @@ impl<'a> Fitted<'a> {
         }
     }
 
+    /// The rows of each class.
+    pub(super) fn members(&self, checker: &Checker<'_>) -> Vec<Vec<u64>> {
+        let mut members = vec![Vec::new(); self.n_classes];
+        self.for_rows(checker, |row, class, _| members[class].push(row));
+        members
+    }
+
     fn weigh(&self, checker: &Checker<'_>) -> Vec<f64> {
         let mut sums = vec![Double::ZERO; self.n_classes];
         self.for_rows(checker, |_, class, weight| {
@@ -157,7 +173,7 @@ impl<'a> Fitted<'a> {
     /// Rows of a block whose sums hold a number for each class and column: all of them where a block
     /// would hold more sums than rows have values.
     pub(super) fn block(&self, checker: &Checker<'_>) -> u64 {
-        match self.n_classes * checker.width() > 1 << 17 {
+        match self.n_classes * checker.width() > WIDE {
             true => checker.rows.len(),
             false => BLOCK,
         }

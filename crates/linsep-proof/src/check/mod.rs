@@ -4,6 +4,7 @@
 
 mod answer;
 mod approach;
+mod class_counts;
 mod coefficients;
 mod columns;
 mod counts;

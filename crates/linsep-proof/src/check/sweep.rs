@@ -47,6 +47,11 @@ impl Line<'_> {
         }
     }
 
+    /// The values that are not 0, or all of them.
+    pub(super) fn values(&self) -> &[f64] {
+        self.values
+    }
+
     /// All values of the row, if they are at hand.
     pub(super) fn dense(&self) -> Option<&[f64]> {
         self.columns.is_empty().then_some(self.values)
@@ -114,8 +119,7 @@ pub(super) fn sweep_by_class<A: Send>(
 ) {
     /// Groups of classes, whatever the number of threads.
     const GROUPS: usize = 8;
-    let mut members = vec![Vec::new(); fitted.n_classes];
-    fitted.for_rows(checker, |row, class, _| members[class].push(row));
+    let members = fitted.members(checker);
     let together = members.len().div_ceil(GROUPS).max(1);
     let run = |group: u64| {
         let first = group as usize * together;
@@ -129,7 +133,7 @@ pub(super) fn sweep_by_class<A: Send>(
 }
 
 /// Rows with their classes, one after the other.
-fn visited<A>(
+pub(super) fn visited<A>(
     checker: &Checker<'_>,
     rows: impl Iterator<Item = (u64, usize)>,
     mut sums: A,

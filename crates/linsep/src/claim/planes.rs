@@ -16,10 +16,12 @@ pub fn float_plane(weights: &[f64], bias: Option<f64>) -> FloatPlane {
 
 /// Planes of binary64 numbers, one for each class.
 pub fn class_planes(classes: &[String], planes: &[Plane]) -> Vec<FloatPlane> {
-    let each = classes.iter().zip(planes).map(|(class, plane)| {
-        float_plane(&plane.weights, Some(plane.bias)).with_class(Some(class.clone()))
-    });
-    each.collect()
+    classes.iter().zip(planes).map(|(class, plane)| class_plane(class, plane)).collect()
+}
+
+/// The plane of a class.
+pub fn class_plane(class: &str, plane: &Plane) -> FloatPlane {
+    float_plane(&plane.weights, Some(plane.bias)).with_class(Some(class.to_owned()))
 }
 
 /// Whether a plane is better written as a list of weights that are not 0.

@@ -4,9 +4,13 @@
 //! a [`Training`] of it. Visits are counted like those of every other run, and the whole work is done
 //! at the last one, so a run can be paused before it and saved after it. A saved state holds the
 //! planes; restoring a finished run solves again and refuses a state with other planes.
+//!
+//! New memory is filled with zeros by the system before it is ours, which takes longer than naive Bayes to count
+//! text. So a [quick](ClosedForm::is_quick) learner has its planes handed out with the model, and whoever asks the run
+//! once more waits for the same bits to be found again.
 
 use crate::algebra::Factor;
-use crate::claim::planes::{class_planes, float_plane, problem_of};
+use crate::claim::planes::{class_plane, float_plane, problem_of};
 use crate::density::Density;
 use crate::engine::direct::{Moments, Spec};
 use crate::engine::planes::Planes;
@@ -16,12 +20,18 @@ use crate::run::{Budget, Certificate, HELD_OUT, Progress, Remark, State, Status,
 use linsep_data::Dataset;
 use linsep_data::cancel;
 use linsep_data::error::{Code, Error, Place, Result};
+use linsep_data::parallel::{parallel_chunks, parallel_map};
 use linsep_kernels::{axpy_dense, dot_f64};
 use linsep_proof::{Claim, Finding, Planes as ClaimedPlanes, check_claim};
 use serde::{Deserialize, Serialize};
+use std::cell::{Ref, RefCell};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// More columns than this make a matrix that is not worth it.
 const MOST_COLUMNS: usize = 16_384;
+
+/// Planes of more numbers than this in all are copied and tested side by side.
+const MANY_WEIGHTS: usize = 1 << 17;
 
 /// A step of refinement that is this small, next to the answer, is the last one.
 const SMALL_STEP: f64 = 1e-10;
@@ -43,6 +53,12 @@ pub(crate) trait ClosedForm: Send {
 
     /// Whether it finds how rows come about.
     fn is_generative(&self) -> bool;
+
+    /// Whether it takes no longer to solve again than to copy the planes: a run then hands them out instead of a
+    /// copy.
+    fn is_quick(&self) -> bool {
+        false
+    }
 
     /// The threshold above which a value counts as 1, if values are not taken as they are.
     fn binarize(&self) -> Option<f64> {
@@ -79,7 +95,10 @@ pub(crate) struct ClosedRun {
     task: Task,
     rows: Vec<u32>,
     visits: u64,
-    solution: Solution,
+    /// Without planes while a model has them that was made of the run.
+    solution: RefCell<Solution>,
+    /// Whether the planes of the solution are.
+    is_finite: bool,
 }
 
 impl ClosedRun {
@@ -90,13 +109,17 @@ impl ClosedRun {
             return Err(Error::data(Code::BAD_WEIGHT, "no row has a weight", Place::default()));
         }
         let task = task.clone();
-        Ok(ClosedRun { learner, task, rows, visits: 0, solution: Solution::default() })
+        let solution = RefCell::default();
+        Ok(ClosedRun { learner, task, rows, visits: 0, solution, is_finite: true })
     }
 
     /// The planes: zeros before the run is solved, which are made when somebody asks.
     fn planes(&self) -> Vec<Plane> {
         if self.is_done() {
-            return self.solution.planes.clone();
+            let solution = self.solved();
+            let planes = &solution.planes;
+            let threads = threads_for(planes, self.task.threads);
+            return parallel_map(planes.len(), threads, |k| planes[k].clone());
         }
         let count = if self.task.data.n_classes() == 2 { 1 } else { self.task.data.n_classes() };
         let width = self.task.data.n_features();
@@ -108,20 +131,42 @@ impl ClosedRun {
     }
 
     fn solve(&mut self) {
-        self.solution = self.learner.solve(&self.task.data, &self.rows, self.task.threads);
-        // A negative zero would tell one storage from the other.
-        for plane in &mut self.solution.planes {
-            plane.weights.iter_mut().for_each(|w| *w += 0.0);
-            plane.bias += 0.0;
+        let (solution, is_finite) = self.found();
+        (self.solution, self.is_finite) = (RefCell::new(solution), is_finite);
+    }
+
+    /// The solution, with planes again where they were handed out.
+    fn solved(&self) -> Ref<'_, Solution> {
+        if self.is_done() && self.solution.borrow().planes.is_empty() {
+            self.solution.replace(self.found().0);
         }
+        self.solution.borrow()
+    }
+
+    /// What the rows give, and whether all of it is finite.
+    fn found(&self) -> (Solution, bool) {
+        let mut solution = self.learner.solve(&self.task.data, &self.rows, self.task.threads);
+        let planes = &mut solution.planes;
+        let (threads, is_finite) = (threads_for(planes, self.task.threads), AtomicBool::new(true));
+        let work = |(): &mut (), _: usize, planes: &mut [Plane]| {
+            for plane in planes {
+                let mut all = true;
+                for w in plane.weights.iter_mut().chain([&mut plane.bias]) {
+                    // A negative zero would tell one storage from the other.
+                    *w += 0.0;
+                    all &= w.is_finite();
+                }
+                is_finite.fetch_and(all, Ordering::Relaxed);
+            }
+        };
+        parallel_chunks(planes, 1, threads, || (), work);
+        (solution, is_finite.into_inner())
     }
 
     fn status(&self) -> Status {
-        let finite =
-            |plane: &Plane| plane.bias.is_finite() && plane.weights.iter().all(|w| w.is_finite());
         match self.is_done() {
             false => Status::Running,
-            true if self.solution.planes.iter().all(finite) => Status::Finished,
+            true if self.is_finite => Status::Finished,
             true => Status::Diverged,
         }
     }
@@ -144,7 +189,7 @@ impl ClosedRun {
             plane.weights.iter().chain([&plane.bias]).map(|x| x.to_bits()).collect()
         };
         match self.is_done() {
-            true => self.solution.planes.iter().map(bits).collect(),
+            true => self.solved().planes.iter().map(bits).collect(),
             false => Vec::new(),
         }
     }
@@ -177,7 +222,13 @@ impl Training for ClosedRun {
     }
 
     fn model(&self) -> LinearModel {
-        let planes = self.planes();
+        let planes = match self.is_done() && self.learner.is_quick() {
+            true => {
+                drop(self.solved());
+                std::mem::take(&mut self.solution.borrow_mut().planes)
+            }
+            false => self.planes(),
+        };
         let rule = if planes.len() == 1 { Rule::Sign } else { Rule::ArgMax };
         let mut model = LinearModel::of(&self.task.data, planes, rule, self.learner.link());
         model.input.binarize = self.learner.binarize();
@@ -186,9 +237,10 @@ impl Training for ClosedRun {
 
     fn certificate(&self) -> Certificate {
         let data = self.task.data.as_ref();
-        let claim = match &self.solution.proof {
+        let solution = self.solved();
+        let claim = match &solution.proof {
             Proof::Nothing(reason) => return Certificate::unproved(reason.clone()),
-            Proof::Claim(claim) => claim(planes_of(data, &self.solution.planes)),
+            Proof::Claim(claim) => claim(planes_of(data, &solution.planes, self.task.threads)),
         };
         let all = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).count();
         if self.rows.len() < all {
@@ -221,21 +273,22 @@ impl Training for ClosedRun {
         if (saved.rows, saved.features, saved.classes) != size || saved.visits > size.0 as u64 {
             return Err(foreign());
         }
-        let before = (self.visits, std::mem::take(&mut self.solution));
+        let before = (self.visits, self.solution.take(), self.is_finite);
         self.visits = saved.visits;
         match self.is_done() {
             true => self.solve(),
-            false => self.solution = Solution::default(),
+            false => self.solution = RefCell::default(),
         }
         if self.bits() != saved.planes {
-            (self.visits, self.solution) = before;
+            (self.visits, self.solution, self.is_finite) =
+                (before.0, RefCell::new(before.1), before.2);
             return Err(foreign());
         }
         Ok(())
     }
 
     fn remarks(&self) -> Vec<Remark> {
-        self.solution.remarks.clone()
+        self.solution.borrow().remarks.clone()
     }
 
     fn generates(&self) -> Option<&dyn Generates> {
@@ -247,18 +300,25 @@ impl Training for ClosedRun {
 
 impl Generates for ClosedRun {
     fn density(&self) -> Option<Density> {
-        self.solution.density.clone()
+        self.solution.borrow().density.clone()
     }
 }
 
 /// The planes as a claim states them.
-pub(crate) fn planes_of(data: &Dataset, planes: &[Plane]) -> ClaimedPlanes {
+pub(crate) fn planes_of(data: &Dataset, planes: &[Plane], threads: usize) -> ClaimedPlanes {
     if let [plane] = planes {
         let problem = problem_of(data, &data.classes()[1], None);
         let plane = float_plane(&plane.weights, Some(plane.bias));
         return ClaimedPlanes::Two { problem, plane };
     }
-    ClaimedPlanes::Each(class_planes(data.classes(), planes))
+    let class = |k: usize| class_plane(&data.classes()[k], &planes[k]);
+    ClaimedPlanes::Each(parallel_map(planes.len(), threads_for(planes, threads), class))
+}
+
+/// A thread takes longer to start than small planes to copy.
+fn threads_for(planes: &[Plane], threads: usize) -> usize {
+    let numbers: usize = planes.iter().map(|plane| plane.weights.len()).sum();
+    if numbers > MANY_WEIGHTS { threads } else { 1 }
 }
 
 /// total / (classes · weight) for each class, or 1.
@@ -401,5 +461,30 @@ impl Equations<'_> {
     /// The centre of the rows of a class, less the shift.
     pub(crate) fn centre(&self, class: usize) -> &[f64] {
         if self.within { &self.moments.offsets[class] } else { &self.moments.offset }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::learn::bayes::MultinomialBayes;
+    use crate::{Budget, Learner, Status, Task};
+    use linsep_data::Dataset;
+
+    #[test]
+    fn planes_that_were_handed_out_are_found_again() {
+        let rows = [[2., 0.], [3., 1.], [0., 4.], [1., 2.], [5., 5.]];
+        let data = Dataset::from_rows(&rows, &["a", "a", "b", "b", "c"]).unwrap();
+        let mut run = MultinomialBayes::default().start(&Task::new(data)).unwrap();
+        assert_eq!(run.advance(Budget::UNBOUNDED), Status::Finished);
+        let (saved, model, claims) = (run.save(), run.model(), run.certificate().claims);
+        assert_eq!(model.planes.len(), 3);
+        assert_eq!(run.model().planes, model.planes);
+        assert_eq!(run.model().planes, model.planes);
+        assert_eq!(run.certificate().claims, claims);
+        run.model();
+        assert_eq!(run.save(), saved);
+        run.model();
+        run.restore(&saved).unwrap();
+        assert_eq!(run.model().planes, model.planes);
     }
 }

@@ -74,18 +74,34 @@ impl<'a> Spec<'a> {
 
     /// The statistics of all rows, block by block.
     pub fn collect(&self, threads: usize) -> Statistics {
-        if let (Shape::Sparse(rows), Want::Sums, 1) =
-            (&self.data.store().shape, self.want, self.blocks())
-        {
-            return self.by_class(rows, threads);
-        }
         // Each block may hold a matrix.
         let together = (WAITING / (8 * Statistics::numbers(self)).max(1)).clamp(1, 64);
         rounds::collect(self, &(), threads, together)
     }
 
-    /// The same as of one block: classes have sums of their own, so they are added side by side.
-    fn by_class(&self, rows: &Sparse, threads: usize) -> Statistics {
+    /// What `make` makes of the weight and the sums of each class; of statistics without a shift.
+    pub fn map_classes<T: Send>(
+        &self,
+        threads: usize,
+        make: impl Fn(f64, Vec<f64>) -> T + Sync,
+    ) -> Vec<T> {
+        match &self.data.store().shape {
+            Shape::Sparse(rows) if self.blocks() == 1 => self.by_class(rows, threads, make),
+            _ => {
+                let Statistics { weights, sums, .. } = self.collect(threads);
+                weights.into_iter().zip(sums).map(|(weight, sums)| make(weight, sums)).collect()
+            }
+        }
+    }
+
+    /// The same of one block: classes have sums of their own, so they are added side by side, and used while
+    /// the cache has them.
+    fn by_class<T: Send>(
+        &self,
+        rows: &Sparse,
+        threads: usize,
+        make: impl Fn(f64, Vec<f64>) -> T + Sync,
+    ) -> Vec<T> {
         let mut members = vec![Vec::new(); self.factors.len()];
         for &row in self.rows {
             members[self.data.class_of(row as usize) as usize].push(row);
@@ -99,10 +115,9 @@ impl<'a> Spec<'a> {
                 weight += factor;
                 rows.row(row, &mut scratch).for_each(|j, x| sums[j as usize] += factor * x);
             }
-            (weight, sums)
+            make(weight, sums)
         };
-        let (weights, sums) = parallel_map(members.len(), threads, class).into_iter().unzip();
-        Statistics { weights, sums, squares: Vec::new(), scatter: Vec::new() }
+        parallel_map(members.len(), threads, class)
     }
 
     /// Places of rows that make up a block.
@@ -278,16 +293,6 @@ impl Statistics {
         for (mine, theirs) in self.squares.iter_mut().zip(&next.squares) {
             add(mine, theirs);
         }
-    }
-
-    /// Σ f of each class.
-    pub fn weights(&self) -> &[f64] {
-        &self.weights
-    }
-
-    /// Σ f x of each class; of statistics without a shift.
-    pub fn into_sums(self) -> Vec<Vec<f64>> {
-        self.sums
     }
 
     /// Numbers in all.

@@ -54,7 +54,7 @@ impl Settled {
             factor.is_singular() || factor.condition > NEARLY_SINGULAR || (full && !shown);
         let exact = match doubtful {
             true => {
-                let claimed = planes_of(data, planes);
+                let claimed = planes_of(data, planes, 1);
                 exact_answer(&claimed, equations, &part, &data.reading_field())
             }
             false => None,

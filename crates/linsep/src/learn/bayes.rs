@@ -29,7 +29,7 @@ use crate::model::{Link, Plane};
 use crate::run::{Learner, Solves, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::error::{Code, Error, Place, Problem, Result};
-use linsep_data::parallel::parallel_chunks;
+use linsep_data::parallel::parallel_map;
 use linsep_proof::{Claim, Statistics};
 
 /// The settings of multinomial naive Bayes, for counts such as those of words.
@@ -255,12 +255,70 @@ impl Logs {
         Logs { alpha, small: (0..1024).map(|n| (f64::from(n) + alpha).ln()).collect() }
     }
 
+    #[inline]
     fn of(&self, sum: f64) -> f64 {
         match self.small.get(sum as usize) {
             Some(log) if (sum as usize) as f64 == sum => *log,
             _ => (sum + self.alpha).ln(),
         }
     }
+
+    /// Of a whole number below 2^52: what it adds to 2^52 are the last bits of the sum.
+    #[inline]
+    fn of_whole(&self, sum: f64) -> f64 {
+        match self.small.get(((sum + WHOLE).to_bits() - WHOLE.to_bits()) as usize) {
+            Some(log) => *log,
+            None => (sum + self.alpha).ln(),
+        }
+    }
+}
+
+/// From here to 2^53 there are only whole numbers.
+const WHOLE: f64 = (1u64 << 52) as f64;
+
+/// Puts `weight` of each sum into its place.
+fn replace(sums: &mut [f64], weight: impl Fn(f64) -> f64) {
+    let none = weight(0.0);
+    let each = |sums: &mut [f64]| sums.iter_mut().for_each(|sum| *sum = weight(*sum));
+    let (blocks, rest) = sums.as_chunks_mut::<8>();
+    for block in blocks {
+        // Most columns have no count in a class.
+        match block.iter().fold(true, |empty, sum| empty & (*sum == 0.0)) {
+            true => block.fill(none),
+            false => each(block),
+        }
+    }
+    each(rest);
+}
+
+/// Σ of numbers from 0 on, from the first to the last, if all of them are whole and it is below 2^52. Then it is
+/// exact in any order, so it is added in lanes, none of which waits for the one before.
+fn whole_total(sums: &[f64]) -> Option<f64> {
+    let (blocks, rest) = sums.as_chunks::<8>();
+    let lost = |x: &f64| (((x + WHOLE) - WHOLE) - x).to_bits();
+    let (mut lanes, mut all_lost) = ([0.0; 8], [0; 8]);
+    for block in blocks {
+        lanes.iter_mut().zip(block).for_each(|(lane, sum)| *lane += sum);
+        all_lost.iter_mut().zip(block).for_each(|(all, sum)| *all |= lost(sum));
+    }
+    let sum: f64 = lanes.iter().chain(rest).sum();
+    let all_lost = rest.iter().map(lost).chain(all_lost).fold(0, |all, lost| all | lost);
+    (all_lost == 0 && sum < WHOLE).then_some(sum)
+}
+
+/// exp of each. Few counts make few weights, so those of the last ones are kept.
+fn exponentials(weights: &[f64]) -> Vec<f64> {
+    /// Spreads numbers over the places: 2^64 over the golden ratio.
+    const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut kept = [(0.0, 1.0); 256];
+    let exp = |w: &f64| {
+        let kept = &mut kept[(w.to_bits().wrapping_mul(SPREAD) >> 56) as usize];
+        if kept.0 != *w {
+            *kept = (*w, w.exp());
+        }
+        kept.1
+    };
+    weights.iter().map(exp).collect()
 }
 
 /// The planes of a model from those of its classes.
@@ -295,36 +353,27 @@ fn density(
 impl ClosedForm for MultinomialBayes {
     fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
         let spec = Spec::new(data, rows, class_factors(data, rows, false), Want::Sums);
-        let counts = spec.collect(threads);
-        let class_weights = counts.weights().to_vec();
         let smooth = self.alpha * data.n_features() as f64;
         let logs = Logs::new(self.alpha);
-        let biases = log_priors(&class_weights, self.priors);
         // Weights take the places of the sums: with many classes and columns memory takes longer than the rest.
-        let plane = |(weights, bias)| (Plane { weights, bias }, 0.0);
-        let mut classes: Vec<(Plane, f64)> =
-            counts.into_sums().into_iter().zip(biases).map(plane).collect();
-        parallel_chunks(
-            &mut classes,
-            1,
-            threads,
-            || (),
-            |(), class, planes| {
-                for (plane, length) in planes {
-                    let total: f64 = plane.weights.iter().sum();
-                    let all = (total + smooth).ln();
-                    let none = logs.of(0.0) - all;
-                    for w in &mut plane.weights {
-                        *w = if *w == 0.0 { none } else { logs.of(*w) - all };
-                    }
-                    *length = total / class_weights[class];
-                }
-            },
-        );
-        let (classes, lengths): (Vec<Plane>, Vec<f64>) = classes.into_iter().unzip();
+        let class = |class_weight: f64, mut weights: Vec<f64>| {
+            let whole = whole_total(&weights);
+            let total = whole.unwrap_or_else(|| weights.iter().sum());
+            let all = (total + smooth).ln();
+            match whole {
+                Some(_) => replace(&mut weights, |sum| logs.of_whole(sum) - all),
+                None => replace(&mut weights, |sum| logs.of(sum) - all),
+            }
+            (Plane { weights, bias: 0.0 }, (class_weight, total / class_weight))
+        };
+        let classes = spec.map_classes(threads, class).into_iter();
+        let (mut classes, sizes): (Vec<Plane>, Vec<(f64, f64)>) = classes.unzip();
+        let (class_weights, lengths): (Vec<f64>, Vec<f64>) = sizes.into_iter().unzip();
+        let biases = log_priors(&class_weights, self.priors);
+        classes.iter_mut().zip(biases).for_each(|(plane, bias)| plane.bias = bias);
         let density = density(&class_weights, self.priors, data.n_features(), || {
-            let chances = |plane: &Plane| plane.weights.iter().map(|w| w.exp()).collect();
-            Family::Multinomial { chances: classes.iter().map(chances).collect(), lengths }
+            let chances = |class: usize| exponentials(&classes[class].weights);
+            Family::Multinomial { chances: parallel_map(classes.len(), threads, chances), lengths }
         });
         solution(classes, self.claimed(), density)
     }
@@ -334,6 +383,10 @@ impl ClosedForm for MultinomialBayes {
     }
 
     fn is_generative(&self) -> bool {
+        true
+    }
+
+    fn is_quick(&self) -> bool {
         true
     }
 }

@@ -2,6 +2,7 @@
 //! move by a millionth of their norm, a cell, a label, a setting, the digest, a class altered.
 
 use crate::support::{Table, Variant, fit, table, variants_of};
+use linsep::learn::bayes::MultinomialBayes;
 use linsep::proof::{
     CertificateFile, Claim, ClassWeight, Equations, Finding, FloatPlane, Offset, Planes, Priors,
     Statistics, check_claim, check_file,
@@ -323,4 +324,52 @@ fn planes_of_too_few_or_unknown_classes_are_refused() {
         seen += 1;
     }
     assert!(seen > 20);
+}
+
+/// Rows of few counts in so many columns that the checker takes one class after the other.
+fn wide_rows(unit: f64) -> Vec<Vec<f64>> {
+    let row = |i: usize| {
+        let mut row = vec![0.0; 50_000];
+        (0..40).for_each(|k| row[(7919 * i + 1237 * k) % 50_000] += (k % 5 + 1) as f64 * unit);
+        row
+    };
+    (0..12).map(row).collect()
+}
+
+fn wide_data(rows: &[Vec<f64>]) -> Dataset {
+    let labels: Vec<&str> = (0..rows.len()).map(|i| ["a", "b", "c"][i % 3]).collect();
+    Dataset::from_rows(rows, &labels).unwrap()
+}
+
+#[test]
+fn altered_counts_of_many_columns_are_refused() {
+    // Whole counts, a constant that is rounded, and values that are not whole.
+    for (unit, alpha) in [(1.0, 1.0), (1.0, 0.3), (0.3, 1.0)] {
+        let rows = wide_rows(unit);
+        let data = wide_data(&rows);
+        let learner = MultinomialBayes::default().with_alpha(alpha);
+        let claim = fit(&learner, &Task::new(data.clone())).certificate.claims[0].clone();
+        assert!(finding(&claim, &data).holds());
+        assert!(finding(&claim, &data.with_other_storage()).holds());
+        let fails = |claim: &Claim, data: &Dataset, what: &str| {
+            let found = finding(claim, data);
+            assert!(matches!(found, Finding::Fails(_)), "{what}, {unit} {alpha}: {found:?}");
+        };
+        for plane in 0..3 {
+            // A column that the class has counts of, one that it has none of, and the last.
+            for column in [7919 * plane, 1, 49_999] {
+                for factor in [1.0 + 1e-8, 1.0 - 1e-8, -1.0, f64::NAN] {
+                    let altered = with_plane(&claim, plane, |w, _| w[column] *= factor);
+                    fails(&altered, &data, "a weight");
+                }
+            }
+            let altered = with_plane(&claim, plane, |_, bias| *bias *= 1.0 + 1e-8);
+            fails(&altered, &data, "a bias");
+        }
+        for change in [1.0, 0.5, -1.0] {
+            let mut other = rows.clone();
+            other[5][1] += change;
+            fails(&claim, &wide_data(&other), "a count");
+        }
+    }
 }
