@@ -83,7 +83,9 @@ impl Checker<'_> {
         let mut care = Care::of(claimed.gap);
         loop {
             let shown = self.shown(planes, claimed, care)?;
-            if care == Care::Light && !(shown.looseness <= LOOSE * (shown.primal - shown.bound)) {
+            // What is not a number is too loose as well.
+            let is_sharp = shown.looseness <= LOOSE * (shown.primal - shown.bound);
+            if care == Care::Light && !is_sharp {
                 care = Care::Plain;
                 continue;
             }
