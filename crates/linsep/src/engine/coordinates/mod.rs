@@ -16,6 +16,7 @@
 //! Bertrand and others, Beyond L1: faster and better sparse models with skglm, 2022.
 
 mod columns;
+mod factors;
 mod model;
 mod rows;
 mod working_set;
