@@ -241,7 +241,7 @@ impl Newton {
 
     fn start_on_a_sample(&mut self, objective: &Objective) {
         let at_rest = self.plane.bias == 0.0 && self.plane.weights.iter().all(|w| *w == 0.0);
-        let Some(sample) = objective.head_start().filter(|_| at_rest) else { return };
+        let Some(sample) = objective.head_start(TALL).filter(|_| at_rest) else { return };
         let is_cheap = Sampled::of(&sample, &[]).is_cheap();
         let mut run = Newton::new(self.plane.clone());
         for _ in 0..12 {
@@ -292,10 +292,11 @@ impl Objective {
         self.curvatures(&evaluation.margins, &evaluation.alpha).collect()
     }
 
-    /// The same objective on every eighth row, where that is a start close to the answer.
-    pub(super) fn head_start(&self) -> Option<Objective> {
+    /// The same objective on every eighth row, where that leaves so many rows for each column that its answer
+    /// is a start.
+    pub(super) fn head_start(&self, tall: usize) -> Option<Objective> {
         let fewer = self.len() / SHARE;
-        (fewer >= 2000 && fewer >= TALL * self.width()).then(|| self.every(SHARE))
+        (fewer >= 2000 && fewer >= tall * self.width()).then(|| self.every(SHARE))
     }
 
     /// Whether H of these rows, which are a sample of others, can stand for that of all, and has to.

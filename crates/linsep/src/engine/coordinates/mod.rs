@@ -15,7 +15,9 @@
 //! for L1-regularized logistic regression, 2012; Massias, Gramfort, Salmon, Celer, 2018;
 //! Bertrand and others, Beyond L1: faster and better sparse models with skglm, 2022.
 
+mod bound;
 mod columns;
+mod factors;
 mod model;
 mod rows;
 mod working_set;
@@ -32,8 +34,12 @@ const MOST_SWEEPS: usize = 1000;
 
 /// The share of what the model promises by which the objective has to fall.
 const ENOUGH: f64 = 1e-4;
-/// H is kept where a step has left no more than this of the gap.
-const SHARP: f64 = 0.1;
+/// H is kept where the next model falls by no more than this share of what the one before fell by.
+const KEPT: f64 = 0.02;
+/// Sweeps that tell whether H is kept.
+const FIRST_SWEEPS: usize = 3;
+/// Rows for each column in a sample that is worth a start.
+const TALL: usize = 12;
 
 /// A run over the columns.
 pub struct Coordinates {
@@ -58,6 +64,8 @@ struct Made {
     at: Plane,
     /// Made of every eighth row, each of which counts eight times.
     of_sample: bool,
+    /// How much the last model with it fell.
+    fell: f64,
 }
 
 impl Made {
@@ -65,7 +73,7 @@ impl Made {
         let curvatures = objective.safe_curvatures(&evaluation.margins, &evaluation.alpha);
         let active: Vec<usize> = (0..objective.len()).filter(|&i| curvatures[i] > 0.0).collect();
         let matrix = second_derivatives(&Sampled::of(objective, &curvatures), &active, 1.0);
-        Made { matrix, at, of_sample: false }
+        Made { matrix, at, of_sample: false, fell: f64::INFINITY }
     }
 }
 
@@ -78,9 +86,8 @@ pub struct SavedCoordinates {
     exhausted: bool,
     room: usize,
     steps: u64,
-    /// Where H for the next step was made, weights and bias, and whether of a sample.
-    #[serde(default)]
-    made: Option<(Vec<u64>, u64, bool)>,
+    /// Where the last H was made, weights and bias, whether of a sample, and how much its last model fell.
+    last_made: Option<(Vec<u64>, u64, bool, u64)>,
 }
 
 impl SavedCoordinates {
@@ -124,7 +131,7 @@ impl Coordinates {
             Some(known) => known,
             None => {
                 let evaluation = objective.evaluate(&self.plane);
-                self.gap = Self::measured(objective, &evaluation);
+                self.gap = objective.gap_of(&self.plane, &evaluation, wanted);
                 evaluation
             }
         };
@@ -134,20 +141,24 @@ impl Coordinates {
         }
         match objective.is_narrow() {
             true => self.step_on_matrix(objective, evaluation, wanted),
-            false => self.exhausted = !self.step_on_columns(objective, &evaluation, wanted),
+            false => {
+                self.exhausted = !self.step_on_columns(objective, &evaluation, wanted);
+                self.evaluation = self.exhausted.then_some(evaluation);
+            }
         }
-    }
-
-    fn measured(objective: &Objective, evaluation: &Evaluation) -> Gap {
-        let dual = objective.dual(&evaluation.sides, &evaluation.alpha);
-        Gap { primal: evaluation.primal, dual }
+        // No later step will measure it better.
+        if self.exhausted
+            && let Some(evaluation) = &self.evaluation
+        {
+            self.gap = objective.exact_gap(evaluation);
+        }
     }
 
     fn start_on_a_sample(&mut self, objective: &Objective) {
         if self.plane.weights.iter().any(|w| *w != 0.0) {
             return;
         }
-        let Some(mut sample) = objective.head_start() else { return };
+        let Some(mut sample) = objective.head_start(TALL) else { return };
         // Slopes of a sample are less certain, by the root of how often its rows count. The kinks have to
         // hold against that, or columns with few rows get weights that all rows do not give them.
         sample.penalty.l1 *= (objective.len() as f64 / sample.len() as f64).sqrt();
@@ -173,28 +184,27 @@ impl Coordinates {
     }
 
     /// A step on all columns, with an H that is kept as long as it serves: it costs more than the pass that
-    /// tells where the step has led to.
+    /// tells where the step has led to. How much its next model falls at least shows in a few sweeps.
     fn step_on_matrix(&mut self, objective: &Objective, evaluation: Evaluation, wanted: f64) {
-        let before = self.gap.relative();
+        let kept = self.made.take().filter(|made| {
+            let (_, fell) = self.least(objective, &made.matrix, &evaluation, (0.1, FIRST_SWEEPS));
+            fell <= KEPT * made.fell
+        });
+        let mut is_new = kept.is_none();
+        let mut made =
+            kept.unwrap_or_else(|| Made::new(objective, self.plane.clone(), &evaluation));
         loop {
-            let kept = self.made.take();
-            let is_new = kept.is_none();
-            let made =
-                kept.unwrap_or_else(|| Made::new(objective, self.plane.clone(), &evaluation));
             // A model is solved no closer than it is to the losses.
             let precision = match (self.is_rough, is_new) {
                 (true, _) => 1e-2,
                 (false, true) => 1e-4,
                 (false, false) => 1e-3,
             };
-            let (target, fell) = self.least(objective, &made.matrix, &evaluation, precision);
-            if let Some(there) = self.go_and_look(objective, &evaluation, target, fell) {
-                self.gap = Self::measured(objective, &there);
-                let after = self.gap.relative();
-                let left = after / before;
-                if left <= SHARP || after * left <= wanted {
-                    self.made = Some(made);
-                }
+            let limits = (precision, MOST_SWEEPS);
+            let (target, fell) = self.least(objective, &made.matrix, &evaluation, limits);
+            if let Some(there) = self.go_and_look(objective, &evaluation, target, (fell, wanted)) {
+                self.gap = objective.gap_of(&self.plane, &there, wanted);
+                self.made = Some(Made { fell, ..made });
                 self.evaluation = Some(there);
                 return;
             }
@@ -203,6 +213,8 @@ impl Coordinates {
                 self.evaluation = Some(evaluation);
                 return;
             }
+            is_new = true;
+            made = Made::new(objective, self.plane.clone(), &evaluation);
         }
     }
 
@@ -212,7 +224,7 @@ impl Coordinates {
         objective: &Objective,
         matrix: &[f64],
         evaluation: &Evaluation,
-        precision: f64,
+        (precision, most_sweeps): (f64, usize),
     ) -> (Plane, f64) {
         let mut negative_gradient = evaluation.sides.total();
         negative_gradient.weights.push(negative_gradient.bias);
@@ -224,7 +236,7 @@ impl Coordinates {
             terms.push(objective.bias_term());
             weights.push(self.plane.bias);
         }
-        let fell = descend(&mut model, &terms, &mut weights, precision, MOST_SWEEPS);
+        let fell = descend(&mut model, &terms, &mut weights, precision, most_sweeps);
         let mut target = self.plane.clone();
         match bias {
             Bias::Coordinate => target.bias = weights.pop().unwrap_or(0.0),
@@ -244,13 +256,14 @@ impl Coordinates {
         objective: &Objective,
         here: &Evaluation,
         target: Plane,
-        fell: f64,
+        (fell, wanted): (f64, f64),
     ) -> Option<Evaluation> {
         let there = objective.evaluate(&target);
         let falls = there.primal < here.primal - ENOUGH * fell;
         // What is lost in the rounding of P can still be told by the bound.
         let is_tiny = fell <= 1e-12 * here.primal.abs();
-        if falls || is_tiny && Self::measured(objective, &there).relative() < self.gap.relative() {
+        let gap = || objective.gap_of(&target, &there, wanted).relative();
+        if falls || is_tiny && gap() < self.gap.relative() {
             self.plane = target;
             return Some(there);
         }
@@ -304,9 +317,9 @@ impl Coordinates {
             exhausted: self.exhausted,
             room: self.room,
             steps: self.steps,
-            made: self.made.as_ref().map(|made| {
+            last_made: self.made.as_ref().map(|made| {
                 let weights = made.at.weights.iter().map(|w| w.to_bits()).collect();
-                (weights, made.at.bias.to_bits(), made.of_sample)
+                (weights, made.at.bias.to_bits(), made.of_sample, made.fell.to_bits())
             }),
         }
     }
@@ -326,17 +339,18 @@ impl Coordinates {
         self.steps = saved.steps;
         self.evaluation = None;
         self.made = None;
-        if let Some((weights, bias, of_sample)) = &saved.made {
+        if let Some((weights, bias, of_sample, fell)) = &saved.last_made {
             let weights: Vec<f64> = weights.iter().map(|w| f64::from_bits(*w)).collect();
             let at = Plane { weights, bias: f64::from_bits(*bias) };
-            let sample = if *of_sample { objective.head_start() } else { None };
+            let sample = if *of_sample { objective.head_start(TALL) } else { None };
             if at.weights.len() != width || *of_sample != sample.is_some() {
                 return false;
             }
             let rows = sample.as_ref().unwrap_or(objective);
             let evaluation = rows.evaluate(&at);
             let made = Made::new(rows, at, &evaluation);
-            self.made = Some(Made { of_sample: *of_sample, ..made });
+            let fell = f64::from_bits(*fell);
+            self.made = Some(Made { of_sample: *of_sample, fell, ..made });
         }
         true
     }

@@ -15,7 +15,7 @@
 //! one of x − mean, with the mean weighed by h.
 
 use super::columns::Columns;
-use crate::algebra::Factor;
+use super::factors::Factors;
 use linsep_kernels as kernel;
 
 /// l2 s²/2 w² + l1 s |w| between limits.
@@ -166,6 +166,7 @@ fn step_on_face<Q: Quadratic>(
     let mut fell = 0.0;
     let inside = |k: usize, w: f64| w != 0.0 && terms[k].least < w && w < terms[k].most;
     let mut face: Vec<usize> = active.iter().copied().filter(|&k| inside(k, weights[k])).collect();
+    let mut factors = None;
     while face.len() >= 2 {
         let Some(mut matrix) = model.face(&face) else { return fell };
         let order = face.len();
@@ -176,7 +177,10 @@ fn step_on_face<Q: Quadratic>(
             let slope = model.slope(k) + terms[k].ridge * weights[k];
             down.push(-(slope + terms[k].kink.copysign(weights[k])));
         }
-        let step = Factor::new(&matrix, order).solve(&down);
+        let Some(mut known) = factors.take().or_else(|| Factors::new(&matrix, order)) else {
+            return fell;
+        };
+        let step = known.solve(&down);
         if step.iter().any(|by| !by.is_finite()) {
             return fell;
         }
@@ -204,11 +208,13 @@ fn step_on_face<Q: Quadratic>(
             model.shift(k, next - weights[k]);
             weights[k] = next;
         }
-        let before = face.len();
+        let outside = |place: &usize| !inside(face[*place], weights[face[*place]]);
+        (0..order).rev().filter(outside).for_each(|place| known.remove(place));
         face.retain(|&k| inside(k, weights[k]));
-        if face.len() == before {
+        if face.len() == order {
             return fell;
         }
+        factors = Some(known);
     }
     fell
 }
