@@ -24,7 +24,7 @@ use linsep_data::parallel::{parallel_chunks, parallel_map};
 use linsep_kernels::{axpy_dense, dot_f64};
 use linsep_proof::{Claim, Finding, Planes as ClaimedPlanes, check_claim};
 use serde::{Deserialize, Serialize};
-use std::cell::{Ref, RefCell};
+use std::cell::{Cell, Ref, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// More columns than this make a matrix that is not worth it.
@@ -95,8 +95,9 @@ pub(crate) struct ClosedRun {
     task: Task,
     rows: Vec<u32>,
     visits: u64,
-    /// Without planes while a model has them that was made of the run.
     solution: RefCell<Solution>,
+    /// Whether a model that was made of the run has its planes.
+    handed_out: Cell<bool>,
     /// Whether the planes of the solution are.
     is_finite: bool,
 }
@@ -109,8 +110,8 @@ impl ClosedRun {
             return Err(Error::data(Code::BAD_WEIGHT, "no row has a weight", Place::default()));
         }
         let task = task.clone();
-        let solution = RefCell::default();
-        Ok(ClosedRun { learner, task, rows, visits: 0, solution, is_finite: true })
+        let (solution, handed_out) = (RefCell::default(), Cell::new(false));
+        Ok(ClosedRun { learner, task, rows, visits: 0, solution, handed_out, is_finite: true })
     }
 
     /// The planes: zeros before the run is solved, which are made when somebody asks.
@@ -133,12 +134,14 @@ impl ClosedRun {
     fn solve(&mut self) {
         let (solution, is_finite) = self.found();
         (self.solution, self.is_finite) = (RefCell::new(solution), is_finite);
+        self.handed_out.set(false);
     }
 
     /// The solution, with planes again where they were handed out.
     fn solved(&self) -> Ref<'_, Solution> {
-        if self.is_done() && self.solution.borrow().planes.is_empty() {
+        if self.handed_out.get() {
             self.solution.replace(self.found().0);
+            self.handed_out.set(false);
         }
         self.solution.borrow()
     }
@@ -225,6 +228,7 @@ impl Training for ClosedRun {
         let planes = match self.is_done() && self.learner.is_quick() {
             true => {
                 drop(self.solved());
+                self.handed_out.set(true);
                 std::mem::take(&mut self.solution.borrow_mut().planes)
             }
             false => self.planes(),
@@ -273,15 +277,16 @@ impl Training for ClosedRun {
         if (saved.rows, saved.features, saved.classes) != size || saved.visits > size.0 as u64 {
             return Err(foreign());
         }
-        let before = (self.visits, self.solution.take(), self.is_finite);
+        let before = (self.visits, self.solution.take(), self.handed_out.take(), self.is_finite);
         self.visits = saved.visits;
         match self.is_done() {
             true => self.solve(),
             false => self.solution = RefCell::default(),
         }
         if self.bits() != saved.planes {
-            (self.visits, self.solution, self.is_finite) =
-                (before.0, RefCell::new(before.1), before.2);
+            let (visits, solution, handed_out, is_finite) = before;
+            (self.visits, self.is_finite) = (visits, is_finite);
+            (self.solution, self.handed_out) = (RefCell::new(solution), Cell::new(handed_out));
             return Err(foreign());
         }
         Ok(())
