@@ -363,7 +363,8 @@ def objective_rows():
 
 
 def closed_form_rows():
-    lda_mnist = Standard("accuracy", at_least=0.85)
+    # What LDA reaches on each set, whoever computes it, less a little.
+    lda_mnist, lda_image = Standard("accuracy", at_least=0.85), Standard("accuracy", at_least=0.82)
     lda_dense, lda_table = Standard("accuracy", at_least=0.88), Standard("accuracy", at_least=0.8)
     return [
         row(
@@ -377,7 +378,7 @@ def closed_form_rows():
         row(
             "lda-mnist", "LDA", 5, 20, lda_mnist,
             ("mnist, 10 classes", lambda b: b.lda("mnist.svm", IMAGE_SHRINKAGE)),
-            (IMAGE, lambda b: b.lda("held-image.svm", IMAGE_SHRINKAGE)),
+            (IMAGE, lambda b: b.lda("held-image.svm", IMAGE_SHRINKAGE), lda_image),
         ),
         row(
             "lda-dense", "LDA", 5, 20, lda_dense,
