@@ -36,8 +36,9 @@ const MANY_WEIGHTS: usize = 1 << 17;
 /// A step of refinement that is this small, next to the answer, is the last one.
 const SMALL_STEP: f64 = 1e-10;
 
-/// Up to this condition of the matrix, in the coordinates in which its diagonal is 1, the first answer is as near:
-/// sums over rows in blocks err by some 2^-46 of themselves, and a thousand times that is below [`SMALL_STEP`].
+/// Up to this condition of the matrix, estimated in the coordinates in which its diagonal is 1, the first answer is
+/// expected to be as near as a refined one: sums over blocks of rows err by about 1e-14 of themselves, and a
+/// thousand times that is below [`SMALL_STEP`]. The checker measures whether it is near enough.
 const WELL_CONDITIONED: f64 = 1e3;
 
 /// Values over which one more pass takes no time that anybody would notice.
