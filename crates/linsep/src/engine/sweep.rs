@@ -328,8 +328,8 @@ where
         })
     }
 
-    /// Epochs until a look may find a machine at its end, if an epoch makes a gap four times as small. On text it
-    /// does that or more; a look costs up to half an epoch, so a late one costs little and an early one too.
+    /// Epochs until a look may find a machine at its end, if an epoch makes a gap four times as small; on
+    /// text it was three to twelve times. A look costs up to half an epoch.
     fn until_next_look(&self, wanted: f64) -> u64 {
         const BY_AN_EPOCH: f64 = 4.0;
         const MOST: f64 = 3.0;
