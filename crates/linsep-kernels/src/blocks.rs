@@ -1,7 +1,7 @@
 //! Kernels of the closed forms: rows times several planes, sums of rows, tiles of a Gram matrix.
 
 #[cfg_attr(linsep_portable, allow(unused_imports))]
-use crate::{Divided, Fused, Quotient};
+use crate::{Divided, Fused, Quotient, Widest};
 
 /// Rows that the sums of a Gram matrix take up at once.
 pub const GRAM_ROWS: usize = 64 * GRAM_WORDS;
@@ -9,6 +9,38 @@ pub const GRAM_ROWS: usize = 64 * GRAM_WORDS;
 pub const GRAM_WORDS: usize = 4;
 /// Columns of a strip.
 pub const GRAM_STRIP: usize = 8;
+
+/// tile_il += heads_ri · values_rl, row after row, of tables without zeros: eight by eight sums, which only the
+/// registers of AVX-512 hold.
+///
+/// Written in intrinsics, because the compiler does not keep so many sums in registers by itself.
+#[cfg(all(target_arch = "x86_64", not(linsep_portable)))]
+#[target_feature(enable = "avx512f")]
+fn gram_whole(
+    heads: &[[f64; GRAM_STRIP]],
+    values: &[[f64; GRAM_STRIP]],
+    tile: &mut [f64; GRAM_STRIP * GRAM_STRIP],
+) {
+    use std::arch::x86_64::{
+        _mm512_add_pd, _mm512_loadu_pd, _mm512_mul_pd, _mm512_set1_pd, _mm512_storeu_pd,
+    };
+
+    let lines = tile.as_chunks_mut::<GRAM_STRIP>().0;
+    // SAFETY: every list has the eight numbers that a register takes.
+    let mut sums: [_; GRAM_STRIP] =
+        std::array::from_fn(|i| unsafe { _mm512_loadu_pd(lines[i].as_ptr()) });
+    for (head, value) in heads.iter().zip(values) {
+        // SAFETY: as above.
+        let value = unsafe { _mm512_loadu_pd(value.as_ptr()) };
+        for i in 0..GRAM_STRIP {
+            sums[i] = _mm512_add_pd(sums[i], _mm512_mul_pd(_mm512_set1_pd(head[i]), value));
+        }
+    }
+    for (line, sum) in lines.iter_mut().zip(sums) {
+        // SAFETY: as above.
+        unsafe { _mm512_storeu_pd(line.as_mut_ptr(), sum) };
+    }
+}
 
 /// tile_il += heads_ri · values_rl, row after row, for the rows r with a bit in both sets.
 #[inline(always)]
@@ -232,15 +264,20 @@ kernels! { widest:
         values: &[[f64; GRAM_STRIP]],
         sums: &mut [f64; GRAM_STRIP * GRAM_STRIP]
     ) {
-        let ([upper, lower], _) = sums.as_chunks_mut::<{ GRAM_STRIP * GRAM_STRIP / 2 }>() else {
-            return;
-        };
         let (mut first, mut second) = (own[0], own[1]);
         for word in 0..GRAM_WORDS {
             let both = other[0][word] | other[1][word];
             first[word] &= both;
             second[word] &= both;
         }
+        #[cfg(all(target_arch = "x86_64", not(linsep_portable)))]
+        if Q::HAS_WIDE_REGISTERS && [first, second] == [[u64::MAX; GRAM_WORDS]; 2] {
+            // SAFETY: whoever has such registers has AVX-512.
+            return unsafe { gram_whole(heads, values, sums) };
+        }
+        let ([upper, lower], _) = sums.as_chunks_mut::<{ GRAM_STRIP * GRAM_STRIP / 2 }>() else {
+            return;
+        };
         gram_half::<0>(first, heads, values, upper);
         gram_half::<4>(second, heads, values, lower);
     }

@@ -70,6 +70,9 @@ fn sparse_dot<T: Copy>(indices: &[u32], codes: &[T], w: &[f64], decode: impl Fn(
 
 /// code / ten, correctly rounded, for a power of ten up to 10^22 and |code| < 2^31.
 trait Quotient {
+    /// Whether a register holds eight numbers of binary64, and there are thirty-two of them.
+    const HAS_WIDE_REGISTERS: bool = false;
+
     /// `inverse` is 1 / ten, correctly rounded.
     fn of(code: f64, ten: f64, inverse: f64) -> f64;
 }
@@ -100,6 +103,18 @@ impl Quotient for Fused {
         let near = code * inverse;
         let rest = (-near).mul_add(ten, code);
         rest.mul_add(inverse, near)
+    }
+}
+
+/// The same on a CPU with AVX-512.
+struct Widest;
+
+impl Quotient for Widest {
+    const HAS_WIDE_REGISTERS: bool = true;
+
+    #[inline(always)]
+    fn of(code: f64, ten: f64, inverse: f64) -> f64 {
+        Fused::of(code, ten, inverse)
     }
 }
 
@@ -227,7 +242,7 @@ macro_rules! widest {
     (no $($kernel:tt)*) => {};
     (yes $body:ident($($arg:ident: $type:ty),*) $(-> $out:ty)?) => {
         #[target_feature(enable = "avx512f,avx512vl,avx512dq,fma")]
-        fn widest($($arg: $type),*) $(-> $out)? { $body::<Fused>($($arg),*) }
+        fn widest($($arg: $type),*) $(-> $out)? { $body::<Widest>($($arg),*) }
 
         if std::arch::is_x86_feature_detected!("avx512f")
             && std::arch::is_x86_feature_detected!("avx512vl")

@@ -47,11 +47,13 @@ struct Chunk {
 }
 
 /// The power of two of rows in a chunk: as many as make the lists of one some megabytes long, which large
-/// pages hold, and which are still pieces of work for several threads.
+/// pages hold, but no more than leaves pieces of work for several threads.
 fn chunk_power(objective: &Objective) -> u32 {
     const ENTRIES: u64 = 1 << 20;
-    let mean = objective.store().nonzeros() / objective.store().rows().max(1) as u64;
-    (ENTRIES / mean.max(1)).ilog2().clamp(6, 16)
+    const PIECES: u64 = 16;
+    let entries = objective.store().nonzeros();
+    let mean = entries / objective.store().rows().max(1) as u64;
+    (ENTRIES.min(entries / PIECES) / mean.max(1)).max(1).ilog2().clamp(6, 16)
 }
 
 impl PermutedObjective {

@@ -36,6 +36,9 @@ const TOLD: f32 = 1.001;
 const STEP_TOLERANCE: f64 = 1e-3;
 /// Places that are looked at together.
 const LOOK: usize = 1 << 11;
+/// The share of its cost at which the multiplier of a logistic row begins: the slope of the entropy is infinite
+/// at 0, and what so small a share adds to the weights is far below what binary32 keeps of them.
+const LOGISTIC_START: f32 = 1e-12;
 
 /// A sweep over the machines of consecutive classes.
 pub struct Sweep<const LANES: usize> {
@@ -138,11 +141,10 @@ where
     pub fn new(permuted: &Arc<PermutedObjective>, own: &[u8], count: usize) -> Sweep<LANES> {
         let all = u16::MAX >> (16 - count);
         let start = |cost: &f32| match permuted.loss {
-            // The slope of the entropy is infinite at 0.
-            Loss::Logistic => [1e-3 * cost; LANES],
+            Loss::Logistic => [LOGISTIC_START * cost; LANES],
             _ => [0.0; LANES],
         };
-        let mut sweep = Sweep {
+        Sweep {
             own: permuted.positions().iter().map(|&i| own[i as usize]).collect(),
             count,
             // Not zeros of the system, which are mapped by the first reading and copied by the first
@@ -157,11 +159,7 @@ where
             epochs: 0,
             next_look: 3,
             permuted: Arc::clone(permuted),
-        };
-        if permuted.loss == Loss::Logistic {
-            sweep.recompute();
         }
-        sweep
     }
 
     /// Begins at other multipliers, by positions.
@@ -212,10 +210,12 @@ where
         }
     }
 
-    /// Visits every active place, in runs of neighbours that come in a new order.
-    fn epoch(&mut self) {
+    /// Visits every active place, in runs of neighbours that come in a new order, or the first of these
+    /// where less than an epoch is missing.
+    fn epoch(&mut self, wanted: f64) {
         let mut runs: Vec<u32> = (0..self.order.len().div_ceil(RUN) as u32).collect();
         Stream::new(self.permuted.seed, Purpose::Epoch(self.epochs)).shuffle(&mut runs);
+        runs.truncate(runs.len().div_ceil(self.parts_of_epoch(wanted)));
         let mut seen = [(f32::NEG_INFINITY, f32::INFINITY); LANES];
         // Weights that no cache of a core holds are asked for some visits ahead.
         let far = size_of_val(&self.weights[..]) > 1 << 20;
@@ -328,6 +328,17 @@ where
         })
     }
 
+    /// Into how many parts an epoch is cut, of which one is visited. An epoch makes a gap at least three times as
+    /// small, so that machines which are nearer to their end need only a part of one; it counts as an epoch.
+    fn parts_of_epoch(&self, wanted: f64) -> usize {
+        let farthest = self.gaps().iter().map(|gap| gap.relative() / wanted).fold(0.0, f64::max);
+        match farthest {
+            ..1.3 => 4,
+            ..2.5 => 2,
+            _ => 1,
+        }
+    }
+
     /// Epochs until a look may find a machine at its end, if an epoch makes a gap four times as small; on
     /// text it was three to twelve times. A look costs up to half an epoch.
     fn until_next_look(&self, wanted: f64) -> u64 {
@@ -359,7 +370,7 @@ where
     [f32; LANES]: Lanes,
 {
     fn step(&mut self, wanted: f64, threads: usize) {
-        self.epoch();
+        self.epoch(wanted);
 
         self.epochs += 1;
         if self.epochs < self.next_look {
