@@ -39,6 +39,8 @@ const SHARE: usize = 8;
 const NARROW: usize = 160;
 /// Rows of a sample for each column whose H stands for that of all rows.
 const MANY: usize = 200;
+/// The same where rows hold few values, so that H of all rows is only some passes dearer should steps be slow.
+const ENOUGH: usize = 24;
 /// A sample need not be solved any closer: its answer is farther from that of all rows.
 const CLOSE: f64 = 1e-2;
 /// The share of the objective that a step on a sample has to gain, or it is the last.
@@ -140,7 +142,6 @@ impl Newton {
         let is_cheap = Sampled::of(objective, &[]).is_cheap();
         if let Some(old) = &self.preconditioner
             && old.is_close
-            && !is_cheap
             && !self.was_slow
         {
             return old.apply(down);
@@ -301,8 +302,9 @@ impl Objective {
 
     /// Whether H of these rows, which are a sample of others, can stand for that of all, and has to.
     fn is_representative(&self) -> bool {
-        let is_large = self.len() >= MANY * (self.width() + 1);
-        self.width() <= NARROW && is_large && !Sampled::of(self, &[]).is_cheap()
+        let is_cheap = Sampled::of(self, &[]).is_cheap();
+        let (widest, many) = if is_cheap { (usize::MAX, ENOUGH) } else { (NARROW, MANY) };
+        self.width() <= widest && self.len() >= many * (self.width() + 1)
     }
 
     /// The same objective on every n-th row, each of which counts n times.
