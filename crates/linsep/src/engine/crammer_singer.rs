@@ -32,13 +32,21 @@ use linsep_data::matrix::panel::{Decoder, PanelRows, Real, Scratch};
 use linsep_data::matrix::with_rows;
 use linsep_data::parallel::parallel_map;
 use linsep_data::rng::{Purpose, Stream};
+use std::borrow::Cow;
 
+mod row;
 mod warm;
+
+use row::{project, violation};
 
 /// A gap that binary32 reaches.
 const SINGLE: f64 = 1e-4;
 /// The part of a gap that is aimed at in the sums of binary32, for what they do not see.
 const SEEN: f64 = 0.95;
+/// Looks without a smaller gap after which a descent is stuck: the gap of planes in motion goes up and down.
+const PATIENCE: u32 = 8;
+/// From this epoch on planes are averaged: by then an epoch costs more than a sum of planes.
+const AVERAGED: u64 = 32;
 /// The most epochs that a row rests: 2 to this power.
 const LONGEST: u8 = 4;
 
@@ -50,6 +58,8 @@ pub struct CrammerSinger {
     /// The planes whose gap was measured, and after which epoch.
     measured: Option<(u64, Lines)>,
     next_look: u64,
+    /// The smallest relative gap that was seen, and how many looks ago.
+    least: (f64, u32),
     /// Σ c δ x where biases are free.
     class_sums: Option<Lines>,
     seed: u64,
@@ -83,6 +93,10 @@ pub struct SavedCrammerSinger {
     gap: [u64; 2],
     epochs: u64,
     next_look: u64,
+    least: (u64, u32),
+    /// The sum of the planes after each epoch since the last look, and how many these are.
+    sum: Vec<u64>,
+    summed: u32,
     /// The planes that were measured after the last epoch.
     looked: Option<Vec<u64>>,
 }
@@ -100,6 +114,7 @@ impl CrammerSinger {
             work,
             measured: None,
             next_look: 2,
+            least: (f64::INFINITY, 0),
             class_sums: (joint.intercept == Intercept::Free).then(|| joint.class_sums()),
             seed,
         }
@@ -124,7 +139,6 @@ impl CrammerSinger {
 
     /// Looks at the gap and decides how to go on.
     fn see(&mut self, joint: &Joint, wanted: f64, settled: bool) {
-        let before = self.gap.relative();
         // The gap of the planes in motion is known to a small part of what binary32 reaches. Only what is to be
         // nearer than that, or cannot be so measured, is worth a look in binary64.
         match with_work!(&self.work, descent => descent.cheap_gap(joint)) {
@@ -138,6 +152,7 @@ impl CrammerSinger {
                 (self.gap, self.measured) = (look.0, Some((self.epochs, look.1)));
             }
         }
+        with_work!(&mut self.work, descent => descent.forget());
         let gap = self.gap.relative();
         if self.gap.reaches(wanted) {
             return;
@@ -148,7 +163,11 @@ impl CrammerSinger {
         if settled {
             with_work!(&mut self.work, descent => descent.wake());
         }
-        let stuck = settled || (before.is_finite() && gap > 0.98 * before);
+        self.least = match gap < 0.98 * self.least.0 {
+            true => (gap, 0),
+            false => (self.least.0, self.least.1 + 1),
+        };
+        let stuck = settled || self.least.1 >= PATIENCE;
         if let Layout::Single(descent) = &self.work
             && (gap < SINGLE || (stuck && gap < 0.05))
         {
@@ -194,6 +213,7 @@ impl CrammerSinger {
         saved.gap = [self.gap.primal.to_bits(), self.gap.dual.to_bits()];
         saved.epochs = self.epochs;
         saved.next_look = self.next_look;
+        saved.least = (self.least.0.to_bits(), self.least.1);
         let now = self.measured.as_ref().filter(|(epoch, _)| *epoch == self.epochs);
         let bits = |lines: &Lines| lines.numbers.iter().map(|x| x.to_bits()).collect();
         saved.looked = now.map(|(_, lines)| bits(lines));
@@ -217,6 +237,7 @@ impl CrammerSinger {
         self.gap = Gap { primal, dual };
         self.epochs = saved.epochs;
         self.next_look = saved.next_look;
+        self.least = (f64::from_bits(saved.least.0), saved.least.1);
         // The planes of a look follow from the shares, and only those of this moment are asked for.
         self.measured = saved.looked.as_ref().map(|bits| {
             let numbers = bits.iter().map(|x| f64::from_bits(*x)).collect();
@@ -232,6 +253,9 @@ struct Descent<T> {
     shares: Vec<T>,
     /// u, then the line of the bias column.
     lines: Vec<T>,
+    /// The sum of u after each epoch since the last look, once it is asked for, and of how many.
+    sum: Vec<T>,
+    summed: u32,
     /// Where free biases are pulled to.
     centres: Vec<T>,
     /// What the bias column holds: its square is ρ.
@@ -255,6 +279,8 @@ impl<T: Real> Descent<T> {
         Descent {
             shares,
             lines: vec![T::ZERO; (joint.width() + 1) * stride],
+            sum: Vec::new(),
+            summed: 0,
             centres: vec![T::ZERO; stride],
             ones: T::of(rho.sqrt()),
             squares: squares.iter().map(|square| T::of(square + rho)).collect(),
@@ -294,10 +320,36 @@ impl<T: Real> Descent<T> {
                 *centre += self.ones * *u;
             }
         }
-        with_rows!(joint.data.store(), rows => {
+        let moved = with_rows!(joint.data.store(), rows => {
             let decoder = rows.decoder::<T>(&units(joint));
-            (order.len(), self.visit_all(joint, rows, &decoder, &order, epoch))
-        })
+            self.visit_all(joint, rows, &decoder, &order, epoch)
+        });
+        if epoch >= AVERAGED && joint.intercept != Intercept::Free && size_of::<T>() == 4 {
+            self.remember();
+        }
+        (order.len(), moved)
+    }
+
+    /// Adds the planes to their sum.
+    fn remember(&mut self) {
+        self.sum.resize(self.lines.len(), T::ZERO);
+        self.sum.iter_mut().zip(&self.lines).for_each(|(sum, u)| *sum += *u);
+        self.summed += 1;
+    }
+
+    fn forget(&mut self) {
+        self.sum.fill(T::ZERO);
+        self.summed = 0;
+    }
+
+    /// The mean of the planes since the last look, or those of now. The loss is convex, and a mean of planes that
+    /// go to and fro about the best ones is nearer to them than each of these.
+    fn mean(&self) -> Cow<'_, [T]> {
+        if self.summed == 0 {
+            return Cow::Borrowed(&self.lines);
+        }
+        let each = T::ONE / T::of(f64::from(self.summed));
+        Cow::Owned(self.sum.iter().map(|sum| *sum * each).collect())
     }
 
     fn visit_all<R: PanelRows>(
@@ -311,7 +363,7 @@ impl<T: Real> Descent<T> {
         let stride = joint.stride();
         let (bias_start, mut scratch) = (self.lines.len() - stride, Scratch::new());
         let (mut scores, mut aims) = (vec![T::ZERO; stride], vec![T::ZERO; stride]);
-        let mut moved = 0;
+        let (mut moved, lowest) = (0, T::of(f64::NEG_INFINITY));
         for &i in order {
             cancel::check();
             let i = i as usize;
@@ -320,15 +372,16 @@ impl<T: Real> Descent<T> {
                 Some(row) => row,
                 None => rows.decode(joint.rows[i] as usize, decoder, &mut scratch),
             };
-            for (k, score) in scores.iter_mut().enumerate() {
-                *score = self.centres[k] + self.ones * self.lines[bias_start + k] + T::ONE;
+            let biases = self.centres.iter().zip(&self.lines[bias_start..]);
+            for (score, (centre, u)) in scores.iter_mut().zip(biases) {
+                *score = *centre + self.ones * *u + T::ONE;
             }
             T::add_scores(columns, values, &self.lines, &mut scores);
             // The scores are G now.
             scores[own] = scores[own] - T::ONE;
-            let shares = &mut self.shares[i * stride..][..joint.classes];
-            let slopes = &mut scores[..joint.classes];
-            if violation(slopes, shares) <= T::FINE {
+            scores[joint.classes..].fill(lowest);
+            let shares = &mut self.shares[i * stride..][..stride];
+            if violation(&scores, shares) <= T::FINE {
                 let rest = self.rests[i];
                 self.due[i] = epoch + (1 << rest);
                 self.rests[i] = (rest + 1).min(LONGEST);
@@ -339,13 +392,11 @@ impl<T: Real> Descent<T> {
             self.due[i] = epoch + 1;
             let cost = T::of(joint.costs[i]);
             let strength = cost * self.squares[i];
-            let aims = &mut aims[..joint.classes];
-            project(slopes, shares, strength, aims);
-            for ((slope, share), aim) in slopes.iter_mut().zip(shares).zip(aims.iter()) {
+            project(&scores, shares, strength, &mut aims);
+            for ((slope, share), aim) in scores.iter_mut().zip(shares).zip(&aims) {
                 *slope = cost * (*share - *aim);
                 *share = *aim;
             }
-            scores[joint.classes..].fill(T::ZERO);
             T::add_row(columns, values, &scores, &mut self.lines);
             for (u, factor) in self.lines[bias_start..].iter_mut().zip(&scores) {
                 *u += self.ones * *factor;
@@ -409,37 +460,46 @@ impl<T: Real> Descent<T> {
         match joint.intercept {
             Intercept::Penalised => {}
             Intercept::None => lines.biases_mut().fill(0.0),
-            Intercept::Free => self.biases(lines.biases_mut()),
+            Intercept::Free => self.biases(&self.lines, lines.biases_mut()),
         }
         let primal = joint.primal(&lines);
+        if self.summed > 0 {
+            let mean = self.moving_lines(joint);
+            let of_mean = joint.primal(&mean);
+            if of_mean < primal {
+                return (Gap { primal: of_mean, dual }, mean);
+            }
+        }
         (Gap { primal, dual }, lines)
     }
 
-    /// The planes in motion.
+    /// The mean of the planes in motion.
     fn moving_lines(&self, joint: &Joint) -> Lines {
-        let stride = joint.stride();
-        let mut numbers = Vec::with_capacity(self.lines.len());
-        for (j, line) in self.lines[..joint.width() * stride].chunks_exact(stride).enumerate() {
+        let (stride, mean) = (joint.stride(), self.mean());
+        let mut numbers = Vec::with_capacity(mean.len());
+        for (j, line) in mean[..joint.width() * stride].chunks_exact(stride).enumerate() {
             let unit = 1.0 / joint.penalty.curvature(j).sqrt();
             // 0 for a −0.
             numbers.extend(line.iter().map(|u| u.value() * unit + 0.0));
         }
-        numbers.resize(self.lines.len(), 0.0);
+        numbers.resize(mean.len(), 0.0);
         let mut lines = Lines { numbers, stride };
         if joint.intercept != Intercept::None {
-            self.biases(lines.biases_mut());
+            self.biases(&mean, lines.biases_mut());
         }
         lines
     }
 
-    /// The gap in the sums that binary32 gives, with the planes in motion.
+    /// The gap in the sums that binary32 gives: what the mean of the planes in motion costs, less the bound of the
+    /// shares.
     fn cheap_gap(&self, joint: &Joint) -> Option<Gap> {
         if size_of::<T>() > 4 || joint.intercept == Intercept::Free {
             return None;
         }
         const BLOCK: usize = 1024;
         let stride = joint.stride();
-        let bias = &self.lines[self.lines.len() - stride..];
+        let mean = self.mean();
+        let bias = &mean[mean.len() - stride..];
         let parts = with_rows!(joint.data.store(), rows => {
             let decoder = rows.decoder::<T>(&units(joint));
             parallel_map(joint.len().div_ceil(BLOCK), joint.threads, |block| {
@@ -453,7 +513,7 @@ impl<T: Real> Descent<T> {
                     };
                     let start = scores.iter_mut().zip(bias);
                     start.for_each(|(score, u)| *score = self.ones * *u + T::ONE);
-                    T::add_scores(columns, values, &self.lines, &mut scores);
+                    T::add_scores(columns, values, &mean, &mut scores);
                     scores[own] = scores[own] - T::ONE;
                     let most = scores[..joint.classes]
                         .iter()
@@ -464,15 +524,15 @@ impl<T: Real> Descent<T> {
                 (losses, psi)
             })
         });
-        let square: f64 = self.lines.iter().map(|u| u.value() * u.value()).sum();
+        let half = |lines: &[T]| 0.5 * lines.iter().map(|u| u.value() * u.value()).sum::<f64>();
         let (losses, psi) =
             parts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
-        Some(Gap { primal: 0.5 * square + losses, dual: psi - 0.5 * square })
+        Some(Gap { primal: half(&mean) + losses, dual: psi - half(&self.lines) })
     }
 
-    fn biases(&self, biases: &mut [f64]) {
-        let start = self.lines.len() - biases.len();
-        let pairs = self.centres.iter().zip(&self.lines[start..]);
+    fn biases(&self, lines: &[T], biases: &mut [f64]) {
+        let start = lines.len() - biases.len();
+        let pairs = self.centres.iter().zip(&lines[start..]);
         for (bias, (centre, u)) in biases.iter_mut().zip(pairs) {
             *bias = centre.value() + self.ones.value() * u.value();
         }
@@ -484,12 +544,15 @@ impl<T: Real> Descent<T> {
             single: size_of::<T>() == 4,
             shares: bits(&self.shares),
             lines: bits(&self.lines),
+            sum: bits(&self.sum),
+            summed: self.summed,
             centres: bits(&self.centres),
             due: self.due.clone(),
             rests: self.rests.clone(),
             gap: [0; 2],
             epochs: 0,
             next_look: 0,
+            least: (0, 0),
             looked: None,
         }
     }
@@ -499,6 +562,7 @@ impl<T: Real> Descent<T> {
         let fits = saved.shares.len() == next.shares.len()
             && saved.lines.len() == next.lines.len()
             && saved.centres.len() == next.centres.len()
+            && (saved.sum.len() == next.lines.len() || (saved.sum.is_empty() && saved.summed == 0))
             && saved.due.len() == next.due.len()
             && saved.rests.len() == next.rests.len()
             && saved.rests.iter().all(|rest| *rest <= LONGEST);
@@ -508,6 +572,8 @@ impl<T: Real> Descent<T> {
         let numbers = |v: &[u64]| v.iter().map(|x| T::of(f64::from_bits(*x))).collect();
         next.shares = numbers(&saved.shares);
         next.lines = numbers(&saved.lines);
+        next.sum = numbers(&saved.sum);
+        next.summed = saved.summed;
         next.centres = numbers(&saved.centres);
         next.due.clone_from(&saved.due);
         next.rests.clone_from(&saved.rests);
@@ -529,66 +595,5 @@ fn rho(joint: &Joint, squares: &[f64]) -> f64 {
             let mean = squares.iter().sum::<f64>() / squares.len().max(1) as f64;
             if mean.is_finite() && mean > 0.0 { mean } else { 1.0 }
         }
-    }
-}
-
-/// By how much a slope is above that of a class which has a share; 0 where the shares are the best.
-#[inline]
-fn violation<T: Real>(slopes: &[T], shares: &[T]) -> T {
-    let (mut most, mut least) = (slopes[0], None);
-    for (slope, share) in slopes.iter().zip(shares) {
-        if *slope > most {
-            most = *slope;
-        }
-        if *share > T::ZERO && least.is_none_or(|least| *slope < least) {
-            least = Some(*slope);
-        }
-    }
-    least.map_or(T::ZERO, |least| most - least)
-}
-
-/// The best shares of a row: the projection of p + G/strength onto the simplex.
-#[inline]
-fn project<T: Real>(slopes: &[T], shares: &[T], strength: T, aims: &mut [T]) {
-    let most = slopes.iter().copied().fold(slopes[0], |a, b| if b > a { b } else { a });
-    let mut highest = None;
-    for ((aim, slope), share) in aims.iter_mut().zip(slopes).zip(shares) {
-        // Slopes count from the largest, so that a weak row does not drown the shares.
-        *aim = *share + (*slope - most) / strength;
-        if highest.is_none_or(|highest| *aim > highest) {
-            highest = Some(*aim);
-        }
-    }
-    let Some(highest) = highest.filter(|_| strength > T::ZERO) else {
-        // A row of zeros: everything for the largest slope.
-        let best = slopes.iter().position(|slope| *slope == most).unwrap_or(0);
-        aims.fill(T::ZERO);
-        aims[best] = T::ONE;
-        return;
-    };
-    let mut level = highest - T::ONE;
-    let mut above = usize::MAX;
-    for _ in 0..=aims.len() {
-        let (mut sum, mut count, mut number) = (T::ZERO, 0usize, T::ZERO);
-        for aim in aims.iter() {
-            let over = *aim > level;
-            sum += if over { *aim } else { T::ZERO };
-            number += if over { T::ONE } else { T::ZERO };
-            count += usize::from(over);
-        }
-        if count == above || count == 0 {
-            break;
-        }
-        above = count;
-        level = (sum - T::ONE) / number;
-    }
-    let mut sum = T::ZERO;
-    for aim in aims.iter_mut() {
-        let over = *aim - level;
-        *aim = if over > T::ZERO { over } else { T::ZERO };
-        sum += *aim;
-    }
-    if sum > T::ZERO {
-        aims.iter_mut().for_each(|aim| *aim = *aim / sum);
     }
 }
