@@ -12,13 +12,16 @@ __all__ = [
     "ArrowTable",
     "Basis",
     "Certificate",
+    "ClosedForm",
     "Data",
     "Model",
+    "NewtonRounds",
     "Verdict",
     "__version__",
     "certify",
     "certify_ridge",
     "fit",
+    "model_of_planes",
     "partial_fit",
     "registry",
     "run_program",
@@ -64,6 +67,48 @@ class Data:
     @property
     def encoding(self) -> tuple[str, bool]: ...
     def digest(self) -> str: ...
+    def block_hashes(self) -> list[bytes]: ...
+    def scores(self, weights: Sequence[float], bias: float) -> NDArray[np.float64]: ...
+
+@final
+class ClosedForm:
+    def __new__(cls, learner: str, number: float) -> Self: ...
+    def shift(self, block: Data) -> list[float]: ...
+    def partial(self, block: Data, shift: Sequence[float]) -> bytes: ...
+    def merge(self, all: bytes, next: bytes) -> bytes: ...
+    def planes(
+        self, shift: Sequence[float], merged: bytes
+    ) -> tuple[list[list[float]], list[float]]: ...
+
+@final
+class NewtonRounds:
+    def __new__(cls, problem: tuple[str, float, bool], width: int, tol: float) -> Self: ...
+    @staticmethod
+    def partial(
+        block: Data, problem: tuple[str, float, bool], weights: Sequence[float], bias: float
+    ) -> bytes: ...
+    @staticmethod
+    def dual_part(
+        block: Data,
+        problem: tuple[str, float, bool],
+        weights: Sequence[float],
+        bias: float,
+        factors: Sequence[float],
+    ) -> float: ...
+    @staticmethod
+    def merge(all: bytes, next: bytes) -> bytes: ...
+    @property
+    def candidate(self) -> tuple[list[float], float]: ...
+    def step(self, merged: bytes) -> bool: ...
+    @property
+    def plane(self) -> tuple[list[float], float]: ...
+    @property
+    def objective(self) -> float: ...
+    @property
+    def rounds(self) -> int: ...
+    @property
+    def factors(self) -> list[float]: ...
+    def bound(self, psi: float) -> float: ...
 
 @final
 class ArrowTable:
@@ -229,6 +274,14 @@ def fit(
     epochs: int | None = None,
     threads: int = 1,
     callback: Callable[[dict[str, Any]], Any] | None = None,
+) -> Model: ...
+def model_of_planes(
+    learner: str,
+    settings: Mapping[str, str],
+    classes: Sequence[str],
+    planes: tuple[Sequence[Sequence[float]], Sequence[float]],
+    certificate: Certificate,
+    rounds: int,
 ) -> Model: ...
 def partial_fit(
     learner: str,

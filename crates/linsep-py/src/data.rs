@@ -4,11 +4,14 @@ use crate::arrays::{Borrowed, Numbers};
 use crate::errors::exception;
 use crate::waiting::wait;
 use linsep::data::door::{Array, ArrayOptions, Labels};
-use linsep::data::matrix::Store;
+use linsep::data::matrix::{Rows, Store, with_rows};
 use linsep::data::read::{ColumnRef, ReadOptions, RowSource, normal_label};
+use linsep::proof::digest::{BLOCK_ROWS, Version, block_hash};
 use linsep::{Dataset, Features};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -164,6 +167,30 @@ impl Data {
     /// The digest of the rows, their labels and weights.
     fn digest(&self) -> String {
         self.table.digest(1)
+    }
+
+    /// The hashes of blocks of 4,096 rows, of which the digest is made.
+    fn block_hashes<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
+        let table = self.table.as_ref();
+        let blocks = (table.n_rows() as u64).div_ceil(BLOCK_ROWS);
+        let hash = |block| PyBytes::new(py, &block_hash(Version::LATEST, table, block));
+        (0..blocks).map(hash).collect()
+    }
+
+    /// w·x + b of every row.
+    fn scores<'py>(
+        &self,
+        py: Python<'py>,
+        weights: Vec<f64>,
+        bias: f64,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        if weights.len() != self.table.n_features() {
+            return Err(PyValueError::new_err("weights and columns differ in number"));
+        }
+        let score = |row: usize| {
+            with_rows!(self.table.store(), rows => Rows::dot(rows, row, &weights)) + bias
+        };
+        Ok(PyArray1::from_vec(py, (0..self.table.n_rows()).map(score).collect()))
     }
 
     fn __repr__(&self) -> String {

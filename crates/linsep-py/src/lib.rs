@@ -9,6 +9,7 @@ mod arrow_table;
 mod basis;
 mod certificate;
 mod certify;
+mod cluster;
 mod data;
 mod errors;
 mod learn;
@@ -31,6 +32,8 @@ mod _linsep {
     use super::certificate::Certificate;
     #[pymodule_export]
     use super::certify::{certify, certify_ridge};
+    #[pymodule_export]
+    use super::cluster::{ClosedForm, NewtonRounds, model_of_planes};
     #[pymodule_export]
     use super::data::Data;
     #[pymodule_export]

@@ -80,6 +80,15 @@ impl Factor {
         self.taken.len() < self.width
     }
 
+    /// The shortest answer of A w = rhs, up to rounding.
+    pub(crate) fn answer(&self, rhs: &[f64]) -> Vec<f64> {
+        let mut answer = self.solve(rhs);
+        if self.is_singular() {
+            self.shorten(&mut answer);
+        }
+        answer
+    }
+
     /// An answer of A w = rhs, of which the columns that were not taken have no part.
     pub(crate) fn solve(&self, rhs: &[f64]) -> Vec<f64> {
         let mut answer = vec![0.0; self.width];

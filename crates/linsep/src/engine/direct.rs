@@ -241,12 +241,12 @@ fn shift_of(data: &Dataset, rows: &[u32]) -> Vec<f64> {
 /// Sums over rows that can be merged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statistics {
-    weights: Vec<f64>,
-    sums: Vec<Vec<f64>>,
+    pub(crate) weights: Vec<f64>,
+    pub(crate) sums: Vec<Vec<f64>>,
     /// Σ f y² of each class, if wanted.
-    squares: Vec<Vec<f64>>,
+    pub(crate) squares: Vec<Vec<f64>>,
     /// The upper triangle of Σ f y yᵀ, row after row, if wanted.
-    scatter: Vec<f64>,
+    pub(crate) scatter: Vec<f64>,
 }
 
 impl Wire for Statistics {
@@ -281,7 +281,7 @@ impl Statistics {
     }
 
     /// Adds the statistics of the rows that follow.
-    fn merge(&mut self, next: &Statistics) {
+    pub(crate) fn merge(&mut self, next: &Statistics) {
         let add = |mine: &mut [f64], theirs: &[f64]| {
             mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
         };

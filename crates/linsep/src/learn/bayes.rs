@@ -23,7 +23,7 @@ use crate::density::{Density, Family, MOST_NUMBERS};
 use crate::engine::closed_form::{
     ClosedForm, ClosedRun, Proof, Solution, class_factors, require_every_class,
 };
-use crate::engine::direct::{Spec, Want};
+use crate::engine::direct::{Moments, Spec, Want};
 use crate::learn::discriminant::Priors;
 use crate::model::{Link, Plane};
 use crate::run::{Learner, Solves, Task, Training};
@@ -153,6 +153,28 @@ impl Learner for MultinomialBayes {
 }
 
 impl MultinomialBayes {
+    /// The planes that the weights of the classes and their sums give.
+    pub(crate) fn planes_of_sums(&self, weights: &[f64], sums: Vec<Vec<f64>>) -> Vec<Plane> {
+        let logs = Logs::new(self.alpha);
+        let biases = log_priors(weights, self.priors);
+        let class =
+            |(sums, bias): (Vec<f64>, f64)| Plane { bias, ..self.class_of_sums(&logs, sums).0 };
+        planes(sums.into_iter().zip(biases).map(class).collect())
+    }
+
+    /// The plane of a class without its prior, and the sum of its counts. Weights take the places of the sums:
+    /// with many classes and columns memory takes longer than the rest.
+    fn class_of_sums(&self, logs: &Logs, mut weights: Vec<f64>) -> (Plane, f64) {
+        let whole = whole_total(&weights);
+        let total = whole.unwrap_or_else(|| weights.iter().sum());
+        let all = (total + self.alpha * weights.len() as f64).ln();
+        match whole {
+            Some(_) => replace(&mut weights, |sum| logs.of_whole(sum) - all),
+            None => replace(&mut weights, |sum| logs.of(sum) - all),
+        }
+        (Plane { weights, bias: 0.0 }, total)
+    }
+
     fn claimed(&self) -> Statistics {
         Statistics::Multinomial { alpha: self.alpha, priors: self.priors.claimed() }
     }
@@ -197,6 +219,41 @@ impl Learner for SharedVarianceBayes {
 }
 
 impl SharedVarianceBayes {
+    /// The planes that moments with squares give.
+    pub(crate) fn planes_of_moments(&self, moments: &Moments) -> Vec<Plane> {
+        planes(self.of_moments(moments).0)
+    }
+
+    /// The planes of the classes and the variances of the columns.
+    fn of_moments(&self, moments: &Moments) -> (Vec<Plane>, Vec<f64>) {
+        let (width, classes) = (moments.shift.len(), moments.weights.len());
+        let biases = log_priors(&moments.weights, self.priors);
+        let priors: Vec<f64> = match self.priors {
+            Priors::Data => moments.weights.iter().map(|w| w / moments.total).collect(),
+            Priors::Uniform => vec![1.0 / classes as f64; classes],
+        };
+        let largest = moments.spread_of_all().into_iter().fold(0.0, f64::max) / moments.total;
+        let spreads: Vec<Vec<f64>> = (0..classes).map(|class| moments.spread(class)).collect();
+        let variance = |j: usize| {
+            let class = |k: usize| priors[k] * spreads[k][j] / moments.weights[k];
+            (0..classes).map(class).sum::<f64>() + self.smoothing * largest
+        };
+        let variances: Vec<f64> = (0..width).map(variance).collect();
+        let blend = |j: usize| (0..classes).map(|k| priors[k] * moments.offsets[k][j]).sum();
+        let middle: Vec<f64> = (0..variances.len()).map(blend).collect();
+        let class = |(class, mut bias): (usize, f64)| {
+            let mut weights = Vec::with_capacity(variances.len());
+            for (j, &variance) in variances.iter().enumerate() {
+                let offset = moments.offsets[class][j];
+                let weight = if variance > 0.0 { (offset - middle[j]) / variance } else { 0.0 };
+                bias -= 0.5 * weight * (offset + middle[j] + 2.0 * moments.shift[j]);
+                weights.push(weight);
+            }
+            Plane { weights, bias }
+        };
+        (biases.into_iter().enumerate().map(class).collect(), variances)
+    }
+
     fn claimed(&self) -> Statistics {
         Statistics::Gaussian { smoothing: self.smoothing, priors: self.priors.claimed() }
     }
@@ -353,18 +410,10 @@ fn density(
 impl ClosedForm for MultinomialBayes {
     fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
         let spec = Spec::new(data, rows, class_factors(data, rows, false), Want::Sums);
-        let smooth = self.alpha * data.n_features() as f64;
         let logs = Logs::new(self.alpha);
-        // Weights take the places of the sums: with many classes and columns memory takes longer than the rest.
-        let class = |class_weight: f64, mut weights: Vec<f64>| {
-            let whole = whole_total(&weights);
-            let total = whole.unwrap_or_else(|| weights.iter().sum());
-            let all = (total + smooth).ln();
-            match whole {
-                Some(_) => replace(&mut weights, |sum| logs.of_whole(sum) - all),
-                None => replace(&mut weights, |sum| logs.of(sum) - all),
-            }
-            (Plane { weights, bias: 0.0 }, (class_weight, total / class_weight))
+        let class = |class_weight: f64, sums: Vec<f64>| {
+            let (plane, total) = self.class_of_sums(&logs, sums);
+            (plane, (class_weight, total / class_weight))
         };
         let classes = spec.map_classes(threads, class).into_iter();
         let (mut classes, sizes): (Vec<Plane>, Vec<(f64, f64)>) = classes.unzip();
@@ -463,31 +512,7 @@ impl ClosedForm for SharedVarianceBayes {
         let spec = Spec::new(data, rows, class_factors(data, rows, false), Want::Squares);
         let moments = spec.collect(threads).finish(&spec.shift);
         let classes = data.n_classes();
-        let biases = log_priors(&moments.weights, self.priors);
-        let priors: Vec<f64> = match self.priors {
-            Priors::Data => moments.weights.iter().map(|w| w / moments.total).collect(),
-            Priors::Uniform => vec![1.0 / classes as f64; classes],
-        };
-        let largest = moments.spread_of_all().into_iter().fold(0.0, f64::max) / moments.total;
-        let spreads: Vec<Vec<f64>> = (0..classes).map(|class| moments.spread(class)).collect();
-        let variance = |j: usize| {
-            let class = |k: usize| priors[k] * spreads[k][j] / moments.weights[k];
-            (0..classes).map(class).sum::<f64>() + self.smoothing * largest
-        };
-        let variances: Vec<f64> = (0..data.n_features()).map(variance).collect();
-        let blend = |j: usize| (0..classes).map(|k| priors[k] * moments.offsets[k][j]).sum();
-        let middle: Vec<f64> = (0..variances.len()).map(blend).collect();
-        let class = |(class, mut bias): (usize, f64)| {
-            let mut weights = Vec::with_capacity(variances.len());
-            for (j, &variance) in variances.iter().enumerate() {
-                let offset = moments.offsets[class][j];
-                let weight = if variance > 0.0 { (offset - middle[j]) / variance } else { 0.0 };
-                bias -= 0.5 * weight * (offset + middle[j] + 2.0 * moments.shift[j]);
-                weights.push(weight);
-            }
-            Plane { weights, bias }
-        };
-        let planes = biases.into_iter().enumerate().map(class).collect();
+        let (planes, variances) = self.of_moments(&moments);
         let density = density(&moments.weights, self.priors, data.n_features(), || {
             let means = (0..classes).map(|class| moments.mean(class)).collect();
             Family::NormalColumns { means, variances }

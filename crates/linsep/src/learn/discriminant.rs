@@ -249,6 +249,11 @@ struct Form {
 }
 
 impl Fisher {
+    /// The planes that moments give.
+    pub(crate) fn planes_of_moments(&self, moments: &Moments) -> Result<Vec<Plane>> {
+        self.form().planes_of_moments(moments)
+    }
+
     fn form(&self) -> Form {
         let offset = match self.threshold {
             Threshold::Midpoint => Offset::Midpoint,
@@ -260,6 +265,11 @@ impl Fisher {
 }
 
 impl Lda {
+    /// The planes that moments give; rows count as `priors` says.
+    pub(crate) fn planes_of_moments(&self, moments: &Moments) -> Result<Vec<Plane>> {
+        self.form().planes_of_moments(moments)
+    }
+
     fn form(&self) -> Form {
         let (priors, shrinkage) = (self.priors, self.shrinkage);
         Form { priors, shrinkage, offset: Offset::Prior, points: false }
@@ -284,25 +294,17 @@ impl Form {
         let moments = spec.collect(threads).finish(&spec.shift);
         // All of S is multiplied by the sum of the factors, so that whole numbers stay whole.
         let within = moments.scatter(true, threads);
-        let trace: f64 = (0..width).map(|j| within[j * width + j]).sum();
         let share = self.share(&spec, &moments, &within, threads);
-        let ridge = share * trace / width.max(1) as f64;
-        let mut matrix = within.clone();
-        matrix.iter_mut().for_each(|x| *x *= 1.0 - share);
-        (0..width).for_each(|j| matrix[j * width + j] += ridge);
+        let (matrix, ridge) = shrunk(&within, share, width);
         let factor = Factor::new(&matrix, width);
         // Fisher's discriminant has a direction and no densities.
         let density = if self.points { None } else { density(&moments, &matrix) };
         drop(matrix);
         let differences = differences(&moments);
-        let points = differences.iter().any(|d| factor.null_share(d) > 1e-7);
-        let right = |difference: &Vec<f64>| {
-            let mut rhs = difference.clone();
-            if points {
-                factor.drop_null(&mut rhs);
-            }
-            rhs.iter_mut().for_each(|x| *x *= moments.total);
-            Right { rhs, targets: None }
+        let points = are_points(&factor, &differences);
+        let right = |difference: &Vec<f64>| Right {
+            rhs: right_side(&factor, difference, points, &moments),
+            targets: None,
         };
         let equations = Equations {
             spec: &spec,
@@ -320,7 +322,7 @@ impl Form {
         let mut planes: Vec<Plane> = answers
             .into_iter()
             .enumerate()
-            .map(|(k, w)| self.plane(&spec, &moments, k, w))
+            .map(|(k, w)| self.plane(Some(&spec), &moments, k, w))
             .collect();
         let (priors, bias) = (self.priors.claimed(), self.offset);
         let claimed = Claimed::Discriminant { shrinkage: share, priors, bias };
@@ -329,7 +331,7 @@ impl Form {
         if let Some(exact) = settled.planes {
             reach = exact_reach(&differences, &exact, &moments);
             let with_bias = |(k, plane): (usize, Plane)| match self.offset {
-                Offset::Free => self.plane(&spec, &moments, k, plane.weights),
+                Offset::Free => self.plane(Some(&spec), &moments, k, plane.weights),
                 Offset::Midpoint | Offset::Prior => plane,
             };
             planes = exact.into_iter().enumerate().map(with_bias).collect();
@@ -355,7 +357,41 @@ impl Form {
         Solution { planes, proof, remarks, density }
     }
 
-    fn plane(&self, spec: &Spec<'_>, moments: &Moments, plane: usize, weights: Vec<f64>) -> Plane {
+    /// The planes that moments give: the equations solved once, without passes of refinement over the rows.
+    fn planes_of_moments(&self, moments: &Moments) -> Result<Vec<Plane>> {
+        let share = match self.shrinkage {
+            Shrinkage::None => 0.0,
+            Shrinkage::Share(share) => share,
+            Shrinkage::Oas | Shrinkage::LedoitWolf => {
+                return Err(Error::usage("`shrinkage`: moments give none or a number"));
+            }
+        };
+        if self.offset == Offset::Free {
+            return Err(Error::usage("`threshold=error` needs the rows; use midpoint or prior"));
+        }
+        let width = moments.shift.len();
+        let (matrix, _) = shrunk(&moments.scatter(true, 1), share, width);
+        let factor = Factor::new(&matrix, width);
+        let differences = differences(moments);
+        let points = are_points(&factor, &differences);
+        let answer = |(k, d): (usize, &Vec<f64>)| {
+            let weights = match points && self.points {
+                true => null_part(&factor, d),
+                false => factor.answer(&right_side(&factor, d, points, moments)),
+            };
+            self.plane(None, moments, k, weights)
+        };
+        Ok(differences.iter().enumerate().map(answer).collect())
+    }
+
+    /// A plane with its bias; without rows there is no threshold of fewest errors.
+    fn plane(
+        &self,
+        spec: Option<&Spec<'_>>,
+        moments: &Moments,
+        plane: usize,
+        weights: Vec<f64>,
+    ) -> Plane {
         let two = moments.weights.len() == 2;
         let other = if two { moments.mean(0) } else { moments.mean_of_all() };
         let own = moments.mean(if two { 1 } else { plane });
@@ -366,7 +402,7 @@ impl Form {
             Offset::Midpoint => middle,
             Offset::Prior if two => middle + (log(1) - log(0)),
             Offset::Prior => middle + log(plane),
-            Offset::Free => fewest_errors(spec, &weights, middle),
+            Offset::Free => spec.map_or(middle, |spec| fewest_errors(spec, &weights, middle)),
         };
         Plane { weights, bias }
     }
@@ -405,6 +441,30 @@ impl Form {
         // No spread of the variances at all: the covariance is a multiple of the identity already.
         if spread > 0.0 { share.clamp(0.0, 1.0) } else { 1.0 }
     }
+}
+
+/// (1 − share) of the scatter, and share of a multiple of the identity of the same trace.
+fn shrunk(within: &[f64], share: f64, width: usize) -> (Vec<f64>, f64) {
+    let trace: f64 = (0..width).map(|j| within[j * width + j]).sum();
+    let ridge = share * trace / width.max(1) as f64;
+    let mut matrix: Vec<f64> = within.iter().map(|x| x * (1.0 - share)).collect();
+    (0..width).for_each(|j| matrix[j * width + j] += ridge);
+    (matrix, ridge)
+}
+
+/// Whether classes are points in a direction in which their means differ.
+fn are_points(factor: &Factor, differences: &[Vec<f64>]) -> bool {
+    differences.iter().any(|d| factor.null_share(d) > 1e-7)
+}
+
+/// The right side of the equations of one plane.
+fn right_side(factor: &Factor, difference: &[f64], points: bool, moments: &Moments) -> Vec<f64> {
+    let mut rhs = difference.to_vec();
+    if points {
+        factor.drop_null(&mut rhs);
+    }
+    rhs.iter_mut().for_each(|x| *x *= moments.total);
+    rhs
 }
 
 /// Normal densities with the covariance of the equations, `matrix` by the sum of the factors.

@@ -28,7 +28,7 @@ use crate::algebra::Factor;
 use crate::engine::closed_form::{
     ClosedForm, ClosedRun, Equations, Proof, Right, Solution, class_factors, require_matrix,
 };
-use crate::engine::direct::{Spec, Want};
+use crate::engine::direct::{Moments, Spec, Want};
 use crate::engine::planes::Planes;
 use crate::engine::settled::{Settled, TOO_NEAR};
 use crate::model::{LinearModel, Link, Plane, Rule};
@@ -106,6 +106,38 @@ impl Learner for LeastSquares {
 }
 
 impl LeastSquares {
+    /// The planes that moments give: the equations solved once, without passes of refinement over the rows.
+    pub(crate) fn planes_of_moments(&self, moments: &Moments) -> Vec<Plane> {
+        let (factor, rights) = self.normal_equations(moments, 1);
+        with_biases(moments, rights.iter().map(|right| factor.answer(&right.rhs)).collect())
+    }
+
+    /// The matrix of the normal equations as factors, and the right side of each plane.
+    fn normal_equations(&self, moments: &Moments, threads: usize) -> (Factor, Vec<Right>) {
+        let (width, classes) = (moments.shift.len(), moments.weights.len());
+        let mut matrix = moments.scatter(false, threads);
+        (0..width).for_each(|j| matrix[j * width + j] += self.l2);
+        let factor = Factor::new(&matrix, width);
+        let count = if classes == 2 { 1 } else { classes };
+        // Σ f (t − t̄)(x − μ) = Σ_c t_c weight_c (mean_c − μ).
+        let side = |plane: usize| {
+            cancel::check();
+            let mut rhs = vec![0.0; width];
+            for class in (0..classes).filter(|&class| moments.weights[class] > 0.0) {
+                let (target, _) = target_of(count, plane, class);
+                let weight = target * moments.weights[class];
+                for (j, rhs) in rhs.iter_mut().enumerate() {
+                    *rhs += weight * (moments.offsets[class][j] - moments.offset[j]);
+                }
+            }
+            let target = |class: usize| target_of(count, plane, class).0;
+            let sum: f64 = (0..classes).map(|class| target(class) * moments.weights[class]).sum();
+            let middle = sum / moments.total;
+            Right { rhs, targets: Some((0..classes).map(|class| target(class) - middle).collect()) }
+        };
+        (factor, (0..count).map(side).collect())
+    }
+
     fn claimed(&self) -> Claimed {
         let class_weight = if self.balanced { ClassWeight::Balanced } else { ClassWeight::None };
         Claimed::LeastSquares { l2: self.l2, class_weight }
@@ -232,6 +264,17 @@ fn blame_of_rows(spec: &Spec<'_>, planes: &[Plane], threads: usize) -> Blame {
     all.finish()
 }
 
+/// Weights with the biases that make mean scores mean targets.
+fn with_biases(moments: &Moments, answers: Vec<Vec<f64>>) -> Vec<Plane> {
+    let (count, classes) = (answers.len(), moments.weights.len());
+    let plane = |(plane, weights): (usize, Vec<f64>)| {
+        let sum: f64 =
+            (0..classes).map(|c| target_of(count, plane, c).0 * moments.weights[c]).sum();
+        Plane { bias: moments.beside_mean(sum, &weights), weights }
+    };
+    answers.into_iter().enumerate().map(plane).collect()
+}
+
 /// The target of a class on a plane, and the direction in which a score is too correct.
 fn target_of(planes: usize, plane: usize, class: usize) -> (f64, f64) {
     match (planes, plane == class) {
@@ -244,32 +287,11 @@ fn target_of(planes: usize, plane: usize, class: usize) -> (f64, f64) {
 impl ClosedForm for LeastSquares {
     fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
         let width = data.n_features();
-        let classes = data.n_classes();
         let factors = class_factors(data, rows, self.balanced);
         let spec = Spec::new(data, rows, factors, Want::Scatter);
         let moments = spec.collect(threads).finish(&spec.shift);
-        let mut matrix = moments.scatter(false, threads);
-        (0..width).for_each(|j| matrix[j * width + j] += self.l2);
-        let factor = Factor::new(&matrix, width);
-        drop(matrix);
-        let count = if classes == 2 { 1 } else { classes };
-        // Σ f (t − t̄)(x − μ) = Σ_c t_c weight_c (mean_c − μ).
-        let side = |plane: usize| {
-            cancel::check();
-            let mut rhs = vec![0.0; width];
-            for class in (0..classes).filter(|&class| moments.weights[class] > 0.0) {
-                let (target, _) = target_of(count, plane, class);
-                let weight = target * moments.weights[class];
-                for (j, rhs) in rhs.iter_mut().enumerate() {
-                    *rhs += weight * (moments.offsets[class][j] - moments.offset[j]);
-                }
-            }
-            let target = |class: usize| target_of(count, plane, class).0;
-            let sum: f64 = (0..classes).map(|class| target(class) * moments.weights[class]).sum();
-            let middle = sum / moments.total;
-            Right { rhs, targets: Some((0..classes).map(|class| target(class) - middle).collect()) }
-        };
-        let rights: Vec<Right> = (0..count).map(side).collect();
+        let (factor, rights) = self.normal_equations(&moments, threads);
+        let count = rights.len();
         let equations = Equations {
             spec: &spec,
             moments: &moments,
@@ -279,12 +301,7 @@ impl ClosedForm for LeastSquares {
             ridge: self.l2,
         };
         let answers = equations.solve(&rights, threads);
-        let plane = |(plane, weights): (usize, Vec<f64>)| {
-            let sum: f64 =
-                (0..classes).map(|c| target_of(count, plane, c).0 * moments.weights[c]).sum();
-            Plane { bias: moments.beside_mean(sum, &weights), weights }
-        };
-        let planes: Vec<Plane> = answers.into_iter().enumerate().map(plane).collect();
+        let planes = with_biases(&moments, answers);
         let claimed = self.claimed();
         let settled = Settled::new(data, rows, &factor, &planes, (&claimed, false));
         let is_exact = settled.planes.is_some();

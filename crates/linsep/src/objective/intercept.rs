@@ -25,7 +25,7 @@ pub fn cuts(
     gap: Gap,
     bias: f64,
 ) -> Option<[f64; 2]> {
-    let factors = sides.balance(objective);
+    let factors = sides.balance(objective.intercept);
     let mass = sides.positive.bias * factors[0];
     if !(mass > 0.0 && mass.is_finite() && objective.penalty.l2 > 0.0) {
         return None;

@@ -134,6 +134,20 @@ impl Penalty {
         }
     }
 
+    /// −∇P at a plane, with the sums of the multipliers there.
+    pub fn downhill(&self, intercept: Intercept, plane: &Plane, sides: &Sides) -> Plane {
+        let mut down = sides.total();
+        for (j, (d, w)) in down.weights.iter_mut().zip(&plane.weights).enumerate() {
+            *d -= self.curvature(j) * w;
+        }
+        down.bias = match intercept {
+            Intercept::None => 0.0,
+            Intercept::Free => down.bias,
+            Intercept::Penalised => down.bias - self.l2 * plane.bias,
+        };
+        down
+    }
+
     /// The penalty of a plane.
     pub fn value(&self, plane: &Plane, intercept: Intercept) -> f64 {
         let one = |v: f64| 0.5 * self.l2 * v * v + self.l1 * v.abs();
@@ -285,7 +299,7 @@ impl Sides {
     /// The factors of the two sides: the heavier one is shrunk until both weigh alike, then all where
     /// only l1 bounds.
     pub fn factors(&self, objective: &Objective) -> [f64; 2] {
-        let mut factors = self.balance(objective);
+        let mut factors = self.balance(objective.intercept);
         if objective.penalty.l2 == 0.0 {
             let (penalty, sum) = (&objective.penalty, self.sum(factors));
             let over = |(j, g): (usize, &f64)| penalty.excess(j, *g);
@@ -314,9 +328,9 @@ impl Sides {
 
     /// The factors of the positive and the negative rows that make both sides weigh alike, where the
     /// bias is free.
-    pub fn balance(&self, objective: &Objective) -> [f64; 2] {
+    pub fn balance(&self, intercept: Intercept) -> [f64; 2] {
         let (up, down) = (self.positive.bias, -self.negative.bias);
-        match objective.intercept == Intercept::Free {
+        match intercept == Intercept::Free {
             true if up > down => [down / up, 1.0],
             true if down > 0.0 => [1.0, up / down],
             _ => [1.0, 1.0],
@@ -468,16 +482,7 @@ impl Objective {
 
     /// −∇P, with the sums of the multipliers.
     pub fn downhill(&self, plane: &Plane, sides: &Sides) -> Plane {
-        let mut down = sides.total();
-        for (j, (d, w)) in down.weights.iter_mut().zip(&plane.weights).enumerate() {
-            *d -= self.penalty.curvature(j) * w;
-        }
-        down.bias = match self.intercept {
-            Intercept::None => 0.0,
-            Intercept::Free => down.bias,
-            Intercept::Penalised => down.bias - self.penalty.l2 * plane.bias,
-        };
-        down
+        self.penalty.downhill(self.intercept, plane, sides)
     }
 
     /// Σ α y x of the dual point that the bound is of.

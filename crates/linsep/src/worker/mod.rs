@@ -3,10 +3,12 @@
 //! A [`Worker`] answers for blocks of rows: `partial(block, broadcast) → bytes` and `merge(bytes, bytes) →
 //! bytes`. A [`Coordinator`] asks: `broadcast() → bytes` and `step(bytes)`. Whoever moves the bytes decides
 //! where blocks are worked on; as long as answers are merged in the order of the blocks, the result has
-//! the bits of one process. Workers and coordinator must hold the same table, read in the same way.
+//! the bits of one process. Workers and coordinator must hold the same table, read in the
+//! same way, but for blocks that are tables of their own.
 //!
 //! * [`Statistics`]: means and scatter of the classes, in two rounds.
 //! * [`NewtonStep`], driven by [`GramNewton`]: a smooth loss with an l2 penalty, a round for each step.
+//! * [`Sums`] and [`SmoothLoss`]: the same for blocks that are tables of their own, on a cluster.
 //! * [`Violators`], driven by [`ActiveRows`]: the float side of a verdict, a round for each plane.
 //!
 //! ```
@@ -31,10 +33,12 @@
 //! # Ok::<(), linsep::Error>(())
 //! ```
 
+mod apart;
 mod newton;
 mod statistics;
 mod verdict;
 
+pub use apart::{ClosedLearner, SmoothDriver, SmoothLoss, Sums};
 pub use newton::{GramNewton, NewtonStep};
 pub use statistics::{Collected, Statistics};
 pub use verdict::{ActiveRows, Violators};

@@ -11,8 +11,8 @@ use super::{Coordinator, Worker, foreign, merge, partial, require_class};
 use crate::algebra::Factor;
 use crate::learn::logistic::Logistic;
 use crate::model::Plane;
-use crate::objective::Objective;
 use crate::objective::evaluate::{Curvature, Evaluate, Evaluated};
+use crate::objective::{Intercept, Objective, Penalty, Sides};
 use crate::rounds::{Rounds, decode, encode};
 use crate::run::Task;
 use linsep_data::error::{Error, Result};
@@ -38,17 +38,9 @@ impl NewtonStep {
 
     /// Whoever asks them, until a step promises less than this share of the objective.
     pub fn driver(&self, wanted: f64) -> GramNewton {
-        let plane = self.0.zero();
-        GramNewton {
-            objective: Arc::clone(&self.0),
-            candidate: plane.clone(),
-            plane,
-            direction: None,
-            primal: f64::INFINITY,
-            halvings: 0,
-            rounds: 0,
-            wanted,
-        }
+        let (penalty, intercept) = (self.0.penalty.clone(), self.0.intercept);
+        let course = Course::new(penalty, intercept, self.0.width(), wanted);
+        GramNewton { objective: Arc::clone(&self.0), course }
     }
 }
 
@@ -69,41 +61,69 @@ impl Worker for NewtonStep {
 /// A run of Newton's method whose rounds somebody else carries out.
 pub struct GramNewton {
     objective: Arc<Objective>,
-    plane: Plane,
-    candidate: Plane,
-    direction: Option<Plane>,
-    primal: f64,
-    halvings: u32,
-    rounds: u64,
-    wanted: f64,
+    course: Course,
 }
 
 impl GramNewton {
     /// The plane so far.
     pub fn plane(&self) -> &Plane {
-        &self.plane
+        &self.course.plane
     }
 
     /// The objective at the plane.
     pub fn objective(&self) -> f64 {
-        self.primal
+        self.course.primal
     }
 
     /// Rounds so far.
     pub fn rounds(&self) -> u64 {
-        self.rounds
+        self.course.rounds
+    }
+}
+
+/// Where a run is: it knows the penalty and no rows.
+pub(super) struct Course {
+    penalty: Penalty,
+    intercept: Intercept,
+    pub(super) plane: Plane,
+    pub(super) candidate: Plane,
+    direction: Option<Plane>,
+    /// The sums of the multipliers at the plane.
+    pub(super) sides: Option<Sides>,
+    pub(super) primal: f64,
+    halvings: u32,
+    pub(super) rounds: u64,
+    wanted: f64,
+}
+
+impl Course {
+    /// From the plane of zeros, until a step promises less than the share `wanted` of the objective.
+    pub(super) fn new(penalty: Penalty, intercept: Intercept, width: usize, wanted: f64) -> Course {
+        let plane = Plane { weights: vec![0.0; width], bias: 0.0 };
+        Course {
+            penalty,
+            intercept,
+            candidate: plane.clone(),
+            plane,
+            direction: None,
+            sides: None,
+            primal: f64::INFINITY,
+            halvings: 0,
+            rounds: 0,
+            wanted,
+        }
     }
 
     /// H⁻¹ g.
     fn newton_direction(&self, down: &Plane, below: &[f64]) -> Plane {
-        let (objective, order) = (&self.objective, self.objective.width() + 1);
+        let order = self.plane.weights.len() + 1;
         let mut matrix = below.to_vec();
         for j in 0..order {
             for k in 0..j {
                 matrix[k * order + j] = matrix[j * order + k];
             }
         }
-        objective.penalty.add_curvature(objective.intercept, &mut matrix, order);
+        self.penalty.add_curvature(self.intercept, &mut matrix, order);
         let mut right: Vec<f64> = down.weights.clone();
         right.push(down.bias);
         let mut answer = Factor::new(&matrix, order).solve(&right);
@@ -120,11 +140,9 @@ impl GramNewton {
     }
 
     /// Takes the answers at the candidate. Whether there is another round.
-    fn take(&mut self, merged: Evaluated<Curvature>) -> bool {
+    pub(super) fn take(&mut self, loss: f64, sides: Sides, below: &[f64]) -> bool {
         self.rounds += 1;
-        let Evaluated { loss, sides, beside } = merged;
-        let (penalty, intercept) = (&self.objective.penalty, self.objective.intercept);
-        let primal = loss + penalty.value(&self.candidate, intercept);
+        let primal = loss + self.penalty.value(&self.candidate, self.intercept);
         let fell = primal < self.primal;
         if let Some(direction) = self.direction.take_if(|_| !fell) {
             self.halvings += 1;
@@ -134,8 +152,9 @@ impl GramNewton {
         }
         self.plane = self.candidate.clone();
         self.primal = primal;
-        let down = self.objective.downhill(&self.plane, &self.objective.unfolded(sides));
-        let direction = self.newton_direction(&down, &beside.below);
+        let down = self.penalty.downhill(self.intercept, &self.plane, &sides);
+        self.sides = Some(sides);
+        let direction = self.newton_direction(&down, below);
         let falls = down.weights.iter().zip(&direction.weights).map(|(d, p)| d * p).sum::<f64>();
         // How far the quadratic model falls, as a share of the objective.
         let promised = 0.5 * (falls + down.bias * direction.bias) / primal;
@@ -144,18 +163,31 @@ impl GramNewton {
         self.direction = Some(direction);
         promised > self.wanted
     }
+
+    /// The factors of the two sides that make the multipliers at the plane a dual point.
+    pub(super) fn factors(&self) -> [f64; 2] {
+        self.sides.as_ref().map_or([1.0, 1.0], |sides| sides.balance(self.intercept))
+    }
+
+    /// D of that point, with Σ ψ of its multipliers.
+    pub(super) fn dual(&self, psi: f64) -> f64 {
+        let cost =
+            |sides: &Sides| self.penalty.conjugate(&sides.sum(self.factors()), self.intercept);
+        psi - self.sides.as_ref().map_or(0.0, cost)
+    }
 }
 
 impl Coordinator for GramNewton {
     fn broadcast(&self) -> Vec<u8> {
-        encode(&self.candidate)
+        encode(&self.course.candidate)
     }
 
     fn step(&mut self, merged: &[u8]) -> Result<bool> {
         let merged = decode(merged)?;
-        match Evaluate::<Curvature>::new(&self.objective).fits(&merged) {
-            true => Ok(self.take(merged)),
-            false => Err(foreign()),
+        if !Evaluate::<Curvature>::new(&self.objective).fits(&merged) {
+            return Err(foreign());
         }
+        let Evaluated { loss, sides, beside } = merged;
+        Ok(self.course.take(loss, self.objective.unfolded(sides), &beside.below))
     }
 }

@@ -1,0 +1,265 @@
+//! What workers and drivers of a cluster call: blocks of rows that are `Data` of their own, answers as bytes,
+//! and models whose rows nobody holds in one place (`linsep::worker`).
+
+use crate::certificate::Certificate;
+use crate::data::Data;
+use crate::errors::exception;
+use crate::learn::made;
+use crate::model::{Findings, Model};
+use crate::waiting::wait;
+use linsep::data::input::InputMap;
+use linsep::file::ModelFile;
+use linsep::learn::bayes::{MultinomialBayes, SharedVarianceBayes};
+use linsep::learn::discriminant::{Fisher, Lda, Shrinkage};
+use linsep::learn::least_squares::LeastSquares;
+use linsep::learn::logistic::Intercept;
+use linsep::model::{Link, Plane};
+use linsep::proof::Certificate as Proved;
+use linsep::recipe::Recipe;
+use linsep::worker::{ClosedLearner, SmoothDriver, SmoothLoss, Sums};
+use linsep::{Error, LinearModel, Progress, Result, Rule, Stop};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Weights and biases of planes.
+type Planes = (Vec<Vec<f64>>, Vec<f64>);
+
+/// A loss, its C, and whether there is an intercept.
+type Problem = (String, f64, bool);
+
+/// A learner that is made of sums over the rows.
+#[pyclass(frozen, module = "linsep._linsep")]
+pub(crate) struct ClosedForm(ClosedLearner);
+
+#[pymethods]
+impl ClosedForm {
+    /// By the name of the learner; `number` is its l2, shrinkage, smoothing or alpha.
+    #[new]
+    fn new(py: Python<'_>, learner: &str, number: f64) -> PyResult<ClosedForm> {
+        let share = if number == 0.0 { Shrinkage::None } else { Shrinkage::Share(number) };
+        let (least, most, may_be_least) = match learner {
+            "fisher" | "lda" => (0.0, 1.0, true),
+            "multinomial-nb" | "bernoulli-nb" => (0.0, f64::MAX, false),
+            _ => (0.0, f64::MAX, true),
+        };
+        let inside = number <= most && (number > least || may_be_least && number == least);
+        let made = match learner {
+            _ if !inside => Err(Error::usage(format!("`{learner}`: {number} is out of range"))),
+            "least-squares" => {
+                Ok(ClosedLearner::LeastSquares(LeastSquares::default().with_l2(number)))
+            }
+            "fisher" => Ok(ClosedLearner::Fisher(Fisher::default().with_shrinkage(share))),
+            "lda" => Ok(ClosedLearner::Lda(Lda::default().with_shrinkage(share))),
+            "shared-variance-nb" => Ok(ClosedLearner::SharedVariance(
+                SharedVarianceBayes::default().with_smoothing(number),
+            )),
+            "multinomial-nb" => {
+                Ok(ClosedLearner::Multinomial(MultinomialBayes::default().with_alpha(number)))
+            }
+            _ => Err(Error::usage(format!("`{learner}` is not made of sums over the rows"))),
+        };
+        made.map(ClosedForm).map_err(|error| exception(py, error))
+    }
+
+    /// Short numbers near the values of the first block.
+    fn shift(&self, block: &Data) -> Vec<f64> {
+        self.0.sums().shift(&block.table)
+    }
+
+    /// The sums of a block.
+    fn partial<'py>(
+        &self,
+        py: Python<'py>,
+        block: &Data,
+        shift: Vec<f64>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let (sums, block) = (self.0.sums(), Arc::clone(&block.table));
+        bytes(py, wait(py, move || sums.partial(&block, &shift)))
+    }
+
+    /// The sums of some blocks and of those that follow.
+    fn merge<'py>(
+        &self,
+        py: Python<'py>,
+        all: &[u8],
+        next: &[u8],
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let sums: Sums = self.0.sums();
+        bytes(py, sums.merge(all, next).map_err(|error| exception(py, error)))
+    }
+
+    /// The planes of the sums of all blocks.
+    fn planes(&self, py: Python<'_>, shift: Vec<f64>, merged: Vec<u8>) -> PyResult<Planes> {
+        let learner = self.0.clone();
+        let planes = wait(py, move || learner.planes(&shift, &merged))?;
+        Ok(planes.into_iter().map(|plane| (plane.weights, plane.bias)).unzip())
+    }
+}
+
+/// Newton's method on a smooth loss of two classes, a round for each step.
+#[pyclass(module = "linsep._linsep")]
+pub(crate) struct NewtonRounds {
+    loss: SmoothLoss,
+    driver: SmoothDriver,
+}
+
+#[pymethods]
+impl NewtonRounds {
+    /// For `logistic` or `squared-hinge`, until a step promises less than the share `tol` of the objective.
+    #[new]
+    fn new(py: Python<'_>, problem: Problem, width: usize, tol: f64) -> PyResult<NewtonRounds> {
+        let loss = smooth(&problem).map_err(|error| exception(py, error))?;
+        let driver = loss.driver(width, tol);
+        Ok(NewtonRounds { loss, driver })
+    }
+
+    /// What a block answers at a plane.
+    #[staticmethod]
+    fn partial<'py>(
+        py: Python<'py>,
+        block: &Data,
+        problem: Problem,
+        weights: Vec<f64>,
+        bias: f64,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let block = Arc::clone(&block.table);
+        let work = move || smooth(&problem)?.partial(&block, &Plane::new(weights, bias));
+        bytes(py, wait(py, work))
+    }
+
+    /// Σ ψ of a block, for the bound.
+    #[staticmethod]
+    fn dual_part(
+        py: Python<'_>,
+        block: &Data,
+        problem: Problem,
+        weights: Vec<f64>,
+        bias: f64,
+        factors: [f64; 2],
+    ) -> PyResult<f64> {
+        let block = Arc::clone(&block.table);
+        let plane = Plane::new(weights, bias);
+        wait(py, move || smooth(&problem)?.dual_part(&block, &plane, factors))
+    }
+
+    /// The answers of some blocks and of those that follow.
+    #[staticmethod]
+    fn merge<'py>(py: Python<'py>, all: &[u8], next: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        let loss = SmoothLoss::logistic(1.0, Intercept::Free);
+        bytes(py, loss.merge(all, next).map_err(|error| exception(py, error)))
+    }
+
+    /// The plane that the next round asks about.
+    #[getter]
+    fn candidate(&self) -> (Vec<f64>, f64) {
+        let plane = self.driver.candidate();
+        (plane.weights.clone(), plane.bias)
+    }
+
+    /// Takes the merged answers. Whether there is another round.
+    fn step(&mut self, py: Python<'_>, merged: &[u8]) -> PyResult<bool> {
+        self.driver.step(merged).map_err(|error| exception(py, error))
+    }
+
+    /// The best plane so far.
+    #[getter]
+    fn plane(&self) -> (Vec<f64>, f64) {
+        let plane = self.driver.plane();
+        (plane.weights.clone(), plane.bias)
+    }
+
+    /// The objective at the plane.
+    #[getter]
+    fn objective(&self) -> f64 {
+        self.driver.objective()
+    }
+
+    /// Rounds so far.
+    #[getter]
+    fn rounds(&self) -> u64 {
+        self.driver.rounds()
+    }
+
+    /// The factors of the sides for the round of the bound.
+    #[getter]
+    fn factors(&self) -> [f64; 2] {
+        self.driver.factors()
+    }
+
+    /// The lower bound of the optimum with Σ ψ of all blocks, in binary64.
+    fn bound(&self, psi: f64) -> f64 {
+        self.driver.bound(psi)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<linsep newton: {:?}, {} rounds>", self.loss, self.driver.rounds())
+    }
+}
+
+/// A model of planes that were found elsewhere. The certificate says which data, by which columns, and what
+/// is proved.
+#[pyfunction]
+#[pyo3(signature = (learner, settings, classes, planes, certificate, rounds))]
+pub(crate) fn model_of_planes(
+    py: Python<'_>,
+    learner: &str,
+    settings: BTreeMap<String, String>,
+    classes: Vec<String>,
+    planes: Planes,
+    certificate: &Certificate,
+    rounds: u64,
+) -> PyResult<Model> {
+    let file = &certificate.file;
+    let make = || -> Result<ModelFile> {
+        let recipe = Recipe::find(learner)?;
+        let settings = made(settings, 0);
+        // Settings that the learner does not know are refused here.
+        recipe.build(&settings)?;
+        let input = file.input.as_ref().map(|input| input.read::<InputMap>()).transpose();
+        let missing = || Error::usage("the certificate does not say which columns");
+        let input = input.map_err(Error::usage)?.ok_or_else(missing)?;
+        let pairs = planes.0.into_iter().zip(planes.1);
+        // A negative zero would tell one storage from the other.
+        let plain = |weights: Vec<f64>| weights.into_iter().map(|w| w + 0.0).collect();
+        let planes: Vec<Plane> =
+            pairs.map(|(weights, bias)| Plane::new(plain(weights), bias + 0.0)).collect();
+        if planes.iter().any(|plane| plane.weights.len() != input.features) {
+            return Err(Error::usage("planes and columns differ in number"));
+        }
+        let rule = if planes.len() == 1 { Rule::Sign } else { Rule::ArgMax };
+        let mut model = LinearModel::new(planes, rule, classes, input);
+        if !matches!(learner, "least-squares" | "fisher" | "svm") {
+            model.link = Link::Softmax;
+        }
+        Ok(ModelFile::new(
+            model,
+            Proved::new(file.claims.clone()),
+            recipe.name,
+            recipe.effective(&settings),
+            settings.seed,
+            (Stop::Finished, Progress::default().with_epochs(rounds)),
+            (file.data.clone(), file.reading.clone()),
+        ))
+    };
+    let file = make().map_err(|error| exception(py, error))?;
+    Ok(Model { file, findings: Findings::default() })
+}
+
+fn smooth((loss, c, fit_intercept): &Problem) -> Result<SmoothLoss> {
+    let (c, fit_intercept) = (*c, *fit_intercept);
+    if !(c.is_finite() && c > 0.0) {
+        return Err(Error::usage(format!("`c={c}` is not above 0")));
+    }
+    let intercept = if fit_intercept { Intercept::Free } else { Intercept::None };
+    match loss.as_str() {
+        "logistic" => Ok(SmoothLoss::logistic(c, intercept)),
+        "squared-hinge" => Ok(SmoothLoss::squared_hinge(c, intercept)),
+        _ => Err(Error::usage(format!("`loss={loss}` is neither logistic nor squared-hinge"))),
+    }
+}
+
+fn bytes(py: Python<'_>, found: PyResult<Vec<u8>>) -> PyResult<Bound<'_, PyBytes>> {
+    found.map(|found| PyBytes::new(py, &found))
+}
