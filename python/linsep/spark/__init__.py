@@ -2,7 +2,7 @@
 
 The table is cut into blocks of rows that workers hold; a driver asks them in few rounds. :func:`separable`,
 :func:`verify` and the functions of :mod:`linsep.spark.learn` take a Spark data frame or a
-:class:`~linsep.spark.cluster.LocalCluster`; the estimators of :mod:`linsep.spark.ml` follow pyspark.ml.
+:class:`~linsep.spark.cluster.LocalCluster`. There are no estimators of pyspark.ml yet.
 pyspark is imported when a data frame comes.
 """
 

@@ -1,4 +1,4 @@
-"""Models of a table on a cluster: statistics in one round, Newton's method in a round for each step.
+"""Models of a table on a cluster: after a survey of it, statistics in one round, Newton's method in a round for each step.
 
 >>> import numpy as np
 >>> from linsep.spark import LocalCluster, learn

@@ -8,7 +8,9 @@ plane separates holds of every table that has these rows.
 
 import hashlib
 import json
+import os
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -54,9 +56,14 @@ class ClusterVerdict:
         return self.verdict == "separable"
 
     def save(self, path):
-        """Writes the certificate."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.certificate.to_json())
+        """Writes the certificate, whole or not at all."""
+        path = Path(path)
+        beside = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            beside.write_text(self.certificate.to_json(), encoding="utf-8")
+            os.replace(beside, path)
+        finally:
+            beside.unlink(missing_ok=True)
 
     def __repr__(self):
         return f"<linsep verdict: {self.verdict}, {self.rounds} rounds, rows by {self.order}>"

@@ -13,10 +13,10 @@
 //! Rows whose shares did not move rest: twice as many epochs each time, up to a bound, so that time
 //! goes to the rows that still move. Every row is looked at when the gap is measured.
 //!
-//! Descent runs in binary32, where it is about twice as fast. Its gap is that of the planes in motion, in sums
-//! of binary32, and these are the planes of the run where no smaller gap is asked for than such sums show. Else
-//! the planes are those which the shares make in binary64. Once the gap is so small that binary32 would stand in
-//! the way, or when it has ceased to fall, binary64 takes over. In any case the checker measures anew.
+//! Descent runs in binary32, where it is about twice as fast. Its gap is that of the planes in motion, later of
+//! their mean since the last look, in sums of binary32; these are the planes of the run where no smaller gap is
+//! asked for than such sums show, else those which the shares make in binary64. Binary64 takes over once
+//! binary32 would stand in the way, or the gap has ceased to fall. In any case the checker measures anew.
 //!
 //! A penalised bias is a column of ones. Free ones are the same with their centres moved to where they
 //! stand after every epoch (the method of multipliers for Σ c (δ − p) = 0).

@@ -5,6 +5,7 @@
 //! loops need no more than the widest registers at hand and every CPU gives the same bits.
 
 use linsep_data::matrix::panel::Real;
+use std::cmp::Ordering;
 
 const LANES: usize = 8;
 
@@ -39,7 +40,7 @@ pub(super) fn project<T: Real>(slopes: &[T], shares: &[T], strength: T, aims: &m
         }
     }
     let most = greatest(most);
-    if !(strength > T::ZERO) {
+    if strength.partial_cmp(&T::ZERO) != Some(Ordering::Greater) {
         // A row of zeros: everything for the largest slope.
         let best = slopes.as_flattened().iter().position(|slope| *slope == most).unwrap_or(0);
         let aims = aims.as_flattened_mut();
@@ -100,4 +101,71 @@ fn greatest<T: Real>(lanes: [T; LANES]) -> T {
 #[inline(always)]
 fn total<T: Real>([a, b, c, d, e, f, g, h]: [T; LANES]) -> T {
     ((a + e) + (c + g)) + ((b + f) + (d + h))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The projection by a sorted list, one number at a time.
+    fn sorted_projection(points: &[f64]) -> Vec<f64> {
+        let mut falling = points.to_vec();
+        falling.sort_by(|a, b| b.total_cmp(a));
+        let (mut sum, mut level) = (0.0, 0.0);
+        for (k, point) in falling.iter().enumerate() {
+            sum += point;
+            let next = (sum - 1.0) / (k + 1) as f64;
+            if *point > next {
+                level = next;
+            }
+        }
+        points.iter().map(|point| (point - level).max(0.0)).collect()
+    }
+
+    #[test]
+    fn best_shares_are_a_projection_onto_the_simplex() {
+        for classes in [2, 3, 7, 8, 9, 20] {
+            for seed in 0..50 {
+                let wave = |k: usize, step: f64| (step * (seed * classes + k) as f64).sin();
+                let lanes = classes.next_multiple_of(LANES);
+                let mut slopes = vec![f64::NEG_INFINITY; lanes];
+                let (mut shares, mut aims) = (vec![0.0; lanes], vec![0.0; lanes]);
+                for k in 0..classes {
+                    slopes[k] = wave(k, 1.3);
+                    shares[k] = wave(k, 0.7).max(0.0);
+                }
+                let sum: f64 = shares.iter().sum();
+                match sum > 0.0 {
+                    true => shares.iter_mut().for_each(|share| *share /= sum),
+                    false => shares[0] = 1.0,
+                }
+                let strength = 0.3 + (seed % 5) as f64;
+                project(&slopes, &shares, strength, &mut aims);
+                let points: Vec<f64> =
+                    (0..classes).map(|k| shares[k] + slopes[k] / strength).collect();
+                for (aim, right) in aims.iter().zip(sorted_projection(&points)) {
+                    assert!((aim - right).abs() < 1e-12, "{classes} {seed}: {aim} {right}");
+                }
+                assert!(aims[classes..].iter().all(|aim| *aim == 0.0));
+                // With steps of the same strength from there, nothing moves.
+                let rest: Vec<f64> = (0..lanes)
+                    .map(|k| match k < classes {
+                        true => slopes[k] - strength * (aims[k] - shares[k]),
+                        false => f64::NEG_INFINITY,
+                    })
+                    .collect();
+                assert!(violation(&rest, &aims) < 1e-10, "{classes} {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_of_zeros_goes_to_the_largest_slope() {
+        let slopes = [0.0, 1.0, 0.5, f64::NEG_INFINITY, 0.0, 0.0, 0.0, 0.0];
+        let mut aims = [0.5; LANES];
+        project(&slopes, &[0.125; LANES], 0.0, &mut aims);
+        assert_eq!(aims, [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        assert!(violation(&slopes, &aims) <= 0.0);
+        assert!(violation(&slopes, &[0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]) > 0.0);
+    }
 }
