@@ -35,32 +35,43 @@ pub(crate) struct ClosedForm(ClosedLearner);
 
 #[pymethods]
 impl ClosedForm {
-    /// By the name of the learner; `number` is its l2, shrinkage, smoothing or alpha.
-    #[new]
-    fn new(py: Python<'_>, learner: &str, number: f64) -> PyResult<ClosedForm> {
-        let share = if number == 0.0 { Shrinkage::None } else { Shrinkage::Share(number) };
-        let (least, most, may_be_least) = match learner {
-            "fisher" | "lda" => (0.0, 1.0, true),
-            "multinomial-nb" | "bernoulli-nb" => (0.0, f64::MAX, false),
-            _ => (0.0, f64::MAX, true),
+    /// Least squares on coded classes.
+    #[staticmethod]
+    fn least_squares(py: Python<'_>, l2: f64) -> PyResult<ClosedForm> {
+        let learner = || ClosedLearner::LeastSquares(LeastSquares::default().with_l2(l2));
+        ClosedForm::within(py, ("l2", l2), (0.0..=f64::MAX).contains(&l2), learner)
+    }
+
+    /// Fisher's discriminant.
+    #[staticmethod]
+    fn fisher(py: Python<'_>, shrinkage: f64) -> PyResult<ClosedForm> {
+        let learner = || ClosedLearner::Fisher(Fisher::default().with_shrinkage(share(shrinkage)));
+        ClosedForm::within(py, ("shrinkage", shrinkage), (0.0..=1.0).contains(&shrinkage), learner)
+    }
+
+    /// Linear discriminant analysis.
+    #[staticmethod]
+    fn lda(py: Python<'_>, shrinkage: f64) -> PyResult<ClosedForm> {
+        let learner = || ClosedLearner::Lda(Lda::default().with_shrinkage(share(shrinkage)));
+        ClosedForm::within(py, ("shrinkage", shrinkage), (0.0..=1.0).contains(&shrinkage), learner)
+    }
+
+    /// Naive Bayes of normal features whose variances the classes share.
+    #[staticmethod]
+    fn shared_variance_nb(py: Python<'_>, var_smoothing: f64) -> PyResult<ClosedForm> {
+        let learner = || {
+            let bayes = SharedVarianceBayes::default().with_smoothing(var_smoothing);
+            ClosedLearner::SharedVariance(bayes)
         };
-        let inside = number <= most && (number > least || may_be_least && number == least);
-        let made = match learner {
-            _ if !inside => Err(Error::usage(format!("`{learner}`: {number} is out of range"))),
-            "least-squares" => {
-                Ok(ClosedLearner::LeastSquares(LeastSquares::default().with_l2(number)))
-            }
-            "fisher" => Ok(ClosedLearner::Fisher(Fisher::default().with_shrinkage(share))),
-            "lda" => Ok(ClosedLearner::Lda(Lda::default().with_shrinkage(share))),
-            "shared-variance-nb" => Ok(ClosedLearner::SharedVariance(
-                SharedVarianceBayes::default().with_smoothing(number),
-            )),
-            "multinomial-nb" => {
-                Ok(ClosedLearner::Multinomial(MultinomialBayes::default().with_alpha(number)))
-            }
-            _ => Err(Error::usage(format!("`{learner}` is not made of sums over the rows"))),
-        };
-        made.map(ClosedForm).map_err(|error| exception(py, error))
+        let is_good = (0.0..=f64::MAX).contains(&var_smoothing);
+        ClosedForm::within(py, ("var_smoothing", var_smoothing), is_good, learner)
+    }
+
+    /// Naive Bayes of counts.
+    #[staticmethod]
+    fn multinomial_nb(py: Python<'_>, alpha: f64) -> PyResult<ClosedForm> {
+        let learner = || ClosedLearner::Multinomial(MultinomialBayes::default().with_alpha(alpha));
+        ClosedForm::within(py, ("alpha", alpha), alpha > 0.0 && alpha.is_finite(), learner)
     }
 
     /// Short numbers near the values of the first block.
@@ -201,13 +212,15 @@ impl NewtonRounds {
 /// A model of planes that were found elsewhere. The certificate says which data, by which columns, and what
 /// is proved.
 #[pyfunction]
-#[pyo3(signature = (learner, settings, classes, planes, certificate, rounds))]
+#[pyo3(signature = (learner, settings, classes, planes, has_probabilities, certificate, rounds))]
+#[expect(clippy::too_many_arguments, reason = "what a model file says, one thing after the other")]
 pub(crate) fn model_of_planes(
     py: Python<'_>,
     learner: &str,
     settings: BTreeMap<String, String>,
     classes: Vec<String>,
     planes: Planes,
+    has_probabilities: bool,
     certificate: &Certificate,
     rounds: u64,
 ) -> PyResult<Model> {
@@ -230,7 +243,7 @@ pub(crate) fn model_of_planes(
         }
         let rule = if planes.len() == 1 { Rule::Sign } else { Rule::ArgMax };
         let mut model = LinearModel::new(planes, rule, classes, input);
-        if !matches!(learner, "least-squares" | "fisher" | "svm") {
+        if has_probabilities {
             model.link = Link::Softmax;
         }
         Ok(ModelFile::new(
@@ -245,6 +258,28 @@ pub(crate) fn model_of_planes(
     };
     let file = make().map_err(|error| exception(py, error))?;
     Ok(Model { file, findings: Findings::default() })
+}
+
+impl ClosedForm {
+    /// A learner whose number is one that it can have.
+    fn within(
+        py: Python<'_>,
+        (name, number): (&str, f64),
+        is_good: bool,
+        learner: impl FnOnce() -> ClosedLearner,
+    ) -> PyResult<ClosedForm> {
+        match is_good {
+            true => Ok(ClosedForm(learner())),
+            false => {
+                let error = Error::usage(format!("`{name}={number}` is out of range"));
+                Err(exception(py, error))
+            }
+        }
+    }
+}
+
+fn share(shrinkage: f64) -> Shrinkage {
+    if shrinkage == 0.0 { Shrinkage::None } else { Shrinkage::Share(shrinkage) }
 }
 
 fn smooth((loss, c, fit_intercept): &Problem) -> Result<SmoothLoss> {

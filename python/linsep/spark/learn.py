@@ -83,7 +83,7 @@ def _share(shrinkage):
 
 
 def _closed(table, learner, number, settings, options):
-    form = _linsep.ClosedForm(learner, float(number))
+    form = work.form_of(learner, float(number))
 
     def run(cluster, surveys, began):
         shift = surveys[0]["shift"] if learner != "multinomial-nb" else [0.0] * cluster.table.width
@@ -101,7 +101,7 @@ class _MergeSums:
         self.learner, self.number = learner, number
 
     def __call__(self, all, next):
-        return _linsep.ClosedForm(self.learner, self.number).merge(all, next)
+        return work.form_of(self.learner, self.number).merge(all, next)
 
 
 def _merge_newton(all, next):
@@ -148,7 +148,9 @@ def _gap(cluster, driver, problem):
 def _model(cluster, surveys, learner, settings, planes, rounds):
     held = certificate_of(cluster, surveys, [{"claim": "unproved", "reason": _UNPROVED}])
     certificate = _linsep.Certificate.from_json(json.dumps(held))
-    return _linsep.model_of_planes(learner, settings, list(cluster.table.classes), planes, certificate, rounds)
+    has_probabilities = learner in ("logistic", "lda", "multinomial-nb", "shared-variance-nb")
+    classes = list(cluster.table.classes)
+    return _linsep.model_of_planes(learner, settings, classes, planes, has_probabilities, certificate, rounds)
 
 
 def _with(table, options, run):

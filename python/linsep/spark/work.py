@@ -8,11 +8,16 @@ from linsep import _linsep
 from linsep.spark.blocks import Block, data_of, joined, part
 
 
+def form_of(learner, number):
+    """A learner that is made of sums, by its name; ``number`` is its l2, shrinkage, smoothing or alpha."""
+    return getattr(_linsep.ClosedForm, learner.replace("-", "_"))(number)
+
+
 def survey(table, number, block, _):
     """Rows, rows and weights of the classes, hashes of the digest, and the shift of the first block."""
     data = data_of(block, table)
     count = len(table.classes)
-    shift = _linsep.ClosedForm("lda", 0.0).shift(data) if number == 0 else None
+    shift = form_of("lda", 0.0).shift(data) if number == 0 else None
     rows = np.bincount(block.codes, minlength=count)
     weights = np.bincount(block.codes, weights=block.weights, minlength=count).astype(float)
     return {"rows": rows, "weights": weights, "hashes": data.block_hashes(), "shift": shift}
@@ -105,7 +110,7 @@ def closed_form(table, number, block, state):
             f"linsep: column {table.names[column]!r} has {block.matrix[row, column]} in row "
             f"{number * table.block_rows + row}; multinomial naive Bayes needs counts"
         )
-    return _linsep.ClosedForm(learner, number_of_learner).partial(data_of(block, table), shift)
+    return form_of(learner, number_of_learner).partial(data_of(block, table), shift)
 
 
 def newton(table, number, block, state):
