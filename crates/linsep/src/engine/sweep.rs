@@ -328,8 +328,9 @@ where
         })
     }
 
-    /// Into how many parts an epoch is cut, of which one is visited. An epoch makes a gap at least three times as
-    /// small, so that machines which are nearer to their end need only a part of one; it counts as an epoch.
+    /// Into how many parts an epoch is cut, of which one is visited. On text an epoch made a gap three to twelve
+    /// times as small, so machines that are nearer to their end are likely to need a part of one only. The next
+    /// look says whether that was enough; a part counts as an epoch.
     fn parts_of_epoch(&self, wanted: f64) -> usize {
         let farthest = self.gaps().iter().map(|gap| gap.relative() / wanted).fold(0.0, f64::max);
         match farthest {
