@@ -65,6 +65,9 @@ STATISTICS = either(fields({"model": word("multinomial"), "alpha": real, "priors
                     fields({"model": word("bernoulli"), "alpha": real, "binarize": real, "priors": PRIORS}),
                     fields({"model": word("gaussian"), "smoothing": real, "priors": PRIORS}))
 CLAIMS["stationary"], CLAIMS["counts"] = ({"plane": PLANE, "equations": EQUATIONS}, {"plane": PLANE, "statistics": STATISTICS})
+LEFT_OUT = {"left-out": filled(index)}
+SCORE = fields({"residual": real}, LEFT_OUT)
+CLAIMS["modified-score"] = {"plane": PLANE, "modified-score": lambda x: has(x, LEFT_OUT) and SCORE(x)}
 MULTIPLE, VECTOR = fields({"row": whole, "factor": text}, {"against": text}), each(pair)
 WORDS = ("finite", "+inf", "-inf", "undetermined", "aliased", "undecided")
 SUM = {"combination": filled(MULTIPLE)}
@@ -93,7 +96,11 @@ def claim_kind(x):
     null = each(each(text)) if body and x["claim"] == "overlapping" else word()
     return bool(body) and " " not in x["claim"] and fields({"claim": text, **body}, {**OTHERS, "null": null})(x)
 
-def data(x): return has(x, ["digest"]) and fields({"sha256": text, "rows": whole}, {"digest": second})(x)
+def named_rows(x): return filled(two(whole, text))(x) and rising([row for row, _ in x])
+def any_order(x): return has(x, ["rows"]) and fields({"sha256": text}, {"rows": named_rows})(x)
+def data(x):
+    optional = {"digest": second, "multiset": any_order}
+    return has(x, ["digest"]) and fields({"sha256": text, "rows": whole}, optional)(x)
 def second(x): return whole(x) and x == 2  # the first version of the digest is not named
 READING = fields({"default": word("decimal", "binary64"), "binary64": lambda x: each(index)(x) and rising(x)})
 LEVELS = {"levels": lambda x: each(text)(x) and rising(x), "unknown_as_zeros": flag, "indicator": flag,
@@ -518,6 +525,31 @@ def identity(labels, rows, version):
     blocks = [b"".join(rows[start:start + 4096]) for start in range(0, len(rows), 4096)]
     sha256 = hashlib.sha256(prefix + b"".join(hashlib.sha256(b).digest() for b in blocks)).hexdigest()
     return {"sha256": sha256, "rows": len(rows)} | ({"digest": 2} if version == 2 else {})
+
+# --- The rows in any order: a product modulo a safe prime (MuHash), and rows that claims name by their hashes.
+PRIME = 2**3072 - 1103717
+def row_hash(label, row): return hashlib.sha256(encode(label, row)).digest()
+def multiset(labels, rows):
+    product = 1
+    for hash in map(row_hash, labels, rows):
+        parts = [hashlib.sha256(b"linsep.row/1\n" + hash + bytes([k])).digest() for k in range(12)]
+        product = product * int.from_bytes(b"".join(parts), "little") % PRIME
+    whole = len(rows).to_bytes(8, "little") + product.to_bytes(384, "little")
+    return hashlib.sha256(b"linsep.multiset/1\n" + whole).hexdigest()
+def rearranged(named, labels, parts, rows):
+    """The same rows, those that are named at the places that they are said to have."""
+    places, order, others = {}, [None] * len(rows), []
+    for place, sha256 in reversed(named):
+        places.setdefault(sha256, []).extend([place] * (place < len(rows)))
+    for row, hash in enumerate(map(row_hash, labels, rows)):
+        free = places.get(hash.hex())
+        if free:
+            order[free.pop()] = row
+        else:
+            others.append(row)
+    others.reverse()
+    order = [others.pop() if row is None else row for row in order]
+    return [[column[row] for row in order] for column in (labels, parts, rows)]
 
 # --- The claims. A row is {column: fraction}; the constant 1 beside a bias is column -1.
 def dot(a, b): return sum(x * b[j] for j, x in a.items() if j in b)
@@ -1319,6 +1351,46 @@ class Fitted:
             made.append([tuple(bias)] + plane)
         return made
 
+# --- Modified score. The gradient of Firth's likelihood in 50 digits, measured by the information.
+def modified_score(checker, claim, terms):
+    evidence, plane = claim["modified-score"], claim["plane"]
+    out = evidence.get("left-out", [])
+    require(not terms and claim["scheme"] != "pair", "a basis, or a row that belongs to no side")
+    require(not has_fractions(plane), "the weights of a fitted model are JSON numbers")
+    weights, signs = checker.plane(plane), checker.signs(claim)
+    right = rising(out + [checker.width]) and not any(weights.get(j) for j in out)
+    require(right and evidence["residual"] >= 0, "the columns that are left out or the residual do not fit")
+    columns, rows = [j for j in checker.columns if j not in out], []
+    for row, sign, part in zip(checker.rows, signs, checker.parts):
+        if sign:
+            score = decimal_of(dot(row, weights))
+            small = (-abs(score)).exp()
+            p, q = (1 / (1 + small), small / (1 + small))[::1 if score >= 0 else -1]
+            x = [decimal_of(Fraction(row.get(j, 0))) for j in columns]
+            rows.append((x, decimal_of(Fraction(part)), p, q, q if sign > 0 else -p))
+    size = len(columns)
+    matrix = [[sum(f * p * q * x[j] * x[k] for x, f, p, q, _ in rows) for k in range(size)] for j in range(size)]
+    # Pivots say what is regular next to the diagonal; the inverse comes beside the unit matrix.
+    lines = [line + [decimal.Decimal(j == k) for k in range(size)] for j, line in enumerate(matrix)]
+    for step in range(size):
+        pivot = max(range(step, size), key=lambda k: abs(lines[k][step]))
+        require(abs(lines[pivot][step]) > abs(matrix[step][step]) * decimal.Decimal(10) ** -25, "the information is singular")
+        lines[step], lines[pivot] = lines[pivot], lines[step]
+        lines[step] = [value / lines[step][step] for value in lines[step]]
+        for k in range(size):
+            if k != step and lines[k][step]:
+                factor = lines[k][step]
+                lines[k] = [a - factor * b for a, b in zip(lines[k], lines[step])]
+    inverse = [line[size:] for line in lines]
+    score = [decimal.Decimal(0)] * size
+    for x, f, p, q, rest in rows:
+        leverage = f * p * q * along(x, times(inverse, x))
+        pull = f * rest + leverage * (q - p) / 2
+        score = [u + pull * value for u, value in zip(score, x)]
+    square = along(score, times(inverse, score))
+    found = max(square, decimal.Decimal(0)).sqrt() + decimal.Decimal(10) ** -20
+    require(found <= decimal.Decimal(evidence["residual"]), f"the modified score is {found:.3e} standard errors long")
+
 def main(paths):
     sys.set_int_max_str_digits(0)
     decimal.getcontext().prec = 50
@@ -1332,10 +1404,16 @@ def main(paths):
         return 6 if isinstance(error, OSError) and error.filename else code
     found = identity(labels, rows, file["data"].get("digest", 1))
     checker, failed = None, not file["claims"]
+    given_order = {key: value for key, value in file["data"].items() if key != "multiset"}
+    others = file["data"].get("multiset")
+    if found != given_order and others and others["sha256"] == multiset(labels, rows):
+        print("the rows are those of the certificate in another order")
+        labels, parts, rows = rearranged(others.get("rows", []), labels, parts, rows)
+        found = given_order
     for number, claim in enumerate(file["claims"]):
         name, verdict, words = full_name(claim), "true", "shown by its evidence"
         try:
-            require(found == file["data"], f"the certificate speaks of other data than {found}")
+            require(found == given_order, f"the certificate speaks of other data than {found}")
             require(name != "unproved", claim.get("reason"))
             require(number not in against, against.get(number))
             checker = checker or Checker(file, labels, parts, rows, width)
@@ -1346,6 +1424,8 @@ def main(paths):
             elif claim["claim"] in ("stationary", "counts"):
                 model = Fitted(checker, claim, name.startswith("joint"), products(file.get("basis"), width))
                 (model.stationary if claim["claim"] == "stationary" else model.counts)(claim)
+            elif claim["claim"] == "modified-score":
+                modified_score(checker, claim, products(file.get("basis"), width))
             elif claim["claim"] == "optimal":
                 if given:
                     Settled(given, source, claim, checker, rows, products(file.get("basis"), width)).check()

@@ -6,7 +6,7 @@
 Every certificate of testdata/certificates is changed in every way listed below, and each change has
 to be refused. With LINSEP set, `linsep verify` gets the same files and has to agree.
 """
-import contextlib, copy, csv, gzip, io, json, math, os, pathlib, subprocess, sys, tempfile, unittest, unittest.mock
+import contextlib, copy, csv, gzip, io, json, math, os, pathlib, struct, subprocess, sys, tempfile, unittest, unittest.mock
 from fractions import Fraction
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -130,7 +130,7 @@ class Accepted(Test):
         for case in cases():
             names |= {checker.full_name(claim) for claim in case.certificate["claims"]}
             (self.refuse if case.name == "unproved" else self.accept)(case)
-        for folder in ("optimal", "fitted", "format-2"):
+        for folder in ("optimal", "fitted", "firth", "format-2"):
             names |= {checker.full_name(claim) for case in cases(FOLDER / folder) for claim in case.certificate["claims"]}
         self.assertEqual(names, set(checker.CLAIMS), "every kind of claim has a certificate")
 
@@ -669,6 +669,37 @@ class OptimalModels(Test):
                     changed.data = with_cell(changed, row, column, value)
                     self.refuse(changed)
                     self.settle(changed.sealed(), strict)
+
+class FirthModels(Test):
+    """The certificate of testdata/certificates/firth, of the endometrial data."""
+
+    def changed(self, name, change):
+        case = next(iter(cases(FOLDER / "firth"))).copy(name)
+        change(case.certificate["claims"][0])
+        return case
+
+    def test_it_is_accepted_and_a_smaller_residual_is_not(self):
+        self.accept(self.changed("as it is", lambda claim: None))
+        for residual in (1e-18, -1.0, 0.0):
+            self.refuse(self.changed(f"residual {residual}", lambda claim: claim["modified-score"].update(residual=residual)))
+
+    def test_one_bit_of_a_weight_that_matters_at_the_residual(self):
+        for j in range(3):
+            for bit in (25, 40, 51, 52, 62, 63):
+                def flip(claim):
+                    weights = claim["plane"]["weights"]
+                    number = struct.unpack("<Q", struct.pack("<d", weights[j]))[0] ^ 1 << bit
+                    weights[j] = struct.unpack("<d", struct.pack("<Q", number))[0]
+                self.refuse(self.changed(f"weight {j}, bit {bit}", flip))
+
+    def test_other_sides_columns_and_values(self):
+        self.refuse(self.changed("turned", lambda claim: claim.update(positive=["0"], negative=["1"])))
+        for out in ([0], [3], [1, 0]):
+            self.refuse(self.changed(f"without {out}", lambda claim: claim["modified-score"].update({"left-out": out})))
+        for old, new in (("0,13,1.64,0", "0,13,1.64,1"), ("0,16,2.26,0", "0,16,2.27,0")):
+            case = self.changed(new, lambda claim: None)
+            case.data = case.data.replace(old, new, 1)
+            self.refuse(case.sealed())
 
 class FittedModels(Test):
     """Certificates of testdata/certificates/fitted: least squares, discriminants, naive Bayes."""

@@ -2,7 +2,7 @@
 
 use crate::coefficients::{Estimates, ForcedLabel};
 use crate::fitted::{Equations, Planes, Statistics};
-use crate::optimal::Optimality;
+use crate::optimal::{ModifiedScore, Optimality};
 use crate::wire::Wire;
 use serde::{Deserialize, Serialize};
 
@@ -182,6 +182,13 @@ pub enum Claim {
         /// Of which objective, how near and why.
         optimality: Optimality,
     },
+    /// The gradient of Firth's likelihood is next to 0.
+    ModifiedScore {
+        /// The model.
+        planes: Planes,
+        /// How far from 0 it is at most.
+        modified_score: ModifiedScore,
+    },
 }
 
 impl Claim {
@@ -202,6 +209,7 @@ impl Claim {
             Claim::Stationary { .. } => "stationary",
             Claim::Counts { .. } => "counts",
             Claim::Optimal { .. } => "optimal",
+            Claim::ModifiedScore { .. } => "modified-score",
         }
     }
 
@@ -220,7 +228,8 @@ impl Claim {
             | Claim::Forced { problem, .. }
             | Claim::Stationary { planes: Planes::Two { problem, .. }, .. }
             | Claim::Counts { planes: Planes::Two { problem, .. }, .. }
-            | Claim::Optimal { planes: Planes::Two { problem, .. }, .. } => Some(problem),
+            | Claim::Optimal { planes: Planes::Two { problem, .. }, .. }
+            | Claim::ModifiedScore { planes: Planes::Two { problem, .. }, .. } => Some(problem),
             _ => None,
         }
     }

@@ -5,10 +5,15 @@
 //! only some blocks. What the bytes of a row are depends on the [`Version`]: `second` has those of
 //! new files, `first` those of files of version 0.1. Either way labels and values that are not 0 enter,
 //! with their columns; names, width, weights, file format and storage do not.
+//!
+//! Beside it there is a digest of the rows in any order, [`Multiset`].
 
 mod first;
+mod multiset;
 mod second;
 
+pub(crate) use multiset::RowHasher;
+pub use multiset::{Multiset, row_hash};
 pub(crate) use second::Heads;
 
 use crate::rows::{Decimals, RowBuffer, Rows};

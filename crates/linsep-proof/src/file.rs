@@ -59,11 +59,34 @@ pub struct DataIdentity {
     pub digest: Version,
     /// Its number of rows.
     pub rows: u64,
+    /// What is known of the rows in any order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub multiset: Option<AnyOrder>,
+}
+
+/// A table by its rows, in whatever order they stand.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct AnyOrder {
+    /// The digest of the rows as a multiset, [`Multiset`](crate::digest::Multiset).
+    pub sha256: String,
+    /// (row, SHA-256 of its bytes) of the rows that claims name by their numbers, by which they are found; rows rising.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<(u64, String)>,
+}
+
+impl AnyOrder {
+    /// A multiset of rows, and the hashes of some.
+    pub fn new(sha256: String, rows: Vec<(u64, String)>) -> AnyOrder {
+        AnyOrder { sha256, rows }
+    }
 }
 
 setters! {
     DataIdentity {
         with_digest => digest: Version,
+        with_multiset => multiset: Option<AnyOrder>,
     }
 }
 
@@ -81,7 +104,7 @@ pub struct ReadingField {
 impl DataIdentity {
     /// Data by its digest in the latest version.
     pub fn new(sha256: String, rows: u64) -> DataIdentity {
-        DataIdentity { sha256, digest: Version::LATEST, rows }
+        DataIdentity { sha256, digest: Version::LATEST, rows, multiset: None }
     }
 }
 

@@ -40,9 +40,10 @@ mod threads;
 mod wire;
 
 pub use basis::{Basis, MOST_DEGREE, MOST_TERMS};
+pub use check::elsewhere;
 pub use check::{
     ExactAnswer, Finding, check_claim, check_file, columns_are_independent, exact_answer,
-    measure_optimal, percent_above,
+    measure_modified_score, measure_optimal, percent_above,
 };
 pub use claim::{
     Against, Certificate, Claim, ClassPlane, ExactNumber, ExactPlane, Question, Scheme, Weighted,
@@ -51,11 +52,12 @@ pub use coefficients::{
     Coefficient, Estimate, Estimates, ForcedLabel, ForcedSide, Multiple, SparseVector,
 };
 pub use file::{
-    CertificateFile, DataIdentity, FORMAT, FORMAT_2, FileError, InputField, ReadingField,
+    AnyOrder, CertificateFile, DataIdentity, FORMAT, FORMAT_2, FileError, InputField, ReadingField,
 };
 pub use fitted::{ClassWeight, Equations, FloatPlane, Offset, Planes, Priors, Statistics};
 pub use optimal::{
-    BiasInterval, DualPoint, Intercept, Loss, Objective, Optimality, VACUOUS, WeightLimit,
+    BiasInterval, DualPoint, Intercept, Loss, ModifiedScore, Objective, Optimality, VACUOUS,
+    WeightLimit,
 };
 pub use rows::{Decimals, Entries, Reading, RowBuffer, Rows};
 #[doc(hidden)]

@@ -31,6 +31,32 @@ pub struct Optimality {
     pub bias: Option<BiasInterval>,
 }
 
+/// The evidence of a claim `modified-score`: √(UᵀI⁻¹U) ≤ residual, U the gradient of the logistic likelihood with
+/// Jeffreys' prior and I the expected information.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct ModifiedScore {
+    /// No less than √(UᵀI⁻¹U): how many standard errors a step of scoring moves any direction.
+    pub residual: f64,
+    /// Columns without a coefficient, rising: their weights are 0, and I is about the others.
+    #[serde(default, rename = "left-out", skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<u32>,
+}
+
+impl ModifiedScore {
+    /// A bound for the coefficients of all columns.
+    pub fn new(residual: f64) -> ModifiedScore {
+        ModifiedScore { residual, left_out: Vec::new() }
+    }
+}
+
+setters! {
+    ModifiedScore {
+        with_left_out => left_out: Vec<u32>,
+    }
+}
+
 /// How the reason begins why nothing is claimed of an objective whose bound is 0.
 pub const VACUOUS: &str = "the bound is vacuous";
 
@@ -217,6 +243,14 @@ pub struct DualPoint {
     /// many as there are columns in all planes but the last, intercepts counted; rising.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moves: Vec<(u64, u32, u32)>,
+}
+
+impl DualPoint {
+    /// Whether it speaks of rows by their numbers.
+    pub(crate) fn names_rows(&self) -> bool {
+        let DualPoint { alpha, shares, correction, moves, .. } = self;
+        !(alpha.is_empty() && shares.is_empty() && correction.is_empty() && moves.is_empty())
+    }
 }
 
 setters! {

@@ -3,7 +3,7 @@
 use crate::claim::{Claim, ClassPlane, ExactPlane, Question, Scheme, Weighted};
 use crate::coefficients::{Estimates, ForcedLabel};
 use crate::fitted::{Equations, Planes, Statistics};
-use crate::optimal::Optimality;
+use crate::optimal::{ModifiedScore, Optimality};
 use serde::{Deserialize, Serialize};
 
 /// A claim as it stands in a file: one flat object whose fields depend on its kind.
@@ -51,6 +51,8 @@ pub(crate) struct Wire {
     statistics: Option<Statistics>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     optimality: Option<Optimality>,
+    #[serde(default, rename = "modified-score", skip_serializing_if = "Option::is_none")]
+    modified_score: Option<ModifiedScore>,
 }
 
 impl Wire {
@@ -100,6 +102,7 @@ impl Wire {
             && self.equations.is_none()
             && self.statistics.is_none()
             && self.optimality.is_none()
+            && self.modified_score.is_none()
     }
 
     fn put_planes(&mut self, planes: Planes) {
@@ -197,6 +200,10 @@ impl From<Claim> for Wire {
                 wire.put_planes(planes);
                 wire.optimality = Some(optimality);
             }
+            Claim::ModifiedScore { planes, modified_score } => {
+                wire.put_planes(planes);
+                wire.modified_score = Some(modified_score);
+            }
         }
         wire
     }
@@ -285,6 +292,10 @@ impl TryFrom<Wire> for Claim {
             ("optimal", _) => Claim::Optimal {
                 planes: wire.take_planes()?,
                 optimality: need(&mut wire.optimality, "optimality")?,
+            },
+            ("modified-score", false) => Claim::ModifiedScore {
+                planes: wire.take_planes()?,
+                modified_score: need(&mut wire.modified_score, "modified-score")?,
             },
             (name, _) => return Err(format!("there is no claim \"{name}\" of this scheme")),
         };

@@ -53,7 +53,7 @@ pub fn exact_answer(
     reading: &ReadingField,
 ) -> Option<ExactAnswer> {
     let products = Products::new(rows.basis(), rows.width()).ok()?;
-    let checker = Checker { rows, products, reading, bias: true, threads: 1 };
+    let checker = Checker { rows, products, reading, bias: true, threads: 1, elsewhere: None };
     let fitted = Fitted::new(planes, &checker).ok()?;
     let answer = Answer::new(&checker, &fitted, equations).ok()??;
     let count = 0..fitted.planes.len();

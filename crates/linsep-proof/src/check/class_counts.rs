@@ -36,6 +36,9 @@ impl Checker<'_> {
         alpha: f64,
         priors: Priors,
     ) -> bool {
+        if self.in_one_place().is_err() {
+            return false;
+        }
         // Small tables of all classes fit the cache together, and many rows are better shared out in blocks.
         if fitted.planes.len() != fitted.n_classes || fitted.block(self) != self.rows.len() {
             return false;

@@ -21,6 +21,7 @@
 //! enough no row needs to be scored.
 
 use super::class_counts::MOST;
+use super::elsewhere::{Reader, Sums};
 use super::fitted::{Fitted, SCORE_FLOOR, SCORE_SHARE};
 use super::sweep::{Line, sweep, sweep_by_class};
 use super::{Checked, Checker};
@@ -46,9 +47,9 @@ impl Checker<'_> {
                 if self.surely_multinomial(&fitted, alpha, priors) {
                     return Ok(self.counts_sentence(statistics));
                 }
-                let tally = Tally::new(self, &fitted, plain);
-                if let Some(row) = tally.negative {
-                    return Err(format!("row {row} has a value below 0, which is no count"));
+                let tally = Tally::new(self, &fitted, plain)?;
+                if let Some(row) = &tally.negative {
+                    return Err(format!("{row} has a value below 0, which is no count"));
                 }
                 let class = multinomial(&fitted, &tally, self.width(), alpha, priors);
                 self.compare(&fitted, &tally, &class, &plain)
@@ -56,7 +57,7 @@ impl Checker<'_> {
             Statistics::Bernoulli { alpha, priors, binarize } => {
                 positive(alpha)?;
                 let on = move |x: f64| f64::from(u8::from(x > binarize));
-                let tally = Tally::new(self, &fitted, on);
+                let tally = Tally::new(self, &fitted, on)?;
                 let class = bernoulli(&fitted, &tally, on(0.0), alpha, priors);
                 self.compare(&fitted, &tally, &class, &on)
             }
@@ -64,8 +65,8 @@ impl Checker<'_> {
                 if !(smoothing.is_finite() && smoothing >= 0.0) {
                     return Err("the smoothing is below 0".into());
                 }
-                let tally = Tally::new(self, &fitted, plain);
-                let classes = self.gaussian(&fitted, &tally, smoothing, priors);
+                let tally = Tally::new(self, &fitted, plain)?;
+                let classes = self.gaussian(&fitted, &tally, smoothing, priors)?;
                 let class = |k: usize| Expected {
                     weights: classes[k].weights.clone(),
                     bias: classes[k].bias,
@@ -106,7 +107,9 @@ impl Checker<'_> {
             self.agrees(fitted, tally, k as usize, &expected, on)
         };
         let planes = 0..fitted.planes.len() as u64;
-        side_by_side(self.threads, planes, &plane).into_iter().collect()
+        // Passes of several planes have an order where the rows are elsewhere.
+        let threads = if self.in_one_place().is_ok() { self.threads } else { 1 };
+        side_by_side(threads, planes, &plane).into_iter().collect()
     }
 
     fn agrees(
@@ -152,10 +155,10 @@ impl Checker<'_> {
         tally: &Tally,
         smoothing: f64,
         priors: crate::fitted::Priors,
-    ) -> Vec<Expected> {
+    ) -> Checked<Vec<Expected>> {
         let class_weights = &fitted.class_weights;
         let priors = fitted.priors(class_weights, priors);
-        let squares = fitted.column_sums(self, |x| Double::product(x, x));
+        let squares = fitted.column_sums(self, |x| Double::product(x, x))?;
         let total = class_weights.iter().fold(Double::ZERO, |sum, w| sum.plus(Double::of(*w)));
         // Σ ω (x − m)² / W, from sums that are long enough to stand the cancellation.
         let variance = |sum: Double, square: Double, weight: Double| {
@@ -194,7 +197,7 @@ impl Checker<'_> {
                 plane.bias.1 += (10.0 * weight.abs() + 0.01 * error) * size;
             }
         }
-        planes
+        Ok(planes)
     }
 
     /// The scores of a plane and of the plane it should be, over all rows.
@@ -207,18 +210,24 @@ impl Checker<'_> {
         on: &dyn Fn(f64) -> f64,
     ) -> Checked<()> {
         let zero = on(0.0);
-        let (mut norm, mut change, mut count) = (0.0, 0.0, 0.0);
-        fitted.for_rows(self, |row, _, weight| {
-            let (mut score, mut difference) = (base, base_moved);
-            self.floats(row, &mut |column, x| {
-                let value = on(x) - zero;
-                score += weights[column as usize] * value;
-                difference += moved(column as usize) * value;
+        let compute = || {
+            let (mut norm, mut change, mut count) = (0.0, 0.0, 0.0);
+            fitted.for_rows(self, |row, _, weight| {
+                let (mut score, mut difference) = (base, base_moved);
+                self.floats(row, &mut |column, x| {
+                    let value = on(x) - zero;
+                    score += weights[column as usize] * value;
+                    difference += moved(column as usize) * value;
+                });
+                norm += weight * score * score;
+                change += weight * difference * difference;
+                count += weight;
             });
-            norm += weight * score * score;
-            change += weight * difference * difference;
-            count += weight;
-        });
+            Ok([norm, change, count])
+        };
+        let pack = |sums: [f64; 3]| Sums::default().plain(sums.to_vec());
+        let unpack = |reader: &mut Reader| reader.plain(3)?.try_into().ok();
+        let [norm, change, count] = self.pass(compute, pack, unpack)?;
         match change.sqrt() <= SCORE_SHARE * norm.sqrt() + SCORE_FLOOR * count.sqrt() {
             true => Ok(()),
             false => Err("the scores are not those that the counts make".into()),
@@ -361,19 +370,83 @@ struct Tally {
     /// X_j, and the mean of column j.
     sizes: Vec<f64>,
     means: Vec<f64>,
-    /// A row with a value below 0.
-    negative: Option<u64>,
+    /// A row with a value below 0, in words.
+    negative: Option<String>,
+}
+
+/// What is counted of a block of rows.
+struct Part {
+    sums: Vec<Vec<f64>>,
+    squares: Vec<f64>,
+    size: f64,
+    whole: bool,
+    negative: bool,
 }
 
 impl Tally {
-    fn new(checker: &Checker<'_>, fitted: &Fitted<'_>, on: impl Fn(f64) -> f64 + Sync) -> Tally {
-        struct Part {
-            sums: Vec<Vec<f64>>,
-            squares: Vec<f64>,
-            size: f64,
-            whole: bool,
-            negative: bool,
+    fn new(
+        checker: &Checker<'_>,
+        fitted: &Fitted<'_>,
+        on: impl Fn(f64) -> f64 + Sync,
+    ) -> Checked<Tally> {
+        let zero = on(0.0);
+        let (width, n_classes) = (checker.width(), fitted.n_classes);
+        let compute = || Ok(Part::new(checker, fitted, &on));
+        let all =
+            checker.pass(compute, Part::pack, |reader| Part::unpack(reader, n_classes, width))?;
+        let total: f64 = fitted.class_weights.iter().sum();
+        let mut means = vec![0.0; width];
+        for sums in &all.sums {
+            means.iter_mut().zip(sums).for_each(|(mean, sum)| *mean += sum);
         }
+        means.iter_mut().for_each(|mean| *mean /= total);
+        let negative = || {
+            if checker.in_one_place().is_err() {
+                return Some("a row".to_owned());
+            }
+            let below = |row: &u64| {
+                let mut below = false;
+                checker.floats(*row, &mut |_, x| below |= x < 0.0);
+                below && fitted.class(*row).is_some()
+            };
+            (0..checker.rows.len()).rev().find(below).map(|row| format!("row {row}"))
+        };
+        let long = match all.whole && all.size < MOST {
+            true => Vec::new(),
+            false => fitted.column_sums(checker, |x| Double::of(on(x) - zero))?,
+        };
+        Ok(Tally {
+            means,
+            whole: all.sums,
+            long,
+            sizes: all.squares.iter().map(|square| square.sqrt()).collect(),
+            negative: if all.negative { negative() } else { None },
+        })
+    }
+
+    /// Σ of a class over all columns. Plain sums are exact, in whatever order they are added.
+    fn total(&self, class: usize) -> Double {
+        let Some(sums) = self.long.get(class) else {
+            let (blocks, rest) = self.whole[class].as_chunks::<8>();
+            let mut lanes = [0.0; 8];
+            for block in blocks {
+                lanes.iter_mut().zip(block).for_each(|(lane, sum)| *lane += sum);
+            }
+            return Double::of(lanes.iter().chain(rest).sum());
+        };
+        sums.iter().copied().fold(Double::ZERO, Double::plus)
+    }
+
+    fn sum(&self, class: usize, column: usize) -> Double {
+        match self.long.get(class) {
+            Some(sums) => sums[column],
+            None => Double::of(self.whole[class][column]),
+        }
+    }
+}
+
+impl Part {
+    fn new(checker: &Checker<'_>, fitted: &Fitted<'_>, on: &(impl Fn(f64) -> f64 + Sync)) -> Part {
         let zero = on(0.0);
         let (width, n_classes) = (checker.width(), fitted.n_classes);
         let start = || Part {
@@ -427,51 +500,21 @@ impl Tally {
         }
         let mut all = all.unwrap_or_else(start);
         all.sums.iter_mut().for_each(|sums| sums.resize(width, 0.0));
-        let total: f64 = fitted.class_weights.iter().sum();
-        let mut means = vec![0.0; width];
-        for sums in &all.sums {
-            means.iter_mut().zip(sums).for_each(|(mean, sum)| *mean += sum);
-        }
-        means.iter_mut().for_each(|mean| *mean /= total);
-        let negative = || {
-            let below = |row: &u64| {
-                let mut below = false;
-                checker.floats(*row, &mut |_, x| below |= x < 0.0);
-                below && fitted.class(*row).is_some()
-            };
-            (0..checker.rows.len()).rev().find(below)
-        };
-        let long = match all.whole && all.size < MOST {
-            true => Vec::new(),
-            false => fitted.column_sums(checker, |x| Double::of(on(x) - zero)),
-        };
-        Tally {
-            means,
-            whole: all.sums,
-            long,
-            sizes: all.squares.iter().map(|square| square.sqrt()).collect(),
-            negative: if all.negative { negative() } else { None },
-        }
+        all
     }
 
-    /// Σ of a class over all columns. Plain sums are exact, in whatever order they are added.
-    fn total(&self, class: usize) -> Double {
-        let Some(sums) = self.long.get(class) else {
-            let (blocks, rest) = self.whole[class].as_chunks::<8>();
-            let mut lanes = [0.0; 8];
-            for block in blocks {
-                lanes.iter_mut().zip(block).for_each(|(lane, sum)| *lane += sum);
-            }
-            return Double::of(lanes.iter().chain(rest).sum());
-        };
-        sums.iter().copied().fold(Double::ZERO, Double::plus)
+    fn pack(self) -> Sums {
+        let flag = |flag: bool| f64::from(u8::from(flag));
+        let Part { sums, squares, size, whole, negative } = self;
+        let rest = vec![size, flag(!whole), flag(negative)];
+        sums.into_iter().fold(Sums::default().plain(squares).plain(rest), Sums::plain)
     }
 
-    fn sum(&self, class: usize, column: usize) -> Double {
-        match self.long.get(class) {
-            Some(sums) => sums[column],
-            None => Double::of(self.whole[class][column]),
-        }
+    fn unpack(reader: &mut Reader, n_classes: usize, width: usize) -> Option<Part> {
+        let (squares, rest) = (reader.plain(width)?, reader.plain(3)?);
+        let sums = (0..n_classes).map(|_| reader.plain(width)).collect::<Option<_>>()?;
+        let (size, whole, negative) = (rest[0], rest[1] == 0.0, rest[2] > 0.0);
+        Some(Part { sums, squares, size, whole, negative })
     }
 }
 

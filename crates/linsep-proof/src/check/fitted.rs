@@ -1,6 +1,7 @@
 //! What claims about fitted models share: planes of binary64, the class and the weight of every row,
 //! and sums over the rows of a class.
 
+use super::elsewhere::{Reader, Sums};
 use super::sweep::{BLOCK, Line, sweep};
 use super::{Checked, Checker};
 use crate::claim::Scheme;
@@ -20,8 +21,7 @@ pub(super) const SCORE_FLOOR: f64 = 1e-12;
 impl Checker<'_> {
     /// A word on row weights, where there are any.
     pub(super) fn row_weights(&self) -> &'static str {
-        let is_weighted = |row| !matches!(self.rows.weight(row), 0.0 | 1.0);
-        if (0..self.rows.len()).any(is_weighted) { ", row weights" } else { "" }
+        if self.has_weights() { ", row weights" } else { "" }
     }
 }
 
@@ -56,7 +56,7 @@ impl<'a> Fitted<'a> {
                     Some(sign) => u32::from(sign > 0),
                     None => NO_CLASS,
                 };
-                let class_of = (0..checker.rows.len()).map(class).collect();
+                let class_of = (0..checker.rows_at_hand()).map(class).collect();
                 Fitted::of(vec![plane.dense(checker.width(), checker.bias)?], 2, class_of)
             }
             Planes::Each(planes) => {
@@ -94,16 +94,17 @@ impl<'a> Fitted<'a> {
                     }
                     Ok(class)
                 };
-                let class_of: Checked<Vec<u32>> = (0..checker.rows.len()).map(&mut class).collect();
+                let class_of: Checked<Vec<u32>> =
+                    (0..checker.rows_at_hand()).map(&mut class).collect();
                 Fitted::of(all, numbers.len(), class_of?)
             }
         };
         let in_range = |row: u64| checker.floats(row, &mut |_, _| {});
-        let mut rows = 0..if checker.products.is_empty() { 0 } else { checker.rows.len() };
+        let mut rows = 0..if checker.products.is_empty() { 0 } else { checker.rows_at_hand() };
         if let Some(row) = rows.find(|row| !in_range(*row)) {
             return Err(format!("row {row}: a product of the basis leaves the range of binary64"));
         }
-        fitted.class_weights = fitted.weigh(checker);
+        fitted.class_weights = fitted.weigh(checker)?;
         let weights = &fitted.class_weights;
         if fitted.n_classes < 2 || weights.iter().any(|w| !(*w > 0.0 && w.is_finite())) {
             return Err("a class has no row".into());
@@ -137,16 +138,32 @@ impl<'a> Fitted<'a> {
         members
     }
 
-    fn weigh(&self, checker: &Checker<'_>) -> Vec<f64> {
-        let mut sums = vec![Double::ZERO; self.n_classes];
-        self.for_rows(checker, |_, class, weight| {
-            sums[class] = sums[class].plus(Double::of(weight));
-        });
-        sums.into_iter().map(Double::value).collect()
+    fn weigh(&self, checker: &Checker<'_>) -> Checked<Vec<f64>> {
+        let compute = || {
+            let mut sums = vec![Double::ZERO; self.n_classes];
+            self.for_rows(checker, |_, class, weight| {
+                sums[class] = sums[class].plus(Double::of(weight));
+            });
+            Ok(sums)
+        };
+        let unpack = |reader: &mut Reader| reader.long(self.n_classes);
+        let sums = checker.pass(compute, |sums| Sums::default().long(sums), unpack)?;
+        Ok(sums.into_iter().map(Double::value).collect())
     }
 
     /// Σ weight · value(x) of each class and column, over the values that are not 0.
     pub(super) fn column_sums(
+        &self,
+        checker: &Checker<'_>,
+        value: impl Fn(f64) -> Double + Sync,
+    ) -> Checked<Vec<Vec<Double>>> {
+        let (classes, width) = (self.n_classes, checker.width());
+        let compute = || Ok(self.column_sums_at_hand(checker, value));
+        let unpack = |reader: &mut Reader| (0..classes).map(|_| reader.long(width)).collect();
+        checker.pass(compute, |sums| sums.into_iter().fold(Sums::default(), Sums::long), unpack)
+    }
+
+    fn column_sums_at_hand(
         &self,
         checker: &Checker<'_>,
         value: impl Fn(f64) -> Double + Sync,

@@ -11,10 +11,11 @@
 //! rounding, change the columns of B by at most (o + 4u) X_j/s_j, and no singular value by more than the
 //! norm of that.
 
-use super::Checker;
 use super::approach::UNIT;
+use super::elsewhere::{Reader, Sums};
 use super::fitted::Fitted;
 use super::stationary::gamma;
+use super::{Checked, Checker};
 use crate::double::Double;
 
 /// More columns than this are not worth a matrix.
@@ -40,22 +41,43 @@ pub(super) fn floor(
     checker: &Checker<'_>,
     fitted: &Fitted<'_>,
     coordinates: &Coordinates<'_>,
-) -> f64 {
+) -> Checked<f64> {
     let used: Vec<usize> =
         (0..coordinates.sizes.len()).filter(|&j| coordinates.sizes[j] > 0.0).collect();
     let has_constant = usize::from(coordinates.constant > 0.0);
     let order = used.len() + has_constant;
-    if order == 0 || order > MOST_COLUMNS || hides_values(checker, fitted, coordinates.sizes) {
-        return 0.0;
+    if order == 0 || order > MOST_COLUMNS || hides_values(checker, fitted, coordinates.sizes)? {
+        return Ok(0.0);
     }
-    let (matrix, rows) = sum(checker, fitted, coordinates, &used);
+    let pack =
+        |(matrix, rows): (Vec<f64>, u64)| Sums::default().plain(matrix).plain(vec![rows as f64]);
+    let unpack =
+        |reader: &mut Reader| Some((reader.plain(order * order)?, reader.plain(1)?[0] as u64));
+    let compute = || Ok(sum(checker, fitted, coordinates, &used));
+    let (mut matrix, rows) = checker.pass(compute, pack, unpack)?;
+    for (at, &j) in used.iter().enumerate() {
+        let place = at + has_constant;
+        matrix[place * order + place] +=
+            coordinates.ridge / (coordinates.scales[j] * coordinates.scales[j]);
+    }
+    checker.noted(|| shown(&matrix, order, rows, coordinates, &used))
+}
+
+/// The least eigenvalue that a sum over some rows shows, with Λ.
+fn shown(
+    matrix: &[f64],
+    order: usize,
+    rows: u64,
+    coordinates: &Coordinates<'_>,
+    used: &[usize],
+) -> f64 {
     let trace: f64 = (0..order).map(|j| matrix[j * order + j]).sum();
     let d = order as f64;
     let lost = 1.1 * gamma(rows as f64 + 24.0) * trace + 4.0 * gamma(d + 2.0) * (trace + d);
     let largest = |share: f64, j: &usize| share.max(coordinates.sizes[*j] / coordinates.scales[*j]);
     let moved = 1.1 * (coordinates.off + 4.0 * UNIT) * used.iter().fold(1.0, largest) * d.sqrt();
     // 2^-k, the least k that runs to its end.
-    let runs = |k: i32| is_positive(&matrix, order, 2f64.powi(-k));
+    let runs = |k: i32| is_positive(matrix, order, 2f64.powi(-k));
     let (mut low, mut high) = (0, 40);
     if !runs(high) {
         return 0.0;
@@ -70,18 +92,22 @@ pub(super) fn floor(
 }
 
 /// Whether a column whose squares are 0 has values, which are too small for squares.
-fn hides_values(checker: &Checker<'_>, fitted: &Fitted<'_>, sizes: &[f64]) -> bool {
+fn hides_values(checker: &Checker<'_>, fitted: &Fitted<'_>, sizes: &[f64]) -> Checked<bool> {
     if sizes.iter().all(|size| *size > 0.0) {
-        return false;
+        return Ok(false);
     }
-    let mut found = false;
-    for row in (0..checker.rows.len()).filter(|row| fitted.class(*row).is_some()) {
-        checker.floats(row, &mut |j, x| found |= x != 0.0 && sizes[j as usize] == 0.0);
-    }
-    found
+    let compute = || {
+        let mut found = false;
+        for row in (0..checker.rows_at_hand()).filter(|row| fitted.class(*row).is_some()) {
+            checker.floats(row, &mut |j, x| found |= x != 0.0 && sizes[j as usize] == 0.0);
+        }
+        Ok(found)
+    };
+    let pack = |found: bool| Sums::default().plain(vec![f64::from(u8::from(found))]);
+    checker.pass(compute, pack, |reader| Some(reader.plain(1)?[0] > 0.0))
 }
 
-/// The sum of y yᵀ over some rows with Λ, its lower triangle, and how many rows these are.
+/// The sum of y yᵀ over some rows, its lower triangle, and how many rows these are.
 fn sum(
     checker: &Checker<'_>,
     fitted: &Fitted<'_>,
@@ -91,16 +117,11 @@ fn sum(
     let has_constant = usize::from(coordinates.constant > 0.0);
     let order = used.len() + has_constant;
     let mut matrix = vec![0.0; order * order];
-    for (at, &j) in used.iter().enumerate() {
-        let place = at + has_constant;
-        matrix[place * order + place] =
-            coordinates.ridge / (coordinates.scales[j] * coordinates.scales[j]);
-    }
-    let step = (checker.rows.len() / (4 * order as u64 + 1024)).max(1);
+    let step = (checker.n_rows() / (4 * order as u64 + 1024)).max(1);
     let mut values = vec![0.0; coordinates.scales.len()];
     let mut y = vec![0.0; order];
     let mut rows = 0;
-    for row in (0..checker.rows.len()).step_by(step as usize) {
+    for row in (0..checker.rows_at_hand()).step_by(step as usize) {
         let Some(class) = fitted.class(row) else { continue };
         values.fill(0.0);
         checker.floats(row, &mut |j, x| values[j as usize] = x);

@@ -23,7 +23,7 @@ pub fn columns_are_independent(
     within_classes: bool,
 ) -> bool {
     let Ok(products) = Products::new(rows.basis(), rows.width()) else { return false };
-    let checker = Checker { rows, products, reading, bias: true, threads: 1 };
+    let checker = Checker { rows, products, reading, bias: true, threads: 1, elsewhere: None };
     let mut classes: HashMap<&str, usize> = HashMap::new();
     if within_classes {
         for row in (0..rows.len()).filter(|row| rows.takes_part(*row)) {

@@ -8,6 +8,7 @@ mod class_counts;
 mod coefficients;
 mod columns;
 mod counts;
+pub mod elsewhere;
 mod filter;
 mod fitted;
 mod floor;
@@ -16,8 +17,10 @@ mod independent;
 mod joint;
 mod margin;
 mod mistakes;
+mod modified_score;
 mod normal;
 mod optimal;
+mod rearranged;
 mod side;
 mod stationary;
 mod sweep;
@@ -26,6 +29,7 @@ mod whole;
 
 pub use answer::{ExactAnswer, exact_answer};
 pub use independent::columns_are_independent;
+pub use modified_score::measure_modified_score;
 
 pub use optimal::{measure_optimal, percent_above};
 
@@ -38,6 +42,7 @@ use crate::rank::rank_at_least;
 use crate::rows::{Decimals, Reading, RowBuffer, Rows};
 use crate::threads::side_by_side;
 use dashu_int::IBig;
+use rearranged::Rearranged;
 use side::Side;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -61,14 +66,18 @@ impl Finding {
 }
 
 /// Checks every claim of a file against data whose digest, in the version that the file names, the caller
-/// computed with [`crate::digest`].
+/// computed with [`crate::digest`]. Where the digest is another and the file has one of the rows in any order, that
+/// decides; rows that claims name are then found by their hashes.
 pub fn check_file(
     file: &CertificateFile,
     rows: &dyn Rows,
     digest: &str,
     threads: usize,
 ) -> Vec<Finding> {
-    let wrong_data = if file.data.sha256 != digest {
+    let is_other = file.data.sha256 != digest;
+    let rearranged = if is_other { Rearranged::new(rows, &file.data, threads) } else { None };
+    let rows: &dyn Rows = rearranged.as_ref().map_or(rows, |rows| rows);
+    let wrong_data = if is_other && rearranged.is_none() {
         Some(format!(
             "the data has digest {digest}, the certificate speaks of {}",
             file.data.sha256
@@ -82,10 +91,17 @@ pub fn check_file(
     let stated = Stated { rows, basis: file.basis.as_ref() };
     let check = |claim| match &wrong_data {
         Some(words) => Finding::Fails(words.clone()),
-        None => check_claim(claim, &stated, &file.reading, file.bias, threads),
+        None => match check_claim(claim, &stated, &file.reading, file.bias, threads) {
+            Finding::Holds(words) if is_other => Finding::Holds(words + ANOTHER_ORDER),
+            Finding::Fails(words) if is_other => Finding::Fails(words + ANOTHER_ORDER),
+            finding => finding,
+        },
     };
     file.claims.iter().map(check).collect()
 }
+
+/// Said of tables whose rows are those of the certificate, but stand elsewhere.
+const ANOTHER_ORDER: &str = "; the rows are those of the certificate in another order";
 
 /// What is wrong with the reading of the first row at fault: a decimal column must hold short decimals only,
 /// also in rows that no proof looks at.
@@ -135,7 +151,7 @@ pub fn check_claim(
         Ok(products) => products,
         Err(words) => return Finding::Fails(words),
     };
-    let checker = Checker { rows, products, reading, bias, threads };
+    let checker = Checker { rows, products, reading, bias, threads, elsewhere: None };
     let result = match claim {
         Claim::Unproved { reason } => return Finding::Nothing(reason.clone()),
         Claim::Separable { problem, plane } => checker.separable(problem, plane),
@@ -164,6 +180,9 @@ pub fn check_claim(
         Claim::Stationary { planes, equations } => checker.stationary(planes, equations),
         Claim::Counts { planes, statistics } => checker.counts(planes, statistics),
         Claim::Optimal { planes, optimality } => checker.optimal(planes, optimality),
+        Claim::ModifiedScore { planes, modified_score } => {
+            checker.modified_score(planes, modified_score)
+        }
     };
     match result {
         Ok(words) => Finding::Holds(words),
@@ -186,6 +205,8 @@ struct Checker<'a> {
     reading: &'a ReadingField,
     bias: bool,
     threads: usize,
+    /// Where the rows are elsewhere, what is known of them.
+    elsewhere: Option<&'a elsewhere::Course>,
 }
 
 impl Checker<'_> {
@@ -320,6 +341,9 @@ impl Checker<'_> {
                     return Err(format!("class {label} stands twice"));
                 }
             }
+        }
+        if let Some(signs) = self.signs_elsewhere(problem, &signs) {
+            return signs;
         }
         let all_rows = problem.scheme != Scheme::Pair;
         let mut unseen: HashSet<&str> = signs.keys().map(String::as_str).collect();

@@ -42,10 +42,11 @@
 //! it. The error of g is then Bᵀη, and |Bᵀη| in the norm of M⁻¹ is at most |η| since BᵀB ≤ M: errors of
 //! scores count as what they are, whatever the condition of M. With X_j = (Σ f x_j²)^½ the triangle
 //! inequality gives |η| ≤ γ_{d+16} (|base| (Σ f)^½ + Σ_j |w_j| X_j), so no row needs a bound of its own.
-//! Only an error δ of the sums over columns is divided by τ. With |Σ f p x_j| ≤ |p| X_j it is below
-//! 2^-60 |p| X_j in the sums of [`super::sweep`], and γ_{n} |p| X_j in the plain sums in which images
-//! (M + τ²)z are computed: those are as small as g, so that relative errors of 1e-10 do no harm. All of
-//! this is one pass over the rows for all planes, and one more for each step.
+//! Only an error δ of the sums over columns is divided by τ or by √φ. With |Σ f p x_j| ≤ |p| X_j it is below
+//! γ_{72} |p| X_j in plain sums of [`super::sweep`] over dense rows, and 2^-60 |p| X_j in exact ones. Plain
+//! sums come first where there is a φ, exact ones where those do not suffice; only exact ones refuse.
+//! Images (M + τ²)z are computed in plain sums: they are as small as g, so that relative errors of 1e-10 do no
+//! harm. All of this is one pass over the rows for all planes, and one more for each step.
 //!
 //! **Rounding, carefully.** Where columns are nearly constant, X_j is large next to the norm of the
 //! centred column, and these bounds say nothing. Then everything runs in [`Double`], with relative errors
@@ -64,6 +65,7 @@
 use super::answer::Answer;
 use super::approach::{Residual, UNIT};
 use super::fitted::Fitted;
+use super::sweep::{Exact, Short};
 use super::system::System;
 use super::{Checked, Checker};
 use crate::fitted::{ClassWeight, Equations, Planes};
@@ -73,38 +75,55 @@ impl Checker<'_> {
     pub(super) fn stationary(&self, planes: &Planes, equations: &Equations) -> Checked<String> {
         let fitted = Fitted::new(planes, self)?;
         let frame = Frame::new(self, &fitted, equations)?;
-        let mut quick = System::quick(&frame);
-        if let Some((system, residuals)) = &mut quick {
-            system.floor = system.least_eigenvalue();
-            if system.floor > 0.0 {
-                let reach = frame.reach(residuals);
-                let images = |vectors: &[(&[f64], f64)]| system.images(vectors);
-                if system.judge(residuals.clone(), reach, images)?.is_empty() {
-                    return Ok(self.stationary_sentence(equations, Shown::Scores));
+        let shown = || Ok(self.stationary_sentence(equations, Shown::Scores));
+        let mut exact = match self.in_one_place() {
+            Ok(()) => match System::quick::<Short>(&frame)? {
+                Some((mut system, residuals)) => {
+                    system.floor = system.least_eigenvalue()?;
+                    let is_definite = system.floor > 0.0;
+                    if is_definite && system.are_near(&frame, residuals).is_ok_and(|near| near) {
+                        return shown();
+                    }
+                    // What plain sums say against the weights may be their rounding.
+                    System::quick::<Exact>(&frame)?
                 }
+                None => None,
+            },
+            // Rows that are elsewhere are not passed over twice.
+            Err(_) => System::quick::<Exact>(&frame)?,
+        };
+        if let Some((system, residuals)) = &mut exact {
+            system.floor = system.least_eigenvalue()?;
+            if system.floor > 0.0 && system.are_near(&frame, residuals.clone())? {
+                return shown();
             }
             system.floor = 0.0;
         }
-        if let Some(answer) = Answer::new(self, &fitted, equations)? {
+        // Whole numbers are for small tables, which are in one place.
+        let answer = match self.in_one_place() {
+            Ok(()) => Answer::new(self, &fitted, equations)?,
+            Err(_) => None,
+        };
+        if let Some(answer) = answer {
             let near = |(k, (weights, bias)): (usize, &(Cow<'_, [f64]>, f64))| {
                 answer.distance(k, weights, *bias).is_some_and(|distance| distance.is_near())
             };
             return match fitted.planes.iter().enumerate().all(near) {
-                true => Ok(self.stationary_sentence(equations, Shown::Scores)),
+                true => shown(),
                 false => Err("the weights do not solve the equations: the scores of the exact answer are others".into()),
             };
         }
         let mut open: Vec<usize> = (0..fitted.planes.len()).collect();
         let (mut reach, mut share) = (1.0, 0f64);
-        if let Some((system, residuals)) = quick {
+        if let Some((system, residuals)) = exact {
             reach = frame.reach(&residuals);
             share = residuals.iter().map(Residual::share).fold(share, f64::max);
             open = system.judge(residuals, reach, |vectors| system.images(vectors))?;
         }
         if !open.is_empty() {
-            let system = System::careful(&frame);
+            let system = System::careful(&frame)?;
             let residual = |plane: &usize| system.careful_residual(*plane);
-            let residuals: Vec<Residual> = open.iter().map(residual).collect();
+            let residuals: Vec<Residual> = open.iter().map(residual).collect::<Checked<_>>()?;
             reach = frame.reach(&residuals).max(reach);
             share = residuals.iter().map(Residual::share).fold(share, f64::max);
             open = system.judge(residuals, reach, |vectors| system.careful_images(vectors))?;
@@ -207,7 +226,7 @@ impl<'a> Frame<'a> {
     }
 
     /// By how much a change within the classes may be a larger change of the scores.
-    fn reach(&self, residuals: &[Residual]) -> f64 {
+    pub(super) fn reach(&self, residuals: &[Residual]) -> f64 {
         match self.has_constant() {
             true => 1.0,
             false => 1.0 + 1.5 * residuals.iter().map(|r| r.within).fold(0.0, f64::max),

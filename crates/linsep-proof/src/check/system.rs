@@ -5,14 +5,18 @@
 use super::Checked;
 use super::approach::{Image, Residual, Search, Standing, UNIT, dot, vector_length};
 use super::columns::{FINE_LOSS, Fine, Rough};
+use super::elsewhere::{Reader, Sums};
 use super::floor::{Coordinates, floor};
 use super::stationary::{FAR, Frame, gamma};
-use super::sweep::{BLOCK, Exact, Harvest, LONG_LOSS, Line, Rider, Short, ride, sweep};
+use super::sweep::{BLOCK, Exact, Harvest, Kind, LONG_LOSS, Line, Rider, Short, ride, sweep};
 use crate::double::Double;
 use crate::fitted::{Equations, Offset};
 
 /// A column whose centred norm is this share of its norm is nearly constant.
 const NEARLY_CONSTANT: f64 = 1e-4;
+
+/// What planes bring home, with sums and squares of columns.
+type Ridden = (Vec<Harvest>, (Vec<Vec<Double>>, Vec<Vec<Double>>));
 
 /// The equations of a claim.
 pub(super) struct System<'a> {
@@ -33,8 +37,10 @@ pub(super) struct System<'a> {
 }
 
 impl<'a> System<'a> {
-    /// From one pass over the rows, if its rounding can be borne.
-    pub(super) fn quick(frame: &'a Frame<'a>) -> Option<(System<'a>, Vec<Residual>)> {
+    /// From one pass over the rows with sums of some kind, if its rounding can be borne.
+    pub(super) fn quick<K: Kind>(
+        frame: &'a Frame<'a>,
+    ) -> Checked<Option<(System<'a>, Vec<Residual>)>> {
         let (checker, fitted) = (frame.checker, frame.fitted);
         let width = checker.width();
         let n_classes = frame.factors.len();
@@ -45,31 +51,44 @@ impl<'a> System<'a> {
         };
         let riders: Vec<Rider<'_>> = (0..fitted.planes.len()).map(rider).collect();
         let factors = &frame.factors;
-        let (harvests, (sums, squares)) = match frame.has_constant() {
-            true => {
-                let rough = || Rough::new(factors, width);
-                let (harvests, rough) =
-                    ride::<Exact, Rough>(checker, fitted, factors, &riders, rough);
-                (harvests, rough.lists())
-            }
-            false => {
-                let is_shrunk = frame.shrinkage != 0.0;
-                let fine = || Fine::new(n_classes, width, is_shrunk);
-                let (harvests, fine) = ride::<Exact, Fine>(checker, fitted, factors, &riders, fine);
-                (harvests, fine.lists())
-            }
+        let compute = || {
+            Ok(match frame.has_constant() {
+                true => {
+                    let rough = || Rough::new(factors, width);
+                    let (harvests, rough) =
+                        ride::<K, Rough>(checker, fitted, factors, &riders, rough);
+                    (harvests, rough.lists())
+                }
+                false => {
+                    let is_shrunk = frame.shrinkage != 0.0;
+                    let fine = || Fine::new(n_classes, width, is_shrunk);
+                    let (harvests, fine) = ride::<K, Fine>(checker, fitted, factors, &riders, fine);
+                    (harvests, fine.lists())
+                }
+            })
         };
+        let pack = |(harvests, (sums, squares)): Ridden| {
+            let all = Harvest::pack_all(harvests);
+            sums.into_iter().chain(squares).fold(all, Sums::long)
+        };
+        let groups = if frame.has_constant() { 1 } else { n_classes };
+        let unpack = |reader: &mut Reader| {
+            let harvests = Harvest::unpack_all::<K>(reader, riders.len(), width, n_classes)?;
+            let mut lists = || (0..groups).map(|_| reader.long(width)).collect::<Option<Vec<_>>>();
+            Some((harvests, (lists()?, lists()?)))
+        };
+        let (harvests, (sums, squares)) = checker.pass(compute, pack, unpack)?;
         let system = System::new(frame, sums, squares);
         let spreads = system.scales.iter().zip(&system.sizes);
         if !system.size.is_finite() || spreads.clone().any(|(s, x)| *s < NEARLY_CONSTANT * x) {
-            return None;
+            return Ok(None);
         }
         let residual = |(plane, harvest): (usize, Harvest)| {
             let weights = &fitted.planes[plane].0;
             let length = harvest.square.sqrt();
             let bases = (0..n_classes).map(|class| frame.base(plane, class).0);
             let scores_off = system.scores_off(weights, bases);
-            let mut sums_off = 1.1 * LONG_LOSS * (length + scores_off) * system.size;
+            let mut sums_off = 1.1 * harvest.loss * (length + scores_off) * system.size;
             // What rounded values move, scores and sums.
             let off = frame.reading();
             let mut reading =
@@ -83,23 +102,23 @@ impl<'a> System<'a> {
             Residual { reading, ..system.finish(plane, harvest, scores_off, sums_off) }
         };
         let residuals = harvests.into_iter().enumerate().map(residual).collect();
-        Some((system, residuals))
+        Ok(Some((system, residuals)))
     }
 
     /// In numbers of twice the length.
-    pub(super) fn careful(frame: &'a Frame<'a>) -> System<'a> {
-        let sums = |value: &(dyn Fn(f64) -> Double + Sync)| {
-            let classes = frame.fitted.column_sums(frame.checker, value);
+    pub(super) fn careful(frame: &'a Frame<'a>) -> Checked<System<'a>> {
+        let sums = |value: &(dyn Fn(f64) -> Double + Sync)| -> Checked<Vec<Vec<Double>>> {
+            let classes = frame.fitted.column_sums(frame.checker, value)?;
             if !frame.has_constant() {
-                return classes;
+                return Ok(classes);
             }
             let column = |j: usize| {
                 let terms = classes.iter().zip(&frame.factors);
                 terms.fold(Double::ZERO, |sum, (list, f)| sum.plus(list[j].times(*f)))
             };
-            vec![(0..frame.checker.width()).map(column).collect()]
+            Ok(vec![(0..frame.checker.width()).map(column).collect()])
         };
-        System::new(frame, sums(&Double::of), sums(&|x| Double::product(x, x)))
+        Ok(System::new(frame, sums(&Double::of)?, sums(&|x| Double::product(x, x))?))
     }
 
     /// From sums and squares of each class, or of all rows by their factors for least squares.
@@ -159,13 +178,13 @@ impl<'a> System<'a> {
 
     /// No eigenvalue of M is smaller: what Λ gives every column, if no column is nearly constant, or else
     /// what the rows show.
-    pub(super) fn least_eigenvalue(&self) -> f64 {
+    pub(super) fn least_eigenvalue(&self) -> Checked<f64> {
         /// Below this rounding may be what it is.
         const LEAST: f64 = 1e-12;
         let ridge = |scale: &f64| self.ridge / (scale * scale);
         let least = self.scales.iter().map(ridge).fold(1.0, f64::min);
         if least >= LEAST {
-            return 0.99 * least;
+            return Ok(0.99 * least);
         }
         let frame = self.frame;
         let coordinates = Coordinates {
@@ -213,13 +232,19 @@ impl<'a> System<'a> {
         Residual { plane, g, scores_off, sums_off, reading, norm: harvest.scores.sqrt(), within }
     }
 
+    /// Whether all planes are near their exact answers; refuses if one is not.
+    pub(super) fn are_near(&self, frame: &Frame<'_>, residuals: Vec<Residual>) -> Checked<bool> {
+        let reach = frame.reach(&residuals);
+        Ok(self.judge(residuals, reach, |vectors| self.images(vectors))?.is_empty())
+    }
+
     /// Finds out which planes are near their exact answers; refuses those that are not, and returns
     /// those about which rounding does not let anything be said.
     pub(super) fn judge(
         &self,
         residuals: Vec<Residual>,
         reach: f64,
-        images: impl Fn(&[(&[f64], f64)]) -> Vec<Image>,
+        images: impl Fn(&[(&[f64], f64)]) -> Checked<Vec<Image>>,
     ) -> Checked<Vec<usize>> {
         let search = |residual: Residual| {
             let size = self.theta(residual.plane);
@@ -249,7 +274,7 @@ impl<'a> System<'a> {
                 searches.iter().map(|search| (asked(search), search.tau)).collect();
             let vectors: Vec<(&[f64], f64)> =
                 vectors.iter().map(|(v, tau)| (&v[..], *tau)).collect();
-            for (search, image) in searches.iter_mut().zip(images(&vectors)) {
+            for (search, image) in searches.iter_mut().zip(images(&vectors)?) {
                 if anew { search.restart(&image) } else { search.step(&image) }
             }
         }
@@ -258,7 +283,7 @@ impl<'a> System<'a> {
     }
 
     /// (M + τ²) v for each v and τ, in plain sums.
-    pub(super) fn images(&self, vectors: &[(&[f64], f64)]) -> Vec<Image> {
+    pub(super) fn images(&self, vectors: &[(&[f64], f64)]) -> Checked<Vec<Image>> {
         let frame = self.frame;
         let raws: Vec<Vec<f64>> = vectors.iter().map(|(v, _)| self.raw(v)).collect();
         let rider = |k: usize| {
@@ -268,33 +293,37 @@ impl<'a> System<'a> {
             Rider { weights: &raws[k], lifts: vec![0.0; bases.len()], bases }
         };
         let riders: Vec<Rider<'_>> = (0..raws.len()).map(rider).collect();
-        let (harvests, ()) =
-            ride::<Short, ()>(frame.checker, frame.fitted, &frame.factors, &riders, || ());
-        let additions = (BLOCK + frame.checker.rows.len() / BLOCK) as f64 + 8.0;
+        let compute =
+            || Ok(ride::<Short, ()>(frame.checker, frame.fitted, &frame.factors, &riders, || ()).0);
+        let (width, n_classes) = (frame.checker.width(), frame.factors.len());
+        let unpack = |reader: &mut Reader| {
+            Harvest::unpack_all::<Short>(reader, riders.len(), width, n_classes)
+        };
+        let harvests = frame.checker.pass(compute, Harvest::pack_all, unpack)?;
         let columns = vectors.first().map_or(0, |(v, _)| v.len()) as f64;
         let image = |(k, harvest): (usize, Harvest)| {
             let (v, tau) = vectors[k];
             let scores_off = self.scores_off(&raws[k], riders[k].bases.iter().copied());
             let length = harvest.square.sqrt() + scores_off;
-            let sums_off = 1.1 * gamma(additions) * length * self.size;
+            let sums_off = 1.1 * harvest.loss * length * self.size;
             // The trace bounds every eigenvalue of M.
             let error = (1.1 * columns).sqrt() * scores_off
                 + sums_off
                 + 4.0 * columns * UNIT * vector_length(v);
             self.image(v, tau, &raws[k], &harvest, error)
         };
-        harvests.into_iter().enumerate().map(image).collect()
+        Ok(harvests.into_iter().enumerate().map(image).collect())
     }
 
     /// The same in numbers of twice the length.
-    pub(super) fn careful_images(&self, vectors: &[(&[f64], f64)]) -> Vec<Image> {
+    pub(super) fn careful_images(&self, vectors: &[(&[f64], f64)]) -> Checked<Vec<Image>> {
         let image = |&(v, tau): &(&[f64], f64)| {
             let raw = self.raw(v);
             let constant = Double::of(self.constant(v));
             let base = |centre: &Vec<Double>| constant.minus(inner(&raw, centre));
             let bases: Vec<Double> = self.centres.iter().map(base).collect();
-            let harvest = self.pass(&raw, &bases, &vec![0.0; bases.len()]);
-            self.image(v, tau, &raw, &harvest, f64::EPSILON * vector_length(v))
+            let harvest = self.pass(&raw, &bases, &vec![0.0; bases.len()])?;
+            Ok(self.image(v, tau, &raw, &harvest, f64::EPSILON * vector_length(v)))
         };
         vectors.iter().map(image).collect()
     }
@@ -316,7 +345,7 @@ impl<'a> System<'a> {
     }
 
     /// g = Mθ − r of a plane in numbers of twice the length.
-    pub(super) fn careful_residual(&self, plane: usize) -> Residual {
+    pub(super) fn careful_residual(&self, plane: usize) -> Checked<Residual> {
         let (weights, bias) = &self.frame.fitted.planes[plane];
         let n_classes = self.frame.factors.len();
         let base = |class: usize| match self.frame.has_constant() {
@@ -329,7 +358,7 @@ impl<'a> System<'a> {
             false => bias - bases[class].value(),
         };
         let lifts: Vec<f64> = (0..n_classes).map(lift).collect();
-        self.finish(plane, self.pass(weights, &bases, &lifts), 0.0, 0.0)
+        Ok(self.finish(plane, self.pass(weights, &bases, &lifts)?, 0.0, 0.0))
     }
 
     /// The two means whose difference a plane of a discriminant is made of.
@@ -397,13 +426,23 @@ impl<'a> System<'a> {
     }
 
     /// p = u·x + base of the row's class in numbers of twice the length; Σ f p x and the rest.
-    fn pass(&self, u: &[f64], bases: &[Double], lifts: &[f64]) -> Harvest {
+    fn pass(&self, u: &[f64], bases: &[Double], lifts: &[f64]) -> Checked<Harvest> {
+        let compute = || Ok(self.pass_at_hand(u, bases, lifts));
+        let pack = |harvest| Harvest::pack_all(vec![harvest]);
+        let unpack = |reader: &mut Reader| {
+            Harvest::unpack_all::<Exact>(reader, 1, u.len(), bases.len())?.pop()
+        };
+        self.frame.checker.pass(compute, pack, unpack)
+    }
+
+    fn pass_at_hand(&self, u: &[f64], bases: &[Double], lifts: &[f64]) -> Harvest {
         let frame = self.frame;
         let start = || Harvest {
             columns: vec![Double::ZERO; u.len()],
             classes: vec![Double::ZERO; bases.len()],
             square: 0.0,
             scores: 0.0,
+            loss: LONG_LOSS,
         };
         let visit = |sums: &mut Harvest, line: &Line<'_>| {
             let mut p = bases[line.class];

@@ -5,6 +5,7 @@
 
 use super::rows::{Nonzeros, pairs};
 use super::{Care, Setting};
+use crate::check::elsewhere::{Reader, Sums};
 use crate::double::two_sum;
 use crate::optimal::Intercept;
 
@@ -70,6 +71,35 @@ impl Columns {
             sums[first + class] += factor * value;
             sums[last] += (factor * value).abs();
         }
+    }
+
+    /// As sums that travel.
+    pub(super) fn pack(self, all: Sums) -> Sums {
+        let Line { padded, kept, stride } = self.layout;
+        if kept == 0 {
+            return all.plain(self.numbers);
+        }
+        let lines = || self.numbers.chunks_exact(stride);
+        let list = |from: usize, to: usize| lines().flat_map(move |line| line[from..to].to_vec());
+        let (sums, dropped) = (list(0, padded).collect(), list(padded, 2 * padded).collect());
+        all.kept(sums, dropped).plain(list(2 * padded, stride).collect())
+    }
+
+    /// The way back, for so many columns.
+    pub(super) fn unpack(reader: &mut Reader, layout: Line, width: usize) -> Option<Columns> {
+        let Line { padded, kept, stride } = layout;
+        if kept == 0 {
+            let numbers = reader.plain(stride * width)?;
+            return Some(Columns { layout, numbers });
+        }
+        let (sums, dropped) = reader.kept(padded * width)?;
+        let rest = stride - 2 * padded;
+        let others = reader.plain(rest * width)?;
+        let line = |j: usize| {
+            let own = |list: &[f64], length: usize| list[j * length..][..length].to_vec();
+            [own(&sums, padded), own(&dropped, padded), own(&others, rest)].concat()
+        };
+        Some(Columns { layout, numbers: (0..width).flat_map(line).collect() })
     }
 
     /// Adds the sums of other rows.

@@ -20,7 +20,7 @@
 /// exp(x) for x ≤ 0, with a relative error below 2^-50; 0 below −708, where it is less than
 /// 2^-1021.
 #[inline]
-pub(super) fn exp(x: f64) -> f64 {
+pub(in crate::check) fn exp(x: f64) -> f64 {
     if x.is_nan() || x < -708.0 {
         return if x.is_nan() { x } else { 0.0 };
     }

@@ -24,6 +24,7 @@ use super::rows::{Linear, Nonzeros, nonzeros, pairs, rounding};
 use super::shares::{Mixing, Shares};
 use super::unpenalised::{self, MOST_ORDER};
 use super::{MOST_HELD, Members, Setting, TINY, above, below};
+use crate::check::elsewhere::{Reader, Sums};
 use crate::check::{Checked, Checker};
 use crate::double::Double;
 use crate::optimal::{Intercept, Loss};
@@ -38,7 +39,7 @@ pub(super) struct Joint<'a> {
     members: &'a Members,
     own: Scores,
     dual: Option<Scores>,
-    sums: Sums,
+    sums: Added,
 }
 
 /// A row on its turn: its values, class and factor c, and its loss from above.
@@ -59,7 +60,7 @@ struct Scores {
 }
 
 /// What rows add up to.
-struct Sums {
+struct Added {
     loss: Double,
     /// Σ c ψ before any mixing.
     psi: Double,
@@ -87,7 +88,7 @@ impl<'a> Joint<'a> {
         if n_classes < 2 || stride.checked_mul(width).is_none_or(|numbers| numbers > MOST_HELD) {
             return Err(format!("{n_classes} planes of {width} columns cannot be checked"));
         }
-        let sums = Sums {
+        let sums = Added {
             loss: Double::ZERO,
             psi: Double::ZERO,
             d: vec![Double::ZERO; n_classes],
@@ -97,10 +98,15 @@ impl<'a> Joint<'a> {
         let own = Scores::new(own, width);
         let dual = dual.map(|planes| Scores::new(planes, width));
         let mut joint = Joint { checker, setting, members, own, dual, sums };
-        let parts = checker.blocks(stride * width, |range| joint.block(range))?;
-        let mut parts = parts.into_iter();
-        if let Some(first) = parts.next() {
-            joint.sums = parts.fold(first, Sums::merge);
+        let compute = || {
+            let parts = checker.blocks(stride * width, |range| joint.block(range))?;
+            Ok(parts.into_iter().reduce(Added::merge))
+        };
+        let pack = |added: Option<Added>| added.map_or_else(Sums::default, Added::pack);
+        let unpack =
+            |reader: &mut Reader| Some(Some(Added::unpack(reader, layout, width, n_classes)?));
+        if let Some(added) = checker.pass(compute, pack, unpack)? {
+            joint.sums = added;
         }
         match joint.sums.n.iter().all(|n| n.value() > 0.0) {
             true => Ok(joint),
@@ -183,7 +189,7 @@ impl<'a> Joint<'a> {
     ) {
         let Columns { layout, numbers } = &self.sums.columns;
         let n_classes = self.sums.d.len();
-        let rows = self.checker.rows.len() as f64;
+        let rows = self.checker.n_rows() as f64;
         let sum_error = match layout.kept {
             0 => 2.0 * rows * UNIT,
             _ => (rows * UNIT) * (rows * UNIT) * 1.1,
@@ -226,7 +232,7 @@ impl<'a> Joint<'a> {
 
     /// What sums of rows in [`Double`] may lack, relative to the sum of sizes.
     fn sum_error(&self) -> f64 {
-        (self.checker.rows.len() as f64 + 64.0) * f64::from_bits((1023 - 97) << 52)
+        (self.checker.n_rows() as f64 + 64.0) * f64::from_bits((1023 - 97) << 52)
     }
 
     /// θ and q that balance the classes; nothing where biases are not free.
@@ -267,14 +273,18 @@ impl<'a> Joint<'a> {
     /// No more than Σ c (−Σ p″ ln p″), but for the errors of `functions`.
     fn entropies(&self, mixing: &Mixing) -> Checked<f64> {
         let held = self.sums.columns.layout.stride * self.checker.width();
-        let sums = self.checker.blocks(held, |range| {
+        let sum = |range| {
             let mut sum = Double::ZERO;
             self.for_shares(range, |Visit { class, cost, .. }, shares| {
                 sum = sum.plus(Double::of(cost * shares.entropy_below(class, mixing)));
             })?;
             Ok(sum)
-        })?;
-        Ok(sums.into_iter().fold(Double::ZERO, Double::plus).value())
+        };
+        let compute =
+            || Ok(self.checker.blocks(held, sum)?.into_iter().fold(Double::ZERO, Double::plus));
+        let unpack = |reader: &mut Reader| Some(reader.long(1)?[0]);
+        let all = self.checker.pass(compute, |sum| Sums::default().long([sum]), unpack)?;
+        Ok(all.value())
     }
 
     /// No more than Σ c ψ of the shares that moves between classes make feasible, see `unpenalised`: a move of u/c
@@ -359,10 +369,10 @@ impl<'a> Joint<'a> {
         Ok(psi * (1.0 - 8.0 * UNIT * n_classes as f64) - self.slack())
     }
 
-    fn block(&self, range: Range<u64>) -> Checked<Sums> {
+    fn block(&self, range: Range<u64>) -> Checked<Added> {
         let layout = self.sums.columns.layout;
         let n_classes = self.sums.d.len();
-        let mut sums = Sums {
+        let mut sums = Added {
             loss: Double::ZERO,
             psi: Double::ZERO,
             d: vec![Double::ZERO; n_classes],
@@ -455,7 +465,7 @@ impl<'a> Joint<'a> {
     /// What numbers too small for binary64 may add up to.
     fn slack(&self) -> f64 {
         let columns = self.checker.width() as f64 * self.sums.d.len() as f64;
-        (self.checker.rows.len() as f64 + columns) * TINY
+        (self.checker.n_rows() as f64 + columns) * TINY
     }
 }
 
@@ -501,8 +511,20 @@ impl Scores {
     }
 }
 
-impl Sums {
-    fn merge(mut self, other: Sums) -> Sums {
+impl Added {
+    fn pack(self) -> Sums {
+        let Added { loss, psi, d, n, columns } = self;
+        columns.pack(Sums::default().long([loss, psi]).long(d).long(n))
+    }
+
+    fn unpack(reader: &mut Reader, layout: Line, width: usize, classes: usize) -> Option<Added> {
+        let both = reader.long(2)?;
+        let (d, n) = (reader.long(classes)?, reader.long(classes)?);
+        let columns = Columns::unpack(reader, layout, width)?;
+        Some(Added { loss: both[0], psi: both[1], d, n, columns })
+    }
+
+    fn merge(mut self, other: Added) -> Added {
         self.loss = self.loss.plus(other.loss);
         self.psi = self.psi.plus(other.psi);
         for (sums, others) in [(&mut self.d, &other.d), (&mut self.n, &other.n)] {

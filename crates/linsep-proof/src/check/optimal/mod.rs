@@ -45,6 +45,7 @@ use penalty::{Penalty, UNIT};
 use std::collections::HashMap;
 use two::Two;
 
+pub(super) use functions::exp;
 pub(super) use rows::Linear;
 pub use sentence::percent_above;
 
@@ -58,7 +59,7 @@ pub fn measure_optimal(
     threads: usize,
 ) -> Result<Optimality, String> {
     let products = Products::new(rows.basis(), rows.width())?;
-    let checker = Checker { rows, products, reading, bias: true, threads };
+    let checker = Checker { rows, products, reading, bias: true, threads, elsewhere: None };
     checker.measured(planes, optimality)
 }
 
@@ -131,6 +132,9 @@ impl Checker<'_> {
         if bare == (correction.is_empty() && moves.is_empty()) {
             return Err("corrections go with an objective without a penalty or limits".into());
         }
+        if claimed.dual.names_rows() {
+            self.in_one_place()?;
+        }
         let roundings = self.products.roundings();
         let needs_care = bare || objective.intercept == Intercept::Free || claimed.bias.is_some();
         let care = if needs_care { Care::Careful } else { care };
@@ -185,7 +189,8 @@ impl Checker<'_> {
             }
         }
         rising(claimed.dual.alpha.iter().map(|pair| pair.0))?;
-        let two = Two::new(self, setting, &members, own, dual)?;
+        let mut two = Two::new(self, setting, &members, own, dual)?;
+        two.prepare(claimed.bias.as_ref().map(|interval| interval.tilt))?;
         let bound = match &claimed.dual.correction[..] {
             [] => two.dual(two.balance()?)?.0,
             correction => two.corrected(correction)?,
@@ -285,12 +290,12 @@ impl Checker<'_> {
                 return Err(format!("class {class} is weighted twice or out of range"));
             }
         }
-        let count = self.rows.len() as usize;
+        let count = self.rows_at_hand() as usize;
         let mut members =
             Members { class: Vec::with_capacity(count), cost: Vec::with_capacity(count) };
         // Rows share the text of their label, so most of them need no look at its letters.
         let mut known: Vec<(&str, Option<usize>)> = Vec::new();
-        for row in 0..self.rows.len() {
+        for row in 0..self.rows_at_hand() {
             let label = self.rows.label(row);
             let number = match known.iter().find(|(text, _)| std::ptr::eq(*text, label)) {
                 Some((_, number)) => *number,

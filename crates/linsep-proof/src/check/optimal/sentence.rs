@@ -82,11 +82,7 @@ impl Checker<'_> {
     pub(super) fn sentence(&self, claimed: &Optimality) -> String {
         let Optimality { objective, primal, bound, .. } = claimed;
         let mut words = objective.words(|column| self.rows.column_name(column));
-        let weighted = (0..self.rows.len()).any(|row| {
-            let weight = self.rows.weight(row);
-            weight != 0.0 && weight != 1.0
-        });
-        if weighted {
+        if self.has_weights() {
             words.push_str(", row weights");
         }
         format!(

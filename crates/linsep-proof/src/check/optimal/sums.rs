@@ -24,6 +24,7 @@
 use super::Care;
 use super::penalty::UNIT;
 use super::rows::Linear;
+use crate::check::elsewhere::{Reader, Sums};
 use crate::double::two_sum;
 use crate::rows::Entries;
 
@@ -85,6 +86,35 @@ impl Columns {
                         sum[3] + negative * product,
                     ];
                 });
+            }
+        }
+    }
+
+    /// As sums that travel; light ones do not.
+    pub(super) fn pack(self, all: Sums) -> Sums {
+        match self {
+            Columns::Light(..) => all,
+            Columns::Plain(sums) => all.plain(sums.into_flattened()),
+            Columns::Careful(sums) => {
+                let list = |k: usize| sums.iter().map(|sum| sum[k]).collect::<Vec<f64>>();
+                all.kept(list(0), list(1)).plain(list(2)).plain(list(3))
+            }
+        }
+    }
+
+    /// The way back, for so many columns.
+    pub(super) fn unpack(reader: &mut Reader, care: Care, width: usize) -> Option<Columns> {
+        match care {
+            Care::Light => None,
+            Care::Plain => {
+                let numbers = reader.plain(2 * width)?;
+                Some(Columns::Plain(numbers.as_chunks::<2>().0.to_vec()))
+            }
+            Care::Careful => {
+                let (sums, dropped) = reader.kept(width)?;
+                let (sizes, negatives) = (reader.plain(width)?, reader.plain(width)?);
+                let column = |j: usize| [sums[j], dropped[j], sizes[j], negatives[j]];
+                Some(Columns::Careful((0..width).map(column).collect()))
             }
         }
     }

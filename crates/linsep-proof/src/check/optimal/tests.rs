@@ -54,7 +54,8 @@ fn lighter_sums_show_less_and_never_more() {
         let (planes, claimed) = claim(loss);
         let shown = |care: Care, threads: usize| {
             let products = Products::new(None, WIDTH).unwrap();
-            let checker = Checker { rows: &Text, products, reading: &reading, bias: true, threads };
+            let (rows, reading) = (&Text, &reading);
+            let checker = Checker { rows, products, reading, bias: true, threads, elsewhere: None };
             checker.shown(&planes, &claimed, care).unwrap()
         };
         let [light, plain, careful] =
@@ -74,7 +75,8 @@ fn lighter_sums_show_less_and_never_more() {
 fn a_claim_that_light_sums_do_not_confirm_is_checked_by_plain_ones() {
     let reading = ReadingField::new(Reading::Binary64, Vec::new());
     let products = Products::new(None, WIDTH).unwrap();
-    let checker = Checker { rows: &Text, products, reading: &reading, bias: true, threads: 1 };
+    let (rows, reading) = (&Text, &reading);
+    let checker = Checker { rows, products, reading, bias: true, threads: 1, elsewhere: None };
     let (planes, estimate) = claim(Loss::SquaredHinge);
     let mut claimed = checker.measured(&planes, &estimate).unwrap();
     let [light, plain] =

@@ -23,6 +23,7 @@ use super::rows::Linear;
 use super::sums::{Columns, Totals, each};
 use super::unpenalised;
 use super::{Care, MOST_HELD, Members, Reach, Setting, TINY, above, below};
+use crate::check::elsewhere::{Reader, Sums};
 use crate::check::{Checked, Checker};
 use crate::double::Double;
 use crate::optimal::{Intercept, Loss};
@@ -35,7 +36,10 @@ pub(super) struct Two<'a> {
     setting: &'a Setting<'a>,
     members: &'a Members,
     planes: Evaluated<'a>,
-    parts: Vec<Part>,
+    care: Care,
+    /// The multipliers of each block; none where the rows are elsewhere.
+    held: Vec<Held>,
+    loss: Double,
     sums: Columns,
     /// Σ α of the negative and of the positive rows.
     alpha: [f64; 2],
@@ -43,6 +47,8 @@ pub(super) struct Two<'a> {
     size: [f64; 2],
     /// Σ α²/(4c) of them.
     square: [f64; 2],
+    /// Σ ψ of the logistic loss with factors of the sides.
+    entropies: Vec<([f64; 2], f64)>,
 }
 
 /// The plane of the claim, and that of the dual point if it has one of its own.
@@ -53,14 +59,54 @@ struct Evaluated<'a> {
 
 /// What a block of rows adds up to.
 struct Part {
-    range: Range<u64>,
     loss: Double,
     alpha: [Double; 2],
     size: [Double; 2],
     square: [Double; 2],
-    /// α of each row, where its entropy will be needed.
-    alphas: Vec<f64>,
     sums: Columns,
+    held: Held,
+}
+
+/// α of each row of a block, where its entropy will be needed.
+#[derive(Default)]
+struct Held {
+    range: Range<u64>,
+    alphas: Vec<f64>,
+}
+
+impl Part {
+    /// The sums of all blocks, and what each holds.
+    fn merged(mut parts: Vec<Part>) -> (Part, Vec<Held>) {
+        let total = |of: fn(&Part) -> [Double; 2]| {
+            [0, 1].map(|side| parts.iter().fold(Double::ZERO, |sum, part| sum.plus(of(part)[side])))
+        };
+        let (alpha, size) = (total(|part| part.alpha), total(|part| part.size));
+        let square = total(|part| part.square);
+        let loss = parts.iter().fold(Double::ZERO, |sum, part| sum.plus(part.loss));
+        let mut sums = Columns::Plain(Vec::new());
+        for (number, part) in parts.iter_mut().enumerate() {
+            let more = std::mem::replace(&mut part.sums, Columns::Plain(Vec::new()));
+            match number {
+                0 => sums = more,
+                _ => sums.merge(&more),
+            }
+        }
+        let held = parts.into_iter().map(|part| part.held).collect();
+        (Part { loss, alpha, size, square, sums, held: Held::default() }, held)
+    }
+
+    fn pack(self) -> Sums {
+        let Part { loss, alpha, size, square, sums, .. } = self;
+        sums.pack(Sums::default().long([[loss, loss], alpha, size, square].concat()))
+    }
+
+    fn unpack(reader: &mut Reader, care: Care, width: usize) -> Option<Part> {
+        let doubles = reader.long(8)?;
+        let pair = |k: usize| [doubles[k], doubles[k + 1]];
+        let (loss, alpha, size, square) = (doubles[0], pair(2), pair(4), pair(6));
+        let sums = Columns::unpack(reader, care, width)?;
+        Some(Part { loss, alpha, size, square, sums, held: Held::default() })
+    }
 }
 
 impl<'a> Two<'a> {
@@ -78,27 +124,35 @@ impl<'a> Two<'a> {
             return Err(format!("{width} columns are more than can be checked"));
         }
         let care = match setting.care {
+            // Blocks that are stored in different ways have to agree.
+            Care::Light if checker.in_one_place().is_err() => Care::Plain,
             Care::Light if !setting.penalty.is_uniform() || !are_sparse(checker)? => Care::Plain,
             care => care,
         };
-        let mut parts = checker
-            .blocks(4 * width, |range| block(checker, setting, care, members, &planes, range))?;
-        let mut sums = Columns::Plain(Vec::new());
-        for (number, part) in parts.iter_mut().enumerate() {
-            let more = std::mem::replace(&mut part.sums, Columns::Plain(Vec::new()));
-            match number {
-                0 => sums = more,
-                _ => sums.merge(&more),
-            }
-        }
-        let total = |of: fn(&Part) -> [Double; 2]| {
-            [0, 1].map(|side| {
-                parts.iter().fold(Double::ZERO, |sum, part| sum.plus(of(part)[side])).value()
-            })
+        let compute = || {
+            let part = |range| block(checker, setting, care, members, &planes, range);
+            Ok(Part::merged(checker.blocks(4 * width, part)?))
         };
-        let (alpha, size) = (total(|part| part.alpha), total(|part| part.size));
-        let square = total(|part| part.square);
-        Ok(Two { checker, setting, members, planes, parts, sums, alpha, size, square })
+        let unpack = |reader: &mut Reader| Some((Part::unpack(reader, care, width)?, Vec::new()));
+        let (part, held) = checker.pass(compute, |(part, _)| part.pack(), unpack)?;
+        let Part { loss, sums, .. } = part;
+        let [alpha, size, square] =
+            [part.alpha, part.size, part.square].map(|sides| sides.map(Double::value));
+        let entropies = Vec::new();
+        Ok(Two {
+            checker,
+            setting,
+            members,
+            planes,
+            care,
+            held,
+            loss,
+            sums,
+            alpha,
+            size,
+            square,
+            entropies,
+        })
     }
 
     /// No less than the objective of the plane.
@@ -109,8 +163,7 @@ impl<'a> Two<'a> {
         if self.setting.objective.intercept == Intercept::Penalised {
             sum = sum.plus(Double::of(penalty.value_above(BIAS, *bias)));
         }
-        let loss = self.parts.iter().fold(Double::ZERO, |sum, part| sum.plus(part.loss));
-        above(loss.value() + sum.value()) + self.slack()
+        above(self.loss.value() + sum.value()) + self.slack()
     }
 
     /// The factors of the negative and the positive rows that make Σ y α = 0, where that is needed. They have
@@ -121,7 +174,7 @@ impl<'a> Two<'a> {
             return Ok([1.0, 1.0]);
         }
         // The sums err by n·2^-98 of their sizes.
-        let errs = self.checker.rows.len() as f64 * 2f64.powi(-98);
+        let errs = self.checker.n_rows() as f64 * 2f64.powi(-98);
         let known = |side: usize| errs * self.size[side] <= UNIT * self.alpha[side];
         if !(known(0) && known(1)) {
             return Err(
@@ -139,7 +192,7 @@ impl<'a> Two<'a> {
     /// both by a second factor, which comes back too: with walls in r* it may have to be below 1.
     pub(super) fn dual(&self, factors: [f64; 2]) -> Checked<(f64, f64)> {
         let penalty = &self.setting.penalty;
-        let n = self.checker.rows.len() as f64;
+        let n = self.checker.n_rows() as f64;
         let width = self.checker.width();
         let sums = self.sums.totals(factors, self.setting.roundings, n);
         let bias = match self.setting.objective.intercept {
@@ -200,7 +253,7 @@ impl<'a> Two<'a> {
 
     /// How much lower the bound is because the errors of all columns are bounded together.
     pub(super) fn looseness(&self) -> f64 {
-        let n = self.checker.rows.len() as f64;
+        let n = self.checker.n_rows() as f64;
         self.sums.totals([1.0; 2], self.setting.roundings, n).looseness(self.setting.objective.l2)
     }
 
@@ -219,28 +272,63 @@ impl<'a> Two<'a> {
         }
     }
 
+    /// Goes over the rows once for all factors that the bound and the reach of the bias are going to need.
+    pub(super) fn prepare(&mut self, cuts: Option<[f64; 2]>) -> Checked<()> {
+        if self.setting.objective.loss == Loss::Logistic
+            && let (Some(cuts), Ok(whole)) = (cuts, self.balance())
+        {
+            let all = [whole, cut(whole, 0, cuts), cut(whole, 1, cuts)];
+            self.entropies = all.into_iter().zip(self.entropies_of(all)?).collect();
+        }
+        Ok(())
+    }
+
     fn entropies(&self, factors: [f64; 2]) -> Checked<f64> {
+        match self.entropies.iter().find(|(known, _)| *known == factors) {
+            Some((_, sum)) => Ok(*sum),
+            None => Ok(self.entropies_of([factors])?[0]),
+        }
+    }
+
+    fn entropies_of<const N: usize>(&self, all: [[f64; 2]; N]) -> Checked<[f64; N]> {
         self.total_entropy(|row, alpha, cost| {
             let positive = self.members.of(row).map_or(0, |(positive, _)| positive);
-            Ok(cost * entropy_below(factors[positive] * alpha / cost))
+            Ok(all.map(|factors| cost * entropy_below(factors[positive] * alpha / cost)))
         })
     }
 
     /// No more than the sum of the terms of all rows with their multipliers and costs.
-    fn total_entropy(&self, term: impl Fn(u64, f64, f64) -> Checked<f64> + Sync) -> Checked<f64> {
+    fn total_entropy<const N: usize>(
+        &self,
+        term: impl Fn(u64, f64, f64) -> Checked<[f64; N]> + Sync,
+    ) -> Checked<[f64; N]> {
+        let plus = |a: [Double; N], b: [Double; N]| std::array::from_fn(|k| a[k].plus(b[k]));
         // The blocks are those of the first pass, whose multipliers are at hand.
-        let sums = self.checker.blocks(4 * self.checker.width(), |range| {
-            let part = self.parts.iter().find(|part| part.range == range);
-            let alphas = part.map(|part| part.alphas.as_slice()).unwrap_or_default();
-            let mut sum = Double::ZERO;
-            for (row, alpha) in range.zip(alphas) {
+        let sum = |range: Range<u64>| {
+            let again;
+            let held = match self.held.iter().find(|held| held.range == range) {
+                Some(held) => held,
+                None => {
+                    let Two { checker, setting, members, planes, care, .. } = self;
+                    again = block(checker, setting, *care, members, planes, range.clone())?.held;
+                    &again
+                }
+            };
+            let mut sum = [Double::ZERO; N];
+            for (row, alpha) in range.zip(&held.alphas) {
                 if let Some((_, cost)) = self.members.of(row) {
-                    sum = sum.plus(Double::of(term(row, *alpha, cost)?));
+                    sum = plus(sum, term(row, *alpha, cost)?.map(Double::of));
                 }
             }
             Ok(sum)
-        })?;
-        Ok(below(sums.into_iter().fold(Double::ZERO, Double::plus).value()))
+        };
+        let compute = || {
+            let sums = self.checker.blocks(4 * self.checker.width(), sum)?;
+            Ok(sums.into_iter().fold([Double::ZERO; N], plus))
+        };
+        let unpack = |reader: &mut Reader| reader.long(N)?.try_into().ok();
+        let all = self.checker.pass(compute, |sums| Sums::default().long(sums), unpack)?;
+        Ok(all.map(|sum: Double| below(sum.value())))
     }
 
     /// No more than Σ ψ of the point that a correction on these rows makes feasible, see `unpenalised`.
@@ -256,7 +344,7 @@ impl<'a> Two<'a> {
             return Err("the correction rows are not rising".into());
         }
         let free = objective.intercept == Intercept::Free;
-        let (width, n) = (self.checker.width(), self.checker.rows.len() as f64);
+        let (width, n) = (self.checker.width(), self.checker.n_rows() as f64);
         let order = width + usize::from(free);
         if correction.len() != order || order > unpenalised::MOST_ORDER {
             return Err(format!("{} correction rows for {order} columns", correction.len()));
@@ -282,7 +370,7 @@ impl<'a> Two<'a> {
         let reach = unpenalised::reach(lines, &sums, *roundings)?;
         let bound =
             self.total_entropy(|row, alpha, cost| match correction.binary_search(&row) {
-                Err(_) => Ok(cost * entropy_below(alpha / cost)),
+                Err(_) => Ok([cost * entropy_below(alpha / cost)]),
                 Ok(_) => {
                     let (low, high) = (alpha - reach, alpha + reach);
                     let room = 4.0 * UNIT * cost;
@@ -291,9 +379,10 @@ impl<'a> Two<'a> {
                             "row {row}: its multiplier may have to leave its domain"
                         ));
                     }
-                    Ok(cost * entropy_below(low / cost).min(entropy_below(high / cost)))
+                    Ok([cost * entropy_below(low / cost).min(entropy_below(high / cost))])
                 }
             })?;
+        let [bound] = bound;
         Ok(bound - self.slack())
     }
 
@@ -301,22 +390,26 @@ impl<'a> Two<'a> {
     pub(super) fn bias_reach(&self, cuts: [f64; 2]) -> Checked<[Reach; 2]> {
         let factors = self.balance()?;
         let side = |side: usize| -> Checked<Reach> {
-            let cut = cuts[side];
-            if !(cut > 0.0 && cut <= 1.0) {
-                return Err(format!("the tilt {cut:?} is not above 0 and at most 1"));
+            let tilt = cuts[side];
+            if !(tilt > 0.0 && tilt <= 1.0) {
+                return Err(format!("the tilt {tilt:?} is not above 0 and at most 1"));
             }
-            let mut left = factors;
-            left[side] *= 1.0 - cut;
-            let (bound, shrink) = self.dual(left)?;
-            Ok(Reach { bound, beta: shrink * cut * self.alpha[0].min(self.alpha[1]) })
+            let (bound, shrink) = self.dual(cut(factors, side, cuts))?;
+            Ok(Reach { bound, beta: shrink * tilt * self.alpha[0].min(self.alpha[1]) })
         };
         Ok([side(0)?, side(1)?])
     }
 
     /// What numbers too small for binary64 may add up to.
     fn slack(&self) -> f64 {
-        (self.checker.rows.len() as f64 + self.checker.width() as f64) * TINY
+        (self.checker.n_rows() as f64 + self.checker.width() as f64) * TINY
     }
+}
+
+/// The factors of the sides, one of them cut by its share.
+fn cut(mut factors: [f64; 2], side: usize, cuts: [f64; 2]) -> [f64; 2] {
+    factors[side] *= 1.0 - cuts[side];
+    factors
 }
 
 /// Whether rows list their columns, by the first one.
@@ -340,18 +433,17 @@ fn block(
     let mut listed =
         listed[listed.partition_point(|(row, _)| *row < range.start)..].iter().peekable();
     let mut part = Part {
-        range: range.clone(),
         loss: Double::ZERO,
         alpha: [Double::ZERO; 2],
         size: [Double::ZERO; 2],
         square: [Double::ZERO; 2],
-        alphas: Vec::new(),
         sums: Columns::new(care, &planes.own),
+        held: Held { range: range.clone(), alphas: Vec::new() },
     };
     let mut buffer = RowBuffer::default();
     for row in range {
         let Some((positive, cost)) = members.of(row) else {
-            part.alphas.extend(keeps.then_some(0.0));
+            part.held.alphas.extend(keeps.then_some(0.0));
             continue;
         };
         let entries = checker.row(row, &mut buffer)?;
@@ -388,7 +480,7 @@ fn block(
         if alpha.is_nan() {
             return Err(format!("row {row}: the multiplier is out of range"));
         }
-        part.alphas.extend(keeps.then_some(alpha));
+        part.held.alphas.extend(keeps.then_some(alpha));
         if alpha != 0.0 {
             part.alpha[positive] = part.alpha[positive].plus(Double::of(alpha));
             part.size[positive] = part.size[positive].plus(Double::of(alpha.abs()));
