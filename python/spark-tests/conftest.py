@@ -1,31 +1,42 @@
-"""One Spark on loopback for all tests: a driver and two executors, each a process of its own."""
+"""One Spark on loopback for all tests: a driver and two executors, each a process of its own.
+
+LINSEP_SPARK_MASTER names another master; with ``local[2]``, which starts sooner, tests that kill executors cannot run.
+"""
 
 import os
 import sys
+import tempfile
 
 os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 os.environ["SPARK_LOCAL_HOSTNAME"] = "localhost"
-os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
 
 import pytest
 
 
-@pytest.fixture(scope="session")
-def spark(tmp_path_factory):
+def session(master, settings=None):
+    """A session on loopback."""
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("linsep tests")
-    settings = {
+    builder = SparkSession.builder.master(master).appName("linsep tests")
+    usual = {
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
         "spark.executor.memory": "1g",
         "spark.sql.shuffle.partitions": "4",
-        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+        "spark.sql.warehouse.dir": tempfile.mkdtemp(),
         "spark.log.level": "FATAL",
     }
-    for name, value in settings.items():
+    for name, value in {**usual, **(settings or {})}.items():
         builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    yield session
-    session.stop()
+    return builder.getOrCreate()
+
+
+@pytest.fixture(scope="session")
+def spark():
+    found = session(os.environ.get("LINSEP_SPARK_MASTER", "local-cluster[2,1,1024]"))
+    yield found
+    found.stop()

@@ -47,7 +47,11 @@ def _fits(table, **options):
     small = {"C": 0.01, **options}
     models = [learn.logistic(table, **small), learn.svm(table, **small)]
     models += [fit(table, **options) for fit in (learn.lda, learn.fisher, learn.least_squares, learn.shared_variance_nb)]
-    return [(fitted.model.weights.tobytes(), fitted.model.biases.tobytes()) for fitted in models]
+    # What is proved has the same bits, too.
+    claims = [_claims(fitted.model.certificate)[0] for fitted in models]
+    assert {claim["claim"] for held in claims for claim in held} == {"optimal", "stationary", "counts"}
+    planes = [(fitted.model.weights.tobytes(), fitted.model.biases.tobytes()) for fitted in models]
+    return list(zip(planes, claims))
 
 
 @pytest.mark.parametrize("kind", ["separable", "overlapping"])
@@ -92,9 +96,28 @@ def test_certificates_go_from_the_cluster_to_one_machine_and_back(spark, tmp_pat
     fitted = learn.lda(frame, label="label")
     fitted.save(tmp_path / "model.linsep")
     assert _linsep.run_program(["linsep", "predict", str(tmp_path / "model.linsep"), folder, "--limit", "2"]) == 0
+    assert _linsep.run_program(["linsep", "verify", str(tmp_path / "model.linsep"), folder]) == 0
+    assert verify(fitted.model.certificate, frame)
     changed = spark.createDataFrame(_frame().assign(a=lambda f: f["a"] + 1))
     assert not verify(found.certificate, changed, id="id")
     capfd.readouterr()
+
+
+def test_a_table_without_names_may_be_written_in_any_order(spark, tmp_path, capfd):
+    table, folder = _shuffled(spark, _frame().drop(columns="id"), 3), str(tmp_path / "turned.parquet")
+    found, fitted = separable(table, label="label"), learn.logistic(table, label="label", C=0.01)
+    found.save(tmp_path / "proof.json")
+    fitted.save(tmp_path / "model.linsep")
+    _shuffled(spark, _frame().drop(columns="id"), 5).write.parquet(folder)
+    for name in ("proof.json", "model.linsep"):
+        assert _linsep.run_program(["linsep", "verify", str(tmp_path / name), folder]) == 0
+        assert "in another order" in capfd.readouterr().out
+    assert verify(found.certificate, spark.read.parquet(folder))
+    other = str(tmp_path / "other.parquet")
+    changed = _frame().drop(columns="id")
+    changed.loc[17, "a"] += 1e-9
+    _shuffled(spark, changed, 5).write.parquet(other)
+    assert _linsep.run_program(["linsep", "verify", str(tmp_path / "proof.json"), other]) == 1
 
 
 def _ancestors(pid):
@@ -145,9 +168,9 @@ def test_a_killed_executor_changes_no_bit_of_newton_or_of_statistics(spark):
 
         assert _fits(cluster) == alone
         fitted = learn.logistic(cluster, C=0.01, progress=progress)
-        assert killed and fitted.model.weights.tobytes() == alone[0][0]
+        assert killed and fitted.model.weights.tobytes() == alone[0][0][0]
         _kill_an_executor(spark)
-        assert learn.lda(cluster).model.weights.tobytes() == alone[2][0]
+        assert learn.lda(cluster).model.weights.tobytes() == alone[2][0][0]
 
 
 def test_empty_partitions_and_a_label_in_one_partition_are_no_matter(spark):
@@ -163,6 +186,8 @@ def test_empty_partitions_and_a_label_in_one_partition_are_no_matter(spark):
 def _with_value(name, value, kind):
     def make(spark):
         frame = _frame().head(50).astype(object)
+        if name not in frame:
+            frame[name] = 1.0
         frame.loc[30, name] = value
         types = {**dict.fromkeys(NAMES, "double"), "label": "int", "id": "int", name: kind}
         return spark.createDataFrame(frame.values.tolist(), ", ".join(f"{n} {types[n]}" for n in frame.columns))
@@ -173,15 +198,23 @@ def _with_value(name, value, kind):
 @pytest.mark.parametrize(
     ("make", "options", "words"),
     [
-        (_with_value("b", None, "double"), {}, r"column 'b', partition \d+: 1 rows without a value"),
-        (_with_value("c", float("nan"), "double"), {}, r"column 'c', partition \d+: nan is no finite number"),
-        (_with_value("d", float("inf"), "double"), {}, r"column 'd', partition \d+: inf is no finite number"),
+        (_with_value("b", None, "double"), {}, r"column 'b', partition \d+, id=30: 1 rows without a value"),
+        (_with_value("c", float("nan"), "double"), {}, r"column 'c', partition \d+, id=30: nan is no finite number"),
+        (_with_value("d", float("inf"), "double"), {}, r"column 'd', partition \d+, id=30: inf is no finite number"),
         (_with_value("label", None, "int"), {}, "column 'label' has rows without a label"),
         (_with_value("id", 7, "int"), {}, r"column 'id', partition \d+: 7 names two rows"),
         (_with_value("id", None, "int"), {}, r"column 'id', partition \d+: a row without a name"),
         (lambda s: s.createDataFrame(_frame().head(9).assign(label=1)), {}, "has one class, 1"),
         (lambda s: s.createDataFrame(_frame().head(9)).filter("a > 1e9"), {}, "the table has no rows"),
-        (lambda s: s.createDataFrame(_frame().head(9).assign(a="text")), {}, "column 'a' has type string"),
+        (lambda s: s.createDataFrame(_frame().head(9)).selectExpr("*", "array(a) z"), {}, "column 'z' has type array"),
+        (
+            lambda s: s.createDataFrame(_frame().head(99).assign(a=lambda f: f["id"].astype(str) + "x")),
+            {},
+            "column 'a' has type string and more than 50 levels",
+        ),
+        (lambda s: s.createDataFrame(_frame().head(9).assign(a="NA")), {}, "column 'a' has no value at all"),
+        (_with_value("w", -1.0, "double"), {"weight": "w"}, r"column 'w', partition \d+, id=30: -1.0 is no weight"),
+        (lambda s: s.createDataFrame(_frame().head(9)), {"missing": "median"}, "missing='median' is none of"),
         (lambda s: s.createDataFrame(_frame().head(9)), {"label": "lable"}, "did you mean 'label'"),
         (lambda s: s.createDataFrame(_frame().head(9)), {"features": ["a", "z"]}, "there is no column 'z'"),
         (lambda s: s.createDataFrame(_frame().head(9)), {"features": ["a", "label"]}, "a feature and something else"),
@@ -197,8 +230,13 @@ def test_vectors_of_different_lengths_are_refused(spark):
     from pyspark.ml.linalg import Vectors
 
     rows = [(Vectors.dense([1.0, 2.0]), 0), (Vectors.sparse(3, [0], [1.0]), 1)]
-    with pytest.raises(ValueError, match=r"column 'x'.*\[2, 3\]"):
+    with pytest.raises(ValueError, match=r"column 'x', partition 0: a vector has \d entries where \d are expected"):
         separable(spark.createDataFrame(rows, ["x", "y"]).coalesce(1), label="y")
+    far = [(Vectors.dense([1.0, 2.0]), k, k % 2) for k in range(6)] + [(Vectors.dense([1.0]), k, k % 2) for k in range(6, 12)]
+    table = spark.createDataFrame(far[:6], ["x", "id", "y"]).coalesce(1)
+    table = table.union(spark.createDataFrame(far[6:], ["x", "id", "y"]).coalesce(1))
+    with pytest.raises(ValueError, match=r"column 'x'.* entr"):
+        separable(table, label="y", id="id")
 
 
 def test_nothing_listens_outside_loopback():

@@ -1,6 +1,10 @@
 """Tables on a cluster, on the form of it that needs none: the same bits for any number of processes."""
 
+import dataclasses
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -104,7 +108,10 @@ def test_statistics_in_one_round_give_the_planes_of_one_machine(fit, estimator, 
     assert fitted.rounds == 2  # one to survey the table, one for the sums
     np.testing.assert_allclose(fitted.model.weights, alone.coef_, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(fitted.model.biases, alone.intercept_, rtol=1e-8, atol=1e-10)
-    assert [kind for kind, _ in fitted.model.kinds] == ["unproved"]
+    assert fitted.proof_rounds <= 12
+    kind = "counts" if fit is learn.shared_variance_nb else "stationary"
+    assert [kind for kind, _ in fitted.model.kinds] == [kind]
+    assert [kind for kind, _ in fit(LocalCluster(X, y), prove=False).model.kinds] == ["unproved"]
 
 
 def test_counts_give_the_model_of_one_machine_and_negative_ones_are_refused():
@@ -113,6 +120,7 @@ def test_counts_give_the_model_of_one_machine_and_negative_ones_are_refused():
     y = (scores > 0).astype(int)
     fitted = learn.multinomial_nb(LocalCluster(counts, y, block_rows=4096))
     np.testing.assert_array_equal(fitted.model.weights, linsep.MultinomialNB().fit(counts, y).coef_)
+    assert [kind for kind, _ in fitted.model.kinds] == ["counts"]
     counts[5000, 2] = -1
     with pytest.raises(ValueError, match=r"column 'x3' has -1\.?0? in row 5000"):
         learn.multinomial_nb(LocalCluster(counts, y, block_rows=4096))
@@ -129,6 +137,194 @@ def test_newton_in_rounds_reaches_the_optimum(fit, estimator, fit_intercept):
     np.testing.assert_allclose(fitted.model.weights, alone.coef_, rtol=1e-3, atol=1e-6)
     primal, bound, _ = alone.certificate_._inner.optimality[0]
     assert bound * (1 - 1e-7) <= fitted.objective <= primal * (1 + 1e-7)
+    # The objective and the gap are those that the checker has measured.
+    shown = fitted.model.certificate.optimality
+    assert [(objective, gap) for objective, _, gap in shown] == [(fitted.objective, fitted.gap)]
+    assert fitted.proof_rounds <= 3
+
+
+def _classes(count):
+    X, scores, rng = _rows()
+    noisy = scores + rng.normal(size=ROWS) * 20
+    return X, np.digitize(noisy, np.quantile(noisy, np.arange(1, count) / count))
+
+
+FITS = {
+    "logistic": lambda table, **options: learn.logistic(table, C=0.01, tol=1e-7, **options),
+    "svm": lambda table, **options: learn.svm(table, C=0.01, tol=1e-7, **options),
+    "least squares": learn.least_squares,
+    "ridge": lambda table, **options: learn.least_squares(table, l2=2.5, **options),
+    "fisher": learn.fisher,
+    "lda": lambda table, **options: learn.lda(table, shrinkage=0.125, **options),
+    "bernoulli": lambda table, **options: learn.bernoulli_nb(table, binarize=3.0, **options),
+    "shared variances": learn.shared_variance_nb,
+}
+
+
+KINDS = {"logistic": "optimal", "svm": "optimal", "bernoulli": "counts", "shared variances": "counts"}
+
+
+def _written(path, X, y):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = {f"x{k + 1}": X[:, k] for k in range(X.shape[1])}
+    pq.write_table(pa.table({**columns, "label": y}), path)
+    return path
+
+
+def _of_file(X, y, **changes):
+    """Blocks of the table that ``_written`` writes, as a data frame of it would have them."""
+    cluster = LocalCluster(X, y, block_rows=4096)
+    width = X.shape[1]
+    input = {**cluster.table.input, "label": {"name": "label", "position": width}, "source_columns": width + 1}
+    cluster.table = dataclasses.replace(cluster.table, input=input, **changes)
+    return cluster
+
+
+def _program(*arguments):
+    command = [sys.executable, "-m", "linsep", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=600)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", list(FITS))
+def test_what_is_proved_on_blocks_is_confirmed_by_the_program_and_no_changed_bit_is(name, classes, tmp_path):
+    X, y = _classes(classes)
+    cluster = _of_file(X, y)
+    fitted = FITS[name](cluster)
+    kinds = [kind for kind, _ in fitted.model.kinds]
+    assert set(kinds) == {KINDS.get(name, "stationary")}
+    assert len(kinds) == (3 if name == "svm" and classes == 3 else 1)
+    fitted.save(tmp_path / "model.linsep")
+    table = _written(tmp_path / "table.parquet", X, y)
+    answer = _program("verify", tmp_path / "model.linsep", table)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    # Blocks confirm it, too, and what one machine has proved.
+    assert verify(fitted.model.certificate, cluster)
+    # One bit of the data.
+    changed = X.copy()
+    changed[11, 1] = np.nextafter(changed[11, 1], np.inf)
+    answer = _program("verify", tmp_path / "model.linsep", _written(tmp_path / "changed.parquet", changed, y))
+    assert answer.returncode == 1, answer.stdout
+    assert not verify(fitted.model.certificate, LocalCluster(changed, y, block_rows=4096))
+
+
+def test_proofs_of_one_machine_are_confirmed_on_blocks_and_wrong_ones_are_not():
+    X, y = _classes(2)
+    cluster = LocalCluster(X, y, block_rows=4096)
+    models = [linsep.LogisticRegression(C=0.01), linsep.LinearDiscriminantAnalysis(), linsep.BernoulliNB(binarize=3.0)]
+    for model in models:
+        held = json.loads(model.fit(X, y).certificate_.to_json())
+        assert verify(model.certificate_, cluster), held["claims"][0]["claim"]
+        plane = held["claims"][0]["plane"]
+        plane["weights"][0] += abs(plane["weights"][0]) + 1.0
+        lines = verify(linsep.Certificate.from_json(json.dumps(held)), cluster)
+        assert [line["finding"] for line in lines] == ["false"]
+
+
+def test_softmax_in_rounds_is_that_of_one_machine():
+    X, y = _classes(4)
+    fitted = learn.logistic(LocalCluster(X, y, block_rows=4096), C=0.01, tol=1e-8)
+    alone = linsep.LogisticRegression(C=0.01, tol=1e-9).fit(X, y)
+    assert fitted.converged and fitted.rounds <= 12
+    np.testing.assert_allclose(fitted.model.weights, alone.coef_, rtol=1e-3, atol=1e-5)
+    primal, bound, _ = alone.certificate_._inner.optimality[0]
+    assert bound * (1 - 1e-7) <= fitted.objective <= primal * (1 + 1e-7)
+
+
+@pytest.mark.parametrize("processes", [2, 4])
+def test_who_holds_which_blocks_changes_no_bit_of_a_proof(processes):
+    X, y = _classes(3)
+
+    def models(count):
+        with LocalCluster(X, y, block_rows=4096, processes=count) as cluster:
+            return [FITS[name](cluster).model.to_bytes() for name in ("logistic", "svm", "lda", "bernoulli")]
+
+    assert models(1) == models(processes)
+
+
+def test_the_widest_margin_of_blocks_is_that_of_one_machine(tmp_path):
+    X, scores, rng = _rows()
+    X, y = X.round(2), (scores > 0).astype(int)
+    keep = abs(X @ np.arange(1.0, 6.0) - 20.0) > 0.5
+    X, y = X[keep], y[keep]
+    cluster = _of_file(X, y)
+    fitted = learn.hard_margin(cluster)
+    alone = linsep.HardMargin().fit(X, y)
+    np.testing.assert_array_equal(fitted.model.weights, alone.coef_)
+    held = [json.loads(found.to_json())["claims"] for found in (fitted.model.certificate, alone.certificate_)]
+    gammas = [claim["gamma2"] for claims in held for claim in claims if claim["claim"] == "geometric-margin"]
+    assert len(gammas) == 2 and gammas[0] == gammas[1]
+    fitted.save(tmp_path / "model.linsep")
+    answer = _program("verify", tmp_path / "model.linsep", _written(tmp_path / "table.parquet", X, y))
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    assert verify(fitted.model.certificate, cluster) and verify(alone.certificate_, cluster)
+    with pytest.raises(ValueError, match="the classes are overlapping"):
+        learn.hard_margin(LocalCluster(*_cases()["overlapping"], block_rows=4096))
+
+
+def _any_order(X, y):
+    """A cluster whose rows have no order but that of their values."""
+    return _of_file(X, y, order="digest")
+
+
+def test_rows_in_another_order_are_the_same_table_and_others_are_not(tmp_path):
+    X, y = _cases()["overlapping"]
+    X, y = np.concatenate([X, X[:50]]), np.concatenate([y, y[:50]])
+    found = separable(_any_order(X, y))
+    found.save(tmp_path / "proof.json")
+    fitted = learn.logistic(_any_order(X, y), C=0.01)
+    fitted.save(tmp_path / "model.linsep")
+    order = np.random.default_rng(1).permutation(len(y))
+    turned = _written(tmp_path / "turned.parquet", X[order], y[order])
+    for path in ("proof.json", "model.linsep"):
+        answer = _program("verify", tmp_path / path, turned)
+        assert answer.returncode == 0 and "in another order" in answer.stdout, answer.stdout + answer.stderr
+    assert verify(found.certificate, LocalCluster(X[order], y[order], block_rows=4096))
+    assert verify(fitted.model.certificate, LocalCluster(X[order], y[order], block_rows=8192))
+    # A bit of a value, a label, and one of two equal rows for another one.
+    other, labels, twice = X[order].copy(), y[order].copy(), order.copy()
+    other[5, 2] = np.nextafter(other[5, 2], np.inf)
+    labels[9] = 1 - labels[9]
+    twice[np.flatnonzero(order == 3)[0]] = 60
+    for values, classes in [(other, y[order]), (X[order], labels), (X[twice], y[twice])]:
+        changed = _written(tmp_path / "changed.parquet", values, classes)
+        for path in ("proof.json", "model.linsep"):
+            assert _program("verify", tmp_path / path, changed).returncode == 1
+        assert not verify(found.certificate, LocalCluster(values, classes, block_rows=4096))
+    # A bit of the witness, of the digest, of the hash of a row.
+    for change in (
+        lambda held: held["claims"][0]["witness"][0].update(row=held["claims"][0]["witness"][0]["row"] ^ 1),
+        lambda held: held["data"]["multiset"].update(sha256="0" + held["data"]["multiset"]["sha256"][:63]),
+        lambda held: held["data"]["multiset"]["rows"][0].__setitem__(1, "0" * 64),
+    ):
+        held = json.loads(found.certificate.to_json())
+        change(held)
+        (tmp_path / "changed.json").write_text(json.dumps(held))
+        assert _program("verify", tmp_path / "changed.json", turned).returncode == 1
+
+
+def test_the_independent_checker_knows_tables_in_another_order(tmp_path):
+    X, y = _cases()["overlapping"]
+    X, y = X[1200:1300].round(3), y[1200:1300]
+    found = separable(_any_order(X, y))
+    found.save(tmp_path / "proof.json")
+    order = np.random.default_rng(2).permutation(len(y))
+    root = next(folder for folder in Path(__file__).resolve().parents if (folder / "docs").exists())
+
+    def checked(values, classes):
+        lines = [",".join([*map(repr, row), str(label)]) for row, label in zip(values.tolist(), classes)]
+        (tmp_path / "table.csv").write_text("\n".join(["x1,x2,x3,x4,x5,label", *lines]) + "\n")
+        command = [sys.executable, str(root / "docs/theory/check_certificate.py")]
+        command += [str(tmp_path / "proof.json"), str(tmp_path / "table.csv")]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    answer = checked(X[order], y[order])
+    assert answer.returncode == 0 and "in another order" in answer.stdout, answer.stdout + answer.stderr
+    changed = X[order].copy()
+    changed[0, 0] += 0.001
+    assert checked(changed, y[order]).returncode == 1
 
 
 def test_a_limit_ends_a_run_and_says_so():
@@ -172,7 +368,5 @@ def test_bad_tables_are_refused_with_the_place():
         LocalCluster(X[:10], y[:10], block_rows=5000)
     with pytest.raises(ValueError, match="at least two"):
         separable(LocalCluster(X[:10], np.zeros(10, int)))
-    with pytest.raises(ValueError, match="two classes, and there are 3"):
-        learn.logistic(LocalCluster(X[:9], np.arange(9) % 3))
     with pytest.raises(ValueError, match="has its columns already"):
         separable(LocalCluster(X[:9], np.arange(9) % 3), label="y")

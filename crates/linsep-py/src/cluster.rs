@@ -9,14 +9,14 @@ use crate::model::{Findings, Model};
 use crate::waiting::wait;
 use linsep::data::input::InputMap;
 use linsep::file::ModelFile;
-use linsep::learn::bayes::{MultinomialBayes, SharedVarianceBayes};
+use linsep::learn::bayes::{BernoulliBayes, MultinomialBayes, SharedVarianceBayes};
 use linsep::learn::discriminant::{Fisher, Lda, Shrinkage};
 use linsep::learn::least_squares::LeastSquares;
 use linsep::learn::logistic::Intercept;
 use linsep::model::{Link, Plane};
 use linsep::proof::Certificate as Proved;
 use linsep::recipe::Recipe;
-use linsep::worker::{ClosedLearner, SmoothDriver, SmoothLoss, Sums};
+use linsep::worker::{ClosedLearner, SmoothDriver, SmoothLoss, SoftmaxDriver, SoftmaxLoss, Sums};
 use linsep::{Error, LinearModel, Progress, Result, Rule, Stop};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -24,14 +24,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Weights and biases of planes.
-type Planes = (Vec<Vec<f64>>, Vec<f64>);
+pub(crate) type Planes = (Vec<Vec<f64>>, Vec<f64>);
 
 /// A loss, its C, and whether there is an intercept.
-type Problem = (String, f64, bool);
+pub(crate) type Problem = (String, f64, bool);
 
 /// A learner that is made of sums over the rows.
 #[pyclass(frozen, module = "linsep._linsep")]
-pub(crate) struct ClosedForm(ClosedLearner);
+pub(crate) struct ClosedForm(pub(crate) ClosedLearner);
 
 #[pymethods]
 impl ClosedForm {
@@ -72,6 +72,17 @@ impl ClosedForm {
     fn multinomial_nb(py: Python<'_>, alpha: f64) -> PyResult<ClosedForm> {
         let learner = || ClosedLearner::Multinomial(MultinomialBayes::default().with_alpha(alpha));
         ClosedForm::within(py, ("alpha", alpha), alpha > 0.0 && alpha.is_finite(), learner)
+    }
+
+    /// Naive Bayes of values that are on above a threshold.
+    #[staticmethod]
+    fn bernoulli_nb(py: Python<'_>, alpha: f64, binarize: f64) -> PyResult<ClosedForm> {
+        let learner = || {
+            let bayes = BernoulliBayes::default().with_alpha(alpha).with_binarize(binarize);
+            ClosedLearner::Bernoulli(bayes)
+        };
+        let is_good = alpha > 0.0 && alpha.is_finite() && binarize.is_finite();
+        ClosedForm::within(py, ("alpha", alpha), is_good, learner)
     }
 
     /// Short numbers near the values of the first block.
@@ -126,22 +137,28 @@ impl NewtonRounds {
         Ok(NewtonRounds { loss, driver })
     }
 
-    /// What a block answers at a plane.
+    /// What a block answers at a plane; `positive` is against the other classes.
     #[staticmethod]
+    #[pyo3(signature = (block, problem, weights, bias, positive=1))]
     fn partial<'py>(
         py: Python<'py>,
         block: &Data,
         problem: Problem,
         weights: Vec<f64>,
         bias: f64,
+        positive: u32,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let block = Arc::clone(&block.table);
-        let work = move || smooth(&problem)?.partial(&block, &Plane::new(weights, bias));
+        let work = move || {
+            let loss = smooth(&problem)?.against_rest(positive);
+            loss.partial(&block, &Plane::new(weights, bias))
+        };
         bytes(py, wait(py, work))
     }
 
     /// Σ ψ of a block, for the bound.
     #[staticmethod]
+    #[pyo3(signature = (block, problem, weights, bias, factors, positive=1))]
     fn dual_part(
         py: Python<'_>,
         block: &Data,
@@ -149,10 +166,13 @@ impl NewtonRounds {
         weights: Vec<f64>,
         bias: f64,
         factors: [f64; 2],
+        positive: u32,
     ) -> PyResult<f64> {
         let block = Arc::clone(&block.table);
         let plane = Plane::new(weights, bias);
-        wait(py, move || smooth(&problem)?.dual_part(&block, &plane, factors))
+        wait(py, move || {
+            smooth(&problem)?.against_rest(positive).dual_part(&block, &plane, factors)
+        })
     }
 
     /// The answers of some blocks and of those that follow.
@@ -209,10 +229,83 @@ impl NewtonRounds {
     }
 }
 
+/// Newton's method on softmax regression, a round for each step.
+#[pyclass(module = "linsep._linsep")]
+pub(crate) struct SoftmaxRounds(SoftmaxDriver);
+
+#[pymethods]
+impl SoftmaxRounds {
+    /// For so many classes, until a step promises less than the share `tol` of the objective.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        problem: Problem,
+        classes: usize,
+        width: usize,
+        tol: f64,
+    ) -> PyResult<SoftmaxRounds> {
+        let driver = softmax(&problem).and_then(|loss| loss.driver(classes, width, tol));
+        driver.map(SoftmaxRounds).map_err(|error| exception(py, error))
+    }
+
+    /// What a block answers at planes.
+    #[staticmethod]
+    fn partial<'py>(
+        py: Python<'py>,
+        block: &Data,
+        problem: Problem,
+        planes: Planes,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let block = Arc::clone(&block.table);
+        bytes(py, wait(py, move || softmax(&problem)?.partial(&block, &plain(planes))))
+    }
+
+    /// The answers of some blocks and of those that follow.
+    #[staticmethod]
+    fn merge<'py>(py: Python<'py>, all: &[u8], next: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        let loss = SoftmaxLoss::new(1.0, Intercept::Free);
+        bytes(py, loss.merge(all, next).map_err(|error| exception(py, error)))
+    }
+
+    /// The planes that the next round asks about.
+    #[getter]
+    fn candidate(&self) -> Planes {
+        apart(self.0.candidate())
+    }
+
+    /// Takes the merged answers. Whether there is another round.
+    fn step(&mut self, py: Python<'_>, merged: &[u8]) -> PyResult<bool> {
+        self.0.step(merged).map_err(|error| exception(py, error))
+    }
+
+    /// The best planes so far.
+    #[getter]
+    fn planes(&self) -> Planes {
+        apart(self.0.planes())
+    }
+
+    /// The objective at the planes.
+    #[getter]
+    fn objective(&self) -> f64 {
+        self.0.objective()
+    }
+
+    /// Rounds so far.
+    #[getter]
+    fn rounds(&self) -> u64 {
+        self.0.rounds()
+    }
+}
+
+/// Weights and biases of planes.
+fn apart(planes: &[Plane]) -> Planes {
+    planes.iter().map(|plane| (plane.weights.clone(), plane.bias)).unzip()
+}
+
 /// A model of planes that were found elsewhere. The certificate says which data, by which columns, and what
-/// is proved.
+/// is proved. Planes that were learned `against_rest` know of no other planes.
 #[pyfunction]
-#[pyo3(signature = (learner, settings, classes, planes, has_probabilities, certificate, rounds))]
+#[pyo3(signature = (learner, settings, classes, planes, has_probabilities, certificate, rounds, against_rest=false))]
 #[expect(clippy::too_many_arguments, reason = "what a model file says, one thing after the other")]
 pub(crate) fn model_of_planes(
     py: Python<'_>,
@@ -223,6 +316,7 @@ pub(crate) fn model_of_planes(
     has_probabilities: bool,
     certificate: &Certificate,
     rounds: u64,
+    against_rest: bool,
 ) -> PyResult<Model> {
     let file = &certificate.file;
     let make = || -> Result<ModelFile> {
@@ -233,15 +327,15 @@ pub(crate) fn model_of_planes(
         let input = file.input.as_ref().map(|input| input.read::<InputMap>()).transpose();
         let missing = || Error::usage("the certificate does not say which columns");
         let input = input.map_err(Error::usage)?.ok_or_else(missing)?;
-        let pairs = planes.0.into_iter().zip(planes.1);
-        // A negative zero would tell one storage from the other.
-        let plain = |weights: Vec<f64>| weights.into_iter().map(|w| w + 0.0).collect();
-        let planes: Vec<Plane> =
-            pairs.map(|(weights, bias)| Plane::new(plain(weights), bias + 0.0)).collect();
+        let planes = plain(planes);
         if planes.iter().any(|plane| plane.weights.len() != input.features) {
             return Err(Error::usage("planes and columns differ in number"));
         }
-        let rule = if planes.len() == 1 { Rule::Sign } else { Rule::ArgMax };
+        let rule = match planes.len() {
+            1 => Rule::Sign,
+            _ if against_rest => Rule::Rest,
+            _ => Rule::ArgMax,
+        };
         let mut model = LinearModel::new(planes, rule, classes, input);
         if has_probabilities {
             model.link = Link::Softmax;
@@ -282,7 +376,24 @@ fn share(shrinkage: f64) -> Shrinkage {
     if shrinkage == 0.0 { Shrinkage::None } else { Shrinkage::Share(shrinkage) }
 }
 
-fn smooth((loss, c, fit_intercept): &Problem) -> Result<SmoothLoss> {
+/// The planes as a model has them.
+pub(crate) fn plain(planes: Planes) -> Vec<Plane> {
+    // A negative zero would tell one storage from the other.
+    let plain = |weights: Vec<f64>| weights.into_iter().map(|w| w + 0.0).collect();
+    let pairs = planes.0.into_iter().zip(planes.1);
+    pairs.map(|(weights, bias)| Plane::new(plain(weights), bias + 0.0)).collect()
+}
+
+/// Softmax regression with its C.
+pub(crate) fn softmax((_, c, fit_intercept): &Problem) -> Result<SoftmaxLoss> {
+    if !(c.is_finite() && *c > 0.0) {
+        return Err(Error::usage(format!("`c={c}` is not above 0")));
+    }
+    let intercept = if *fit_intercept { Intercept::Free } else { Intercept::None };
+    Ok(SoftmaxLoss::new(*c, intercept))
+}
+
+pub(crate) fn smooth((loss, c, fit_intercept): &Problem) -> Result<SmoothLoss> {
     let (c, fit_intercept) = (*c, *fit_intercept);
     if !(c.is_finite() && c > 0.0) {
         return Err(Error::usage(format!("`c={c}` is not above 0")));
@@ -295,6 +406,6 @@ fn smooth((loss, c, fit_intercept): &Problem) -> Result<SmoothLoss> {
     }
 }
 
-fn bytes(py: Python<'_>, found: PyResult<Vec<u8>>) -> PyResult<Bound<'_, PyBytes>> {
+pub(crate) fn bytes(py: Python<'_>, found: PyResult<Vec<u8>>) -> PyResult<Bound<'_, PyBytes>> {
     found.map(|found| PyBytes::new(py, &found))
 }

@@ -6,7 +6,7 @@ use crate::waiting::wait;
 use linsep::data::door::{Array, ArrayOptions, Labels};
 use linsep::data::matrix::{Rows, Store, with_rows};
 use linsep::data::read::{ColumnRef, ReadOptions, RowSource, normal_label};
-use linsep::proof::digest::{BLOCK_ROWS, Version, block_hash};
+use linsep::proof::digest::{BLOCK_ROWS, Multiset, Version, block_hash, row_hash};
 use linsep::{Dataset, Features};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -175,6 +175,20 @@ impl Data {
         let blocks = (table.n_rows() as u64).div_ceil(BLOCK_ROWS);
         let hash = |block| PyBytes::new(py, &block_hash(Version::LATEST, table, block));
         (0..blocks).map(hash).collect()
+    }
+
+    /// The product of the rows for the digest in any order.
+    fn multiset<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let table = Arc::clone(&self.table);
+        let bytes = wait(py, move || Ok(Multiset::of(table.as_ref(), 1).to_bytes()))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The hash of each row, by which it is found in a table of another order.
+    fn row_hashes<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
+        let table = self.table.as_ref();
+        let hash = |row| PyBytes::new(py, &row_hash(table, row));
+        (0..table.n_rows() as u64).map(hash).collect()
     }
 
     /// w·x + b of every row.

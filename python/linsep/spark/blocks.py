@@ -10,16 +10,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from linsep import _linsep
+from linsep import _input, _linsep
+from linsep.spark.rows import Sparse, filled, narrow, stacked
 
 #: Rows of a block of the digest; blocks of the cluster have a multiple of it.
 DIGEST_ROWS = 4096
 
-#: Blocks that are merged where they are, before their sum travels.
-GROUP = 4
+#: Fewest blocks that are merged where they are, before their sum travels, and most sums of such groups.
+GROUP, MOST_GROUPS = 4, 4096
+
+#: Sums that a driver merges without help, in bytes; of more, so many parts are merged by workers first.
+_DRIVER_BYTES, TOPS = 64 << 20, 16
 
 _BLOCK_BYTES = 8 << 20
-_NARROW = (np.uint8, np.int16, np.float32)
 
 
 @dataclass(frozen=True)
@@ -32,17 +35,43 @@ class Table:
     order: str = "given"
     input: dict = field(default_factory=dict)
     labels: tuple = ()
+    fills: tuple | None = None
+    rows: int = 0
 
     @property
     def width(self):
         return len(self.names)
+
+    @property
+    def blocks(self):
+        """How many blocks there are."""
+        return -(-self.rows // self.block_rows)
+
+    @property
+    def group(self):
+        """Blocks that are merged one after the other."""
+        size = GROUP
+        while -(-self.blocks // size) > MOST_GROUPS:
+            size *= 2
+        return size
+
+    @property
+    def groups(self):
+        """How many groups of blocks there are."""
+        return -(-self.blocks // self.group)
+
+    @property
+    def fan(self):
+        """Groups whose sums workers merge, or 1 where the driver merges all of them."""
+        message = 8 * (self.width + 1) ** 2
+        return 1 if self.groups * message <= _DRIVER_BYTES else -(-self.groups // TOPS)
 
 
 @dataclass(frozen=True)
 class Block:
     """The rows of a block."""
 
-    matrix: np.ndarray
+    matrix: np.ndarray | Sparse
     codes: np.ndarray
     weights: np.ndarray | None = None
     ids: list | None = None
@@ -67,12 +96,20 @@ def unpack(content):
     return Block(*pickle.loads(content))
 
 
+def opened(content, table):
+    """The block that some bytes are, with what the table has for missing values."""
+    block = unpack(content)
+    if table.fills is None:
+        return block
+    return Block(filled(block.matrix, np.asarray(table.fills)), block.codes, block.weights, block.ids)
+
+
 def joined(blocks):
     """Blocks one after the other."""
     blocks = list(blocks)
     weights = None if blocks[0].weights is None else np.concatenate([b.weights for b in blocks])
     ids = None if blocks[0].ids is None else [name for b in blocks for name in b.ids]
-    matrix = np.concatenate([b.matrix for b in blocks])
+    matrix = stacked(b.matrix for b in blocks)
     return Block(matrix, np.concatenate([b.codes for b in blocks]), weights, ids)
 
 
@@ -86,21 +123,19 @@ def part(block, rows):
     return Block(block.matrix[rows], block.codes[rows], weights, ids)
 
 
-def narrow(matrix):
-    """The same values in the narrowest type that holds all of them."""
-    for kind in _NARROW:
-        with np.errstate(all="ignore"):
-            small = matrix.astype(kind)
-        # A negative zero is a zero to the digest and to every proof.
-        if np.array_equal(small, matrix):
-            return np.ascontiguousarray(small)
-    return np.ascontiguousarray(matrix)
+def class_names(values):
+    """The names of classes as files write them: 1.0 is the class 1."""
+    return tuple(
+        str(int(value)) if isinstance(value, float) and value.is_integer() else text
+        for value, text in zip(values, _input.class_texts(np.asarray(values)))
+    )
 
 
 def data_of(block, table):
     """The rows of a block as the Rust side takes them."""
+    matrix = block.matrix
     return _linsep.Data(
-        np.ascontiguousarray(block.matrix),
+        matrix.form if isinstance(matrix, Sparse) else np.ascontiguousarray(matrix),
         np.asarray(block.codes, dtype=np.int64),
         list(table.classes),
         weights=block.weights,

@@ -1,36 +1,55 @@
 """Who holds blocks and works on them: a small interface, and the form of it that needs no cluster.
 
 ``map_blocks(work, state)`` gives ``work(table, number, block, state)`` of every block, in the order of their
-numbers. ``reduce_blocks(work, merge, state)`` merges such answers in a fixed tree of depth two: four consecutive
-blocks from the first to the last, then these sums from the first to the last. So no answer depends on who
-worked on which block.
+numbers. ``reduce_blocks(work, merge, state)`` merges such answers in a fixed tree: consecutive blocks of a group
+from the first to the last, then the groups from the first to the last; where their sums are many bytes, parts of
+the groups first. The tree depends on the table alone, so no answer depends on who worked on which block.
 """
 
+import logging
+import time
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import reduce
 from multiprocessing import get_context
 
 import numpy as np
 
 from linsep import _input
-from linsep.spark.blocks import DIGEST_ROWS, GROUP, Block, Table, pack, rows_of_a_block, unpack
+from linsep.spark import work as _work
+from linsep.spark.blocks import DIGEST_ROWS, Block, Table, class_names, opened, pack, rows_of_a_block
+from linsep.spark.journal import Journal
+
+#: What is done with rows in which a value is missing.
+MISSING = ("error", "drop-row", "mean", "zero")
+
+_log = logging.getLogger("linsep.spark")
+
+
+class OutOfTime(RuntimeError):
+    """A run has reached its time limit."""
 
 
 class Cluster:
-    """What a driver asks. ``rounds`` counts passes over the blocks."""
+    """What a driver asks.
+
+    ``rounds`` counts passes over the blocks; ``deadline`` is the time (``time.monotonic``) after which a round ends
+    with :class:`OutOfTime`; ``journal`` keeps the answers of rounds for a run that goes on later.
+    """
 
     table: Table
     rounds = 0
+    deadline = None
+    journal = None
 
     def map_blocks(self, work, state):
         """``work(table, number, block, state)`` of every block, in order."""
-        self.rounds += 1
-        return self._map(work, state)
+        return self._round(work, state, lambda: self._map(work, state))
 
     def reduce_blocks(self, work, merge, state):
         """The same, merged in the fixed tree."""
-        self.rounds += 1
-        return reduce(merge, self._groups(work, merge, state))
+        return self._round(work, state, lambda: reduce(merge, self._tops(work, merge, state)))
 
     def close(self):
         """Lets the blocks go."""
@@ -41,6 +60,30 @@ class Cluster:
     def __exit__(self, *_):
         self.close()
 
+    def _round(self, work, state, ask):
+        if self.deadline is not None and time.monotonic() >= self.deadline:
+            raise OutOfTime("linsep: the time limit was reached before there was an answer")
+        self.rounds += 1
+        began = time.monotonic()
+        answer, kept = self.journal.round(work.__name__, state, ask) if self.journal else (ask(), False)
+        seconds = time.monotonic() - began
+        _log.info("round %d: %s, %.2f s%s", self.rounds, work.__name__, seconds, ", from the state" if kept else "")
+        return answer
+
+    def _fill(self, missing):
+        """The table with the values that stand for missing ones; blocks have NaN there so far."""
+        if missing != "mean":
+            return self.table
+        means = _work.means_of(self.reduce_blocks(_work.gaps, _work.add_gaps, None))
+        columns = self.table.input.get("columns", [])
+        spans = [len(column["levels"]) if "levels" in column else 1 for column in columns]
+        firsts = np.cumsum([0, *spans])
+        columns = [
+            column if "levels" in column else {**column, "missing": float(means[first])}
+            for column, first in zip(columns, firsts)
+        ]
+        return replace(self.table, fills=tuple(means.tolist()), input={**self.table.input, "columns": columns})
+
 
 class LocalCluster(Cluster):
     """Blocks on this machine, with as many processes as asked for.
@@ -49,29 +92,42 @@ class LocalCluster(Cluster):
     ----------
     X, y : arrays
         Rows in the order of the table, and their labels.
+    missing : str
+        What is done where ``X`` has NaN: ``error``, ``drop-row``, ``mean`` or ``zero``.
     processes : int
         1 works in this process.
     """
 
-    def __init__(self, X, y, *, sample_weight=None, names=None, block_rows=None, processes=1):
-        matrix = np.asarray(X, dtype=np.float64)
+    def __init__(self, X, y, *, sample_weight=None, names=None, missing="error", block_rows=None, processes=1):
+        check_missing(missing)
+        matrix, y = np.asarray(X, dtype=np.float64), np.asarray(y)
         if matrix.ndim != 2 or len(matrix) == 0:
             raise ValueError("X: a table with rows and columns is needed")
-        if not np.isfinite(matrix).all():
-            row, column = (int(k[0]) for k in np.nonzero(~np.isfinite(matrix)))
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        gaps = np.isnan(matrix)
+        if missing == "drop-row":
+            keep = ~gaps.any(axis=1)
+            matrix, y, gaps = matrix[keep], y[keep], gaps[keep]
+            weights = None if weights is None else weights[keep]
+        bad = ~np.isfinite(matrix) & ~(gaps if missing != "error" else False)
+        if bad.any():
+            row, column = (int(k[0]) for k in np.nonzero(bad))
             raise ValueError(f"X[{row}, {column}] is {matrix[row, column]}; drop such rows or fill them first")
+        if missing == "zero":
+            matrix = np.where(gaps, 0.0, matrix)
         classes, codes = _input.labels(y)
         names = tuple(names or (f"x{k + 1}" for k in range(matrix.shape[1])))
         size = check_block_rows(block_rows, len(names))
-        columns = [{"name": name, "position": k} for k, name in enumerate(names)]
+        gap = {"missing": 0.0} if missing in ("mean", "zero") else {}
+        columns = [{"name": name, "position": k, **gap} for k, name in enumerate(names)]
         self.table = Table(
             names,
-            tuple(_input.class_texts(classes)),
+            class_names(classes.tolist()),
             size,
-            input={"columns": columns, "features": len(names)},
+            input={"columns": columns, "features": len(names), **dropping(missing)},
             labels=tuple(classes.tolist()),
+            rows=len(matrix),
         )
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         self._blocks = [
             pack(Block(matrix[k : k + size], codes[k : k + size], None if weights is None else weights[k : k + size]))
             for k in range(0, len(matrix), size)
@@ -79,14 +135,16 @@ class LocalCluster(Cluster):
         self._pool = None
         if processes > 1:
             self._pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+        self.table = self._fill(missing)
 
     def _map(self, work, state):
         return self._run([(work, self.table, k, block, state) for k, block in enumerate(self._blocks)], _one)
 
-    def _groups(self, work, merge, state):
-        numbered = list(enumerate(self._blocks))
-        groups = [numbered[k : k + GROUP] for k in range(0, len(numbered), GROUP)]
-        return self._run([(work, merge, self.table, group, state) for group in groups], merged_group)
+    def _tops(self, work, merge, state):
+        numbered, size, fan = list(enumerate(self._blocks)), self.table.group, self.table.fan
+        groups = [numbered[k : k + size] for k in range(0, len(numbered), size)]
+        sums = self._run([(work, merge, self.table, group, state) for group in groups], merged_group)
+        return [reduce(merge, sums[k : k + fan]) for k in range(0, len(sums), fan)]
 
     def _run(self, tasks, what):
         return list((self._pool.map if self._pool else map)(what, tasks))
@@ -106,7 +164,21 @@ def cluster_of(table, **options):
         return table
     from linsep.spark.frame import SparkCluster
 
-    return SparkCluster(table, **options)
+    return SparkCluster(table, **{name: value for name, value in options.items() if value is not None})
+
+
+@contextmanager
+def running(table, options, time_limit=None, resume=None):
+    """The cluster of a table for a run with its limit and its state; one that was made for the run is closed."""
+    end = None if time_limit is None else time.monotonic() + time_limit
+    cluster = cluster_of(table, **options, **({} if isinstance(table, Cluster) else {"time_limit": time_limit}))
+    cluster.deadline, cluster.journal = end, None if resume is None else Journal(resume)
+    try:
+        yield cluster
+    finally:
+        cluster.deadline = cluster.journal = None
+        if cluster is not table:
+            cluster.close()
 
 
 def check_block_rows(block_rows, width):
@@ -118,12 +190,23 @@ def check_block_rows(block_rows, width):
     return block_rows
 
 
+def check_missing(missing):
+    """Refuses a rule for missing values that there is not."""
+    if missing not in MISSING:
+        raise ValueError(f"missing={missing!r} is none of {', '.join(map(repr, MISSING))}")
+
+
+def dropping(missing):
+    """How an input map says that rows with a missing value were left out."""
+    return {"drop_missing": True} if missing == "drop-row" else {}
+
+
 def _one(task):
     work, table, number, block, state = task
-    return work(table, number, unpack(block), state)
+    return work(table, number, opened(block, table), state)
 
 
 def merged_group(task):
     """The answers of consecutive blocks, merged from the first to the last."""
     work, merge, table, group, state = task
-    return reduce(merge, (work(table, number, unpack(block), state) for number, block in group))
+    return reduce(merge, (work(table, number, opened(block, table), state) for number, block in group))

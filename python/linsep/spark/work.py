@@ -6,29 +6,71 @@ import numpy as np
 
 from linsep import _linsep
 from linsep.spark.blocks import Block, data_of, joined, part
+from linsep.spark.rows import column_sums, first_negative, row_values
+
+#: 2^-64, for sums that would overflow.
+_UNIT = 2.0**-64
 
 
-def form_of(learner, number):
-    """A learner that is made of sums, by its name; ``number`` is its l2, shrinkage, smoothing or alpha."""
-    return getattr(_linsep.ClosedForm, learner.replace("-", "_"))(number)
+def form_of(learner, numbers):
+    """A learner that is made of sums, by its name; ``numbers`` are its l2, shrinkage, smoothing or alpha, and what
+    else it has."""
+    return getattr(_linsep.ClosedForm, learner.replace("-", "_"))(*numbers)
 
 
-def survey(table, number, block, _):
-    """Rows, rows and weights of the classes, hashes of the digest, and the shift of the first block."""
+def survey(table, number, block, any_order):
+    """Rows, rows and weights of the classes, hashes of the digest, and the shift of the first block.
+
+    With ``any_order`` also the product of the rows for the digest that no order changes.
+    """
     data = data_of(block, table)
     count = len(table.classes)
-    shift = form_of("lda", 0.0).shift(data) if number == 0 else None
+    shift = form_of("lda", (0.0,)).shift(data) if number == 0 else None
     rows = np.bincount(block.codes, minlength=count)
     weights = np.bincount(block.codes, weights=block.weights, minlength=count).astype(float)
-    return {"rows": rows, "weights": weights, "hashes": data.block_hashes(), "shift": shift}
+    multiset = data.multiset() if any_order else None
+    return {"rows": rows, "weights": weights, "hashes": data.block_hashes(), "shift": shift, "multiset": multiset}
+
+
+def gaps(table, number, block, _):
+    """Of each column the sum of the values that are there, the same in units of 2^64, and how many are missing."""
+    with np.errstate(over="ignore"):
+        sums, missing = column_sums(block.matrix)
+    return sums, column_sums(block.matrix, _UNIT)[0], missing, len(block.codes)
+
+
+def add_gaps(all, next):
+    """The answers of some blocks and of those that follow."""
+    with np.errstate(over="ignore"):
+        return tuple(one + other for one, other in zip(all, next))
+
+
+def means_of(found):
+    """The mean of each column, and 0 of one without values."""
+    sums, scaled, missing, rows = found
+    there = np.maximum(rows - missing, 1)
+    # The sum of numbers next to 1e308 overflows, their mean does not.
+    return np.where(np.isfinite(sums), sums / there, scaled / there / _UNIT)
 
 
 def spread(table, number, block, state):
-    """Rows spread over the block, and the first row of each class."""
+    """Rows spread over every so many-th block, and the first row of each class."""
+    each, step = state
     rows = _taking_part(block)
-    step = max(1, len(rows) // max(state, 1))
-    first = [rows[block.codes[rows] == code][:1] for code in range(len(table.classes))]
-    return _named(table, number, block, np.unique(np.concatenate([rows[::step][: max(state, 1)], *first])))
+    apart = max(1, len(rows) // each)
+    chosen = rows[::apart][:each] if number % step == 0 else rows[:0]
+    firsts = np.concatenate([rows[block.codes[rows] == code][:1] for code in range(len(table.classes))])
+    return _named(table, number, block, chosen), {row[2]: row for row in _named(table, number, block, firsts)}
+
+
+def add_spread(all, next):
+    """The rows of some blocks and of those that follow, and the first rows of the classes."""
+    return all[0] + next[0], {**next[1], **all[1]}
+
+
+def add_rows(all, next):
+    """The rows of some blocks and of those that follow."""
+    return all + next
 
 
 def fetch(table, number, block, state):
@@ -38,18 +80,50 @@ def fetch(table, number, block, state):
     return _named(table, number, block, np.array(places, dtype=np.int64))
 
 
+def find(table, number, block, hashes):
+    """The rows that have one of these hashes, with it."""
+    wanted = set(hashes)
+    found = [(place, hash) for place, hash in enumerate(data_of(block, table).row_hashes()) if hash in wanted]
+    rows = _named(table, number, block, [place for place, _ in found])
+    return list(zip((hash for _, hash in found), rows))
+
+
 def wrong(table, number, block, state):
-    """How many rows a plane of two classes gets wrong, as far as floats can tell, and the worst of them."""
-    weights, bias, most = state
+    """How many rows of two classes have a margin of ``least`` or less, as far as floats can tell, and the worst of them."""
+    weights, bias, most, least = state
     scores = data_of(block, table).scores(weights, bias)
     margins = np.where(block.codes == 1, scores, -scores)
     rows = _taking_part(block)
     # A margin that is no number is as wrong as can be.
-    bad = rows[~(margins[rows] > 0.0)]
+    bad = rows[~(margins[rows] > least)]
     order = np.lexsort((bad, np.nan_to_num(margins[bad], nan=-np.inf)))
     worst = bad[order[:most]]
     named = _named(table, number, block, worst)
-    return len(bad), [(float(margins[place]), row) for place, row in zip(worst, named)]
+    found = np.nan_to_num(margins[worst], nan=-np.inf)
+    return len(bad), [(float(margin), row) for margin, row in zip(found, named)]
+
+
+class Worst:
+    """Merges what :func:`wrong` answers, and keeps so many of the worst rows."""
+
+    def __init__(self, most):
+        self.most = most
+
+    def __call__(self, all, next):
+        worst = sorted(all[1] + next[1], key=lambda pair: (pair[0], pair[1][0]))
+        return all[0] + next[0], worst[: self.most]
+
+
+class First:
+    """Merges what :func:`check` answers: of each claim the first finding that is not true, and so many rows."""
+
+    def __init__(self, most):
+        self.most = most
+
+    def __call__(self, all, next):
+        pairs = zip(all[0], next[0])
+        found = [one if one[0] != "true" or other[0] == "true" else other for one, other in pairs]
+        return found, (all[1] + next[1])[: self.most]
 
 
 def check(table, number, block, state):
@@ -103,26 +177,64 @@ def bare(block):
 
 def closed_form(table, number, block, state):
     """The sums of a learner that is made of sums."""
-    learner, number_of_learner, shift = state
-    if learner == "multinomial-nb" and (block.matrix < 0).any():
-        row, column = (int(k[0]) for k in np.nonzero(block.matrix < 0))
+    learner, numbers, shift = state
+    found = first_negative(block.matrix) if learner == "multinomial-nb" else None
+    if found:
+        row, column, value = found
         raise ValueError(
-            f"linsep: column {table.names[column]!r} has {block.matrix[row, column]} in row "
-            f"{number * table.block_rows + row}; multinomial naive Bayes needs counts"
+            f"linsep: column {table.names[column]!r} has {value} in row {number * table.block_rows + row}; "
+            "multinomial naive Bayes needs counts"
         )
-    return form_of(learner, number_of_learner).partial(data_of(block, table), shift)
+    return form_of(learner, numbers).partial(data_of(block, table), shift)
 
 
 def newton(table, number, block, state):
-    """Losses, slopes and second derivatives at a plane."""
-    problem, weights, bias = state
-    return _linsep.NewtonRounds.partial(data_of(block, table), problem, weights, bias)
+    """Losses, slopes and second derivatives at planes, each of a class against all others."""
+    problem, planes = state
+    data = data_of(block, table)
+    return [_linsep.NewtonRounds.partial(data, problem, *plane, positive) for positive, plane in planes]
+
+
+def merge_newton(all, next):
+    """Adds what blocks answer, plane by plane."""
+    return [_linsep.NewtonRounds.merge(*pair) for pair in zip(all, next)]
 
 
 def dual(table, number, block, state):
-    """The part of a block in the bound."""
-    problem, weights, bias, factors = state
-    return _linsep.NewtonRounds.dual_part(data_of(block, table), problem, weights, bias, factors)
+    """The parts of a block in the bounds."""
+    problem, planes = state
+    data = data_of(block, table)
+    return [_linsep.NewtonRounds.dual_part(data, problem, *plane, factors, positive) for positive, plane, factors in planes]
+
+
+def softmax(table, number, block, state):
+    """Losses, slopes and second derivatives at planes of all classes at once."""
+    return _linsep.SoftmaxRounds.partial(data_of(block, table), *state)
+
+
+def merge_softmax(all, next):
+    """Adds what blocks answer."""
+    return _linsep.SoftmaxRounds.merge(all, next)
+
+
+def prove(table, number, block, asks):
+    """What the block answers to the exact checker, which asks for sums over the rows for each of some claims."""
+    data = data_of(block, table)
+    return [_linsep.Proof.partial(data, ask) for ask in asks]
+
+
+def merge_proofs(all, next):
+    """Adds what blocks answer to the checker."""
+    return [_linsep.Proof.merge(*pair) for pair in zip(all, next)]
+
+
+def proved(cluster, proofs):
+    """Asks all blocks what the checker wants to know, until it has found what it can of each claim."""
+    while asks := [(proof, ask) for proof in proofs if (ask := proof.step()) is not None]:
+        answers = cluster.reduce_blocks(prove, merge_proofs, [ask for _, ask in asks])
+        for (proof, _), answer in zip(asks, answers):
+            proof.take(answer)
+    return proofs
 
 
 def _taking_part(block):
@@ -137,6 +249,6 @@ def _named(table, number, block, places):
     start = number * table.block_rows
     name = (lambda place: None) if block.ids is None else (lambda place: block.ids[place])
     return [
-        (start + int(place), block.matrix[place].astype(np.float64), int(block.codes[place]), name(place))
+        (start + int(place), row_values(block.matrix, place), int(block.codes[place]), name(place))
         for place in places
     ]

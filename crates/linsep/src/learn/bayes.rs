@@ -175,7 +175,7 @@ impl MultinomialBayes {
         (Plane { weights, bias: 0.0 }, total)
     }
 
-    fn claimed(&self) -> Statistics {
+    pub(crate) fn claimed(&self) -> Statistics {
         Statistics::Multinomial { alpha: self.alpha, priors: self.priors.claimed() }
     }
 }
@@ -195,7 +195,30 @@ impl Learner for BernoulliBayes {
 }
 
 impl BernoulliBayes {
-    fn claimed(&self) -> Statistics {
+    /// The planes that the weights of the classes and the weights of their values unlike 0 give.
+    pub(crate) fn planes_of_counts(&self, weights: &[f64], counts: &[Vec<f64>]) -> Vec<Plane> {
+        planes(self.of_counts(weights, counts))
+    }
+
+    /// The plane of each class.
+    fn of_counts(&self, weights: &[f64], counts: &[Vec<f64>]) -> Vec<Plane> {
+        let zero_is_on = self.binarize < 0.0;
+        let class = |(class, bias): (usize, f64)| {
+            let total = weights[class];
+            let all = (total + 2.0 * self.alpha).ln();
+            let mut plane = Plane { weights: Vec::with_capacity(counts[class].len()), bias };
+            for &unlike_zero in &counts[class] {
+                let on = if zero_is_on { total - unlike_zero } else { unlike_zero };
+                let off = (total - on + self.alpha).ln();
+                plane.weights.push((on + self.alpha).ln() - off);
+                plane.bias += off - all;
+            }
+            plane
+        };
+        log_priors(weights, self.priors).into_iter().enumerate().map(class).collect()
+    }
+
+    pub(crate) fn claimed(&self) -> Statistics {
         Statistics::Bernoulli {
             alpha: self.alpha,
             binarize: self.binarize,
@@ -254,7 +277,7 @@ impl SharedVarianceBayes {
         (biases.into_iter().enumerate().map(class).collect(), variances)
     }
 
-    fn claimed(&self) -> Statistics {
+    pub(crate) fn claimed(&self) -> Statistics {
         Statistics::Gaussian { smoothing: self.smoothing, priors: self.priors.claimed() }
     }
 }
@@ -469,20 +492,7 @@ impl ClosedForm for BernoulliBayes {
             let all = counts.iter_mut().flatten().zip(part_counts.into_iter().flatten());
             all.for_each(|(mine, theirs)| *mine += theirs);
         }
-        let class = |(class, bias): (usize, f64)| {
-            let total = weights[class];
-            let all = (total + 2.0 * self.alpha).ln();
-            let mut plane = Plane { weights: Vec::with_capacity(width), bias };
-            for &unlike_zero in &counts[class] {
-                let on = if zero_is_on { total - unlike_zero } else { unlike_zero };
-                let off = (total - on + self.alpha).ln();
-                plane.weights.push((on + self.alpha).ln() - off);
-                plane.bias += off - all;
-            }
-            plane
-        };
-        let biases = log_priors(&weights, self.priors);
-        let planes = biases.into_iter().enumerate().map(class).collect();
+        let planes = self.of_counts(&weights, &counts);
         let density = density(&weights, self.priors, width, || {
             let chance = |class: usize, unlike_zero: f64| {
                 let on = if zero_is_on { weights[class] - unlike_zero } else { unlike_zero };

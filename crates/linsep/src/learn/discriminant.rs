@@ -254,6 +254,11 @@ impl Fisher {
         self.form().planes_of_moments(moments)
     }
 
+    /// What the planes of moments solve.
+    pub(crate) fn claimed_of_moments(&self) -> Claimed {
+        self.form().claimed_of_moments()
+    }
+
     fn form(&self) -> Form {
         let offset = match self.threshold {
             Threshold::Midpoint => Offset::Midpoint,
@@ -268,6 +273,11 @@ impl Lda {
     /// The planes that moments give; rows count as `priors` says.
     pub(crate) fn planes_of_moments(&self, moments: &Moments) -> Result<Vec<Plane>> {
         self.form().planes_of_moments(moments)
+    }
+
+    /// What the planes of moments solve.
+    pub(crate) fn claimed_of_moments(&self) -> Claimed {
+        self.form().claimed_of_moments()
     }
 
     fn form(&self) -> Form {
@@ -355,6 +365,12 @@ impl Form {
             ),
         };
         Solution { planes, proof, remarks, density }
+    }
+
+    /// Shrinkages that only the rows know are none of moments.
+    fn claimed_of_moments(&self) -> Claimed {
+        let shrinkage = if let Shrinkage::Share(share) = self.shrinkage { share } else { 0.0 };
+        Claimed::Discriminant { shrinkage, priors: self.priors.claimed(), bias: self.offset }
     }
 
     /// The planes that moments give: the equations solved once, without passes of refinement over the rows.

@@ -138,7 +138,7 @@ impl LeastSquares {
         (factor, (0..count).map(side).collect())
     }
 
-    fn claimed(&self) -> Claimed {
+    pub(crate) fn claimed(&self) -> Claimed {
         let class_weight = if self.balanced { ClassWeight::Balanced } else { ClassWeight::None };
         Claimed::LeastSquares { l2: self.l2, class_weight }
     }

@@ -13,8 +13,9 @@
 
 use super::foreign;
 use super::newton::Course;
+use super::proving::Solved;
 use crate::engine::direct::{Moments, Spec, Statistics, Want};
-use crate::learn::bayes::{MultinomialBayes, SharedVarianceBayes};
+use crate::learn::bayes::{BernoulliBayes, MultinomialBayes, SharedVarianceBayes};
 use crate::learn::discriminant::{Fisher, Lda, Priors};
 use crate::learn::least_squares::LeastSquares;
 use crate::learn::optimising::{ConvexProblem, ConvexSettings};
@@ -29,11 +30,14 @@ use linsep_data::error::{Error, Result};
 use std::sync::Arc;
 
 /// What is collected of each block beside the weights and the sums of the classes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Sums {
-    /// Nothing: multinomial and Bernoulli naive Bayes.
+    /// Nothing: multinomial naive Bayes.
     Plain,
+    /// Nothing, of values that are 1 where they are above a threshold and 0 is not, or the other way round, and else
+    /// 0: Bernoulli naive Bayes.
+    Above(f64),
     /// Squares: naive Bayes with shared variances.
     Squares,
     /// The scatter matrix: least squares and discriminants.
@@ -43,7 +47,7 @@ pub enum Sums {
 impl Sums {
     fn want(self) -> Want {
         match self {
-            Sums::Plain => Want::Sums,
+            Sums::Plain | Sums::Above(_) => Want::Sums,
             Sums::Squares => Want::Squares,
             Sums::Scatter => Want::Scatter,
         }
@@ -53,7 +57,7 @@ impl Sums {
     pub fn shift(self, block: &Dataset) -> Vec<f64> {
         let rows: Vec<u32> = (0..block.n_rows() as u32).collect();
         match self {
-            Sums::Plain => vec![0.0; block.n_features()],
+            Sums::Plain | Sums::Above(_) => vec![0.0; block.n_features()],
             _ => Spec::shift_near(block, &rows),
         }
     }
@@ -62,6 +66,9 @@ impl Sums {
     pub fn partial(self, block: &Dataset, shift: &[f64]) -> Result<Vec<u8>> {
         if shift.len() != block.n_features() {
             return Err(foreign());
+        }
+        if let Sums::Above(threshold) = self {
+            return Ok(encode(&counted(block, threshold)));
         }
         let rows: Vec<u32> = (0..block.n_rows() as u32).collect();
         let factors = vec![1.0; block.n_classes()];
@@ -107,6 +114,23 @@ impl Sums {
     }
 }
 
+/// The weights of the values that are not like 0, by class and column.
+fn counted(block: &Dataset, threshold: f64) -> Statistics {
+    let zero_is_on = threshold < 0.0;
+    let mut sums = vec![vec![0.0; block.n_features()]; block.n_classes()];
+    let mut weights = vec![0.0; block.n_classes()];
+    for row in 0..block.n_rows() {
+        let (class, weight) = (block.class_of(row) as usize, block.weight(row));
+        weights[class] += weight;
+        block.for_each(row, |j, x| {
+            if (x > threshold) != zero_is_on {
+                sums[class][j as usize] += weight;
+            }
+        });
+    }
+    Statistics { weights, sums, squares: Vec::new(), scatter: Vec::new() }
+}
+
 /// What is made of sums.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -121,6 +145,8 @@ pub enum ClosedLearner {
     SharedVariance(SharedVarianceBayes),
     /// Naive Bayes of counts.
     Multinomial(MultinomialBayes),
+    /// Naive Bayes of values that are on or off.
+    Bernoulli(BernoulliBayes),
 }
 
 impl ClosedLearner {
@@ -128,8 +154,21 @@ impl ClosedLearner {
     pub fn sums(&self) -> Sums {
         match self {
             ClosedLearner::Multinomial(_) => Sums::Plain,
+            ClosedLearner::Bernoulli(learner) => Sums::Above(learner.binarize),
             ClosedLearner::SharedVariance(_) => Sums::Squares,
             _ => Sums::Scatter,
+        }
+    }
+
+    /// What its planes solve, as it is claimed.
+    pub(super) fn solved(&self) -> Solved {
+        match self {
+            ClosedLearner::LeastSquares(learner) => Solved::Equations(learner.claimed()),
+            ClosedLearner::Fisher(learner) => Solved::Equations(learner.claimed_of_moments()),
+            ClosedLearner::Lda(learner) => Solved::Equations(learner.claimed_of_moments()),
+            ClosedLearner::SharedVariance(learner) => Solved::Statistics(learner.claimed()),
+            ClosedLearner::Multinomial(learner) => Solved::Statistics(learner.claimed()),
+            ClosedLearner::Bernoulli(learner) => Solved::Statistics(learner.claimed()),
         }
     }
 
@@ -151,16 +190,20 @@ impl ClosedLearner {
             ClosedLearner::Multinomial(learner) => {
                 Ok(learner.planes_of_sums(&merged.weights, merged.sums))
             }
+            ClosedLearner::Bernoulli(learner) => {
+                Ok(learner.planes_of_counts(&merged.weights, &merged.sums))
+            }
             _ => Err(Error::usage("classes are weighted alike only where the rows are at hand")),
         }
     }
 }
 
-/// A smooth loss of two classes, the second positive, with the penalty ½ |w|².
+/// A smooth loss of two classes, the second positive, or of a class against all others, with the penalty ½ |w|².
 #[derive(Clone, Debug)]
 pub struct SmoothLoss {
     problem: ConvexProblem,
     intercept: Intercept,
+    positive: u32,
 }
 
 impl SmoothLoss {
@@ -176,12 +219,26 @@ impl SmoothLoss {
 
     fn new(loss: Loss, c: f64, intercept: Intercept) -> SmoothLoss {
         let settings = ConvexSettings::default().with_c(c).with_intercept(intercept);
-        SmoothLoss { problem: ConvexProblem { loss, settings }, intercept }
+        SmoothLoss { problem: ConvexProblem { loss, settings }, intercept, positive: 1 }
+    }
+
+    /// The same of another class against the rest.
+    pub fn against_rest(mut self, positive: u32) -> SmoothLoss {
+        self.positive = positive;
+        self
+    }
+
+    /// The objective as it is claimed.
+    pub fn claimed(&self) -> linsep_proof::Objective {
+        let ConvexProblem { loss, settings } = &self.problem;
+        linsep_proof::Objective::new(loss.in_claims(), settings.c)
+            .with_l2(settings.l2)
+            .with_intercept(self.intercept)
     }
 
     /// What a block answers at a plane: losses, sums of multipliers, second derivatives.
     pub fn partial(&self, block: &Arc<Dataset>, plane: &Plane) -> Result<Vec<u8>> {
-        let objective = self.problem.objective(&Task::new(Arc::clone(block)), 1)?;
+        let objective = self.problem.objective(&Task::new(Arc::clone(block)), self.positive)?;
         let work = Evaluate::<Curvature>::new(&objective);
         if !work.accepts(plane) {
             return Err(foreign());
@@ -206,7 +263,7 @@ impl SmoothLoss {
 
     /// Σ ψ of the multipliers that a block has at a plane, each side times its factor.
     pub fn dual_part(&self, block: &Arc<Dataset>, plane: &Plane, factors: [f64; 2]) -> Result<f64> {
-        let objective = self.problem.objective(&Task::new(Arc::clone(block)), 1)?;
+        let objective = self.problem.objective(&Task::new(Arc::clone(block)), self.positive)?;
         if plane.weights.len() != objective.width() {
             return Err(foreign());
         }
@@ -239,13 +296,13 @@ pub struct SmoothDriver(Course);
 impl SmoothDriver {
     /// The plane that the next round asks about.
     pub fn candidate(&self) -> &Plane {
-        &self.0.candidate
+        self.0.candidate()
     }
 
     /// Takes the merged answers. Whether there is another round.
     pub fn step(&mut self, merged: &[u8]) -> Result<bool> {
         let merged: Answer = decode(merged)?;
-        if !is_of(&merged, self.0.plane.weights.len()) {
+        if !is_of(&merged, self.0.plane().weights.len()) {
             return Err(foreign());
         }
         let Evaluated { loss, sides: [positive, negative], beside } = merged;
@@ -255,17 +312,17 @@ impl SmoothDriver {
 
     /// The best plane so far.
     pub fn plane(&self) -> &Plane {
-        &self.0.plane
+        self.0.plane()
     }
 
     /// The objective at the plane.
     pub fn objective(&self) -> f64 {
-        self.0.primal
+        self.0.primal()
     }
 
     /// Rounds so far.
     pub fn rounds(&self) -> u64 {
-        self.0.rounds
+        self.0.rounds()
     }
 
     /// The factors of the sides for the round of Σ ψ.

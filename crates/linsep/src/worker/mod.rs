@@ -9,6 +9,8 @@
 //! * [`Statistics`]: means and scatter of the classes, in two rounds.
 //! * [`NewtonStep`], driven by [`GramNewton`]: a smooth loss with an l2 penalty, a round for each step.
 //! * [`Sums`] and [`SmoothLoss`]: the same for blocks that are tables of their own, on a cluster.
+//! * [`SoftmaxLoss`]: softmax regression of more classes, the same way.
+//! * [`Proof`]: what the checker shows of planes, each of its passes a round.
 //! * [`Violators`], driven by [`ActiveRows`]: the float side of a verdict, a round for each plane.
 //!
 //! ```
@@ -34,12 +36,17 @@
 //! ```
 
 mod apart;
+mod descent;
 mod newton;
+mod proving;
+mod softmax;
 mod statistics;
 mod verdict;
 
 pub use apart::{ClosedLearner, SmoothDriver, SmoothLoss, Sums};
 pub use newton::{GramNewton, NewtonStep};
+pub use proving::Proof;
+pub use softmax::{MOST_WEIGHTS, SoftmaxDriver, SoftmaxLoss};
 pub use statistics::{Collected, Statistics};
 pub use verdict::{ActiveRows, Violators};
 

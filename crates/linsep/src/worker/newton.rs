@@ -7,6 +7,7 @@
 //!
 //! Reference: Boyd, Vandenberghe, Convex Optimization, 9.5.
 
+use super::descent::Descent;
 use super::{Coordinator, Worker, foreign, merge, partial, require_class};
 use crate::algebra::Factor;
 use crate::learn::logistic::Logistic;
@@ -17,9 +18,6 @@ use crate::rounds::{Rounds, decode, encode};
 use crate::run::Task;
 use linsep_data::error::{Error, Result};
 use std::sync::Arc;
-
-/// Halvings of a step before the run ends.
-const MOST_HALVINGS: u32 = 40;
 
 /// The blocks of a logistic regression of two classes.
 pub struct NewtonStep(Arc<Objective>);
@@ -67,17 +65,17 @@ pub struct GramNewton {
 impl GramNewton {
     /// The plane so far.
     pub fn plane(&self) -> &Plane {
-        &self.course.plane
+        self.course.plane()
     }
 
     /// The objective at the plane.
     pub fn objective(&self) -> f64 {
-        self.course.primal
+        self.course.primal()
     }
 
     /// Rounds so far.
     pub fn rounds(&self) -> u64 {
-        self.course.rounds
+        self.course.rounds()
     }
 }
 
@@ -85,83 +83,46 @@ impl GramNewton {
 pub(super) struct Course {
     penalty: Penalty,
     intercept: Intercept,
-    pub(super) plane: Plane,
-    pub(super) candidate: Plane,
-    direction: Option<Plane>,
+    descent: Descent,
     /// The sums of the multipliers at the plane.
-    pub(super) sides: Option<Sides>,
-    pub(super) primal: f64,
-    halvings: u32,
-    pub(super) rounds: u64,
-    wanted: f64,
+    sides: Option<Sides>,
 }
 
 impl Course {
     /// From the plane of zeros, until a step promises less than the share `wanted` of the objective.
     pub(super) fn new(penalty: Penalty, intercept: Intercept, width: usize, wanted: f64) -> Course {
-        let plane = Plane { weights: vec![0.0; width], bias: 0.0 };
-        Course {
-            penalty,
-            intercept,
-            candidate: plane.clone(),
-            plane,
-            direction: None,
-            sides: None,
-            primal: f64::INFINITY,
-            halvings: 0,
-            rounds: 0,
-            wanted,
-        }
+        Course { penalty, intercept, descent: Descent::new(1, width, wanted), sides: None }
     }
 
-    /// H⁻¹ g.
-    fn newton_direction(&self, down: &Plane, below: &[f64]) -> Plane {
-        let order = self.plane.weights.len() + 1;
-        let mut matrix = below.to_vec();
-        for j in 0..order {
-            for k in 0..j {
-                matrix[k * order + j] = matrix[j * order + k];
-            }
-        }
-        self.penalty.add_curvature(self.intercept, &mut matrix, order);
-        let mut right: Vec<f64> = down.weights.clone();
-        right.push(down.bias);
-        let mut answer = Factor::new(&matrix, order).solve(&right);
-        let bias = answer.pop().unwrap_or(0.0);
-        Plane { weights: answer, bias }
+    pub(super) fn plane(&self) -> &Plane {
+        &self.descent.planes[0]
     }
 
-    fn try_along(&mut self, direction: &Plane) {
-        let length = 0.5f64.powi(self.halvings as i32);
-        self.candidate = self.plane.clone();
-        self.candidate.bias += length * direction.bias;
-        let pairs = self.candidate.weights.iter_mut().zip(&direction.weights);
-        pairs.for_each(|(w, d)| *w += length * d);
+    pub(super) fn candidate(&self) -> &Plane {
+        &self.descent.candidate[0]
+    }
+
+    pub(super) fn primal(&self) -> f64 {
+        self.descent.primal
+    }
+
+    pub(super) fn rounds(&self) -> u64 {
+        self.descent.rounds
     }
 
     /// Takes the answers at the candidate. Whether there is another round.
     pub(super) fn take(&mut self, loss: f64, sides: Sides, below: &[f64]) -> bool {
-        self.rounds += 1;
-        let primal = loss + self.penalty.value(&self.candidate, self.intercept);
-        let fell = primal < self.primal;
-        if let Some(direction) = self.direction.take_if(|_| !fell) {
-            self.halvings += 1;
-            self.try_along(&direction);
-            self.direction = Some(direction);
-            return self.halvings < MOST_HALVINGS;
-        }
-        self.plane = self.candidate.clone();
-        self.primal = primal;
-        let down = self.penalty.downhill(self.intercept, &self.plane, &sides);
-        self.sides = Some(sides);
-        let direction = self.newton_direction(&down, below);
-        let falls = down.weights.iter().zip(&direction.weights).map(|(d, p)| d * p).sum::<f64>();
-        // How far the quadratic model falls, as a share of the objective.
-        let promised = 0.5 * (falls + down.bias * direction.bias) / primal;
-        self.halvings = 0;
-        self.try_along(&direction);
-        self.direction = Some(direction);
-        promised > self.wanted
+        let Course { penalty, intercept, descent, sides: seen } = self;
+        let primal = loss + penalty.value(&descent.candidate[0], *intercept);
+        descent.take(primal, |planes| {
+            let down = penalty.downhill(*intercept, &planes[0], &sides);
+            *seen = Some(sides);
+            let direction = newton_direction(penalty, *intercept, &down, below);
+            let pairs = down.weights.iter().zip(&direction.weights);
+            let falls = pairs.map(|(d, p)| d * p).sum::<f64>() + down.bias * direction.bias;
+            // How far the quadratic model falls.
+            (vec![direction], 0.5 * falls)
+        })
     }
 
     /// The factors of the two sides that make the multipliers at the plane a dual point.
@@ -177,9 +138,26 @@ impl Course {
     }
 }
 
+/// H⁻¹ g.
+fn newton_direction(penalty: &Penalty, intercept: Intercept, down: &Plane, below: &[f64]) -> Plane {
+    let order = down.weights.len() + 1;
+    let mut matrix = below.to_vec();
+    for j in 0..order {
+        for k in 0..j {
+            matrix[k * order + j] = matrix[j * order + k];
+        }
+    }
+    penalty.add_curvature(intercept, &mut matrix, order);
+    let mut right: Vec<f64> = down.weights.clone();
+    right.push(down.bias);
+    let mut answer = Factor::new(&matrix, order).solve(&right);
+    let bias = answer.pop().unwrap_or(0.0);
+    Plane { weights: answer, bias }
+}
+
 impl Coordinator for GramNewton {
     fn broadcast(&self) -> Vec<u8> {
-        encode(&self.course.candidate)
+        encode(self.course.candidate())
     }
 
     fn step(&mut self, merged: &[u8]) -> Result<bool> {

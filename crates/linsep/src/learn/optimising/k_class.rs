@@ -118,7 +118,7 @@ pub(crate) fn start(
         Some(Existence::Unknown(words)) => Some(words),
         Some(Existence::Missing(words)) => {
             return Err(Error::usage(format!(
-                "`penalty=none`: no optimum exists, {words}; use `penalty=l2`"
+                "`penalty=none`: no optimum exists, {words}; use `penalty=l2`, or Firth's likelihood (see linsep infer)"
             )));
         }
     };

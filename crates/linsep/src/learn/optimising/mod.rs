@@ -74,7 +74,7 @@ impl OptimisingRun {
                 Existence::Unknown(words) => doubt = Some(words),
                 Existence::Missing(words) => {
                     return Err(Error::usage(format!(
-                        "`penalty=none`: no optimum exists, {words}; use `penalty=l2` or l1"
+                        "`penalty=none`: no optimum exists, {words}; use `penalty=l2` or l1, or Firth's likelihood (see linsep infer)"
                     )));
                 }
             }
