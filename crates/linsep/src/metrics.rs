@@ -7,7 +7,10 @@
 //! * precision of `c` = `n[c][c]` / Σ over t of `n[t][c]`, recall = `n[c][c]` / Σ over p of
 //!   `n[c][p]`, F1 = 2 tp / (2 tp + fp + fn);
 //! * AUC of two classes = the share of pairs (+, -) whose + has the higher score, ties count half;
-//! * log loss = the mean of `-ln p` with `p` the probability of the true class, clipped at 1e-15.
+//! * log loss = the mean of `-ln p` with `p` the probability of the true class, clipped at 1e-15;
+//! * Brier score = the mean of (p − y)², p the probability of the second class and y 1 for its rows; of K classes
+//!   the mean of the sum over the classes;
+//! * balanced accuracy, MCC, kappa and means over the classes: [`Averages`]; what needs every row: [`Predictions`].
 //!
 //! With row weights a row of weight w counts as w rows in every one of these. Whole weights give what the
 //! repeated rows would give; of other weights no interval is known, since they say nothing about how many
@@ -16,14 +19,27 @@
 //! Sums over plain rows are sums of integers (losses in units of 2^-80), so they depend neither on
 //! the order of the rows nor on how these were split and merged.
 
+mod averages;
+mod calibration;
 mod confusion;
 mod folds;
+mod measure;
+mod metric;
 pub mod paired;
+mod predictions;
+mod ranking;
 mod roc;
 
+pub use averages::{Average, Averages};
+pub use calibration::{Bin, Calibration};
 pub use confusion::Confusion;
 pub use folds::{CrossValidation, Fold};
+pub use measure::{Measure, Resampling};
+pub use metric::{Averaging, Metric};
+pub use predictions::Predictions;
+pub use ranking::CurvePoint;
 
+use averages::Sums;
 use confusion::Cell;
 use linsep_data::error::{grouped, printable, readable};
 use roc::{auc, auc_by_weight};
@@ -52,10 +68,18 @@ pub struct Evaluation {
     pub confusion: Confusion,
     /// The rates of each class.
     pub per_class: Vec<PerClass>,
+    /// What the table says of all classes together.
+    #[serde(flatten)]
+    pub averages: Averages,
     /// Area under the ROC curve, if there are two classes, both occur, and every row has a score.
     pub auc: Option<f64>,
     /// The mean by weight of `-ln p`, `p` clipped at 1e-15, if every row has probabilities.
     pub log_loss: Option<f64>,
+    /// Rows whose class has the probability 0 by the model: without clipping the log loss is infinite.
+    pub infinite_losses: u64,
+    /// The mean square of the distance between probabilities and what is, if every row has probabilities: of two
+    /// classes (p − y)², of more the sum over the classes.
+    pub brier: Option<f64>,
     /// Rows on which the machines of the model contradict each other, if it has several.
     pub ambiguous: Option<Ambiguous>,
 }
@@ -140,6 +164,26 @@ impl Evaluation {
         }
     }
 
+    /// "accuracy 96.00 %, MCC 0.9411, kappa 0.9400": what a rare class cannot hide in.
+    fn balanced(&self) -> Option<String> {
+        let Averages { balanced_accuracy, mcc, kappa, .. } = self.averages;
+        let of =
+            |value: Option<f64>| value.map_or("none".to_owned(), |value| format!("{value:.4}"));
+        let accuracy = 100.0 * balanced_accuracy?;
+        Some(format!("accuracy {accuracy:.2} %, MCC {}, kappa {}", of(mcc), of(kappa)))
+    }
+
+    /// Why two classes have no AUC, if one of them has no rows.
+    fn without_auc(&self) -> Option<String> {
+        let [a, b] = &self.per_class[..] else { return None };
+        let alone = match (a.support > 0.0, b.support > 0.0) {
+            (true, false) => &a.class,
+            (false, true) => &b.class,
+            _ => return None,
+        };
+        Some(format!("none: every row is of class \"{}\"", printable(alone.as_bytes(), 24)))
+    }
+
     /// A table for people, of at most [`SHOWN_CLASSES`] classes.
     pub fn to_text(&self) -> String {
         let mut text = format!("errors      {}", self.summary());
@@ -147,10 +191,23 @@ impl Evaluation {
             text += " (95 % Wilson)";
         }
         let auc = self.auc.map(|auc| format!("{auc:.6}"));
-        let loss = self.log_loss.map(|loss| format!("{loss:.6} (probabilities clipped at 1e-15)"));
-        for (label, value) in
-            [("majority", self.against_majority()), ("auc", auc), ("log loss", loss)]
-        {
+        let clipped = match self.infinite_losses {
+            0 => "probabilities clipped at 1e-15".to_owned(),
+            rows => format!(
+                "clipped at 1e-15, else infinite: {} of a class of probability 0",
+                rows_of(rows)
+            ),
+        };
+        let loss = self.log_loss.map(|loss| format!("{loss:.6} ({clipped})"));
+        let brier = self.brier.map(|brier| format!("{brier:.6}"));
+        let lines = [
+            ("majority", self.against_majority()),
+            ("balanced", self.balanced()),
+            ("auc", auc.or_else(|| self.without_auc())),
+            ("log loss", loss),
+            ("brier", brier),
+        ];
+        for (label, value) in lines {
             text += &value.map_or(String::new(), |value| format!("\n{label:12}{value}"));
         }
         if let Some(Ambiguous { rows, errors }) = self.ambiguous {
@@ -176,6 +233,13 @@ impl Evaluation {
             let cells = [class.precision, class.recall, class.f1].map(cell);
             rates.push([name, amount(class.support)].into_iter().chain(cells).collect());
         }
+        let Averages { over_classes, weighted, .. } = self.averages;
+        let means = [("macro mean", over_classes), ("weighted mean", weighted)];
+        for (name, mean) in means.into_iter().filter(|_| self.rows > 0) {
+            let total = self.per_class.iter().map(|class| class.support).sum();
+            let cells = [mean.precision, mean.recall, mean.f1].map(cell);
+            rates.push([name.to_owned(), amount(total)].into_iter().chain(cells).collect());
+        }
         text += &format!("\n\n{}\n{}", table(&counts), table(&rates));
         if let more @ 1.. = self.classes.len().saturating_sub(SHOWN_CLASSES) {
             text += &format!("\n{more} more classes\n");
@@ -195,6 +259,11 @@ fn shares(rows: u64, errors: u64, weighted: Option<Weighted>) -> String {
             grouped_amount(rows)
         ),
     }
+}
+
+/// "1 row", "12 rows".
+fn rows_of(rows: u64) -> String {
+    format!("{} row{}", grouped(rows), if rows == 1 { "" } else { "s" })
 }
 
 /// A sum of weights: whole as a rule.
@@ -236,10 +305,17 @@ pub struct Tally {
     loss: u128,
     /// The same sum by weight, and whether weights differ.
     weighted_loss: f64,
+    /// Rows whose class has the probability 0.
+    infinite: u64,
+    /// Sums of the squares of Brier's score, as those of the losses.
+    squares: u128,
+    weighted_squares: f64,
     weighted: bool,
     /// Whether some weight is no whole number.
     fractions: bool,
     ambiguous: Option<Ambiguous>,
+    /// Every row, if it is to be kept.
+    kept: Option<Predictions>,
     /// Room for the probabilities of a row.
     pub(crate) probabilities: Vec<f64>,
 }
@@ -280,10 +356,31 @@ impl Tally {
             }
             self.scores[side].push(score);
         }
-        let loss = loss(truth, probabilities.unwrap_or(&[]));
-        self.without_loss += u64::from(loss.is_none());
-        self.loss += (loss.unwrap_or(0.0) * LOSS_UNITS).round() as u128;
-        self.weighted_loss += loss.unwrap_or(0.0) * weight;
+        let probabilities = probabilities.unwrap_or(&[]);
+        if let Some(kept) = &mut self.kept {
+            kept.add(truth as u32, predicted, scores, probabilities, weight);
+        }
+        let Some((loss, sure)) = loss(truth, probabilities) else {
+            self.without_loss += 1;
+            return;
+        };
+        let square = brier(truth, probabilities);
+        self.infinite += u64::from(sure);
+        self.loss += (loss * LOSS_UNITS).round() as u128;
+        self.squares += (square * LOSS_UNITS).round() as u128;
+        self.weighted_loss += loss * weight;
+        self.weighted_squares += square * weight;
+    }
+
+    /// Keeps every row too, for the metrics that need them: 16 bytes a row and 8 for each score and probability.
+    pub fn keeping_rows(mut self) -> Tally {
+        self.kept = Some(Predictions::new(&self.classes));
+        self
+    }
+
+    /// The rows, if they were kept.
+    pub fn take_rows(&mut self) -> Option<Predictions> {
+        self.kept.take()
     }
 
     /// Counts ambiguous rows too.
@@ -313,6 +410,12 @@ impl Tally {
         self.without_loss += other.without_loss;
         self.loss += other.loss;
         self.weighted_loss += other.weighted_loss;
+        self.infinite += other.infinite;
+        self.squares += other.squares;
+        self.weighted_squares += other.weighted_squares;
+        if let (Some(kept), Some(more)) = (&mut self.kept, other.kept) {
+            kept.append(more);
+        }
         if let Some(other) = other.ambiguous {
             let ambiguous = self.ambiguous.get_or_insert_default();
             ambiguous.rows += other.rows;
@@ -332,25 +435,27 @@ impl Tally {
     pub fn finish(mut self) -> Evaluation {
         let k = self.classes.len();
         let (mut rows, mut right, mut weight, mut right_weight) = (0, 0, 0.0, 0.0);
-        // Hits, and sums over the lines and the columns of the table.
-        let (mut of_class, mut hits) = (vec![Cell::default(); k], vec![0.0; k]);
-        let mut predicted_weight = vec![0.0; k];
+        let (mut of_class, mut sums) = (vec![Cell::default(); k], Sums::new(k));
         for (truth, predicted, cell) in self.counts.cells() {
             rows += cell.rows;
             weight += cell.weight;
             of_class[truth as usize].rows += cell.rows;
             of_class[truth as usize].weight += cell.weight;
-            predicted_weight[predicted as usize] += cell.weight;
+            sums.add(truth as usize, predicted as usize, cell.weight);
             if truth == predicted {
                 right += cell.rows;
                 right_weight += cell.weight;
-                hits[truth as usize] = cell.weight;
             }
         }
         let scored = (self.scores[0].len() + self.scores[1].len()) as u64 == rows;
-        let loss = if self.weighted { self.weighted_loss } else { self.loss as f64 / LOSS_UNITS };
+        let mean = |exact: u128, by_weight: f64| {
+            let sum = if self.weighted { by_weight } else { exact as f64 / LOSS_UNITS };
+            ratio(sum, weight).filter(|_| self.without_loss == 0)
+        };
+        let log_loss = mean(self.loss, self.weighted_loss);
+        let brier = mean(self.squares, self.weighted_squares);
         let rates = |(c, class): (usize, &String)| {
-            let (hits, truth, predicted) = (hits[c], of_class[c].weight, predicted_weight[c]);
+            let (hits, truth, predicted) = (sums.hits[c], sums.truth[c], sums.predicted[c]);
             PerClass {
                 class: class.clone(),
                 rows: of_class[c].rows,
@@ -384,8 +489,11 @@ impl Tally {
             majority: majority
                 .map(|c| Majority { class: self.classes[c].clone(), accuracy: most / all }),
             per_class: self.classes.iter().enumerate().map(rates).collect(),
+            averages: sums.averages(),
             auc: scores.filter(|_| scored),
-            log_loss: ratio(loss, weight).filter(|_| self.without_loss == 0),
+            log_loss,
+            infinite_losses: self.infinite,
+            brier,
             ambiguous: self.ambiguous,
             classes: self.classes,
             confusion: self.counts,
@@ -396,13 +504,24 @@ impl Tally {
 /// Losses are at most 34.6 and so below 2^86 units; 2^42 rows fit.
 const LOSS_UNITS: f64 = (1u128 << 80) as f64;
 
-fn loss(truth: usize, probabilities: &[f64]) -> Option<f64> {
+/// The clipped loss, and whether it would be infinite without.
+fn loss(truth: usize, probabilities: &[f64]) -> Option<(f64, bool)> {
     let p = match (probabilities, truth) {
         (&[p], 0) => 1.0 - p,
         (&[p], 1) => p,
         _ => *probabilities.get(truth)?,
     };
-    (!p.is_nan()).then(|| -p.clamp(1e-15, 1.0).ln())
+    (!p.is_nan()).then(|| (-p.clamp(1e-15, 1.0).ln(), p <= 0.0))
+}
+
+/// (p − y)² for two classes, else summed over the classes; at most 2.
+fn brier(truth: usize, probabilities: &[f64]) -> f64 {
+    let own = |class: usize| f64::from(u8::from(class == truth));
+    let sum = match *probabilities {
+        [p] | [_, p] => (p - own(1)).powi(2),
+        _ => probabilities.iter().enumerate().map(|(class, p)| (p - own(class)).powi(2)).sum(),
+    };
+    sum.clamp(0.0, 2.0)
 }
 
 fn ratio(part: f64, whole: f64) -> Option<f64> {
@@ -421,166 +540,4 @@ pub fn wilson(successes: u64, n: u64) -> [f64; 2] {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn tally(classes: &str, counts: &[(u32, u32, u64)]) -> Tally {
-        let classes: Vec<String> = classes.split(' ').map(String::from).collect();
-        let mut tally = Tally::new(&classes);
-        for &(truth, predicted, n) in counts {
-            (0..n).for_each(|_| tally.add(truth, predicted, &[], None, 1.0));
-        }
-        tally
-    }
-
-    #[test]
-    fn counts_rates_and_text_by_hand() {
-        let found = tally("no yes ?", &[(0, 0, 99), (1, 1, 48), (1, 0, 2), (2, 0, 1)]).finish();
-        assert_eq!((found.rows, found.errors, found.accuracy), (150, 3, 0.98));
-        let lines: Vec<Vec<f64>> = (0..3).map(|c| found.confusion.line(c).collect()).collect();
-        assert_eq!(lines, [[99.0, 0.0, 0.0], [2.0, 48.0, 0.0], [1.0, 0.0, 0.0]]);
-        let [no, yes, rare] = &found.per_class[..] else { panic!() };
-        assert_eq!((no.rows, no.precision, no.recall), (99, Some(99.0 / 102.0), Some(1.0)));
-        assert_eq!((yes.rows, yes.recall, yes.f1), (50, Some(0.96), Some(96.0 / 98.0)));
-        assert_eq!((rare.precision, rare.recall, rare.f1), (None, Some(0.0), Some(0.0)));
-        assert_eq!((found.auc, found.log_loss, found.weighted), (None, None, None));
-        assert_eq!(found.majority, Some(Majority { class: "no".into(), accuracy: 0.66 }));
-        let expected = "\
-errors      3 of 150 wrong, accuracy 98.00 % [94.29, 99.32] (95 % Wilson)
-
-true \\ predicted  no  yes  ?
-no                99    0  0
-yes                2   48  0
-?                  1    0  0
-
-class  rows  precision  recall      f1
-no       99     0.9706  1.0000  0.9851
-yes      50     1.0000  0.9600  0.9796
-?         1          -  0.0000  0.0000
-";
-        assert_eq!(found.to_text(), expected);
-        let many = tally("a b c d e f g h i j k l m n o", &[]).finish();
-        assert!(many.to_text().ends_with("\n3 more classes\n"));
-        assert_eq!(many.to_text().lines().count(), 31);
-        let json = serde_json::to_value(&many).unwrap();
-        assert!(json["accuracy"].is_null() && json["per_class"][14]["f1"].is_null());
-        assert!(Tally::new(&[]).finish().to_text().starts_with("errors      0 of 0 wrong\n"));
-    }
-
-    #[test]
-    fn wilson_intervals() {
-        let cases = [(147, 150, 0.9429, 0.9932), (5, 10, 0.2366, 0.7634), (0, 10, 0.0, 0.2775)];
-        for (successes, n, low, high) in cases {
-            let [a, b] = wilson(successes, n);
-            assert!((a - low).abs() < 5e-5 && (b - high).abs() < 5e-5, "{successes} of {n}");
-            assert!((wilson(n - successes, n)[0] - (1.0 - b)).abs() < 1e-15);
-        }
-        assert_eq!(wilson(0, 0), [0.0, 1.0]);
-    }
-
-    #[test]
-    fn auc_is_the_share_of_pairs_won_and_merging_changes_nothing() {
-        let mut state = 1u64;
-        let mut draw = |below: usize| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) as usize % below
-        };
-        for _ in 0..200 {
-            let [mut whole, a, b] = [(); 3].map(|()| tally("- +", &[]));
-            let (mut parts, mut scores) = ([a, b], [vec![], vec![]]);
-            for _ in 0..draw(30) {
-                let (truth, score) = (draw(2), [-1.0, -0.0, 0.0, 0.5, f64::INFINITY][draw(5)]);
-                let p = 1.0 / (1.0 + f64::exp(-score));
-                let (class, guess, both) = (truth as u32, u32::from(score > 0.0), [1.0 - p, p]);
-                for tally in [&mut whole, &mut parts[draw(2)]] {
-                    tally.add(class, guess, &[score], Some(&both), 1.0);
-                }
-                scores[truth].push(score);
-            }
-            let [negative, positive] = &scores;
-            let win = |a: f64, b: f64| (f64::from(a > b) + f64::from(a >= b)) / 2.0;
-            let wins = positive.iter().flat_map(|&a| negative.iter().map(move |&b| win(a, b)));
-            let merged = parts.into_iter().rev().reduce(Tally::merge).unwrap().finish();
-            let pairs = negative.len() * positive.len();
-            assert_eq!(merged.auc, ratio(wins.sum(), pairs as f64));
-            assert_eq!(format!("{merged:?}"), format!("{:?}", whole.finish()));
-        }
-    }
-
-    #[test]
-    fn losses_and_weights() {
-        let mut tally = tally("- +", &[]);
-        tally.add(1, 1, &[2.0], Some(&[0.75]), 1.0);
-        let (small, large) = (-0.75f64.ln(), -1e-15f64.ln());
-        assert_eq!(tally.clone().finish().log_loss, Some(small));
-        tally.add(0, 1, &[1.0], Some(&[0.0, 1.0]), 3.0);
-        let found = tally.clone().finish();
-        assert!((found.log_loss.unwrap() - (small + 3.0 * large) / 4.0).abs() < 1e-14);
-        assert_eq!((found.accuracy, found.errors), (0.25, 1));
-        assert_eq!(found.weighted, Some(Weighted { rows: 4.0, errors: 3.0 }));
-        assert_eq!((found.per_class[1].precision, found.auc), (Some(0.25), Some(1.0)));
-        tally.add(0, 0, &[f64::NAN], Some(&[f64::NAN, 0.5]), 0.0);
-        let found = tally.finish();
-        assert_eq!((found.rows, found.auc, found.log_loss), (3, None, None));
-    }
-
-    #[test]
-    fn whole_weights_are_repeated_rows() {
-        let mut state = 7u64;
-        let mut draw = |below: u64| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) % below
-        };
-        for _ in 0..100 {
-            let [mut weighted, mut late, mut repeated] = [(); 3].map(|()| tally("- +", &[]));
-            for k in 0..draw(20) {
-                let (truth, score) = (draw(2) as u32, [-1.0, 0.0, 0.5][draw(3) as usize]);
-                // Some rows without a weight come first, and some in another part.
-                let weight = if k < 3 { 1 } else { draw(4) };
-                let (guess, p) = (u32::from(score > 0.0), 1.0 / (1.0 + f64::exp(-score)));
-                let part = if draw(2) == 0 { &mut weighted } else { &mut late };
-                part.add(truth, guess, &[score], Some(&[1.0 - p, p]), weight as f64);
-                (0..weight).for_each(|_| {
-                    repeated.add(truth, guess, &[score], Some(&[1.0 - p, p]), 1.0);
-                });
-            }
-            let (found, expected) = (weighted.merge(late).finish(), repeated.finish());
-            let rates = |e: &Evaluation| {
-                e.per_class
-                    .iter()
-                    .map(|c| (c.support, c.precision, c.recall, c.f1))
-                    .collect::<Vec<_>>()
-            };
-            assert_eq!(rates(&found), rates(&expected));
-            assert_eq!(
-                found.confusion.line(0).collect::<Vec<_>>(),
-                expected.confusion.line(0).collect::<Vec<_>>()
-            );
-            assert_eq!(format!("{:?}", found.accuracy), format!("{:?}", expected.accuracy));
-            assert_eq!(
-                (found.accuracy_interval, found.auc, &found.majority),
-                (expected.accuracy_interval, expected.auc, &expected.majority)
-            );
-            let (a, b) = (found.log_loss.unwrap_or(0.0), expected.log_loss.unwrap_or(0.0));
-            assert!((a - b).abs() < 1e-12, "{a} {b}");
-        }
-    }
-
-    #[test]
-    fn fractions_that_add_up_to_whole_numbers_have_no_interval() {
-        let mut tally = tally("- +", &[]);
-        (0..4).for_each(|_| tally.add(1, 1, &[1.0], None, 0.5));
-        let found = tally.finish();
-        assert_eq!((found.accuracy, found.accuracy_interval), (1.0, None));
-    }
-
-    #[test]
-    fn a_model_no_better_than_the_majority_is_told_so() {
-        let against = |counts: &[(u32, u32, u64)]| tally("a b", counts).finish().against_majority();
-        assert!(against(&[(0, 1, 2), (1, 0, 1), (1, 1, 1)]).unwrap().starts_with("worse than"));
-        assert!(against(&[(0, 0, 3), (1, 0, 1)]).unwrap().starts_with("no better than"));
-        assert_eq!(against(&[(0, 0, 3), (1, 1, 1)]), None);
-        // All of one class, all right: nothing to say.
-        assert_eq!(against(&[(0, 0, 3)]), None);
-    }
-}
+mod tests;

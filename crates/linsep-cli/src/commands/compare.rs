@@ -1,24 +1,26 @@
 //! `linsep compare DATA`: every learner on the same folds, with a paired test against the best.
 
+mod report;
+
 use super::data_lines::DataLines;
-use super::{check_width, json_number, read_data};
+use super::{check_width, read_data};
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::files::Output;
 use crate::input;
-use crate::output::{Facts, aligned, counted, print, print_json};
+use crate::output::{print, print_json};
 use crate::spelling::spelled;
 use clap::ArgMatches;
 use linsep::data::read::ReadResult;
 use linsep::data::sort::{sort_by, sort_by_key};
 use linsep::data::split::{Split, folds};
-use linsep::metrics::paired::{holm, mcnemar};
-use linsep::metrics::{CrossValidation, grouped_amount};
+use linsep::metrics::paired::holm;
+use linsep::metrics::{CrossValidation, Measure, Metric, Predictions, Resampling};
 use linsep::recipe::{self, Recipe, Settings};
 use linsep::select::neighbours::{Neighbours, majority};
-use linsep::select::validate::{count, held_out};
-use linsep::{Claim, Error, Fit, Learner, Limits, Observer, Stop, Task, Training, escaped};
-use serde_json::json;
+use linsep::select::validate::{as_rows, count, held_out, held_out_rows};
+use linsep::{Claim, Error, Fit, Learner, Limits, Observer, Stop, Task, Training};
+use report::Report;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -33,7 +35,10 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     data.require_two_classes()?;
     let task = Task::new(Arc::new(data)).with_threads(context.threads);
     let splits = folds(&task.data, plan.folds, context.seed)?;
-    let mut contest = Contest { entries: Vec::new(), refused: Vec::new(), task, splits };
+    let metric = plan.metric.unwrap_or(Metric::Accuracy);
+    let how = Resampling::new(DRAWS, context.seed).with_threads(context.threads);
+    let mut contest =
+        Contest { entries: Vec::new(), refused: Vec::new(), task, splits, metric, how, test: None };
     for recipe in &plan.recipes {
         contest.enter(recipe, context)?;
     }
@@ -53,9 +58,14 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     Ok(ExitCode::SUCCESS)
 }
 
+/// Draws of the bootstrap and of the tests by randomisation.
+const DRAWS: usize = 1000;
+
 struct Plan {
     recipes: Vec<&'static Recipe>,
     folds: usize,
+    /// What to rank by, if it was said.
+    metric: Option<Metric>,
     neighbours: usize,
     markdown: Option<Output>,
     assumptions: bool,
@@ -83,8 +93,10 @@ impl Plan {
             let words = format!("--cv: {folds} is no number of folds; at least 2 are needed");
             return Err(Error::usage(words).into());
         }
+        let metric = text("metric").map(str::parse::<Metric>).transpose();
         Ok(Plan {
             recipes,
+            metric: metric.map_err(|error| Error::usage(format!("--metric: {error}")))?,
             folds: folds.min(usize::MAX as u64) as usize,
             neighbours: whole("knn", 5)?.min(u64::from(u32::MAX)) as usize,
             markdown: matches.get_one::<Output>("export-markdown").cloned(),
@@ -98,8 +110,10 @@ impl Plan {
 struct Entry {
     name: String,
     baseline: bool,
-    /// For each split the predicted classes of its test rows.
-    predicted: Vec<Vec<u32>>,
+    /// What it says of the test rows, split by split.
+    rows: Predictions,
+    /// The metric that is ranked by, with its interval.
+    measure: Measure,
     validation: CrossValidation,
     /// The weight of the training rows that are wrong.
     training_errors: f64,
@@ -118,6 +132,10 @@ struct Contest {
     refused: Vec<(String, String)>,
     task: Task,
     splits: Vec<Split>,
+    metric: Metric,
+    how: Resampling,
+    /// The name of the paired test, if one was made.
+    test: Option<&'static str>,
 }
 
 impl Contest {
@@ -143,7 +161,13 @@ impl Contest {
         }
         let stop = || context.stopped();
         let limits = Limits::default();
-        let predicted = held_out(&learner, &self.task, &self.splits, &limits, &stop)?;
+        let rows = match self.metric.needs_scores() {
+            true => held_out_rows(&learner, &self.task, &self.splits, &limits, &stop)?,
+            false => {
+                let predicted = held_out(&learner, &self.task, &self.splits, &limits, &stop)?;
+                as_rows(data, &self.splits, &predicted)
+            }
+        };
         let mut watch = |_: &dyn Training| match context.stopped() {
             true => std::ops::ControlFlow::Break(Stop::Interrupted),
             false => std::ops::ControlFlow::Continue(()),
@@ -161,8 +185,9 @@ impl Contest {
         Ok(Entry {
             name: recipe.name.to_owned(),
             baseline: false,
-            validation: count(data, &self.splits, &predicted),
-            predicted,
+            validation: self.count(&rows),
+            measure: rows.measure(self.metric, Some(self.how)),
+            rows,
             training_errors,
             seconds: learner.median(),
             proved: claims(&fit),
@@ -219,11 +244,13 @@ impl Contest {
         training_errors: f64,
         seconds: Option<f64>,
     ) {
+        let rows = as_rows(&self.task.data, &self.splits, &predicted);
         self.entries.push(Entry {
             name,
             baseline: true,
-            validation: count(&self.task.data, &self.splits, &predicted),
-            predicted,
+            validation: self.count(&rows),
+            measure: rows.measure(self.metric, Some(self.how)),
+            rows,
             training_errors,
             seconds,
             proved: "baseline".to_owned(),
@@ -231,39 +258,54 @@ impl Contest {
         });
     }
 
-    /// By accuracy, then by name; and the tests against the first.
+    fn count(&self, rows: &Predictions) -> CrossValidation {
+        let mut rest = rows.predicted();
+        let fold = |split: &Split| {
+            let (fold, others) = rest.split_at(split.test.len());
+            rest = others;
+            fold.to_vec()
+        };
+        let predicted: Vec<Vec<u32>> = self.splits.iter().map(fold).collect();
+        count(&self.task.data, &self.splits, &predicted)
+    }
+
+    /// By the metric, then by name; and the tests against the first.
     fn rank(&mut self) {
+        let metric = self.metric;
+        // Fewer errors and a higher accuracy are the same, but for rounding.
+        let place = |entry: &Entry| match (metric, entry.measure.value) {
+            (Metric::Accuracy, _) => entry.validation.wrong(),
+            (_, None) => f64::INFINITY,
+            (metric, Some(value)) => {
+                if metric.is_loss() {
+                    value
+                } else {
+                    -value
+                }
+            }
+        };
         sort_by(&mut self.entries, |a, b| {
-            let wrong = |entry: &Entry| entry.validation.wrong();
-            wrong(a).total_cmp(&wrong(b)).then_with(|| a.name.cmp(&b.name))
+            place(a).total_cmp(&place(b)).then_with(|| a.name.cmp(&b.name))
         });
         let Some((best, others)) = self.entries.split_first_mut() else { return };
+        let tests: Vec<Option<(f64, &'static str)>> =
+            others.iter().map(|other| best.rows.against(&other.rows, metric, self.how)).collect();
+        self.test = tests.iter().flatten().next().map(|(_, name)| *name);
+        let plain: Vec<f64> = tests.iter().flatten().map(|(p, _)| *p).collect();
+        let mut adjusted = holm(&plain).into_iter();
+        for (entry, test) in others.iter_mut().zip(tests) {
+            entry.p = test.and_then(|(p, _)| Some((p, adjusted.next()?)));
+        }
+    }
+
+    /// How many times as many rows the largest class has as the smallest, if accuracy flatters: from two times on.
+    fn imbalance(&self) -> Option<f64> {
         let data = &self.task.data;
-        // Weights that are not counts of rows have no exact test.
-        if (0..data.n_rows()).any(|row| data.weight(row).fract() != 0.0) {
-            return;
-        }
-        let tested = || self.splits.iter().flat_map(|split| &split.test);
-        let weights: Vec<u64> = tested().map(|row| data.weight(*row as usize) as u64).collect();
-        let right = |entry: &Entry| -> Vec<bool> {
-            let pairs = tested().zip(entry.predicted.iter().flatten());
-            pairs.map(|(row, class)| data.class_of(*row as usize) == *class).collect()
-        };
-        let of_best = right(best);
-        let plain: Vec<f64> = others
-            .iter()
-            .map(|other| {
-                let of_other = right(other);
-                let only = |a: &[bool], b: &[bool]| {
-                    let pairs = a.iter().zip(b).zip(&weights);
-                    pairs.filter(|((a, b), _)| **a && !**b).map(|(_, weight)| weight).sum()
-                };
-                mcnemar(only(&of_best, &of_other), only(&of_other, &of_best))
-            })
-            .collect();
-        for ((entry, p), adjusted) in others.iter_mut().zip(&plain).zip(holm(&plain)) {
-            entry.p = Some((*p, adjusted));
-        }
+        let mut weights = vec![0.0; data.n_classes()];
+        (0..data.n_rows()).for_each(|row| weights[data.class_of(row) as usize] += data.weight(row));
+        let most = weights.iter().copied().fold(0.0, f64::max);
+        let least = weights.into_iter().filter(|weight| *weight > 0.0).fold(most, f64::min);
+        (most >= 2.0 * least).then(|| most / least)
     }
 }
 
@@ -305,194 +347,4 @@ fn claims(fit: &Fit) -> String {
 fn median(seconds: &mut [f64]) -> Option<f64> {
     seconds.sort_unstable_by(f64::total_cmp);
     seconds.get(seconds.len() / 2).copied()
-}
-
-struct Report<'a> {
-    contest: &'a Contest,
-    plan: &'a Plan,
-    lines: DataLines,
-}
-
-impl Report<'_> {
-    fn text(&self, context: &Context) -> String {
-        let mut facts = Facts::default();
-        self.lines.add_to(&mut facts);
-        facts
-            .add("folds", format!("{}, the same for all (seed {})", self.plan.folds, context.seed));
-        let mut text = facts.text(context);
-        let rows = self.table(context);
-        if context.plain {
-            rows.iter().for_each(|row| text.push_str(&format!("{}\n", row.join("\t"))));
-        } else {
-            text.push('\n');
-            text.push_str(&in_columns(&rows));
-            text.push('\n');
-        }
-        let mut facts = Facts::default();
-        for (name, reason) in &self.contest.refused {
-            facts.add("refused", format!("{name}: {reason}"));
-        }
-        for (name, note) in self.notes() {
-            facts.add(name, note);
-        }
-        text + &facts.text(context)
-    }
-
-    fn head(&self) -> Vec<&'static str> {
-        let mut head =
-            vec!["learner", "accuracy", "95 % interval", "wrong", "training wrong", "p (Holm)"];
-        if self.plan.times {
-            head.push("fit");
-        }
-        head.push("proved");
-        head
-    }
-
-    fn table(&self, context: &Context) -> Vec<Vec<String>> {
-        let mut rows = vec![self.head().into_iter().map(str::to_owned).collect::<Vec<_>>()];
-        for (at, entry) in self.contest.entries.iter().enumerate() {
-            let cv = &entry.validation;
-            let interval = cv.accuracy_interval.map_or("-".to_owned(), |[low, high]| {
-                format!("[{:.2}, {:.2}]", 100.0 * low, 100.0 * high)
-            });
-            let mut row = vec![
-                entry.name.clone(),
-                format!("{:.2} %", 100.0 * cv.accuracy),
-                interval,
-                grouped_amount(cv.wrong()),
-                grouped_amount(entry.training_errors),
-                match entry.p {
-                    Some((_, p)) => probability(p),
-                    None if at == 0 => "best".to_owned(),
-                    None => "-".to_owned(),
-                },
-            ];
-            if self.plan.times {
-                row.push(entry.seconds.map_or("-".to_owned(), duration));
-            }
-            row.push(entry.proved.clone());
-            if context.plain {
-                row.iter_mut().for_each(|cell| *cell = escaped(cell));
-            }
-            rows.push(row);
-        }
-        rows
-    }
-
-    fn notes(&self) -> Vec<(&'static str, String)> {
-        let tests = self.contest.entries.len().saturating_sub(1) as u64;
-        let tested = self.contest.entries.iter().any(|entry| entry.p.is_some());
-        let test = match tested || tests == 0 {
-            true => format!(
-                "McNemar's exact test against the best on the same rows, adjusted for {} by Holm; \
-                 the folds share training rows and the best was picked by its errors, so it is a guide",
-                counted(tests, "test")
-            ),
-            false => "none: weights that are not counts of rows have no exact test".to_owned(),
-        };
-        let rows = counted(self.contest.task.data.n_rows() as u64, "row");
-        let accuracy = format!(
-            "each of the {rows} predicted once by a model that had not seen it; 95 % Wilson interval"
-        );
-        let mut notes = vec![("accuracy", accuracy), ("p", test)];
-        if self.contest.entries.iter().any(|e| e.name.ends_with("neighbours")) {
-            let words = "columns divided by their standard deviation; ties of distance go to the earlier \
-                         row, of votes to the class of the closest";
-            notes.push(("neighbours", words.to_owned()));
-        }
-        if self.plan.times {
-            notes.push(("fit", "median over the folds, which run side by side".to_owned()));
-        }
-        if self.plan.assumptions {
-            for entry in self.contest.entries.iter().filter(|entry| !entry.baseline) {
-                let assumes = Recipe::find(&entry.name).map_or("", |recipe| recipe.assumes);
-                notes.push(("assumes", format!("{}: {assumes}", entry.name)));
-            }
-        }
-        notes
-    }
-
-    fn markdown(&self, context: &Context) -> String {
-        let escape = |cell: &String| escaped(cell).replace('\\', "\\\\").replace('|', "\\|");
-        let rows = self.table(context);
-        let mut text = format!(
-            "# {}\n\n{}; {} folds, seed {}.\n\n",
-            escape(&self.lines.file),
-            escape(&self.lines.line),
-            self.plan.folds,
-            context.seed
-        );
-        for (k, row) in rows.iter().enumerate() {
-            let cells: Vec<String> = row.iter().map(escape).collect();
-            text.push_str(&format!("| {} |\n", cells.join(" | ")));
-            if k == 0 {
-                let numbers = |name: &String| !matches!(name.as_str(), "learner" | "proved");
-                let rule: Vec<&str> =
-                    row.iter().map(|name| if numbers(name) { "---:" } else { "---" }).collect();
-                text.push_str(&format!("| {} |\n", rule.join(" | ")));
-            }
-        }
-        text.push('\n');
-        for (name, reason) in &self.contest.refused {
-            text.push_str(&format!("- refused: {}: {}\n", escape(name), escape(reason)));
-        }
-        for (name, note) in self.notes() {
-            text.push_str(&format!("- {name}: {}\n", escape(&note)));
-        }
-        text
-    }
-
-    fn json(&self, context: &Context) -> serde_json::Value {
-        let entry = |entry: &Entry| {
-            let mut value = json!({
-                "learner": entry.name,
-                "baseline": entry.baseline,
-                "cv": entry.validation,
-                "training_errors": match entry.training_errors {
-                    whole if whole.fract() == 0.0 => json!(whole as u64),
-                    part => json_number(part),
-                },
-                "proved": entry.proved,
-                "p": entry.p.map(|(p, _)| json_number(p)),
-                "p_holm": entry.p.map(|(_, p)| json_number(p)),
-            });
-            if self.plan.times {
-                value["fit_seconds"] = entry.seconds.map_or(serde_json::Value::Null, json_number);
-            }
-            value
-        };
-        json!({
-            "schema": "linsep.result/1",
-            "command": "compare",
-            "rows": self.contest.task.data.n_rows(),
-            "features": self.contest.task.data.n_features(),
-            "classes": self.contest.task.data.classes(),
-            "folds": self.plan.folds,
-            "seed": context.seed,
-            "reading": self.lines.reading_json,
-            "best": self.contest.entries.first().map(|entry| &entry.name),
-            "entries": self.contest.entries.iter().map(entry).collect::<Vec<_>>(),
-            "refused": self.contest.refused.iter()
-                .map(|(name, reason)| json!({ "learner": name, "reason": reason }))
-                .collect::<Vec<_>>(),
-        })
-    }
-}
-
-fn probability(p: f64) -> String {
-    if p < 0.0001 { "< 0.0001".to_owned() } else { format!("{p:.4}") }
-}
-
-fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s < 0.001 => format!("{:.0} µs", s * 1e6),
-        s if s < 1.0 => format!("{:.1} ms", s * 1e3),
-        s => format!("{s:.2} s"),
-    }
-}
-
-/// Columns side by side: words flush left, numbers flush right.
-fn in_columns(rows: &[Vec<String>]) -> String {
-    let last = rows.first().map_or(0, Vec::len).saturating_sub(1);
-    aligned(rows, |column| column != 0 && column != last).join("\n") + "\n"
 }

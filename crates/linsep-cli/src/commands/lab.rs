@@ -113,7 +113,11 @@ impl Story {
             let (positive, map) = (positive.clone(), input.clone());
             return Ok(Story { opening, positive, map, replay: Some(replay) });
         }
-        let model = load_model(path, context)?;
+        let mut model = load_model(path, context)?;
+        if model.decision.is_some() {
+            // The page draws planes: a threshold moves the bias.
+            model = model.with_plane_for_each_class()?;
+        }
         let map = model.input.clone();
         if FileKind::of(path) == Some(FileKind::Model) {
             let file = ModelFile::load(path, context.max_memory)?;

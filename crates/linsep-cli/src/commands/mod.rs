@@ -3,6 +3,7 @@
 mod certify;
 mod compare;
 mod convert;
+mod costs;
 mod criterion;
 mod data_lines;
 mod equation;
@@ -14,6 +15,7 @@ mod gate;
 mod generate;
 mod geometry;
 mod help;
+mod infer;
 mod inspect;
 #[cfg(feature = "lab")]
 mod lab;
@@ -55,6 +57,7 @@ pub(crate) fn run(
     match name {
         // These have something to say or to save however they are stopped.
         "separable" => cancel::shield(|| separable::run(matches, context)),
+        "infer" => infer::run(matches, context),
         "forced" => cancel::shield(|| forced::run(matches, context)),
         "verify" => verify::run(matches, context),
         "certify" => certify::run(matches, context),

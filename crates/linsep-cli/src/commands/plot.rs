@@ -19,8 +19,8 @@ use linsep::loss::Criterion;
 use linsep::recipe::{self, Recipe, Settings};
 use linsep::{Dataset, Error, Fit, Limits, LinearModel, Stop, Task};
 use linsep_teach::plot::{
-    Coefficients, Confusion, CriterionView, Curves, Direction, Histogram, Neuron, Pattern, Style,
-    Weight, axes_named,
+    Coefficients, Confusion, CriterionView, Curves, Direction, Histogram, Neuron, Pattern, Rates,
+    RatesOf, Style, Weight, axes_named,
 };
 use linsep_teach::two_weights::TwoWeights;
 use std::path::{Path, PathBuf};
@@ -137,7 +137,8 @@ impl Plan {
     /// Refuses flags that would change nothing in this view.
     fn refuse_idle_flags(&self, matches: &ArgMatches) -> Result<(), Failure> {
         let view = self.view.as_str();
-        const OF_VIEW: [(&str, &[&str]); 8] = [
+        const OF_VIEW: [(&str, &[&str]); 9] = [
+            ("bins", &["calibration"]),
             ("axes", &["pattern"]),
             ("bias", &["weight"]),
             ("criterion", &["criterion"]),
@@ -196,7 +197,10 @@ impl Plan {
         if self.view == "neuron"
             && let Some(path) = self.lone_model()
         {
-            let file = ModelFile::load(path, context.max_memory)?;
+            let mut file = ModelFile::load(path, context.max_memory)?;
+            if file.model.decision.is_some() {
+                file.model = file.model.with_plane_for_each_class()?;
+            }
             let mut neuron = Neuron::of(&file.model);
             neuron.about = format!("{} from {}", file.learner, shown(path));
             return Ok((neuron.draw(&style)?, None));
@@ -257,6 +261,22 @@ impl Plan {
                         let evaluation = self.evaluate(model, &data, matches, context)?;
                         Confusion::of(&evaluation).draw(&style)?
                     }
+                    ("roc" | "precision-recall" | "calibration", Some((model, about))) => {
+                        let bins = text("bins").map_or(Ok(10), |n| input::whole("bins", n))?;
+                        if !(1..=100).contains(&bins) {
+                            let words = "--bins: a number from 1 to 100 is needed";
+                            return Err(Error::usage(words).into());
+                        }
+                        let of = match view {
+                            "roc" => RatesOf::Roc,
+                            "precision-recall" => RatesOf::PrecisionRecall,
+                            _ => RatesOf::Calibration(bins as usize),
+                        };
+                        let rows = self.predictions(model, &data, matches, context)?;
+                        let mut rates = Rates::of(&rows, of);
+                        rates.about.clone_from(about);
+                        rates.draw(&style)?
+                    }
                     ("neuron", Some((model, about))) => {
                         let mut neuron = Neuron::of(model).with_rows(&data);
                         neuron.about.clone_from(about);
@@ -292,6 +312,9 @@ impl Plan {
             "curves" => "the perceptron and its bounds",
             "histogram" => "projected rows",
             "confusion" => "confusion matrix",
+            "roc" => "ROC curve",
+            "precision-recall" => "precision and recall",
+            "calibration" => "calibration",
             "neuron" => "the model as a neuron",
             "coefficients" => "weights for columns in standard deviations",
             view => VIEWS.iter().find(|(name, _)| *name == view).map_or("", |(_, words)| words),
@@ -318,7 +341,10 @@ impl Plan {
         let Some(path) = &self.model else {
             return Ok((Arc::new(read_data(matches, context)?.data), None));
         };
-        let file = ModelFile::load(path, context.max_memory)?;
+        let mut file = ModelFile::load(path, context.max_memory)?;
+        if file.model.decision.is_some() {
+            file.model = file.model.with_plane_for_each_class()?;
+        }
         let mut options = input::options(matches, context)?;
         if file.model.input.rest {
             options.positive = file.model.classes.get(1).cloned();
@@ -366,6 +392,27 @@ impl Plan {
                 let options = input::options(matches, context)?;
                 let source = input::source_of(std::slice::from_ref(&self.data), &options);
                 Ok(model.evaluate_source(source)?)
+            }
+        }
+    }
+
+    fn predictions(
+        &self,
+        model: &LinearModel,
+        data: &Dataset,
+        matches: &ArgMatches,
+        context: &Context,
+    ) -> Result<linsep::metrics::Predictions, Failure> {
+        match self.model {
+            None => {
+                let all: Vec<u32> = (0..data.n_rows() as u32).collect();
+                Ok(model.predictions(data, &all))
+            }
+            Some(_) => {
+                let options = input::options(matches, context)?;
+                let source = input::source_of(std::slice::from_ref(&self.data), &options);
+                let mut tally = model.tally_source(source, model.tally().keeping_rows())?;
+                Ok(tally.take_rows().unwrap_or_default())
             }
         }
     }

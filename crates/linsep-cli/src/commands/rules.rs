@@ -2,6 +2,7 @@
 
 use crate::output::{counted, grouped};
 use linsep::data::sort::largest_first;
+use linsep::model::Decision;
 use linsep::model::rule::duels;
 use linsep::{Ballot, LinearModel, Plane, Rule};
 
@@ -54,6 +55,31 @@ pub(super) fn sentence(model: &LinearModel) -> String {
         }
         _ => words,
     }
+}
+
+/// What decides instead of the rule, if something does.
+pub(super) fn decision(model: &LinearModel) -> Option<String> {
+    Some(match model.decision.as_ref()? {
+        Decision::Threshold(threshold) => {
+            let share =
+                threshold.probability.map_or(String::new(), |p| format!(" (probability {p})"));
+            let rows = threshold.rows.as_deref().unwrap_or("other rows");
+            let by = match threshold.by.as_str() {
+                "value" => "given".to_owned(),
+                "costs" => "the least expected cost".to_owned(),
+                goal => {
+                    format!("chosen by {} on {rows}", linsep::printable(goal.as_bytes(), 40))
+                }
+            };
+            let score = threshold.score;
+            format!("{} from a score of {score} on{share}: {by}", name_of(model, 1))
+        }
+        Decision::Costs(_) => {
+            "the class of least expected cost, by the probabilities and the costs of errors"
+                .to_owned()
+        }
+        _ => "of a kind that this program does not know".to_owned(),
+    })
 }
 
 /// The name of a class, printable.

@@ -97,6 +97,7 @@ fn foreign_as_json(model: &LinearModel, form: &str) -> serde_json::Value {
         "classes": model.classes,
         "rule": model.rule,
         "link": model.link,
+        "decision": model.decision,
         "input": model.input,
         "features": model.input.feature_names(),
         "planes": planes_as_json(model),
@@ -107,10 +108,17 @@ fn foreign_as_text(model: &LinearModel, form: &str, context: &Context) -> String
     let mut facts = Facts::default();
     facts.add("classes", classes(model));
     facts.add("rule", rules::sentence(model));
+    add_decision(&mut facts, model);
     facts.add("form", format!("linear in {}", model.input.linear_in()));
     facts.add("file", form);
     facts.add("proved", "nothing; linsep certify proves how near the optimum it is");
     facts.text(context)
+}
+
+fn add_decision(facts: &mut Facts, model: &LinearModel) {
+    if let Some(sentence) = rules::decision(model) {
+        facts.add("decision", sentence);
+    }
 }
 
 fn planes_as_json(model: &LinearModel) -> Vec<serde_json::Value> {
@@ -133,6 +141,7 @@ fn as_json(file: &ModelFile) -> serde_json::Value {
         "classes": model.classes,
         "rule": model.rule,
         "link": model.link,
+        "decision": model.decision,
         "input": model.input,
         "basis": model.input.basis.as_ref().map(|basis| basis.claimed()),
         "features": model.input.feature_names(),
@@ -157,6 +166,7 @@ fn as_text(file: &ModelFile, context: &Context) -> String {
     let mut facts = Facts::default();
     facts.add("classes", classes(model));
     facts.add("rule", rules::sentence(model));
+    add_decision(&mut facts, model);
     facts.add("form", format!("linear in {}", model.input.linear_in()));
     if let Some(threshold) = model.input.binarize {
         facts.add("values", format!("above {threshold} count as 1, all others as 0"));

@@ -8,6 +8,7 @@
 //! | [`Curves`] | a run against the bounds of the convergence proofs, and against batch learning |
 //! | [`Histogram`] | rows projected on a direction, by class |
 //! | [`Confusion`] | a confusion matrix |
+//! | [`Rates`] | ROC, precision against recall, calibration |
 //! | [`Coefficients`] | the weights of a model for columns in standard deviations, the largest first |
 //! | [`Neuron`] | a model drawn as a neuron or a layer of neurons |
 //!
@@ -28,6 +29,7 @@ mod histogram;
 mod neuron;
 mod pattern;
 mod project;
+mod rates;
 mod regions;
 mod rows;
 mod svg;
@@ -41,6 +43,7 @@ pub use curves::Curves;
 pub use histogram::{Direction, Histogram};
 pub use neuron::Neuron;
 pub use pattern::Pattern;
+pub use rates::{Rates, RatesOf};
 pub use weight::{Cone, Weight, cone};
 
 use linsep::model::LinearModel;

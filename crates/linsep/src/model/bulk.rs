@@ -88,7 +88,7 @@ impl LinearModel {
         out: &mut [u32],
     ) -> Result<()> {
         self.each_row(rows.into(), threads, (out, 1), |scores, room, place| {
-            place[0] = self.rule.class_of(scores, self.classes.len(), room) as u32;
+            place[0] = self.class_with(scores, room);
         })
     }
 

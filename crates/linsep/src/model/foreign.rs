@@ -16,7 +16,7 @@
 //! Reference: Fan, Chang, Hsieh, Wang, Lin, LIBLINEAR, 2008, and the README of its sources.
 
 use crate::model::parts::check_model;
-use crate::model::{LinearModel, Link, Plane, Rule, Sigmoid};
+use crate::model::{Decision, LinearModel, Link, Plane, Rule, Sigmoid};
 use linsep_data::error::{Code, Error, Result, printable};
 use linsep_data::input::InputMap;
 use linsep_proof::Loss;
@@ -214,6 +214,8 @@ struct Written {
     link: Option<Link>,
     #[serde(default)]
     input: Option<InputMap>,
+    #[serde(default)]
+    decision: Option<Decision>,
 }
 
 type Parsed<T> = std::result::Result<T, String>;
@@ -256,14 +258,16 @@ fn json(text: &str, path: &Path) -> Parsed<ForeignModel> {
     };
     let more = (written.format, written.features, written.rule, written.link, written.input);
     match more {
-        (None, None, None, None, None) => whole(model),
+        (None, None, None, None, None) if written.decision.is_none() => whole(model),
         (Some(format), Some(features), Some(rule), Some(link), Some(input)) => {
             if format != FORMAT {
                 let format = printable(format.as_bytes(), 30);
                 return Err(format!("format \"{format}\" is not {FORMAT}"));
             }
             let (planes, classes) = (model.planes.clone(), model.classes.clone());
-            let complete = LinearModel::new(planes, rule, classes, input).with_link(link);
+            let complete = LinearModel::new(planes, rule, classes, input)
+                .with_link(link)
+                .with_decision(written.decision);
             check_model(&complete)?;
             if complete.input.feature_names() != features {
                 return Err("\"features\" are not those that \"input\" makes".into());

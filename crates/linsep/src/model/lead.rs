@@ -11,7 +11,7 @@
 //! References: Bishop 4.1.1, 4.1.2; Duda, Hart, Stork 5.2.
 
 use super::rule::{Rule, duel_place, duels};
-use super::{LinearModel, Plane};
+use super::{Decision, LinearModel, Plane};
 use linsep_data::error::{Error, Result};
 
 /// Distances are kept for at most this many classes.
@@ -28,6 +28,11 @@ pub struct Leads<'a> {
 impl LinearModel {
     /// What is needed to measure how far rows are from the boundaries of their classes.
     pub fn leads(&self) -> Result<Leads<'_>> {
+        if let Some(Decision::Costs(_)) = self.decision {
+            return Err(Error::usage(
+                "the classes of this model are decided by costs, so there are no distances to boundaries",
+            ));
+        }
         let classes = self.classes.len();
         if classes > MOST_CLASSES {
             return Err(Error::usage(format!(
@@ -44,7 +49,10 @@ impl LinearModel {
     /// ballots decide. Differences of weights are rounded to binary64.
     pub fn boundary(&self, (i, j): (usize, usize)) -> Option<Plane> {
         match self.rule {
-            Rule::Sign => self.planes.first().cloned(),
+            Rule::Sign => self.planes.first().cloned().map(|mut plane| {
+                plane.bias -= self.cut();
+                plane
+            }),
             Rule::Vote => self.planes.get(duel_place(self.classes.len(), (i, j))).cloned(),
             Rule::Ballot(_) => None,
             Rule::ArgMax | Rule::Rest | Rule::RestLast => {
@@ -71,7 +79,7 @@ impl Leads<'_> {
         let lead = |rival: usize| {
             let pair = duel_place(classes, (winner.min(rival), winner.max(rival)));
             let gap = match self.model.rule.on_scores() {
-                Rule::Sign | Rule::Ballot(_) => scores[0].abs(),
+                Rule::Sign | Rule::Ballot(_) => (scores[0] - self.model.cut()).abs(),
                 Rule::Vote if winner > rival => scores[pair],
                 Rule::Vote => -scores[pair],
                 Rule::ArgMax | Rule::Rest | Rule::RestLast => score(winner) - score(rival),

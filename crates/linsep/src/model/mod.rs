@@ -5,6 +5,7 @@
 //! speaks of the user's raw features.
 
 mod bulk;
+pub mod decision;
 pub mod foreign;
 mod lead;
 pub(crate) mod parts;
@@ -14,13 +15,14 @@ mod scorer;
 mod serialised;
 
 pub use bulk::ManyRows;
+pub use decision::{Costs, Decision, Threshold};
 pub use lead::Leads;
 pub use rule::{Ballot, Rule};
 #[doc(hidden)]
 pub use scorer::StreamModel;
 pub use scorer::{ChunkScorer, Scorer};
 
-use crate::metrics::{Evaluation, Tally};
+use crate::metrics::{Evaluation, Predictions, Tally};
 use linsep_data::cancel;
 use linsep_data::error::{Code, Error, Problem, Result};
 use linsep_data::input::InputMap;
@@ -151,6 +153,8 @@ pub struct LinearModel {
     pub classes: Vec<String>,
     /// How columns become features.
     pub input: InputMap,
+    /// What decides instead of the rule, if something does.
+    pub decision: Option<Decision>,
 }
 
 impl LinearModel {
@@ -161,13 +165,13 @@ impl LinearModel {
         classes: Vec<String>,
         input: InputMap,
     ) -> LinearModel {
-        LinearModel { planes, rule, link: Link::None, classes, input }
+        LinearModel { planes, rule, link: Link::None, classes, input, decision: None }
     }
 
     /// A model of the classes and columns of a data set.
     pub(crate) fn of(data: &Dataset, planes: Vec<Plane>, rule: Rule, link: Link) -> LinearModel {
         let (classes, input) = (data.classes().to_vec(), data.input().clone());
-        LinearModel { planes, rule, link, classes, input }
+        LinearModel { planes, rule, link, classes, input, decision: None }
     }
 }
 
@@ -178,6 +182,7 @@ linsep_proof::setters! {
         with_link => link: Link,
         with_classes => classes: Vec<String>,
         with_input => input: InputMap,
+        with_decision => decision: Option<Decision>,
     }
 }
 
@@ -242,19 +247,34 @@ impl LinearModel {
 
     /// The class that scores stand for.
     pub fn class_of(&self, scores: &[f64]) -> u32 {
-        self.rule.class_of(scores, self.classes.len(), &mut Vec::new()) as u32
+        self.class_with(scores, &mut Vec::new())
+    }
+
+    /// The same with room for what votes count.
+    pub(super) fn class_with(&self, scores: &[f64], standings: &mut Vec<(usize, f64)>) -> u32 {
+        let classes = self.classes.len();
+        match &self.decision {
+            None => self.rule.class_of(scores, classes, standings) as u32,
+            Some(decision) => decision.class_of(scores, classes, &self.link) as u32,
+        }
     }
 
     /// Whether scores leave it open which class they stand for: no machine claims the row, or several
     /// do, or the highest score is tied. [`rule`] says when, rule by rule.
     pub fn is_ambiguous(&self, scores: &[f64]) -> bool {
-        self.rule.is_ambiguous(scores, self.classes.len())
+        match &self.decision {
+            Some(Decision::Threshold(threshold)) => {
+                scores[0].is_nan() || scores[0] == threshold.score
+            }
+            _ => self.rule.is_ambiguous(scores, self.classes.len()),
+        }
     }
 
     /// The one plane whose sign is the answer, if there is one: that of two classes, or the plane that
     /// holds more than half of the votes of its ballot.
     pub fn deciding_plane(&self) -> Option<&Plane> {
         match &self.rule {
+            _ if self.decision.is_some() => None,
             Rule::Sign => self.planes.first(),
             Rule::Ballot(Ballot { votes, rule }) if **rule == Rule::Sign => {
                 let votes = votes.first()?;
@@ -282,8 +302,19 @@ impl LinearModel {
 
     /// The same predictions by one plane, or by one plane for each class and the highest score: where
     /// regions have boundaries that a plane describes. Of K − 1 machines the last class gets a plane of
-    /// zeros. Votes and ballots are refused.
+    /// zeros, and a threshold moves the bias. Votes, ballots and costs are refused.
     pub fn with_plane_for_each_class(mut self) -> Result<LinearModel> {
+        match (self.decision.take(), &self.rule) {
+            (None, _) => {}
+            (Some(Decision::Threshold(threshold)), Rule::Sign) => {
+                self.planes.iter_mut().for_each(|plane| plane.bias -= threshold.score);
+            }
+            _ => {
+                return Err(Error::usage(
+                    "the classes of this model are decided by costs or by a share of votes, so its regions have no planes between them; linsep show says how",
+                ));
+            }
+        }
         match self.rule {
             Rule::Sign | Rule::ArgMax => return Ok(self),
             Rule::Rest => {}
@@ -350,6 +381,11 @@ impl LinearModel {
     /// How well the model does on labelled rows, wherever they come from. A label that is no class of the
     /// model is an error with its place.
     pub fn evaluate_source(&self, source: RowSource<'_>) -> Result<Evaluation> {
+        Ok(self.tally_source(source, self.tally())?.finish())
+    }
+
+    /// Adds such rows to a tally.
+    pub fn tally_source(&self, source: RowSource<'_>, mut tally: Tally) -> Result<Tally> {
         let ids: HashMap<&str, u32> = self.classes.iter().map(String::as_str).zip(0..).collect();
         // A model of one class against the rest takes every other label as the rest.
         let rest = self.input.rest.then_some(0);
@@ -367,7 +403,7 @@ impl LinearModel {
             numbers.insert(label.to_owned(), found);
             found
         };
-        let (mut tally, mut scorer) = (self.tally(), self.chunk_scorer());
+        let mut scorer = self.chunk_scorer();
         source.blocks(&self.input, true, |_, chunk| {
             let mut unknown = None;
             scorer.for_each(&chunk, |row, scores| {
@@ -385,7 +421,19 @@ impl LinearModel {
                 .help(format!("its classes are {}", self.classes.join(", ")))
                 .into())
         })?;
-        Ok(tally.finish())
+        Ok(tally)
+    }
+
+    /// What the model says of some rows of a data set, with scores and probabilities.
+    pub fn predictions(&self, data: &Dataset, rows: &[u32]) -> Predictions {
+        let (mut tally, mut scorer) = (self.tally().keeping_rows(), self.scorer(data));
+        for &row in rows {
+            cancel::check();
+            let row = row as usize;
+            let scores = scorer.row(row);
+            self.count(&mut tally, data.class_of(row), scores, data.weight(row));
+        }
+        tally.take_rows().unwrap_or_default()
     }
 
     /// An empty tally for this model. It counts ambiguous rows where machines can contradict each other.
@@ -471,6 +519,7 @@ mod tests {
             planes: planes.iter().map(|(w, b)| Plane { weights: w.to_vec(), bias: *b }).collect(),
             rule,
             link: Link::None,
+            decision: None,
             classes: classes.iter().map(|c| (*c).to_owned()).collect(),
             input: InputMap::plain(planes[0].0.len()),
         }

@@ -10,6 +10,9 @@ pub(crate) fn check_model(model: &LinearModel) -> Result<(), String> {
         let found = model.planes.len();
         return Err(format!("there are {found} planes where the rule needs {wanted}"));
     }
+    if let Some(decision) = &model.decision {
+        decision.check(model.classes.len(), &model.rule, &model.link)?;
+    }
     let width = model.input.width();
     for (place, plane) in model.planes.iter().enumerate() {
         if plane.weights.len() != width {

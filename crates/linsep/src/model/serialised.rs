@@ -1,11 +1,12 @@
-//! `Serialize` and `Deserialize` of models by their public content: planes, rule, link, classes, input map.
+//! `Serialize` and `Deserialize` of models by their public content: planes, rule, link, classes, input map,
+//! and what decides instead of the rule, if something does.
 //!
 //! Both refuse a model whose parts do not fit together or whose numbers are not finite: what was read can
 //! be used like a model that was fitted. It carries no certificate; [`crate::file`] keeps model and
 //! certificate together.
 
 use super::parts::check_model;
-use super::{LinearModel, Link, Plane, Rule};
+use super::{Decision, LinearModel, Link, Plane, Rule};
 use linsep_data::input::InputMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use std::borrow::Cow;
@@ -18,6 +19,8 @@ struct Content<'a> {
     rule: Cow<'a, Rule>,
     link: Cow<'a, Link>,
     input: Cow<'a, InputMap>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    decision: Option<Cow<'a, Decision>>,
     planes: Vec<PlaneContent<'a>>,
 }
 
@@ -39,6 +42,7 @@ impl Serialize for LinearModel {
             rule: Cow::Borrowed(&self.rule),
             link: Cow::Borrowed(&self.link),
             input: Cow::Borrowed(&self.input),
+            decision: self.decision.as_ref().map(Cow::Borrowed),
             planes: self.planes.iter().map(content).collect(),
         }
         .serialize(serializer)
@@ -47,7 +51,8 @@ impl Serialize for LinearModel {
 
 impl<'de> Deserialize<'de> for LinearModel {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<LinearModel, D::Error> {
-        let Content { classes, rule, link, input, planes } = Content::deserialize(deserializer)?;
+        let Content { classes, rule, link, input, decision, planes } =
+            Content::deserialize(deserializer)?;
         let plane = |plane: PlaneContent<'_>| Plane::new(plane.weights.into_owned(), plane.bias);
         let model = LinearModel {
             planes: planes.into_iter().map(plane).collect(),
@@ -55,6 +60,7 @@ impl<'de> Deserialize<'de> for LinearModel {
             link: link.into_owned(),
             classes: classes.into_owned(),
             input: input.into_owned(),
+            decision: decision.map(Cow::into_owned),
         };
         check_model(&model).map_err(de::Error::custom)?;
         Ok(model)

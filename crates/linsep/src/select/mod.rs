@@ -1,5 +1,5 @@
-//! What is done with learners and with what they have learned: cross-validation, paths of C, repeated
-//! runs, calibration, predictions that no better solution changes, support vectors, streams.
+//! What is done with learners and with what they have learned: cross-validation, paths of C, grids of settings, repeated
+//! runs, calibration, thresholds, predictions that no better solution changes, support vectors, streams.
 
 pub mod flips;
 pub mod neighbours;
@@ -8,6 +8,8 @@ pub mod platt;
 pub mod runs;
 pub mod stream;
 pub mod support;
+pub mod threshold;
+pub mod tune;
 pub mod validate;
 
 use crate::run::{Fit, Learner, Limits, Observer, Stop, Task, Training};

@@ -204,6 +204,7 @@ mod tests {
             link: Link::None,
             classes: vec!["a".into(), "b".into()],
             input: InputMap::plain(2),
+            decision: None,
         }
     }
 

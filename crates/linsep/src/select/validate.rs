@@ -1,7 +1,7 @@
 //! Cross-validation: the same learner on every split of one shared copy of the data.
 
 use super::{fit_until, training_part};
-use crate::metrics::{CrossValidation, Fold};
+use crate::metrics::{CrossValidation, Fold, Predictions};
 use crate::run::{Learner, Limits, Task};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
@@ -39,6 +39,40 @@ pub fn held_out(
         Ok(fit.model.predict_rows(&task.data, &split.test))
     };
     parallel_map(splits.len(), task.threads, run).into_iter().collect()
+}
+
+/// The same with scores and probabilities: the test rows of all splits, one split behind the other.
+pub fn held_out_rows(
+    learner: &dyn Learner,
+    task: &Task,
+    splits: &[Split],
+    limits: &Limits,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Predictions> {
+    let run = |k: usize| -> Result<Predictions> {
+        if stop() {
+            return Err(Error::Interrupted);
+        }
+        let split = &splits[k];
+        let fit = fit_until(learner, &training_part(task, split), limits, stop)?;
+        Ok(fit.model.predictions(&task.data, &split.test))
+    };
+    let mut all = Predictions::new(task.data.classes());
+    for fold in parallel_map(splits.len(), task.threads, run) {
+        all.append(fold?);
+    }
+    Ok(all)
+}
+
+/// Predicted classes of the test rows of all splits, for metrics of counts.
+pub fn as_rows(data: &Dataset, splits: &[Split], predicted: &[Vec<u32>]) -> Predictions {
+    let mut all = Predictions::new(data.classes());
+    let rows = splits.iter().flat_map(|split| &split.test);
+    for (&row, class) in rows.zip(predicted.iter().flatten()) {
+        let row = row as usize;
+        all.add(data.class_of(row), *class, &[], &[], data.weight(row));
+    }
+    all
 }
 
 /// The errors of predictions of the test rows of each split.

@@ -2,7 +2,7 @@
 //! one sweep. What holds of small data has to hold of it: threads change no bit, a run can be saved and
 //! restored anywhere, and what is claimed agrees with what the plain ways prove.
 
-use crate::support::{bits, same_best};
+use crate::support::{bits, epochs, same_best};
 use linsep::proof::Claim;
 use linsep::recipe::{Recipe, Settings};
 use linsep::rng::{Purpose, Stream};
@@ -144,5 +144,25 @@ fn products_in_bytes_end_where_dual_coordinates_do() {
     for intercept in ["none", "free"] {
         is_sound("svm", &[("intercept", intercept)], &data, None);
         is_sound("logistic", &[("intercept", intercept)], &data, None);
+    }
+}
+
+/// A sample has eight of the sixty rows of one class, and H of it is none of all rows.
+#[test]
+fn few_rows_of_a_class_take_few_steps() {
+    let mut stream = Stream::new(9, Purpose::Generate(10));
+    let mut builder = DatasetBuilder::new(20);
+    for i in 0..20_000 {
+        let is_rare = i % 333 == 0;
+        let (centre, spread) = if is_rare { (2.0, 0.7) } else { (0.0, 2.0) };
+        let mut value = || ((centre + spread * stream.normal()) * 1e4).round() / 1e4;
+        let row: Vec<f64> = (0..20).map(|_| value()).collect();
+        builder.dense_row(&row, if is_rare { "rare" } else { "common" }).unwrap();
+    }
+    let data = Arc::new(builder.finish().unwrap());
+    for intercept in ["free", "penalised"] {
+        let svm = learner("svm", &[("intercept", intercept), ("solver", "newton")]);
+        let fit = svm.fit(&Task::new(data.clone()), &epochs(25), &mut ()).unwrap();
+        assert!(gaps(&fit).iter().all(|gap| *gap <= 1e-3), "{intercept}: {:?}", gaps(&fit));
     }
 }

@@ -17,6 +17,7 @@ mod hard_margin;
 mod k_class_optimal;
 mod large;
 mod layouts;
+mod metrics;
 mod near_dependent;
 mod neighbours;
 mod objectives;

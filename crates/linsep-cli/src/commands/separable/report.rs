@@ -61,6 +61,9 @@ fn single(facts: &mut Facts, timed: &Timed, judge: &Judge, with_point: bool, con
     }
     if let Some(text) = meaning::logistic(decision, judge) {
         facts.add("logistic", text);
+        if judge.logistic(decision).is_some_and(|logistic| !logistic.exists) {
+            facts.add("remedy", "linsep infer --penalty firth has finite estimates");
+        }
     }
     fit(facts, timed, data);
     if decision.problem.is_some() && decision.verdict != Verdict::Undecided {

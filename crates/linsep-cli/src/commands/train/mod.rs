@@ -8,11 +8,13 @@ mod held;
 pub(super) mod plan;
 mod report;
 mod resume;
-mod row_table;
+pub(super) mod row_table;
 mod runs;
 mod stream;
 mod support;
+mod threshold;
 mod trace;
+mod tune;
 
 use super::data_lines::DataLines;
 use super::sentences::gap;
@@ -56,6 +58,8 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let input = given_up_or(|| Input::read(&plan, matches, context))?;
     plan.settle_budget(&input.task.data);
     calibration::check(&plan, input.task.data.n_classes())?;
+    threshold::check(&plan, &input, context)?;
+    let tuned = given_up_or(|| tune::Tuned::choose(&mut plan, &input, context))?;
     let auto_cost = given_up_or(|| AutoCost::choose(&mut plan, &input, context))?;
     let Input { task, identifying, .. } = &input;
     let clock = Instant::now();
@@ -98,6 +102,13 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         }
         linked => linked?,
     }
+    let threshold = match given_up_or(|| threshold::settle(&plan, &input, &mut fit, context)) {
+        Err(Failure::Error(Error::Interrupted)) => {
+            note(context, "stopped before a threshold was chosen; the model has none");
+            None
+        }
+        settled => settled?,
+    };
     let waiting = Instant::now();
     let identity = identifying.identity();
     let digest_seconds = input.digest_seconds + waiting.elapsed().as_secs_f64();
@@ -170,6 +181,8 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         flips: beside.flips,
         support: beside.support,
         auto_cost,
+        tuned,
+        threshold,
     };
     if context.json {
         print_json(&report.json(parameters))?;
@@ -334,8 +347,8 @@ impl Input {
             }
         }
         let splits = match plan.folds {
-            Some(count) => folds(&data, count, seed)?,
-            None => Vec::new(),
+            Some(count) if plan.tune.is_none() => folds(&data, count, seed)?,
+            _ => Vec::new(),
         };
         let (mut rows, mut test_rows) = (None, None);
         if let Some(share) = held_out {

@@ -8,7 +8,9 @@ use super::resume::{self, Resume};
 use super::row_table::RowTable;
 use super::stream;
 use super::support;
+use super::threshold;
 use super::trace::{self, Chosen, TraceTo};
+use super::tune;
 use crate::args::learner_parameters;
 use crate::commands::rules;
 use crate::context::Context;
@@ -52,6 +54,10 @@ pub(super) struct Plan {
     pub(super) support: Option<RowTable>,
     /// Whether scores get probabilities by calibration.
     pub(super) platt: bool,
+    /// A grid of settings to choose from.
+    pub(super) tune: Option<tune::Asked>,
+    /// What decides between the classes beside the planes.
+    pub(super) threshold: Option<threshold::Asked>,
     /// Whether C is chosen by cross-validation.
     pub(super) auto_cost: bool,
 }
@@ -141,6 +147,11 @@ impl Plan {
             return Err(Error::usage("--runs makes runs that are not saved on their way").into());
         }
         let auto_cost = auto_cost::asked(matches, recipe, &mut settings)?;
+        let tune = tune::asked(matches, recipe)?;
+        if tune.is_some() && (auto_cost || resume.is_some() || algorithm_box.is_some() || stream) {
+            let words = "--tune learns many times from the start; it is not for --c auto, --resume, --stream or --box";
+            return Err(Error::usage(words).into());
+        }
         let built = match &algorithm_box {
             Some(chosen) => chosen.algorithm_box.build(&settings, chosen.literal),
             None => recipe.build(&settings),
@@ -170,6 +181,8 @@ impl Plan {
             flips: flips::asked(matches, recipe, runs)?,
             support: support::asked(matches, recipe)?,
             platt: calibration::asked(matches, recipe)?,
+            threshold: threshold::asked(matches)?,
+            tune,
             auto_cost,
         })
     }
@@ -200,7 +213,8 @@ fn settings(
     let mut settings = Settings::default();
     settings.seed = context.seed;
     for parameter in learner_parameters() {
-        if let Some(value) = text(parameter.name) {
+        let own = |value: &&str| parameter.name != "threshold" || threshold::is_setting(value);
+        if let Some(value) = text(parameter.name).filter(own) {
             settings.set(parameter.name, value);
         }
     }

@@ -50,6 +50,8 @@ pub(super) struct Report<'a> {
     pub(super) flips: Option<Flips>,
     pub(super) support: Option<Support>,
     pub(super) auto_cost: Option<AutoCost>,
+    pub(super) tuned: Option<super::tune::Tuned>,
+    pub(super) threshold: Option<super::threshold::Found>,
 }
 
 /// What took how long.
@@ -167,6 +169,12 @@ impl Report<'_> {
             support.add_to(&mut facts, table);
         }
         calibration::add_to(&mut facts, self.fit);
+        if let Some(tuned) = &self.tuned {
+            tuned.add_to(&mut facts);
+        }
+        if let Some(threshold) = &self.threshold {
+            threshold.add_to(&mut facts, &self.fit.model);
+        }
         if let Some(auto_cost) = &self.auto_cost {
             auto_cost.add_to(&mut facts);
         }
@@ -519,6 +527,12 @@ impl Report<'_> {
         }
         if let Some(link) = calibration::json(self.fit) {
             value["probability"] = link;
+        }
+        if let Some(tuned) = &self.tuned {
+            value["tuned"] = tuned.json();
+        }
+        if let Some(threshold) = &self.threshold {
+            value["threshold"] = threshold.json(&self.fit.model);
         }
         if let Some(auto_cost) = &self.auto_cost {
             value["c"] = auto_cost.json();

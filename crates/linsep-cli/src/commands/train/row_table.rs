@@ -8,8 +8,8 @@ use serde_json::Value;
 use std::io::{self, Write};
 
 /// A table that is to be written.
-pub(super) struct RowTable {
-    pub(super) output: Output,
+pub(in crate::commands) struct RowTable {
+    pub(in crate::commands) output: Output,
     form: Form,
 }
 
@@ -21,7 +21,7 @@ enum Form {
 
 impl RowTable {
     /// The table that a flag asks for.
-    pub(super) fn asked(flag: &str, output: &Output) -> Result<RowTable, Failure> {
+    pub(in crate::commands) fn asked(flag: &str, output: &Output) -> Result<RowTable, Failure> {
         let path = output.path();
         if output.is_stdout() {
             let words = format!("--{flag}: the rows go to a file, - is none");
@@ -45,7 +45,7 @@ impl RowTable {
     }
 
     /// Writes row, file, line and label of each row, and what else is known of it.
-    pub(super) fn write(
+    pub(in crate::commands) fn write(
         &self,
         data: &Dataset,
         names: &[&str],
