@@ -16,6 +16,7 @@ that it is asked for.
 from linsep import _registry
 from linsep._linsep import __version__
 from linsep._functions import certify, load, read, separable, verify
+from linsep._inference import LogisticResults, infer
 from linsep._results import Certificate, Certified, Rows, Verdict
 from linsep._warnings import ColumnsWarning, NotSeparableError, NotSeparableWarning
 
@@ -46,12 +47,14 @@ __all__ = [
     "ColumnsWarning",
     "ConvergenceWarning",
     "ESTIMATORS",
+    "LogisticResults",
     "NotSeparableError",
     "NotSeparableWarning",
     "Rows",
     "Verdict",
     "__version__",
     "certify",
+    "infer",
     "load",
     "read",
     "separable",

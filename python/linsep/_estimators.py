@@ -16,6 +16,7 @@ from linsep import _base, _functions, _input, _linsep, _registry
 from linsep._axes import Projecting
 from linsep._base import available_if, threads
 from linsep._exports import Exporting
+from linsep._inference import Inferring
 from linsep._results import Certificate, Picture
 from linsep._warnings import NotSeparableWarning
 
@@ -77,7 +78,7 @@ def _has_probabilities(estimator):
     return True
 
 
-class LinearClassifier(Exporting, ClassifierMixin, BaseEstimator):
+class LinearClassifier(Inferring, Exporting, ClassifierMixin, BaseEstimator):
     """What all estimators of the package share."""
 
     _recipe = None
@@ -116,6 +117,10 @@ class LinearClassifier(Exporting, ClassifierMixin, BaseEstimator):
             if show:
                 show.end()
         self._take(model, classes)
+        is_plain = self._recipe["name"] == "logistic" and self.penalty is None
+        self.__dict__.pop("_learned_from", None)
+        if is_plain:
+            self._learned_from = (data, shape)
         self._margin = None
         if self.verdict_ == "separable" and len(classes) == 2 and not model.is_ballot:
             self._margin = self._least_margin(X, y, sample_weight)

@@ -16,11 +16,14 @@ __all__ = [
     "Data",
     "Model",
     "NewtonRounds",
+    "Proof",
+    "SoftmaxRounds",
     "Verdict",
     "__version__",
     "certify",
     "certify_ridge",
     "fit",
+    "infer",
     "model_of_planes",
     "partial_fit",
     "registry",
@@ -68,6 +71,8 @@ class Data:
     def encoding(self) -> tuple[str, bool]: ...
     def digest(self) -> str: ...
     def block_hashes(self) -> list[bytes]: ...
+    def multiset(self) -> bytes: ...
+    def row_hashes(self) -> list[bytes]: ...
     def scores(self, weights: Sequence[float], bias: float) -> NDArray[np.float64]: ...
 
 @final
@@ -82,6 +87,8 @@ class ClosedForm:
     def shared_variance_nb(var_smoothing: float) -> ClosedForm: ...
     @staticmethod
     def multinomial_nb(alpha: float) -> ClosedForm: ...
+    @staticmethod
+    def bernoulli_nb(alpha: float, binarize: float) -> ClosedForm: ...
     def shift(self, block: Data) -> list[float]: ...
     def partial(self, block: Data, shift: Sequence[float]) -> bytes: ...
     def merge(self, all: bytes, next: bytes) -> bytes: ...
@@ -94,7 +101,11 @@ class NewtonRounds:
     def __new__(cls, problem: tuple[str, float, bool], width: int, tol: float) -> Self: ...
     @staticmethod
     def partial(
-        block: Data, problem: tuple[str, float, bool], weights: Sequence[float], bias: float
+        block: Data,
+        problem: tuple[str, float, bool],
+        weights: Sequence[float],
+        bias: float,
+        positive: int = 1,
     ) -> bytes: ...
     @staticmethod
     def dual_part(
@@ -103,6 +114,7 @@ class NewtonRounds:
         weights: Sequence[float],
         bias: float,
         factors: Sequence[float],
+        positive: int = 1,
     ) -> float: ...
     @staticmethod
     def merge(all: bytes, next: bytes) -> bytes: ...
@@ -118,6 +130,67 @@ class NewtonRounds:
     @property
     def factors(self) -> list[float]: ...
     def bound(self, psi: float) -> float: ...
+
+@final
+class SoftmaxRounds:
+    def __new__(
+        cls, problem: tuple[str, float, bool], classes: int, width: int, tol: float
+    ) -> Self: ...
+    @staticmethod
+    def partial(
+        block: Data,
+        problem: tuple[str, float, bool],
+        planes: tuple[Sequence[Sequence[float]], Sequence[float]],
+    ) -> bytes: ...
+    @staticmethod
+    def merge(all: bytes, next: bytes) -> bytes: ...
+    @property
+    def candidate(self) -> tuple[list[list[float]], list[float]]: ...
+    def step(self, merged: bytes) -> bool: ...
+    @property
+    def planes(self) -> tuple[list[list[float]], list[float]]: ...
+    @property
+    def objective(self) -> float: ...
+    @property
+    def rounds(self) -> int: ...
+
+@final
+class Proof:
+    @staticmethod
+    def smooth(
+        problem: tuple[str, float, bool],
+        classes: Sequence[str],
+        planes: tuple[Sequence[Sequence[float]], Sequence[float]],
+        primal: float,
+        bound: float,
+    ) -> Proof: ...
+    @staticmethod
+    def against_rest(
+        problem: tuple[str, float, bool],
+        classes: Sequence[str],
+        positive: int,
+        weights: Sequence[float],
+        bias: float,
+        primal: float,
+        bound: float,
+    ) -> Proof: ...
+    @staticmethod
+    def closed(
+        form: ClosedForm,
+        classes: Sequence[str],
+        planes: tuple[Sequence[Sequence[float]], Sequence[float]],
+    ) -> Proof: ...
+    @staticmethod
+    def check(certificate: Certificate, place: int, width: int) -> Proof: ...
+    @staticmethod
+    def partial(block: Data, ask: bytes) -> bytes: ...
+    @staticmethod
+    def merge(all: bytes, next: bytes) -> bytes: ...
+    def step(self) -> bytes | None: ...
+    def take(self, merged: bytes) -> None: ...
+    @property
+    def finding(self) -> tuple[str, str] | None: ...
+    def certificate(self, before: Certificate) -> Certificate: ...
 
 @final
 class ArrowTable:
@@ -292,6 +365,7 @@ def model_of_planes(
     has_probabilities: bool,
     certificate: Certificate,
     rounds: int,
+    against_rest: bool = False,
 ) -> Model: ...
 def partial_fit(
     learner: str,
@@ -305,3 +379,12 @@ def partial_fit(
 def registry() -> list[dict[str, Any]]: ...
 def run_program(arguments: Sequence[str]) -> int: ...
 def separable(data: Data, *, fit_intercept: bool = True, threads: int = 1) -> Verdict: ...
+
+def infer(
+    data: Data,
+    settings: Mapping[str, str],
+    *,
+    offset: Sequence[float] | None = None,
+    residuals: bool = False,
+    threads: int = 1,
+) -> str: ...

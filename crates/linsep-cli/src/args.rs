@@ -1,6 +1,7 @@
 //! The grammar of the command line. Learners' flags come from the registry.
 
 pub(crate) mod certified;
+mod infer;
 mod online;
 mod optimal;
 pub(crate) mod pictures;
@@ -50,6 +51,7 @@ pub(crate) fn command() -> Command {
         .subcommand(predict())
         .subcommand(evaluate())
         .subcommand(show())
+        .subcommand(infer::command())
         .subcommands(teaching::commands())
         .subcommand(pictures::plot())
         .subcommand(pictures::compare())
@@ -202,10 +204,15 @@ fn evaluate() -> Command {
     Command::new("evaluate")
         .visible_aliases(["test", "score"])
         .about("Compares predictions with the labels of the data")
-        .after_help("Examples:\n  linsep evaluate flowers.linsep test.csv\n  linsep evaluate spam.linsep test.svm --fail-under accuracy=0.95")
+        .after_help("Examples:\n  linsep evaluate flowers.linsep test.csv\n  linsep evaluate spam.linsep test.svm --fail-under balanced-accuracy=0.95\n  linsep evaluate flowers.linsep test.csv --metrics all --intervals")
         .arg(path("model", "MODEL", "The model file").required(true))
         .arg(data())
-        .arg(flag("fail-under", "METRIC=X", "Exit 1 if a metric is below X: accuracy or auc"))
+        .arg(flag("metrics", "LIST", "Metrics with commas, or all: accuracy, balanced-accuracy, mcc, kappa, precision, recall, f1 (each also with -macro or -weighted), auc, average-precision (also with -weighted), log-loss, brier, calibration-error, top-2 and so on"))
+        .arg(switch("intervals", "95 % intervals for --metrics: exact or standard ones, else by a seeded bootstrap"))
+        .arg(flag("draws", "N", "Draws of the bootstrap [default: 1000]"))
+        .arg(flag("bins", "N", "Probabilities against frequencies in N bins"))
+        .arg(path("cost-matrix", "FILE", "What errors cost: a table with a line for each true class and a column for each predicted one; prints the mean cost").long("cost-matrix"))
+        .arg(flag("fail-under", "METRIC=X", "Exit 1 if a metric is worse than X: below it, or above it for log-loss, brier and calibration-error; may be repeated").action(ArgAction::Append))
         .args(input::flags_for_counting())
 }
 

@@ -98,7 +98,7 @@ const MEANINGS: &[(&[&str], &str)] = &[
 /// Commands of other programs.
 const COMMANDS: &[(&[&str], &str)] = &[
     (&["learn", "build"], "train"),
-    (&["classify", "apply", "infer"], "predict"),
+    (&["classify", "apply"], "predict"),
     (&["validate", "eval", "metrics"], "evaluate"),
     (&["cv", "cross-validate", "crossval"], "train --cv K"),
     (&["check", "prove"], "verify"),

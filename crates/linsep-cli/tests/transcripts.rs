@@ -100,6 +100,15 @@ fn lessons_print_what_they_show() {
 }
 
 #[test]
+fn guides_print_what_they_show() {
+    let folder = repository().join("docs/guides");
+    let entries = std::fs::read_dir(folder).expect("the guides");
+    let guides: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    assert!(!guides.is_empty());
+    guides.iter().for_each(|guide| check(guide));
+}
+
+#[test]
 fn a_wrong_line_a_missing_line_and_a_wrong_exit_code_are_noticed() {
     let room = Room::new();
     for (step, is_right) in [

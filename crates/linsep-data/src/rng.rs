@@ -21,6 +21,8 @@ pub enum Purpose {
     Split,
     /// The centres of Gaussian basis functions.
     Centres,
+    /// Rows drawn again, or predictions that change places; the number tells the draws apart.
+    Resample(u64),
     /// Synthetic data; the number tells the parts of a generator apart.
     Generate(u64),
 }
@@ -39,6 +41,7 @@ impl Stream {
             Purpose::Split => (3, 0),
             Purpose::Generate(part) => (4, part),
             Purpose::Centres => (9, 0),
+            Purpose::Resample(draw) => (10, draw),
         };
         let state = (u128::from(seed) << 64) | u128::from(mix(seed ^ mix(part)));
         let mut generator = Pcg64::new(state, (u128::from(part) << 8) | kind);

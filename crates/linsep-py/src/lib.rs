@@ -12,9 +12,11 @@ mod certify;
 mod cluster;
 mod data;
 mod errors;
+mod infer;
 mod learn;
 mod model;
 mod program;
+mod proving;
 mod registry;
 mod verdict;
 mod waiting;
@@ -33,15 +35,19 @@ mod _linsep {
     #[pymodule_export]
     use super::certify::{certify, certify_ridge};
     #[pymodule_export]
-    use super::cluster::{ClosedForm, NewtonRounds, model_of_planes};
+    use super::cluster::{ClosedForm, NewtonRounds, SoftmaxRounds, model_of_planes};
     #[pymodule_export]
     use super::data::Data;
+    #[pymodule_export]
+    use super::infer::infer;
     #[pymodule_export]
     use super::learn::{fit, partial_fit};
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
     use super::program::run_program;
+    #[pymodule_export]
+    use super::proving::Proof;
     #[pymodule_export]
     use super::registry::registry;
     #[pymodule_export]

@@ -149,6 +149,13 @@ impl Factor {
         self.forward(|j| x[j] / self.scales[j]).iter().map(|y| y * y).sum()
     }
 
+    /// ln |A| of the columns that were taken.
+    pub(crate) fn log_determinant(&self) -> f64 {
+        let root =
+            |(k, &j): (usize, &usize)| (self.lower[j * self.width + k] * self.scales[j]).ln();
+        2.0 * self.taken.iter().enumerate().map(root).sum::<f64>()
+    }
+
     /// A^½ y: a vector whose outer product with itself is A on average where y is white noise, one number
     /// for each column that was taken.
     pub(crate) fn root_times(&self, y: &[f64]) -> Vec<f64> {

@@ -20,6 +20,7 @@
 pub mod density;
 pub mod export;
 pub mod file;
+pub mod infer;
 pub mod learn;
 pub mod loss;
 pub mod metrics;

@@ -1,7 +1,7 @@
 //! The flags of `train` about models with a proof of how near the best they are.
 
 use super::train::{LEARNER, OUTPUT};
-use super::{flag, target};
+use super::{flag, path, target};
 use clap::Arg;
 use clap::builder::PossibleValuesParser;
 
@@ -10,6 +10,9 @@ pub(super) fn learner_flags() -> Vec<Arg> {
     vec![
         flag("probabilities", "HOW", "Probabilities for svm: none, or platt (a logistic function of scores of rows held out, 5 folds; of K classes one for each, divided by their sum) [default: none]")
             .value_parser(PossibleValuesParser::new(["none", "platt"]))
+            .help_heading(LEARNER),
+        path("cost-matrix", "FILE", "What errors cost: a table with a line for each true class and a column for each predicted one; the class of least expected cost is predicted")
+            .long("cost-matrix")
             .help_heading(LEARNER),
     ]
 }

@@ -9,7 +9,7 @@ use linsep::loss::Criterion;
 use linsep::recipe;
 
 /// The views of `plot`, with what they show.
-pub(crate) const VIEWS: [(&str, &str); 8] = [
+pub(crate) const VIEWS: [(&str, &str); 11] = [
     (
         "pattern",
         "rows, regions, boundary, normal, margin; many features by distance or discriminant",
@@ -22,13 +22,19 @@ pub(crate) const VIEWS: [(&str, &str); 8] = [
     ("curves", "a run of the perceptron against its bounds and against batch learning"),
     ("histogram", "rows projected on a direction, by class"),
     ("confusion", "true against predicted classes"),
+    ("roc", "true against false positive rate over all thresholds, with the area"),
+    (
+        "precision-recall",
+        "precision against recall over all thresholds, with the average precision",
+    ),
+    ("calibration", "frequency against probability in bins, with intervals"),
     ("neuron", "the model as a neuron with its numbers"),
     ("coefficients", "weights times the deviations of their columns, the largest first"),
 ];
 
 pub(super) fn plot() -> Command {
     let views: Vec<String> =
-        VIEWS.iter().map(|(name, words)| format!("  {name:12} {words}")).collect();
+        VIEWS.iter().map(|(name, words)| format!("  {name:16} {words}")).collect();
     let learners: Vec<&str> =
         recipe::ALL.iter().map(|recipe| recipe.name).chain(["none"]).collect();
     let heading = "Picture";
@@ -87,6 +93,7 @@ pub(super) fn plot() -> Command {
                 .value_parser(PossibleValuesParser::new(["means", FISHER, "both"]))
                 .help_heading(heading),
         )
+        .arg(flag("bins", "N", "Bins of calibration [default: 10]").help_heading(heading))
         .arg(flag("title", "TEXT", "The words above the picture").allow_hyphen_values(true).help_heading(heading))
         .arg(flag("width", "PIXELS", "Width of the picture, 200 to 8000 [default: 800]").help_heading(heading))
         .args(input::flags())
@@ -99,6 +106,7 @@ pub(super) fn compare() -> Command {
         .arg(super::data())
         .arg(flag("learners", "A,B,..", "The learners to compare, by name [default: all]"))
         .arg(flag("cv", "K", "Number of folds, at least 2 [default: 5]"))
+        .arg(flag("metric", "NAME", "Rank and test by a metric, as evaluate --metrics names them [default: accuracy]"))
         .arg(flag("knn", "K", "Neighbours of the baseline that votes; 0 leaves it out [default: 5]"))
         .arg(target("export-markdown", "FILE", "Write the table as Markdown too").long("export-markdown"))
         .arg(switch("assumptions", "Say what each learner assumes"))

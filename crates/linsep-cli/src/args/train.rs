@@ -13,6 +13,9 @@ pub(super) const LIMITS: &str = "Limits";
 pub(super) const VALIDATION: &str = "Validation";
 pub(super) const OUTPUT: &str = "Output";
 
+/// Fisher's discriminant has a threshold as a setting; every model of two classes can have one that decides.
+const THRESHOLD: &str = "Two classes: predict the second from this probability on; or a goal, by which the threshold is chosen on rows held out in folds (5, or --cv): cost (with --cost-matrix), f1, youden, rate=R (a false positive rate of at most R). For fisher also where it lies: midpoint, prior or error [default: no threshold beside the planes; fisher: midpoint]";
+
 pub(super) fn command() -> Command {
     let model_file = target(
         "output-file",
@@ -38,7 +41,11 @@ pub(super) fn command() -> Command {
         )
         .args(learner_parameters().into_iter().map(|parameter| {
             let help = format!("{} [default: {}]", parameter.help, parameter.default);
-            with_words(parameter_flag(parameter, help), &words_of(parameter.name))
+            match parameter.name {
+                "threshold" => parameter_flag(parameter, THRESHOLD.to_owned())
+                    .value_name("VALUE|GOAL"),
+                name => with_words(parameter_flag(parameter, help), &words_of(name)),
+            }
         }))
         .args(optimal::learner_flags())
         .args(trace::box_flags())
@@ -54,6 +61,14 @@ pub(super) fn command() -> Command {
                 .help_heading(VALIDATION),
         )
         .arg(flag("cv", "K", "Cross-validate with K folds").help_heading(VALIDATION))
+        .arg(flag("tune", "GRID", "Choose settings by cross-validation (5 folds, or --cv): NAME=VALUES with commas, VALUES as a|b|c, log:LOW..HIGH:N or lin:LOW..HIGH:N").help_heading(VALIDATION))
+        .arg(flag("metric", "NAME", "What --tune makes best, as evaluate --metrics names it [default: accuracy]").help_heading(VALIDATION))
+        .arg(
+            flag("tune-rule", "RULE", "The best point, or the simplest within one standard error of it [default: best]")
+                .value_parser(PossibleValuesParser::new(["best", "1se"]))
+                .help_heading(VALIDATION),
+        )
+        .arg(switch("nested", "Estimate what --tune finds on folds that had no say in the choice").help_heading(VALIDATION))
         .arg(online::runs().help_heading(VALIDATION))
         .arg(model_file.short('o').long("output-file").help_heading(OUTPUT))
         .arg(force().help("Write the model over a file that is none").help_heading(OUTPUT))

@@ -105,6 +105,7 @@ const LINES: &[&str] = &[
     "separable many.svm",
     "separable many.svm --joint",
     "forced two.csv --positive 1 --points two.csv",
+    "infer two.csv --penalty firth",
     "certify w.json two.csv --learner svm --gap 1e-12",
     "explain m.linsep f.csv --row 5000",
     "gate parity --inputs 10",

@@ -26,6 +26,7 @@ mod lab;
 mod limits;
 mod margin;
 mod memory;
+mod metrics;
 mod old_models;
 mod one_pass;
 mod optimal;

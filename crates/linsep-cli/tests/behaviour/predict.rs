@@ -185,8 +185,10 @@ fn a_bar_that_is_not_met_is_exit_code_1_and_the_report_is_printed() {
 fn a_bar_on_what_does_not_exist_is_a_usage_error() {
     let room = Room::with_examples();
     room.run("train examples/iris.csv").exits(0);
-    let run = room.run("evaluate iris.linsep examples/iris.csv --fail-under auc=0.5").exits(2);
-    assert!(run.err.contains("needs two classes"), "{}", run.err);
+    for bar in ["log-loss=0.5", "recall=0.5"] {
+        let run = room.run(&format!("evaluate iris.linsep examples/iris.csv --fail-under {bar}"));
+        assert!(run.exits(2).err.contains("--fail-under: there is no "), "{bar}");
+    }
 }
 
 #[test]

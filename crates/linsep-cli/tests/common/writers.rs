@@ -96,6 +96,17 @@ pub(crate) const WRITERS: &[Writer] = &[
         "forced bad.csv --pair x,y --row 1,1 --bad-rows rejects=r.csv",
         &["r.csv"],
     ),
+    writer(
+        &["cert", "residuals"],
+        "infer two.csv --penalty firth --cert o.json --residuals residuals.csv",
+        &["o.json", "residuals.csv"],
+    )
+    .answers(),
+    writer(
+        &["bad-rows"],
+        "infer bad.csv --penalty firth --bad-rows rejects=r.csv",
+        &["r.csv"],
+    ),
     // They refuse to.
     writer(&["bad-rows"], "lab bad.csv --bad-rows rejects=r.csv", &[]).exits(2),
     writer(&["bad-rows"], "verify good.json bad.csv --bad-rows rejects=r.csv", &[]).exits(2),

@@ -66,10 +66,11 @@ fn transcripts_lessons_and_help_have_none_of_the_retired_phrases() {
 }
 
 /// The commands with pages of help.
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 24] = [
     "lab",
     "separable",
     "forced",
+    "infer",
     "verify",
     "certify",
     "train",

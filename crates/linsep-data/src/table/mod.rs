@@ -10,6 +10,7 @@ pub mod inspect;
 pub(crate) mod labels;
 mod origin;
 pub mod scale;
+mod selected;
 pub mod split;
 mod view;
 

@@ -140,9 +140,12 @@ impl Newton {
         tolerance: f64,
     ) -> Plane {
         let is_cheap = Sampled::of(objective, &[]).is_cheap();
+        // Where the bound says nothing, no step can be seen to be slow. With few rows on one side a sample has hardly
+        // any of those, and steps by its H may gain next to nothing for ever.
         if let Some(old) = &self.preconditioner
             && old.is_close
             && !self.was_slow
+            && self.gap.relative().is_finite()
         {
             return old.apply(down);
         }

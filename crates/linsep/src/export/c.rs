@@ -9,7 +9,7 @@
 //! trigraph and no line break that a name could put into the source.
 
 use super::{duels_of_classes, products, refusal, refuse_gaussians, with_parts};
-use crate::model::{Ballot, LinearModel, Plane, Rule};
+use crate::model::{Ballot, Decision, LinearModel, Plane, Rule};
 use linsep_data::error::Result;
 use std::fmt::{Display, Write};
 
@@ -300,9 +300,10 @@ fn class_function(text: &mut String, model: &LinearModel) {
         let head = "static const unsigned long linsep_pairs[LINSEP_CLASSES][LINSEP_CLASSES - 1]";
         tables(text, head, duels.iter().map(|duels| duels.iter().map(|(place, _)| *place)));
     }
+    let at_least = format!("{AT_LEAST}{:?};\n", model.cut());
     text.push_str("\nint linsep_class_of(const double *scores)\n{\n");
     text.push_str(match rule {
-        Rule::Sign | Rule::Ballot(_) => "    return scores[0] >= 0.0;\n",
+        Rule::Sign | Rule::Ballot(_) => &at_least,
         Rule::ArgMax | Rule::Rest => {
             "    int best = 0;
     for (int k = 1; k < LINSEP_CLASSES; k++)
@@ -346,6 +347,9 @@ fn class_function(text: &mut String, model: &LinearModel) {
     text.push_str("}\n");
 }
 
+/// What stands before the score that decides between two classes.
+const AT_LEAST: &str = "    return scores[0] >= ";
+
 /// The model of a file that [`write`] wrote.
 pub(super) fn read(bytes: &[u8], model: &LinearModel) -> std::result::Result<LinearModel, String> {
     parts(bytes, model).ok_or_else(|| "its tables are damaged".to_owned())
@@ -371,7 +375,11 @@ fn parts(bytes: &[u8], model: &LinearModel) -> Option<LinearModel> {
     let planes = planes.map(|(weights, bias)| Plane::new(weights.to_vec(), *bias)).collect();
     let name = |line: &str| unescaped(line.strip_prefix('"')?.strip_suffix("\",")?);
     let classes = inside(CLASSES)?.lines().map(name).collect::<Option<Vec<String>>>()?;
-    Some(with_parts(model, planes, classes))
+    let mut read = with_parts(model, planes, classes);
+    if let Some(Decision::Threshold(threshold)) = &mut read.decision {
+        threshold.score = text.split_once(AT_LEAST)?.1.split_once(';')?.0.parse().ok()?;
+    }
+    Some(read)
 }
 
 fn unescaped(text: &str) -> Option<String> {

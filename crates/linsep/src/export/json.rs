@@ -8,7 +8,7 @@
 
 use super::refusal;
 use crate::model::foreign::ForeignModel;
-use crate::model::{LinearModel, Link, Rule};
+use crate::model::{Decision, LinearModel, Link, Rule};
 use linsep_data::error::Result;
 use linsep_data::input::InputMap;
 use serde::Serialize;
@@ -22,6 +22,8 @@ struct Written<'a> {
     rule: &'a Rule,
     link: &'a Link,
     input: &'a InputMap,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: &'a Option<Decision>,
     bias: OneOrMore<f64>,
     weights: OneOrMore<&'a [f64]>,
 }
@@ -51,6 +53,7 @@ pub(super) fn write(model: &LinearModel) -> Result<Vec<u8>> {
         rule: &model.rule,
         link: &model.link,
         input: &model.input,
+        decision: &model.decision,
         bias: OneOrMore::of(model.planes.iter().map(|plane| plane.bias).collect()),
         weights: OneOrMore::of(model.planes.iter().map(|p| p.weights.as_slice()).collect()),
     };

@@ -21,7 +21,7 @@ pub use single::{Rounded, round_to_single};
 
 use crate::model::parts::check_model;
 use crate::model::rule::duels;
-use crate::model::{LinearModel, Link, Plane, Rule};
+use crate::model::{Decision, LinearModel, Link, Plane, Rule};
 use linsep_data::basis::Basis;
 use linsep_data::cancel;
 use linsep_data::error::{Code, Error, Place, Problem, Result};
@@ -77,6 +77,22 @@ pub fn export(model: &LinearModel, target: Target) -> Result<Vec<u8>> {
     check_model(model).map_err(|words| refusal(words, "train the model again"))?;
     if model.n_features() == 0 {
         return Err(refusal("the model has no features", "train it on data with some"));
+    }
+    match (&model.decision, target) {
+        (None, _) | (Some(_), Target::Json) => {}
+        (Some(Decision::Threshold(_)), Target::C) => {}
+        (Some(Decision::Threshold(_)), _) => {
+            return Err(refusal(
+                "this model has a threshold, and the target decides at a score of 0",
+                "export to c or json, or train without `threshold`",
+            ));
+        }
+        (Some(Decision::Costs(_)), _) => {
+            return Err(refusal(
+                "this model decides by the costs of errors, and the target by the highest score",
+                "export to json, or train without `cost-matrix`",
+            ));
+        }
     }
     match target {
         Target::Onnx => onnx::write(model),

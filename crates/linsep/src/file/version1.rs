@@ -94,6 +94,7 @@ impl Wire<'_> {
             link: self.link,
             classes: self.classes,
             input: self.input,
+            decision: None,
         };
         let mut file = ModelFile {
             model,

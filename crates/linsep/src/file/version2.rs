@@ -4,7 +4,7 @@ use super::{FORMAT, ModelFile, check_memory, refusal, subjects, subjects::resolv
 use crate::file::checkpoint::{RunFields, SavedRun};
 use crate::file::container::{Builder, Container, Refused, Tensor};
 use crate::model::parts::{check_parts, is_finite, link_is_finite};
-use crate::model::{Ballot, LinearModel, Link, Plane, Rule, StreamModel};
+use crate::model::{Ballot, Decision, LinearModel, Link, Plane, Rule, StreamModel};
 use crate::run::Stop;
 use linsep_data::error::{Code, Error, Result};
 use linsep_data::input::InputMap;
@@ -29,6 +29,8 @@ struct Metadata {
     /// The rule on scores; with votes it is that of a ballot.
     rule: Rule,
     link: Link,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    decision: Option<Decision>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     run: Option<RunFields>,
 }
@@ -63,6 +65,7 @@ pub(super) fn write(file: &ModelFile) -> Refused<Vec<u8>> {
         data: file.data.clone(),
         rule: model.rule.on_scores().clone(),
         link: model.link.clone(),
+        decision: model.decision.clone(),
         run,
     };
     parts.seal(&metadata).ok_or_else(|| "the parameters are too long for the header".to_owned())
@@ -160,7 +163,11 @@ fn open<'a, T>(
         Code::MODEL_SYNTAX => invalid(reason),
         _ => contradicts(reason),
     })?;
-    Ok((parts, metadata, LinearModel { planes, rule, link, classes, input }, more))
+    let decision = metadata.decision.clone();
+    if let Some(decision) = &decision {
+        decision.check(classes.len(), &rule, &link).map_err(contradicts)?;
+    }
+    Ok((parts, metadata, LinearModel { planes, rule, link, classes, input, decision }, more))
 }
 
 /// Where each of several lists begins when they stand behind each other, and where the last one ends.

@@ -52,32 +52,64 @@ fn over_length(score: f64, weights: &[f64], bias: f64) -> Option<f64> {
 }
 
 /// The least z·(w, b) of all rows, rounded down.
+///
+/// Of each block of rows the plain scores say which rows may be the least: those within the errors that any score
+/// can have. Only these are added up again with a bound of their own.
 fn least_score(view: &Signed, weights: &[f64], bias: f64, on_sphere: bool, threads: usize) -> f64 {
-    let constant = if view.bias { 1.0 } else { 0.0 };
     const BLOCK: usize = 4096;
+    let error = score_error(view, weights, bias).filter(|_| !on_sphere);
     let least = parallel_map(view.len().div_ceil(BLOCK), threads, |block| {
         let rows = block * BLOCK..((block + 1) * BLOCK).min(view.len());
         let mut scratch = Vec::new();
-        let margin = |k: usize| {
-            let (mut sum, mut size, mut terms) = (bias, bias.abs(), 8.0);
-            let mut square = constant;
-            view.for_each(k, &mut scratch, |j, x| {
-                let product = x * weights[j as usize];
-                sum += product;
-                size += product.abs();
-                square += x * x;
-                terms += 1.0;
-            });
-            let margin = f64::from(view.signs[k]) * sum - terms * f64::EPSILON * size;
-            match on_sphere {
-                // Only a positive margin is of use, and a longer row makes it smaller.
-                true => margin / (square.sqrt() * (1.0 + terms * f64::EPSILON)),
-                false => margin,
-            }
+        let mut bounded = |k| bounded_score(view, k, weights, bias, on_sphere, &mut scratch);
+        let Some(error) = error else {
+            return rows.map(bounded).fold(f64::INFINITY, f64::min);
         };
-        rows.map(margin).fold(f64::INFINITY, f64::min)
+        let plain: Vec<f64> = rows.clone().map(|k| view.margin(k, weights, bias)).collect();
+        // A plain score and a bound are off by an error each, a bound is lowered by another; so it goes for the
+        // row with the least bound and for the one with the least plain score.
+        let reach = plain.iter().copied().fold(f64::INFINITY, f64::min) + 8.0 * error;
+        let near = rows.zip(&plain).filter(|(_, plain)| **plain <= reach);
+        near.map(|(k, _)| bounded(k)).fold(f64::INFINITY, f64::min)
     });
     least.into_iter().fold(f64::INFINITY, f64::min)
+}
+
+/// What the rounding of a score can be in any row, where the store knows how large values are.
+fn score_error(view: &Signed, weights: &[f64], bias: f64) -> Option<f64> {
+    let store = view.data.store();
+    let size = match store.largest_by_column() {
+        Some(largest) => largest.iter().zip(weights).map(|(x, w)| x * w.abs()).sum::<f64>(),
+        None => store.largest() * weights.iter().map(|w| w.abs()).sum::<f64>(),
+    };
+    let error = (weights.len() as f64 + 16.0) * f64::EPSILON * (bias.abs() + size);
+    error.is_finite().then_some(error)
+}
+
+/// z·(w, b) of a row, rounded down by a bound of its own.
+fn bounded_score(
+    view: &Signed,
+    k: usize,
+    weights: &[f64],
+    bias: f64,
+    on_sphere: bool,
+    scratch: &mut Vec<f64>,
+) -> f64 {
+    let (mut sum, mut size, mut terms) = (bias, bias.abs(), 8.0);
+    let mut square = if view.bias { 1.0 } else { 0.0 };
+    view.for_each(k, scratch, |j, x| {
+        let product = x * weights[j as usize];
+        sum += product;
+        size += product.abs();
+        square += x * x;
+        terms += 1.0;
+    });
+    let margin = f64::from(view.signs[k]) * sum - terms * f64::EPSILON * size;
+    match on_sphere {
+        // Only a positive margin is of use, and a longer row makes it smaller.
+        true => margin / (square.sqrt() * (1.0 + terms * f64::EPSILON)),
+        false => margin,
+    }
 }
 
 /// Half the way between a blend of one side and a blend of the other, rounded up: no plane stays farther

@@ -30,7 +30,7 @@ mod mistakes;
 mod newton;
 mod precondition;
 mod proposal;
-mod rank;
+pub(crate) mod rank;
 mod ratio;
 mod recession;
 mod removal;

@@ -60,6 +60,34 @@ pub(crate) fn aliased(task: &Task, bias: bool, stop: &dyn Fn() -> bool) -> Optio
     Some(columns.filter(|column| kept.binary_search(column).is_err()).collect())
 }
 
+/// A column and the sum that it is: (column, factor), `None` being the bias.
+pub(crate) type Alias = (u32, Vec<(Option<u32>, f64)>);
+
+/// The same with the sum that each of them is.
+pub(crate) fn aliases(task: &Task, bias: bool, stop: &dyn Fn() -> bool) -> Option<Vec<Alias>> {
+    let data = &task.data;
+    let problem = problem_of(data, data.classes().first()?, None);
+    let view = Signed::on(Arc::clone(data), problem, bias, task.rows.as_deref());
+    if too_large(&view) {
+        return None;
+    }
+    let found = independence(&view, task.threads, stop)?;
+    let number = |x: &IBig| x.to_f64().value();
+    let sum = |column: u32| {
+        let is_it = |n: &Vec<(u32, IBig)>| n.last().is_some_and(|(last, _)| *last == column);
+        let Some((terms, constant)) = found.relations.iter().find(|(n, _)| is_it(n)) else {
+            return Vec::new();
+        };
+        let whole = terms.last().map_or(1.0, |(_, own)| -number(own));
+        let first = (*constant != IBig::ZERO).then(|| (None, number(constant) / whole));
+        let rest = terms[..terms.len() - 1].iter().map(|(j, n)| (Some(*j), number(n) / whole));
+        first.into_iter().chain(rest).collect()
+    };
+    let columns = 0..data.n_features() as u32;
+    let dependent = columns.filter(|column| found.columns.binary_search(column).is_err());
+    Some(dependent.map(|column| (column, sum(column))).collect())
+}
+
 fn too_large(view: &Signed) -> bool {
     let dimension = view.dimension();
     view.len().saturating_mul(dimension) > MOST_NUMBERS || dimension > MOST_DIMENSIONS
