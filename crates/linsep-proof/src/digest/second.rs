@@ -43,6 +43,8 @@ pub(super) fn write_row(label: &str, columns: &[u32], values: &[f64], bytes: &mu
                     .then(|| guesses.corrected(k, guesses.tens[k], values[k], codes[k]))
             });
         }
+    } else if values.iter().all(|value| *value == 1.0) {
+        room.ones(columns, &mut next);
     } else {
         for (columns, values) in columns.chunks(SLOTS).zip(values.chunks(SLOTS)) {
             let own = guesses.of_columns(columns);
@@ -395,6 +397,24 @@ impl Room<'_> {
                 None => guesses.corrected(slot, ten, value, code),
             };
             self.entry(&found, u64::from(column) - *next);
+            *next = u64::from(column) + 1;
+        }
+    }
+
+    /// Writes a 1 in each of the columns: levels of categories and words that occur have no other values.
+    #[inline]
+    fn ones(&mut self, columns: &[u32], next: &mut u64) {
+        for &column in columns {
+            let gap = u64::from(column) - *next;
+            if gap < 128 {
+                // The head, the gap if there is one, and the number, of which three bytes count at most.
+                let passed = gap != 0;
+                let bytes = if passed { 1 << 16 | (gap as u32) << 8 | 128 | 1 } else { 1 << 8 | 1 };
+                self.bytes[self.at..self.at + 4].copy_from_slice(&bytes.to_le_bytes());
+                self.at += 2 + usize::from(passed);
+            } else {
+                self.entry(&Found { head: 1, n: 1, length: 1 }, gap);
+            }
             *next = u64::from(column) + 1;
         }
     }

@@ -146,6 +146,29 @@ fn what_was_written_before_changes_no_byte() {
 }
 
 #[test]
+fn rows_of_ones_are_written_like_ones_among_other_values() {
+    let gaps = [0, 0, 1, 126, 127, 128, 129, 16_383, 16_384, 2_097_151, 2_097_152, 5];
+    let columns: Vec<u32> = gaps
+        .iter()
+        .scan(0, |next, gap| {
+            let column = *next + gap;
+            *next = column + 1;
+            Some(column)
+        })
+        .collect();
+    let mut values = vec![1.0; columns.len()];
+    let (mut ones, mut mixed) = (Bytes::default(), Bytes::default());
+    write_row("set", &columns, &values, &mut ones);
+    *values.last_mut().unwrap() = -1.0;
+    write_row("set", &columns, &values, &mut mixed);
+    let (ones, mixed) = (ones.written(), mixed.written());
+    let last = ones.len() - 3;
+    assert_eq!((ones.len(), &ones[..last - 1]), (mixed.len(), &mixed[..last - 1]));
+    assert_eq!(read_back(ones)[0].1.len(), columns.len());
+    assert!(read_back(ones)[0].1.iter().zip(&columns).all(|(a, b)| *a == (u64::from(*b), 1.0)));
+}
+
+#[test]
 fn decimals_are_written_like_the_values_they_stand_for() {
     let wholes = [0, 1, -1, 7, 10, -100, 1000, 1_000_000, 255, -256, 65_536, i32::MAX, i32::MIN];
     let mut numbers: Vec<i32> = (0..40).map(|k| k * 7_654_321).collect();
