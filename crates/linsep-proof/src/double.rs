@@ -14,18 +14,20 @@ pub(crate) struct Double {
 impl Double {
     pub(crate) const ZERO: Double = Double { hi: 0.0, lo: 0.0 };
 
+    #[inline(always)]
     pub(crate) fn of(x: f64) -> Double {
         Double { hi: x, lo: 0.0 }
     }
 
     /// a · b, without rounding.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn product(a: f64, b: f64) -> Double {
         let (hi, lo) = two_product(a, b);
         Double { hi, lo }
     }
 
     /// hi and lo.
+    #[inline(always)]
     pub(crate) fn parts(self) -> (f64, f64) {
         (self.hi, self.lo)
     }
@@ -35,13 +37,14 @@ impl Double {
         self.hi + self.lo
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn plus(self, other: Double) -> Double {
         let (sum, error) = two_sum(self.hi, other.hi);
         normal(sum, error + (self.lo + other.lo))
     }
 
     /// hi + lo of numbers that need not be far apart.
+    #[inline(always)]
     pub(crate) fn pair(hi: f64, lo: f64) -> Double {
         let (hi, lo) = two_sum(hi, lo);
         Double { hi, lo }
@@ -84,7 +87,7 @@ pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - part)) + (b - part))
 }
 
-#[inline]
+#[inline(always)]
 fn two_product(a: f64, b: f64) -> (f64, f64) {
     let product = a * b;
     let (a_hi, a_lo) = split(a);

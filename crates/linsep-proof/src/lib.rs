@@ -37,6 +37,7 @@ mod parts;
 mod rank;
 mod rows;
 mod threads;
+mod wide;
 mod wire;
 
 pub use basis::{Basis, MOST_DEGREE, MOST_TERMS};

@@ -31,6 +31,46 @@ pub(crate) fn side_by_side<A: Send>(
     slots.into_iter().filter_map(taken).collect()
 }
 
+/// Rows whose labels one thread looks up at a time: threads of their own are for more.
+const LABELS: u64 = 1 << 16;
+
+/// `run` on blocks of rows in which little is done for each, results in order.
+pub(crate) fn by_rows<A: Send>(
+    threads: usize,
+    rows: u64,
+    run: &(impl Fn(std::ops::Range<u64>) -> A + Sync),
+) -> Vec<A> {
+    let block = |k: u64| run(k * LABELS..(k * LABELS + LABELS).min(rows));
+    side_by_side(threads, 0..rows.div_ceil(LABELS), &block)
+}
+
+/// What was found of label texts. Rows share the text of their label, so most of them need no look at its letters.
+pub(crate) struct Known<'a, T> {
+    texts: Vec<(&'a str, T)>,
+}
+
+impl<'a, T: Copy> Known<'a, T> {
+    /// Of no texts.
+    pub(crate) fn new() -> Known<'a, T> {
+        Known { texts: Vec::new() }
+    }
+
+    /// What `find` finds of a text.
+    #[inline]
+    pub(crate) fn or_find(&mut self, label: &'a str, find: impl FnOnce(&'a str) -> T) -> T {
+        /// Texts that are looked through sooner than hashed.
+        const MOST: usize = 32;
+        if let Some((_, found)) = self.texts.iter().find(|(text, _)| std::ptr::eq(*text, label)) {
+            return *found;
+        }
+        let found = find(label);
+        if self.texts.len() < MOST {
+            self.texts.push((label, found));
+        }
+        found
+    }
+}
+
 /// The threads of all checks, compiled once.
 fn for_each_number(threads: usize, count: u64, work: &(dyn Fn(u64) + Sync)) {
     let next = AtomicU64::new(0);

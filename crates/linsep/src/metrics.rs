@@ -314,6 +314,8 @@ pub struct Tally {
     /// Whether some weight is no whole number.
     fractions: bool,
     ambiguous: Option<Ambiguous>,
+    /// Whether scores and probabilities are left alone.
+    classes_only: bool,
     /// Every row, if it is to be kept.
     kept: Option<Predictions>,
     /// Room for the probabilities of a row.
@@ -347,6 +349,10 @@ impl Tally {
         let truth = truth as usize;
         self.weighted |= weight != 1.0;
         self.fractions |= weight.fract() != 0.0;
+        if self.classes_only {
+            self.without_loss += 1;
+            return;
+        }
         let score = if self.classes.len() == 2 { scores.first() } else { None };
         if let Some(&score) = score.filter(|score| !score.is_nan()) {
             let side = truth.min(1);
@@ -370,6 +376,15 @@ impl Tally {
         self.squares += (square * LOSS_UNITS).round() as u128;
         self.weighted_loss += loss * weight;
         self.weighted_squares += square * weight;
+    }
+
+    /// Counts predicted classes alone: no AUC, log loss or Brier score, and nothing is kept of a row.
+    pub fn of_classes_only(self) -> Tally {
+        Tally { classes_only: true, ..self }
+    }
+
+    pub(crate) fn has_classes_only(&self) -> bool {
+        self.classes_only
     }
 
     /// Keeps every row too, for the metrics that need them: 16 bytes a row and 8 for each score and probability.

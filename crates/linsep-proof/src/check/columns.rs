@@ -32,6 +32,7 @@ impl Rough {
 }
 
 impl Aside for Rough {
+    #[inline(always)]
     fn visit(&mut self, line: &Line<'_>) {
         let factor = line.weight * self.factors[line.class];
         let add = |sum: &mut f64, square: &mut f64, x: f64| {
@@ -119,6 +120,7 @@ fn columns(
 }
 
 impl Aside for Fine {
+    #[inline(always)]
     fn visit(&mut self, line: &Line<'_>) {
         let (sums, squares) = (&mut self.sums[line.class], &mut self.squares[line.class]);
         let weight = line.weight;

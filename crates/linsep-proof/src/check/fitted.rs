@@ -7,9 +7,10 @@ use super::{Checked, Checker};
 use crate::claim::Scheme;
 use crate::double::Double;
 use crate::fitted::{Planes, Priors};
-use crate::threads::side_by_side;
+use crate::threads::{Known, by_rows, side_by_side};
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// Two descriptions of one model may differ by this share of the norm of the scores. Two that both
 /// pass differ by at most twice as much, so a change by 1e-6 of the norm is always refused.
@@ -74,29 +75,21 @@ impl<'a> Fitted<'a> {
                     }
                     all.push(dense?);
                 }
-                // Rows share the text of their label, so most of them need no look at its letters.
-                let mut known: Vec<(&str, u32)> = Vec::new();
-                let mut class = |row| {
-                    if !checker.rows.takes_part(row) {
-                        return Ok(NO_CLASS);
-                    }
-                    let label = checker.rows.label(row);
-                    if let Some((_, class)) =
-                        known.iter().find(|(text, _)| std::ptr::eq(*text, label))
-                    {
-                        return Ok(*class);
-                    }
-                    let Some(&class) = numbers.get(label) else {
-                        return Err(format!("row {row} is of a class without a plane"));
+                let block = |rows: Range<u64>| -> Checked<Vec<u32>> {
+                    let mut known = Known::new();
+                    let class = |row| {
+                        if !checker.rows.takes_part(row) {
+                            return Ok(NO_CLASS);
+                        }
+                        let label = checker.rows.label(row);
+                        let class = known.or_find(label, |label| numbers.get(label).copied());
+                        class.ok_or_else(|| format!("row {row} is of a class without a plane"))
                     };
-                    if known.len() < 64 {
-                        known.push((label, class));
-                    }
-                    Ok(class)
+                    rows.map(class).collect()
                 };
-                let class_of: Checked<Vec<u32>> =
-                    (0..checker.rows_at_hand()).map(&mut class).collect();
-                Fitted::of(all, numbers.len(), class_of?)
+                let blocks = by_rows(checker.threads, checker.rows_at_hand(), &block);
+                let class_of: Checked<Vec<Vec<u32>>> = blocks.into_iter().collect();
+                Fitted::of(all, numbers.len(), class_of?.concat())
             }
         };
         let in_range = |row: u64| checker.floats(row, &mut |_, _| {});
@@ -140,10 +133,19 @@ impl<'a> Fitted<'a> {
 
     fn weigh(&self, checker: &Checker<'_>) -> Checked<Vec<f64>> {
         let compute = || {
+            let block = |rows: Range<u64>| {
+                let mut sums = vec![Double::ZERO; self.n_classes];
+                let classes = &self.class_of[rows.start as usize..rows.end as usize];
+                for (row, &class) in rows.zip(classes).filter(|(_, class)| **class != NO_CLASS) {
+                    let sum = &mut sums[class as usize];
+                    *sum = sum.plus(Double::of(checker.rows.weight(row)));
+                }
+                sums
+            };
             let mut sums = vec![Double::ZERO; self.n_classes];
-            self.for_rows(checker, |_, class, weight| {
-                sums[class] = sums[class].plus(Double::of(weight));
-            });
+            for block in by_rows(checker.threads, self.class_of.len() as u64, &block) {
+                sums.iter_mut().zip(block).for_each(|(sum, more)| *sum = sum.plus(more));
+            }
             Ok(sums)
         };
         let unpack = |reader: &mut Reader| reader.long(self.n_classes);

@@ -40,12 +40,13 @@ use crate::exact::{Scaled, are_short_decimals, has_decimal, positive, scaled_sum
 use crate::file::{CertificateFile, ReadingField};
 use crate::rank::rank_at_least;
 use crate::rows::{Decimals, Reading, RowBuffer, Rows};
-use crate::threads::side_by_side;
+use crate::threads::{Known, by_rows, side_by_side};
 use dashu_int::IBig;
 use rearranged::Rearranged;
 use side::Side;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 
 /// What the checker says of a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -346,33 +347,35 @@ impl Checker<'_> {
             return signs;
         }
         let all_rows = problem.scheme != Scheme::Pair;
+        let block = |rows: Range<u64>| -> Checked<(Vec<i8>, [bool; 2], HashSet<&str>)> {
+            let mut of_row = Vec::with_capacity((rows.end - rows.start) as usize);
+            let (mut seen, mut met, mut known) = ([false; 2], HashSet::new(), Known::new());
+            for row in rows {
+                let label = self.rows.label(row);
+                let sign = known.or_find(label, |label| {
+                    met.insert(label);
+                    signs.get(label).copied()
+                });
+                let takes_part = self.rows.takes_part(row);
+                match sign {
+                    Some(sign) if takes_part => seen[usize::from(sign > 0)] = true,
+                    None if takes_part && all_rows => {
+                        return Err(format!("row {row} of class {label} belongs to no side"));
+                    }
+                    _ => {}
+                }
+                of_row.push(sign.filter(|_| takes_part).unwrap_or(0));
+            }
+            Ok((of_row, seen, met))
+        };
         let mut unseen: HashSet<&str> = signs.keys().map(String::as_str).collect();
         let mut of_row = Vec::with_capacity(self.rows.len() as usize);
         let mut seen = [false; 2];
-        // Rows share the text of their label, so most of them need no look at its letters.
-        let mut known: Vec<(&str, Option<i8>)> = Vec::new();
-        for row in 0..self.rows.len() {
-            let label = self.rows.label(row);
-            let sign = match known.iter().find(|(text, _)| std::ptr::eq(*text, label)) {
-                Some((_, sign)) => *sign,
-                None => {
-                    unseen.remove(label);
-                    let sign = signs.get(label).copied();
-                    if known.len() < 8 {
-                        known.push((label, sign));
-                    }
-                    sign
-                }
-            };
-            let takes_part = self.rows.takes_part(row);
-            match sign {
-                Some(sign) if takes_part => seen[usize::from(sign > 0)] = true,
-                None if takes_part && all_rows => {
-                    return Err(format!("row {row} of class {label} belongs to no side"));
-                }
-                _ => {}
-            }
-            of_row.push(sign.filter(|_| takes_part).unwrap_or(0));
+        for block in by_rows(self.threads, self.rows.len(), &block) {
+            let (signs, sides, met) = block?;
+            of_row.extend(signs);
+            (0..2).for_each(|side| seen[side] |= sides[side]);
+            met.iter().for_each(|label| _ = unseen.remove(label));
         }
         // The least, so that the words are the same every time.
         if let Some(label) = unseen.iter().min() {

@@ -21,6 +21,7 @@ use super::fitted::Fitted;
 use super::stationary::gamma;
 use crate::double::{Double, two_sum};
 use crate::threads::side_by_side;
+use crate::wide::widest;
 
 /// Rows of a block.
 pub(super) const BLOCK: u64 = 1 << 13;
@@ -64,7 +65,7 @@ impl Line<'_> {
     }
 
     /// u·x for each plane.
-    #[inline]
+    #[inline(always)]
     fn dot<const L: usize>(&self, u: &[[f64; L]]) -> [f64; L] {
         let mut sums = [0.0; L];
         match self.dense() {
@@ -182,6 +183,7 @@ pub(super) struct Plain<const L: usize> {
 
 impl<const L: usize> Plain<L> {
     /// Ends the run.
+    #[inline(always)]
     fn take_up(&mut self) {
         let taken = self.taken.high.iter_mut().zip(&mut self.taken.low);
         for ((high, low), run) in taken.zip(&mut self.run) {
@@ -201,7 +203,7 @@ impl<const L: usize> Cells<L> for Plain<L> {
         Plain { run, taken, rows: 0, values: 0, longest: 0 }
     }
 
-    #[inline]
+    #[inline(always)]
     fn add(&mut self, line: &Line<'_>, q: &[f64; L]) {
         let add = |sums: &mut [f64; L], x: f64| {
             for (sum, q) in sums.iter_mut().zip(q) {
@@ -249,7 +251,7 @@ impl<const L: usize> Cells<L> for Long<L> {
         Long { high: vec![[0.0; L]; width], low: vec![[0.0; L]; width] }
     }
 
-    #[inline]
+    #[inline(always)]
     fn add(&mut self, line: &Line<'_>, q: &[f64; L]) {
         let upper = q.map(upper_half);
         let lower: [f64; L] = std::array::from_fn(|l| q[l] - upper[l]);
@@ -466,20 +468,25 @@ impl Tour<'_> {
             aside: aside(),
         };
         let visit = |sums: &mut Sums<C, S, L>, line: &Line<'_>| {
-            sums.aside.visit(line);
-            let factor = line.weight * self.factors[line.class];
-            let mut q = line.dot(&u);
-            let (base, lift) = (&bases[line.class], &lifts[line.class]);
-            let classes = &mut sums.classes[line.class];
-            for l in 0..L {
-                let p = q[l] + base[l];
-                let score = p + lift[l];
-                sums.square[l] += factor * p * p;
-                sums.scores[l] += factor * score * score;
-                q[l] = factor * p;
-                classes[l] = classes[l].plus(Double::of(q[l]));
-            }
-            sums.cells.add(line, &q);
+            widest(
+                #[inline(always)]
+                || {
+                    sums.aside.visit(line);
+                    let factor = line.weight * self.factors[line.class];
+                    let mut q = line.dot(&u);
+                    let (base, lift) = (&bases[line.class], &lifts[line.class]);
+                    let classes = &mut sums.classes[line.class];
+                    for l in 0..L {
+                        let p = q[l] + base[l];
+                        let score = p + lift[l];
+                        sums.square[l] += factor * p * p;
+                        sums.scores[l] += factor * score * score;
+                        q[l] = factor * p;
+                        classes[l] = classes[l].plus(Double::of(q[l]));
+                    }
+                    sums.cells.add(line, &q);
+                },
+            );
         };
         let mut total = start();
         let merge = |mut next: Sums<C, S, L>| {

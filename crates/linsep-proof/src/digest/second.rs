@@ -28,6 +28,8 @@
 //! A pixel of dense rows takes two bytes, a decimal such as 5.1 two, 12.345 three, any binary32 at most
 //! six, any binary64 at most nine.
 
+use crate::wide::{packed, widest};
+
 /// The most bytes of an entry: head, gap and number, which is written as eight bytes at first.
 const MOST: usize = 1 + 5 + 8;
 
@@ -115,6 +117,9 @@ impl Heads {
     }
 }
 
+/// Codes that are packed together.
+const TOGETHER: usize = 8;
+
 /// The code of an entry that is still to be found: see [`coded`].
 const UNFIT: u64 = 1;
 
@@ -123,20 +128,24 @@ const FOUND: u64 = 256;
 
 /// For some decimals that are not 0 n · 256 and the head without L, or less than [`FOUND`] where they are 0
 /// or end in more than one zero. Without a branch, so that the compiler works on several at a time.
-#[inline(never)]
 fn coded_decimals(numbers: &[i32], heads: &[u64], codes: &mut [u64; SLOTS]) {
-    for ((&number, &head), code) in numbers.iter().zip(heads).zip(codes) {
-        let number = f64::from(number);
-        let (whole, sign) = (number.abs(), number.to_bits() >> 63 << 6);
-        let (tenth, _) = rounded(whole * 0.1);
-        let (hundredth, _) = rounded(tenth * 0.1);
-        let ends = (tenth * 10.0 == whole) & (head != 0);
-        let again = ends & (hundredth * 10.0 == tenth);
-        let shorter = if ends { tenth } else { whole };
-        let (_, n) = rounded(if again { 0.0 } else { shorter });
-        let head = head.wrapping_sub(if ends { 8 } else { 0 });
-        *code = n << 8 | head | sign;
-    }
+    widest(
+        #[inline(always)]
+        || {
+            for ((&number, &head), code) in numbers.iter().zip(heads).zip(codes) {
+                let number = f64::from(number);
+                let (whole, sign) = (number.abs(), number.to_bits() >> 63 << 6);
+                let (tenth, _) = rounded(whole * 0.1);
+                let (hundredth, _) = rounded(tenth * 0.1);
+                let ends = (tenth * 10.0 == whole) & (head != 0);
+                let again = ends & (hundredth * 10.0 == tenth);
+                let shorter = if ends { tenth } else { whole };
+                let (_, n) = rounded(if again { 0.0 } else { shorter });
+                let head = head.wrapping_sub(if ends { 8 } else { 0 });
+                *code = n << 8 | head | sign;
+            }
+        },
+    );
 }
 
 /// What is written of a decimal that is not 0.
@@ -218,24 +227,28 @@ impl Guesses {
 /// For some values n · 256 and the head without L, or less than [`FOUND`]: [`UNFIT`] where they have more
 /// places than guessed, 0 where they are 0 or have two places less. Without a branch, so that the compiler
 /// works on several values at a time.
-#[inline(never)]
 fn coded(values: &[f64], guesses: &Guesses, codes: &mut [u64; SLOTS]) {
-    let guessed = guesses.tens.iter().zip(&guesses.heads);
-    for ((value, (&ten, &head)), code) in values.iter().zip(guessed).zip(codes) {
-        let size = value.abs();
-        let (whole, n) = rounded(size * ten);
-        let fits = (size * 1e6 < LIMIT) & (whole / ten == size);
-        // A tenth of a multiple of ten is a whole number but for its rounding, and ten times it is exact.
-        let (tenth, fewer) = rounded(whole * 0.1);
-        let ends = (tenth * 10.0 == whole) & (ten > 1.0);
-        let (hundredth, _) = rounded(tenth * 0.1);
-        let again = ends & (hundredth * 10.0 == tenth);
-        let n = if ends { fewer } else { n };
-        let head = if ends { head.wrapping_sub(8) } else { head };
-        let found = (n << 8) | head | (value.to_bits() >> 63 << 6);
-        let found = if again { 0 } else { found };
-        *code = if fits { found } else { UNFIT };
-    }
+    widest(
+        #[inline(always)]
+        || {
+            let guessed = guesses.tens.iter().zip(&guesses.heads);
+            for ((value, (&ten, &head)), code) in values.iter().zip(guessed).zip(codes) {
+                let size = value.abs();
+                let (whole, n) = rounded(size * ten);
+                let fits = (size * 1e6 < LIMIT) & (whole / ten == size);
+                // A tenth of a multiple of ten is a whole number but for its rounding, and ten times it is exact.
+                let (tenth, fewer) = rounded(whole * 0.1);
+                let ends = (tenth * 10.0 == whole) & (ten > 1.0);
+                let (hundredth, _) = rounded(tenth * 0.1);
+                let again = ends & (hundredth * 10.0 == tenth);
+                let n = if ends { fewer } else { n };
+                let head = if ends { head.wrapping_sub(8) } else { head };
+                let found = (n << 8) | head | (value.to_bits() >> 63 << 6);
+                let found = if again { 0 } else { found };
+                *code = if fits { found } else { UNFIT };
+            }
+        },
+    );
 }
 
 /// p, n and L of the size of a value that is not 0, as the module says.
@@ -268,7 +281,7 @@ fn binary(size: f64) -> (u32, u64, u32) {
 const LIMIT: f64 = (1u64 << 51) as f64;
 
 /// The whole number next to a number in 0..2^51, ties to even: from 2^52 on the last bit counts ones.
-#[inline]
+#[inline(always)]
 fn rounded(number: f64) -> (f64, u64) {
     const SHIFT: f64 = 6_755_399_441_055_744.0; // 1.5 · 2^52
     let sum = number + SHIFT;
@@ -363,14 +376,21 @@ impl Room<'_> {
         next: &mut u64,
         mut find: impl FnMut(usize) -> Option<Found>,
     ) {
-        for (k, &code) in codes.iter().enumerate() {
-            let column = (first + k) as u64;
+        let mut k = 0;
+        while k < codes.len() {
+            if k.is_multiple_of(TOGETHER) && (first + k) as u64 == *next {
+                let (entries, length) = packed(&codes[k..], &mut self.bytes[self.at..]);
+                (self.at, k, *next) = (self.at + length, k + entries, *next + entries as u64);
+            }
+            let Some(&code) = codes.get(k) else { break };
+            let (column, at) = ((first + k) as u64, k);
+            k += 1;
             if code >= FOUND && column == *next {
                 // The highest byte of a code is the L-th after its head, which gets L with it.
                 let length = u64::from(code.ilog2() / 8);
                 self.eight(code | length);
                 self.at += length as usize + 1;
-            } else if let Some(found) = by_code(code).or_else(|| find(k)) {
+            } else if let Some(found) = by_code(code).or_else(|| find(at)) {
                 self.entry(&found, column - *next);
             } else {
                 continue;

@@ -234,7 +234,8 @@ impl Beside {
         let support = nothing_if_ended(support, "support", fit, plan, context)?;
         let evaluating = Instant::now();
         let evaluate = |rows| fit.model.evaluate(&task.data, rows, context.threads);
-        let evaluation = cancel::catch(|| evaluate(task.rows.as_deref()));
+        let (rows, threads) = (task.rows.as_deref(), context.threads);
+        let evaluation = cancel::catch(|| fit.model.evaluate_classes(&task.data, rows, threads));
         let test = given_up_or(|| match (&plan.test, test_rows) {
             (Some(TestOn::File(path)), _) => {
                 let options = input::options(matches, context)?;

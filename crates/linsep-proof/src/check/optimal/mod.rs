@@ -40,9 +40,11 @@ use crate::file::ReadingField;
 use crate::fitted::{FloatPlane, Planes};
 use crate::optimal::{DualPoint, Intercept, Loss, Objective, Optimality};
 use crate::rows::Rows;
+use crate::threads::{Known, by_rows};
 use joint::Joint;
 use penalty::{Penalty, UNIT};
 use std::collections::HashMap;
+use std::ops::Range;
 use two::Two;
 
 pub(super) use functions::exp;
@@ -273,7 +275,7 @@ impl Checker<'_> {
         &self,
         classes: &[&str],
         objective: &Objective,
-        place: impl Fn(u64, Option<usize>) -> Checked<Option<u32>>,
+        place: impl Fn(u64, Option<usize>) -> Checked<Option<u32>> + Sync,
     ) -> Checked<Members> {
         let mut numbers = HashMap::new();
         for (number, class) in classes.iter().enumerate() {
@@ -290,31 +292,34 @@ impl Checker<'_> {
                 return Err(format!("class {class} is weighted twice or out of range"));
             }
         }
-        let count = self.rows_at_hand() as usize;
-        let mut members =
-            Members { class: Vec::with_capacity(count), cost: Vec::with_capacity(count) };
-        // Rows share the text of their label, so most of them need no look at its letters.
-        let mut known: Vec<(&str, Option<usize>)> = Vec::new();
-        for row in 0..self.rows_at_hand() {
-            let label = self.rows.label(row);
-            let number = match known.iter().find(|(text, _)| std::ptr::eq(*text, label)) {
-                Some((_, number)) => *number,
-                None => {
-                    let number = numbers.get(label).copied();
-                    if known.len() < 32 {
-                        known.push((label, number));
-                    }
-                    number
+        let block = |rows: Range<u64>| -> Checked<Members> {
+            let count = (rows.end - rows.start) as usize;
+            let (class, cost) = (Vec::with_capacity(count), Vec::with_capacity(count));
+            let (mut members, mut known) = (Members { class, cost }, Known::new());
+            for row in rows {
+                let label = self.rows.label(row);
+                let number = known.or_find(label, |label| numbers.get(label).copied());
+                let class = place(row, number)?;
+                let factor = number.and_then(|number: usize| factors[number]).unwrap_or(1.0);
+                let cost = objective.c * self.rows.weight(row) * factor;
+                if class.is_some() && !in_range(cost) {
+                    return Err(format!(
+                        "row {row}: its factor {cost:?} is not from 1e-100 to 1e100"
+                    ));
                 }
-            };
-            let class = place(row, number)?;
-            let factor = number.and_then(|number| factors[number]).unwrap_or(1.0);
-            let cost = objective.c * self.rows.weight(row) * factor;
-            if class.is_some() && !in_range(cost) {
-                return Err(format!("row {row}: its factor {cost:?} is not from 1e-100 to 1e100"));
+                members.class.push(class.unwrap_or(NO_CLASS));
+                members.cost.push(cost);
             }
-            members.class.push(class.unwrap_or(NO_CLASS));
-            members.cost.push(cost);
+            Ok(members)
+        };
+        let count = self.rows_at_hand();
+        let (class, cost) =
+            (Vec::with_capacity(count as usize), Vec::with_capacity(count as usize));
+        let mut members = Members { class, cost };
+        for block in by_rows(self.threads, count, &block) {
+            let block = block?;
+            members.class.extend(block.class);
+            members.cost.extend(block.cost);
         }
         Ok(members)
     }

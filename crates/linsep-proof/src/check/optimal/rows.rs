@@ -8,6 +8,7 @@ use super::penalty::UNIT;
 use crate::check::{Checked, Checker};
 use crate::rows::{Entries, RowBuffer};
 use crate::threads::side_by_side;
+use crate::wide::widest;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -21,13 +22,14 @@ impl Linear<'_> {
     /// The score of a row, and a bound on its error. Not inlined: loops of eight are unrolled in small functions only.
     #[inline(never)]
     pub(in crate::check) fn score(&self, entries: Entries<'_>, roundings: f64) -> (f64, f64) {
-        self.bounded(
-            roundings,
-            match entries {
+        let lanes = widest(
+            #[inline(always)]
+            || match entries {
                 Entries::Dense(values) => self.dense(values),
                 Entries::Sparse(columns, values) => sparse(columns, values, |j| self.weights[j]),
             },
-        )
+        );
+        self.bounded(roundings, lanes)
     }
 
     /// The same, the weights of listed columns being the first of pairs.
@@ -38,13 +40,14 @@ impl Linear<'_> {
         entries: Entries<'_>,
         roundings: f64,
     ) -> (f64, f64) {
-        self.bounded(
-            roundings,
-            match entries {
+        let lanes = widest(
+            #[inline(always)]
+            || match entries {
                 Entries::Dense(values) => self.dense(values),
                 Entries::Sparse(columns, values) => sparse(columns, values, |j| pairs[j][0]),
             },
-        )
+        );
+        self.bounded(roundings, lanes)
     }
 
     fn bounded(&self, roundings: f64, (sums, sizes, terms): Lanes) -> (f64, f64) {
@@ -53,7 +56,7 @@ impl Linear<'_> {
         (sum, rounding(terms / 8.0 + 6.0 + roundings, terms, size))
     }
 
-    #[inline]
+    #[inline(always)]
     fn dense(&self, values: &[f64]) -> Lanes {
         let (mut sums, mut sizes) = ([0.0; 8], [0.0; 8]);
         let (blocks, rest) = values.as_chunks::<8>();
@@ -78,7 +81,7 @@ impl Linear<'_> {
 type Lanes = ([f64; 8], [f64; 8], f64);
 
 /// Those of a row of which the columns are listed.
-#[inline]
+#[inline(always)]
 fn sparse(columns: &[u32], values: &[f64], weight: impl Fn(usize) -> f64) -> Lanes {
     let (mut sums, mut sizes) = ([0.0; 8], [0.0; 8]);
     let (blocks, rest) = values.as_chunks::<8>();

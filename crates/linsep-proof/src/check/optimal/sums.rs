@@ -27,6 +27,7 @@ use super::rows::Linear;
 use crate::check::elsewhere::{Reader, Sums};
 use crate::double::two_sum;
 use crate::rows::Entries;
+use crate::wide::widest;
 
 /// What is known of g in each column.
 pub(super) enum Columns {
@@ -64,6 +65,14 @@ impl Columns {
 
     /// Adds y α x of a row.
     pub(super) fn add(&mut self, entries: Entries<'_>, sign: f64, alpha: f64) {
+        widest(
+            #[inline(always)]
+            || self.added(entries, sign, alpha),
+        );
+    }
+
+    #[inline(always)]
+    fn added(&mut self, entries: Entries<'_>, sign: f64, alpha: f64) {
         let factor = sign * alpha;
         match self {
             Columns::Light(pairs, size) => {
