@@ -85,6 +85,10 @@ pub(super) fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Re
             && (wanted.is_empty() || wanted.contains(&j))
             && !dropped.contains(&j)
     };
+    if options.terms.is_some() && !options.features.is_empty() {
+        let words = "`features` and `terms` both say which columns are used; leave one out";
+        return Err(Error::usage(words));
+    }
     let named = match &options.terms {
         Some(terms) => chosen::named(terms, table, file)?,
         None => Vec::new(),

@@ -95,9 +95,19 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         _ => Ok(()),
     };
     if context.json {
-        print_json(&json_of(&summary, &data, &inference, &lines))?;
+        let mut value = json_of(&summary, &data, &inference, &lines);
+        if let Some(terms) = &terms {
+            value["terms"] = terms.text().into();
+        }
+        print_json(&value)?;
     } else {
-        let report = Report { summary: &summary, data: &data, inference: &inference, context };
+        let report = Report {
+            summary: &summary,
+            data: &data,
+            inference: &inference,
+            context,
+            terms: terms.as_ref(),
+        };
         let saved = residuals.as_ref().filter(|_| written.is_ok());
         let saved = saved.map(|table| table.output.display().to_string());
         let said = proof.zip(certificate.as_ref()).filter(|_| proved.is_ok());

@@ -8,7 +8,7 @@ use crate::error::{Code, Error, Place, Problem, Result, printable};
 use crate::input::{InputColumn, no_column};
 use crate::table::columns::ColumnRef;
 use linsep_proof::MOST_TERMS;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// (feature, power) of each factor, features rising.
 type Product = Vec<(u32, u32)>;
@@ -36,24 +36,13 @@ impl Dataset {
     ) -> Result<Dataset> {
         let design = Design::new(terms, references, &self)?;
         design.check_whole(terms, &self)?;
-        let mut kept: Vec<u32> = design.features();
+        let mut kept = design.features();
         kept.sort_unstable();
-        let products = design.products.iter().filter(|product| !is_feature(product));
-        let place = |feature: u32| kept.binary_search(&feature).unwrap_or(0) as u32;
-        let products: Vec<Product> =
-            products.map(|p| p.iter().map(|&(f, power)| (place(f), power)).collect()).collect();
-        let data = match kept.len() == self.input().features {
-            true => self,
-            false => self.selected(None, &kept)?,
-        };
-        match products.is_empty() {
-            true => Ok(data),
-            false => data.expanded(Basis::Terms(products), max_memory),
-        }
+        self.with_products(&design, &kept, max_memory)
     }
 
     /// The columns of the terms alone, in the order of the formula, also where a product stands without
-    /// its columns. Products are the rounded ones, so nothing is proved of such data.
+    /// its columns; then products are the rounded ones, and nothing is proved of such data.
     pub fn design(
         &self,
         terms: &Terms,
@@ -61,10 +50,12 @@ impl Dataset {
         max_memory: Option<u64>,
     ) -> Result<Dataset> {
         let design = Design::new(terms, references, self)?;
-        let features = self.input().features as u32;
+        if design.check_whole(terms, self).is_ok() {
+            return self.clone().with_products(&design, &design.features(), max_memory);
+        }
         let products: Vec<Product> =
             design.products.iter().filter(|product| !is_feature(product)).cloned().collect();
-        let mut next = features;
+        let mut next = self.input().features as u32;
         let order = design.products.iter().map(|product| match is_feature(product) {
             true => product[0].0,
             false => {
@@ -73,11 +64,32 @@ impl Dataset {
             }
         });
         let order: Vec<u32> = order.collect();
+        self.clone().expanded(Basis::Terms(products), max_memory)?.selected(None, &order)
+    }
+
+    /// These features in this order, and behind them the products of a design, all of whose features they are.
+    fn with_products(
+        self,
+        design: &Design,
+        kept: &[u32],
+        max_memory: Option<u64>,
+    ) -> Result<Dataset> {
+        let place: HashMap<u32, u32> = kept.iter().copied().zip(0..).collect();
+        let moved = |product: &Product| -> Product {
+            let mut moved: Product = product
+                .iter()
+                .map(|(f, power)| (place.get(f).copied().unwrap_or(0), *power))
+                .collect();
+            moved.sort_unstable();
+            moved
+        };
+        let products: Vec<Product> =
+            design.products.iter().filter(|product| !is_feature(product)).map(moved).collect();
+        let all = kept.len() == self.input().features && kept.is_sorted();
+        let data = if all { self } else { self.selected(None, kept)? };
         match products.is_empty() {
-            true => self.selected(None, &order),
-            false => {
-                self.clone().expanded(Basis::Terms(products), max_memory)?.selected(None, &order)
-            }
+            true => Ok(data),
+            false => data.expanded(Basis::Terms(products), max_memory),
         }
     }
 }
@@ -102,14 +114,36 @@ impl Design {
             return Err(Error::usage("`terms`: the data has basis functions already"));
         }
         let columns = columns(data);
-        let names: Vec<usize> =
-            terms.names().iter().map(|name| find(terms, name, data)).collect::<Result<_>>()?;
+        // A column that the formula takes away was not read from a file: it gets a number of its own.
+        let (mut names, mut absent) = (Vec::new(), Vec::new());
+        for name in terms.names() {
+            let found = place(&name.column, data);
+            let unread = || match absent.iter().position(|other| *other == &name.column) {
+                Some(at) => columns.len() + at,
+                None => {
+                    absent.push(&name.column);
+                    columns.len() + absent.len() - 1
+                }
+            };
+            names.push(found.unwrap_or_else(unread));
+        }
         let beside: Vec<usize> =
             terms.beside().iter().filter_map(|column| place(column, data)).collect();
-        let all: Vec<usize> = (0..columns.len()).filter(|j| !beside.contains(j)).collect();
+        let of_file = data.input().source_columns.is_some();
+        let all = 0..columns.len() + if of_file { absent.len() } else { 0 };
+        let all: Vec<usize> = all.filter(|j| !beside.contains(j)).collect();
+        let missing = |column: usize| names.iter().position(|at| *at == column);
+        if let Some(at) = names.iter().position(|at| *at >= columns.len()).filter(|_| !of_file) {
+            return Err(absent_column(terms, &terms.names()[at], data));
+        }
         let expanded = terms.expand(&names, &all)?;
+        let unread = expanded.columns().into_iter().find(|column| *column >= columns.len());
+        if let Some(at) = unread.and_then(missing) {
+            return Err(absent_column(terms, &terms.names()[at], data));
+        }
         for (column, (role, at)) in &expanded.roles {
-            let is_text = columns[*column].levels.is_some();
+            let Some(own) = columns.get(*column) else { continue };
+            let is_text = own.levels.is_some();
             match role {
                 Role::Number if is_text => {
                     return Err(
@@ -277,23 +311,19 @@ fn place(column: &ColumnRef, data: &Dataset) -> Option<usize> {
     }
 }
 
-fn find(terms: &Terms, name: &Named, data: &Dataset) -> Result<usize> {
+fn absent_column(terms: &Terms, name: &Named, data: &Dataset) -> Error {
     let input = data.input();
-    let found = place(&name.column, data);
-    found.ok_or_else(|| {
-        let names: Vec<String> = match input.columns.is_empty() {
-            true if input.features <= 1000 => input.feature_names(),
-            true => Vec::new(),
-            false => {
-                let name = |c: &InputColumn| {
-                    c.name.clone().unwrap_or_else(|| format!("x{}", c.position + 1))
-                };
-                input.columns.iter().map(name).collect()
-            }
-        };
-        let file = data.origin().files().next().unwrap_or("data");
-        missing_column(terms, name, &names, file)
-    })
+    let names: Vec<String> = match input.columns.is_empty() {
+        true if input.features <= 1000 => input.feature_names(),
+        true => Vec::new(),
+        false => {
+            let name =
+                |c: &InputColumn| c.name.clone().unwrap_or_else(|| format!("x{}", c.position + 1));
+            input.columns.iter().map(name).collect()
+        }
+    };
+    let file = data.origin().files().next().unwrap_or("data");
+    missing_column(terms, name, &names, file)
 }
 
 /// That a formula names a column that is not there.
@@ -334,11 +364,21 @@ fn levels_left_out(
             let column = name.parse::<ColumnRef>().ok()?;
             Some((place(&column, data)?, level))
         });
-        // Of a column without features one was told when the data was read.
-        let Some((at, level)) = known.next() else { continue };
+        // What comes from a table was seen to when that was read.
+        let of_file = data.input().source_columns.is_some();
+        let Some((at, level)) = known.next() else {
+            if of_file || reference.may_be_class() {
+                continue;
+            }
+            let wanted = reference.readings().next().map_or("", |(column, _)| column);
+            return Err(no_column(Code::NO_COLUMN, wanted, &data.input().feature_names(), file));
+        };
         let column = &columns[at];
         let Some(levels) = column.levels.as_ref().filter(|_| !column.has_reference) else {
-            continue;
+            match of_file {
+                true => continue,
+                false => return Err(no_factor(&data.input().feature_name(at), level, file)),
+            }
         };
         match levels.iter().position(|own| own == level) {
             Some(found) => left_out[at] = Some(column.first + found as u32),
