@@ -63,15 +63,14 @@ impl Terms {
     pub(crate) fn expand(&self, columns: &[usize], all: &[usize]) -> Result<Expanded> {
         let mut roles: HashMap<usize, (Role, Range<usize>)> = HashMap::new();
         for (name, &column) in self.names().iter().zip(columns) {
-            match roles.get(&column) {
-                Some((Role::Any, _)) | None => {
-                    roles.insert(column, (name.role, name.at.clone()));
-                }
-                Some((role, _)) if *role != name.role && name.role != Role::Any => {
-                    let words = "the column is a factor in one place and a number in another";
-                    return Err(self.fault(&name.at, words));
-                }
-                _ => {}
+            let known = roles.get(&column).map(|(role, _)| *role);
+            let is_factor = name.role == Role::Factor;
+            if known.is_some_and(|role| (role == Role::Factor) != is_factor) {
+                let words = "the column is a factor in one place and a number in another: write factor() in both; . follows it";
+                return Err(self.fault(&name.at, words));
+            }
+            if matches!(known, None | Some(Role::Any)) {
+                roles.insert(column, (name.role, name.at.clone()));
             }
         }
         let mut work = Work { formula: self, columns, all, steps: 0 };

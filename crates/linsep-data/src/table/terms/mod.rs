@@ -12,7 +12,7 @@
 //!
 //! A product of 0/1 columns and numbers is a basis function ([`crate::basis`]), so proofs multiply it out
 //! from the columns of the file. They are about (x, products of x), so every column has to be a term of
-//! its own there; [`Dataset::design`] makes the columns of any formula.
+//! its own there; [`crate::Dataset::design`] makes the columns of any formula.
 //!
 //! References: Wilkinson and Rogers 1973 (formulas); Chambers and Hastie 1992, section 2.4.1 (coding).
 
