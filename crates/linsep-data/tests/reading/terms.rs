@@ -30,8 +30,10 @@ fn table() -> String {
 
 fn raw(formula: &str, references: &[&str]) -> (Dataset, Terms, Vec<Reference>) {
     let terms: Terms = formula.parse().unwrap();
+    let is_used = |text: &&&str| formula.contains(&text[..1]) || formula == ".";
+    let references = references.iter().filter(is_used);
     let references: Vec<Reference> =
-        references.iter().map(|text| Reference::new(*text, false).unwrap()).collect();
+        references.map(|text| Reference::new(*text, false).unwrap()).collect();
     let read = read_with(table(), |options| {
         options.terms = Some(terms.clone());
         options.references = references.clone();
@@ -211,6 +213,13 @@ fn numbers_are_levels_where_factor_says_so() {
     let data = read.data.with_terms(&terms, &[], None).unwrap();
     // The smallest number is the reference, as in R.
     assert_eq!(data.input().feature_names(), ["k=10", "k=9", "x"]);
+    let one = "k,x,label\nc,1,a\nc,2,b\n";
+    for formula in ["k * x", "."] {
+        let terms: Terms = formula.parse().unwrap();
+        let data = read_with(one, |o| o.terms = Some(terms.clone())).unwrap().data;
+        let error = data.with_terms(&terms, &[], None).unwrap_err().to_string();
+        assert!(error.contains("the factor \"k\" has one level only"), "{error}");
+    }
     let error = error_of(text, |o| o.terms = Some("factor(k) + k".parse().unwrap())).to_string();
     assert!(error.contains("a factor in one place and a number in another"), "{error}");
 }

@@ -156,6 +156,25 @@ impl Design {
                 _ => {}
             }
         }
+        let alone = expanded.columns().into_iter().find(|column| {
+            let own = &columns[*column];
+            let count = |levels: &Vec<String>| levels.len() + usize::from(own.has_reference);
+            own.levels.as_ref().is_some_and(|levels| count(levels) < 2)
+        });
+        if let Some(column) = alone {
+            let position = columns[column].position;
+            let name = data.input().columns.get(column).and_then(|column| column.name.clone());
+            let name = name.unwrap_or_else(|| format!("#{}", position + 1));
+            let at = expanded
+                .roles
+                .get(&column)
+                .map_or(0..terms.text().chars().count(), |role| role.1.clone());
+            let words = format!(
+                "the factor \"{}\" has one level only, which leaves nothing to compare: take it out",
+                printable(name.as_bytes(), 40)
+            );
+            return Err(terms.fault(&at, &words));
+        }
         let left_out = levels_left_out(references, &columns, data, &expanded)?;
         let coding = expanded.coding(|column| columns[column].levels.is_some());
         let mut design = Design { expanded, products: Vec::new(), owners: Vec::new(), coding };
