@@ -270,7 +270,7 @@ fn marked(formula: &str) -> (String, String) {
                 return (marked, problem.message.clone());
             }
             Err(error) => error.to_string(),
-            Ok(read) => read.data.with_terms(&terms, &[], None).err().expect(formula).to_string(),
+            Ok(read) => read.data.with_terms(&terms, &[], None).expect_err(formula).to_string(),
         },
     };
     let lines: Vec<&str> = words.lines().collect();

@@ -28,6 +28,10 @@ struct Column {
 impl Dataset {
     /// The columns that the terms name, and behind them the products: what planes of learners and proofs
     /// are about. Every column has to be a term of its own.
+    ///
+    /// Where a table is read for a model, give the reader the same terms
+    /// ([`ReadOptions::terms`](crate::read::ReadOptions::terms)): then the model needs the columns of the table. From data
+    /// that has more columns than the terms name, the others are taken out, and rows lose their places in files.
     pub fn with_terms(
         self,
         terms: &Terms,
@@ -168,7 +172,7 @@ impl Design {
             let at = expanded
                 .roles
                 .get(&column)
-                .map_or(0..terms.text().chars().count(), |role| role.1.clone());
+                .map_or(0..terms.text().chars().count(), |(_, at)| at.clone());
             let words = format!(
                 "the factor \"{}\" has one level only, which leaves nothing to compare: take it out",
                 printable(name.as_bytes(), 40)
