@@ -62,6 +62,7 @@ MODELS = [
     ("logistic", TWO, {"c": "1000", "penalty": "l1", "intercept": "none", "class-weight": "balanced"}),
     ("logistic --c 0.3 --penalty elastic-net --l1-ratio 0.25", TWO, {"c": "1", "l1-ratio": "0.5", "penalty": "l2"}),
     ("logistic --class-weight balanced --scale standard", TWO, {"class-weight": "none", "scale": "none"}),
+    ("logistic --terms kind*a+poly(a,2) --reference kind=v", KINDS, {"c": "1000", "penalty": "l1"}),
     ("logistic --lower a=0.1", TWO, {"lower": "none"}),
     ("logistic", THREE, {"c": "1000", "intercept": "penalised"}),
     ("logistic --penalty none", TWO, {"penalty": "l2", "c": "2", "intercept": "none"}),

@@ -1,7 +1,7 @@
 """Types of the package. Parameters of estimators come from the registry of the library."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -84,11 +84,20 @@ def separable(
     y: ArrayLike,
     sample_weight: ArrayLike | None = None,
     *,
+    terms: str | None = None,
+    reference: Mapping[str, Any] | None = None,
     fit_intercept: bool = True,
     n_jobs: int | None = None,
 ) -> Verdict: ...
 def verify(
-    subject: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, n_jobs: int | None = None
+    subject: Any,
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    terms: str | None = None,
+    reference: Mapping[str, Any] | None = None,
+    n_jobs: int | None = None,
 ) -> Checked: ...
 def read(
     path: str | os.PathLike[str], label: str | None = None

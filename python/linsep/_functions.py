@@ -9,18 +9,25 @@ from linsep._base import threads
 from linsep._results import Certificate, Certified, Checked, Rows, Verdict
 
 
-def data(X, y, sample_weight=None, n_jobs=None, classes=None, tell=True):
-    """Rows, labels and weights at the door: the data, the classes and the matrix as it was taken."""
-    taken = X if isinstance(X, _input.Matrix) else _input.matrix(X, tables=True)
+def data(
+    X, y, sample_weight=None, n_jobs=None, classes=None, tell=True, terms=None, reference=None, whole=True
+):
+    """Rows, labels and weights at the door: the data, the classes and the matrix as it was taken.
+
+    ``terms`` are those of a formula, ``reference`` the levels of columns without a feature. With ``whole`` each
+    column of a product has to be a term, too.
+    """
+    levels = [(str(column), str(level)) for column, level in (reference or {}).items()]
+    taken = X if isinstance(X, _input.Matrix) else _taken(X, terms, levels)
     found, codes = _input.labels(y)
     _input.same_length(taken, codes)
     if classes is not None:
         found, codes = _among(found, codes, np.asarray(classes))
     if isinstance(taken.form, _tables.Table):
-        held, notes = _table(taken, codes, found, sample_weight, n_jobs)
+        held, notes = _table(taken, codes, found, sample_weight, n_jobs, terms, levels)
         if tell:
             _tables.tell(notes)
-        return held, found, taken
+        return _with_terms(held, terms, levels, whole), found, taken
     held = _linsep.Data(
         taken.form,
         codes,
@@ -29,10 +36,25 @@ def data(X, y, sample_weight=None, n_jobs=None, classes=None, tell=True):
         taken.names,
         threads(n_jobs, taken.shape),
     )
-    return held, found, taken
+    if levels and terms is None:
+        raise ValueError(f"reference: column {levels[0][0]!r} has no levels, as X has numbers alone")
+    return _with_terms(held, terms, levels, whole), found, taken
 
 
-def _table(taken, codes, classes, sample_weight, n_jobs):
+def _taken(X, terms, levels):
+    """The form in which the library takes X: a table, where levels are asked of a frame of numbers."""
+    X = _input.readable(X)
+    factors = terms is not None and any(word in terms for word in ("factor(", "C("))
+    if _input.is_frame(X) and (factors or levels):
+        return _input.table(X)
+    return _input.matrix(X, tables=True)
+
+
+def _with_terms(held, terms, levels, whole):
+    return held if terms is None else held.with_terms(terms, levels, whole=whole)
+
+
+def _table(taken, codes, classes, sample_weight, n_jobs, terms=None, levels=()):
     """Rows of a table with columns of texts, labels and weights, and what was decided about columns."""
     texts = _input.class_texts(classes)
     label = taken.form.free_name("label")
@@ -42,7 +64,8 @@ def _table(taken, codes, classes, sample_weight, n_jobs):
         weight = taken.form.free_name("weight")
         more[weight] = weights
     content = taken.form.stream(**more)
-    return _linsep.Data.of_table(content, label, texts, weight, threads(n_jobs, taken.shape))
+    jobs = threads(n_jobs, taken.shape)
+    return _linsep.Data.of_table(content, label, texts, weight, jobs, terms, list(levels))
 
 
 def _among(found, codes, classes):
@@ -58,7 +81,7 @@ def _among(found, codes, classes):
     return classes, places[codes]
 
 
-def separable(X, y, sample_weight=None, *, fit_intercept=True, n_jobs=None):
+def separable(X, y, sample_weight=None, *, terms=None, reference=None, fit_intercept=True, n_jobs=None):
     """Decides whether planes separate the classes, with a proof either way.
 
     Parameters
@@ -69,6 +92,11 @@ def separable(X, y, sample_weight=None, *, fit_intercept=True, n_jobs=None):
         The classes. Of two classes one plane is asked for, of more one score for each class, all at once.
     sample_weight : array of shape (n_samples,), optional
         Rows of weight 0 take no part.
+    terms : str, optional
+        The terms that planes are linear in, as a formula without the left side: ``'age * sex + poly(bmi, 2)'``.
+        Powers are raw. Each column of a product has to be a term, too.
+    reference : dict, optional
+        Of columns of texts the level that has no feature, such as ``{'sex': 'male'}``.
     fit_intercept : bool, default True
         Whether planes have a bias.
     n_jobs : int, optional
@@ -87,12 +115,12 @@ def separable(X, y, sample_weight=None, *, fit_intercept=True, n_jobs=None):
     >>> verdict.witness
     [(0, 1), (1, 1), (2, 1), (3, 1)]
     """
-    held, classes, taken = data(X, y, sample_weight, n_jobs)
+    held, classes, taken = data(X, y, sample_weight, n_jobs, terms=terms, reference=reference)
     inner = _linsep.separable(held, fit_intercept=bool(fit_intercept), threads=threads(n_jobs, taken.shape))
-    return Verdict(inner, classes, taken.names)
+    return Verdict(inner, classes, taken.names if terms is None else held.feature_names)
 
 
-def verify(subject, X, y, sample_weight=None, *, n_jobs=None):
+def verify(subject, X, y, sample_weight=None, *, terms=None, reference=None, n_jobs=None):
     """Checks every claim of a certificate or of a fitted estimator against data, in exact arithmetic.
 
     No solver takes part: only the data, the claims and the checker.
@@ -103,6 +131,8 @@ def verify(subject, X, y, sample_weight=None, *, n_jobs=None):
         A certificate, its JSON text, a fitted estimator of this package, or a file of one of them.
     X, y, sample_weight
         The data that the claims are about.
+    terms, reference
+        As :func:`separable` had them.
 
     Returns
     -------
@@ -119,7 +149,7 @@ def verify(subject, X, y, sample_weight=None, *, n_jobs=None):
     >>> bool(linsep.verify(linsep.separable(X, y).certificate, X, ["low", "low", "high"]))
     False
     """
-    held, _, taken = data(X, y, sample_weight, n_jobs, tell=False)
+    held, _, taken = data(X, y, sample_weight, n_jobs, tell=False, terms=terms, reference=reference)
     return Checked(_claims_of(subject).verify(held, threads(n_jobs, taken.shape)))
 
 

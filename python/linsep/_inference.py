@@ -23,6 +23,7 @@ def infer(
     weights_as="frequency",
     offset=None,
     fit_intercept=True,
+    terms=None,
     reference=None,
     residuals=False,
     n_jobs=None,
@@ -33,7 +34,7 @@ def infer(
     ----------
     X, y
         Rows and classes. Of two classes the odds are those of the second, of more those of each class against the
-        first one, or against ``reference``. Of a column of texts the first level is left out.
+        first one, or against ``reference``. Of a column of texts the first level is left out, or ``reference``.
     sample_weight : array of shape (n_samples,), optional
         How many rows each one stands for, or with ``weights_as="analytic"`` relative precisions.
     penalty : {None, "firth"}
@@ -46,6 +47,12 @@ def infer(
         Whether profile-likelihood intervals and likelihood-ratio tests are wanted.
     offset : array of shape (n_samples,), optional
         Added to the log-odds (two classes).
+    terms : str, optional
+        The terms of the model, as a formula without the left side: ``'age * sex + poly(bmi, 2)'``. Powers are raw,
+        columns of texts and ``factor(x)`` are factors, and a column that is not named is not used.
+    reference : class or dict, optional
+        The class that the others are compared with; or for columns of texts the level that the others are compared
+        with, such as ``{'sex': 'male'}``, in which the class has the key ``None`` or the name of ``y``.
     residuals : bool, default False
         Whether residuals of each row are wanted (two classes).
 
@@ -60,7 +67,10 @@ def infer(
     >>> found.params.round(3).tolist()
     [-4.42, 1.263]
     """
-    held, classes, taken = _functions.data(X, y, sample_weight, n_jobs)
+    reference, levels = _reference(reference, y)
+    held, classes, taken = _functions.data(
+        X, y, sample_weight, n_jobs, terms=terms, reference=levels, whole=False
+    )
     return _judged(
         held,
         classes,
@@ -77,6 +87,17 @@ def infer(
         intercept="free" if fit_intercept else "none",
         reference=None if reference is None else _input.class_texts(np.asarray([reference]))[0],
     )
+
+
+def _reference(reference, y):
+    """The class of comparison, and the levels of columns."""
+    if not isinstance(reference, dict):
+        return reference, {}
+    levels = dict(reference)
+    for name in (None, getattr(y, "name", None)):
+        if name in levels:
+            return levels.pop(name), levels
+    return None, levels
 
 
 def _judged(held, classes, shape, n_jobs, offset=None, residuals=False, **settings):

@@ -18,6 +18,7 @@ def infer(
     weights_as: Literal["frequency", "analytic"] = "frequency",
     offset: ArrayLike | None = None,
     fit_intercept: bool = True,
+    terms: str | None = None,
     reference: Any = None,
     residuals: bool = False,
     n_jobs: int | None = None,

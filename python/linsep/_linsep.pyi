@@ -50,7 +50,10 @@ class Data:
         classes: Sequence[str],
         weight: str | None = None,
         threads: int = 1,
+        terms: str | None = None,
+        references: Sequence[tuple[str, str]] = (),
     ) -> tuple[Data, list[str]]: ...
+    def with_terms(self, terms: str, references: Sequence[tuple[str, str]], *, whole: bool = True) -> Data: ...
     @staticmethod
     def of_file(
         path: str | os.PathLike[str], label: str | None = None, threads: int = 1

@@ -261,7 +261,7 @@ fn separable() -> Command {
         .arg(switch("coefficients", "Say which coefficients of the maximum-likelihood fit are finite, however large the data [default: up to 2 million values]"))
         .arg(switch("witness", "List the rows that prove it, for every question, and where the hulls of the classes meet"))
         .args(input::flags().into_iter().filter(|flag| flag.get_id() != "positive"))
-        .arg(input::basis_flag())
+        .args(input::basis_flags())
 }
 
 fn forced() -> Command {

@@ -74,6 +74,11 @@ const MEANINGS: &[(&[&str], &str)] = &[
     (&["warm-start"], "--resume FILE"),
     (&["dual", "primal"], "--solver SOLVER"),
     (&["kernel", "degree", "gamma", "polynomial"], "--basis SPEC, such as poly:2"),
+    (
+        &["formula", "interaction", "interactions", "interaction-only", "model-formula"],
+        "--terms FORMULA, such as 'age * sex'",
+    ),
+    (&["ref", "relevel", "baseline", "base-level"], "--reference COLUMN=LEVEL"),
     (&["probability", "proba", "predict-proba"], "--output proba"),
     (&["probability", "proba", "predict-proba", "calibrate"], "--probabilities platt"),
     (&["out", "outfile", "save", "save-model", "model-out"], "-o FILE (--output-file)"),

@@ -9,6 +9,7 @@ use linsep::data::read::{
     BadRows, Categorical, ColumnRange, Format, Input, Missing, ReadOptions, ReadingChoice,
     RowSource, UnknownLevel,
 };
+use linsep::data::terms::{Reference, Terms};
 use linsep::{Dataset, Error, Result};
 use std::io::Read;
 use std::path::PathBuf;
@@ -79,6 +80,12 @@ pub(crate) fn flags() -> Vec<Arg> {
             Categorical::WORDS,
             "What to do with text columns: auto makes at most 50 levels 0/1 features and leaves out dates and names; onehot-drop leaves the first level out [default: auto]",
         ),
+        value(
+            "reference",
+            "COLUMN=LEVEL",
+            "Level of a text column that has no feature, so that the others are compared with it; may be repeated",
+        )
+        .action(ArgAction::Append),
         word(
             "unknown-level",
             UnknownLevel::WORDS,
@@ -102,30 +109,67 @@ pub(crate) fn flags() -> Vec<Arg> {
     ]
 }
 
-/// The flag of commands that can work on basis functions of the columns.
-pub(crate) fn basis_flag() -> Arg {
-    Arg::new("basis")
-        .long("basis")
-        .value_name("SPEC")
-        .help("Work on phi(x): poly:2, products such as x1*x2,x1^2 added to the columns, or rbf:M,SIGMA")
-        .help_heading(HEADING)
+/// The flags of commands that can work on functions of the columns.
+pub(crate) fn basis_flags() -> [Arg; 2] {
+    let flag = |name: &'static str, value: &'static str| {
+        Arg::new(name).long(name).value_name(value).help_heading(HEADING)
+    };
+    [
+        flag("basis", "SPEC")
+            .help("Work on phi(x): poly:2, products such as x1*x2,x1^2 added to the columns, or rbf:M,SIGMA"),
+        flag("terms", "FORMULA")
+            .help("Use the terms of a formula, as R writes its right side: 'age + sex + age:sex + poly(bmi, 2)'; powers are raw")
+            .allow_hyphen_values(true)
+            .conflicts_with_all(["basis", "features"]),
+    ]
 }
 
-/// The basis functions that were asked for.
-pub(crate) fn basis(matches: &ArgMatches) -> Result<Option<BasisSpec>> {
-    matches.get_one::<String>("basis").map(|spec| spec.parse()).transpose()
+/// What learners work on instead of the columns.
+#[derive(Clone, Debug)]
+pub(crate) enum Expansion {
+    Basis(BasisSpec),
+    Terms(Terms, Vec<Reference>),
 }
 
-/// Data with its basis functions. Centres come from `rows`, all when `None`.
+/// The basis functions or terms that were asked for.
+pub(crate) fn basis(matches: &ArgMatches) -> Result<Option<Expansion>> {
+    if let Some(terms) = terms(matches)? {
+        return Ok(Some(Expansion::Terms(terms, references(matches)?)));
+    }
+    let spec = matches.get_one::<String>("basis").map(|spec| spec.parse()).transpose()?;
+    Ok(spec.map(Expansion::Basis))
+}
+
+/// The formula, on commands that have one.
+pub(crate) fn terms(matches: &ArgMatches) -> Result<Option<Terms>> {
+    let text = matches.try_get_one::<String>("terms").ok().flatten();
+    text.map(|text| text.parse()).transpose()
+}
+
+/// The reference levels that were asked for; a word without = is a class, where commands have such.
+pub(crate) fn references(matches: &ArgMatches) -> Result<Vec<Reference>> {
+    let given = matches.try_get_many::<String>("reference").ok().flatten();
+    // `infer` has a class for reference, too.
+    let may_be_class = matches.try_contains_id("success").is_ok();
+    let levels = given.into_iter().flatten().filter(|text| !may_be_class || text.contains('='));
+    levels.map(|text| Reference::new(text.as_str(), may_be_class)).collect()
+}
+
+/// Data with its basis functions or terms. Centres come from `rows`, all when `None`.
 pub(crate) fn expand(
     data: Dataset,
-    basis: Option<&BasisSpec>,
+    expansion: Option<&Expansion>,
     rows: Option<&[u32]>,
     context: &Context,
 ) -> Result<Dataset> {
-    match basis {
+    match expansion {
         None => Ok(data),
-        Some(spec) => data.with_basis(spec, rows, context.seed, context.max_memory),
+        Some(Expansion::Basis(spec)) => {
+            data.with_basis(spec, rows, context.seed, context.max_memory)
+        }
+        Some(Expansion::Terms(terms, references)) => {
+            data.with_terms(terms, references, context.max_memory)
+        }
     }
 }
 
@@ -236,6 +280,8 @@ pub(crate) fn options(matches: &ArgMatches, context: &Context) -> Result<ReadOpt
     if let Some(word) = text("categorical") {
         options.categorical = word.parse()?;
     }
+    options.references = references(matches)?;
+    options.terms = terms(matches)?;
     if let Some(word) = text("unknown-level") {
         options.unknown_level = word.parse()?;
     }

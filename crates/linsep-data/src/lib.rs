@@ -38,5 +38,5 @@ pub use matrix::Kind as Encoding;
 pub use table::Held;
 pub use table::{
     Dataset, DatasetBuilder, Features, Identifying, Origin, Reading, RowsView, basis, generate,
-    input, inspect, scale, split,
+    input, inspect, scale, split, terms,
 };

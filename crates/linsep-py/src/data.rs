@@ -6,6 +6,7 @@ use crate::waiting::wait;
 use linsep::data::door::{Array, ArrayOptions, Labels};
 use linsep::data::matrix::{Rows, Store, with_rows};
 use linsep::data::read::{ColumnRef, ReadOptions, RowSource, normal_label};
+use linsep::data::terms::{Reference, Terms};
 use linsep::proof::digest::{BLOCK_ROWS, Multiset, Version, block_hash, row_hash};
 use linsep::{Dataset, Features};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
@@ -58,7 +59,8 @@ impl Data {
     /// perhaps one the weights. Columns become features as those of files do; the second part says what was
     /// decided about them.
     #[staticmethod]
-    #[pyo3(signature = (content, label, classes, weight=None, threads=1))]
+    #[pyo3(signature = (content, label, classes, weight=None, threads=1, terms=None, references=Vec::new()))]
+    #[allow(clippy::too_many_arguments)]
     fn of_table(
         py: Python<'_>,
         content: &[u8],
@@ -66,12 +68,16 @@ impl Data {
         classes: Vec<String>,
         weight: Option<String>,
         threads: usize,
+        terms: Option<&str>,
+        references: Vec<(String, String)>,
     ) -> PyResult<(Data, Vec<String>)> {
-        let options = ReadOptions::default()
-            .with_label(Some(ColumnRef::Name(label)))
-            .with_weight(weight.map(ColumnRef::Name))
-            .with_threads(threads);
         let read = || {
+            let options = ReadOptions::default()
+                .with_label(Some(ColumnRef::Name(label)))
+                .with_weight(weight.map(ColumnRef::Name))
+                .with_terms(terms.map(str::parse).transpose()?)
+                .with_references(levels(&references)?)
+                .with_threads(threads);
             let read = RowSource::reader(content, TABLE, &options).read(None)?;
             // What stands in brackets at the end names flags of the program.
             let plain =
@@ -101,6 +107,27 @@ impl Data {
             let notes = read.choices.notes();
             Ok((Data { table: Arc::new(read.data) }, notes))
         })
+    }
+
+    /// The terms of a formula on these rows. `whole` refuses products of columns that are no terms, of which
+    /// nothing can be proved.
+    #[pyo3(signature = (terms, references, *, whole=true))]
+    fn with_terms(
+        &self,
+        py: Python<'_>,
+        terms: &str,
+        references: Vec<(String, String)>,
+        whole: bool,
+    ) -> PyResult<Data> {
+        let made = || {
+            let (terms, references) = (terms.parse::<Terms>()?, levels(&references)?);
+            match whole {
+                true => self.table.as_ref().clone().with_terms(&terms, &references, None),
+                false => self.table.design(&terms, &references, None),
+            }
+        };
+        let table = made().map_err(|error| exception(py, error))?;
+        Ok(Data { table: Arc::new(table) })
     }
 
     /// The features as compressed sparse rows.
@@ -216,6 +243,11 @@ impl Data {
             table.n_classes()
         )
     }
+}
+
+/// Reference levels of columns.
+fn levels(references: &[(String, String)]) -> linsep::Result<Vec<Reference>> {
+    references.iter().map(|(column, level)| Reference::of(column, level)).collect()
 }
 
 /// How arrays are taken.

@@ -2,15 +2,15 @@
 
 use super::{data, flag, force, switch, target};
 use crate::input;
-use clap::Command;
 use clap::builder::PossibleValuesParser;
+use clap::{ArgAction, Command};
 use linsep::infer::{InterceptCorrection, StandardErrors, WeightsAs};
 
 /// `linsep infer`.
 pub(super) fn command() -> Command {
     Command::new("infer")
         .about("Fits a logistic regression without a ridge and judges its coefficients: errors, tests, intervals")
-        .after_help("Of two classes the odds are those of the positive one, of more those of each class against the first.\nThe first level of a text column is left out, as in R; --categorical says otherwise.\nWhere no fit exists, infinite coefficients have the one finite end of their interval; --penalty firth has finite estimates.\n\nExit code: 0 answered, also where coefficients are infinite.\n\nExamples:\n  linsep infer trial.csv --label cured\n  linsep infer trial.csv --label cured --penalty firth\n  linsep infer beetles.csv --success died --failure survived\n  linsep infer survey.csv --label vote --reference none --se robust --json")
+        .after_help("Of two classes the odds are those of the positive one, of more those of each class against the first.\nThe first level of a text column is left out, as in R; --reference chooses another one, --categorical says otherwise.\nWhere no fit exists, infinite coefficients have the one finite end of their interval; --penalty firth has finite estimates.\n\nExit code: 0 answered, also where coefficients are infinite.\n\nExamples:\n  linsep infer trial.csv --label cured\n  linsep infer trial.csv --label cured --penalty firth\n  linsep infer beetles.csv --success died --failure survived\n  linsep infer trial.csv --label cured --terms 'age * sex + poly(dose, 2)' --reference sex=male\n  linsep infer survey.csv --label vote --reference none --se robust --json")
         .arg(data())
         .arg(
             flag("penalty", "P", "none: maximum likelihood; firth: with Jeffreys' prior, always finite [default: none]")
@@ -33,7 +33,7 @@ pub(super) fn command() -> Command {
         .arg(flag("offset", "COLUMN", "Column that is added to the log-odds with the coefficient 1"))
         .arg(flag("success", "COLUMN", "Grouped data: column with the number of successes").requires("failure").conflicts_with_all(["label", "positive", "weight"]))
         .arg(flag("failure", "COLUMN", "Grouped data: column with the number of failures").requires("success"))
-        .arg(flag("reference", "CLASS", "Of more than two classes the one that the others are compared with [default: the first]"))
+        .arg(flag("reference", "CLASS|COLUMN=LEVEL", "Of more than two classes the one that the others are compared with, of a text column its level; may be repeated [default: the first]").action(ArgAction::Append))
         .arg(
             flag("intercept", "WORD", "Whether there is an intercept: free or none [default: free]")
                 .value_parser(PossibleValuesParser::new(["free", "none"])),
@@ -41,6 +41,6 @@ pub(super) fn command() -> Command {
         .arg(target("residuals", "FILE", "Deviance and Pearson residuals, leverage and Cook's distance of each row: .csv, .tsv or .ndjson").long("residuals"))
         .arg(target("cert", "FILE", "Where to write the certificate of Firth's fit: the modified score is next to 0").long("cert"))
         .arg(force())
-        .args(input::flags())
-        .arg(input::basis_flag())
+        .args(input::flags().into_iter().filter(|flag| flag.get_id() != "reference"))
+        .args(input::basis_flags())
 }

@@ -32,7 +32,7 @@ pub(super) fn command() -> Command {
         ))
         .arg(data())
         .args(input::flags())
-        .arg(input::basis_flag())
+        .args(input::basis_flags())
         .args(online::input_flags())
         .arg(
             flag("learner", "NAME", "How to learn [default: perceptron]")

@@ -170,6 +170,7 @@ impl Plan {
                 "drop",
                 "weight",
                 "categorical",
+                "reference",
                 "unknown-level",
                 "learner",
                 "direction",

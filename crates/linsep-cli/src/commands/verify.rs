@@ -80,8 +80,8 @@ fn needs_features(certificate: &CertificateFile) -> bool {
 /// read, so a flag that says otherwise would only look as if it had been obeyed.
 fn refuse_what_is_settled(matches: &ArgMatches, has_map: bool) -> Result<(), Failure> {
     const BY_FILE: [&str; 2] = ["reading", "positive"];
-    const BY_MAP: [&str; 6] =
-        ["features", "drop", "keep", "weight", "categorical", "unknown-level"];
+    const BY_MAP: [&str; 7] =
+        ["features", "drop", "keep", "weight", "categorical", "reference", "unknown-level"];
     let mut settled = BY_FILE.iter().chain(BY_MAP.iter().filter(|_| has_map));
     let value = |flag: &str| matches.get_one::<String>(flag).map(String::as_str);
     if let Some(flag) = settled.find(|flag| value(flag).is_some()) {

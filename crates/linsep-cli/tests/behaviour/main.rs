@@ -45,5 +45,6 @@ mod settings;
 mod spilled;
 mod stopping;
 mod streams;
+mod terms;
 mod trace;
 mod training;

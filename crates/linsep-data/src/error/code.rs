@@ -102,6 +102,8 @@ codes! {
         "The number of rows and columns, the strides or the row offsets of an array do not fit its values, or labels or weights are not as many as rows. The message says which numbers disagree.";
     DAMAGED_COLUMNS = 137, "damaged Parquet or Arrow file",
         "The file ends early, or a size or a value in it contradicts the rest. The message names the row group or record batch and the column. Fetch or create the file again.";
+    NO_LEVEL = 138, "level not found",
+        "`reference` names a level that no row of the column has, or a column of numbers, which has no levels. The message lists the levels. With `terms` factor(x) takes numbers for levels.";
 
     SETTING = 201, "setting that cannot be used",
         "The value of a setting is outside what the setting accepts.";

@@ -1,6 +1,7 @@
 //! What becomes of each column of a table that is learned from: the label, features, one-hot levels, or
 //! nothing. Whatever was not asked for is noted, so that nothing is decided silently.
 
+use super::chosen::{self, Chosen, References};
 use super::columns::{ColumnType, Look};
 use super::csv::{Action, TablePlan};
 use super::forms::Form;
@@ -84,7 +85,15 @@ pub(super) fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Re
             && (wanted.is_empty() || wanted.contains(&j))
             && !dropped.contains(&j)
     };
-    let asked = |j: usize| wanted.contains(&j) || kept.contains(&j);
+    if options.terms.is_some() && !options.features.is_empty() {
+        let words = "`features` and `terms` both say which columns are used; leave one out";
+        return Err(Error::usage(words));
+    }
+    let named = match &options.terms {
+        Some(terms) => chosen::named(terms, table, file)?,
+        None => Vec::new(),
+    };
+    let asked = |j: usize| wanted.contains(&j) || kept.contains(&j) || named.contains(&j);
     let mut notes = Vec::new();
     let mut left_out = vec![false; table.width];
     for j in (0..table.width).filter(|&j| is_feature(j) && !asked(j)) {
@@ -99,6 +108,19 @@ pub(super) fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Re
         left_out.fill(false);
         notes.clear();
     }
+    let expanded = match &options.terms {
+        Some(terms) => {
+            let used = |j: usize| is_feature(j) && !left_out[j];
+            let taken = [(label, "label"), (weight.unwrap_or(usize::MAX), "row weights")];
+            let found = Chosen::new(terms, &named, used, &taken, table, file)?;
+            chosen::check_dropped(terms, &named, &dropped)?;
+            let was_left_out = std::mem::replace(&mut left_out, found.left_out.clone());
+            // Of columns that nobody asked for nothing need be said.
+            notes.retain(|note: &ColumnNote| terms.has_dot() && was_left_out[note.position]);
+            Some(found)
+        }
+        None => None,
+    };
     let mut actions = vec![Action::Skip; table.width];
     let mut columns = Vec::new();
     let (mut numeric, mut categories) = (0, 0);
@@ -108,7 +130,8 @@ pub(super) fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Re
         } else if Some(j) == weight {
             *action = Action::Weight;
         } else if is_feature(j) && !left_out[j] {
-            let category = is_category(table, &looks[j], j, asked(j), file, options)?;
+            let forced = expanded.as_ref().is_some_and(|found| found.expanded.is_factor(j));
+            let category = forced || is_category(table, &looks[j], j, asked(j), file, options)?;
             if category {
                 *action = Action::Category(categories);
                 categories += 1;
@@ -136,6 +159,12 @@ pub(super) fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Re
         let problem = Problem::new(Code::NO_FEATURES, Code::NO_FEATURES.title(), Place::file(file));
         return Err(problem.help("look at `features`, `drop`, `label` and `weight`").into());
     }
+    let is_factor =
+        |j: usize| columns.iter().any(|c: &InputColumn| c.position == j && c.levels.is_some());
+    let references =
+        References::new(options, expanded.as_ref(), table, (label, file), is_factor, |j| {
+            columns.iter().any(|column| column.position == j)
+        })?;
     let source = |position: usize| SourceColumn {
         name: table.header.as_ref().map(|names| names[position].clone()),
         position,
@@ -182,6 +211,7 @@ pub(super) fn plan_table(table: &Table, file: &str, options: &ReadOptions) -> Re
         // Levels are counted when all rows have been read.
         few_levels: (options.categorical == Categorical::Auto)
             .then(|| (0..table.width).filter(|&j| asked(j)).collect()),
+        references,
     })
 }
 

@@ -3,6 +3,7 @@
 use super::Categorical;
 use super::block::Block;
 use super::choose::ColumnNote;
+use super::chosen::References;
 use super::columns::MOST_LEVELS;
 use super::csv::NO_LEVEL;
 use super::long::{LongColumn, LongColumns};
@@ -185,7 +186,7 @@ impl Collector {
         let (order, plan_binary64) = (plan.order.clone(), plan.binary64);
         let mut map = plan.map;
         if let Some(kept) = &plan.few_levels {
-            self.settle_levels(&mut map, kept)?;
+            self.settle_levels(&mut map, kept, &plan.references)?;
         }
         let long = std::mem::take(&mut self.long_columns);
         let mut kept = long.numbers();
@@ -201,7 +202,7 @@ impl Collector {
             columns = long.iter().take(DESCRIBED).map(|column| describe(column, column)).collect();
         } else {
             if !plan.settled {
-                self.fill_map(&mut map, options);
+                self.fill_map(&mut map, options, &plan.references)?;
             }
             let layout = map.layout().in_order(&order);
             let feature =
@@ -259,7 +260,12 @@ impl Collector {
 
     /// Leaves out text columns with many levels, but for those that were asked for; says of the others that
     /// they became levels.
-    fn settle_levels(&mut self, map: &mut InputMap, kept: &[usize]) -> Result<()> {
+    fn settle_levels(
+        &mut self,
+        map: &mut InputMap,
+        kept: &[usize],
+        references: &References,
+    ) -> Result<()> {
         let mut categories = std::mem::take(&mut self.categories).into_iter();
         let mut columns = Vec::new();
         for column in std::mem::take(&mut map.columns) {
@@ -272,7 +278,9 @@ impl Collector {
             let name = column.name.clone().filter(|name| !name.is_empty());
             let name = name.unwrap_or_else(|| format!("#{}", position + 1));
             if count <= MOST_LEVELS || kept.contains(&position) {
-                self.facts.columns.push(ColumnNote::one_hot(&name, position, count));
+                if !references.concern(position) {
+                    self.facts.columns.push(ColumnNote::one_hot(&name, position, count));
+                }
                 self.categories.push(texts);
                 columns.push(column);
             } else {
@@ -313,7 +321,12 @@ impl Collector {
     }
 
     /// Puts the levels and the fill values, known only now, into the map.
-    fn fill_map(&self, map: &mut InputMap, options: &ReadOptions) {
+    fn fill_map(
+        &self,
+        map: &mut InputMap,
+        options: &ReadOptions,
+        references: &References,
+    ) -> Result<()> {
         let fills = fill::values(options.missing, &self.store, &self.missing);
         let gaps: BTreeSet<u32> = self.missing.iter().map(|(_, column)| *column).collect();
         let mut categories = self.categories.iter();
@@ -323,8 +336,13 @@ impl Collector {
                 let texts = categories.next();
                 levels.extend(texts.into_iter().flat_map(|c| c.names.iter().cloned()));
                 levels.sort_unstable();
-                if options.categorical == Categorical::OneHotDrop && !levels.is_empty() {
-                    column.reference = Some(levels.remove(0));
+                let drops = options.categorical == Categorical::OneHotDrop;
+                let name = column.name.clone().filter(|name| !name.is_empty());
+                let name = name.unwrap_or_else(|| format!("#{}", column.position + 1));
+                if let Some(at) =
+                    references.place(column.position, levels, drops, &name, &self.file)?
+                {
+                    column.reference = Some(levels.remove(at));
                 }
                 if options.missing == Missing::Mode {
                     column.missing_level = texts.and_then(most_frequent);
@@ -340,6 +358,7 @@ impl Collector {
             }
         }
         map.features = map.columns.iter().map(InputColumn::n_features).sum();
+        Ok(())
     }
 }
 

@@ -7,6 +7,7 @@
 mod blanks;
 pub(crate) mod block;
 mod choose;
+mod chosen;
 mod chunk;
 pub(crate) mod collect;
 #[cfg_attr(not(feature = "arrow"), path = "columnar_absent.rs")]

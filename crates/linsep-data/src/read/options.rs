@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 pub use crate::table::columns::{ColumnRange, ColumnRef, ReadingChoice};
+use crate::table::terms::{Reference, Terms};
 use crate::words;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -41,6 +42,10 @@ pub struct ReadOptions {
     pub keep_fields: bool,
     /// What to do with text columns.
     pub categorical: Categorical,
+    /// The levels that text columns have no feature for.
+    pub references: Vec<Reference>,
+    /// The terms for which columns are wanted: those that it names are read, no others.
+    pub terms: Option<Terms>,
     /// What a model does with a category that training did not see.
     pub unknown_level: UnknownLevel,
     /// What to do with rows that cannot be used.
@@ -82,6 +87,8 @@ linsep_proof::setters! {
         with_mark_gaps => mark_gaps: bool,
         with_keep_fields => keep_fields: bool,
         with_categorical => categorical: Categorical,
+        with_references => references: Vec<Reference>,
+        with_terms => terms: Option<Terms>,
         with_unknown_level => unknown_level: UnknownLevel,
         with_bad_rows => bad_rows: BadRows,
         with_allow_bad => allow_bad: Option<u64>,
@@ -113,6 +120,8 @@ impl Default for ReadOptions {
             mark_gaps: false,
             keep_fields: false,
             categorical: Categorical::Auto,
+            references: Vec::new(),
+            terms: None,
             unknown_level: UnknownLevel::Error,
             bad_rows: BadRows::Error,
             allow_bad: None,

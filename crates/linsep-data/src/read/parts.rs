@@ -106,6 +106,12 @@ pub fn check_for_parts(options: &ReadOptions) -> Result<()> {
     if matches!(options.categorical, Categorical::OneHot | Categorical::OneHotDrop) {
         return refuse("categorical=onehot");
     }
+    if options.terms.is_some() {
+        return refuse("terms");
+    }
+    if !options.references.is_empty() {
+        return refuse("reference");
+    }
     if matches!(options.missing, Missing::Mean | Missing::Median | Missing::Mode) {
         return refuse(&format!("missing={}", options.missing.word()));
     }

@@ -1,6 +1,7 @@
 //! From what a file is and what was asked for to what the parser does with every column.
 
 use super::choose::{ColumnNote, check_comma, describe, find_column, plan_table};
+use super::chosen::References;
 use super::csv::{Action, TablePlan};
 use super::options::{ColumnRange, ColumnRef, Missing, ReadOptions};
 use super::sniff::{LABEL_NAMES, Sniffed, SniffedKind, Table};
@@ -32,6 +33,8 @@ pub(crate) struct Plan {
     pub(crate) marks_gaps: bool,
     /// Text columns with many levels are left out, but for those at these positions.
     pub(crate) few_levels: Option<Vec<usize>>,
+    /// Which levels of text columns have no feature.
+    pub(crate) references: References,
 }
 
 impl Plan {
@@ -153,6 +156,7 @@ pub(crate) fn for_model(
                 header: None,
                 notes: Vec::new(),
                 few_levels: None,
+                references: References::default(),
                 by_position: false,
                 marks_gaps: false,
             })
@@ -171,6 +175,7 @@ fn plan_svmlight(base: (u8, bool), file: &str, options: &ReadOptions) -> Result<
     if let Some(weight) = &options.weight {
         return Err(no_column(Code::NO_COLUMN, &describe(weight), &[], file));
     }
+    super::chosen::check_indices(options, file)?;
     let parser = SvmPlan {
         base: u32::from(base.0),
         base_guessed: base.1,
@@ -192,6 +197,7 @@ fn plan_svmlight(base: (u8, bool), file: &str, options: &ReadOptions) -> Result<
         header: None,
         notes: Vec::new(),
         few_levels: None,
+        references: References::default(),
         by_position: false,
         marks_gaps: false,
     })
@@ -348,6 +354,7 @@ fn plan_table_for_model(
         header: table.header.clone(),
         notes: Vec::new(),
         few_levels: None,
+        references: References::default(),
         by_position: !by_names,
         marks_gaps,
     })

@@ -12,6 +12,7 @@ mod origin;
 pub mod scale;
 mod selected;
 pub mod split;
+pub mod terms;
 mod view;
 
 pub use digest::Identifying;

@@ -4,23 +4,33 @@ use super::{Dataset, DatasetBuilder, Reading};
 use crate::error::Result;
 
 impl Dataset {
-    /// The same data with these rows (all when `None`) and these columns, both rising. Classes and the reading of
+    /// The same data with these rows (all when `None`), rising, and these columns in this order. Classes and the reading of
     /// numbers stay as they are; places in files and products of a basis are lost.
     #[doc(hidden)]
     pub fn selected(&self, rows: Option<&[u32]>, columns: &[u32]) -> Result<Dataset> {
         let mut builder = DatasetBuilder::new(columns.len());
-        let name = |column: &u32| self.input().feature_name(*column as usize);
-        builder.names(columns.iter().map(name).collect());
+        let all = self.input().feature_names();
+        builder.names(columns.iter().map(|column| all[*column as usize].clone()).collect());
         let mut entries = Vec::new();
+        let rising = columns.is_sorted();
+        let mut sorted: Vec<(u32, usize)> = columns.iter().copied().zip(0..).collect();
+        sorted.sort_unstable();
+        let place = |column: u32| {
+            let at = sorted.binary_search_by_key(&column, |entry| entry.0).ok()?;
+            Some(sorted[at].1)
+        };
         let count = rows.map_or(self.n_rows(), <[u32]>::len);
         for k in 0..count {
             let row = rows.map_or(k, |rows| rows[k] as usize);
             entries.clear();
             self.for_each(row, |column, value| {
-                if let Ok(at) = columns.binary_search(&column) {
+                if let Some(at) = place(column) {
                     entries.push((at as u32, value));
                 }
             });
+            if !rising {
+                entries.sort_unstable_by_key(|entry| entry.0);
+            }
             builder.sparse_row(&entries, &self.classes[self.targets[row] as usize])?;
             if self.weights.is_some() {
                 builder.weight(self.weight(row))?;
@@ -41,7 +51,8 @@ impl Dataset {
         let (mut first, mut dropped) = (0, Vec::new());
         for column in &self.input().columns {
             let width = column.n_features() as u32;
-            let all = column.levels.as_ref().is_some_and(|levels| levels.len() as u32 == width);
+            let all = column.reference.is_none()
+                && column.levels.as_ref().is_some_and(|levels| levels.len() as u32 == width);
             if all && width > 1 {
                 dropped.push(first);
             }

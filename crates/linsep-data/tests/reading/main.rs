@@ -5,6 +5,7 @@ mod parts;
 mod people;
 mod sources;
 mod tables;
+mod terms;
 
 #[path = "../support/files.rs"]
 mod files;

@@ -24,8 +24,10 @@ impl InferenceSummary {
         let [_, positive] = self.classes.as_slice() else {
             return Err("the modified score is proved of two classes".into());
         };
-        if !self.firth || self.is_corrected || data.input().basis.is_some() {
-            return Err("the modified score is proved of Firth's fit without corrections, basis functions, an offset or groups".into());
+        const SCOPE: &str = "the modified score is proved of Firth's fit without corrections, products of columns, an offset or groups";
+        let has_products = data.input().basis.is_some() || fitted.input().basis.is_some();
+        if !self.firth || self.is_corrected || has_products {
+            return Err(SCOPE.into());
         }
         let (mut weights, mut bias) = (vec![0.0; data.n_features()], None);
         let mut has = vec![false; data.n_features()];
@@ -36,7 +38,7 @@ impl InferenceSummary {
             };
             if one.standing == Standing::Finite {
                 let name = fitted.input().feature_name(column as usize);
-                let at = data.input().feature_called(&name).ok_or("a column has lost its name")?;
+                let at = data.input().feature_called(&name).ok_or(SCOPE)?;
                 (weights[at as usize], has[at as usize]) = (one.estimate, true);
             }
         }

@@ -34,26 +34,39 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     if let Some((success, _)) = counts {
         options.label = Some(success.parse()?);
     }
+    let beside = [text("offset"), text("failure")].into_iter().flatten();
+    let beside: Vec<_> = beside.map(str::parse).collect::<Result<_, _>>()?;
+    let terms = options.terms.take().map(|terms| terms.with_beside(beside));
+    options.terms.clone_from(&terms);
     let source = input::source_of(&input::paths(matches), &options);
     let read =
         linsep::data::cancel::catch(|| source.read(None)).unwrap_or(Err(Error::Interrupted))?;
     tell_about(&read, matches, context)?;
     let lines = DataLines::new(&input::paths(matches), &read);
     let original = read.data;
-    let data = input::expand(original.clone(), input::basis(matches)?.as_ref(), None, context)?;
-    // Unless it was said how text columns are to be taken.
-    let data = if text("categorical").is_some() { data } else { data.without_first_levels()? };
-    let mut inference = settings(matches)?.with_residuals(residuals.is_some());
-    let (mut data, offset) = match text("offset") {
-        None => (data, None),
-        Some(column) => {
-            let (data, offset) = taken_out(&data, column)?;
-            (data, Some(offset))
+    let mut data = match &terms {
+        Some(terms) => original.design(terms, &options.references, context.max_memory)?,
+        None => {
+            let expansion = input::basis(matches)?;
+            let data = input::expand(original.clone(), expansion.as_ref(), None, context)?;
+            // Unless it was said how text columns are to be taken.
+            if text("categorical").is_some() { data } else { data.without_first_levels()? }
         }
     };
+    let mut inference = settings(matches, &original)?.with_residuals(residuals.is_some());
+    // A formula says itself whether such a column is a term.
+    let mut taken = |column: &str| -> Result<Vec<f64>, Failure> {
+        let (rest, values) = taken_out(if terms.is_some() { &original } else { &data }, column)?;
+        if terms.is_none() {
+            data = rest;
+        }
+        Ok(values)
+    };
+    let offset = text("offset").map(&mut taken).transpose()?;
     let mut rows_of = None;
     if let Some((success, failure)) = counts {
-        let (rest, failures) = taken_out(&data, failure)?;
+        let failures = taken(failure)?;
+        let rest = data;
         let grouped = Counts::of(&rest, [success, failure], &failures)?;
         inference = inference
             .with_offset(
@@ -82,9 +95,19 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         _ => Ok(()),
     };
     if context.json {
-        print_json(&json_of(&summary, &data, &inference, &lines))?;
+        let mut value = json_of(&summary, &data, &inference, &lines);
+        if let Some(terms) = &terms {
+            value["terms"] = terms.text().into();
+        }
+        print_json(&value)?;
     } else {
-        let report = Report { summary: &summary, data: &data, inference: &inference, context };
+        let report = Report {
+            summary: &summary,
+            data: &data,
+            inference: &inference,
+            context,
+            terms: terms.as_ref(),
+        };
         let saved = residuals.as_ref().filter(|_| written.is_ok());
         let saved = saved.map(|table| table.output.display().to_string());
         let said = proof.zip(certificate.as_ref()).filter(|_| proved.is_ok());
@@ -128,13 +151,62 @@ fn sentence(output: &Output, certificate: &Certificate) -> (&'static str, String
     }
 }
 
-fn settings(matches: &ArgMatches) -> Result<Inference, Failure> {
+/// The class that the others are compared with. What has a = in it may as well be a level of a column, which
+/// was seen to when the data was read.
+fn reference(matches: &ArgMatches, data: &Dataset) -> Result<Option<String>, Failure> {
+    let mut classes = Vec::new();
+    let has_column = |name: &str| {
+        let columns = &data.input().columns;
+        let number = name.strip_prefix('#').and_then(|number| number.parse::<usize>().ok());
+        columns.iter().any(|column| {
+            column.name.as_deref() == Some(name) || number == Some(column.position + 1)
+        })
+    };
+    let is_label = |name: &str| match &data.input().label {
+        Some(label) => {
+            let number = name.strip_prefix('#').and_then(|number| number.parse::<usize>().ok());
+            label.name.as_deref() == Some(name) || number == Some(label.position + 1)
+        }
+        None => matches!(name, "label" | "first" | "#1"),
+    };
+    for text in matches.get_many::<String>("reference").into_iter().flatten() {
+        let mut parts = text.match_indices('=').map(|(at, _)| (&text[..at], &text[at + 1..]));
+        let is_level = parts.clone().any(|(column, _)| has_column(column.trim()));
+        let of_label = parts.find(|(column, _)| is_label(column.trim()));
+        match of_label {
+            Some((_, class)) => classes.push(class.to_owned()),
+            None if is_level => {}
+            None if !text.contains('=') || data.classes().contains(text) => {
+                classes.push(text.clone());
+            }
+            None => {
+                let names: Vec<String> =
+                    data.input().columns.iter().filter_map(|column| column.name.clone()).collect();
+                let file = data.origin().files().next().unwrap_or("").to_owned();
+                let column = text.split('=').next().unwrap_or_default();
+                return Err(no_column(Code::NO_COLUMN, column, &names, &file).into());
+            }
+        }
+    }
+    match &classes[..] {
+        [] => Ok(None),
+        [class] => Ok(Some(linsep::data::read::normal_label(class))),
+        [one, other, ..] => {
+            let words = format!(
+                "--reference: \"{one}\" and \"{other}\" cannot both be the class of comparison"
+            );
+            Err(Error::usage(words).into())
+        }
+    }
+}
+
+fn settings(matches: &ArgMatches, data: &Dataset) -> Result<Inference, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let mut inference = Inference::default()
         .with_firth(text("penalty") == Some("firth"))
         .with_profile(!matches.get_flag("wald"))
         .with_bias(text("intercept") != Some("none"))
-        .with_reference(text("reference").map(linsep::data::read::normal_label));
+        .with_reference(reference(matches, data)?);
     if let Some(word) = text("correction") {
         inference.correction = word.parse()?;
     }

@@ -4,6 +4,7 @@ use crate::commands::data_lines::DataLines;
 use crate::context::Context;
 use crate::output::{Facts, aligned, counted};
 use crate::spelling::spelled;
+use linsep::data::terms::Terms;
 use linsep::infer::report::name;
 use linsep::infer::{
     Inference, InferenceSummary, Inferred, InterceptCorrection, LikelihoodRatio, StandardErrors,
@@ -17,6 +18,8 @@ pub(super) struct Report<'a> {
     pub(super) data: &'a Dataset,
     pub(super) inference: &'a Inference,
     pub(super) context: &'a Context,
+    /// The formula, if there is one.
+    pub(super) terms: Option<&'a Terms>,
 }
 
 impl Report<'_> {
@@ -29,6 +32,10 @@ impl Report<'_> {
         let mut facts = Facts::default();
         lines.add_to(&mut facts);
         facts.add("model", self.model());
+        if let Some(terms) = self.terms {
+            let powers = if terms.has_powers() { " (powers are raw)" } else { "" };
+            facts.add("terms", format!("{}{powers}", printable(terms.text().as_bytes(), 200)));
+        }
         facts.add("fit", self.fit());
         let mut text = facts.text(self.context);
         text.push_str(&self.table());

@@ -19,7 +19,6 @@ use crate::files::Output;
 use crate::input;
 use crate::kinds::FileKind;
 use clap::ArgMatches;
-use linsep::data::basis::BasisSpec;
 use linsep::file::ModelFile;
 use linsep::recipe::{self, Kind, Recipe, Settings};
 use linsep::{Error, Learner, Limits, LinearModel};
@@ -29,7 +28,7 @@ use std::path::{Path, PathBuf};
 /// Everything that the flags ask for, checked before any work.
 pub(super) struct Plan {
     pub(super) inputs: Vec<PathBuf>,
-    pub(super) basis: Option<BasisSpec>,
+    pub(super) basis: Option<input::Expansion>,
     pub(super) recipe: &'static Recipe,
     pub(super) settings: Settings,
     pub(super) learner: Box<dyn Learner>,

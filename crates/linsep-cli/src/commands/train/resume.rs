@@ -136,8 +136,10 @@ impl Resume {
                 None => return refuse(parameter.name, "no such setting"),
             }
         }
-        const SETTLED: [&str; 12] = [
+        const SETTLED: [&str; 14] = [
             "basis",
+            "terms",
+            "reference",
             "box",
             "label",
             "positive",

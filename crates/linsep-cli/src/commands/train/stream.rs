@@ -35,7 +35,7 @@ pub(super) fn settle(
     resume: Option<&Resume>,
 ) -> Result<(), Failure> {
     let refuse = |words: String| Err(Failure::from(Error::usage(words)));
-    for flag in ["basis", "box"] {
+    for flag in ["basis", "terms", "box"] {
         if matches.get_one::<String>(flag).is_some() {
             return refuse(format!("--{flag} is not for a stream"));
         }
