@@ -298,7 +298,7 @@ impl SoftmaxRounds {
 }
 
 /// Weights and biases of planes.
-fn apart(planes: &[Plane]) -> Planes {
+pub(crate) fn apart(planes: &[Plane]) -> Planes {
     planes.iter().map(|plane| (plane.weights.clone(), plane.bias)).unzip()
 }
 

@@ -40,16 +40,16 @@ def columns(frame, label, features, id, weight):
     if len(types) < len(frame.columns):
         double = next(name for name in frame.columns if frame.columns.count(name) > 1)
         raise ValueError(f"linsep: two columns are named {double!r}; rename one")
-    label = _known(types, label, "label")
+    label = known(types, label, "label")
     for name, what in ((id, "id"), (weight, "weight")):
         if name is not None:
-            _known(types, name, what)
+            known(types, name, what)
     others = {name for name in (label, id, weight) if name is not None}
     if features is None:
         features = [name for name in types if name not in others]
     features = [features] if isinstance(features, str) else list(features)
     for name in features:
-        _known(types, name, "features")
+        known(types, name, "features")
         if name in others:
             raise ValueError(f"linsep: column {name!r} is a feature and something else")
     if not features:
@@ -71,7 +71,7 @@ def of_map(frame, held):
     return names
 
 
-def _known(types, name, what):
+def known(types, name, what):
     if name is None:
         raise ValueError(f"linsep: {what}= names no column")
     if name not in types:

@@ -17,7 +17,16 @@ import numpy as np
 from linsep import _input
 from linsep.spark import asked
 from linsep.spark.blocks import Block, Table, class_names, joined, pack, part, unpack
-from linsep.spark.cluster import Cluster, OutOfTime, check_block_rows, check_missing, dropping, merged_group, opened
+from linsep.spark.cluster import (
+    Cluster,
+    OutOfTime,
+    check_block_rows,
+    check_missing,
+    dropping,
+    merged_group,
+    opened,
+    token_of_a_table,
+)
 from linsep.spark.columns import Columns, settled, text_of
 from linsep.spark.packing import CHUNKS, Packing
 
@@ -103,11 +112,23 @@ class SparkCluster(Cluster):
         for number in sorted({head[0] for head in heads}):
             starts[number] = total
             total += sum(head[2] for head in heads if head[0] == number)
-        self.table = Table(names, class_names(values), size, order, held, tuple(values), rows=total)
+        kept = {"token": token_of_a_table(), "cache": self._cache()}
+        self.table = Table(names, class_names(values), size, order, held, tuple(values), rows=total, **kept)
         count = max(1, min(self.table.groups, max(self._context.defaultParallelism, chunks.getNumPartitions())))
         pieces = chunks.flatMap(_Cut(starts, size, self.table.group))
         self._blocks = self._keep(pieces.groupByKey(count, _itself).mapValues(_assembled))
         self.table = self._fill(missing)
+
+    def _cache(self):
+        """Bytes of blocks that a process of an executor keeps ready: as ``spark.linsep.cache`` says, else a share of the
+        memory of its machine where no container has a limit of its own, and little where one has."""
+        conf = self._context.getConf()
+        said = conf.get("spark.linsep.cache")
+        if said is not None:
+            return _bytes_of(said)
+        if conf.get("spark.executor.pyspark.memory") is None and self._context.master.startswith(("local", "spark://")):
+            return -1
+        return 64 << 20
 
     def _classes(self, frame, label, missing):
         """The place of the class of each label, and the classes in rising order."""
@@ -150,9 +171,15 @@ class SparkCluster(Cluster):
         self._kept.append(kept)
         return kept
 
+    def _first(self, work, state):
+        table, blocks = self.table, self._blocks
+        task = lambda groups: [_answers(work, table, group, state, 1, COLLECT_LIMIT)[0] for group in groups if group[0] == 0]
+        [(_, answer)] = self._asked(lambda: self._context.runJob(blocks, task, [0]))
+        return pickle.loads(answer)
+
     def _map(self, work, state):
         table = self.table
-        task = lambda held, most: lambda group: _answers(work, table, group, held.value, most)
+        task = lambda held, most: lambda group: _answers(work, table, group, held.value, None, most)
         return self._ask(state, task, table.blocks)
 
     def _tops(self, work, merge, state):
@@ -299,8 +326,9 @@ def _whole(pieces):
     return pack(Block(settled([block.matrix]), block.codes, block.weights, block.ids))
 
 
-def _answers(work, table, group, state, most):
-    return [(number, _packed(work(table, number, opened(block, table), state), most)) for number, block in group[1]]
+def _answers(work, table, group, state, count, most):
+    asked = group[1][:count]
+    return [(number, _packed(work(table, number, opened(block, table, number), state), most)) for number, block in asked]
 
 
 def _sum(work, merge, table, group, state, most):
@@ -316,6 +344,16 @@ def _packed(answer, most):
             "round; fewer columns, or a larger collect_limit="
         )
     return found
+
+
+def _bytes_of(text):
+    """Bytes as configurations of Spark have them: 512m, 2g."""
+    number, unit = text.strip().lower().removesuffix("b"), 0
+    if number and number[-1] in "kmgt":
+        number, unit = number[:-1], 10 * ("kmgt".index(number[-1]) + 1)
+    if not number.isdigit():
+        raise ValueError(f"linsep: spark.linsep.cache={text!r} is no number of bytes, such as 512m or 2g")
+    return int(number) << unit
 
 
 def _itself(group):

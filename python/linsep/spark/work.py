@@ -1,6 +1,7 @@
 """What workers do with a block: functions of ``(table, number, block, state)``, found by name on every machine."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,17 +20,16 @@ def form_of(learner, numbers):
 
 
 def survey(table, number, block, any_order):
-    """Rows, rows and weights of the classes, hashes of the digest, and the shift of the first block.
+    """Rows, rows and weights of the classes, and hashes of the digest.
 
     With ``any_order`` also the product of the rows for the digest that no order changes.
     """
     data = data_of(block, table)
     count = len(table.classes)
-    shift = form_of("lda", (0.0,)).shift(data) if number == 0 else None
     rows = np.bincount(block.codes, minlength=count)
     weights = np.bincount(block.codes, weights=block.weights, minlength=count).astype(float)
     multiset = data.multiset() if any_order else None
-    return {"rows": rows, "weights": weights, "hashes": data.block_hashes(), "shift": shift, "multiset": multiset}
+    return {"rows": rows, "weights": weights, "hashes": data.block_hashes(), "multiset": multiset}
 
 
 def gaps(table, number, block, _):
@@ -175,9 +175,14 @@ def bare(block):
     return Block(block.matrix[rows].astype(np.float64), block.codes[rows])
 
 
-def closed_form(table, number, block, state):
-    """The sums of a learner that is made of sums."""
-    learner, numbers, shift = state
+def shift(table, number, block, _):
+    """Short numbers near the values of the first block, less which rows are added up."""
+    return form_of("lda", (0.0,)).shift(data_of(block, table))
+
+
+def survey_and_sums(table, number, block, state):
+    """The survey of the block, and the sums of a learner that is made of sums, in one round."""
+    any_order, learner, numbers, shift = state
     found = first_negative(block.matrix) if learner == "multinomial-nb" else None
     if found:
         row, column, value = found
@@ -185,7 +190,18 @@ def closed_form(table, number, block, state):
             f"linsep: column {table.names[column]!r} has {value} in row {number * table.block_rows + row}; "
             "multinomial naive Bayes needs counts"
         )
-    return form_of(learner, numbers).partial(data_of(block, table), shift)
+    sums = form_of(learner, numbers).partial(data_of(block, table), shift)
+    return [survey(table, number, block, any_order)], sums
+
+
+class MergeSums:
+    """Merges what :func:`survey_and_sums` answers; it travels, so it says what it is in words."""
+
+    def __init__(self, learner, numbers):
+        self.learner, self.numbers = learner, numbers
+
+    def __call__(self, all, next):
+        return all[0] + next[0], form_of(self.learner, self.numbers).merge(all[1], next[1])
 
 
 def newton(table, number, block, state):
@@ -205,6 +221,96 @@ def dual(table, number, block, state):
     problem, planes = state
     data = data_of(block, table)
     return [_linsep.NewtonRounds.dual_part(data, problem, *plane, factors, positive) for positive, plane, factors in planes]
+
+
+def slopes(table, number, block, state):
+    """Losses, slopes and the diagonal of second derivatives at planes, each of a class against all others."""
+    problem, planes = state
+    data = data_of(block, table)
+    return [_linsep.WideRounds.partial(data, problem, _listed(plane), positive) for positive, plane in planes]
+
+
+def joint_slopes(table, number, block, state):
+    """The same at planes of all classes at once."""
+    problem, planes = state
+    return [_linsep.WideRounds.partial(data_of(block, table), problem, planes)]
+
+
+def merge_slopes(all, next):
+    """Adds what blocks answer, plane by plane."""
+    return [_linsep.WideRounds.merge(*pair) for pair in zip(all, next)]
+
+
+def _listed(plane):
+    weights, bias = plane
+    return [weights], [bias]
+
+
+def alone(table, number, block, state):
+    """Planes that a block learns of its own rows, as many times as it has rows: for each class against all others, or
+    for all at once. The weight of the losses is as if the block were the table."""
+    problem, total, wanted = state
+    loss, strength, fit_intercept = problem
+    rows = _taking_part(block)
+    weight = float(len(rows) if block.weights is None else block.weights[rows].sum())
+    found = []
+    for positive in wanted:
+        codes, names = (block.codes, table.classes) if positive is None else (block.codes == positive, ("0", "1"))
+        count = 1 if positive is not None else len(names)
+        nothing = (0.0, np.zeros((count, table.width + 1)))
+        if len(np.unique(codes[rows])) < len(names):
+            # A block without some class knows nothing of a plane.
+            found.append(nothing)
+            continue
+        own = Block(block.matrix, np.asarray(codes, dtype=np.uint32), block.weights)
+        settings = {
+            "c": repr(strength * total / weight),
+            "intercept": "free" if fit_intercept else "none",
+            "gap": "0.01",
+        }
+        learner = "svm" if loss == "squared-hinge" else "logistic"
+        try:
+            model = _linsep.fit(learner, settings, data_of(own, replace(table, classes=names)), epochs=20)
+        except (RuntimeError, ValueError):
+            found.append(nothing)
+            continue
+        planes = np.column_stack([model.weights, model.biases])
+        found.append((weight, weight * planes) if np.isfinite(planes).all() else nothing)
+    return found
+
+
+def add_alone(all, next):
+    """The planes of some blocks and of those that follow."""
+    return [(one[0] + other[0], one[1] + other[1]) for one, other in zip(all, next)]
+
+
+def epochs(table, number, block, state):
+    """Rows on the wrong side of planes, updates of some epochs of the perceptron from there, and where these led, as many
+    times as there were updates."""
+    planes, count = state
+    data = data_of(block, table)
+    wrong = int(_wrong(block, data, planes).sum())
+    found, updates = _linsep.perceptron_epochs(data, planes, count) if wrong else (planes, 0)
+    return wrong, updates, updates * np.column_stack(found)
+
+
+def add_epochs(all, next):
+    """The same of some blocks and of those that follow."""
+    return tuple(one + other for one, other in zip(all, next))
+
+
+def _wrong(block, data, planes):
+    """Which rows are not strictly on their side, as far as floats can tell; of rows that take part."""
+    scores = np.column_stack([data.scores(*plane) for plane in zip(*planes)])
+    codes = np.asarray(block.codes, dtype=np.int64)
+    if scores.shape[1] == 1:
+        margins = np.where(codes == 1, scores[:, 0], -scores[:, 0])
+    else:
+        own = scores[np.arange(len(codes)), codes]
+        scores[np.arange(len(codes)), codes] = -np.inf
+        margins = own - scores.max(axis=1)
+    taking = True if block.weights is None else block.weights > 0
+    return ~(margins > 0) & taking
 
 
 def softmax(table, number, block, state):
