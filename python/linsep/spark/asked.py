@@ -129,8 +129,8 @@ def quoted(name):
     return "`" + name.replace("`", "``") + "`"
 
 
-def selected(frame, keys, features, label, weight):
-    """Keys, features, label, weight and the partition of each row, in the order of the keys."""
+def selected(frame, keys, features, label, weight, is_sorted=True):
+    """Keys, features, label, weight and the partition of each row, in the order of the keys if asked for."""
     from pyspark.sql import functions as F
 
     found = [key.alias(f"k{place}") for place, key in enumerate(keys)]
@@ -139,7 +139,7 @@ def selected(frame, keys, features, label, weight):
     if weight:
         found.append(F.col(quoted(weight)).alias("w"))
     rows = frame.select(*found, F.spark_partition_id().alias("p"))
-    return rows.orderBy(*(f"k{place}" for place in range(len(keys))))
+    return rows.orderBy(*(f"k{place}" for place in range(len(keys)))) if is_sorted else rows
 
 
 def explain(error):

@@ -28,7 +28,7 @@ from linsep.spark.cluster import (
     token_of_a_table,
 )
 from linsep.spark.columns import Columns, settled, text_of
-from linsep.spark.packing import CHUNKS, Packing
+from linsep.spark.packing import CHUNKS, TORN, Packing
 
 #: More classes than this are a column of numbers or of names.
 MOST_CLASSES = 1000
@@ -94,24 +94,27 @@ class SparkCluster(Cluster):
         label, id, weight = chosen.label, chosen.id, chosen.weight
         codes, values = self._classes(frame, label, missing)
         keys, order = asked.order(frame, id, [*columns.names, label, *([weight] if weight else [])])
-        rows = asked.selected(frame, keys, columns.names, label, weight)
-        packing = Packing(columns, codes, missing, weight, id, order)
-        # Spark takes samples of the keys here, which is a job.
-        chunks = self._keep(self._asked(lambda: rows.mapInArrow(packing, CHUNKS).rdd).map(tuple))
-        heads = self._asked(chunks.map(lambda chunk: (*chunk[:4], _width(chunk[4]))).collect)
-        if not heads:
-            raise ValueError("linsep: the table has no rows")
+        chunks = heads = starts = None
+        for runs_of_files in [True, False] if order == "file" else [False]:
+            rows = asked.selected(frame, keys, columns.names, label, weight, not runs_of_files)
+            packing = Packing(columns, codes, missing, weight, id, order, runs_of_files)
+            # Spark takes samples of the keys here where it sorts, which is a job.
+            chunks = self._keep(self._asked(lambda: rows.mapInArrow(packing, CHUNKS).rdd).map(tuple))
+            heads = self._asked(chunks.map(lambda chunk: (*chunk[:8], _width(chunk[8]))).collect)
+            if not heads:
+                raise ValueError("linsep: the table has no rows")
+            starts = _starts(heads)
+            if starts is not None:
+                break
+            # Rows of a file that are not where the file has them are sorted.
+            self._unpersist([chunks])
         _same_widths(columns, heads)
         types = dict(frame.dtypes)
-        width = heads[0][4]
+        width, total = heads[0][8], sum(head[3] for head in heads)
         positions = {name: place for place, name in enumerate(types)}
         held = input or _input_map(columns, width, label, weight, positions, missing)
         names = tuple(_feature_names(held))
         size = check_block_rows(block_rows, width)
-        starts, total = {}, 0
-        for number in sorted({head[0] for head in heads}):
-            starts[number] = total
-            total += sum(head[2] for head in heads if head[0] == number)
         kept = {"token": token_of_a_table(), "cache": self._cache()}
         self.table = Table(names, class_names(values), size, order, held, tuple(values), rows=total, **kept)
         count = max(1, min(self.table.groups, max(self._context.defaultParallelism, chunks.getNumPartitions())))
@@ -244,10 +247,28 @@ class SparkCluster(Cluster):
         self._unpersist(list(self._kept))
 
 
+def _starts(heads):
+    """The number of the first row of each run, or nothing where runs of a file lie among each other."""
+    runs = {}
+    for part, run, _, rows, _, file, low, high, _ in heads:
+        if run == TORN:
+            return None
+        _, first, last, before = runs.get((part, run), (file, low or 0, high or 0, 0))
+        runs[part, run] = (file or "", min(first, low or 0), max(last, high or 0), before + rows)
+    starts, total, last = {}, 0, None
+    for key, (file, low, high, rows) in sorted(runs.items(), key=lambda item: (item[1][:2], item[0])):
+        if file and last is not None and last[0] == file and low <= last[1]:
+            return None
+        last = file, high
+        starts[key] = total
+        total += rows
+    return starts
+
+
 def _same_widths(columns, heads):
     widths = {}
     for head in heads:
-        widths.setdefault(head[4], head[3])
+        widths.setdefault(head[8], head[4])
     if len(widths) > 1:
         found = " and ".join(f"{width} entries in partition {source}" for width, source in sorted(widths.items()))
         raise ValueError(f"linsep: column {columns.names[0]!r}: vectors have {found}")
@@ -288,8 +309,8 @@ class _Cut:
         self.starts, self.size, self.group = starts, size, group
 
     def __call__(self, chunk):
-        number, start, rows, _, payload = chunk
-        first, block = self.starts[number] + start, unpack(payload)
+        number, run, start, rows, payload = *chunk[:4], chunk[8]
+        first, block = self.starts[number, run] + start, unpack(payload)
         while rows:
             at, place = divmod(first, self.size)
             count = min(rows, self.size - place)
