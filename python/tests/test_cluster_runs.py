@@ -44,7 +44,7 @@ def test_a_run_goes_on_from_the_rounds_that_are_there(tmp_path, stop):
 def test_a_state_of_something_else_or_with_a_changed_byte_is_refused(tmp_path):
     X, y = _rows()
     learn.lda(LocalCluster(X, y, block_rows=4096), resume=tmp_path)
-    with pytest.raises(ValueError, match="round-00001.json is of another run"):
+    with pytest.raises(ValueError, match="round-00000.json is of another run"):
         learn.fisher(LocalCluster(X, y, block_rows=4096), resume=tmp_path)
     X[3, 3] += 1e-9
     with pytest.raises(ValueError, match="the table is another one"):

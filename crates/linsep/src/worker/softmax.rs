@@ -205,7 +205,7 @@ impl Answer {
         classes > 1 && self.is_of(classes, width) && other.is_of(classes, width)
     }
 
-    /// H⁻¹ (−∇P), and half of their product: how far the quadratic model falls.
+    /// H⁻¹ (−∇P), and how far the quadratic model falls or, if that is more, about the duality gap.
     fn newton(
         &self,
         penalty: &Penalty,
@@ -257,7 +257,14 @@ impl Answer {
             }
         }
         let answer = Factor::new(&matrix, order).solve(&right);
-        let falls = 0.5 * linsep_kernels::dot_f64(&answer, &right);
+        let mut falls = 0.5 * linsep_kernels::dot_f64(&answer, &right);
+        // The gap that the multipliers at the planes show is larger: |g|²/(2 l2), and what the biases add.
+        let mut shown = 0.0;
+        for (down, plane) in right.chunks_exact(size).zip(planes) {
+            let squares = linsep_kernels::dot_f64(&down[..width], &down[..width]);
+            shown += squares / (2.0 * penalty.l2) + (down[width] * plane.bias).abs();
+        }
+        falls = falls.max(shown);
         let plane = |part: &[f64]| Plane { weights: part[..width].to_vec(), bias: part[width] };
         (answer.chunks_exact(size).map(plane).collect(), falls)
     }
