@@ -77,7 +77,7 @@ def test_basis_functions_in_a_pipeline_are_saved_and_loaded_and_separate_a_circl
 def test_basis_functions_of_vectors_dense_and_sparse_and_what_they_refuse(spark):
     rows = [(Vectors.dense([1.0, 2.0]), "t"), (Vectors.sparse(2, [1], [3.0]), "u")]
     table = spark.createDataFrame(rows, ["features", "text"])
-    made = BasisExpansion(basis="1*2,2^2", outputCol="more").transform(table).select("more").toPandas()["more"]
+    made = BasisExpansion(basis="#1*#2,#2^2", outputCol="more").transform(table).select("more").toPandas()["more"]
     assert [row.toArray().tolist() for row in made] == [[1.0, 2.0, 2.0, 4.0], [0.0, 3.0, 0.0, 9.0]]
     assert BasisExpansion().transform(table.filter("text = 'x'")).count() == 0
     for options, words in (

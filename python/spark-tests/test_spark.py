@@ -214,7 +214,7 @@ def _with_value(name, value, kind):
         ),
         (lambda s: s.createDataFrame(_frame().head(9).assign(a="NA")), {}, "column 'a' has no value at all"),
         (_with_value("w", -1.0, "double"), {"weight": "w"}, r"column 'w', partition \d+, id=30: -1.0 is no weight"),
-        (lambda s: s.createDataFrame(_frame().head(9)), {"missing": "median"}, "missing='median' is none of"),
+        (lambda s: s.createDataFrame(_frame().head(9)), {"missing": "mode"}, "missing='mode' is none of"),
         (lambda s: s.createDataFrame(_frame().head(9)), {"label": "lable"}, "did you mean 'label'"),
         (lambda s: s.createDataFrame(_frame().head(9)), {"features": ["a", "z"]}, "there is no column 'z'"),
         (lambda s: s.createDataFrame(_frame().head(9)), {"features": ["a", "label"]}, "a feature and something else"),

@@ -23,7 +23,7 @@ from linsep.spark.blocks import DIGEST_ROWS, KEPT, Block, Table, class_names, op
 from linsep.spark.journal import Journal
 
 #: What is done with rows in which a value is missing.
-MISSING = ("error", "drop-row", "mean", "zero")
+MISSING = ("error", "drop-row", "mean", "median", "zero")
 
 _log = logging.getLogger("linsep.spark")
 
@@ -77,9 +77,12 @@ class Cluster:
 
     def _fill(self, missing):
         """The table with the values that stand for missing ones; blocks have NaN there so far."""
-        if missing != "mean":
+        if missing not in ("mean", "median"):
             return self.table
-        means = _work.means_of(self.reduce_blocks(_work.gaps, _work.add_gaps, None))
+        if missing == "mean":
+            means = _work.means_of(self.reduce_blocks(_work.gaps, _work.add_gaps, None))
+        else:
+            means = _work.medians(self)
         columns = self.table.input.get("columns", [])
         spans = [len(column["levels"]) if "levels" in column else 1 for column in columns]
         firsts = np.cumsum([0, *spans])
@@ -99,7 +102,7 @@ class LocalCluster(Cluster):
     X, y : arrays
         Rows in the order of the table, and their labels.
     missing : str
-        What is done where ``X`` has NaN: ``error``, ``drop-row``, ``mean`` or ``zero``.
+        What is done where ``X`` has NaN: ``error``, ``drop-row``, ``mean``, ``median`` or ``zero``.
     processes : int
         1 works in this process.
     """
@@ -124,7 +127,7 @@ class LocalCluster(Cluster):
         classes, codes = _input.labels(y)
         names = tuple(names or (f"x{k + 1}" for k in range(matrix.shape[1])))
         size = check_block_rows(block_rows, len(names))
-        gap = {"missing": 0.0} if missing in ("mean", "zero") else {}
+        gap = {"missing": 0.0} if missing in ("mean", "median", "zero") else {}
         columns = [{"name": name, "position": k, **gap} for k, name in enumerate(names)]
         self.table = Table(
             names,

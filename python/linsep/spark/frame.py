@@ -276,7 +276,7 @@ def _same_widths(columns, heads):
 
 def _input_map(columns, width, label, weight, positions, missing):
     """How columns become features, as certificates and models say it."""
-    gap = {"missing": 0.0} if missing in ("mean", "zero") else {}
+    gap = {"missing": 0.0} if missing in ("mean", "median", "zero") else {}
     if columns.vector:
         name = columns.names[0]
         listed = [{"name": f"{name}[{place}]", "position": place, **gap} for place in range(width)]

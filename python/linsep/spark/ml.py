@@ -28,7 +28,6 @@ class LinearEstimator(Classifier, HasTable, HasWeightCol, DefaultParamsReadable,
     ``_options`` the option of the learner that each param is, and ``_defaults`` the values of params."""
 
     _learn = _model = None
-    _options, _defaults, _tells = {}, {}, False
 
     def __init__(self, **params):
         super().__init__()
@@ -69,7 +68,7 @@ class LinearEstimator(Classifier, HasTable, HasWeightCol, DefaultParamsReadable,
             for param, option in kind._options.items():
                 if option in ("C", "l2") and not self.isSet(param):
                     del options[option]
-        if self._progress and kind._tells:
+        if self._progress and ("maxIter" in kind._options or kind is HardMargin):
             options["progress"] = self._progress
         fitted = kind._learn(dataset, **options)
         if not fitted.converged and fitted.wrong is not None:
@@ -113,7 +112,7 @@ class _Smooth(_HasPenalty, HasFitIntercept, HasTol, HasMaxIter, HasSolver):
     """Params of smooth losses."""
 
     _options = {"C": "C", "regParam": "reg_param", "fitIntercept": "fit_intercept", "tol": "tol", "maxIter": "max_iter"}
-    _options["solver"], _tells = "solver", True
+    _options["solver"] = "solver"
     _defaults = {"C": 1.0, "fitIntercept": True, "tol": 1e-6, "maxIter": 100, "solver": "auto"}
 
     def setFitIntercept(self, value):
@@ -206,7 +205,8 @@ class BernoulliNB(LinearEstimator, _HasProbability):
 class HardMargin(LinearEstimator):
     """The plane of the widest margin between two classes that a plane separates; an error where none does."""
 
-    _learn, _model, _tells = staticmethod(learn.hard_margin), mlmodel.HardMarginModel, True
+    _learn, _model = staticmethod(learn.hard_margin), mlmodel.HardMarginModel
+    _options, _defaults = {}, {}
 
 
 @accessors
@@ -217,7 +217,7 @@ class Perceptron(LinearEstimator, HasMaxIter):
     blockRows = Param(
         Params._dummy(), "blockRows", "rows of a block, a multiple of 4096", typeConverter=TypeConverters.toInt
     )
-    _learn, _model, _tells = staticmethod(learn.perceptron), mlmodel.PerceptronModel, True
+    _learn, _model = staticmethod(learn.perceptron), mlmodel.PerceptronModel
     _options = {"maxIter": "max_iter", "epochs": "epochs", "blockRows": "block_rows"}
     _defaults = {"maxIter": 100, "epochs": 5}
 

@@ -19,8 +19,8 @@ from linsep.spark.scoring import vectors
 class BasisExpansion(Transformer, HasInputCol, HasInputCols, HasOutputCol, DefaultParamsReadable, DefaultParamsWritable):
     """Adds a column of vectors: the values of a row and products of them.
 
-    ``basis`` is ``poly:D``, every product up to a degree, or products such as ``x1*x2,x1^2``, of columns by name or by number
-    from 1. ``inputCol`` is one column of vectors, whose entries are named ``features[0]`` and so on, or ``inputCols`` are
+    ``basis`` is ``poly:D``, every product up to a degree, or products such as ``x1*x2,x1^2``, of columns by name or by number,
+    ``#1*#2``. ``inputCol`` is one column of vectors, whose entries are named ``features[0]`` and so on, or ``inputCols`` are
     columns of numbers and booleans. Gaussians have centres among the rows, which a stage that learns nothing does not know.
     """
 

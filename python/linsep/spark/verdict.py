@@ -110,7 +110,7 @@ def separable(
     weight : str, optional
         A column of weights; a row without weight takes no part.
     missing : str, optional
-        What is done where a value is missing: ``error``, ``drop-row``, ``mean`` or ``zero``.
+        What is done where a value is missing: ``error``, ``drop-row``, ``mean``, ``median`` or ``zero``.
     unknown_level : str, optional
         What a model does with a level that it has not seen: ``error``, or ``zeros`` for no feature.
     collect_limit : int, optional

@@ -7,7 +7,7 @@ import numpy as np
 
 from linsep import _linsep
 from linsep.spark.blocks import Block, data_of, joined, part
-from linsep.spark.rows import column_sums, first_negative, row_values
+from linsep.spark.rows import Sparse, column_sums, first_negative, row_values
 
 #: 2^-64, for sums that would overflow.
 _UNIT = 2.0**-64
@@ -51,6 +51,66 @@ def means_of(found):
     there = np.maximum(rows - missing, 1)
     # The sum of numbers next to 1e308 overflows, their mean does not.
     return np.where(np.isfinite(sums), sums / there, scaled / there / _UNIT)
+
+
+def ranks(table, number, block, state):
+    """Of each column, how many values have which next byte, among those that begin with the bytes that are known of the two
+    in the middle."""
+    shift, known = state
+    if isinstance(block.matrix, Sparse):
+        raise ValueError("linsep: missing='median' is for columns, and vectors are sparse here; use 'mean', 'zero' or 'drop-row'")
+    matrix = block.matrix.astype(np.float64) + 0.0
+    counts = np.zeros((2, matrix.shape[1], 256), dtype=np.int64)
+    for column in range(matrix.shape[1]):
+        values = np.ascontiguousarray(matrix[:, column])
+        keys = _keys(values[~np.isnan(values)])
+        for which in (0, 1):
+            if known is None:
+                chosen = keys
+            elif which and known[0][column] == known[1][column]:
+                counts[1, column] = counts[0, column]
+                continue
+            else:
+                chosen = keys[keys >> np.uint64(shift + 8) == known[which][column]]
+            bytes = ((chosen >> np.uint64(shift)) & np.uint64(255)).astype(np.int64)
+            counts[which, column] = np.bincount(bytes, minlength=256)
+    return counts
+
+
+def add_ranks(all, next):
+    """The counts of some blocks and of those that follow."""
+    return all + next
+
+
+def medians(cluster):
+    """The middle value of each column, or the middle between two, in eight rounds: each finds a byte."""
+    known, left = None, None
+    for shift in range(56, -8, -8):
+        counts = cluster.reduce_blocks(ranks, add_ranks, (shift, known))
+        if left is None:
+            there = counts[0].sum(axis=1)
+            left = np.stack([np.maximum(there - 1, 0) // 2, there // 2])
+            known = np.zeros(left.shape, dtype=np.uint64)
+        ends = counts.cumsum(axis=2)
+        bytes = np.minimum((ends <= left[:, :, None]).sum(axis=2), 255)
+        before = np.take_along_axis(ends, np.maximum(bytes - 1, 0)[:, :, None], axis=2)[:, :, 0]
+        left = left - np.where(bytes > 0, before, 0)
+        known = (known << np.uint64(8)) | bytes.astype(np.uint64)
+    low, high = (_values(keys) for keys in known)
+    return np.where(there == 0, 0.0, np.where(low == high, low, low / 2.0 + high / 2.0))
+
+
+def _keys(values):
+    """Whole numbers in the order of some numbers."""
+    bits = values.view(np.uint64)
+    top = np.uint64(1 << 63)
+    return np.where(bits & top, ~bits, bits | top)
+
+
+def _values(keys):
+    """The numbers that have these keys."""
+    top = np.uint64(1 << 63)
+    return np.where(keys & top, keys & ~top, ~keys).view(np.float64)
 
 
 def spread(table, number, block, state):
