@@ -19,6 +19,7 @@ __all__ = [
     "Proof",
     "SoftmaxRounds",
     "Verdict",
+    "WideRounds",
     "__version__",
     "certify",
     "certify_ridge",
@@ -26,6 +27,7 @@ __all__ = [
     "infer",
     "model_of_planes",
     "partial_fit",
+    "perceptron_epochs",
     "registry",
     "run_program",
     "separable",
@@ -187,6 +189,7 @@ class WideRounds:
 def perceptron_epochs(
     block: Data, planes: tuple[Sequence[Sequence[float]], Sequence[float]], epochs: int
 ) -> tuple[tuple[list[list[float]], list[float]], int]: ...
+
 @final
 class Proof:
     @staticmethod

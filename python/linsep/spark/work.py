@@ -149,18 +149,18 @@ def find(table, number, block, hashes):
 
 
 def wrong(table, number, block, state):
-    """How many rows of two classes have a margin of ``least`` or less, as far as floats can tell, and the worst of them."""
+    """How many rows of two classes have a margin of ``least`` or less, as far as floats can tell, and the rows with the
+    smallest margins: those on the right side that are next to the plane will be the next to be wrong."""
     weights, bias, most, least = state
     scores = data_of(block, table).scores(weights, bias)
-    margins = np.where(block.codes == 1, scores, -scores)
     rows = _taking_part(block)
     # A margin that is no number is as wrong as can be.
-    bad = rows[~(margins[rows] > least)]
-    order = np.lexsort((bad, np.nan_to_num(margins[bad], nan=-np.inf)))
-    worst = bad[order[:most]]
-    named = _named(table, number, block, worst)
-    found = np.nan_to_num(margins[worst], nan=-np.inf)
-    return len(bad), [(float(margin), row) for margin, row in zip(found, named)]
+    margins = np.nan_to_num(np.where(block.codes == 1, scores, -scores)[rows], nan=-np.inf)
+    near = rows if len(rows) <= most else rows[margins <= np.partition(margins, most - 1)[most - 1]]
+    found = np.nan_to_num(np.where(block.codes[near] == 1, scores[near], -scores[near]), nan=-np.inf)
+    order = np.lexsort((near, found))[:most]
+    named = _named(table, number, block, near[order])
+    return int((margins <= least).sum()), [(float(one), row) for one, row in zip(found[order], named)]
 
 
 class Worst:
