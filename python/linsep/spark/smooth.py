@@ -75,12 +75,13 @@ class _Newton:
 
 
 class _Wide:
-    """A run of L-BFGS of one plane."""
+    """A run of L-BFGS of one plane, or of all classes at once."""
 
     ask, merge = staticmethod(work.slopes), staticmethod(work.merge_slopes)
 
-    def __init__(self, problem, width, tol, start=None):
-        self.inner = _linsep.WideRounds(problem, 2, width, tol / 2)
+    def __init__(self, problem, width, tol, start, classes=2):
+        # Half of the tolerance is for what the likely gap leaves out.
+        self.inner = _linsep.WideRounds(problem, classes, width, tol / 2)
         self.planes, self.zero = start
         if self.planes is not None:
             self.inner.begin(self.planes)
@@ -94,18 +95,14 @@ class _Wide:
         return _only(self.inner.planes)
 
     def step(self, answer):
-        more = self.inner.step(answer)
-        return _restarted(self, more)
-
-
-def _restarted(run, more):
-    """Whether there is another round. A start that is worse than planes of zeros is given up."""
-    if run.planes is not None and run.inner.rounds == 1 and not run.inner.objective <= run.zero:
-        weights, biases = run.planes
-        run.inner.begin(([[0.0] * len(weight) for weight in weights], [0.0] * len(biases)))
-        run.planes = None
-        return True
-    return more
+        more, inner = self.inner.step(answer), self.inner
+        # A start that is worse than planes of zeros is given up.
+        if self.planes is not None and inner.rounds == 1 and not inner.objective <= self.zero:
+            weights, biases = self.planes
+            inner.begin(([[0.0] * len(weight) for weight in weights], [0.0] * len(biases)))
+            self.planes = None
+            return True
+        return more
 
 
 def _only(planes):
@@ -117,10 +114,7 @@ def _descended(cluster, problem, limits, began, start):
     """Two classes, or each class against all others, all in the same rounds."""
     classes, width = cluster.table.classes, cluster.table.width
     wanted = [1] if len(classes) == 2 else list(range(len(classes)))
-    try:
-        starts = dict(zip(wanted, start((problem, wanted)))) if start else {}
-    except OutOfTime:
-        raise OutOfTime("linsep: the time limit was reached before there was an answer") from None
+    starts = dict(zip(wanted, start((problem, wanted)))) if start else {}
     kind = _Wide if start else _Newton
     drivers = {k: kind(problem, width, limits.tol, starts.get(k)) for k in wanted}
     gaps, before, moving, steps = dict.fromkeys(drivers, float("inf")), {}, dict(drivers), 0
@@ -187,16 +181,13 @@ def _wide_joint(cluster, problem, limits, began, start):
     """L-BFGS for all classes at once."""
     classes, width = cluster.table.classes, cluster.table.width
     problem = ("softmax", *problem[1:])
-    run = _Wide.__new__(_Wide)
-    run.inner = _linsep.WideRounds(problem, len(classes), width, limits.tol / 2)
-    [(run.planes, run.zero)] = start((problem, [None]))
-    if run.planes is not None:
-        run.inner.begin(run.planes)
+    [begun] = start((problem, [None]))
+    run = _Wide(problem, width, limits.tol, begun, len(classes))
     more, steps = True, 0
     try:
         while more and steps < limits.max_iter:
             [answer] = cluster.reduce_blocks(work.joint_slopes, work.merge_slopes, (problem, run.inner.candidate))
-            more = _Wide.step(run, answer)
+            more = run.step(answer)
             steps += 1
             limits.tell(cluster.rounds - began, run.inner.objective, None)
     except OutOfTime:
