@@ -55,7 +55,7 @@ def _shuffled(spark, frame, partitions):
 def test_basis_functions_in_a_pipeline_are_saved_and_loaded_and_separate_a_circle(spark, tmp_path):
     frame = _ring()
     table = _shuffled(spark, frame, 3)
-    stages = [BasisExpansion(inputCols=NAMES), Perceptron(featuresCol="expanded", idCol="id", maxIter=300)]
+    stages = [BasisExpansion(inputCols=NAMES), Perceptron(featuresCol="expanded", idCol="id", epochs=100)]
     fitted = Pipeline(stages=stages).fit(table)
     model = fitted.stages[1]
     assert model.summary.converged and [kind for kind, _ in model._inner.kinds] == ["separable"]
@@ -71,7 +71,7 @@ def test_basis_functions_in_a_pipeline_are_saved_and_loaded_and_separate_a_circl
     assert again.transform(table).orderBy("id").toPandas()["prediction"].tolist() == found["prediction"].tolist()
     Pipeline(stages=stages).save(str(tmp_path / "plan"))
     plan = Pipeline.load(str(tmp_path / "plan")).getStages()
-    assert (plan[0].uid, plan[1].getMaxIter(), plan[1].getEpochs()) == (stages[0].uid, 300, 5)
+    assert (plan[0].uid, plan[1].getMaxIter(), plan[1].getEpochs()) == (stages[0].uid, 100, 100)
 
 
 def test_basis_functions_of_vectors_dense_and_sparse_and_what_they_refuse(spark):
@@ -138,7 +138,7 @@ def test_classes_that_no_plane_separates(spark):
 
 def test_fifty_thousand_columns_of_sparse_vectors_are_learned_with_proof(spark):
     rng = np.random.default_rng(6)
-    width, rows = 50_000, 6_000
+    width, rows = 50_000, 3_000
     planes, table = rng.normal(size=width), []
     for k in range(rows):
         places = np.unique(np.minimum((rng.pareto(0.6, size=25) * 20).astype(int), width - 1))
