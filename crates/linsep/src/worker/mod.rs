@@ -39,6 +39,7 @@
 
 mod apart;
 mod descent;
+mod lbfgs;
 mod mixing;
 mod newton;
 mod proving;
