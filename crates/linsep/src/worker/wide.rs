@@ -27,7 +27,7 @@ use super::lbfgs::Lbfgs;
 use super::softmax::SoftmaxLoss;
 use crate::model::Plane;
 use crate::objective::evaluate::{Beside, Evaluate, Evaluated};
-use crate::objective::{Intercept, Objective, Penalty, Sides, add};
+use crate::objective::{Intercept, Objective, Sides, add};
 use crate::rounds::{self, Rounds, Wire, decode, encode};
 use crate::run::Task;
 use linsep_data::Dataset;
@@ -322,7 +322,6 @@ fn slopes_of_classes(loss: &SoftmaxLoss, block: &Dataset, planes: &[Plane]) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use linsep_data::Dataset;
 
     /// Overlapping classes of many columns, few of which have a value in a row, in blocks of so many rows.
     fn blocks(size: usize, classes: usize, width: usize) -> Vec<Arc<Dataset>> {
