@@ -19,6 +19,7 @@ __all__ = [
     "Proof",
     "SoftmaxRounds",
     "Verdict",
+    "WideRounds",
     "__version__",
     "certify",
     "certify_ridge",
@@ -26,6 +27,7 @@ __all__ = [
     "infer",
     "model_of_planes",
     "partial_fit",
+    "perceptron_epochs",
     "registry",
     "run_program",
     "separable",
@@ -156,6 +158,40 @@ class SoftmaxRounds:
     def objective(self) -> float: ...
     @property
     def rounds(self) -> int: ...
+
+@final
+class WideRounds:
+    def __new__(
+        cls, problem: tuple[str, float, bool], classes: int, width: int, tol: float
+    ) -> Self: ...
+    @staticmethod
+    def partial(
+        block: Data,
+        problem: tuple[str, float, bool],
+        planes: tuple[Sequence[Sequence[float]], Sequence[float]],
+        positive: int = 1,
+    ) -> bytes: ...
+    @staticmethod
+    def merge(all: bytes, next: bytes) -> bytes: ...
+    def begin(self, planes: tuple[Sequence[Sequence[float]], Sequence[float]]) -> None: ...
+    @property
+    def candidate(self) -> tuple[list[list[float]], list[float]]: ...
+    def step(self, merged: bytes) -> bool: ...
+    @property
+    def planes(self) -> tuple[list[list[float]], list[float]]: ...
+    @property
+    def objective(self) -> float: ...
+    @property
+    def likely_gap(self) -> float: ...
+    @property
+    def rounds(self) -> int: ...
+    @property
+    def factors(self) -> list[float]: ...
+    def bound(self, psi: float) -> float: ...
+
+def perceptron_epochs(
+    block: Data, planes: tuple[Sequence[Sequence[float]], Sequence[float]], epochs: int
+) -> tuple[tuple[list[list[float]], list[float]], int]: ...
 
 @final
 class Proof:

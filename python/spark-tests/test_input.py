@@ -25,7 +25,7 @@ def _frame():
     return frame
 
 
-@pytest.mark.parametrize("missing", ["drop-row", "mean", "zero"])
+@pytest.mark.parametrize("missing", ["drop-row", "mean", "median", "zero"])
 def test_missing_values_give_the_bits_of_one_machine_for_any_partitions(spark, missing):
     frame = _frame()
     alone = LocalCluster(frame[NAMES], frame["label"], names=NAMES, missing=missing, block_rows=4096)

@@ -173,6 +173,37 @@ def test_a_killed_executor_changes_no_bit_of_newton_or_of_statistics(spark):
         assert learn.lda(cluster).model.weights.tobytes() == alone[2][0][0]
 
 
+def test_executors_killed_while_a_table_is_packed_surveyed_and_proved_change_no_bit(spark, monkeypatch):
+    from linsep.spark import frame as of_frame
+
+    frame = _frame()
+    alone = learn.logistic(LocalCluster(frame[NAMES], frame["label"], names=NAMES, block_rows=4096), C=0.01)
+    killed, starts = [], of_frame._starts
+
+    def between(heads):
+        # Rows are packed, and blocks are not made of them yet.
+        _kill_an_executor(spark)
+        killed.append("packing")
+        return starts(heads)
+
+    monkeypatch.setattr(of_frame, "_starts", between)
+    with SparkCluster(_shuffled(spark, frame, 4), label="label", id="id", block_rows=4096) as cluster:
+        ask, asked = cluster._ask, []
+
+        def counted(*words):
+            asked.append(len(asked))
+            if len(asked) in (1, alone.rounds, alone.rounds + alone.proof_rounds):
+                _kill_an_executor(spark)
+                killed.append(len(asked))
+            return ask(*words)
+
+        cluster._ask = counted
+        fitted = learn.logistic(cluster, C=0.01)
+    assert len(killed) == 4 and len(asked) == alone.rounds + alone.proof_rounds
+    assert fitted.model.weights.tobytes() == alone.model.weights.tobytes()
+    assert _claims(fitted.model.certificate)[0] == _claims(alone.model.certificate)[0]
+
+
 def test_empty_partitions_and_a_label_in_one_partition_are_no_matter(spark):
     frame = _frame()
     table = spark.createDataFrame(frame[frame["label"] == 0]).coalesce(1)
@@ -214,7 +245,7 @@ def _with_value(name, value, kind):
         ),
         (lambda s: s.createDataFrame(_frame().head(9).assign(a="NA")), {}, "column 'a' has no value at all"),
         (_with_value("w", -1.0, "double"), {"weight": "w"}, r"column 'w', partition \d+, id=30: -1.0 is no weight"),
-        (lambda s: s.createDataFrame(_frame().head(9)), {"missing": "median"}, "missing='median' is none of"),
+        (lambda s: s.createDataFrame(_frame().head(9)), {"missing": "mode"}, "missing='mode' is none of"),
         (lambda s: s.createDataFrame(_frame().head(9)), {"label": "lable"}, "did you mean 'label'"),
         (lambda s: s.createDataFrame(_frame().head(9)), {"features": ["a", "z"]}, "there is no column 'z'"),
         (lambda s: s.createDataFrame(_frame().head(9)), {"features": ["a", "label"]}, "a feature and something else"),

@@ -44,7 +44,7 @@ def test_a_run_goes_on_from_the_rounds_that_are_there(tmp_path, stop):
 def test_a_state_of_something_else_or_with_a_changed_byte_is_refused(tmp_path):
     X, y = _rows()
     learn.lda(LocalCluster(X, y, block_rows=4096), resume=tmp_path)
-    with pytest.raises(ValueError, match="round-00001.json is of another run"):
+    with pytest.raises(ValueError, match="round-00000.json is of another run"):
         learn.fisher(LocalCluster(X, y, block_rows=4096), resume=tmp_path)
     X[3, 3] += 1e-9
     with pytest.raises(ValueError, match="the table is another one"):
@@ -77,7 +77,7 @@ def test_a_time_limit_ends_a_run():
     assert cluster.deadline is None
 
 
-@pytest.mark.parametrize("missing", ["drop-row", "mean", "zero"])
+@pytest.mark.parametrize("missing", ["drop-row", "mean", "median", "zero"])
 def test_missing_values_are_dropped_or_filled(missing):
     X, y = _rows()
     gaps = np.random.default_rng(1).random(X.shape) < 0.05
@@ -85,6 +85,7 @@ def test_missing_values_are_dropped_or_filled(missing):
     whole = {
         "drop-row": (X[~gaps.any(axis=1)], y[~gaps.any(axis=1)]),
         "mean": (np.where(gaps, np.nanmean(holed, axis=0), X), y),
+        "median": (np.where(gaps, np.nanmedian(holed, axis=0), X), y),
         "zero": (np.where(gaps, 0.0, X), y),
     }[missing]
     found = learn.lda(LocalCluster(holed, y, missing=missing, block_rows=4096))
@@ -94,19 +95,28 @@ def test_missing_values_are_dropped_or_filled(missing):
     fills = [column.get("missing") for column in held["columns"]]
     if missing == "mean":
         np.testing.assert_allclose(fills, np.nanmean(holed, axis=0), rtol=1e-12)
+    elif missing == "median":
+        assert fills == np.nanmedian(holed, axis=0).tolist()
     else:
         assert fills == [0.0 if missing == "zero" else None] * 4
     assert held.get("drop_missing", False) == (missing == "drop-row")
     with pytest.raises(ValueError, match="is nan"):
         LocalCluster(holed, y)
-    with pytest.raises(ValueError, match="missing='median' is none of"):
-        LocalCluster(holed, y, missing="median")
+    with pytest.raises(ValueError, match="missing='mode' is none of"):
+        LocalCluster(holed, y, missing="mode")
 
 
 def test_the_mean_of_the_largest_numbers_is_no_infinity():
     X = np.array([[1.5e308], [1.5e308], [np.nan], [1.0]])
     cluster = LocalCluster(X, [0, 1, 0, 1], missing="mean")
     np.testing.assert_allclose(cluster.table.fills, [1e308], rtol=1e-12)
+
+
+def test_medians_are_the_middle_of_numbers_of_all_sizes():
+    columns = [[3.0, np.nan, -1.0, 2.0], [1e308, 1e308, np.nan, np.nan], [0.0, -0.0, np.nan, -5e-324], [-7.0, np.nan, 1.0, np.nan]]
+    cluster = LocalCluster(np.array(columns).T, [0, 1, 0, 1], missing="median")
+    assert cluster.table.fills == (2.0, 1e308, 0.0, -3.0)
+    assert cluster.rounds == 8
 
 
 def test_a_penalty_relative_to_the_rows_is_the_same_as_its_number():

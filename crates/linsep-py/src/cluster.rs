@@ -298,7 +298,7 @@ impl SoftmaxRounds {
 }
 
 /// Weights and biases of planes.
-fn apart(planes: &[Plane]) -> Planes {
+pub(crate) fn apart(planes: &[Plane]) -> Planes {
     planes.iter().map(|plane| (plane.weights.clone(), plane.bias)).unzip()
 }
 
@@ -340,7 +340,7 @@ pub(crate) fn model_of_planes(
         if has_probabilities {
             model.link = Link::Softmax;
         }
-        Ok(ModelFile::new(
+        let mut made = ModelFile::new(
             model,
             Proved::new(file.claims.clone()),
             recipe.name,
@@ -348,7 +348,10 @@ pub(crate) fn model_of_planes(
             settings.seed,
             (Stop::Finished, Progress::default().with_epochs(rounds)),
             (file.data.clone(), file.reading.clone()),
-        ))
+        );
+        // Whoever checks it on a cluster has to know which columns it is about.
+        made.certificate.input = file.input.clone();
+        Ok(made)
     };
     let file = make().map_err(|error| exception(py, error))?;
     Ok(Model { file, findings: Findings::default() })

@@ -20,6 +20,7 @@ mod proving;
 mod registry;
 mod verdict;
 mod waiting;
+mod wide;
 
 use pyo3::prelude::*;
 
@@ -52,6 +53,8 @@ mod _linsep {
     use super::registry::registry;
     #[pymodule_export]
     use super::verdict::{Verdict, separable};
+    #[pymodule_export]
+    use super::wide::{WideRounds, perceptron_epochs};
     use pyo3::prelude::*;
 
     #[pymodule_init]

@@ -11,12 +11,15 @@ from linsep.spark.verdict import ClusterVerdict, separable, verify
 
 #: The estimators of pyspark.ml, and the module of their models.
 ESTIMATORS = (
+    "BernoulliNB",
     "FisherDiscriminant",
+    "HardMargin",
     "LeastSquaresClassifier",
     "LinearDiscriminantAnalysis",
     "LinearSVC",
     "LogisticRegression",
     "MultinomialNB",
+    "Perceptron",
     "SharedVarianceNB",
 )
 
@@ -27,6 +30,10 @@ def __getattr__(name):
         from linsep.spark import ml
 
         return getattr(ml, name)
+    if name == "BasisExpansion":
+        from linsep.spark.mlbasis import BasisExpansion
+
+        return BasisExpansion
     if name.endswith("Model") and name[: -len("Model")] in ESTIMATORS:
         from linsep.spark import mlmodel
 
@@ -35,7 +42,7 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted([*__all__, *ESTIMATORS, *(f"{name}Model" for name in ESTIMATORS)])
+    return sorted([*__all__, "BasisExpansion", *ESTIMATORS, *(f"{name}Model" for name in ESTIMATORS)])
 
 
 __all__ = ["ClusterVerdict", "LocalCluster", "OutOfTime", "cluster_of", "separable", "verify"]

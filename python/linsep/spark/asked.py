@@ -40,16 +40,16 @@ def columns(frame, label, features, id, weight):
     if len(types) < len(frame.columns):
         double = next(name for name in frame.columns if frame.columns.count(name) > 1)
         raise ValueError(f"linsep: two columns are named {double!r}; rename one")
-    label = _known(types, label, "label")
+    label = known(types, label, "label")
     for name, what in ((id, "id"), (weight, "weight")):
         if name is not None:
-            _known(types, name, what)
+            known(types, name, what)
     others = {name for name in (label, id, weight) if name is not None}
     if features is None:
         features = [name for name in types if name not in others]
     features = [features] if isinstance(features, str) else list(features)
     for name in features:
-        _known(types, name, "features")
+        known(types, name, "features")
         if name in others:
             raise ValueError(f"linsep: column {name!r} is a feature and something else")
     if not features:
@@ -71,7 +71,7 @@ def of_map(frame, held):
     return names
 
 
-def _known(types, name, what):
+def known(types, name, what):
     if name is None:
         raise ValueError(f"linsep: {what}= names no column")
     if name not in types:
@@ -129,8 +129,8 @@ def quoted(name):
     return "`" + name.replace("`", "``") + "`"
 
 
-def selected(frame, keys, features, label, weight):
-    """Keys, features, label, weight and the partition of each row, in the order of the keys."""
+def selected(frame, keys, features, label, weight, is_sorted=True):
+    """Keys, features, label, weight and the partition of each row, in the order of the keys if asked for."""
     from pyspark.sql import functions as F
 
     found = [key.alias(f"k{place}") for place, key in enumerate(keys)]
@@ -139,7 +139,7 @@ def selected(frame, keys, features, label, weight):
     if weight:
         found.append(F.col(quoted(weight)).alias("w"))
     rows = frame.select(*found, F.spark_partition_id().alias("p"))
-    return rows.orderBy(*(f"k{place}" for place in range(len(keys))))
+    return rows.orderBy(*(f"k{place}" for place in range(len(keys)))) if is_sorted else rows
 
 
 def explain(error):

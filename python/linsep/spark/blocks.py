@@ -5,7 +5,9 @@ the table alone and not on how a cluster holds it. It is small: values are kept 
 holds all of them exactly.
 """
 
+import os
 import pickle
+import threading
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,7 +29,10 @@ _BLOCK_BYTES = 8 << 20
 
 @dataclass(frozen=True)
 class Table:
-    """What all blocks share: names, classes, the size of a block, and what orders the rows."""
+    """What all blocks share: names, classes, the size of a block, and what orders the rows.
+
+    Processes keep up to ``cache`` bytes of blocks under ``token``; below 0 is a share of the memory of their machine.
+    """
 
     names: tuple
     classes: tuple
@@ -37,6 +42,8 @@ class Table:
     labels: tuple = ()
     fills: tuple | None = None
     rows: int = 0
+    token: str = ""
+    cache: int = 0
 
     @property
     def width(self):
@@ -96,12 +103,110 @@ def unpack(content):
     return Block(*pickle.loads(content))
 
 
-def opened(content, table):
-    """The block that some bytes are, with what the table has for missing values."""
-    block = unpack(content)
-    if table.fills is None:
-        return block
-    return Block(filled(block.matrix, np.asarray(table.fills)), block.codes, block.weights, block.ids)
+def opened(content, table, number=None):
+    """The block that some bytes are, with what the table has for missing values; read when it is asked for."""
+    return Held(content, table, number)
+
+
+class Held:
+    """A block as it travels. What the engine makes of it is kept by this process, as far as there is room."""
+
+    def __init__(self, content, table, number):
+        self._content, self._table, self._key = content, table, (table.token, number)
+        self._block = None
+
+    @property
+    def block(self):
+        """The rows themselves."""
+        if self._block is None:
+            block = unpack(self._content)
+            if self._table.fills is not None:
+                matrix = filled(block.matrix, np.asarray(self._table.fills))
+                block = Block(matrix, block.codes, block.weights, block.ids)
+            self._block = block
+        return self._block
+
+    @property
+    def matrix(self):
+        return self.block.matrix
+
+    @property
+    def ids(self):
+        return self.block.ids
+
+    @property
+    def codes(self):
+        kept = KEPT.get(self._key)
+        return self.block.codes if kept is None else kept.codes
+
+    @property
+    def weights(self):
+        kept = KEPT.get(self._key)
+        return self.block.weights if kept is None else kept.weights
+
+    def data(self):
+        """The rows as the Rust side takes them."""
+        kept = KEPT.get(self._key)
+        if kept is not None:
+            return kept.data
+        block, table = self.block, self._table
+        made = _data(block, table)
+        if table.token:
+            matrix = block.matrix
+            values = matrix.values.nbytes + matrix.indices.nbytes if isinstance(matrix, Sparse) else matrix.nbytes
+            most = share_of_memory(os.cpu_count() or 1) if table.cache < 0 else table.cache
+            KEPT.put(self._key, Kept(made, block.codes, block.weights, values + 32 * len(block.codes)), most)
+        return made
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a process keeps of a block, and about how many bytes that is."""
+
+    data: object
+    codes: np.ndarray
+    weights: np.ndarray | None
+    bytes: int
+
+
+class _Cache:
+    """Blocks that a process has read. Those of other tables make room; those of one table do not for each other, since
+    each round asks for all of them in turn."""
+
+    def __init__(self):
+        self._held, self._bytes, self._lock = {}, 0, threading.Lock()
+
+    def get(self, key):
+        return self._held.get(key)
+
+    def put(self, key, kept, most):
+        with self._lock:
+            for old in [old for old in self._held if old[0] != key[0]]:
+                if self._bytes + kept.bytes <= most:
+                    break
+                self._bytes -= self._held.pop(old).bytes
+            if key not in self._held and self._bytes + kept.bytes <= most:
+                self._held[key] = kept
+                self._bytes += kept.bytes
+
+    def drop(self, token):
+        """Lets the blocks of a table go."""
+        with self._lock:
+            for old in [old for old in self._held if old[0] == token]:
+                self._bytes -= self._held.pop(old).bytes
+
+
+#: What this process keeps.
+KEPT = _Cache()
+
+
+def share_of_memory(processes):
+    """What each of so many processes may keep: together a quarter of the memory of this machine."""
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        memory = 4 << 30
+    return memory // 4 // max(1, processes)
 
 
 def joined(blocks):
@@ -133,6 +238,10 @@ def class_names(values):
 
 def data_of(block, table):
     """The rows of a block as the Rust side takes them."""
+    return block.data() if isinstance(block, Held) else _data(block, table)
+
+
+def _data(block, table):
     matrix = block.matrix
     return _linsep.Data(
         matrix.form if isinstance(matrix, Sparse) else np.ascontiguousarray(matrix),

@@ -8,6 +8,7 @@ the groups first. The tree depends on the table alone, so no answer depends on w
 
 import logging
 import time
+import uuid
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,11 +19,11 @@ import numpy as np
 
 from linsep import _input
 from linsep.spark import work as _work
-from linsep.spark.blocks import DIGEST_ROWS, Block, Table, class_names, opened, pack, rows_of_a_block
+from linsep.spark.blocks import DIGEST_ROWS, KEPT, Block, Table, class_names, opened, pack, rows_of_a_block, share_of_memory
 from linsep.spark.journal import Journal
 
 #: What is done with rows in which a value is missing.
-MISSING = ("error", "drop-row", "mean", "zero")
+MISSING = ("error", "drop-row", "mean", "median", "zero")
 
 _log = logging.getLogger("linsep.spark")
 
@@ -51,6 +52,10 @@ class Cluster:
         """The same, merged in the fixed tree."""
         return self._round(work, state, lambda: reduce(merge, self._tops(work, merge, state)))
 
+    def first(self, work, state):
+        """``work(table, 0, block, state)`` of the first block alone: a look, and no round."""
+        return self._first(work, state)
+
     def close(self):
         """Lets the blocks go."""
 
@@ -72,9 +77,12 @@ class Cluster:
 
     def _fill(self, missing):
         """The table with the values that stand for missing ones; blocks have NaN there so far."""
-        if missing != "mean":
+        if missing not in ("mean", "median"):
             return self.table
-        means = _work.means_of(self.reduce_blocks(_work.gaps, _work.add_gaps, None))
+        if missing == "mean":
+            means = _work.means_of(self.reduce_blocks(_work.gaps, _work.add_gaps, None))
+        else:
+            means = _work.medians(self)
         columns = self.table.input.get("columns", [])
         spans = [len(column["levels"]) if "levels" in column else 1 for column in columns]
         firsts = np.cumsum([0, *spans])
@@ -82,7 +90,8 @@ class Cluster:
             column if "levels" in column else {**column, "missing": float(means[first])}
             for column, first in zip(columns, firsts)
         ]
-        return replace(self.table, fills=tuple(means.tolist()), input={**self.table.input, "columns": columns})
+        held = {**self.table.input, "columns": columns}
+        return replace(self.table, fills=tuple(means.tolist()), input=held, token=token_of_a_table())
 
 
 class LocalCluster(Cluster):
@@ -93,7 +102,7 @@ class LocalCluster(Cluster):
     X, y : arrays
         Rows in the order of the table, and their labels.
     missing : str
-        What is done where ``X`` has NaN: ``error``, ``drop-row``, ``mean`` or ``zero``.
+        What is done where ``X`` has NaN: ``error``, ``drop-row``, ``mean``, ``median`` or ``zero``.
     processes : int
         1 works in this process.
     """
@@ -118,7 +127,7 @@ class LocalCluster(Cluster):
         classes, codes = _input.labels(y)
         names = tuple(names or (f"x{k + 1}" for k in range(matrix.shape[1])))
         size = check_block_rows(block_rows, len(names))
-        gap = {"missing": 0.0} if missing in ("mean", "zero") else {}
+        gap = {"missing": 0.0} if missing in ("mean", "median", "zero") else {}
         columns = [{"name": name, "position": k, **gap} for k, name in enumerate(names)]
         self.table = Table(
             names,
@@ -127,32 +136,50 @@ class LocalCluster(Cluster):
             input={"columns": columns, "features": len(names), **dropping(missing)},
             labels=tuple(classes.tolist()),
             rows=len(matrix),
+            token=token_of_a_table(),
+            cache=share_of_memory(processes),
         )
         self._blocks = [
             pack(Block(matrix[k : k + size], codes[k : k + size], None if weights is None else weights[k : k + size]))
             for k in range(0, len(matrix), size)
         ]
-        self._pool = None
+        self._pools = []
         if processes > 1:
-            self._pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+            # Each process holds its groups of blocks, as executors do; only questions and answers travel.
+            held, group = list(enumerate(self._blocks)), self.table.group
+            for place in range(processes):
+                own = {number: block for number, block in held if number // group % processes == place}
+                pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_hold, initargs=(own,))
+                self._pools.append(pool)
         self.table = self._fill(missing)
 
+    def _first(self, work, state):
+        return _one((work, self.table, 0, self._blocks[0], state))
+
     def _map(self, work, state):
-        return self._run([(work, self.table, k, block, state) for k, block in enumerate(self._blocks)], _one)
+        tasks = [(work, self.table, k, block, state) for k, block in enumerate(self._blocks)]
+        return self._run(tasks, _one, [task[:3] + (None, state) for task in tasks], lambda k: k // self.table.group)
 
     def _tops(self, work, merge, state):
         numbered, size, fan = list(enumerate(self._blocks)), self.table.group, self.table.fan
         groups = [numbered[k : k + size] for k in range(0, len(numbered), size)]
-        sums = self._run([(work, merge, self.table, group, state) for group in groups], merged_group)
+        tasks = [(work, merge, self.table, group, state) for group in groups]
+        short = [(work, merge, self.table, [(k, None) for k, _ in group], state) for group in groups]
+        sums = self._run(tasks, merged_group, short, lambda group: group)
         return [reduce(merge, sums[k : k + fan]) for k in range(0, len(sums), fan)]
 
-    def _run(self, tasks, what):
-        return list((self._pool.map if self._pool else map)(what, tasks))
+    def _run(self, tasks, what, short, group_of):
+        """The answers; processes have the blocks already and take tasks without them."""
+        if not self._pools:
+            return list(map(what, tasks))
+        asked = [self._pools[group_of(k) % len(self._pools)].submit(what, task) for k, task in enumerate(short)]
+        return [one.result() for one in asked]
 
     def close(self):
-        if self._pool:
-            self._pool.shutdown(cancel_futures=True)
-            self._pool = None
+        KEPT.drop(self.table.token)
+        for pool in self._pools:
+            pool.shutdown(cancel_futures=True)
+        self._pools = []
 
 
 def cluster_of(table, **options):
@@ -201,12 +228,26 @@ def dropping(missing):
     return {"drop_missing": True} if missing == "drop-row" else {}
 
 
+def token_of_a_table():
+    """A name that no other table has, under which processes keep its blocks."""
+    return uuid.uuid4().hex
+
+
+#: The blocks that a process of a pool holds.
+_HELD = {}
+
+
+def _hold(blocks):
+    _HELD.update(blocks)
+
+
 def _one(task):
     work, table, number, block, state = task
-    return work(table, number, opened(block, table), state)
+    return work(table, number, opened(block or _HELD[number], table, number), state)
 
 
 def merged_group(task):
     """The answers of consecutive blocks, merged from the first to the last."""
     work, merge, table, group, state = task
-    return reduce(merge, (work(table, number, opened(block, table), state) for number, block in group))
+    answers = (work(table, number, opened(block or _HELD[number], table, number), state) for number, block in group)
+    return reduce(merge, answers)

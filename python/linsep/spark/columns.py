@@ -62,8 +62,8 @@ class Columns:
             fills += [column.get("missing") or 0.0] * len(column.get("levels", [0]))
             if column.get("missing_level") is not None or column.get("indicator"):
                 raise ValueError(f"linsep: column {column.get('name')!r}: the model marks missing values; use it on one machine")
-        if held.get("basis") is not None or held.get("binarize") is not None:
-            raise ValueError("linsep: the model has basis functions or a threshold of its own; use it on one machine")
+        if held.get("basis") is not None:
+            raise ValueError("linsep: the model has basis functions of its own; use it on one machine")
         if vector is not None:
             columns = (Column(vector),)
         else:

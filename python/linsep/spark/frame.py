@@ -17,9 +17,18 @@ import numpy as np
 from linsep import _input
 from linsep.spark import asked
 from linsep.spark.blocks import Block, Table, class_names, joined, pack, part, unpack
-from linsep.spark.cluster import Cluster, OutOfTime, check_block_rows, check_missing, dropping, merged_group, opened
+from linsep.spark.cluster import (
+    Cluster,
+    OutOfTime,
+    check_block_rows,
+    check_missing,
+    dropping,
+    merged_group,
+    opened,
+    token_of_a_table,
+)
 from linsep.spark.columns import Columns, settled, text_of
-from linsep.spark.packing import CHUNKS, Packing
+from linsep.spark.packing import CHUNKS, TORN, Packing
 
 #: More classes than this are a column of numbers or of names.
 MOST_CLASSES = 1000
@@ -85,29 +94,44 @@ class SparkCluster(Cluster):
         label, id, weight = chosen.label, chosen.id, chosen.weight
         codes, values = self._classes(frame, label, missing)
         keys, order = asked.order(frame, id, [*columns.names, label, *([weight] if weight else [])])
-        rows = asked.selected(frame, keys, columns.names, label, weight)
-        packing = Packing(columns, codes, missing, weight, id, order)
-        # Spark takes samples of the keys here, which is a job.
-        chunks = self._keep(self._asked(lambda: rows.mapInArrow(packing, CHUNKS).rdd).map(tuple))
-        heads = self._asked(chunks.map(lambda chunk: (*chunk[:4], _width(chunk[4]))).collect)
-        if not heads:
-            raise ValueError("linsep: the table has no rows")
+        chunks = heads = starts = None
+        for runs_of_files in [True, False] if order == "file" else [False]:
+            rows = asked.selected(frame, keys, columns.names, label, weight, not runs_of_files)
+            packing = Packing(columns, codes, missing, weight, id, order, runs_of_files)
+            # Spark takes samples of the keys here where it sorts, which is a job.
+            chunks = self._keep(self._asked(lambda: rows.mapInArrow(packing, CHUNKS).rdd).map(tuple))
+            heads = self._asked(chunks.map(lambda chunk: (*chunk[:8], _width(chunk[8]))).collect)
+            if not heads:
+                raise ValueError("linsep: the table has no rows")
+            starts = _starts(heads)
+            if starts is not None:
+                break
+            # Rows of a file that are not where the file has them are sorted.
+            self._unpersist([chunks])
         _same_widths(columns, heads)
         types = dict(frame.dtypes)
-        width = heads[0][4]
+        width, total = heads[0][8], sum(head[3] for head in heads)
         positions = {name: place for place, name in enumerate(types)}
         held = input or _input_map(columns, width, label, weight, positions, missing)
         names = tuple(_feature_names(held))
         size = check_block_rows(block_rows, width)
-        starts, total = {}, 0
-        for number in sorted({head[0] for head in heads}):
-            starts[number] = total
-            total += sum(head[2] for head in heads if head[0] == number)
-        self.table = Table(names, class_names(values), size, order, held, tuple(values), rows=total)
+        kept = {"token": token_of_a_table(), "cache": self._cache()}
+        self.table = Table(names, class_names(values), size, order, held, tuple(values), rows=total, **kept)
         count = max(1, min(self.table.groups, max(self._context.defaultParallelism, chunks.getNumPartitions())))
         pieces = chunks.flatMap(_Cut(starts, size, self.table.group))
         self._blocks = self._keep(pieces.groupByKey(count, _itself).mapValues(_assembled))
         self.table = self._fill(missing)
+
+    def _cache(self):
+        """Bytes of blocks that a process of an executor keeps ready: as ``spark.linsep.cache`` says, else a share of the
+        memory of its machine where no container has a limit of its own, and little where one has."""
+        conf = self._context.getConf()
+        said = conf.get("spark.linsep.cache")
+        if said is not None:
+            return _bytes_of(said)
+        if conf.get("spark.executor.pyspark.memory") is None and self._context.master.startswith(("local", "spark://")):
+            return -1
+        return 64 << 20
 
     def _classes(self, frame, label, missing):
         """The place of the class of each label, and the classes in rising order."""
@@ -150,9 +174,15 @@ class SparkCluster(Cluster):
         self._kept.append(kept)
         return kept
 
+    def _first(self, work, state):
+        table, blocks = self.table, self._blocks
+        task = lambda groups: [_answers(work, table, group, state, 1, COLLECT_LIMIT)[0] for group in groups if group[0] == 0]
+        [(_, answer)] = self._asked(lambda: self._context.runJob(blocks, task, [0]))
+        return pickle.loads(answer)
+
     def _map(self, work, state):
         table = self.table
-        task = lambda held, most: lambda group: _answers(work, table, group, held.value, most)
+        task = lambda held, most: lambda group: _answers(work, table, group, held.value, None, most)
         return self._ask(state, task, table.blocks)
 
     def _tops(self, work, merge, state):
@@ -217,10 +247,28 @@ class SparkCluster(Cluster):
         self._unpersist(list(self._kept))
 
 
+def _starts(heads):
+    """The number of the first row of each run, or nothing where runs of a file lie among each other."""
+    runs = {}
+    for part, run, _, rows, _, file, low, high, _ in heads:
+        if run == TORN:
+            return None
+        _, first, last, before = runs.get((part, run), (file, low or 0, high or 0, 0))
+        runs[part, run] = (file or "", min(first, low or 0), max(last, high or 0), before + rows)
+    starts, total, last = {}, 0, None
+    for key, (file, low, high, rows) in sorted(runs.items(), key=lambda item: (item[1][:2], item[0])):
+        if file and last is not None and last[0] == file and low <= last[1]:
+            return None
+        last = file, high
+        starts[key] = total
+        total += rows
+    return starts
+
+
 def _same_widths(columns, heads):
     widths = {}
     for head in heads:
-        widths.setdefault(head[4], head[3])
+        widths.setdefault(head[8], head[4])
     if len(widths) > 1:
         found = " and ".join(f"{width} entries in partition {source}" for width, source in sorted(widths.items()))
         raise ValueError(f"linsep: column {columns.names[0]!r}: vectors have {found}")
@@ -228,7 +276,7 @@ def _same_widths(columns, heads):
 
 def _input_map(columns, width, label, weight, positions, missing):
     """How columns become features, as certificates and models say it."""
-    gap = {"missing": 0.0} if missing in ("mean", "zero") else {}
+    gap = {"missing": 0.0} if missing in ("mean", "median", "zero") else {}
     if columns.vector:
         name = columns.names[0]
         listed = [{"name": f"{name}[{place}]", "position": place, **gap} for place in range(width)]
@@ -261,8 +309,8 @@ class _Cut:
         self.starts, self.size, self.group = starts, size, group
 
     def __call__(self, chunk):
-        number, start, rows, _, payload = chunk
-        first, block = self.starts[number] + start, unpack(payload)
+        number, run, start, rows, payload = *chunk[:4], chunk[8]
+        first, block = self.starts[number, run] + start, unpack(payload)
         while rows:
             at, place = divmod(first, self.size)
             count = min(rows, self.size - place)
@@ -299,8 +347,9 @@ def _whole(pieces):
     return pack(Block(settled([block.matrix]), block.codes, block.weights, block.ids))
 
 
-def _answers(work, table, group, state, most):
-    return [(number, _packed(work(table, number, opened(block, table), state), most)) for number, block in group[1]]
+def _answers(work, table, group, state, count, most):
+    asked = group[1][:count]
+    return [(number, _packed(work(table, number, opened(block, table, number), state), most)) for number, block in asked]
 
 
 def _sum(work, merge, table, group, state, most):
@@ -316,6 +365,16 @@ def _packed(answer, most):
             "round; fewer columns, or a larger collect_limit="
         )
     return found
+
+
+def _bytes_of(text):
+    """Bytes as configurations of Spark have them: 512m, 2g."""
+    number, unit = text.strip().lower().removesuffix("b"), 0
+    if number and number[-1] in "kmgt":
+        number, unit = number[:-1], 10 * ("kmgt".index(number[-1]) + 1)
+    if not number.isdigit():
+        raise ValueError(f"linsep: spark.linsep.cache={text!r} is no number of bytes, such as 512m or 2g")
+    return int(number) << unit
 
 
 def _itself(group):

@@ -1,4 +1,4 @@
-"""Models of a table on a cluster: after a survey of it, statistics in one round, Newton's method in a round for each step.
+"""Models of a table on a cluster: statistics in one round, smooth losses in a round for each step after a survey.
 
 >>> import numpy as np
 >>> from linsep.spark import LocalCluster, learn
@@ -16,8 +16,9 @@ import json
 from dataclasses import dataclass
 
 from linsep import _linsep
-from linsep.spark import work
+from linsep.spark import mixing, smooth, work
 from linsep.spark.cluster import OutOfTime, running
+from linsep.spark.smooth import Limits
 from linsep.spark.verdict import _Search, certificate_of, surveyed
 
 _UNPROVED = "no proof was asked for"
@@ -40,7 +41,9 @@ class Fitted:
     objective, gap : float
         The objective and its relative gap: as they are proved, else in binary64.
     converged : bool
-        Whether the gap is as small as was asked for.
+        Whether the gap is as small as was asked for; of a perceptron, whether no row is on the wrong side.
+    wrong : int
+        Of a perceptron: rows on the wrong side of its planes, as far as floats can tell.
     """
 
     model: object
@@ -49,6 +52,7 @@ class Fitted:
     gap: float | None = None
     converged: bool = True
     proof_rounds: int = 0
+    wrong: int | None = None
 
     def save(self, path):
         """Writes the model file."""
@@ -100,7 +104,10 @@ def hard_margin(table, *, most_rounds=100, progress=None, **options):
     with running(table, options, **limits) as cluster:
         classes, began = list(cluster.table.classes), cluster.rounds
         if len(classes) != 2:
-            raise ValueError(f"linsep: a hard margin is between two classes, and there are {len(classes)}")
+            raise ValueError(
+                f"linsep: a hard margin is between two classes, and there are {len(classes)}; separable() decides about "
+                "more, and learn.svm with a large C has planes for each"
+            )
         search = _Search(cluster, most_rounds, progress)
         verdict = search.run().verdict
         if verdict != "separable":
@@ -113,22 +120,80 @@ def hard_margin(table, *, most_rounds=100, progress=None, **options):
 
 
 def logistic(
-    table, *, C=1.0, reg_param=None, fit_intercept=True, tol=1e-6, max_iter=100, progress=None, prove=True, **options
+    table,
+    *,
+    C=1.0,
+    reg_param=None,
+    fit_intercept=True,
+    tol=1e-6,
+    max_iter=100,
+    solver=None,
+    progress=None,
+    prove=True,
+    **options,
 ):
     """Logistic regression: C Σ ln(1 + exp(−m)) + ½ |w|² for two classes, softmax for more, until the gap is below ``tol``.
 
-    With ``reg_param`` C is 1 / (reg_param Σ weights): the mean loss with ½ reg_param |w|², as pyspark.ml has it.
+    With ``reg_param`` C is 1 / (reg_param Σ weights): the mean loss with ½ reg_param |w|², as pyspark.ml has it. ``solver``
+    is ``newton``, whose rounds answer a matrix of columns × columns, or ``lbfgs`` with a few numbers for each column;
+    without it, ``newton`` up to 1,500 columns.
     """
-    problem = ("logistic", _strength(C, reg_param), fit_intercept)
-    return _smooth(table, "logistic", problem, _Limits(tol, max_iter, progress), prove, options)
+    problem = ("logistic", _strength(C, reg_param), fit_intercept, _solver(solver))
+    return _smooth(table, "logistic", problem, Limits(tol, max_iter, progress), prove, options)
 
 
-def svm(table, *, C=1.0, reg_param=None, fit_intercept=True, tol=1e-6, max_iter=100, progress=None, prove=True, **options):
+def svm(
+    table,
+    *,
+    C=1.0,
+    reg_param=None,
+    loss="squared_hinge",
+    fit_intercept=True,
+    tol=1e-6,
+    max_iter=100,
+    solver=None,
+    progress=None,
+    prove=True,
+    **options,
+):
     """A support vector machine with the squared hinge: C Σ max(0, 1 − m)² + ½ |w|², each class against the rest where
-    there are more than two. ``reg_param`` as in :func:`logistic`.
+    there are more than two. ``reg_param`` and ``solver`` as in :func:`logistic`.
     """
-    problem = ("squared-hinge", _strength(C, reg_param), fit_intercept)
-    return _smooth(table, "svm", problem, _Limits(tol, max_iter, progress), prove, options)
+    if str(loss).replace("-", "_") != "squared_hinge":
+        raise ValueError(
+            f"linsep: loss={loss!r} is not learned on a cluster: rounds of sums need a loss with a slope everywhere; use "
+            "loss='squared_hinge', or linsep.LinearSVC(loss='hinge') on one machine"
+        )
+    problem = ("squared-hinge", _strength(C, reg_param), fit_intercept, _solver(solver))
+    return _smooth(table, "svm", problem, Limits(tol, max_iter, progress), prove, options)
+
+
+def perceptron(table, *, max_iter=100, epochs=5, prove=True, progress=None, **options):
+    """Perceptrons of the blocks, averaged after each round of at most ``epochs`` epochs, until no row is on the wrong side.
+
+    Planes that separate are claimed as soon as the exact checker has confirmed them on every row. Where a limit comes
+    first, the model has the planes of the round with the fewest rows on the wrong side, and nothing is claimed. The bits
+    depend on the rows of the blocks and so on ``block_rows``, not on partitions or executors; they are not those of the
+    perceptron on one machine.
+    """
+    for name, number in (("max_iter", max_iter), ("epochs", epochs)):
+        if number < 1:
+            raise ValueError(f"linsep: {name}={number} is below 1")
+
+    def run(cluster, began):
+        surveys = surveyed(cluster)
+        _check_classes(cluster, surveys)
+        found = mixing.mixed(cluster, Limits(0.0, max_iter, progress), epochs, began)
+        rounds = cluster.rounds - began
+        certificate = mixing.claimed(cluster, surveys, found, prove)
+        settings = {"verdict": "off", "order": "cyclic", "scale": "none"}
+        classes = list(cluster.table.classes)
+        model = _linsep.model_of_planes("perceptron", settings, classes, found.planes, False, certificate, found.rounds * epochs)
+        return Fitted(
+            model, rounds, converged=found.wrong == 0, proof_rounds=cluster.rounds - began - rounds, wrong=found.wrong
+        )
+
+    return _with(table, options, run)
 
 
 def _share(shrinkage):
@@ -154,12 +219,22 @@ def _positive(reg_param):
     return float(reg_param)
 
 
+def _solver(name):
+    if name not in (None, "auto", "newton", "lbfgs"):
+        raise ValueError(f"linsep: solver={name!r} is none of 'auto', 'newton', 'lbfgs'")
+    return name or "auto"
+
+
 def _closed(table, learner, settings_of, prove, options):
-    def run(cluster, surveys, began):
+    def run(cluster, began):
+        # Sums do not depend on the penalty, which may be relative to the weights that they tell.
+        numbers, _ = settings_of(1.0)
+        shift = cluster.first(work.shift, None) if learner in _CENTRED else [0.0] * cluster.table.width
+        state = (cluster.table.order == "digest", learner, numbers, shift)
+        surveys, merged = cluster.reduce_blocks(work.survey_and_sums, work.MergeSums(learner, numbers), state)
+        _check_classes(cluster, surveys)
         numbers, settings = settings_of(_total(surveys))
         form = work.form_of(learner, numbers)
-        shift = surveys[0]["shift"] if learner in _CENTRED else [0.0] * cluster.table.width
-        merged = cluster.reduce_blocks(work.closed_form, _MergeSums(learner, numbers), (learner, numbers, shift))
         planes, rounds = form.planes(shift, merged), cluster.rounds - began
         proofs = [_linsep.Proof.closed(form, cluster.table.classes, planes)] if prove else []
         binarize = numbers[1] if learner == "bernoulli-nb" else None
@@ -174,24 +249,16 @@ def _total(surveys):
     return float(sum(found["weights"].sum() for found in surveys))
 
 
-class _MergeSums:
-    """Adds the sums of blocks; it travels, so it says what it is in words."""
-
-    def __init__(self, learner, numbers):
-        self.learner, self.numbers = learner, numbers
-
-    def __call__(self, all, next):
-        return work.form_of(self.learner, self.numbers).merge(all, next)
-
-
 def _smooth(table, learner, asked, limits, prove, options):
-    loss, strength, fit_intercept = asked
+    loss, strength, fit_intercept, solver = asked
 
-    def run(cluster, surveys, began):
-        problem = (loss, strength(_total(surveys)), fit_intercept)
+    def run(cluster, began):
+        surveys = surveyed(cluster)
+        _check_classes(cluster, surveys)
+        total = _total(surveys)
+        problem = (loss, strength(total), fit_intercept)
         settings = {"c": repr(problem[1]), "intercept": "free" if fit_intercept else "none"}
-        is_joint = learner == "logistic" and len(cluster.table.classes) > 2
-        found = (_softmax if is_joint else _newton)(cluster, problem, limits, began)
+        found = smooth.solved(cluster, learner, problem, limits, began, (solver, total))
         rounds = cluster.rounds - began
         model = _model(cluster, surveys, learner, settings, found.planes, found.steps, found.proofs if prove else [])
         objective, gap, shown = found.objective, found.gap, model.certificate.optimality
@@ -200,99 +267,6 @@ def _smooth(table, learner, asked, limits, prove, options):
         return Fitted(model, rounds, objective, gap, gap <= limits.tol, cluster.rounds - began - rounds)
 
     return _with(table, options, run)
-
-
-@dataclass(frozen=True)
-class _Limits:
-    """When a run of Newton's method ends, and who is told of its rounds."""
-
-    tol: float
-    max_iter: int
-    progress: object
-
-    def tell(self, round, objective, gap):
-        if self.progress:
-            self.progress({"round": round, "objective": objective, "gap": gap})
-
-
-@dataclass(frozen=True)
-class _Found:
-    """Where Newton's method has come to, and what is to be proved of it."""
-
-    planes: tuple
-    steps: int
-    objective: float
-    gap: float
-    proofs: list
-
-
-def _newton(cluster, problem, limits, began):
-    """Newton's method for two classes, or for each class against all others, all in the same rounds."""
-    classes = cluster.table.classes
-    wanted = [1] if len(classes) == 2 else range(len(classes))
-    # Half of the square of Newton's decrement is a good guess of the gap; the bound is the judge.
-    drivers = {k: _linsep.NewtonRounds(problem, cluster.table.width, limits.tol / 10) for k in wanted}
-    gaps, before, moving, steps = dict.fromkeys(drivers, float("inf")), {}, dict(drivers), 0
-    try:
-        while moving and steps < limits.max_iter:
-            asked = [(k, driver.candidate) for k, driver in moving.items()]
-            answers = cluster.reduce_blocks(work.newton, work.merge_newton, (problem, asked))
-            steps += 1
-            resting = [k for (k, driver), answer in zip(moving.items(), answers) if not driver.step(answer)]
-            gaps.update(_gaps(cluster, problem, {k: drivers[k] for k in resting}))
-            # Steps are over when the gap is small, or when they change nothing any more.
-            for k in resting:
-                if gaps[k] <= limits.tol or drivers[k].objective == before.get(k):
-                    del moving[k]
-                before[k] = drivers[k].objective
-            objective = sum(driver.objective for driver in drivers.values())
-            gap = max(gaps.values()) if len(before) == len(drivers) else None
-            limits.tell(cluster.rounds - began, objective, gap)
-        open = {k: driver for k, driver in moving.items() if k not in before or gaps[k] > limits.tol}
-        gaps.update(_gaps(cluster, problem, open))
-    except OutOfTime:
-        # What was reached is a model all the same; before the first step there is none.
-        if steps == 0:
-            raise
-    proofs = [
-        _linsep.Proof.against_rest(problem, classes, k, *driver.plane, driver.objective, driver.objective / (1 + gaps[k]))
-        for k, driver in drivers.items()
-    ]
-    weights, biases = zip(*(driver.plane for driver in drivers.values()))
-    objective = sum(driver.objective for driver in drivers.values())
-    return _Found((list(weights), list(biases)), steps, objective, max(gaps.values()), proofs)
-
-
-def _gaps(cluster, problem, drivers):
-    """How far objectives are above their bounds at most, as shares of the bounds, in binary64."""
-    if not drivers:
-        return {}
-    asked = [(k, driver.plane, driver.factors) for k, driver in drivers.items()]
-    parts = cluster.map_blocks(work.dual, (problem, asked))
-    gaps = {}
-    for place, (k, driver) in enumerate(drivers.items()):
-        bound = driver.bound(sum(part[place] for part in parts))
-        gaps[k] = max(0.0, (driver.objective - bound) / bound) if bound > 0 else float("inf")
-    return gaps
-
-
-def _softmax(cluster, problem, limits, began):
-    """Newton's method for all classes at once; its decrement stands for the gap until the checker has measured it."""
-    classes, width = cluster.table.classes, cluster.table.width
-    problem = ("softmax", *problem[1:])
-    driver = _linsep.SoftmaxRounds(problem, len(classes), width, limits.tol / 10)
-    more = True
-    try:
-        while more and driver.rounds < limits.max_iter:
-            more = driver.step(cluster.reduce_blocks(work.softmax, work.merge_softmax, (problem, driver.candidate)))
-            limits.tell(cluster.rounds - began, driver.objective, None)
-    except OutOfTime:
-        if driver.rounds == 0:
-            raise
-    gap = limits.tol / 10 if not more else float("inf")
-    near = driver.objective / (1 + min(gap, 1.0))
-    proofs = [_linsep.Proof.smooth(problem, classes, driver.planes, driver.objective, near)]
-    return _Found(driver.planes, driver.rounds, driver.objective, gap, proofs)
 
 
 def _model(cluster, surveys, learner, settings, planes, rounds, proofs, binarize=None):
@@ -316,13 +290,14 @@ def _certificate(cluster, surveys, reason, binarize):
     return _linsep.Certificate.from_json(json.dumps(held))
 
 
+def _check_classes(cluster, surveys):
+    weights = sum(found["weights"] for found in surveys)
+    for name, weight in zip(cluster.table.classes, weights):
+        if not weight > 0:
+            raise ValueError(f"linsep: no row of class {name!r} has a weight; a classifier needs at least two")
+
+
 def _with(table, options, run):
     limits = {name: options.pop(name, None) for name in ("time_limit", "resume")}
     with running(table, options, **limits) as cluster:
-        began = cluster.rounds
-        surveys = surveyed(cluster)
-        weights = sum(found["weights"] for found in surveys)
-        for name, weight in zip(cluster.table.classes, weights):
-            if not weight > 0:
-                raise ValueError(f"linsep: no row of class {name!r} has a weight; a classifier needs at least two")
-        return run(cluster, surveys, began)
+        return run(cluster, cluster.rounds)

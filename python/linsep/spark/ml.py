@@ -8,7 +8,15 @@ import warnings
 
 from pyspark.ml.classification import Classifier
 from pyspark.ml.param import Param, Params, TypeConverters
-from pyspark.ml.param.shared import HasFitIntercept, HasMaxIter, HasProbabilityCol, HasRegParam, HasTol, HasWeightCol
+from pyspark.ml.param.shared import (
+    HasFitIntercept,
+    HasMaxIter,
+    HasProbabilityCol,
+    HasRegParam,
+    HasSolver,
+    HasTol,
+    HasWeightCol,
+)
 from pyspark.ml.util import DefaultParamsReadable, DefaultParamsWritable
 
 from linsep.spark import learn, mlmodel
@@ -60,10 +68,13 @@ class LinearEstimator(Classifier, HasTable, HasWeightCol, DefaultParamsReadable,
             for param, option in kind._options.items():
                 if option in ("C", "l2") and not self.isSet(param):
                     del options[option]
-        if self._progress and "maxIter" in kind._options:
+        if self._progress and ("maxIter" in kind._options or kind is HardMargin):
             options["progress"] = self._progress
         fitted = kind._learn(dataset, **options)
-        if not fitted.converged:
+        if not fitted.converged and fitted.wrong is not None:
+            words = f"{fitted.wrong} rows are on the wrong side after {fitted.rounds} rounds; nothing is claimed"
+            warnings.warn(f"{kind.__name__}: {words}", stacklevel=3)
+        elif not fitted.converged:
             gap = f"the gap at {fitted.gap:.3g}" if fitted.gap < float("inf") else "no bound of the gap"
             words = f"{kind.__name__}: a limit was reached after {fitted.rounds} rounds, with {gap}"
             warnings.warn(words, stacklevel=3)
@@ -97,11 +108,12 @@ class _HasPenalty(HasRegParam):
         return self._set(regParam=value)
 
 
-class _Newton(_HasPenalty, HasFitIntercept, HasTol, HasMaxIter):
-    """Params of what is learned by Newton's method."""
+class _Smooth(_HasPenalty, HasFitIntercept, HasTol, HasMaxIter, HasSolver):
+    """Params of smooth losses."""
 
     _options = {"C": "C", "regParam": "reg_param", "fitIntercept": "fit_intercept", "tol": "tol", "maxIter": "max_iter"}
-    _defaults = {"C": 1.0, "fitIntercept": True, "tol": 1e-6, "maxIter": 100}
+    _options["solver"] = "solver"
+    _defaults = {"C": 1.0, "fitIntercept": True, "tol": 1e-6, "maxIter": 100, "solver": "auto"}
 
     def setFitIntercept(self, value):
         """Sets the value of :py:attr:`fitIntercept`."""
@@ -115,10 +127,14 @@ class _Newton(_HasPenalty, HasFitIntercept, HasTol, HasMaxIter):
         """Sets the value of :py:attr:`maxIter`: the most rounds."""
         return self._set(maxIter=value)
 
+    def setSolver(self, value):
+        """Sets the value of :py:attr:`solver`: ``newton``, ``lbfgs``, or ``auto``, which is ``newton`` up to 1,500 columns."""
+        return self._set(solver=value)
 
-class LogisticRegression(LinearEstimator, _Newton, _HasProbability):
-    """Logistic regression: C Σ ln(1 + exp(−m)) + ½ |w|², softmax for more than two classes, by Newton's method until the
-    duality gap is below ``tol``.
+
+class LogisticRegression(LinearEstimator, _Smooth, _HasProbability):
+    """Logistic regression: C Σ ln(1 + exp(−m)) + ½ |w|², softmax for more than two classes, until the duality gap is
+    below ``tol``: by Newton's method, and by L-BFGS where columns are many.
 
     ``regParam`` is that of pyspark.ml with ``elasticNetParam=0`` and ``standardization=False``.
     """
@@ -126,7 +142,7 @@ class LogisticRegression(LinearEstimator, _Newton, _HasProbability):
     _learn, _model = staticmethod(learn.logistic), mlmodel.LogisticRegressionModel
 
 
-class LinearSVC(LinearEstimator, _Newton):
+class LinearSVC(LinearEstimator, _Smooth):
     """A support vector machine with the squared hinge: C Σ max(0, 1 − m)² + ½ |w|², each class against the rest."""
 
     _learn, _model = staticmethod(learn.svm), mlmodel.LinearSVCModel
@@ -172,6 +188,42 @@ class MultinomialNB(LinearEstimator, _HasProbability):
     smoothing = Param(Params._dummy(), "smoothing", "added to each count", typeConverter=TypeConverters.toFloat)
     _learn, _model = staticmethod(learn.multinomial_nb), mlmodel.MultinomialNBModel
     _options, _defaults = {"smoothing": "alpha"}, {"smoothing": 1.0}
+
+
+@accessors
+class BernoulliNB(LinearEstimator, _HasProbability):
+    """Naive Bayes of values that are on above ``binarize``."""
+
+    smoothing = Param(Params._dummy(), "smoothing", "added to each count", typeConverter=TypeConverters.toFloat)
+    binarize = Param(
+        Params._dummy(), "binarize", "values above it are on, all others off", typeConverter=TypeConverters.toFloat
+    )
+    _learn, _model = staticmethod(learn.bernoulli_nb), mlmodel.BernoulliNBModel
+    _options, _defaults = {"smoothing": "alpha", "binarize": "binarize"}, {"smoothing": 1.0, "binarize": 0.0}
+
+
+class HardMargin(LinearEstimator):
+    """The plane of the widest margin between two classes that a plane separates; an error where none does."""
+
+    _learn, _model = staticmethod(learn.hard_margin), mlmodel.HardMarginModel
+    _options, _defaults = {}, {}
+
+
+@accessors
+class Perceptron(LinearEstimator, HasMaxIter):
+    """Perceptrons of the blocks, averaged after each round, until planes separate and the exact checker has confirmed it."""
+
+    epochs = Param(Params._dummy(), "epochs", "most epochs of a block in a round", typeConverter=TypeConverters.toInt)
+    blockRows = Param(
+        Params._dummy(), "blockRows", "rows of a block, a multiple of 4096", typeConverter=TypeConverters.toInt
+    )
+    _learn, _model = staticmethod(learn.perceptron), mlmodel.PerceptronModel
+    _options = {"maxIter": "max_iter", "epochs": "epochs", "blockRows": "block_rows"}
+    _defaults = {"maxIter": 100, "epochs": 5}
+
+    def setMaxIter(self, value):
+        """Sets the value of :py:attr:`maxIter`: the most rounds."""
+        return self._set(maxIter=value)
 
 
 @accessors

@@ -162,6 +162,18 @@ class MultinomialNBModel(ProbabilityModel):
     """What :class:`~linsep.spark.MultinomialNB` learned."""
 
 
+class BernoulliNBModel(ProbabilityModel):
+    """What :class:`~linsep.spark.BernoulliNB` learned."""
+
+
+class HardMarginModel(LinearModel):
+    """What :class:`~linsep.spark.HardMargin` learned."""
+
+
+class PerceptronModel(LinearModel):
+    """What :class:`~linsep.spark.Perceptron` learned."""
+
+
 class SharedVarianceNBModel(ProbabilityModel):
     """What :class:`~linsep.spark.SharedVarianceNB` learned."""
 

@@ -37,7 +37,7 @@ class HasTable(Params):
     missing = Param(
         Params._dummy(),
         "missing",
-        "where a value is missing: error, drop-row, mean, zero",
+        "where a value is missing: error, drop-row, mean, median, zero",
         typeConverter=TypeConverters.toString,
     )
     unknownLevel = Param(

@@ -34,9 +34,9 @@ class Scoring:
             made = []
             for what, _ in self.outputs:
                 if what == "rawPrediction":
-                    made.append(_vectors(both_sides(_of(model.scores, form)), absent))
+                    made.append(vectors(both_sides(_of(model.scores, form)), absent))
                 elif what == "probability":
-                    made.append(_vectors(_of(model.probabilities, form), absent))
+                    made.append(vectors(_of(model.probabilities, form), absent))
                 else:
                     codes = _of(model.predict, form)
                     kind = pa.string() if self.labels is None else pa.float64()
@@ -63,7 +63,7 @@ def _without_gaps(form):
     return indptr, indices, np.nan_to_num(values), width
 
 
-def _vectors(values, absent):
+def vectors(values, absent):
     """Rows as dense vectors of Spark."""
     import pyarrow as pa
 

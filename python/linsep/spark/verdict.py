@@ -31,6 +31,8 @@ _LISTS = ("witness", "support")
 #: Claims that the checker shows by sums over the rows.
 _SUMS = {"optimal", "stationary", "counts"}
 
+_SAMPLE_BYTES = 16 << 20
+
 _PREFIX = b"linsep.digest/2\n"
 _MULTISET = b"linsep.multiset/1\n"
 
@@ -110,7 +112,7 @@ def separable(
     weight : str, optional
         A column of weights; a row without weight takes no part.
     missing : str, optional
-        What is done where a value is missing: ``error``, ``drop-row``, ``mean`` or ``zero``.
+        What is done where a value is missing: ``error``, ``drop-row``, ``mean``, ``median`` or ``zero``.
     unknown_level : str, optional
         What a model does with a level that it has not seen: ``error``, or ``zeros`` for no feature.
     collect_limit : int, optional
@@ -293,7 +295,9 @@ class _Search:
             words = f"no row of class {absent[0]!r} has a weight" if absent else "the label has one class"
             raise ValueError(f"{words}; a classifier needs at least two")
         self.most = 4 * (cluster.table.width + 1)
-        self.known = {row[0]: row for row in _sample(cluster, self.most)}
+        # The more rows begin, the fewer rounds follow; up to 16 MiB of them.
+        begin = max(self.most, min(8 * self.most, _SAMPLE_BYTES // (8 * cluster.table.width)))
+        self.known = {row[0]: row for row in _sample(cluster, begin)}
 
     def run(self):
         try:
@@ -303,17 +307,15 @@ class _Search:
 
     def search(self):
         while not self.is_over():
-            verdict, claims = self.decide()
-            if verdict == "undecided":
-                break
-            two = len(self.cluster.table.classes) == 2
-            plane = self.plane(claims) if two and verdict == "separable" else None
-            if plane is not None:
-                count, worst = self.wrong(*plane)
-                self.tell("violators", verdict, count)
-                if count and self.join(worst):
-                    continue
-                claims = [{**claims[0], "plane": {"weights": plane[0], "bias": plane[1]}}] if not count else claims
+            # Floats find a plane between the active rows long before they are decided about exactly.
+            plane = self.plane() if len(self.cluster.table.classes) == 2 else None
+            verdict, claims = "separable", [self.claim(*plane)] if plane else None
+            if plane is None:
+                verdict, claims = self.decide()
+                if verdict == "undecided":
+                    break
+            elif self.leaves(verdict, plane):
+                continue
             if self.is_over():
                 break
             held = certificate_of(self.cluster, self.surveys, claims, self.known)
@@ -324,6 +326,12 @@ class _Search:
             if not self.join(failing):
                 break
         return self.limit()
+
+    def leaves(self, verdict, plane):
+        """Whether a plane leaves rows on the wrong side that were not active before; they are now."""
+        count, worst = self.wrong(*plane)
+        self.tell("violators", verdict, count)
+        return count > 0 and self.join(worst)
 
     def limit(self):
         return self.answer("undecided", [{"claim": "unproved", "reason": "a limit was reached"}])
@@ -344,15 +352,19 @@ class _Search:
         block = Block(np.array([row[1] for row in rows]), np.array([row[2] for row in rows]))
         return data_of(block, self.cluster.table)
 
-    def plane(self, claims):
-        """The plane of the widest margin between the active rows: it leaves the fewest rows to join."""
+    def plane(self):
+        """The plane of the widest margin between the active rows, if there is one: it leaves the fewest rows to join."""
         try:
             model = _linsep.fit("hard-margin", {}, self.active(sorted(self.known)))
             return model.weights[0].tolist(), float(model.biases[0])
         except (RuntimeError, ValueError):
-            plane = claims[0].get("plane", {})
-            weights, bias = plane.get("weights"), plane.get("bias")
-            return (weights, bias) if isinstance(bias, float) and weights else None
+            return None
+
+    def claim(self, weights, bias):
+        """That a plane separates, as certificates have it."""
+        negative, positive = self.cluster.table.classes
+        sides = {"scheme": "binary", "positive": [positive], "negative": [negative]}
+        return {"claim": "separable", **sides, "plane": {"weights": weights, "bias": bias}}
 
     def widest(self):
         """The model of the widest margin between the rows of two classes that separate, with its exact proof.

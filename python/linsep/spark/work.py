@@ -1,12 +1,13 @@
 """What workers do with a block: functions of ``(table, number, block, state)``, found by name on every machine."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 
 from linsep import _linsep
 from linsep.spark.blocks import Block, data_of, joined, part
-from linsep.spark.rows import column_sums, first_negative, row_values
+from linsep.spark.rows import Sparse, column_sums, first_negative, row_values
 
 #: 2^-64, for sums that would overflow.
 _UNIT = 2.0**-64
@@ -19,17 +20,16 @@ def form_of(learner, numbers):
 
 
 def survey(table, number, block, any_order):
-    """Rows, rows and weights of the classes, hashes of the digest, and the shift of the first block.
+    """Rows, rows and weights of the classes, and hashes of the digest.
 
     With ``any_order`` also the product of the rows for the digest that no order changes.
     """
     data = data_of(block, table)
     count = len(table.classes)
-    shift = form_of("lda", (0.0,)).shift(data) if number == 0 else None
     rows = np.bincount(block.codes, minlength=count)
     weights = np.bincount(block.codes, weights=block.weights, minlength=count).astype(float)
     multiset = data.multiset() if any_order else None
-    return {"rows": rows, "weights": weights, "hashes": data.block_hashes(), "shift": shift, "multiset": multiset}
+    return {"rows": rows, "weights": weights, "hashes": data.block_hashes(), "multiset": multiset}
 
 
 def gaps(table, number, block, _):
@@ -51,6 +51,66 @@ def means_of(found):
     there = np.maximum(rows - missing, 1)
     # The sum of numbers next to 1e308 overflows, their mean does not.
     return np.where(np.isfinite(sums), sums / there, scaled / there / _UNIT)
+
+
+def ranks(table, number, block, state):
+    """Of each column, how many values have which next byte, among those that begin with the bytes that are known of the two
+    in the middle."""
+    shift, known = state
+    if isinstance(block.matrix, Sparse):
+        raise ValueError("linsep: missing='median' is for columns, and vectors are sparse here; use 'mean', 'zero' or 'drop-row'")
+    matrix = block.matrix.astype(np.float64) + 0.0
+    counts = np.zeros((2, matrix.shape[1], 256), dtype=np.int64)
+    for column in range(matrix.shape[1]):
+        values = np.ascontiguousarray(matrix[:, column])
+        keys = _keys(values[~np.isnan(values)])
+        for which in (0, 1):
+            if known is None:
+                chosen = keys
+            elif which and known[0][column] == known[1][column]:
+                counts[1, column] = counts[0, column]
+                continue
+            else:
+                chosen = keys[keys >> np.uint64(shift + 8) == known[which][column]]
+            bytes = ((chosen >> np.uint64(shift)) & np.uint64(255)).astype(np.int64)
+            counts[which, column] = np.bincount(bytes, minlength=256)
+    return counts
+
+
+def add_ranks(all, next):
+    """The counts of some blocks and of those that follow."""
+    return all + next
+
+
+def medians(cluster):
+    """The middle value of each column, or the middle between two, in eight rounds: each finds a byte."""
+    known, left = None, None
+    for shift in range(56, -8, -8):
+        counts = cluster.reduce_blocks(ranks, add_ranks, (shift, known))
+        if left is None:
+            there = counts[0].sum(axis=1)
+            left = np.stack([np.maximum(there - 1, 0) // 2, there // 2])
+            known = np.zeros(left.shape, dtype=np.uint64)
+        ends = counts.cumsum(axis=2)
+        bytes = np.minimum((ends <= left[:, :, None]).sum(axis=2), 255)
+        before = np.take_along_axis(ends, np.maximum(bytes - 1, 0)[:, :, None], axis=2)[:, :, 0]
+        left = left - np.where(bytes > 0, before, 0)
+        known = (known << np.uint64(8)) | bytes.astype(np.uint64)
+    low, high = (_values(keys) for keys in known)
+    return np.where(there == 0, 0.0, np.where(low == high, low, low / 2.0 + high / 2.0))
+
+
+def _keys(values):
+    """Whole numbers in the order of some numbers."""
+    bits = values.view(np.uint64)
+    top = np.uint64(1 << 63)
+    return np.where(bits & top, ~bits, bits | top)
+
+
+def _values(keys):
+    """The numbers that have these keys."""
+    top = np.uint64(1 << 63)
+    return np.where(keys & top, keys & ~top, ~keys).view(np.float64)
 
 
 def spread(table, number, block, state):
@@ -89,18 +149,18 @@ def find(table, number, block, hashes):
 
 
 def wrong(table, number, block, state):
-    """How many rows of two classes have a margin of ``least`` or less, as far as floats can tell, and the worst of them."""
+    """How many rows of two classes have a margin of ``least`` or less, as far as floats can tell, and the rows with the
+    smallest margins: those on the right side that are next to the plane will be the next to be wrong."""
     weights, bias, most, least = state
     scores = data_of(block, table).scores(weights, bias)
-    margins = np.where(block.codes == 1, scores, -scores)
     rows = _taking_part(block)
     # A margin that is no number is as wrong as can be.
-    bad = rows[~(margins[rows] > least)]
-    order = np.lexsort((bad, np.nan_to_num(margins[bad], nan=-np.inf)))
-    worst = bad[order[:most]]
-    named = _named(table, number, block, worst)
-    found = np.nan_to_num(margins[worst], nan=-np.inf)
-    return len(bad), [(float(margin), row) for margin, row in zip(found, named)]
+    margins = np.nan_to_num(np.where(block.codes == 1, scores, -scores)[rows], nan=-np.inf)
+    near = rows if len(rows) <= most else rows[margins <= np.partition(margins, most - 1)[most - 1]]
+    found = np.nan_to_num(np.where(block.codes[near] == 1, scores[near], -scores[near]), nan=-np.inf)
+    order = np.lexsort((near, found))[:most]
+    named = _named(table, number, block, near[order])
+    return int((margins <= least).sum()), [(float(one), row) for one, row in zip(found[order], named)]
 
 
 class Worst:
@@ -175,9 +235,14 @@ def bare(block):
     return Block(block.matrix[rows].astype(np.float64), block.codes[rows])
 
 
-def closed_form(table, number, block, state):
-    """The sums of a learner that is made of sums."""
-    learner, numbers, shift = state
+def shift(table, number, block, _):
+    """Short numbers near the values of the first block, less which rows are added up."""
+    return form_of("lda", (0.0,)).shift(data_of(block, table))
+
+
+def survey_and_sums(table, number, block, state):
+    """The survey of the block, and the sums of a learner that is made of sums, in one round."""
+    any_order, learner, numbers, shift = state
     found = first_negative(block.matrix) if learner == "multinomial-nb" else None
     if found:
         row, column, value = found
@@ -185,7 +250,18 @@ def closed_form(table, number, block, state):
             f"linsep: column {table.names[column]!r} has {value} in row {number * table.block_rows + row}; "
             "multinomial naive Bayes needs counts"
         )
-    return form_of(learner, numbers).partial(data_of(block, table), shift)
+    sums = form_of(learner, numbers).partial(data_of(block, table), shift)
+    return [survey(table, number, block, any_order)], sums
+
+
+class MergeSums:
+    """Merges what :func:`survey_and_sums` answers; it travels, so it says what it is in words."""
+
+    def __init__(self, learner, numbers):
+        self.learner, self.numbers = learner, numbers
+
+    def __call__(self, all, next):
+        return all[0] + next[0], form_of(self.learner, self.numbers).merge(all[1], next[1])
 
 
 def newton(table, number, block, state):
@@ -205,6 +281,96 @@ def dual(table, number, block, state):
     problem, planes = state
     data = data_of(block, table)
     return [_linsep.NewtonRounds.dual_part(data, problem, *plane, factors, positive) for positive, plane, factors in planes]
+
+
+def slopes(table, number, block, state):
+    """Losses, slopes and the diagonal of second derivatives at planes, each of a class against all others."""
+    problem, planes = state
+    data = data_of(block, table)
+    return [_linsep.WideRounds.partial(data, problem, _listed(plane), positive) for positive, plane in planes]
+
+
+def joint_slopes(table, number, block, state):
+    """The same at planes of all classes at once."""
+    problem, planes = state
+    return [_linsep.WideRounds.partial(data_of(block, table), problem, planes)]
+
+
+def merge_slopes(all, next):
+    """Adds what blocks answer, plane by plane."""
+    return [_linsep.WideRounds.merge(*pair) for pair in zip(all, next)]
+
+
+def _listed(plane):
+    weights, bias = plane
+    return [weights], [bias]
+
+
+def alone(table, number, block, state):
+    """Planes that a block learns of its own rows, as many times as it has rows: for each class against all others, or
+    for all at once. The weight of the losses is as if the block were the table."""
+    problem, total, wanted = state
+    loss, strength, fit_intercept = problem
+    rows = _taking_part(block)
+    weight = float(len(rows) if block.weights is None else block.weights[rows].sum())
+    found = []
+    for positive in wanted:
+        codes, names = (block.codes, table.classes) if positive is None else (block.codes == positive, ("0", "1"))
+        count = 1 if positive is not None else len(names)
+        nothing = (0.0, np.zeros((count, table.width + 1)))
+        if len(np.unique(codes[rows])) < len(names):
+            # A block without some class knows nothing of a plane.
+            found.append(nothing)
+            continue
+        own = Block(block.matrix, np.asarray(codes, dtype=np.uint32), block.weights)
+        settings = {
+            "c": repr(strength * total / weight),
+            "intercept": "free" if fit_intercept else "none",
+            "gap": "0.01",
+        }
+        learner = "svm" if loss == "squared-hinge" else "logistic"
+        try:
+            model = _linsep.fit(learner, settings, data_of(own, replace(table, classes=names)), epochs=20)
+        except (RuntimeError, ValueError):
+            found.append(nothing)
+            continue
+        planes = np.column_stack([model.weights, model.biases])
+        found.append((weight, weight * planes) if np.isfinite(planes).all() else nothing)
+    return found
+
+
+def add_alone(all, next):
+    """The planes of some blocks and of those that follow."""
+    return [(one[0] + other[0], one[1] + other[1]) for one, other in zip(all, next)]
+
+
+def epochs(table, number, block, state):
+    """Rows on the wrong side of planes, updates of some epochs of the perceptron from there, and where these led, as many
+    times as there were updates."""
+    planes, count = state
+    data = data_of(block, table)
+    wrong = int(_wrong(block, data, planes).sum())
+    found, updates = _linsep.perceptron_epochs(data, planes, count) if wrong else (planes, 0)
+    return wrong, updates, updates * np.column_stack(found)
+
+
+def add_epochs(all, next):
+    """The same of some blocks and of those that follow."""
+    return tuple(one + other for one, other in zip(all, next))
+
+
+def _wrong(block, data, planes):
+    """Which rows are not strictly on their side, as far as floats can tell; of rows that take part."""
+    scores = np.column_stack([data.scores(*plane) for plane in zip(*planes)])
+    codes = np.asarray(block.codes, dtype=np.int64)
+    if scores.shape[1] == 1:
+        margins = np.where(codes == 1, scores[:, 0], -scores[:, 0])
+    else:
+        own = scores[np.arange(len(codes)), codes]
+        scores[np.arange(len(codes)), codes] = -np.inf
+        margins = own - scores.max(axis=1)
+    taking = True if block.weights is None else block.weights > 0
+    return ~(margins > 0) & taking
 
 
 def softmax(table, number, block, state):

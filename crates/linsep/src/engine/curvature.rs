@@ -20,7 +20,7 @@ const SAMPLE: usize = 4;
 /// Passes over the rows that a matrix of all of them may cost.
 const CHEAP: f64 = 8.0;
 /// Rows in which one of so many values is not 0 are squared by tiles.
-const MOST_ZEROS: u64 = 8;
+pub(crate) const MOST_ZEROS: u64 = 8;
 
 /// Something close to the inverse of H.
 pub(super) enum Inverse {
@@ -216,18 +216,18 @@ pub(super) fn second_derivatives(
 
 /// The same sums by tiles. Columns stand in reverse, so that of two the later one has the factor, as
 /// in [`add_square`]: not a bit differs.
-struct Tiles {
+pub(crate) struct Tiles {
     gram: Gram,
     line: Vec<f64>,
     zeros: Vec<f64>,
 }
 
 impl Tiles {
-    fn new(order: usize) -> Tiles {
+    pub(crate) fn new(order: usize) -> Tiles {
         Tiles { gram: Gram::new(order), line: vec![0.0; order], zeros: vec![0.0; order] }
     }
 
-    fn add(&mut self, h: f64, columns: &[u32], entries: &[f64]) {
+    pub(crate) fn add(&mut self, h: f64, columns: &[u32], entries: &[f64]) {
         let last = self.line.len() - 1;
         self.line.fill(0.0);
         self.line[0] = 1.0;
@@ -236,7 +236,7 @@ impl Tiles {
     }
 
     /// Fills the triangle below the diagonal.
-    fn put_below(self, matrix: &mut [f64]) {
+    pub(crate) fn put_below(self, matrix: &mut [f64]) {
         let order = self.line.len();
         let triangle = self.gram.finish();
         let places = (0..order).rev().flat_map(|j| (0..=j).rev().map(move |k| j * order + k));

@@ -8,11 +8,10 @@
 //! ```
 //!
 //! Beside that the engines on one machine keep every margin ([`Kept`]), which they need in the next pass;
-//! workers elsewhere add up second derivatives ([`Curvature`]), so that one round is a step of Newton's
+//! workers elsewhere add up second derivatives ([`crate::worker`]), so that one round is a step of Newton's
 //! method.
 
 use super::{LossSum, Objective, add};
-use crate::algebra::add_square;
 use crate::model::Plane;
 use crate::rounds::{Rounds, Wire};
 use linsep_data::buffer::Buffer;
@@ -52,6 +51,10 @@ pub struct Evaluated<B> {
 pub trait Beside: Wire + Send {
     /// Of no rows, with room for so many.
     fn empty(objective: &Objective, rows: usize) -> Self;
+    /// The same for rows that are about to be seen, and merged afterwards.
+    fn of_rows(objective: &Objective, rows: usize) -> Self {
+        Self::empty(objective, rows)
+    }
     /// Takes in the row at a place, with its margin and its multiplier.
     fn see<R: CodeRows>(
         &mut self,
@@ -98,7 +101,9 @@ impl<B: Beside> Rounds for Evaluate<'_, B> {
     fn partial(&self, block: usize, (folded, bias): &(Vec<f64>, f64)) -> Evaluated<B> {
         let objective = self.objective;
         let places = objective.pieces().swap_remove(block);
-        let mut found = self.with_room(places.len());
+        let beside = B::of_rows(objective, places.len());
+        let mut found =
+            Evaluated { loss: 0.0, sides: [objective.zero(), objective.zero()], beside };
         let mut losses = LossSum::new(objective.loss);
         with_rows!(objective.store(), rows => for place in places {
             let row = objective.rows[place] as usize;
@@ -181,61 +186,5 @@ impl Wire for Kept {
 
     fn read(bytes: &mut &[u8]) -> Result<Kept> {
         Ok(Kept { margins: Vec::read(bytes)?.into(), alpha: Vec::read(bytes)?.into() })
-    }
-}
-
-/// Σ h (x, 1)(x, 1)ᵀ below the diagonal, with h = c loss″(m).
-pub struct Curvature {
-    pub below: Vec<f64>,
-    /// The row in hand, so that no row asks for memory.
-    columns: Vec<u32>,
-    entries: Vec<f64>,
-}
-
-impl Curvature {
-    fn of(below: Vec<f64>) -> Curvature {
-        Curvature { below, columns: Vec::new(), entries: Vec::new() }
-    }
-}
-
-impl Beside for Curvature {
-    fn empty(objective: &Objective, _: usize) -> Curvature {
-        let order = objective.width() + 1;
-        Curvature::of(vec![0.0; order * order])
-    }
-
-    #[inline]
-    fn see<R: CodeRows>(
-        &mut self,
-        objective: &Objective,
-        rows: &R,
-        place: usize,
-        margin: f64,
-        _: f64,
-    ) {
-        let h = objective.costs[place] * objective.loss.curvature(margin);
-        if h != 0.0 {
-            let Curvature { below, columns, entries } = self;
-            rows.entries(objective.rows[place] as usize, columns, entries);
-            add_square(h, columns, entries, below, objective.width() + 1);
-        }
-    }
-
-    fn merge(&mut self, next: Curvature) {
-        self.below.iter_mut().zip(&next.below).for_each(|(all, part)| *all += part);
-    }
-
-    fn fits(&self, objective: &Objective) -> bool {
-        self.below.len() == (objective.width() + 1).pow(2)
-    }
-}
-
-impl Wire for Curvature {
-    fn write(&self, out: &mut Vec<u8>) {
-        self.below.write(out);
-    }
-
-    fn read(bytes: &mut &[u8]) -> Result<Curvature> {
-        Vec::read(bytes).map(Curvature::of)
     }
 }

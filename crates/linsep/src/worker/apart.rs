@@ -14,6 +14,7 @@
 use super::foreign;
 use super::newton::Course;
 use super::proving::Solved;
+use super::second::Curvature;
 use crate::engine::direct::{Moments, Spec, Statistics, Want};
 use crate::learn::bayes::{BernoulliBayes, MultinomialBayes, SharedVarianceBayes};
 use crate::learn::discriminant::{Fisher, Lda, Priors};
@@ -21,8 +22,8 @@ use crate::learn::least_squares::LeastSquares;
 use crate::learn::optimising::{ConvexProblem, ConvexSettings};
 use crate::loss::Loss;
 use crate::model::Plane;
-use crate::objective::evaluate::{Beside, Curvature, Evaluate, Evaluated};
-use crate::objective::{Intercept, Penalty, add};
+use crate::objective::evaluate::{Beside, Evaluate, Evaluated};
+use crate::objective::{Intercept, Objective, Penalty, add};
 use crate::rounds::{self, Rounds, decode, encode};
 use crate::run::Task;
 use linsep_data::Dataset;
@@ -236,9 +237,22 @@ impl SmoothLoss {
             .with_intercept(self.intercept)
     }
 
+    /// The objective on the rows of a task.
+    pub(super) fn objective(&self, task: &Task) -> Result<Objective> {
+        self.problem.objective(task, self.positive)
+    }
+
+    pub(super) fn penalty(&self) -> Penalty {
+        Penalty { l1: 0.0, l2: self.problem.settings.l2, scale: None, limits: None }
+    }
+
+    pub(super) fn intercept(&self) -> Intercept {
+        self.intercept
+    }
+
     /// What a block answers at a plane: losses, sums of multipliers, second derivatives.
     pub fn partial(&self, block: &Arc<Dataset>, plane: &Plane) -> Result<Vec<u8>> {
-        let objective = self.problem.objective(&Task::new(Arc::clone(block)), self.positive)?;
+        let objective = self.objective(&Task::new(Arc::clone(block)))?;
         let work = Evaluate::<Curvature>::new(&objective);
         if !work.accepts(plane) {
             return Err(foreign());
@@ -263,7 +277,7 @@ impl SmoothLoss {
 
     /// Σ ψ of the multipliers that a block has at a plane, each side times its factor.
     pub fn dual_part(&self, block: &Arc<Dataset>, plane: &Plane, factors: [f64; 2]) -> Result<f64> {
-        let objective = self.problem.objective(&Task::new(Arc::clone(block)), self.positive)?;
+        let objective = self.objective(&Task::new(Arc::clone(block)))?;
         if plane.weights.len() != objective.width() {
             return Err(foreign());
         }
@@ -278,8 +292,7 @@ impl SmoothLoss {
 
     /// Whoever asks, until a step promises less than this share of the objective.
     pub fn driver(&self, width: usize, wanted: f64) -> SmoothDriver {
-        let penalty = Penalty { l1: 0.0, l2: self.problem.settings.l2, scale: None, limits: None };
-        SmoothDriver(Course::new(penalty, self.intercept, width, wanted))
+        SmoothDriver(Course::new(self.penalty(), self.intercept, width, wanted))
     }
 }
 

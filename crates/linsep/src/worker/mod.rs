@@ -10,6 +10,8 @@
 //! * [`NewtonStep`], driven by [`GramNewton`]: a smooth loss with an l2 penalty, a round for each step.
 //! * [`Sums`] and [`SmoothLoss`]: the same for blocks that are tables of their own, on a cluster.
 //! * [`SoftmaxLoss`]: softmax regression of more classes, the same way.
+//! * [`WideLoss`]: both without second derivatives, for many columns.
+//! * [`epochs_on`]: epochs of the perceptron on a block, whose planes are averaged.
 //! * [`Proof`]: what the checker shows of planes, each of its passes a round.
 //! * [`Violators`], driven by [`ActiveRows`]: the float side of a verdict, a round for each plane.
 //!
@@ -37,18 +39,24 @@
 
 mod apart;
 mod descent;
+mod lbfgs;
+mod mixing;
 mod newton;
 mod proving;
+mod second;
 mod softmax;
 mod statistics;
 mod verdict;
+mod wide;
 
 pub use apart::{ClosedLearner, SmoothDriver, SmoothLoss, Sums};
+pub use mixing::epochs_on;
 pub use newton::{GramNewton, NewtonStep};
 pub use proving::Proof;
 pub use softmax::{MOST_WEIGHTS, SoftmaxDriver, SoftmaxLoss};
 pub use statistics::{Collected, Statistics};
 pub use verdict::{ActiveRows, Violators};
+pub use wide::{WideDriver, WideLoss};
 
 use crate::rounds::{Rounds, decode, encode};
 use crate::run::Task;

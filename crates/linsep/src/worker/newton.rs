@@ -8,11 +8,12 @@
 //! Reference: Boyd, Vandenberghe, Convex Optimization, 9.5.
 
 use super::descent::Descent;
+use super::second::Curvature;
 use super::{Coordinator, Worker, foreign, merge, partial, require_class};
 use crate::algebra::Factor;
 use crate::learn::logistic::Logistic;
 use crate::model::Plane;
-use crate::objective::evaluate::{Curvature, Evaluate, Evaluated};
+use crate::objective::evaluate::{Evaluate, Evaluated};
 use crate::objective::{Intercept, Objective, Penalty, Sides};
 use crate::rounds::{Rounds, decode, encode};
 use crate::run::Task;

@@ -53,6 +53,18 @@ impl SoftmaxLoss {
             .with_intercept(self.intercept)
     }
 
+    pub(super) fn c(&self) -> f64 {
+        self.c
+    }
+
+    pub(super) fn penalty(&self) -> Penalty {
+        Penalty { l1: 0.0, l2: 1.0, scale: None, limits: None }
+    }
+
+    pub(super) fn intercept(&self) -> Intercept {
+        self.intercept
+    }
+
     /// What a block answers at planes, one for each class.
     pub fn partial(&self, block: &Dataset, planes: &[Plane]) -> Result<Vec<u8>> {
         let (classes, width) = (block.n_classes(), block.n_features());
@@ -78,7 +90,7 @@ impl SoftmaxLoss {
                 *share = linsep_kernels::dot_f64(&plane.weights, &row[..width]) + plane.bias;
             }
             let own = block.class_of(place) as usize;
-            loss += cost * self.shares(&mut shares, own);
+            loss += cost * SoftmaxLoss::shares(&mut shares, own);
             let mut pair = 0;
             for k in 0..classes {
                 let q = cost * (f64::from(u8::from(k == own)) - shares[k]);
@@ -98,7 +110,7 @@ impl SoftmaxLoss {
     }
 
     /// Scores become shares. The loss of the row.
-    fn shares(&self, scores: &mut [f64], own: usize) -> f64 {
+    pub(super) fn shares(scores: &mut [f64], own: usize) -> f64 {
         let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let own = scores[own];
         let mut all = 0.0;
@@ -128,11 +140,11 @@ impl SoftmaxLoss {
     pub fn driver(&self, classes: usize, width: usize, wanted: f64) -> Result<SoftmaxDriver> {
         if classes * (width + 1) > MOST_WEIGHTS {
             return Err(Error::usage(format!(
-                "softmax regression in rounds is for {MOST_WEIGHTS} weights in all; {classes} classes of {width} columns have {}",
+                "a Newton step of softmax regression is for {MOST_WEIGHTS} weights in all; {classes} classes of {width} columns have {}",
                 classes * (width + 1)
             )));
         }
-        let penalty = Penalty { l1: 0.0, l2: 1.0, scale: None, limits: None };
+        let penalty = self.penalty();
         let descent = Descent::new(classes, width, wanted);
         Ok(SoftmaxDriver { penalty, intercept: self.intercept, descent })
     }
@@ -193,7 +205,7 @@ impl Answer {
         classes > 1 && self.is_of(classes, width) && other.is_of(classes, width)
     }
 
-    /// H⁻¹ (−∇P), and half of their product: how far the quadratic model falls.
+    /// H⁻¹ (−∇P), and how far the quadratic model falls or, if that is more, about the duality gap.
     fn newton(
         &self,
         penalty: &Penalty,
@@ -245,7 +257,14 @@ impl Answer {
             }
         }
         let answer = Factor::new(&matrix, order).solve(&right);
-        let falls = 0.5 * linsep_kernels::dot_f64(&answer, &right);
+        let mut falls = 0.5 * linsep_kernels::dot_f64(&answer, &right);
+        // The gap that the multipliers at the planes show is larger: |g|²/(2 l2), and what the biases add.
+        let mut shown = 0.0;
+        for (down, plane) in right.chunks_exact(size).zip(planes) {
+            let squares = linsep_kernels::dot_f64(&down[..width], &down[..width]);
+            shown += squares / (2.0 * penalty.l2) + (down[width] * plane.bias).abs();
+        }
+        falls = falls.max(shown);
         let plane = |part: &[f64]| Plane { weights: part[..width].to_vec(), bias: part[width] };
         (answer.chunks_exact(size).map(plane).collect(), falls)
     }
