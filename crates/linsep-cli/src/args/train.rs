@@ -68,6 +68,7 @@ pub(super) fn command() -> Command {
                 .value_parser(PossibleValuesParser::new(["best", "1se"]))
                 .help_heading(VALIDATION),
         )
+        .arg(target("tune-picture", "FILE", "Draw the scores of --tune with their standard errors as SVG").long("tune-picture").help_heading(VALIDATION))
         .arg(switch("nested", "Estimate what --tune finds on folds that had no say in the choice").help_heading(VALIDATION))
         .arg(online::runs().help_heading(VALIDATION))
         .arg(model_file.short('o').long("output-file").help_heading(OUTPUT))

@@ -60,8 +60,8 @@ fn null_peak(inference: &Inference, design: &Design, threads: usize) -> f64 {
     let columns: &[usize] = if inference.bias { &[0] } else { &[] };
     let narrow = design.part(&rows, columns);
     let likelihood = Likelihood { design: &narrow, firth: false, threads };
-    let free = (0..likelihood.order()).collect();
-    likelihood.climb(vec![0.0; likelihood.order()], &mut Free::new(free), NEAR).look.plain
+    let free: Vec<usize> = (0..likelihood.order()).collect();
+    likelihood.climb(likelihood.start(&free), &mut Free::new(free), NEAR).look.plain
 }
 
 /// A fit on its way.
@@ -184,7 +184,8 @@ impl<'a> Work<'a> {
     fn head_start(&self, likelihood: &Likelihood<'_>) -> Vec<f64> {
         const SHARE: usize = 8;
         const EACH: usize = 100;
-        let zeros = vec![0.0; likelihood.order()];
+        let all: Vec<usize> = (0..likelihood.order()).collect();
+        let zeros = likelihood.start(&all);
         let rows: Vec<usize> = (0..self.design.len()).step_by(SHARE).collect();
         if self.firth || rows.len() < 2000 || rows.len() < EACH * zeros.len() {
             return zeros;
@@ -475,11 +476,11 @@ impl<'a> Work<'a> {
     fn penalised_null(&self) -> f64 {
         let likelihood = self.likelihood();
         let width = self.design.width;
-        let free = match self.inference.bias {
+        let free: Vec<usize> = match self.inference.bias {
             true => (0..likelihood.blocks()).map(|k| k * width).collect(),
             false => Vec::new(),
         };
-        likelihood.climb(vec![0.0; likelihood.order()], &mut Free::new(free), NEAR).look.value
+        likelihood.climb(likelihood.start(&free), &mut Free::new(free), NEAR).look.value
     }
 
     fn residuals(&self, peak: &Peak, factor: &Factor) -> Vec<Residual> {
