@@ -4,13 +4,11 @@ use crate::exit::Failure;
 use crate::output::{aligned, counted, grouped};
 use linsep::density::{Axes, Density, MOST_NUMBERS};
 use linsep::file::ModelFile;
+use linsep::learn::discriminant::LDA;
 use linsep::model::LinearModel;
-use linsep::recipe::Recipe;
+use linsep::recipe::{Ability, Recipe};
 use linsep::{Dataset, DatasetBuilder, Error, Plane, printable};
 use serde_json::json;
-
-/// The learners whose densities have a covariance within the classes.
-const WITH_AXES: [&str; 2] = ["lda", "shared-variance-nb"];
 
 /// The axes of a model, or why there are none.
 pub(super) fn of_file(file: &ModelFile) -> Result<Axes, Error> {
@@ -31,14 +29,13 @@ pub(super) fn of_fit(
 }
 
 fn none(learner: &str) -> Error {
-    let has = WITH_AXES.contains(&learner) && Recipe::find(learner).is_ok();
+    let has = Recipe::find(learner).is_ok_and(|recipe| recipe.has(Ability::Sample));
     Error::usage(match has {
         true => format!(
             "this model of {learner} was written without its density, by an older version or because it has more than {MOST_NUMBERS} numbers; train again, with fewer columns if need be"
         ),
         false => format!(
-            "a model of {learner} has no covariance within the classes, so it has no discriminant axes; learners that have: {}",
-            WITH_AXES.join(", ")
+            "a model of {learner} has no covariance within the classes, so it has no discriminant axes; {LDA} has"
         ),
     })
 }
@@ -46,8 +43,7 @@ fn none(learner: &str) -> Error {
 /// Models of other programs have planes alone.
 pub(super) fn foreign() -> Error {
     Error::usage(format!(
-        "models of other programs have no covariance within the classes, so no discriminant axes; train one of {}",
-        WITH_AXES.join(", ")
+        "models of other programs have no covariance within the classes, so no discriminant axes; {LDA} has"
     ))
 }
 

@@ -25,7 +25,7 @@ fn rows_stand_on_the_axes_where_their_means_say() {
     assert!(first["LD1"].is_f64() && first["LD2"].is_f64(), "{first}");
     // A row that lacks values has no place.
     room.write("gap.csv", "sepal_length,sepal_width,petal_length,petal_width\n5,3,,1\n");
-    let line = "train examples/iris.csv --learner lda --missing drop -o m.linsep --force";
+    let line = "train examples/iris.csv --learner lda --missing drop-row -o m.linsep --force";
     room.run(line).exits(0);
     let gap = room.run("predict m.linsep gap.csv --output axes").exits(0).out;
     assert_eq!(gap, "prediction,LD1,LD2\n?,,\n");
@@ -52,7 +52,7 @@ fn models_without_axes_say_why() {
     room.run("train examples/iris.csv --learner logistic -o l.linsep").exits(0);
     for line in ["show l.linsep --axes", "predict l.linsep examples/iris.csv --output axes"] {
         let run = room.run(line).exits(2);
-        assert!(run.err.contains("learners that have: lda, shared-variance-nb"), "{}", run.err);
+        assert!(run.err.contains("no discriminant axes; lda has"), "{}", run.err);
     }
     let run = room.run("plot examples/iris.csv --view axes --learner svm -o x.svg").exits(2);
     assert!(run.err.contains("no discriminant axes"), "{}", run.err);
