@@ -864,7 +864,7 @@ def names_of(source, terms, width):
 
 class Settled:
     """The claim's rows, of a pair only those of its two classes, and the parameters of its model."""
-    def __init__(self, given, source, names, claim, checker, rows, terms):
+    def __init__(self, given, source, claim, checker, rows, terms, names=()):
         self.given, self.source, self.names, self.stated = given, source, names, claim["optimality"]["objective"]
         self.side = (lambda label: label in claim["positive"]) if source.get("rest") else (lambda label: label)
         self.terms, self.width = terms, checker.width
@@ -1450,7 +1450,7 @@ def main(paths):
                 modified_score(checker, claim, products(file.get("basis"), width))
             elif claim["claim"] == "optimal":
                 if given:
-                    Settled(given, source, names, claim, checker, rows, products(file.get("basis"), width)).check()
+                    Settled(given, source, claim, checker, rows, products(file.get("basis"), width), names).check()
                 judge = Optimal(checker, claim, name != "optimal")
                 (judge.two if name == "optimal" else judge.joint)(claim)
             else:
