@@ -279,7 +279,7 @@ class Binding(unittest.TestCase):
         labels, parts = ["p", "q", "r", "p"], [1, 1, 1, 0.5]
         certificate = {"bias": True, "reading": {"default": "decimal", "binary64": []}}
         judge = checker.Checker(certificate, labels, parts, rows, 1)
-        given = {"lower": "none", "upper": "none", "scale": "maxabs"}
+        given = {"lower": "none", "upper": "none", "scale": "maxabs", "class-weight": "balanced"}
         def code(scheme, scale, weights=()):
             objective = {"scale": [scale]} | ({"class-weights": weights} if weights else {})
             claim = {"scheme": scheme, "positive": ["q"], "negative": ["p"] + ["r"] * (scheme != "pair"),
