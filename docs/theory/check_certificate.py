@@ -57,9 +57,10 @@ OPTIMALITY = fields({"objective": lambda x: has(x, LISTS) and OBJECTIVE(x), "pri
                      "dual": lambda x: has(x, POINT) and DUAL(x)}, {"radius": real, "bias": INTERVAL})
 CLAIMS["optimal"] = {"plane": PLANE, "optimality": OPTIMALITY}
 def either(*kinds): return lambda x: any(kind(x) for kind in kinds)
-PRIORS = word("data", "uniform")
+def counted(*words): return either(word(*words), fields({"given": each(real)}))  # or a number for each class
+PRIORS = counted("data", "uniform")
 EQUATIONS = either(
-    fields({"kind": word("least-squares"), "l2": real, "class-weight": word("none", "balanced")}),
+    fields({"kind": word("least-squares"), "l2": real, "class-weight": counted("none", "balanced")}),
     fields({"kind": word("discriminant"), "shrinkage": real, "priors": PRIORS, "bias": word("midpoint", "prior", "free")}))
 STATISTICS = either(fields({"model": word("multinomial"), "alpha": real, "priors": PRIORS}),
                     fields({"model": word("bernoulli"), "alpha": real, "binarize": real, "priors": PRIORS}),
@@ -244,10 +245,19 @@ def bind(model, claims, version):
             reason = f"the claim {claim['claim']} is about other planes than those of the model"
             claims[number] = {"claim": "unproved", "reason": reason}
 
+def weights_of(word):
+    """Numbers by class, such as `a=2,b=1`."""
+    return {normal(name.strip()): float(x) for name, _, x in (part.rpartition("=") for part in word.split(","))}
+
+def by_class(word, classes):
+    """A word, or numbers in the order of the classes; who is not named has 1."""
+    return {"given": [weights_of(word).get(name, 1.0) for name in classes]} if "=" in word else word
+
 def settings(model, claim):
     """The objective, equations or statistics that the parameters of the model name, as far as they settle them;
     None where its learner makes no such claim."""
     given, learner, joint = model["parameters"], model["learner"], claim.get("scheme") == "joint"
+    numbered = lambda name: by_class(given[name], model["classes"])
     share = lambda name: {} if given[name] in ("oas", "ledoit-wolf") else {
         "shrinkage": 0.0 if given[name] == "none" else float(given[name])}
     if claim["claim"] == "optimal" and learner in ("logistic", "svm"):
@@ -261,15 +271,15 @@ def settings(model, claim):
         intercept = "free" if given["intercept"] == "penalised" and not l1 and not l2 else given["intercept"]
         return {"loss": loss, "c": float(given["c"]), "l1": l1, "l2": l2, "intercept": intercept}
     if claim["claim"] == "stationary":
-        return {"least-squares": lambda: {"kind": learner, "l2": float(given["l2"]), "class-weight": given["class-weight"]},
+        return {"least-squares": lambda: {"kind": learner, "l2": float(given["l2"]), "class-weight": numbered("class-weight")},
                 "fisher": lambda: {"kind": "discriminant", "priors": "data", "bias": given["threshold"].replace("error", "free"),
                                    **share("shrinkage")},
-                "lda": lambda: {"kind": "discriminant", "priors": given["priors"], "bias": "prior", **share("shrinkage")},
+                "lda": lambda: {"kind": "discriminant", "priors": numbered("priors"), "bias": "prior", **share("shrinkage")},
                 }.get(learner, lambda: None)()
     if claim["claim"] == "counts" and learner in ("multinomial-nb", "bernoulli-nb", "shared-variance-nb"):
         name = {"multinomial-nb": "multinomial", "bernoulli-nb": "bernoulli"}.get(learner, "gaussian")
         numbers = {"alpha": "alpha", "binarize": "binarize", "smoothing": "var-smoothing"}
-        return {"model": name, "priors": given["priors"]} | {k: float(given[n]) for k, n in numbers.items() if n in given}
+        return {"model": name, "priors": numbered("priors")} | {k: float(given[n]) for k, n in numbers.items() if n in given}
     return None
 
 def beside(model, claims):
@@ -288,7 +298,7 @@ def beside(model, claims):
         given = model["parameters"]
         right = named is not None and all(stated.get(k) == v for k, v in named.items())
         if right and body == "optimality":
-            asked = {"class-weights": given["class-weight"] == "balanced", "scale": given["scale"] != "none",
+            asked = {"class-weights": given["class-weight"] != "none", "scale": given["scale"] != "none",
                      "limits": (given["lower"], given["upper"]) != ("none", "none")}
             right = all((k in stated) == asked[k] for k in asked)
         if right and named.get("model") == "bernoulli":
@@ -340,7 +350,7 @@ def load(path):
     kept = [j for pair in source.get("kept") or [] for j in pair]
     right = right and kept == sorted(kept) and not (columns and kept)
     require(right, "the columns of the input contradict each other", 4)
-    return file, source, against, given
+    return file, source, against, given, top.get("classes", [])
 
 # --- The data: labels, weights (0: takes no part), the values that are not 0 as {column: binary64}, width.
 BLANKS, LABELS, GAPS = " \t\n\r\f", ("label", "target", "class", "y"), ("", "?", "na", "n/a", "null")
@@ -854,8 +864,8 @@ def names_of(source, terms, width):
 
 class Settled:
     """The claim's rows, of a pair only those of its two classes, and the parameters of its model."""
-    def __init__(self, given, source, claim, checker, rows, terms):
-        self.given, self.source, self.stated = given, source, claim["optimality"]["objective"]
+    def __init__(self, given, source, claim, checker, rows, terms, names=()):
+        self.given, self.source, self.names, self.stated = given, source, names, claim["optimality"]["objective"]
         self.side = (lambda label: label in claim["positive"]) if source.get("rest") else (lambda label: label)
         self.terms, self.width = terms, checker.width
         taking = set(claim["positive"] + claim["negative"] if claim["scheme"] == "pair" else checker.labels)
@@ -873,6 +883,10 @@ class Settled:
                 weights[self.side(label)] += part
             factor = {k: self.total / (len(weights) * w) if w else 1 for k, w in weights.items()}
             meant = {label: factor[self.side(label)] for label in self.classes}
+            if self.given["class-weight"] != "balanced":  # by the label, or by the class that took it in
+                own = weights_of(self.given["class-weight"])
+                rest = lambda label: own.get(self.names[0], 1.0) if self.source.get("rest") else 1.0
+                meant = {label: binary64(own.get(label, rest(label))) for label in self.classes}
             right = meant.keys() == class_weights.keys() and all(
                 abs(binary64(x) - meant[k]) <= self.slack * meant[k] for k, x in class_weights.items())
             require(right, "the class weights are not those of the parameters of the model")
@@ -1224,7 +1238,14 @@ class Fitted:
         """The values of a row in binary64; products of the basis are multiplied from left to right."""
         raw = [float(row.get(j, 0)) for j in self.columns[:len(self.columns) - len(self.terms)]]
         return raw + [math.prod(raw[j] for j in term) for term in self.terms]
+    def given(self, stated):
+        """A number for each class, above 0."""
+        numbers = list(map(binary64, stated["given"]))
+        require(len(numbers) == self.size and all(map(in_range, numbers)), "there is no number above 0 for each class")
+        return numbers
     def priors(self, word):
+        if not text(word):
+            return [x / sum(self.given(word)) for x in self.given(word)]
         return [w / sum(self.weights) if word == "data" else Fraction(1, self.size) for w in self.weights]
     def log(self, k, priors):
         """What the priors add to a bias."""
@@ -1256,7 +1277,8 @@ class Fitted:
     def least_squares(self, stated):
         require(stated["l2"] >= 0, "l2 is below 0")
         first, second, units = self.sums()
-        f = [sum(self.weights) / (self.size * w) if stated["class-weight"] == "balanced" else 1 for w in self.weights]
+        f = {"none": [1] * self.size, "balanced": [sum(self.weights) / (self.size * w) for w in self.weights]}
+        f = f[stated["class-weight"]] if text(stated["class-weight"]) else self.given(stated["class-weight"])
         blend = lambda of: sum(x * y for x, y in zip(f, of))
         count = range(len(units))
         squares = [[blend(matrix[j][k] for matrix in second) for k in count] for j in count]
@@ -1396,7 +1418,7 @@ def main(paths):
     decimal.getcontext().prec = 50
     try:
         require(len(paths) == 2, __doc__, 2)
-        file, source, against, given = load(paths[0])
+        file, source, against, given, names = load(paths[0])
         labels, parts, rows, width = read_data(paths[1], source)
     except (ValueError, LookupError, EOFError, csv.Error, gzip.BadGzipFile, Refusal, OSError) as error:
         code, words = error.args if isinstance(error, Refusal) else (3, error)
@@ -1428,7 +1450,7 @@ def main(paths):
                 modified_score(checker, claim, products(file.get("basis"), width))
             elif claim["claim"] == "optimal":
                 if given:
-                    Settled(given, source, claim, checker, rows, products(file.get("basis"), width)).check()
+                    Settled(given, source, claim, checker, rows, products(file.get("basis"), width), names).check()
                 judge = Optimal(checker, claim, name != "optimal")
                 (judge.two if name == "optimal" else judge.joint)(claim)
             else:

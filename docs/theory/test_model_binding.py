@@ -38,6 +38,8 @@ NUMBERS = [
      {"lower": "-1,#2=-0.1", "upper": "a=0.5,4", "scale": "maxabs"}),
     ("logistic --positive q --weight w --class-weight balanced --scale standard", WEIGHED, {"scale": "maxabs"}),
     ("svm --positive q --multiclass crammer-singer --class-weight balanced --scale pow2", WEIGHED, {"scale": "maxabs"}),
+    ("logistic --weight w --class-weight p=3,r=0.5", WEIGHED, {"class-weight": "p=3,r=0.6"}),
+    ("svm --positive q --class-weight q=3,rest=0.5", WEIGHED, {"class-weight": "q=3,rest=2"}),
     ("logistic --lower 0", TWO, {"lower": "-1", "upper": "1"}),
     ("logistic --upper a=-0.5 --lower #2=0.1", TWO, {"upper": "b=-0.5", "lower": "#1=0.1"}),
     ("logistic --basis poly:2 --lower a*b=-1,b^2=-2 --upper 0.5,b=1 --scale maxabs", TWO,
@@ -83,6 +85,12 @@ MODELS = [
     ("multinomial-nb", TWO, {"alpha": "2", "priors": "uniform"}),
     ("bernoulli-nb --binarize 1", THREE, {"alpha": "2", "binarize": "0", "priors": "uniform"}),
     ("shared-variance-nb", THREE, {"priors": "uniform", "var-smoothing": "0.1"}),
+    ("least-squares --class-weight p=3,q=0.5", THREE, {"class-weight": "p=3,q=0.6"}),
+    ("lda --priors p=0.2,q=0.5,r=0.3", THREE, {"priors": "p=0.2,q=0.4,r=0.4"}),
+    ("multinomial-nb --priors p=0.2,q=0.5,r=0.3", THREE, {"priors": "data"}),
+    ("bernoulli-nb --priors p=0.2,q=0.5,r=0.3", THREE, {"priors": "p=0.5,q=0.2,r=0.3"}),
+    ("shared-variance-nb --priors p=0.2,q=0.5,r=0.3", THREE, {"priors": "uniform"}),
+    ("logistic --class-weight p=3,q=0.5", THREE, {"class-weight": "none"}),
 ]
 
 def unpack(raw):
@@ -272,7 +280,7 @@ class Binding(unittest.TestCase):
         labels, parts = ["p", "q", "r", "p"], [1, 1, 1, 0.5]
         certificate = {"bias": True, "reading": {"default": "decimal", "binary64": []}}
         judge = checker.Checker(certificate, labels, parts, rows, 1)
-        given = {"lower": "none", "upper": "none", "scale": "maxabs"}
+        given = {"lower": "none", "upper": "none", "scale": "maxabs", "class-weight": "balanced"}
         def code(scheme, scale, weights=()):
             objective = {"scale": [scale]} | ({"class-weights": weights} if weights else {})
             claim = {"scheme": scheme, "positive": ["q"], "negative": ["p"] + ["r"] * (scheme != "pair"),

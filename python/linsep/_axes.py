@@ -29,6 +29,8 @@ class Projecting(_Transformer):
     ----------
     explained_variance_ratio_ : array of shape (n_axes,)
         The share of each axis in the spread of the means.
+    scalings_ : array of shape (n_features, n_axes)
+        The weights of the columns: ``transform(X)`` is ``X @ scalings_`` less its mean over the rows of the fit.
     """
 
     def fit(self, X, y, sample_weight=None):
@@ -43,6 +45,15 @@ class Projecting(_Transformer):
         if "_onto_axes" not in self.__dict__:
             raise AttributeError("a model file holds planes and no axes; fit again, or pickle the estimator")
         return (self._class_scores(X) - self._centre) @ self._onto_axes
+
+    @property
+    def scalings_(self):
+        self._check_fitted()
+        if "_onto_axes" not in self.__dict__:
+            raise AttributeError("a model file holds planes and no axes; fit again, or pickle the estimator")
+        planes = np.asarray(self.coef_)
+        planes = np.vstack([np.zeros_like(planes), planes]) if len(planes) == 1 else planes
+        return planes.T @ self._onto_axes
 
     @property
     def _n_features_out(self):

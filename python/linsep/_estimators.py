@@ -106,7 +106,7 @@ class LinearClassifier(Inferring, Exporting, ClassifierMixin, BaseEstimator):
             with _registry.errors_in_python(self):
                 model = _linsep.fit(
                     self._recipe["name"],
-                    self._settings(),
+                    self._settings(classes=classes),
                     data,
                     seed=_seed(getattr(self, "random_state", None)),
                     epochs=self._max_iter(),
@@ -365,13 +365,15 @@ class LinearClassifier(Inferring, Exporting, ClassifierMixin, BaseEstimator):
         form = self._model.encode(taken.form.stream(), threads(self.n_jobs, taken.shape))
         return _input.Matrix(form, taken.shape, taken.names)
 
-    def _settings(self, stream=False):
+    def _settings(self, stream=False, classes=None):
         """The parameters that are not as usual, in the words of the registry."""
         settings = {}
         for parameter in self._recipe["parameters"]:
             value = getattr(self, _registry.python_name(parameter))
             if parameter["name"] == "class-weight" and isinstance(value, dict):
                 continue
+            if parameter["name"] == "priors" and not isinstance(value, (str, dict, type(None))):
+                value = _priors_of(value, classes)
             text = _registry.registry_text(parameter, value)
             usual = _registry.registry_text(
                 parameter, _registry.python_value(parameter, parameter["default"])
@@ -459,6 +461,15 @@ def _standings(scores, count):
             sums[:, i] -= score
             column += 1
     return won + sums / (3 * (np.abs(sums) + 1))
+
+
+def _priors_of(value, classes):
+    """Priors by class, of numbers in the order of the classes."""
+    numbers = np.asarray(value, dtype=float).ravel()
+    if classes is None or len(numbers) != len(classes):
+        known = "the classes" if classes is None else f"the {len(classes)} classes"
+        raise ValueError(f"priors has {len(numbers)} numbers, and one is needed for each of {known}; a dict names them")
+    return dict(zip(_input.class_texts(np.asarray(classes)), numbers))
 
 
 def _seed(random_state):

@@ -23,6 +23,8 @@ def test_axes_are_those_of_scikit_learn(name, load):
     ours = linsep.ESTIMATORS[name]().fit(X, y)
     theirs = LinearDiscriminantAnalysis(solver="eigen").fit(X, y)
     np.testing.assert_allclose(ours.explained_variance_ratio_, theirs.explained_variance_ratio_, rtol=1e-9)
+    centred = X @ ours.scalings_
+    np.testing.assert_allclose(ours.transform(X), centred - centred.mean(axis=0), rtol=1e-7, atol=1e-8)
     ours, theirs = ours.transform(X), theirs.transform(X)
     theirs = theirs - theirs.mean(axis=0)
     signs = np.sign((ours * theirs).sum(axis=0))

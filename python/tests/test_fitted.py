@@ -74,3 +74,20 @@ def test_scores_that_overflow_are_no_fault_of_the_rows(two):
     large = learner.decision_function(100 * np.sign(row))
     assert large[0] > 0
     assert list(learner.predict(row)) == [1]
+
+
+def test_priors_are_those_of_scikit_learn(two):
+    pytest.importorskip("sklearn")
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    X, y = two
+    theirs = LinearDiscriminantAnalysis(solver="lsqr", priors=[0.8, 0.2]).fit(X, y)
+    for priors in ([0.8, 0.2], {0: 0.8, 1: 0.2}):
+        ours = linsep.LinearDiscriminantAnalysis(priors=priors).fit(X, y)
+        np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-7)
+        np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-7)
+        assert ours.verify(X, y)
+    with pytest.raises(ValueError, match="2 classes"):
+        linsep.LinearDiscriminantAnalysis(priors=[0.2, 0.3, 0.5]).fit(X, y)
+    with pytest.raises(ValueError, match="add up to"):
+        linsep.LinearDiscriminantAnalysis(priors={0: 0.8, 1: 0.3}).fit(X, y)

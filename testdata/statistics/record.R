@@ -1,6 +1,6 @@
 # Records answers of R for the tests: Rscript record.R > recorded.json
 # Debian 12: r-base-core 4.2.2, r-cran-nnet 7.3-18, r-cran-mass 7.3-58.2, r-cran-brglm2 0.9.
-suppressMessages({library(nnet); library(brglm2)})
+suppressMessages({library(nnet); library(brglm2); library(MASS)})
 number <- function(x) ifelse(is.na(x), "null", formatC(x, digits = 15, format = "g", width = 1))
 list_of <- function(x) paste0("[", paste(number(x), collapse = ", "), "]")
 rows_of <- function(m) paste0("[", paste(apply(m, 1, list_of), collapse = ", "), "]")
@@ -76,4 +76,17 @@ sets <- list(
   SAheart = list("SAheart.csv", "chd ~ sbp", c("(Intercept)", "sbp", "tobacco", "ldl", "famhistPresent", "obesity", "alcohol", "age")),
   Default = list("Default.csv.gz", "default ~ balance", c("(Intercept)", "balance", "income", "studentYes")))
 ends <- sapply(names(sets), function(k) field(k, rows_of(t(do.call(ends_of, sets[[k]])))))
-cat(object(field("profile_ends", object(ends)), field("alligators", multinomial), field("beetles", grouped), field("offset", offset)), "\n")
+# Discriminant axes; the label is the last column, the tables are those of the examples.
+axes_of <- function(file, label) {
+  data <- read.csv(file.path("../../examples", file))
+  x <- as.matrix(data[setdiff(names(data), label)])
+  fit <- lda(x, grouping = factor(data[[label]]), tol = 1e-10)
+  object(
+    field("file", paste0('"', file, '"')), field("classes", words(fit$lev)), field("features", words(colnames(x))),
+    field("scaling", rows_of(t(fit$scaling))), field("svd", list_of(fit$svd)),
+    field("proportion_of_trace", list_of(fit$svd^2 / sum(fit$svd^2))),
+    field("first_row", list_of(predict(fit, x)$x[1, ])), field("last_row", list_of(predict(fit, x)$x[nrow(x), ])))
+}
+lda_axes <- object(field("iris", axes_of("iris.csv", "species")), field("wine", axes_of("wine.csv", "label")),
+  field("breast_cancer", axes_of("breast_cancer.csv", "label")))
+cat(object(field("profile_ends", object(ends)), field("alligators", multinomial), field("beetles", grouped), field("offset", offset), field("lda", lda_axes)), "\n")

@@ -182,8 +182,8 @@ fn predict() -> Command {
         .arg(data())
         .arg(output())
         .arg(
-            flag("output", "WHAT", "What to write: label; with it scores, proba (probabilities) or all there is [default: label]")
-                .value_parser(PossibleValuesParser::new(["label", "scores", "proba", "all"])),
+            flag("output", "WHAT", "What to write: label; with it scores, proba (probabilities), axes (discriminant axes LD1, LD2, .. of lda) or all (scores and probabilities) [default: label]")
+                .value_parser(PossibleValuesParser::new(["label", "scores", "proba", "axes", "all"])),
         )
         .arg(
             flag("abstain", "margin=X", "Write ? where no binary classifier or several claim a row, or the highest score is tied; with margin=X also where the row is closer than X to the boundary of its class")
@@ -222,6 +222,7 @@ fn show() -> Command {
         .arg(path("model", "MODEL", "The model file").required(true))
         .arg(flag("top", "N", "At most N weights of each plane, the largest first [default: 20]"))
         .arg(switch("pairs", "The boundary of each pair of classes instead of the planes"))
+        .arg(switch("axes", "Discriminant axes LD1, LD2, .. of lda instead of the planes, with proportions of trace").conflicts_with("pairs"))
 }
 
 fn inspect() -> Command {

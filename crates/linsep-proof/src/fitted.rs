@@ -136,7 +136,7 @@ impl TryFrom<ClassPlane> for FloatPlane {
 }
 
 /// The linear equations that weights solve.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Equations {
@@ -163,13 +163,14 @@ pub enum Equations {
 impl Equations {
     /// The equations and their settings by name.
     pub fn words(&self) -> String {
-        match *self {
+        match self {
             Equations::LeastSquares { l2, class_weight } => {
                 let weight = match class_weight {
-                    ClassWeight::None => "none",
-                    ClassWeight::Balanced => "balanced",
+                    ClassWeight::None => "none".to_owned(),
+                    ClassWeight::Balanced => "balanced".to_owned(),
+                    ClassWeight::Given(weights) => listed(weights),
                 };
-                format!("least squares, l2 = {}, class weight {weight}", short(l2))
+                format!("least squares, l2 = {}, class weight {weight}", short(*l2))
             }
             Equations::Discriminant { shrinkage, priors, bias } => {
                 let bias = match bias {
@@ -179,7 +180,7 @@ impl Equations {
                 };
                 format!(
                     "discriminant, shrinkage = {}, {}, {bias}",
-                    short(shrinkage),
+                    short(*shrinkage),
                     priors.words()
                 )
             }
@@ -188,7 +189,7 @@ impl Equations {
 }
 
 /// The counts or sums that weights are made of, in the sense of naive Bayes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Statistics {
@@ -220,16 +221,16 @@ pub enum Statistics {
 impl Statistics {
     /// The model and its settings by name.
     pub fn words(&self) -> String {
-        match *self {
+        match self {
             Statistics::Multinomial { alpha, priors } => {
-                format!("multinomial naive Bayes, alpha = {}, {}", short(alpha), priors.words())
+                format!("multinomial naive Bayes, alpha = {}, {}", short(*alpha), priors.words())
             }
             Statistics::Bernoulli { alpha, binarize, priors } => {
-                let (alpha, binarize, priors) = (short(alpha), short(binarize), priors.words());
+                let (alpha, binarize, priors) = (short(*alpha), short(*binarize), priors.words());
                 format!("Bernoulli naive Bayes, alpha = {alpha}, on above {binarize}, {priors}")
             }
             Statistics::Gaussian { smoothing, priors } => {
-                let (smoothing, priors) = (short(smoothing), priors.words());
+                let (smoothing, priors) = (short(*smoothing), priors.words());
                 format!("naive Bayes of shared variances, smoothing = {smoothing}, {priors}")
             }
         }
@@ -242,32 +243,70 @@ fn short(x: f64) -> String {
     if power.len() < plain.len() { power } else { plain }
 }
 
+/// Numbers in the order of the classes.
+fn listed(numbers: &[f64]) -> String {
+    numbers.iter().map(|x| short(*x)).collect::<Vec<_>>().join(":")
+}
+
 /// Weights of classes in a sum of squares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum ClassWeight {
     /// Every row counts as its weight says.
     None,
     /// Classes count alike: total / (classes · weight of the class).
     Balanced,
+    /// These, in the order of the classes of the claim (of two the negative one first).
+    Given(Vec<f64>),
 }
 
 /// How often each class is expected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Priors {
     /// As often as in the data.
     Data,
     /// All alike.
     Uniform,
+    /// In proportion to these, in the order of the classes of the claim (of two the negative one first).
+    Given(Vec<f64>),
 }
 
 impl Priors {
-    fn words(self) -> &'static str {
+    fn words(&self) -> String {
         match self {
-            Priors::Data => "priors of the data",
-            Priors::Uniform => "uniform priors",
+            Priors::Data => "priors of the data".to_owned(),
+            Priors::Uniform => "uniform priors".to_owned(),
+            Priors::Given(numbers) => format!("priors {}", listed(numbers)),
         }
+    }
+
+    /// Refuses numbers that are no priors of so many classes.
+    pub(crate) fn check(&self, classes: usize) -> Result<(), String> {
+        match self {
+            Priors::Given(numbers) => factors_of(numbers, classes, "priors"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl ClassWeight {
+    /// Refuses numbers that are no weights of so many classes.
+    pub(crate) fn check(&self, classes: usize) -> Result<(), String> {
+        match self {
+            ClassWeight::Given(numbers) => factors_of(numbers, classes, "class weights"),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn factors_of(numbers: &[f64], classes: usize, what: &str) -> Result<(), String> {
+    let sound = numbers.iter().all(|x| (1e-100..1e100).contains(x));
+    match numbers.len() == classes && sound {
+        true => Ok(()),
+        false => Err(format!("the {what} are not a number above 0 for each of {classes} classes")),
     }
 }
 

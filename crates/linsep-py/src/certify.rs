@@ -63,7 +63,7 @@ pub(crate) fn certify_ridge(
 ) -> PyResult<(Certificate, Option<Vec<bool>>)> {
     let task = Task::new(Arc::clone(&data.table)).with_threads(threads);
     let planes = planes_of(weights, biases);
-    let ridge = LeastSquares::default().with_l2(l2).with_balanced(balanced);
+    let ridge = LeastSquares::default().with_l2(l2).with_class_weights(balanced.into());
     wait(py, move || {
         // Rows that are left out, each in turn, are of no use here.
         let proved = ridge.with_left_out(LeftOut::Never).certificate_of(&task, &planes)?;

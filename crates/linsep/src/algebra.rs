@@ -7,6 +7,8 @@
 //!
 //! Reference: Higham, Accuracy and Stability of Numerical Algorithms, 10.3.
 
+pub(crate) mod symmetric;
+
 use linsep_data::cancel;
 use linsep_kernels as kernel;
 

@@ -20,6 +20,14 @@
 //!
 //! Reference: Bishop, Pattern Recognition and Machine Learning, 4.2 and 11.1.
 
+mod axes;
+
+pub use axes::Axes;
+
+// Pictures and the lab turn small matrices, too.
+#[doc(hidden)]
+pub use crate::algebra::symmetric::symmetric_axes;
+
 use crate::algebra::Factor;
 use crate::model::LinearModel;
 use linsep_data::error::{Error, Result};

@@ -522,3 +522,38 @@ fn intervals_cover_and_firth_has_less_bias() {
     let (ml_bias, firth_bias) = (ml_bias / counted as f64, firth_bias / counted as f64);
     assert!(firth_bias.abs() < 0.5 * ml_bias.abs(), "{firth_bias} {ml_bias}");
 }
+
+#[test]
+fn as_many_coefficients_as_observations_have_a_firth_fit() {
+    // Every row has shares of its own, and the prior adds half an observation to each class of each.
+    let rows = [[1., 2., 3.], [2., 1., 4.], [5., 1., 2.], [2., 2., 1.]];
+    for (labels, own) in [(["u", "v", "w", "u"], 1.5 / 2.5), (["u", "v", "v", "u"], 1.5 / 2.0)] {
+        let data = Dataset::from_rows(&rows, &labels).unwrap();
+        let found = summary(&data, &Inference::default().with_firth(true));
+        let wanted = 4.0 * f64::ln(own);
+        assert!((found.log_likelihood - wanted).abs() < 1e-8, "{}", found.log_likelihood);
+        assert!(found.notes.iter().any(|note| note.contains("mean little")), "{:?}", found.notes);
+    }
+}
+
+#[test]
+fn offsets_far_from_0_change_nothing_but_what_they_add() {
+    let entry = &reference()["SAheart"];
+    let data = data(entry);
+    let plain = summary(&data, &Inference::default());
+    let age = data.n_features() - 1;
+    let offset = (0..data.n_rows()).map(|row| data.row(row)[age]).collect();
+    for firth in [false, true] {
+        let plain = summary(&data, &Inference::default().with_firth(firth));
+        let asked = Inference::default().with_firth(firth).with_offset(Some(Vec::clone(&offset)));
+        let moved = summary(&data, &asked);
+        for (j, (a, b)) in plain.coefficients.iter().zip(&moved.coefficients).enumerate() {
+            let wanted = a.estimate - f64::from(u8::from(j == age + 1));
+            assert!((b.estimate - wanted).abs() < 1e-8 * (1.0 + wanted.abs()), "{j}");
+            let (a, b) = (a.standard_error.unwrap(), b.standard_error.unwrap());
+            assert!((a / b - 1.0).abs() < 1e-7, "{j}: {a} {b}");
+        }
+        assert!((plain.deviance - moved.deviance).abs() < 1e-8);
+    }
+    assert!(plain.separation.is_none());
+}

@@ -39,6 +39,7 @@ pub(super) fn command() -> Command {
                 .value_parser(PossibleValuesParser::new(["free", "none"])),
         )
         .arg(target("residuals", "FILE", "Deviance and Pearson residuals, leverage and Cook's distance of each row: .csv, .tsv or .ndjson").long("residuals"))
+        .arg(target("picture", "FILE", "Draw the coefficients with their intervals as SVG").long("picture"))
         .arg(target("cert", "FILE", "Where to write the certificate of Firth's fit: the modified score is next to 0").long("cert"))
         .arg(force())
         .args(input::flags().into_iter().filter(|flag| flag.get_id() != "reference"))

@@ -9,7 +9,7 @@ use linsep::loss::Criterion;
 use linsep::recipe;
 
 /// The views of `plot`, with what they show.
-pub(crate) const VIEWS: [(&str, &str); 11] = [
+pub(crate) const VIEWS: [(&str, &str); 12] = [
     (
         "pattern",
         "rows, regions, boundary, normal, margin; many features by distance or discriminant",
@@ -20,6 +20,10 @@ pub(crate) const VIEWS: [(&str, &str); 11] = [
     ),
     ("criterion", "two weights: level curves of a criterion, gradient, descent"),
     ("curves", "a run of the perceptron against its bounds and against batch learning"),
+    (
+        "axes",
+        "rows on the first two discriminant axes LD1 and LD2 of lda, with the regions of the model",
+    ),
     ("histogram", "rows projected on a direction, by class"),
     ("confusion", "true against predicted classes"),
     ("roc", "true against false positive rate over all thresholds, with the area"),

@@ -68,6 +68,7 @@ pub(super) fn command() -> Command {
                 .value_parser(PossibleValuesParser::new(["best", "1se"]))
                 .help_heading(VALIDATION),
         )
+        .arg(target("tune-picture", "FILE", "Draw the scores of --tune with their standard errors as SVG").long("tune-picture").help_heading(VALIDATION))
         .arg(switch("nested", "Estimate what --tune finds on folds that had no say in the choice").help_heading(VALIDATION))
         .arg(online::runs().help_heading(VALIDATION))
         .arg(model_file.short('o').long("output-file").help_heading(OUTPUT))
@@ -112,7 +113,11 @@ fn example(recipe: &Recipe) -> String {
     let shown = |parameter: &Parameter| {
         let other = parameter.words.iter().find(|word| **word != parameter.default);
         let number = Some(parameter.default).filter(|value| value.parse::<f64>().is_ok());
-        let value = other.copied().or(number)?;
+        // Words that stand beside numbers are part of the value.
+        let beside = parameter.value.split('|').find(|word| {
+            *word != parameter.default && word.bytes().all(|byte| byte.is_ascii_lowercase())
+        });
+        let value = other.copied().or(number).or(beside)?;
         Some(format!(" --{} {value}", parameter.name))
     };
     let set = recipe.parameters.iter().find_map(shown).unwrap_or_default();

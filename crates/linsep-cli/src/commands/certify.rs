@@ -33,6 +33,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let read = read_data(matches, context)?;
     let lines = DataLines::new(&input::paths(matches), &read);
     let data = Arc::new(read.data);
+    refuse_other_weights(&foreign, &settings, &data)?;
     // Planes, the dual point and the sums of the checker.
     check_width(&data, 64 * data.n_classes() as u64, context)?;
     let planes = foreign.planes_for(data.classes(), data.n_features())?;
@@ -123,6 +124,22 @@ fn objective(
         }
     }
     Ok((recipe, settings))
+}
+
+/// LIBLINEAR's -w weighs the rows of a classifier's own class and leaves those of the rest alone.
+fn refuse_other_weights(
+    foreign: &ForeignModel,
+    settings: &Settings,
+    data: &Dataset,
+) -> Result<(), Failure> {
+    let text = |name: &str| settings.given(name).unwrap_or("none").to_owned();
+    let given = !matches!(text("class-weight").as_str(), "none" | "balanced");
+    let is_liblinear = foreign.loss.is_some();
+    if given && is_liblinear && data.n_classes() > 2 && text("multiclass") == "ovr" {
+        let words = "--class-weight: of more than two classes LIBLINEAR weighs the rows of each classifier's own class and no others, here rows count the same in all classifiers; certify a model of two classes, or one of --multiclass crammer-singer";
+        return Err(Error::usage(words).into());
+    }
+    Ok(())
 }
 
 fn certificate_file(task: &Task, certificate: Certificate) -> CertificateFile {

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod axes;
 mod certify;
 mod compare;
 mod convert;

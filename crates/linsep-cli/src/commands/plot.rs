@@ -1,7 +1,7 @@
 //! `linsep plot DATA [MODEL]`: SVG pictures of data, models and runs.
 
 use super::train::plan::stem;
-use super::{check_width, read_data, tell_about};
+use super::{axes, check_width, read_data, tell_about};
 use crate::args::pictures::VIEWS;
 use crate::context::Context;
 use crate::exit::Failure;
@@ -13,7 +13,7 @@ use crate::progress::Watch;
 use clap::ArgMatches;
 use linsep::file::ModelFile;
 use linsep::learn::descent::BATCH_PERCEPTRON;
-use linsep::learn::discriminant::FISHER;
+use linsep::learn::discriminant::{FISHER, LDA};
 use linsep::learn::perceptron;
 use linsep::loss::Criterion;
 use linsep::recipe::{self, Recipe, Settings};
@@ -244,6 +244,7 @@ impl Plan {
                     Histogram::of(&data, directions).draw(&style)?
                 }
             },
+            "axes" => self.draw_axes(&data, model, &style, context)?,
             view => {
                 let model = match model {
                     None if self.learner == "none" && view == "pattern" => None,
@@ -305,12 +306,41 @@ impl Plan {
         Ok((svg, rows))
     }
 
+    /// Rows on discriminant axes, and the regions of the model there.
+    fn draw_axes(
+        &self,
+        data: &Arc<Dataset>,
+        model: Option<(LinearModel, String)>,
+        style: &Style,
+        context: &Context,
+    ) -> Result<String, Failure> {
+        let (axes, model, about) = match (model, &self.model) {
+            (Some((model, about)), Some(path)) => {
+                (axes::of_file(&ModelFile::load(path, context.max_memory)?)?, model, about)
+            }
+            _ => {
+                let learner = if self.learner_given { self.learner.as_str() } else { LDA };
+                let fit = self.fit(learner, data, context)?;
+                let rows = data.n_rows() as u64;
+                let axes = axes::of_fit(&fit.model, fit.density.as_ref(), learner, rows)?;
+                (axes, fit.model, format!("{learner}, trained on these rows"))
+            }
+        };
+        let (table, flat) = axes::projected(data, &model, &axes)?;
+        let mut pattern = Pattern::of(&table);
+        // Of more than two axes a section at the mean of all: regions are exact for two.
+        pattern.axes = (table.n_features() > 2).then_some([0, 1]);
+        (pattern.model, pattern.about) = (Some(&flat), about);
+        Ok(pattern.draw(style)?)
+    }
+
     fn style(&self) -> Style {
         let words = match self.view.as_str() {
             "pattern" => "pattern space",
             "weight" => "weight space",
             "criterion" => "a criterion over two weights",
             "curves" => "the perceptron and its bounds",
+            "axes" => "discriminant axes",
             "histogram" => "projected rows",
             "confusion" => "confusion matrix",
             "roc" => "ROC curve",
@@ -456,6 +486,18 @@ impl Plan {
     }
 }
 
+/// The picture that a flag of another command asks for, refused before the work if it cannot be written.
+pub(super) fn beside(flag: &str, matches: &ArgMatches) -> Result<Option<Output>, Failure> {
+    let Some(output) = matches.get_one::<Output>(flag) else { return Ok(None) };
+    if output.is_stdout() {
+        let words = format!("--{flag}: the picture goes to a file, - is none");
+        return Err(Error::usage(words).into());
+    }
+    refuse_other_pictures(output)?;
+    output.check(FileKind::Picture, matches)?;
+    Ok(Some(output.clone()))
+}
+
 /// Refuses names that promise another format than the one that is written.
 fn refuse_other_pictures(target: &Output) -> Result<(), Error> {
     const OTHERS: [&str; 10] =
@@ -465,7 +507,7 @@ fn refuse_other_pictures(target: &Output) -> Result<(), Error> {
     match ending.filter(|ending| OTHERS.contains(&ending.as_str())) {
         None => Ok(()),
         Some(ending) => Err(Error::usage(format!(
-            "--output-file: pictures are SVG, not {}; name it {}",
+            "pictures are SVG, not {}; name it {}",
             ending.to_uppercase(),
             path.with_extension("svg").display()
         ))),

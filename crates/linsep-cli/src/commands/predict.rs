@@ -4,11 +4,14 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::files::Output;
 use crate::input;
+use crate::kinds::FileKind;
 use crate::output::{counted, grouped, note, stdout};
 use clap::ArgMatches;
 use linsep::data::read::{Choices, Chunk};
 use linsep::data::write::quote;
-use linsep::model::ChunkScorer;
+use linsep::density::Axes;
+use linsep::file::ModelFile;
+use linsep::model::{ChunkScorer, StreamModel};
 use linsep::{Error, Leads, LinearModel, Link};
 use std::io::{self, Write};
 use std::path::Path;
@@ -16,13 +19,19 @@ use std::process::ExitCode;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     let Some(path) = &input::subject(matches) else { return Ok(ExitCode::from(2)) };
-    let loaded = match matches.get_one::<String>("abstain") {
+    let what = matches.get_one::<String>("output").map_or("label", String::as_str);
+    let mut axes = None;
+    let loaded: StreamModel = match matches.get_one::<String>("abstain") {
+        _ if what == "axes" => {
+            let (model, found) = load_axes(path, context)?;
+            axes = Some(found);
+            model.into()
+        }
         // Distances from boundaries need the planes.
         Some(_) => super::load_model(path, context)?.into(),
         None => super::load_stream_model(path, context)?,
     };
     let model = loaded.head();
-    let what = matches.get_one::<String>("output").map_or("label", String::as_str);
     if what == "proba" && model.link == Link::None {
         return Err(Error::usage(
             "this model has scores but no probabilities; use --output scores",
@@ -32,6 +41,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let layout = Layout {
         scores: matches!(what, "scores" | "all"),
         probabilities: matches!(what, "proba" | "all") && model.link != Link::None,
+        axes: axes.as_ref(),
         keep_columns: matches.get_flag("keep-columns"),
         ndjson: matches.get_flag("ndjson") || context.json,
     };
@@ -117,6 +127,16 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     Ok(ExitCode::SUCCESS)
 }
 
+/// A model with its discriminant axes.
+fn load_axes(path: &Path, context: &Context) -> Result<(LinearModel, Axes), Failure> {
+    if FileKind::of(path) == Some(FileKind::Foreign) {
+        return Err(super::axes::foreign().into());
+    }
+    let file = ModelFile::load(path, context.max_memory)?;
+    let axes = super::axes::of_file(&file)?;
+    Ok((file.model, axes))
+}
+
 /// What stands where no class is predicted.
 const OPEN: &str = "?";
 
@@ -165,16 +185,17 @@ fn write_failed(error: io::Error) -> Error {
 }
 
 #[derive(Clone, Copy)]
-struct Layout {
+struct Layout<'a> {
     scores: bool,
     probabilities: bool,
+    axes: Option<&'a Axes>,
     keep_columns: bool,
     ndjson: bool,
 }
 
 struct Writer<'a> {
     out: &'a mut dyn Write,
-    layout: Layout,
+    layout: Layout<'a>,
     model: &'a LinearModel,
     score_names: Vec<String>,
     doubt: Option<&'a Doubt<'a>>,
@@ -227,6 +248,7 @@ impl Writer<'_> {
         if self.layout.probabilities {
             names.extend(self.model.classes.iter().map(|class| format!("proba:{class}")));
         }
+        names.extend(self.layout.axes.map_or_else(Vec::new, Axes::names));
         self.write_record(&names)
     }
 
@@ -260,7 +282,8 @@ impl Writer<'_> {
             None => {
                 let scored = usize::from(self.layout.scores) * self.score_names.len();
                 let likely = usize::from(self.layout.probabilities) * model.classes.len();
-                self.line.resize(self.line.len() + scored + likely, b',');
+                let along = self.layout.axes.map_or(0, |axes| axes.directions.len());
+                self.line.resize(self.line.len() + scored + likely + along, b',');
             }
             Some(scores) => {
                 for score in scores.iter().filter(|_| self.layout.scores) {
@@ -271,6 +294,9 @@ impl Writer<'_> {
                         true => write!(self.line, ",{probability:e}")?,
                         false => write!(self.line, ",{probability}")?,
                     }
+                }
+                for place in self.places(scores) {
+                    write!(self.line, ",{place}")?;
                 }
             }
         }
@@ -306,6 +332,13 @@ impl Writer<'_> {
                 format!("{}:{}", text(&format!("proba:{c}")), super::json_number(p))
             }),
         );
+        if let (Some(axes), Some(scores)) = (self.layout.axes, scores) {
+            let places = axes.names().into_iter().zip(axes.at(scores));
+            fields.extend(
+                places
+                    .map(|(name, place)| format!("{}:{}", text(&name), super::json_number(place))),
+            );
+        }
         writeln!(self.out, "{{{}}}", fields.join(","))
     }
 
@@ -315,6 +348,11 @@ impl Writer<'_> {
             true => self.model.probabilities_of_scores(scores).unwrap_or_default(),
             false => Vec::new(),
         }
+    }
+
+    /// Where the row stands on the axes; nowhere if they were not asked for.
+    fn places(&self, scores: &[f64]) -> Vec<f64> {
+        self.layout.axes.map_or_else(Vec::new, |axes| axes.at(scores))
     }
 
     fn write_record(&mut self, fields: &[String]) -> io::Result<()> {

@@ -1,6 +1,6 @@
 //! `linsep show MODEL`: classes, rule and weights by name, or the boundary of each pair of classes.
 
-use super::rules;
+use super::{axes, rules};
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::input;
@@ -39,7 +39,12 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         )
         .into());
     }
-    if context.json || pairs {
+    let axes = match (matches.get_flag("axes"), &source) {
+        (false, _) => None,
+        (true, Source::Own(file)) => Some(axes::of_file(file)?),
+        (true, Source::Foreign(..)) => return Err(axes::foreign().into()),
+    };
+    if context.json || pairs || axes.is_some() {
         // A name and a number of each feature, as values and as text.
         let (width, planes) = (model.input.width() as u64, model.planes.len() as u64);
         let bytes = width.saturating_mul(planes.saturating_add(2).saturating_mul(64));
@@ -57,15 +62,19 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         if pairs {
             value["pairs"] = pairs_as_json(model);
         }
+        if let Some(axes) = &axes {
+            value["axes"] = axes::as_json(model, axes);
+        }
         print_json(&value)?;
     } else {
         let mut text = match &source {
             Source::Own(file) => as_text(file, context),
             Source::Foreign(model, form) => foreign_as_text(model, form, context),
         };
-        text.push_str(&match pairs {
-            true => pairs_as_text(model, top),
-            false => planes_as_text(model, top),
+        text.push_str(&match &axes {
+            Some(axes) => axes::as_text(model, axes, top),
+            None if pairs => pairs_as_text(model, top),
+            None => planes_as_text(model, top),
         });
         print(&text)?;
     }

@@ -5,8 +5,10 @@
 mod common;
 
 mod abilities;
+mod axes;
 mod basis;
 mod certify;
+mod class_weights;
 #[cfg(feature = "arrow")]
 mod columnar;
 mod compare;

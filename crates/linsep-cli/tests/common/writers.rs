@@ -64,6 +64,12 @@ pub(crate) const WRITERS: &[Writer] = &[
     )
     .beside(&["f.csv", "s.tsv.gz"]),
     writer(
+        &["output-file", "tune-picture"],
+        "train mix.csv --learner svm --tune c=0.1|1 --cv 3 --tune-picture t.svg -o o.linsep",
+        &["o.linsep", "t.svg"],
+    )
+    .beside(&["t.svg"]),
+    writer(
         &["output-file", "checkpoint"],
         "train mix.csv --verdict off --epochs 4 --checkpoint o.checkpoint --checkpoint-every 150visits -o o.linsep",
         &["o.linsep", "o.checkpoint"],
@@ -97,9 +103,9 @@ pub(crate) const WRITERS: &[Writer] = &[
         &["r.csv"],
     ),
     writer(
-        &["cert", "residuals"],
-        "infer two.csv --penalty firth --cert o.json --residuals residuals.csv",
-        &["o.json", "residuals.csv"],
+        &["cert", "residuals", "picture"],
+        "infer two.csv --penalty firth --cert o.json --residuals residuals.csv --picture o.svg",
+        &["o.json", "residuals.csv", "o.svg"],
     )
     .answers(),
     writer(

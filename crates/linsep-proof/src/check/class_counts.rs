@@ -34,7 +34,7 @@ impl Checker<'_> {
         &self,
         fitted: &Fitted<'_>,
         alpha: f64,
-        priors: Priors,
+        priors: &Priors,
     ) -> bool {
         if self.in_one_place().is_err() {
             return false;

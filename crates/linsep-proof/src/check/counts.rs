@@ -41,8 +41,15 @@ impl Checker<'_> {
     pub(super) fn counts(&self, planes: &Planes, statistics: &Statistics) -> Checked<String> {
         let fitted = Fitted::new(planes, self)?;
         let plain = |x: f64| x;
-        let checked = match *statistics {
+        let priors = match statistics {
+            Statistics::Multinomial { priors, .. }
+            | Statistics::Bernoulli { priors, .. }
+            | Statistics::Gaussian { priors, .. } => priors,
+        };
+        priors.check(fitted.n_classes)?;
+        let checked = match statistics {
             Statistics::Multinomial { alpha, priors } => {
+                let alpha = *alpha;
                 positive(alpha)?;
                 if self.surely_multinomial(&fitted, alpha, priors) {
                     return Ok(self.counts_sentence(statistics));
@@ -55,6 +62,7 @@ impl Checker<'_> {
                 self.compare(&fitted, &tally, &class, &plain)
             }
             Statistics::Bernoulli { alpha, priors, binarize } => {
+                let (alpha, binarize) = (*alpha, *binarize);
                 positive(alpha)?;
                 let on = move |x: f64| f64::from(u8::from(x > binarize));
                 let tally = Tally::new(self, &fitted, on)?;
@@ -62,6 +70,7 @@ impl Checker<'_> {
                 self.compare(&fitted, &tally, &class, &on)
             }
             Statistics::Gaussian { smoothing, priors } => {
+                let smoothing = *smoothing;
                 if !(smoothing.is_finite() && smoothing >= 0.0) {
                     return Err("the smoothing is below 0".into());
                 }
@@ -154,7 +163,7 @@ impl Checker<'_> {
         fitted: &Fitted<'_>,
         tally: &Tally,
         smoothing: f64,
-        priors: crate::fitted::Priors,
+        priors: &crate::fitted::Priors,
     ) -> Checked<Vec<Expected>> {
         let class_weights = &fitted.class_weights;
         let priors = fitted.priors(class_weights, priors);
@@ -277,7 +286,7 @@ fn multinomial<'a>(
     tally: &'a Tally,
     width: usize,
     alpha: f64,
-    priors: crate::fitted::Priors,
+    priors: &crate::fitted::Priors,
 ) -> impl Fn(usize) -> Expected + Sync + 'a {
     let priors = fitted.priors(&fitted.class_weights, priors);
     let logs = Logs::new(alpha);
@@ -307,7 +316,7 @@ fn bernoulli<'a>(
     tally: &'a Tally,
     zero: f64,
     alpha: f64,
-    priors: crate::fitted::Priors,
+    priors: &crate::fitted::Priors,
 ) -> impl Fn(usize) -> Expected + Sync + 'a {
     let priors = fitted.priors(&fitted.class_weights, priors);
     let logs = Logs::new(alpha);

@@ -199,12 +199,14 @@ impl<'a> Fitted<'a> {
     }
 
     /// How often each class is expected.
-    pub(super) fn priors(&self, weights: &[f64], priors: Priors) -> Vec<f64> {
+    pub(super) fn priors(&self, weights: &[f64], priors: &Priors) -> Vec<f64> {
         let total: f64 = weights.iter().sum();
-        let prior = |w: &f64| match priors {
+        let given: f64 = if let Priors::Given(given) = priors { given.iter().sum() } else { 1.0 };
+        let prior = |(k, w): (usize, &f64)| match priors {
             Priors::Data => w / total,
             Priors::Uniform => 1.0 / weights.len() as f64,
+            Priors::Given(numbers) => numbers[k] / given,
         };
-        weights.iter().map(prior).collect()
+        weights.iter().enumerate().map(prior).collect()
     }
 }

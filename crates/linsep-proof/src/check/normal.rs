@@ -180,7 +180,7 @@ pub(super) fn factors(equations: &Equations, weights: &[IBig]) -> (Vec<IBig>, IB
         let shares: Vec<IBig> = weights.iter().map(|w| &common / w).collect();
         (shares, common * IBig::from(weights.len()))
     };
-    match *equations {
+    match equations {
         Equations::LeastSquares { class_weight: ClassWeight::None, .. } => {
             (vec![IBig::ONE; weights.len()], IBig::ONE)
         }
@@ -192,7 +192,23 @@ pub(super) fn factors(equations: &Equations, weights: &[IBig]) -> (Vec<IBig>, IB
             (vec![IBig::ONE; weights.len()], total)
         }
         Equations::Discriminant { priors: Priors::Uniform, .. } => alike(),
+        Equations::LeastSquares { class_weight: ClassWeight::Given(given), .. } => whole(given),
+        Equations::Discriminant { priors: Priors::Given(given), .. } => {
+            let (shares, common) = alike();
+            let (given, _) = whole(given);
+            // Each class counts as its prior says, whatever its rows weigh.
+            let divisor = common / IBig::from(weights.len()) * given.iter().sum::<IBig>();
+            (shares.into_iter().zip(given).map(|(share, prior)| share * prior).collect(), divisor)
+        }
     }
+}
+
+/// Binary64 numbers as whole numbers over one divisor.
+fn whole(numbers: &[f64]) -> (Vec<IBig>, IBig) {
+    let exact: Vec<Scaled> = numbers.iter().map(|x| Scaled::binary64(*x)).collect();
+    let two = exact.iter().map(|x| x.two).min().unwrap_or(0).min(0);
+    let whole = exact.into_iter().map(|x| x.m << (x.two - two) as usize).collect();
+    (whole, IBig::ONE << (-two) as usize)
 }
 
 /// Products of words that an elimination takes, for elements of so many bits: minors grow to as many

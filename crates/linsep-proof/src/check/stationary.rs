@@ -191,18 +191,22 @@ impl<'a> Frame<'a> {
     ) -> Checked<Frame<'a>> {
         let weights = &fitted.class_weights;
         let all: f64 = weights.iter().sum();
-        let (factors, priors, shrinkage) = match *equations {
+        let (factors, priors, shrinkage) = match equations {
             Equations::LeastSquares { l2, class_weight } => {
-                if !(l2.is_finite() && l2 >= 0.0) {
+                if !(l2.is_finite() && *l2 >= 0.0) {
                     return Err("l2 is below 0".into());
                 }
-                let factor = |w: &f64| match class_weight {
+                class_weight.check(weights.len())?;
+                let factor = |(k, w): (usize, &f64)| match class_weight {
                     ClassWeight::None => 1.0,
                     ClassWeight::Balanced => all / (weights.len() as f64 * w),
+                    ClassWeight::Given(given) => given[k],
                 };
-                (weights.iter().map(factor).collect(), Vec::new(), 0.0)
+                (weights.iter().enumerate().map(factor).collect(), Vec::new(), 0.0)
             }
             Equations::Discriminant { shrinkage, priors, .. } => {
+                let shrinkage = *shrinkage;
+                priors.check(weights.len())?;
                 if !(0.0..=1.0).contains(&shrinkage) {
                     return Err("the shrinkage is not between 0 and 1".into());
                 }

@@ -10,6 +10,7 @@
 //! | [`Confusion`] | a confusion matrix |
 //! | [`Rates`] | ROC, precision against recall, calibration |
 //! | [`Coefficients`] | the weights of a model for columns in standard deviations, the largest first |
+//! | [`Intervals`] | coefficients, or scores of settings, with their intervals |
 //! | [`Neuron`] | a model drawn as a neuron or a layer of neurons |
 //!
 //! Classes are told by shape and by colour (ten of each, beginning with the palette of Okabe and Ito),
@@ -26,6 +27,7 @@ mod criterion;
 mod curves;
 mod cut;
 mod histogram;
+mod intervals;
 mod neuron;
 mod pattern;
 mod project;
@@ -41,6 +43,7 @@ pub use confusion::Confusion;
 pub use criterion::CriterionView;
 pub use curves::Curves;
 pub use histogram::{Direction, Histogram};
+pub use intervals::{Interval, Intervals};
 pub use neuron::Neuron;
 pub use pattern::Pattern;
 pub use rates::{Rates, RatesOf};

@@ -16,7 +16,9 @@ use crate::engine::direct::{Moments, Spec};
 use crate::engine::planes::Planes;
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::run::ability::Generates;
-use crate::run::{Budget, Certificate, HELD_OUT, Progress, Remark, State, Status, Task, Training};
+use crate::run::{
+    Budget, Certificate, ClassWeights, HELD_OUT, Progress, Remark, State, Status, Task, Training,
+};
 use linsep_data::Dataset;
 use linsep_data::cancel;
 use linsep_data::error::{Code, Error, Place, Result};
@@ -327,16 +329,22 @@ fn threads_for(planes: &[Plane], threads: usize) -> usize {
     if numbers > MANY_WEIGHTS { threads } else { 1 }
 }
 
-/// total / (classes · weight) for each class, or 1.
-pub(crate) fn class_factors(data: &Dataset, rows: &[u32], balanced: bool) -> Vec<f64> {
+/// total / (classes · weight) for each class, or what is given, or 1.
+pub(crate) fn class_factors(
+    data: &Dataset,
+    rows: &[u32],
+    class_weights: &ClassWeights,
+) -> Vec<f64> {
+    if *class_weights != ClassWeights::Balanced {
+        return data.classes().iter().map(|class| class_weights.of(class, class)).collect();
+    }
     let mut weights = vec![0.0; data.n_classes()];
     for &row in rows {
         weights[data.class_of(row as usize) as usize] += data.weight(row as usize);
     }
     let total: f64 = weights.iter().sum();
     let count = weights.len() as f64;
-    let factor =
-        |weight: &f64| if balanced && *weight > 0.0 { total / (count * weight) } else { 1.0 };
+    let factor = |weight: &f64| if *weight > 0.0 { total / (count * weight) } else { 1.0 };
     weights.iter().map(factor).collect()
 }
 

@@ -23,7 +23,7 @@ use crate::engine::online::{Judge, Setup, UpdateRule, Visit};
 use crate::engine::rate::Rate;
 use crate::engine::response::{Aggressively, Fixed, LeastMeanSquares, Relaxing, Respond, Response};
 use crate::model::Plane;
-use crate::run::{BinaryLearner, Learner, Task, Training};
+use crate::run::{BinaryLearner, ClassWeights, Learner, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
 use linsep_data::matrix::Rows;
@@ -67,8 +67,8 @@ pub struct Perceptron {
     pub seed: u64,
     /// Scaling during learning; the model speaks of raw features.
     pub scale: Scaling,
-    /// Weight each class by n / (K · rows of the class).
-    pub balanced: bool,
+    /// What rows count by their class.
+    pub class_weights: ClassWeights,
 }
 
 /// The start of a run.
@@ -94,7 +94,7 @@ impl Default for Perceptron {
             ties: Ties::Strict,
             seed: 0,
             scale: Scaling::Pow2,
-            balanced: false,
+            class_weights: ClassWeights::None,
         }
     }
 }
@@ -217,7 +217,7 @@ impl Perceptron {
 
     /// Row weight × class weight × row scale, if any of them is not 1.
     fn row_factors(&self, data: &Dataset, rows: &[u32], scaler: &Scaler) -> Option<Vec<f64>> {
-        let weights = crate::engine::row_weights::row_weights(data, rows, self.balanced);
+        let weights = crate::engine::row_weights::row_weights(data, rows, &self.class_weights);
         match (&scaler.row_factor, weights) {
             (None, weights) => weights,
             (Some(scale), None) => Some(scale.clone()),

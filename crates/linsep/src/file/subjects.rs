@@ -243,7 +243,7 @@ fn without_planes(claim: &Claim) -> Claim {
             Claim::Optimal { planes: bare(planes), optimality: optimality.clone() }
         }
         Claim::Counts { planes, statistics } => {
-            Claim::Counts { planes: bare(planes), statistics: *statistics }
+            Claim::Counts { planes: bare(planes), statistics: statistics.clone() }
         }
         _ => {
             let mut claim = claim.clone();

@@ -15,6 +15,11 @@ pub(super) const NEAR: f64 = 1e-20;
 pub(super) const LEVEL: f64 = 1e-10;
 /// A factorisation is made anew where a step leaves more than this of λ².
 const SLOW: f64 = 0.05;
+/// Expected information is up to half of the second derivatives of Firth's likelihood (where observations are as few
+/// as coefficients), so that steps of scoring swing around the peak: where the slope turns by more than this share,
+/// steps are shortened by the secant.
+const TOO_FAR: f64 = -0.5;
+const LEAST_SCALE: f64 = 0.125;
 const MOST_STEPS: usize = 200;
 const MOST_HALVINGS: usize = 30;
 
@@ -67,6 +72,8 @@ impl Likelihood<'_> {
             return peak;
         }
         let (mut before, mut fresh) = (f64::INFINITY, free.factor.is_none());
+        // Where Firth's steps are too long, how long they are to be, and the last one.
+        let (mut scale, mut last): (f64, Vec<f64>) = (1.0, Vec::new());
         loop {
             if let (Some(information), true) = (&peak.look.information, fresh || self.firth) {
                 free.factor = Some(factor_of(information, order, &free.at));
@@ -75,6 +82,13 @@ impl Likelihood<'_> {
             let down = free.part(&peak.look.gradient);
             let step = factor.solve(&down);
             peak.decrement = down.iter().zip(&step).map(|(d, s)| d * s).sum();
+            if self.firth && !last.is_empty() {
+                // What is left of the slope along the last step: below 0 it went too far.
+                let left = down.iter().zip(&last).map(|(d, s)| d * s).sum::<f64>() / before;
+                if left < TOO_FAR {
+                    scale = (scale / (1.0 - left)).max(LEAST_SCALE);
+                }
+            }
             // Rounding leaves nothing where λ² no longer falls.
             let stalled = peak.decrement < 1e-14 && peak.decrement > 0.5 * before;
             let lost = !peak.decrement.is_finite() || !peak.look.value.is_finite();
@@ -91,7 +105,8 @@ impl Likelihood<'_> {
             }
             before = peak.decrement;
             fresh = self.wants_matrix(before, fresh);
-            let moved = self.forward(&peak, &free.at, &step, fresh);
+            let moved = self.forward(&peak, &free.at, &step, scale, fresh);
+            last = step;
             peak.steps += 1;
             match moved {
                 Some((theta, look)) => (peak.theta, peak.look) = (theta, look),
@@ -117,10 +132,10 @@ impl Likelihood<'_> {
         peak: &Peak,
         at: &[usize],
         step: &[f64],
+        mut length: f64,
         with_information: bool,
     ) -> Option<(Vec<f64>, Look)> {
         let slack = 1e-13 * (1.0 + peak.look.value.abs());
-        let mut length = 1.0;
         for _ in 0..MOST_HALVINGS {
             let mut theta = peak.theta.clone();
             at.iter().zip(step).for_each(|(&j, s)| theta[j] += length * s);

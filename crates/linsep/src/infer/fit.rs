@@ -54,14 +54,33 @@ fn require_classes(task: &Task, rows: &[u32]) -> Result<()> {
     }
 }
 
-/// l of the model without columns.
+/// l of the model without columns: that of the shares of the classes, or beside an offset of a fit.
 fn null_peak(inference: &Inference, design: &Design, threads: usize) -> f64 {
+    if design.offset.is_empty() {
+        let mut totals = vec![0.0; design.classes];
+        for (y, weight) in design.y.iter().zip(&design.weight) {
+            match design.classes {
+                // Of two classes y is the share of successes.
+                2 => {
+                    totals[0] += weight * (1.0 - y);
+                    totals[1] += weight * y;
+                }
+                _ => totals[*y as usize] += weight,
+            }
+        }
+        let all: f64 = totals.iter().sum();
+        let part = |n: &f64| if *n > 0.0 { n * (n / all).ln() } else { 0.0 };
+        return match inference.bias {
+            true => totals.iter().map(part).sum(),
+            false => -all * (design.classes as f64).ln(),
+        };
+    }
     let rows: Vec<usize> = (0..design.len()).collect();
     let columns: &[usize] = if inference.bias { &[0] } else { &[] };
     let narrow = design.part(&rows, columns);
     let likelihood = Likelihood { design: &narrow, firth: false, threads };
-    let free = (0..likelihood.order()).collect();
-    likelihood.climb(vec![0.0; likelihood.order()], &mut Free::new(free), NEAR).look.plain
+    let free: Vec<usize> = (0..likelihood.order()).collect();
+    likelihood.climb(likelihood.start(&free), &mut Free::new(free), NEAR).look.plain
 }
 
 /// A fit on its way.
@@ -138,8 +157,9 @@ impl<'a> Work<'a> {
     fn fit(&mut self) -> Result<()> {
         let likelihood = self.likelihood();
         let all: Vec<usize> = (0..likelihood.order()).collect();
-        let start = self.head_start(&likelihood);
+        let (start, before) = self.head_start(&likelihood);
         let mut peak = likelihood.climb(start, &mut Free::new(all.clone()), NEAR);
+        peak.steps += before;
         if !peak.converged {
             return Err(no_end(self.firth));
         }
@@ -180,23 +200,36 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// The peak of every eighth row where there are many: close to that of all for an eighth of the price.
-    fn head_start(&self, likelihood: &Likelihood<'_>) -> Vec<f64> {
+    /// The peak of every eighth row where there are many, close to that of all for an eighth of the price, and from
+    /// there steps with eight times its information, which take no matrix of all rows; with their number.
+    fn head_start(&self, likelihood: &Likelihood<'_>) -> (Vec<f64>, usize) {
         const SHARE: usize = 8;
         const EACH: usize = 100;
-        let zeros = vec![0.0; likelihood.order()];
+        /// From here one matrix of all rows is enough for the rest.
+        const CLOSE: f64 = 1e-8;
+        let all: Vec<usize> = (0..likelihood.order()).collect();
+        let zeros = likelihood.start(&all);
         let rows: Vec<usize> = (0..self.design.len()).step_by(SHARE).collect();
         if self.firth || rows.len() < 2000 || rows.len() < EACH * zeros.len() {
-            return zeros;
+            return (zeros, 0);
         }
         let every: Vec<usize> = (0..self.design.width).collect();
         let sample = self.design.part(&rows, &every);
-        let likelihood = Likelihood { design: &sample, ..*likelihood };
-        let free = (0..likelihood.order()).collect();
-        let peak = likelihood.climb(zeros.clone(), &mut Free::new(free), 1e-2);
+        let of_sample = Likelihood { design: &sample, ..*likelihood };
+        let peak = of_sample.climb(zeros.clone(), &mut Free::new(all.clone()), 1e-2);
         // A sample may be separated where the rows are not.
-        let near = |theta: &f64| theta.is_finite();
-        if peak.converged && peak.theta.iter().all(near) { peak.theta } else { zeros }
+        if !(peak.converged && peak.theta.iter().all(|theta| theta.is_finite())) {
+            return (zeros, 0);
+        }
+        let share = self.design.total() / sample.total();
+        let Some(information) = &peak.look.information else { return (peak.theta, 0) };
+        let grown: Vec<f64> = information.iter().map(|x| x * share).collect();
+        let mut free = Free::with(all, &grown, likelihood.order());
+        let close = likelihood.climb(peak.theta.clone(), &mut free, CLOSE);
+        match close.converged {
+            true => (close.theta, close.steps),
+            false => (peak.theta, 0),
+        }
     }
 
     fn finish(
@@ -475,11 +508,11 @@ impl<'a> Work<'a> {
     fn penalised_null(&self) -> f64 {
         let likelihood = self.likelihood();
         let width = self.design.width;
-        let free = match self.inference.bias {
+        let free: Vec<usize> = match self.inference.bias {
             true => (0..likelihood.blocks()).map(|k| k * width).collect(),
             false => Vec::new(),
         };
-        likelihood.climb(vec![0.0; likelihood.order()], &mut Free::new(free), NEAR).look.value
+        likelihood.climb(likelihood.start(&free), &mut Free::new(free), NEAR).look.value
     }
 
     fn residuals(&self, peak: &Peak, factor: &Factor) -> Vec<Residual> {

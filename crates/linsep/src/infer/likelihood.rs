@@ -101,6 +101,34 @@ impl Likelihood<'_> {
         look
     }
 
+    /// Where a climb begins: at 0, and beside an offset, which may be so far off that all shares are 0 or 1 there, at
+    /// the weighted least squares on the scores of the shares (y + ½)/2, as `glm` of R does.
+    pub(super) fn start(&self, free: &[usize]) -> Vec<f64> {
+        let mut theta = vec![0.0; self.order()];
+        if self.design.offset.is_empty() || free.is_empty() {
+            return theta;
+        }
+        let order = free.len();
+        let (mut matrix, mut right) = (vec![0.0; order * order], vec![0.0; order]);
+        for i in 0..self.design.len() {
+            let share = 0.5 * (self.design.y[i] + 0.5);
+            let weight = self.design.weight[i] * share * (1.0 - share);
+            let target = (share / (1.0 - share)).ln() - self.design.offset_of(i);
+            let line = self.design.line(i);
+            for (a, &j) in free.iter().enumerate() {
+                right[a] += weight * target * line[j];
+                for (b, &k) in free.iter().enumerate() {
+                    matrix[a * order + b] += weight * line[j] * line[k];
+                }
+            }
+        }
+        let found = Factor::new(&matrix, order).solve(&right);
+        if found.iter().all(|x| x.is_finite()) {
+            free.iter().zip(found).for_each(|(&j, x)| theta[j] = x);
+        }
+        theta
+    }
+
     fn two(&self, theta: &[f64], range: Range<usize>, wanted: bool) -> Part {
         let design = self.design;
         let mut part =

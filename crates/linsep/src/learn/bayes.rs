@@ -24,12 +24,13 @@ use crate::engine::closed_form::{
     ClosedForm, ClosedRun, Proof, Solution, class_factors, require_every_class,
 };
 use crate::engine::direct::{Moments, Spec, Want};
-use crate::learn::discriminant::Priors;
+use crate::learn::priors::{Priors, priors_of};
 use crate::model::{Link, Plane};
-use crate::run::{Learner, Solves, Task, Training};
+use crate::run::{ClassWeights, Learner, Solves, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::error::{Code, Error, Place, Problem, Result};
 use linsep_data::parallel::parallel_map;
+use linsep_proof::Priors as Claimed;
 use linsep_proof::{Claim, Statistics};
 
 /// The settings of multinomial naive Bayes, for counts such as those of words.
@@ -143,12 +144,13 @@ fn check(task: &Task, alpha: f64) -> Result<()> {
 impl Learner for MultinomialBayes {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
         check(task, self.alpha)?;
+        self.priors.check(&task.data)?;
         refuse_negative(task)?;
         Ok(Box::new(ClosedRun::new(Box::new(self.clone()), task)?))
     }
 
-    fn solves(&self, _: &Task) -> Result<Solves> {
-        Ok(Solves::Statistics(self.claimed()))
+    fn solves(&self, task: &Task) -> Result<Solves> {
+        Ok(Solves::Statistics(self.claimed(task.data.classes())))
     }
 }
 
@@ -156,7 +158,7 @@ impl MultinomialBayes {
     /// The planes that the weights of the classes and their sums give.
     pub(crate) fn planes_of_sums(&self, weights: &[f64], sums: Vec<Vec<f64>>) -> Vec<Plane> {
         let logs = Logs::new(self.alpha);
-        let biases = log_priors(weights, self.priors);
+        let biases = log_priors(weights, &self.priors.claimed(&[]));
         let class =
             |(sums, bias): (Vec<f64>, f64)| Plane { bias, ..self.class_of_sums(&logs, sums).0 };
         planes(sums.into_iter().zip(biases).map(class).collect())
@@ -175,33 +177,34 @@ impl MultinomialBayes {
         (Plane { weights, bias: 0.0 }, total)
     }
 
-    pub(crate) fn claimed(&self) -> Statistics {
-        Statistics::Multinomial { alpha: self.alpha, priors: self.priors.claimed() }
+    pub(crate) fn claimed(&self, classes: &[String]) -> Statistics {
+        Statistics::Multinomial { alpha: self.alpha, priors: self.priors.claimed(classes) }
     }
 }
 
 impl Learner for BernoulliBayes {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
         check(task, self.alpha)?;
+        self.priors.check(&task.data)?;
         if !self.binarize.is_finite() {
             return Err(Error::usage("the threshold is not a finite number"));
         }
         Ok(Box::new(ClosedRun::new(Box::new(self.clone()), task)?))
     }
 
-    fn solves(&self, _: &Task) -> Result<Solves> {
-        Ok(Solves::Statistics(self.claimed()))
+    fn solves(&self, task: &Task) -> Result<Solves> {
+        Ok(Solves::Statistics(self.claimed(task.data.classes())))
     }
 }
 
 impl BernoulliBayes {
     /// The planes that the weights of the classes and the weights of their values unlike 0 give.
     pub(crate) fn planes_of_counts(&self, weights: &[f64], counts: &[Vec<f64>]) -> Vec<Plane> {
-        planes(self.of_counts(weights, counts))
+        planes(self.of_counts(weights, counts, &self.priors.claimed(&[])))
     }
 
     /// The plane of each class.
-    fn of_counts(&self, weights: &[f64], counts: &[Vec<f64>]) -> Vec<Plane> {
+    fn of_counts(&self, weights: &[f64], counts: &[Vec<f64>], priors: &Claimed) -> Vec<Plane> {
         let zero_is_on = self.binarize < 0.0;
         let class = |(class, bias): (usize, f64)| {
             let total = weights[class];
@@ -215,14 +218,14 @@ impl BernoulliBayes {
             }
             plane
         };
-        log_priors(weights, self.priors).into_iter().enumerate().map(class).collect()
+        log_priors(weights, priors).into_iter().enumerate().map(class).collect()
     }
 
-    pub(crate) fn claimed(&self) -> Statistics {
+    pub(crate) fn claimed(&self, classes: &[String]) -> Statistics {
         Statistics::Bernoulli {
             alpha: self.alpha,
             binarize: self.binarize,
-            priors: self.priors.claimed(),
+            priors: self.priors.claimed(classes),
         }
     }
 }
@@ -233,28 +236,26 @@ impl Learner for SharedVarianceBayes {
             return Err(Error::usage(format!("the smoothing {} is below 0", self.smoothing)));
         }
         check(task, 1.0)?;
+        self.priors.check(&task.data)?;
         Ok(Box::new(ClosedRun::new(Box::new(self.clone()), task)?))
     }
 
-    fn solves(&self, _: &Task) -> Result<Solves> {
-        Ok(Solves::Statistics(self.claimed()))
+    fn solves(&self, task: &Task) -> Result<Solves> {
+        Ok(Solves::Statistics(self.claimed(task.data.classes())))
     }
 }
 
 impl SharedVarianceBayes {
     /// The planes that moments with squares give.
     pub(crate) fn planes_of_moments(&self, moments: &Moments) -> Vec<Plane> {
-        planes(self.of_moments(moments).0)
+        planes(self.of_moments(moments, &self.priors.claimed(&[])).0)
     }
 
     /// The planes of the classes and the variances of the columns.
-    fn of_moments(&self, moments: &Moments) -> (Vec<Plane>, Vec<f64>) {
+    fn of_moments(&self, moments: &Moments, priors: &Claimed) -> (Vec<Plane>, Vec<f64>) {
         let (width, classes) = (moments.shift.len(), moments.weights.len());
-        let biases = log_priors(&moments.weights, self.priors);
-        let priors: Vec<f64> = match self.priors {
-            Priors::Data => moments.weights.iter().map(|w| w / moments.total).collect(),
-            Priors::Uniform => vec![1.0 / classes as f64; classes],
-        };
+        let biases = log_priors(&moments.weights, priors);
+        let priors = priors_of(priors, &moments.weights);
         let largest = moments.spread_of_all().into_iter().fold(0.0, f64::max) / moments.total;
         let spreads: Vec<Vec<f64>> = (0..classes).map(|class| moments.spread(class)).collect();
         let variance = |j: usize| {
@@ -277,8 +278,8 @@ impl SharedVarianceBayes {
         (biases.into_iter().enumerate().map(class).collect(), variances)
     }
 
-    pub(crate) fn claimed(&self) -> Statistics {
-        Statistics::Gaussian { smoothing: self.smoothing, priors: self.priors.claimed() }
+    pub(crate) fn claimed(&self, classes: &[String]) -> Statistics {
+        Statistics::Gaussian { smoothing: self.smoothing, priors: self.priors.claimed(classes) }
     }
 }
 
@@ -314,14 +315,8 @@ fn refuse_negative(task: &Task) -> Result<()> {
 }
 
 /// ln π_k.
-fn log_priors(weights: &[f64], priors: Priors) -> Vec<f64> {
-    let total: f64 = weights.iter().sum();
-    let count = weights.len() as f64;
-    let prior = |weight: &f64| match priors {
-        Priors::Data => (weight / total).ln(),
-        Priors::Uniform => (1.0 / count).ln(),
-    };
-    weights.iter().map(prior).collect()
+fn log_priors(weights: &[f64], priors: &Claimed) -> Vec<f64> {
+    priors_of(priors, weights).into_iter().map(f64::ln).collect()
 }
 
 /// ln (n + α): most of the sums of counts are small whole numbers, whose logarithms are kept.
@@ -413,7 +408,7 @@ fn planes(classes: Vec<Plane>) -> Vec<Plane> {
 }
 
 fn solution(classes: Vec<Plane>, statistics: Statistics, density: Option<Density>) -> Solution {
-    let claim = move |planes| Claim::Counts { planes, statistics };
+    let claim = move |planes| Claim::Counts { planes, statistics: statistics.clone() };
     let (planes, proof) = (planes(classes), Proof::Claim(Box::new(claim)));
     Solution { planes, proof, remarks: Vec::new(), density }
 }
@@ -421,7 +416,7 @@ fn solution(classes: Vec<Plane>, statistics: Statistics, density: Option<Density
 /// The density of classes with these weights; the family is only made where it is small.
 fn density(
     weights: &[f64],
-    priors: Priors,
+    priors: &Claimed,
     features: usize,
     family: impl FnOnce() -> Family,
 ) -> Option<Density> {
@@ -432,7 +427,8 @@ fn density(
 
 impl ClosedForm for MultinomialBayes {
     fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
-        let spec = Spec::new(data, rows, class_factors(data, rows, false), Want::Sums);
+        let spec =
+            Spec::new(data, rows, class_factors(data, rows, &ClassWeights::None), Want::Sums);
         let logs = Logs::new(self.alpha);
         let class = |class_weight: f64, sums: Vec<f64>| {
             let (plane, total) = self.class_of_sums(&logs, sums);
@@ -441,13 +437,14 @@ impl ClosedForm for MultinomialBayes {
         let classes = spec.map_classes(threads, class).into_iter();
         let (mut classes, sizes): (Vec<Plane>, Vec<(f64, f64)>) = classes.unzip();
         let (class_weights, lengths): (Vec<f64>, Vec<f64>) = sizes.into_iter().unzip();
-        let biases = log_priors(&class_weights, self.priors);
+        let priors = self.priors.claimed(data.classes());
+        let biases = log_priors(&class_weights, &priors);
         classes.iter_mut().zip(biases).for_each(|(plane, bias)| plane.bias = bias);
-        let density = density(&class_weights, self.priors, data.n_features(), || {
+        let density = density(&class_weights, &priors, data.n_features(), || {
             let chances = |class: usize| exponentials(&classes[class].weights);
             Family::Multinomial { chances: parallel_map(classes.len(), threads, chances), lengths }
         });
-        solution(classes, self.claimed(), density)
+        solution(classes, self.claimed(data.classes()), density)
     }
 
     fn link(&self) -> Link {
@@ -465,7 +462,8 @@ impl ClosedForm for MultinomialBayes {
 
 impl ClosedForm for BernoulliBayes {
     fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
-        let spec = Spec::new(data, rows, class_factors(data, rows, false), Want::Sums);
+        let spec =
+            Spec::new(data, rows, class_factors(data, rows, &ClassWeights::None), Want::Sums);
         let (width, classes) = (data.n_features(), data.n_classes());
         // Only values that are not 0 are seen: of those, the ones that are not like 0 are counted.
         let zero_is_on = self.binarize < 0.0;
@@ -492,8 +490,9 @@ impl ClosedForm for BernoulliBayes {
             let all = counts.iter_mut().flatten().zip(part_counts.into_iter().flatten());
             all.for_each(|(mine, theirs)| *mine += theirs);
         }
-        let planes = self.of_counts(&weights, &counts);
-        let density = density(&weights, self.priors, width, || {
+        let priors = self.priors.claimed(data.classes());
+        let planes = self.of_counts(&weights, &counts, &priors);
+        let density = density(&weights, &priors, width, || {
             let chance = |class: usize, unlike_zero: f64| {
                 let on = if zero_is_on { weights[class] - unlike_zero } else { unlike_zero };
                 (on + self.alpha) / (weights[class] + 2.0 * self.alpha)
@@ -501,7 +500,7 @@ impl ClosedForm for BernoulliBayes {
             let row = |k: usize| counts[k].iter().map(|count| chance(k, *count)).collect();
             Family::Bernoulli { chances: (0..classes).map(row).collect() }
         });
-        solution(planes, self.claimed(), density)
+        solution(planes, self.claimed(data.classes()), density)
     }
 
     fn link(&self) -> Link {
@@ -519,15 +518,17 @@ impl ClosedForm for BernoulliBayes {
 
 impl ClosedForm for SharedVarianceBayes {
     fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
-        let spec = Spec::new(data, rows, class_factors(data, rows, false), Want::Squares);
+        let spec =
+            Spec::new(data, rows, class_factors(data, rows, &ClassWeights::None), Want::Squares);
         let moments = spec.collect(threads).finish(&spec.shift);
         let classes = data.n_classes();
-        let (planes, variances) = self.of_moments(&moments);
-        let density = density(&moments.weights, self.priors, data.n_features(), || {
+        let priors = self.priors.claimed(data.classes());
+        let (planes, variances) = self.of_moments(&moments, &priors);
+        let density = density(&moments.weights, &priors, data.n_features(), || {
             let means = (0..classes).map(|class| moments.mean(class)).collect();
             Family::NormalColumns { means, variances }
         });
-        solution(planes, self.claimed(), density)
+        solution(planes, self.claimed(data.classes()), density)
     }
 
     fn link(&self) -> Link {

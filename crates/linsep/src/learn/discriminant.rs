@@ -31,17 +31,19 @@
 use crate::algebra::Factor;
 use crate::density::{Density, Family, upper_triangle};
 use crate::engine::closed_form::{
-    ClosedForm, ClosedRun, Equations, Proof, Right, Solution, class_factors, require_every_class,
-    require_matrix,
+    ClosedForm, ClosedRun, Equations, Proof, Right, Solution, require_every_class, require_matrix,
 };
 use crate::engine::direct::{Moments, Spec, Want};
 use crate::engine::settled::{Settled, TOO_NEAR};
+use crate::learn::priors::prior_factors;
 use crate::model::{Link, Plane};
 use crate::run::{Datum, Learner, Remark, Solves, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::error::{Error, Result};
 use linsep_data::read::words;
 use linsep_proof::{Claim, Equations as Claimed, Offset};
+
+pub use crate::learn::priors::Priors;
 
 words! {
     /// Where Fisher's discriminant puts the threshold.
@@ -52,25 +54,6 @@ words! {
         Prior = "prior",
         /// Where the fewest training rows are wrong; for two classes.
         Error = "error",
-    }
-}
-
-words! {
-    /// How often each class is expected.
-    Priors: "priors" {
-        /// As often as in the data.
-        Data = "data",
-        /// All alike.
-        Uniform = "uniform",
-    }
-}
-
-impl Priors {
-    pub(crate) fn claimed(self) -> linsep_proof::Priors {
-        match self {
-            Priors::Data => linsep_proof::Priors::Data,
-            Priors::Uniform => linsep_proof::Priors::Uniform,
-        }
     }
 }
 
@@ -203,11 +186,12 @@ impl Learner for Fisher {
 impl Learner for Lda {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
         check(task, self.shrinkage, LDA)?;
+        self.priors.check(&task.data)?;
         Ok(Box::new(ClosedRun::new(Box::new(self.clone()), task)?))
     }
 
-    fn solves(&self, _: &Task) -> Result<Solves> {
-        Ok(self.form().solves())
+    fn solves(&self, task: &Task) -> Result<Solves> {
+        Ok(self.form(task.data.classes()).solves())
     }
 }
 
@@ -227,7 +211,7 @@ impl ClosedForm for Fisher {
 
 impl ClosedForm for Lda {
     fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
-        self.form().solve(data, rows, threads)
+        self.form(data.classes()).solve(data, rows, threads)
     }
 
     fn link(&self) -> Link {
@@ -241,7 +225,7 @@ impl ClosedForm for Lda {
 
 /// What the two learners share.
 struct Form {
-    priors: Priors,
+    priors: linsep_proof::Priors,
     shrinkage: Shrinkage,
     offset: Offset,
     /// Whether directions in which the classes are points win over all others.
@@ -265,41 +249,50 @@ impl Fisher {
             Threshold::Prior => Offset::Prior,
             Threshold::Error => Offset::Free,
         };
-        Form { priors: Priors::Data, shrinkage: self.shrinkage, offset, points: true }
+        let priors = linsep_proof::Priors::Data;
+        Form { priors, shrinkage: self.shrinkage, offset, points: true }
     }
 }
 
 impl Lda {
     /// The planes that moments give; rows count as `priors` says.
     pub(crate) fn planes_of_moments(&self, moments: &Moments) -> Result<Vec<Plane>> {
-        self.form().planes_of_moments(moments)
+        if matches!(self.priors, Priors::Given(_)) {
+            return Err(Error::usage("`priors`: moments give those of the data or uniform ones"));
+        }
+        self.form(&[]).planes_of_moments(moments)
     }
 
     /// What the planes of moments solve.
     pub(crate) fn claimed_of_moments(&self) -> Claimed {
-        self.form().claimed_of_moments()
+        self.form(&[]).claimed_of_moments()
     }
 
-    fn form(&self) -> Form {
-        let (priors, shrinkage) = (self.priors, self.shrinkage);
+    fn form(&self, classes: &[String]) -> Form {
+        let (priors, shrinkage) = (self.priors.claimed(classes), self.shrinkage);
         Form { priors, shrinkage, offset: Offset::Prior, points: false }
     }
 }
 
 impl Form {
     fn solves(&self) -> Solves {
-        let (priors, bias) = (self.priors.claimed(), self.offset);
-        let with = |shrinkage| Solves::Equations(Claimed::Discriminant { shrinkage, priors, bias });
+        let (priors, bias) = (self.priors.clone(), self.offset);
+        let with = |shrinkage| {
+            let priors = priors.clone();
+            Solves::Equations(Claimed::Discriminant { shrinkage, priors, bias })
+        };
         match self.shrinkage {
             Shrinkage::None => with(0.0),
             Shrinkage::Share(share) => with(share),
-            Shrinkage::Oas | Shrinkage::LedoitWolf => Solves::Shrunk { priors, bias },
+            Shrinkage::Oas | Shrinkage::LedoitWolf => {
+                Solves::Shrunk { priors: priors.clone(), bias }
+            }
         }
     }
 
     fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
         let width = data.n_features();
-        let factors = class_factors(data, rows, self.priors == Priors::Uniform);
+        let factors = prior_factors(data, rows, &self.priors);
         let spec = Spec::new(data, rows, factors, Want::Scatter);
         let moments = spec.collect(threads).finish(&spec.shift);
         // All of S is multiplied by the sum of the factors, so that whole numbers stay whole.
@@ -334,7 +327,7 @@ impl Form {
             .enumerate()
             .map(|(k, w)| self.plane(Some(&spec), &moments, k, w))
             .collect();
-        let (priors, bias) = (self.priors.claimed(), self.offset);
+        let (priors, bias) = (self.priors.clone(), self.offset);
         let claimed = Claimed::Discriminant { shrinkage: share, priors, bias };
         let settled = Settled::new(data, rows, &factor, &planes, (&claimed, true));
         let is_exact = settled.planes.is_some();
@@ -346,7 +339,7 @@ impl Form {
             };
             planes = exact.into_iter().enumerate().map(with_bias).collect();
         }
-        let claim = move |planes| Claim::Stationary { planes, equations: claimed };
+        let claim = move |planes| Claim::Stationary { planes, equations: claimed.clone() };
         if points && self.points && settled.has_answer == Some(false) {
             reach = criterion(f64::INFINITY);
         }
@@ -370,7 +363,7 @@ impl Form {
     /// Shrinkages that only the rows know are none of moments.
     fn claimed_of_moments(&self) -> Claimed {
         let shrinkage = if let Shrinkage::Share(share) = self.shrinkage { share } else { 0.0 };
-        Claimed::Discriminant { shrinkage, priors: self.priors.claimed(), bias: self.offset }
+        Claimed::Discriminant { shrinkage, priors: self.priors.clone(), bias: self.offset }
     }
 
     /// The planes that moments give: the equations solved once, without passes of refinement over the rows.

@@ -27,8 +27,8 @@ use crate::engine::online::{fingerprint, is_count};
 use crate::engine::perceptron::{Planes, certificate_of};
 use crate::model::{LinearModel, Link, Plane, Rule};
 use crate::run::{
-    BinaryLearner, Budget, Certificate, Learner, Progress, Remark, SavedPlane, State, Status, Task,
-    Training,
+    BinaryLearner, Budget, Certificate, ClassWeights, Learner, Progress, Remark, SavedPlane, State,
+    Status, Task, Training,
 };
 use crate::verdict::disjoint::conflict;
 use linsep_data::error::{Error, Result};
@@ -46,31 +46,31 @@ use serde::{Deserialize, Serialize};
 /// assert!(matches!(fit.certificate.claims[0], Claim::Inseparable { .. }));
 /// # Ok::<(), linsep::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HoKashyap {
     /// η between 0 and 1.
     pub rate: f64,
-    /// Weight each class by n / (K · rows of the class).
-    pub balanced: bool,
+    /// What rows count by their class.
+    pub class_weights: ClassWeights,
 }
 
 linsep_proof::setters! {
     HoKashyap {
         with_rate => rate: f64,
-        with_balanced => balanced: bool,
+        with_class_weights => class_weights: ClassWeights,
     }
 }
 
 impl Default for HoKashyap {
     fn default() -> Self {
-        HoKashyap { rate: 0.9, balanced: false }
+        HoKashyap { rate: 0.9, class_weights: ClassWeights::None }
     }
 }
 
 impl Learner for HoKashyap {
     fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
-        crate::run::reduction::OneVsRest(*self).start(task)
+        crate::run::reduction::OneVsRest(self.clone()).start(task)
     }
 }
 
@@ -92,8 +92,8 @@ impl BinaryLearner for HoKashyap {
             ask_below: FIRST_ASKED,
             ended: Ended::No,
         };
-        let factors = class_factors(&task.data, &rows, self.balanced);
-        let (settings, task) = (*self, task.clone());
+        let factors = class_factors(&task.data, &rows, &self.class_weights);
+        let (settings, task) = (self.clone(), task.clone());
         Ok(Box::new(HoKashyapRun {
             settings,
             task,

@@ -32,7 +32,7 @@ use crate::engine::direct::{Moments, Spec, Want};
 use crate::engine::planes::Planes;
 use crate::engine::settled::{Settled, TOO_NEAR};
 use crate::model::{LinearModel, Link, Plane, Rule};
-use crate::run::{Datum, Learner, Remark, Solves, Task, Training};
+use crate::run::{ClassWeights, Datum, Learner, Remark, Solves, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::cancel;
 use linsep_data::error::{Error, Result};
@@ -62,8 +62,8 @@ const FEW: u64 = 1 << 22;
 pub struct LeastSquares {
     /// The factor of |w|²; the bias is free.
     pub l2: f64,
-    /// Weight each class by n / (K · rows of the class).
-    pub balanced: bool,
+    /// What rows count by their class.
+    pub class_weights: ClassWeights,
     /// When the errors on rows left out are counted.
     pub left_out: LeftOut,
 }
@@ -71,7 +71,7 @@ pub struct LeastSquares {
 linsep_proof::setters! {
     LeastSquares {
         with_l2 => l2: f64,
-        with_balanced => balanced: bool,
+        with_class_weights => class_weights: ClassWeights,
         with_left_out => left_out: LeftOut,
     }
 }
@@ -100,8 +100,8 @@ impl Learner for LeastSquares {
         Ok(Box::new(ClosedRun::new(Box::new(self.clone()), task)?))
     }
 
-    fn solves(&self, _: &Task) -> Result<Solves> {
-        Ok(Solves::Equations(self.claimed()))
+    fn solves(&self, task: &Task) -> Result<Solves> {
+        Ok(Solves::Equations(self.claimed(task.data.classes())))
     }
 }
 
@@ -138,8 +138,14 @@ impl LeastSquares {
         (factor, (0..count).map(side).collect())
     }
 
-    pub(crate) fn claimed(&self) -> Claimed {
-        let class_weight = if self.balanced { ClassWeight::Balanced } else { ClassWeight::None };
+    pub(crate) fn claimed(&self, classes: &[String]) -> Claimed {
+        let class_weight = match &self.class_weights {
+            ClassWeights::None => ClassWeight::None,
+            ClassWeights::Balanced => ClassWeight::Balanced,
+            given => {
+                ClassWeight::Given(classes.iter().map(|class| given.of(class, class)).collect())
+            }
+        };
         Claimed::LeastSquares { l2: self.l2, class_weight }
     }
 }
@@ -287,7 +293,7 @@ fn target_of(planes: usize, plane: usize, class: usize) -> (f64, f64) {
 impl ClosedForm for LeastSquares {
     fn solve(&self, data: &Dataset, rows: &[u32], threads: usize) -> Solution {
         let width = data.n_features();
-        let factors = class_factors(data, rows, self.balanced);
+        let factors = class_factors(data, rows, &self.class_weights);
         let spec = Spec::new(data, rows, factors, Want::Scatter);
         let moments = spec.collect(threads).finish(&spec.shift);
         let (factor, rights) = self.normal_equations(&moments, threads);
@@ -302,7 +308,7 @@ impl ClosedForm for LeastSquares {
         };
         let answers = equations.solve(&rights, threads);
         let planes = with_biases(&moments, answers);
-        let claimed = self.claimed();
+        let claimed = self.claimed(data.classes());
         let settled = Settled::new(data, rows, &factor, &planes, (&claimed, false));
         let is_exact = settled.planes.is_some();
         let planes = settled.planes.unwrap_or(planes);
@@ -329,7 +335,7 @@ impl ClosedForm for LeastSquares {
             Err(_) => {}
         }
         remarks.extend(blame.as_ref().map(blame_remark));
-        let claim = move |planes| Claim::Stationary { planes, equations: claimed };
+        let claim = move |planes| Claim::Stationary { planes, equations: claimed.clone() };
         let proof = match moments.weights.iter().all(|weight| *weight > 0.0) {
             true if settled.is_far => Proof::Nothing(TOO_NEAR.into()),
             true => Proof::Claim(Box::new(claim)),

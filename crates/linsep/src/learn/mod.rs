@@ -13,6 +13,7 @@ pub mod logistic;
 pub mod optimising;
 pub mod perceptron;
 pub mod pocket;
+mod priors;
 mod ridge_bound;
 pub mod romma;
 pub mod svm;

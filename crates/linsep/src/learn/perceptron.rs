@@ -24,7 +24,8 @@ use crate::engine::perceptron::{Online, Planes};
 use crate::model::LinearModel;
 use crate::run::ability::CarriesOn;
 use crate::run::{
-    BinaryLearner, Budget, Certificate, Learner, Remark, State, Status, Task, Training,
+    BinaryLearner, Budget, Certificate, ClassWeights, Learner, Remark, State, Status, Task,
+    Training,
 };
 use crate::verdict::inquiry::{Inquiry, Outcome, holds_on};
 use linsep_data::error::Result;
@@ -66,7 +67,7 @@ linsep_proof::setters! {
         with_ties => ties: Ties,
         with_seed => seed: u64,
         with_scale => scale: Scaling,
-        with_balanced => balanced: bool,
+        with_class_weights => class_weights: ClassWeights,
     }
 }
 

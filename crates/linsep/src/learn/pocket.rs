@@ -53,7 +53,7 @@ impl Pocket {
     fn launch(&self, task: &Task, planes: Planes) -> Result<Box<dyn Training>> {
         let run = self.0.launch(task, planes, false)?;
         let best = run.model().planes;
-        let weights = row_weights(&task.data, &run.rows, self.0.balanced);
+        let weights = row_weights(&task.data, &run.rows, &self.0.class_weights);
         let pocket =
             Pocketed { errors: f64::INFINITY, longest: 0, since: 0, counted: false, held: true };
         let mut this = PocketRun { run, weights, best, pocket };

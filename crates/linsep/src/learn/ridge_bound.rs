@@ -56,7 +56,7 @@ impl LeastSquares {
             return Ok(Certificate::unproved(HELD_OUT));
         }
         let own = self.fit(task, &Limits::default(), &mut ())?.model.planes;
-        let objective = self.squared(classes, &class_factors(data, &rows, self.balanced));
+        let objective = self.squared(classes, &class_factors(data, &rows, &self.class_weights));
         let claims = positives.iter().zip(planes.iter().zip(&own)).map(|(class, (plane, own))| {
             let planes = Planes::Two {
                 problem: problem_of(data, class, None),
@@ -116,7 +116,7 @@ impl LeastSquares {
 
     /// The objective of one plane.
     fn squared(&self, classes: &[String], factors: &[f64]) -> Objective {
-        let weights = match self.balanced {
+        let weights = match !self.class_weights.is_none() {
             true => classes.iter().cloned().zip(factors.iter().copied()).collect(),
             false => Vec::new(),
         };

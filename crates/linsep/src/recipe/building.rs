@@ -6,7 +6,7 @@ use crate::engine::perceptron::{Init, Perceptron};
 use crate::learn::descent::Descent;
 use crate::learn::descent::search::FewMistakes;
 use crate::run::reduction::{OneVsOne, OneVsRest, OneVsRestLast};
-use crate::run::{BinaryLearner, Learner};
+use crate::run::{BinaryLearner, ClassWeights, Learner, Solves, Task, Training};
 use linsep_data::error::Result;
 
 /// Order, start, seed, class weights: what every online learner has.
@@ -22,7 +22,7 @@ pub(super) fn start(settings: &Settings) -> Result<Perceptron> {
             }
         },
         seed: settings.seed,
-        balanced: settings.choice(&CLASS_WEIGHT)? == "balanced",
+        class_weights: settings.word(&CLASS_WEIGHT)?,
         ..Perceptron::default()
     })
 }
@@ -43,7 +43,7 @@ pub(super) fn stopping(settings: &Settings) -> Result<Perceptron> {
 pub(super) fn descend(settings: &Settings, mut descent: Descent) -> Result<Box<dyn Learner>> {
     settings.choice(&DESCENT_SCALE)?;
     descent.scale = settings.word(&DESCENT_SCALE)?;
-    descent.balanced = settings.choice(&CLASS_WEIGHT)? == "balanced";
+    descent.class_weights = settings.word(&CLASS_WEIGHT)?;
     Ok(Box::new(descent))
 }
 
@@ -59,7 +59,7 @@ pub(super) fn search(settings: &Settings, descent: Descent) -> Result<Box<dyn Le
         order: descent.order,
         seed: descent.seed,
         scale: settings.word(&DESCENT_SCALE)?,
-        balanced: settings.choice(&CLASS_WEIGHT)? == "balanced",
+        class_weights: settings.word(&CLASS_WEIGHT)?,
         ..Perceptron::default()
     };
     Ok(Box::new(FewMistakes { run, ..FewMistakes::default() }))
@@ -89,4 +89,21 @@ pub(super) fn machines(
         "ovr-k-1" => Box::new(OneVsRestLast(learner)),
         _ => Box::new(OneVsRest(learner)),
     })
+}
+
+/// A learner whose class weights have to be of classes that there are.
+pub(super) struct Weighted {
+    pub(super) learner: Box<dyn Learner>,
+    pub(super) class_weights: ClassWeights,
+}
+
+impl Learner for Weighted {
+    fn start(&self, task: &Task) -> Result<Box<dyn Training>> {
+        self.class_weights.check(&task.data)?;
+        self.learner.start(task)
+    }
+
+    fn solves(&self, task: &Task) -> Result<Solves> {
+        self.learner.solves(task)
+    }
 }

@@ -37,7 +37,7 @@ use Ability::ClassWeights;
 pub use abilities::{Abilities, Ability, Only};
 #[doc(hidden)]
 pub use building::family;
-use building::{descend, machines, schemes, search, start, stopping};
+use building::{Weighted, descend, machines, schemes, search, start, stopping};
 pub use limits::LEAST_EPOCHS;
 use parameters::*;
 
@@ -252,8 +252,8 @@ pub const ALL: &[Recipe] = &[
             if rate >= 1.0 {
                 return Err(named(&HALF_ETA, &format!("{rate} is not below 1")));
             }
-            let balanced = settings.choice(&CLASS_WEIGHT)? == "balanced";
-            Ok(Box::new(HoKashyap { rate, balanced }))
+            let class_weights = settings.word(&CLASS_WEIGHT)?;
+            Ok(Box::new(HoKashyap { rate, class_weights }))
         },
     },
     Recipe {
@@ -266,7 +266,7 @@ pub const ALL: &[Recipe] = &[
         build: |settings| {
             Ok(Box::new(LeastSquares {
                 l2: settings.at_least_zero(&L2)?,
-                balanced: settings.choice(&CLASS_WEIGHT)? == "balanced",
+                class_weights: settings.word(&CLASS_WEIGHT)?,
                 left_out: settings.word(&LEFT_OUT)?,
             }))
         },
@@ -519,7 +519,13 @@ impl Recipe {
                 )));
             }
         }
-        (self.build)(settings)
+        let learner = (self.build)(settings)?;
+        match settings.values.get(CLASS_WEIGHT.name) {
+            Some(_) => {
+                Ok(Box::new(Weighted { learner, class_weights: settings.word(&CLASS_WEIGHT)? }))
+            }
+            None => Ok(learner),
+        }
     }
 
     /// Other programs call a penalty alpha; here it is the smoothing of counts.

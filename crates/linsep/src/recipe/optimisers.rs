@@ -31,7 +31,7 @@ fn common(settings: &Settings) -> Result<ConvexSettings> {
         lower: settings.word(&LOWER)?,
         upper: settings.word(&UPPER)?,
         scale: settings.word(&PENALTY_SCALE)?,
-        balanced: settings.choice(&CLASS_WEIGHT)? == "balanced",
+        class_weights: settings.word(&CLASS_WEIGHT)?,
         gap,
         solver: settings.word(&SOLVER)?,
         seed: settings.seed,

@@ -4,7 +4,7 @@ use super::Parameter;
 use crate::engine::perceptron::{Order, Ties};
 use crate::engine::response::Aggressive;
 use crate::learn::descent::Pace;
-use crate::learn::discriminant::{Priors, Threshold};
+use crate::learn::discriminant::Threshold;
 use crate::learn::least_squares::LeftOut;
 use crate::learn::optimising::Solver;
 use crate::learn::svm::HingeLoss;
@@ -221,10 +221,10 @@ pub(super) const SCALE: Parameter = Parameter {
 pub(super) const LMS_SCALE: Parameter = Parameter { default: "standard", ..SCALE };
 pub(super) const CLASS_WEIGHT: Parameter = Parameter {
     name: "class-weight",
-    value: "RULE",
+    value: "none|balanced|A=2,B=1",
     default: "none",
-    words: &["none", "balanced"],
-    help: "Weight classes equally however many rows they have",
+    words: &[],
+    help: "Weight classes equally however many rows they have (balanced), or rows by their class: yes=5,no=1 (1 where a class is not named)",
 };
 pub(super) const MULTICLASS: Parameter = Parameter {
     name: "multiclass",
@@ -272,10 +272,10 @@ pub(super) const SHRINKAGE: Parameter = Parameter {
 };
 pub(super) const PRIORS: Parameter = Parameter {
     name: "priors",
-    value: "PRIORS",
+    value: "data|uniform|A=0.7,B=0.3",
     default: "data",
-    words: Priors::WORDS,
-    help: "How often each class is expected: as in the data, or all alike",
+    words: &[],
+    help: "How often each class is expected: as in the data, all alike (uniform), or as often as this: yes=0.1,no=0.9",
 };
 pub(super) const ALPHA: Parameter = Parameter {
     name: "alpha",

@@ -6,6 +6,7 @@
 //! the result ([`Certificate`]) are two questions with two types.
 
 pub mod ability;
+pub(crate) mod class_weights;
 pub(crate) mod epochs;
 pub mod reduction;
 mod remark;
@@ -13,6 +14,7 @@ mod solves;
 mod state;
 pub mod update;
 
+pub use class_weights::ClassWeights;
 pub use linsep_proof::{Certificate, Claim};
 pub use remark::{Datum, Remark};
 pub use solves::Solves;

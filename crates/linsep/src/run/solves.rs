@@ -39,7 +39,8 @@ impl Solves {
                     Equations::Discriminant { shrinkage, .. } => *shrinkage,
                     _ => 0.0,
                 };
-                let own = Equations::Discriminant { shrinkage, priors: *priors, bias: *bias };
+                let (priors, bias) = (priors.clone(), *bias);
+                let own = Equations::Discriminant { shrinkage, priors, bias };
                 same(equations, &own, Equations::words)
             }
             (Claim::Counts { statistics, .. }, Solves::Statistics(own)) => {

@@ -164,21 +164,37 @@ impl ClosedLearner {
     /// What its planes solve, as it is claimed.
     pub(super) fn solved(&self) -> Solved {
         match self {
-            ClosedLearner::LeastSquares(learner) => Solved::Equations(learner.claimed()),
+            ClosedLearner::LeastSquares(learner) => Solved::Equations(learner.claimed(&[])),
             ClosedLearner::Fisher(learner) => Solved::Equations(learner.claimed_of_moments()),
             ClosedLearner::Lda(learner) => Solved::Equations(learner.claimed_of_moments()),
-            ClosedLearner::SharedVariance(learner) => Solved::Statistics(learner.claimed()),
-            ClosedLearner::Multinomial(learner) => Solved::Statistics(learner.claimed()),
-            ClosedLearner::Bernoulli(learner) => Solved::Statistics(learner.claimed()),
+            ClosedLearner::SharedVariance(learner) => Solved::Statistics(learner.claimed(&[])),
+            ClosedLearner::Multinomial(learner) => Solved::Statistics(learner.claimed(&[])),
+            ClosedLearner::Bernoulli(learner) => Solved::Statistics(learner.claimed(&[])),
         }
+    }
+
+    fn has_given_priors(&self) -> bool {
+        let priors = match self {
+            ClosedLearner::Lda(learner) => &learner.priors,
+            ClosedLearner::SharedVariance(learner) => &learner.priors,
+            ClosedLearner::Multinomial(learner) => &learner.priors,
+            ClosedLearner::Bernoulli(learner) => &learner.priors,
+            _ => return false,
+        };
+        matches!(priors, Priors::Given(_))
     }
 
     /// The planes that the sums of all blocks give: one for two classes, else one for each.
     pub fn planes(&self, shift: &[f64], merged: &[u8]) -> Result<Vec<Plane>> {
+        if self.has_given_priors() {
+            return Err(Error::usage(
+                "`priors`: blocks of rows give those of the data or uniform ones",
+            ));
+        }
         let merged = self.sums().finish(merged, shift.len())?;
         let moments = |merged: Statistics| -> Moments { merged.finish(shift) };
         match self {
-            ClosedLearner::LeastSquares(learner) if !learner.balanced => {
+            ClosedLearner::LeastSquares(learner) if learner.class_weights.is_none() => {
                 Ok(learner.planes_of_moments(&moments(merged)))
             }
             ClosedLearner::Fisher(learner) => learner.planes_of_moments(&moments(merged)),

@@ -141,7 +141,7 @@ fn weights_that_move_the_scores_by_a_millionth_are_refused() {
 fn seen_by(case: &Case) -> Table {
     let mut table = case.table.clone();
     let statistics = match &case.claim {
-        Claim::Counts { statistics, .. } => *statistics,
+        Claim::Counts { statistics, .. } => statistics.clone(),
         _ => return table,
     };
     if let Statistics::Bernoulli { binarize, .. } = statistics {
@@ -249,12 +249,10 @@ fn another_setting_is_refused() {
         // The rows of these tables are not spread evenly over the classes.
         if let (Claim::Counts { statistics, .. }, true) = (&mut altered, case.table.name != "three")
         {
-            *statistics = match *statistics {
-                Statistics::Multinomial { alpha, priors } => {
-                    Statistics::Multinomial { alpha: alpha - 0.01, priors: turned(priors) }
-                }
-                other => other,
-            };
+            if let Statistics::Multinomial { alpha, priors } = statistics {
+                *alpha -= 0.01;
+                *priors = turned(priors);
+            }
             others.push(altered);
         }
         for other in others {
@@ -265,10 +263,62 @@ fn another_setting_is_refused() {
     }
 }
 
-fn turned(priors: Priors) -> Priors {
+fn turned(priors: &Priors) -> Priors {
     match priors {
         Priors::Data => Priors::Uniform,
-        Priors::Uniform => Priors::Data,
+        _ => Priors::Data,
+    }
+}
+
+#[test]
+fn numbers_by_class_are_part_of_the_claim() {
+    let table = table("three", (60, 4, 3), 0.5, |s| s.below(7) as f64);
+    let (data, task) = (table.data(), table.task());
+    let names = task.data.classes().to_vec();
+    let numbers = |list: [f64; 3]| {
+        names.iter().zip(list).map(|(n, x)| format!("{n}={x}")).collect::<Vec<_>>().join(",")
+    };
+    for learner in ["lda", "shared-variance-nb", "multinomial-nb", "bernoulli-nb", "least-squares"]
+    {
+        let recipe = linsep::recipe::Recipe::find(learner).unwrap();
+        let mut settings = linsep::recipe::Settings::default();
+        match learner {
+            "least-squares" => settings.set("class-weight", &numbers([3.0, 0.25, 1.5])),
+            _ => settings.set("priors", &numbers([0.2, 0.5, 0.3])),
+        };
+        let built = recipe.build(&settings).unwrap();
+        let claim = fit(built.as_ref(), &task).certificate.claims[0].clone();
+        assert!(finding(&claim, &data).holds(), "{learner}: {:?}", finding(&claim, &data));
+        assert_eq!(built.solves(&task).unwrap().check(&claim), Ok(()), "{learner}");
+        let changes: [fn(&mut Vec<f64>); 4] =
+            [|x| x[1] *= 1.01, |x| x[2] = -x[2], |x| x.swap(0, 1), |x| x.truncate(2)];
+        for change in changes {
+            let mut altered = claim.clone();
+            match &mut altered {
+                Claim::Stationary {
+                    equations:
+                        Equations::LeastSquares { class_weight: ClassWeight::Given(list), .. },
+                    ..
+                }
+                | Claim::Stationary {
+                    equations: Equations::Discriminant { priors: Priors::Given(list), .. },
+                    ..
+                }
+                | Claim::Counts {
+                    statistics:
+                        Statistics::Multinomial { priors: Priors::Given(list), .. }
+                        | Statistics::Bernoulli { priors: Priors::Given(list), .. }
+                        | Statistics::Gaussian { priors: Priors::Given(list), .. },
+                    ..
+                } => change(list),
+                other => panic!("{learner}: {other:?}"),
+            }
+            assert!(
+                matches!(finding(&altered, &data), Finding::Fails(_)),
+                "{learner}: {altered:?}"
+            );
+            assert!(built.solves(&task).unwrap().check(&altered).is_err(), "{learner}");
+        }
     }
 }
 

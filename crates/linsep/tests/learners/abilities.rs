@@ -271,6 +271,21 @@ fn class_weights(recipe: &Recipe) {
         build(recipe, &settings).fit(&task, &epochs(5), &mut ()).unwrap()
     };
     assert_ne!(bits(&fit("none").model), bits(&fit("balanced").model), "{}", recipe.name);
+    // Numbers by class are what row weights would be.
+    let mut weighted = unequal();
+    let factor = |label: &str| [2.0, 0.5, 4.0][label.bytes().map(usize::from).sum::<usize>() % 3];
+    let rule: Vec<String> =
+        task.data.classes().iter().map(|class| format!("{class}={}", factor(class))).collect();
+    weighted.weights = Some(weighted.labels.iter().map(|label| factor(label)).collect());
+    // Scales in standard deviations count rows by their weights, and not by those of classes.
+    let mut unscaled = Settings::default();
+    if recipe.name == "adaline" {
+        unscaled.set("scale", "none");
+    }
+    let by_rows = build(recipe, &unscaled).fit(&weighted.task(), &epochs(5), &mut ()).unwrap();
+    unscaled.set("class-weight", &rule.join(","));
+    let by_class = build(recipe, &unscaled).fit(&task, &epochs(5), &mut ()).unwrap();
+    assert_eq!(bits(&by_class.model), bits(&by_rows.model), "{}", recipe.name);
 }
 
 fn box_constraints(recipe: &Recipe) {

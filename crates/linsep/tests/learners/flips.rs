@@ -37,7 +37,7 @@ fn logistic(number: u64, gap: f64) -> Logistic {
     let mut logistic = Logistic::default();
     logistic.settings.c = [0.1, 1.0, 10.0][number as usize % 3];
     logistic.settings.intercept = INTERCEPTS[number as usize / 2 % 3];
-    logistic.settings.balanced = number.is_multiple_of(5);
+    logistic.settings.class_weights = number.is_multiple_of(5).into();
     logistic.settings.gap = gap;
     logistic
 }
@@ -47,7 +47,7 @@ fn svm(number: u64, gap: f64, loss: HingeLoss) -> Svm {
     svm.loss = loss;
     svm.settings.c = [0.1, 1.0, 10.0][number as usize % 3];
     svm.settings.intercept = INTERCEPTS[number as usize / 2 % 3];
-    svm.settings.balanced = number.is_multiple_of(5);
+    svm.settings.class_weights = number.is_multiple_of(5).into();
     svm.settings.gap = gap;
     svm
 }

@@ -23,12 +23,12 @@ impl Setting {
         if softmax {
             let mut logistic = Logistic::default();
             (logistic.settings.c, logistic.settings.intercept) = (c, intercept);
-            (logistic.settings.balanced, logistic.settings.gap) = (balanced, gap);
+            (logistic.settings.class_weights, logistic.settings.gap) = (balanced.into(), gap);
             return Box::new(logistic);
         }
         let mut svm = Svm::default();
         (svm.settings.c, svm.settings.intercept) = (c, intercept);
-        (svm.settings.balanced, svm.settings.gap) = (balanced, gap);
+        (svm.settings.class_weights, svm.settings.gap) = (balanced.into(), gap);
         Box::new(CrammerSinger(svm))
     }
 

@@ -2,6 +2,7 @@
 
 mod abilities;
 mod ability_table;
+mod axes;
 mod basis;
 mod cases;
 mod conformance;

@@ -46,7 +46,7 @@ fn the_exact_answer_is_found_and_its_rank_is_exact() {
             }
             let data = read(text, reading);
             for balanced in [false, true] {
-                let learner = LeastSquares::default().with_balanced(balanced);
+                let learner = LeastSquares::default().with_class_weights(balanced.into());
                 let fit = run(&learner, &data);
                 let words = format!("table {number}, {reading:?}, balanced {balanced}");
                 assert_eq!(fit.model.evaluate(&data, None, 1).errors, 0, "{words}");
@@ -97,7 +97,8 @@ fn a_bit_that_moves_the_scores_is_refused() {
                 let plane =
                     FloatPlane::default().with_weights(Some(other)).with_bias(Some(other_bias));
                 let planes = Planes::Two { problem: problem.clone(), plane };
-                let found = finding(&Claim::Stationary { planes, equations: *equations }, &data);
+                let found =
+                    finding(&Claim::Stationary { planes, equations: equations.clone() }, &data);
                 if moved > 1e-6 * norm {
                     assert!(!found.holds(), "table {number}, number {place}, bit {bit}: {found:?}");
                     refused += 1;
@@ -125,7 +126,7 @@ fn the_answer_without_the_last_digits_is_refused() {
         // The residual of 0 is small next to columns of this size; the answer is far.
         let plane = FloatPlane::default().with_weights(Some(vec![0.0, 0.0])).with_bias(Some(0.2));
         let planes = Planes::Two { problem: problem.clone(), plane };
-        let found = finding(&Claim::Stationary { planes, equations: *equations }, &data);
+        let found = finding(&Claim::Stationary { planes, equations: equations.clone() }, &data);
         assert!(
             matches!(&found, Finding::Fails(words) if words.contains("exact answer")),
             "{found:?}"
@@ -155,7 +156,7 @@ fn a_column_too_small_for_squares_counts() {
     let weights = vec![plane.weights[0], 0.0];
     let plane = FloatPlane::default().with_weights(Some(weights)).with_bias(Some(plane.bias));
     let planes = Planes::Two { problem: problem.clone(), plane };
-    let found = finding(&Claim::Stationary { planes, equations: *equations }, &data);
+    let found = finding(&Claim::Stationary { planes, equations: equations.clone() }, &data);
     assert!(!found.holds(), "{found:?}");
 }
 

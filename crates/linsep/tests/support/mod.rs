@@ -167,6 +167,8 @@ fn combine(recipe: &'static Recipe, wanted: impl Fn(&Parameter) -> bool) -> Vec<
     let mut all = vec![defaults];
     for parameter in recipe.parameters.iter().filter(|parameter| wanted(parameter)) {
         let words: &[&str] = match parameter.name {
+            "class-weight" => &["none", "balanced"],
+            "priors" => &["data", "uniform"],
             "init" => &["zero", "random"],
             "stop" => &["clean-epoch", "empty", "clean-window"],
             "l2" => &["0", "0.5"],

@@ -1,7 +1,7 @@
 //! Counts of successes and failures as rows of two classes with frequencies.
 
 use linsep::data::error::Problem;
-use linsep::{Code, Dataset, DatasetBuilder, Error};
+use linsep::{Code, Dataset, DatasetBuilder, Error, Place};
 
 /// Two rows for each group, next to each other; those of a count of 0 are left out.
 pub(super) struct Counts {
@@ -11,18 +11,23 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// The labels of the data are the successes.
-    pub(super) fn of(data: &Dataset, names: [&str; 2], failures: &[f64]) -> Result<Counts, Error> {
+    /// The labels of the data are the successes; `original` knows where its rows stand.
+    pub(super) fn of(
+        data: &Dataset,
+        original: &Dataset,
+        names: [&str; 2],
+        failures: &[f64],
+    ) -> Result<Counts, Error> {
         let mut builder = DatasetBuilder::new(data.n_features());
         builder.names(data.input().feature_names());
         let (mut rows, mut entries, mut totals) = (Vec::new(), Vec::new(), [0.0; 2]);
         for (row, failed) in failures.iter().enumerate() {
             let text = data.label_text(row);
             let succeeded: f64 =
-                text.parse().map_err(|_| not_a_count(data, row, names[0], text))?;
+                text.parse().map_err(|_| not_a_count(original, row, names[0], text))?;
             for (count, name) in [(succeeded, names[0]), (*failed, names[1])] {
                 if !(count >= 0.0 && count.fract() == 0.0 && count <= 9e15) {
-                    return Err(not_a_count(data, row, name, &count.to_string()));
+                    return Err(not_a_count(original, row, name, &count.to_string()));
                 }
             }
             entries.clear();
@@ -41,7 +46,7 @@ impl Counts {
             return Err(Problem::new(
                 Code::ONE_CLASS,
                 format!("all counts of {what} are 0"),
-                data.place_of(0),
+                original.origin().files().next().map_or_else(Place::default, Place::file),
             )
             .help("odds need successes and failures: check --success and --failure")
             .into());

@@ -11,16 +11,18 @@ use crate::exit::Failure;
 use crate::files::Output;
 use crate::input;
 use crate::kinds::FileKind;
-use crate::output::{print, print_json};
+use crate::output::{Facts, print, print_json};
 use clap::ArgMatches;
 use grouped::Counts;
 use linsep::data::input::no_column;
 use linsep::infer::{Inference, InferenceSummary, Residual};
 use linsep::proof::{Certificate, CertificateFile, InputField};
 use linsep::{Claim, Code, Dataset, Error, Task};
+use linsep_teach::plot::{Intervals, Style};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Instant;
 use table::Report;
 
 pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
@@ -29,6 +31,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         .get_one::<Output>("residuals")
         .map(|output| RowTable::asked("residuals", output))
         .transpose()?;
+    let picture = super::plot::beside("picture", matches)?;
     let mut options = input::options(matches, context)?;
     let counts = text("success").zip(text("failure"));
     if let Some((success, _)) = counts {
@@ -56,7 +59,8 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let mut inference = settings(matches, &original)?.with_residuals(residuals.is_some());
     // A formula says itself whether such a column is a term.
     let mut taken = |column: &str| -> Result<Vec<f64>, Failure> {
-        let (rest, values) = taken_out(if terms.is_some() { &original } else { &data }, column)?;
+        let from = if terms.is_some() { &original } else { &data };
+        let (rest, values) = taken_out(from, &original, column)?;
         if terms.is_none() {
             data = rest;
         }
@@ -67,7 +71,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     if let Some((success, failure)) = counts {
         let failures = taken(failure)?;
         let rest = data;
-        let grouped = Counts::of(&rest, [success, failure], &failures)?;
+        let grouped = Counts::of(&rest, &original, [success, failure], &failures)?;
         inference = inference
             .with_offset(
                 offset.map(|offset| grouped.rows.iter().map(|&row| offset[row as usize]).collect()),
@@ -80,12 +84,15 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
     let data = Arc::new(data);
     check_width(&data, 64, context)?;
     let task = Task::new(Arc::clone(&data)).with_threads(context.threads);
+    let start = Instant::now();
     let summary = inference.of(&task, &|| context.stopped())?;
+    let seconds = start.elapsed().as_secs_f64();
     // What was found is printed even if the residuals cannot be written.
     let written = match &residuals {
         None => Ok(()),
         Some(table) => write_residuals(table, &original, &summary, rows_of.as_deref()),
     };
+    let drawn = picture.as_ref().map_or(Ok(()), |output| draw(output, &summary, &data, &original));
     let proof = matches.get_one::<Output>("cert");
     let certificate = proof.map(|_| summary.certificate(&original, &data, context.threads));
     let proved = match (proof, &certificate) {
@@ -99,6 +106,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         if let Some(terms) = &terms {
             value["terms"] = terms.text().into();
         }
+        value["seconds"] = json!({ "infer": seconds });
         print_json(&value)?;
     } else {
         let report = Report {
@@ -111,9 +119,17 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         let saved = residuals.as_ref().filter(|_| written.is_ok());
         let saved = saved.map(|table| table.output.display().to_string());
         let said = proof.zip(certificate.as_ref()).filter(|_| proved.is_ok());
-        print(&report.text(&lines, saved, said.map(|(output, found)| sentence(output, found))))?;
+        let mut text =
+            report.text(&lines, saved, said.map(|(output, found)| sentence(output, found)));
+        if let Some(output) = picture.as_ref().filter(|_| drawn.is_ok()) {
+            let mut facts = Facts::default();
+            facts.add("picture", output.display().to_string());
+            text.push_str(&facts.text(context));
+        }
+        print(&text)?;
     }
     written?;
+    drawn?;
     proved?;
     let is_missing = certificate.is_some_and(|found| !found.proves_something());
     Ok(ExitCode::from(if is_missing { 5 } else { 0 }))
@@ -200,6 +216,19 @@ fn reference(matches: &ArgMatches, data: &Dataset) -> Result<Option<String>, Fai
     }
 }
 
+/// Writes the picture of the coefficients.
+fn draw(
+    output: &Output,
+    summary: &InferenceSummary,
+    data: &Dataset,
+    original: &Dataset,
+) -> Result<(), Failure> {
+    let file = original.origin().files().next().unwrap_or("data");
+    let title = format!("{}: coefficients with intervals", linsep::escaped(file));
+    let svg = Intervals::of_coefficients(summary, data).draw(&Style::new(title))?;
+    Ok(output.write(|out| out.write_all(svg.as_bytes()))?)
+}
+
 fn settings(matches: &ArgMatches, data: &Dataset) -> Result<Inference, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let mut inference = Inference::default()
@@ -224,14 +253,18 @@ fn settings(matches: &ArgMatches, data: &Dataset) -> Result<Inference, Failure> 
 }
 
 /// The data without a column, and its numbers.
-fn taken_out(data: &Dataset, name: &str) -> Result<(Dataset, Vec<f64>), Failure> {
+fn taken_out(
+    data: &Dataset,
+    original: &Dataset,
+    name: &str,
+) -> Result<(Dataset, Vec<f64>), Failure> {
     let by_number = || {
         let number: u32 = name.strip_prefix('#')?.parse().ok()?;
         number.checked_sub(1).filter(|at| (*at as usize) < data.n_features())
     };
     let Some(column) = data.input().feature_called(name).or_else(by_number) else {
         let names = data.input().feature_names();
-        let file = data.origin().files().next().unwrap_or("").to_owned();
+        let file = original.origin().files().next().unwrap_or("").to_owned();
         return Err(no_column(Code::NO_COLUMN, name, &names, &file).into());
     };
     let mut values = vec![0.0; data.n_rows()];

@@ -165,6 +165,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         seconds: Seconds {
             start: start_seconds,
             read: input.seconds,
+            tune: tuned.as_ref().map_or(0.0, |tuned| tuned.seconds),
             digest: digest_seconds,
             train: train_seconds,
             prove: prove_seconds,

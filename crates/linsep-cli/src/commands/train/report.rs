@@ -60,6 +60,8 @@ pub(super) struct Seconds {
     /// From the start of the program to the first look at the data.
     pub(super) start: f64,
     pub(super) read: f64,
+    /// The search of settings.
+    pub(super) tune: f64,
     /// The name of the data.
     pub(super) digest: f64,
     /// From the start of a run to its end.
@@ -81,11 +83,12 @@ impl Seconds {
     }
 
     /// Every part by its name, in the order of the work.
-    fn parts(self) -> [(&'static str, f64); 8] {
-        let Seconds { start, read, digest, train, prove, evaluate, write, rest } = self;
+    fn parts(self) -> [(&'static str, f64); 9] {
+        let Seconds { start, read, tune, digest, train, prove, evaluate, write, rest } = self;
         [
             ("start", start),
             ("read", read),
+            ("tune", tune),
             ("digest", digest),
             ("train", train),
             ("prove", prove),

@@ -2,8 +2,10 @@
 
 use super::Input;
 use super::plan::Plan;
+use crate::commands::plot;
 use crate::context::Context;
 use crate::exit::Failure;
+use crate::files::Output;
 use crate::output::{Facts, counted};
 use clap::ArgMatches;
 use linsep::data::split::{Split, folds};
@@ -11,7 +13,9 @@ use linsep::metrics::Metric;
 use linsep::recipe::{Ability, Recipe};
 use linsep::select::tune::{Axis, Choice, GridPoint, Search, Simpler, mean_and_error};
 use linsep::{Error, Limits};
+use linsep_teach::plot::{Interval, Intervals, Style};
 use serde_json::{Value, json};
+use std::time::Instant;
 
 /// The folds where `--cv` does not say how many.
 const FOLDS: usize = 5;
@@ -28,6 +32,7 @@ pub(super) struct Asked {
     metric: Metric,
     choice: Choice,
     nested: bool,
+    picture: Option<Output>,
 }
 
 /// What the flags ask for, if anything; the settings are checked by building the learners.
@@ -41,6 +46,9 @@ pub(super) fn asked(matches: &ArgMatches, recipe: &Recipe) -> Result<Option<Aske
         }
         if matches.get_flag("nested") {
             return Err(Error::usage("--nested is for --tune").into());
+        }
+        if matches.get_one::<Output>("tune-picture").is_some() {
+            return Err(Error::usage("--tune-picture is for --tune").into());
         }
         return Ok(None);
     };
@@ -65,7 +73,8 @@ pub(super) fn asked(matches: &ArgMatches, recipe: &Recipe) -> Result<Option<Aske
         Some("1se") => Choice::OneStandardError,
         _ => Choice::Best,
     };
-    Ok(Some(Asked { axes, metric, choice, nested: matches.get_flag("nested") }))
+    let picture = plot::beside("tune-picture", matches)?;
+    Ok(Some(Asked { axes, metric, choice, nested: matches.get_flag("nested"), picture }))
 }
 
 /// `c=log:1e-3..1e3:13` or `penalty=l1|l2`.
@@ -154,6 +163,7 @@ pub(super) struct Tuned {
     best: usize,
     folds: usize,
     nested: Option<Vec<(f64, Vec<usize>)>>,
+    pub(super) seconds: f64,
 }
 
 impl Tuned {
@@ -164,6 +174,7 @@ impl Tuned {
         context: &Context,
     ) -> Result<Option<Tuned>, Failure> {
         let Some(asked) = plan.tune.take().filter(|_| !plan.dry_run) else { return Ok(None) };
+        let start = Instant::now();
         let task = &input.task;
         let count = plan.folds.unwrap_or(FOLDS);
         let seed = plan.settings.seed;
@@ -203,13 +214,37 @@ impl Tuned {
             plan.settings.set(name, value);
         }
         plan.learner = plan.recipe.build(&plan.settings)?;
-        Ok(Some(Tuned { asked, points, chosen, best, folds: count, nested }))
+        let seconds = start.elapsed().as_secs_f64();
+        let tuned = Tuned { asked, points, chosen, best, folds: count, nested, seconds };
+        if let Some(output) = &tuned.asked.picture {
+            let svg = tuned.picture().draw(&Style::new("scores of settings on rows held out"))?;
+            output.write(|out| out.write_all(svg.as_bytes()))?;
+        }
+        Ok(Some(tuned))
     }
 
     fn words(&self, places: &[usize]) -> String {
         let pairs = self.asked.axes.iter().zip(places);
         let pairs = pairs.map(|(axis, place)| format!("{} {}", axis.name, axis.values[*place]));
         pairs.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The scores of the points with their standard errors.
+    fn picture(&self) -> Intervals {
+        let one = |(at, point): (usize, &GridPoint)| {
+            let (mean, error) = (point.mean, point.error);
+            let ends = [mean - error, mean + error];
+            Interval::new(self.words(&point.places), mean, ends).marked(at == self.chosen)
+        };
+        let list = self.points.iter().enumerate().map(one).collect();
+        let metric = self.asked.metric;
+        let mut picture = Intervals::of(list, format!("{metric}, mean of {} folds", self.folds));
+        picture.mark = "chosen".to_owned();
+        picture.notes = vec![format!(
+            "One standard error to each side; {} is better.",
+            if metric.is_loss() { "less" } else { "more" }
+        )];
+        picture
     }
 
     pub(super) fn add_to(&self, facts: &mut Facts) {

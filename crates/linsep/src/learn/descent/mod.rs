@@ -38,7 +38,8 @@ use crate::objective::box_constraints::{Bound, Ranges};
 use crate::run::ability::{CarriesOn, Traces};
 use crate::run::update::{Beginning, Move, StartPlane, Update};
 use crate::run::{
-    BinaryLearner, Budget, Certificate, Learner, Progress, Remark, State, Status, Task, Training,
+    BinaryLearner, Budget, Certificate, ClassWeights, Learner, Progress, Remark, State, Status,
+    Task, Training,
 };
 use linsep_data::error::{Error, Result, readable};
 use linsep_data::read::words;
@@ -77,8 +78,8 @@ pub struct Descent {
     pub seed: u64,
     /// Scaling of the columns: none, powers of two or largest magnitudes.
     pub scale: Scaling,
-    /// Weight each class by n / (K · rows of the class).
-    pub balanced: bool,
+    /// What rows count by their class.
+    pub class_weights: ClassWeights,
     /// End when the criterion is below this.
     pub below: Option<f64>,
     /// End when a step moves the plane by no more than this share of its length.
@@ -98,7 +99,7 @@ linsep_proof::setters! {
         with_order => order: Order,
         with_seed => seed: u64,
         with_scale => scale: Scaling,
-        with_balanced => balanced: bool,
+        with_class_weights => class_weights: ClassWeights,
         with_below => below: Option<f64>,
         with_rest => rest: f64,
         with_lower => lower: Bound,
@@ -158,7 +159,7 @@ impl Descent {
             order: Order::Shuffle,
             seed: 0,
             scale: Scaling::Pow2,
-            balanced: false,
+            class_weights: ClassWeights::None,
             below: None,
             rest: 1e-6,
             lower: Bound::default(),
@@ -207,7 +208,8 @@ impl BinaryLearner for Descent {
         let rows = task.active_rows()?;
         let scaler = Scaler::new(self.scale, &task.data, &rows);
         scaler.check()?;
-        let weights = crate::engine::row_weights::row_weights(&task.data, &rows, self.balanced);
+        let weights =
+            crate::engine::row_weights::row_weights(&task.data, &rows, &self.class_weights);
         let mut plane = Plane { weights: vec![0.0; task.data.n_features()], bias: 0.0 };
         if let Some(ranges) = &ranges {
             ranges.bring_in(&mut plane.weights);
@@ -262,7 +264,8 @@ impl Descent {
         };
         let (task, rows) = (task.clone(), task.active_rows()?);
         let scaler = Scaler::new(self.scale, &task.data, &rows);
-        let weights = crate::engine::row_weights::row_weights(&task.data, &rows, self.balanced);
+        let weights =
+            crate::engine::row_weights::row_weights(&task.data, &rows, &self.class_weights);
         let good_enough = move |planes: &[Plane]| {
             let batch = Batch {
                 data: &task.data,

@@ -79,7 +79,8 @@ impl Learner for FewMistakes {
 impl BinaryLearner for FewMistakes {
     fn start_binary(&self, task: &Task, positive: u32) -> Result<Box<dyn Training>> {
         let rows = task.active_rows()?;
-        let weights = crate::engine::row_weights::row_weights(&task.data, &rows, self.run.balanced);
+        let weights =
+            crate::engine::row_weights::row_weights(&task.data, &rows, &self.run.class_weights);
         let weights = rows.iter().map(|&row| weights.as_ref().map_or(1.0, |w| w[row as usize]));
         let weights: Vec<f64> = weights.collect();
         let pocket = Pocket(self.run.clone()).start_binary(task, positive)?;

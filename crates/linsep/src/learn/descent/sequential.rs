@@ -35,7 +35,7 @@ pub(crate) fn launch(
         order: descent.order,
         seed: descent.seed,
         scale: descent.scale,
-        balanced: descent.balanced,
+        class_weights: descent.class_weights.clone(),
         ..Perceptron::default()
     };
     let RowLoss::Criterion(criterion) = descent.loss else {

@@ -2,10 +2,11 @@
 
 use super::{ConvexSettings, OptimisingRun, Solver};
 use crate::engine::closed_form::class_factors;
+use crate::engine::row_weights::label_factors;
 use crate::loss::Loss;
 use crate::objective::box_constraints::Ranges;
 use crate::objective::{Intercept, Objective, Penalty, worthwhile};
-use crate::run::{Solves, Task, Training};
+use crate::run::{ClassWeights, Solves, Task, Training};
 use linsep_data::Dataset;
 use linsep_data::buffer::Buffer;
 use linsep_data::error::{Code, Error, Place, Result};
@@ -119,10 +120,10 @@ impl ConvexProblem {
         if rows.is_empty() {
             return Err(Error::data(Code::BAD_WEIGHT, "no row has a weight", Place::default()));
         }
-        let factors = class_factors(data, &rows, self.settings.balanced);
-        let class = |row: u32| data.class_of(row as usize);
+        let factors = self.label_factors(data, &rows);
         let cost = |&row: &u32| {
-            (self.settings.c * data.weight(row as usize)) * factors[class(row) as usize]
+            let factor = factors[data.label_id(row as usize) as usize];
+            (self.settings.c * data.weight(row as usize)) * factor
         };
         let costs: Buffer<f64> = rows.iter().map(cost).collect();
         if let Some(at) = costs.iter().position(|cost| !(cost.is_finite() && *cost > 0.0)) {
@@ -146,6 +147,20 @@ impl ConvexProblem {
         })
     }
 
+    /// What the rows with each label of the file count. Claims speak of labels, of which one class may have several.
+    fn label_factors(&self, data: &Dataset, rows: &[u32]) -> Vec<f64> {
+        let class_weights = &self.settings.class_weights;
+        if *class_weights != ClassWeights::Balanced {
+            return label_factors(data, class_weights);
+        }
+        let factors = class_factors(data, rows, class_weights);
+        let mut of_label = vec![1.0; data.label_names().len()];
+        for row in 0..data.n_rows() {
+            of_label[data.label_id(row) as usize] = factors[data.class_of(row) as usize];
+        }
+        of_label
+    }
+
     /// The objective as it is claimed.
     pub(crate) fn claimed(
         &self,
@@ -154,17 +169,12 @@ impl ConvexProblem {
         rows: &[u32],
         penalty: &Penalty,
     ) -> linsep_proof::Objective {
-        let class_weights = match self.settings.balanced {
-            true => {
-                let factors = class_factors(data, rows, true);
-                // Claims speak of the labels in the file, of which one class may have several.
-                let mut of_label = vec![1.0; data.label_names().len()];
-                for row in 0..data.n_rows() {
-                    of_label[data.label_id(row) as usize] = factors[data.class_of(row) as usize];
-                }
-                data.label_names().iter().cloned().zip(of_label).collect()
+        let class_weights = match self.settings.class_weights.is_none() {
+            true => Vec::new(),
+            false => {
+                let factors = self.label_factors(data, rows);
+                data.label_names().iter().cloned().zip(factors).collect()
             }
-            false => Vec::new(),
         };
         linsep_proof::Objective::new(loss, self.settings.c)
             .with_l2(self.settings.l2)

@@ -1,6 +1,7 @@
 //! What logistic regression and the support vector machine have in common.
 
 use crate::objective::box_constraints::Bound;
+use crate::run::ClassWeights;
 use linsep_data::error::{Error, Result};
 use linsep_data::scale::Scaling;
 use linsep_proof::Intercept;
@@ -28,8 +29,8 @@ pub struct ConvexSettings {
     pub upper: Bound,
     /// The scale in which weights are penalised.
     pub scale: Scaling,
-    /// Weight each class by n / (K · rows of the class).
-    pub balanced: bool,
+    /// What rows count by their class.
+    pub class_weights: ClassWeights,
     /// The relative gap at which a run ends.
     pub gap: f64,
     /// Who does the work.
@@ -48,7 +49,7 @@ impl Default for ConvexSettings {
             lower: Bound::default(),
             upper: Bound::default(),
             scale: Scaling::None,
-            balanced: false,
+            class_weights: ClassWeights::None,
             gap: 1e-3,
             solver: Solver::Auto,
             seed: 0,
@@ -68,7 +69,7 @@ macro_rules! convex_setters {
                 with_lower => lower: $crate::learn::optimising::Bound,
                 with_upper => upper: $crate::learn::optimising::Bound,
                 with_scale => scale: linsep_data::scale::Scaling,
-                with_balanced => balanced: bool,
+                with_class_weights => class_weights: $crate::run::ClassWeights,
                 with_gap => gap: f64,
                 with_solver => solver: $crate::learn::optimising::Solver,
                 with_seed => seed: u64,
