@@ -23,10 +23,13 @@ pub fn normal_below(z: f64) -> f64 {
     0.5 * libm::erfc(-z / SQRT_2)
 }
 
-/// P(χ² > x) with this many degrees of freedom.
+/// P(χ² ≥ x) with this many degrees of freedom.
 pub fn chi_square_above(x: f64, freedom: usize) -> f64 {
-    if x.is_nan() || x <= 0.0 || freedom == 0 {
-        return if x.is_nan() { f64::NAN } else { f64::from(u8::from(freedom > 0)) };
+    match freedom {
+        _ if x.is_nan() => return f64::NAN,
+        _ if x <= 0.0 => return 1.0,
+        0 => return 0.0,
+        _ => {}
     }
     let half = x / 2.0;
     // Terms are built on e^(−x/2); where that is too small for a number, the tail is, too, unless there are
@@ -89,6 +92,7 @@ mod tests {
             }
         }
         assert_eq!((chi_square_above(0.0, 3), chi_square_above(-1.0, 1)), (1.0, 1.0));
+        assert_eq!((chi_square_above(0.0, 0), chi_square_above(0.1, 0)), (1.0, 0.0));
         assert!(chi_square_above(f64::NAN, 1).is_nan());
         assert_eq!(normal_below(0.0), 0.5);
     }
