@@ -264,7 +264,8 @@ impl Answer {
             let squares = linsep_kernels::dot_f64(&down[..width], &down[..width]);
             shown += squares / (2.0 * penalty.l2) + (down[width] * plane.bias).abs();
         }
-        falls = falls.max(shown);
+        // Where steps change next to nothing, what is left of the slopes is rounding.
+        falls = falls.max(shown.min(1e8 * falls));
         let plane = |part: &[f64]| Plane { weights: part[..width].to_vec(), bias: part[width] };
         (answer.chunks_exact(size).map(plane).collect(), falls)
     }

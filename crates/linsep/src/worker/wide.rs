@@ -422,7 +422,7 @@ mod tests {
         assert!(WideLoss::merge(&answer, &answer[8..]).is_err());
         assert!(loss.partial(&blocks[0], &[]).is_err());
         let narrow = Plane { weights: vec![0.0; 3], bias: 0.0 };
-        assert!(loss.partial(&blocks[0], &[narrow.clone()]).is_err());
+        assert!(loss.partial(&blocks[0], std::slice::from_ref(&narrow)).is_err());
         assert!(driver.begin(&[narrow]).is_err());
         let other = WideLoss::Joint(SoftmaxLoss::new(1.0, Intercept::Free));
         assert!(other.driver(2, 12, 1e-6).step(&answer).is_err());
