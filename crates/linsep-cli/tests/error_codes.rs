@@ -71,6 +71,7 @@ fn case(code: Code) -> (i32, Case) {
             room.write("f.csv", "a,c,label\n1,2,x\n");
             room.run("inspect two.csv f.csv")
         }),
+        Code::NO_LEVEL => flagged("a,sex,label\n1,f,x\n2,m,y\n", "--reference sex=mal"),
         Code::FOLD => flagged("a,label\n1,x\n2,y\n3,y\n", "--cv 2"),
         Code::WRONG_FORMAT => table("{\n}"),
         Code::DAMAGED_COLUMNS => table("PAR1"),

@@ -149,6 +149,7 @@ pub(crate) fn run(matches: &ArgMatches, context: &Context) -> Result<ExitCode, F
         note(context, &format!("the model is in {}", plan.model.display()));
     };
     let saved = saved.inspect_err(model_is_there)?;
+    tuned.as_ref().map_or(Ok(()), tune::Tuned::draw).inspect_err(model_is_there)?;
     let beside = Beside::of(&plan, &input, &fit, traced, flips, matches, context);
     let beside = beside.inspect_err(model_is_there)?;
     let report = Report {

@@ -215,12 +215,14 @@ impl Tuned {
         }
         plan.learner = plan.recipe.build(&plan.settings)?;
         let seconds = start.elapsed().as_secs_f64();
-        let tuned = Tuned { asked, points, chosen, best, folds: count, nested, seconds };
-        if let Some(output) = &tuned.asked.picture {
-            let svg = tuned.picture().draw(&Style::new("scores of settings on rows held out"))?;
-            output.write(|out| out.write_all(svg.as_bytes()))?;
-        }
-        Ok(Some(tuned))
+        Ok(Some(Tuned { asked, points, chosen, best, folds: count, nested, seconds }))
+    }
+
+    /// Writes the picture, if one was asked for.
+    pub(super) fn draw(&self) -> Result<(), Failure> {
+        let Some(output) = &self.asked.picture else { return Ok(()) };
+        let svg = self.picture().draw(&Style::new("scores of settings on rows held out"))?;
+        Ok(output.write(|out| out.write_all(svg.as_bytes()))?)
     }
 
     fn words(&self, places: &[usize]) -> String {
