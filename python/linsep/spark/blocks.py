@@ -103,6 +103,14 @@ def unpack(content):
     return Block(*pickle.loads(content))
 
 
+class Missing(Exception):
+    """A block is not here: its bytes have to be sent."""
+
+
+#: In place of the bytes of a block that were not sent.
+ABSENT = object()
+
+
 def opened(content, table, number=None):
     """The block that some bytes are, with what the table has for missing values; read when it is asked for."""
     return Held(content, table, number)
@@ -119,6 +127,8 @@ class Held:
     def block(self):
         """The rows themselves."""
         if self._block is None:
+            if self._content is ABSENT:
+                raise Missing
             block = unpack(self._content)
             if self._table.fills is not None:
                 matrix = filled(block.matrix, np.asarray(self._table.fills))

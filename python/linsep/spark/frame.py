@@ -16,7 +16,7 @@ import numpy as np
 
 from linsep import _input
 from linsep.spark import asked
-from linsep.spark.blocks import Block, Table, class_names, joined, pack, part, unpack
+from linsep.spark.blocks import ABSENT, Block, Missing, Table, class_names, joined, pack, part, unpack
 from linsep.spark.cluster import (
     Cluster,
     OutOfTime,
@@ -73,6 +73,8 @@ class SparkCluster(Cluster):
         self._context = asked.context_of(frame)
         self._tag = f"linsep-{uuid.uuid4().hex}"
         self._kept, self._held, self._limit = [], None, collect_limit
+        # The numbers of the blocks of each group, where the blocks are, once a round has been asked; see `_answered`.
+        self._numbers, self._asked_before = None, False
         self.deadline = None if time_limit is None else time.monotonic() + time_limit
         try:
             if input is not None:
@@ -195,19 +197,44 @@ class SparkCluster(Cluster):
         together = lambda sums: sums.map(lambda one: (one[0] // fan, one)).groupByKey(tops, _itself).flatMap(_Top(merge))
         return self._ask(state, task, tops, together)
 
-    def _ask(self, state, task, count, together=lambda sums: sums):
+    def _ask(self, state, task, count, together=None):
         """The answers in order. Each may have its share of the bytes that the driver takes in all."""
         # One broadcast is alive at a time.
         self._held = self._context.broadcast(state)
         try:
             most = max(1, self._limit // count)
-            found = self._asked(together(self._blocks.flatMap(task(self._held, most))).collect)
+            work = task(self._held, most)
+            if together is None:
+                found = self._answered(work)
+            else:
+                found = self._asked(together(self._blocks.flatMap(work)).collect)
             # Once blocks are there, the rows that they were made of need no room.
             self._unpersist(self._kept[:-1])
             return [pickle.loads(answer) for _, answer in sorted(found, key=lambda pair: pair[0])]
         finally:
             held, self._held = self._held, None
             held.destroy()
+
+    def _answered(self, work):
+        """The answers about all groups. Processes keep what they have made of blocks, so a round after the first sends them
+        numbers alone; only of groups that a process does not know, or knows no more, all bytes follow in a second job."""
+        if not self.table.cache or not self._asked_before:
+            self._asked_before = True
+            return self._asked(self._blocks.flatMap(work).collect)
+        if self._numbers is None:
+            self._numbers = self._blocks.mapPartitionsWithIndex(_numbers).persist()
+        found, absent = [], {}
+        for part, group, answers in self._asked(self._numbers.map(_Known(work)).collect):
+            if answers is None:
+                absent.setdefault(part, set()).add(group)
+            else:
+                found.extend(answers)
+        if absent:
+            task = lambda groups: [answer for group in groups if group[0] in wanted for answer in work(group)]
+            wanted = set().union(*absent.values())
+            blocks, parts = self._blocks, sorted(absent)
+            found.extend(self._asked(lambda: self._context.runJob(blocks, task, parts)))
+        return found
 
     def _asked(self, ask):
         """What a job answers. It is cancelled when the driver is interrupted and when the time is over."""
@@ -244,6 +271,9 @@ class SparkCluster(Cluster):
             self._kept.remove(kept)
 
     def close(self):
+        if self._numbers is not None:
+            self._numbers.unpersist()
+            self._numbers = None
         self._unpersist(list(self._kept))
 
 
@@ -317,6 +347,25 @@ class _Cut:
             yield at // self.group, (at, place, pack(part(block, slice(0, count))))
             block = part(block, slice(count, rows))
             first, rows = first + count, rows - count
+
+
+def _numbers(part, groups):
+    """Of each group the partition that it is in, its number and those of its blocks."""
+    return [(part, number, [block for block, _ in held]) for number, held in groups]
+
+
+class _Known:
+    """The answers about a group by what this process knows of its blocks; nothing where that is not all."""
+
+    def __init__(self, work):
+        self.work = work
+
+    def __call__(self, found):
+        part, group, numbers = found
+        try:
+            return part, group, self.work((group, [(number, ABSENT) for number in numbers]))
+        except Missing:
+            return part, group, None
 
 
 class _Top:

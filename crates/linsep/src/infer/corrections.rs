@@ -11,6 +11,7 @@ use super::climb::{Free, NEAR, Peak};
 use super::design::Design;
 use super::likelihood::Likelihood;
 use crate::algebra::Factor;
+use std::sync::Arc;
 
 impl Likelihood<'_> {
     /// FLIC: the intercepts of the largest likelihood, the other coefficients held.
@@ -26,8 +27,9 @@ impl Likelihood<'_> {
         let wide = |i: usize, mark: f64| {
             design.line(i).iter().copied().chain([mark]).collect::<Vec<f64>>()
         };
+        let mut x = Vec::with_capacity(2 * design.x.len());
         let mut all = Design {
-            x: Vec::with_capacity(2 * design.x.len()),
+            x: Arc::default(),
             width: design.width + 1,
             classes: 2,
             y: design.y.clone(),
@@ -35,14 +37,15 @@ impl Likelihood<'_> {
             offset: [&design.offset[..], &design.offset].concat(),
             row: [&design.row[..], &design.row].concat(),
         };
-        (0..design.len()).for_each(|i| all.x.extend(wide(i, 0.0)));
+        (0..design.len()).for_each(|i| x.extend(wide(i, 0.0)));
         for i in 0..design.len() {
-            all.x.extend(wide(i, 1.0));
+            x.extend(wide(i, 1.0));
             let share = self.share(theta, i);
             let leverage = factor.leverage(design.line(i));
             all.weight.push(design.weight[i] * share.p * share.q * leverage);
             all.y.push(0.5);
         }
+        all.x = Arc::new(x);
         all
     }
 }

@@ -4,6 +4,7 @@ use crate::run::Task;
 use linsep_data::error::{Code, Error, Problem, Result};
 use linsep_data::memory;
 use linsep_kernels::dot_f64;
+use std::sync::Arc;
 
 /// What a column, with its part in the columns before it, has to keep of its length to count as independent
 /// where only binary64 is at hand.
@@ -12,8 +13,8 @@ const INDEPENDENT: f64 = 1e-9;
 /// Observations in rows, the bias first if there is one.
 #[derive(Clone, Debug)]
 pub(super) struct Design {
-    /// Row after row.
-    pub(super) x: Vec<f64>,
+    /// Row after row; what is fitted mostly shares them with the data.
+    pub(super) x: Arc<Vec<f64>>,
     pub(super) width: usize,
     pub(super) classes: usize,
     /// Of two classes the share of successes, else the number of the class.
@@ -46,8 +47,9 @@ impl Plan<'_> {
         let bytes = (rows.len() as u64).saturating_mul(8 * (width as u64 + 4));
         memory::ask("a copy of the rows", bytes)?;
         let classes = data.n_classes();
+        let mut x = Vec::with_capacity(rows.len() * width);
         let mut design = Design {
-            x: Vec::with_capacity(rows.len() * width),
+            x: Arc::default(),
             width,
             classes,
             y: Vec::new(),
@@ -69,9 +71,9 @@ impl Plan<'_> {
                 continue;
             }
             last = group;
-            let start = design.x.len();
-            design.x.resize(start + width, 0.0);
-            let line = &mut design.x[start..];
+            let start = x.len();
+            x.resize(start + width, 0.0);
+            let line = &mut x[start..];
             if self.bias {
                 line[0] = 1.0;
             }
@@ -83,6 +85,7 @@ impl Plan<'_> {
                 design.offset.push(offset[at]);
             }
         }
+        design.x = Arc::new(x);
         design.refuse_extremes(self)?;
         Ok(design)
     }
@@ -108,11 +111,13 @@ impl Design {
             true => Vec::new(),
             false => rows.iter().map(|&row| from[row]).collect(),
         };
+        let mut x = Vec::with_capacity(rows.len() * columns.len());
+        for &row in rows {
+            let line = self.line(row);
+            x.extend(columns.iter().map(|&j| line[j]));
+        }
         Design {
-            x: rows
-                .iter()
-                .flat_map(|&row| columns.iter().map(move |&j| self.x[row * self.width + j]))
-                .collect(),
+            x: Arc::new(x),
             width: columns.len(),
             classes: self.classes,
             y: pick(&self.y),

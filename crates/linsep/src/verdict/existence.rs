@@ -40,6 +40,9 @@ pub(crate) fn softmax_optimum(task: &Task, bias: bool) -> Existence {
         return Existence::Unknown("only some of the rows are learned from".into());
     }
     let data = &task.data;
+    if exists_on_a_sample(task, bias) {
+        return Existence::Exists;
+    }
     let judge = Judge { bias, threads: task.threads, ..Judge::new(Arc::clone(data)) };
     let stop = limited((data.n_features() + 1) * data.n_classes());
     let decision = match judge.joint(&[], &stop) {
@@ -62,6 +65,27 @@ pub(crate) fn softmax_optimum(task: &Task, bias: bool) -> Existence {
         Some(words) => format!("{because}: {words}"),
         None => because.into(),
     })
+}
+
+/// Whether some rows show it: planes that separate all rows separate some of them, too, so where none does that
+/// even weakly, none does it on all rows. Asked where many rows are laid out anew for each pair of classes.
+fn exists_on_a_sample(task: &Task, bias: bool) -> bool {
+    /// Rows of the sample for each coefficient, and at least.
+    const EACH: usize = 16;
+    const LEAST: usize = 1000;
+    let data = &task.data;
+    let coefficients = (data.n_features() + 1) * (data.n_classes() - 1);
+    let wanted = (EACH * coefficients).max(LEAST);
+    if data.input().basis.is_some() || data.n_rows() < 8 * wanted {
+        return false;
+    }
+    let step = data.n_rows() / wanted;
+    let rows: Vec<u32> = (0..data.n_rows() as u32).step_by(step).collect();
+    let columns: Vec<u32> = (0..data.n_features() as u32).collect();
+    let Ok(sample) = data.selected(Some(&rows), &columns) else { return false };
+    let judge = Judge { bias, threads: task.threads, ..Judge::new(sample) };
+    let decision = judge.joint(&[], &limited(coefficients));
+    decision.is_ok_and(|decision| decision.verdict == Verdict::Overlapping)
 }
 
 /// Why the weights of a fit without a penalty are not unique, with the columns that make it so; nothing
