@@ -134,17 +134,19 @@ impl Likelihood<'_> {
         let mut part =
             Part { value: 0.0, gradient: vec![0.0; design.width], triangles: Vec::new() };
         let mut gram = wanted.then(|| Gram::new(design.width));
-        let zeros = vec![0.0; design.width];
+        let (zeros, mut logs) = (vec![0.0; design.width], Logs::new());
         for i in range {
             let line = design.line(i);
             let (m, y) = (design.weight[i], design.y[i]);
             let share = Share::at(dot_f64(line, theta) + design.offset_of(i));
-            part.value -= m * share.loss(y);
+            part.value -= m * share.linear(y);
+            logs.add(m, share.e);
             axpy_dense(m * (y * share.q - (1.0 - y) * share.p), line, &mut part.gradient);
             if let Some(gram) = &mut gram {
                 gram.add(m * share.p * share.q, line, &zeros);
             }
         }
+        part.value -= logs.total();
         part.triangles = gram.map_or_else(Vec::new, Gram::finish);
         part
     }
@@ -282,8 +284,8 @@ pub(super) struct Share {
     pub(super) score: f64,
     pub(super) p: f64,
     pub(super) q: f64,
-    /// ln(1 + e^(−|score|)).
-    rest: f64,
+    /// e^(−|score|).
+    e: f64,
 }
 
 impl Share {
@@ -292,13 +294,62 @@ impl Share {
         let e = (-score.abs()).exp();
         let (large, small) = (1.0 / (1.0 + e), e / (1.0 + e));
         let (p, q) = if score >= 0.0 { (large, small) } else { (small, large) };
-        Share { score, p, q, rest: e.ln_1p() }
+        Share { score, p, q, e }
     }
 
     /// −y ln p − (1 − y) ln(1 − p).
     #[inline]
     pub(super) fn loss(&self, y: f64) -> f64 {
-        self.rest + (1.0 - y) * self.score.max(0.0) + y * (-self.score).max(0.0)
+        self.e.ln_1p() + self.linear(y)
+    }
+
+    /// The same without ln(1 + e).
+    #[inline]
+    fn linear(&self, y: f64) -> f64 {
+        (1.0 - y) * self.score.max(0.0) + y * (-self.score).max(0.0)
+    }
+}
+
+/// Σ m ln(1 + e) over terms with 0 ≤ e ≤ 1: of the product of many that count alike one logarithm. 1 + e is off by
+/// 2^-53 at most; where e is not far above that, the first terms of the series stand for it.
+struct Logs {
+    sum: f64,
+    weight: f64,
+    /// Π (1 + e) of the terms since the last logarithm, and how many there are.
+    product: f64,
+    factors: u32,
+}
+
+impl Logs {
+    fn new() -> Logs {
+        Logs { sum: 0.0, weight: 1.0, product: 1.0, factors: 0 }
+    }
+
+    #[inline]
+    fn add(&mut self, m: f64, e: f64) {
+        /// A product of so many is at most 2^1000.
+        const MOST: u32 = 1000;
+        const SMALL: f64 = 1.0 / (1u64 << 30) as f64;
+        if e < SMALL {
+            self.sum += m * (e - 0.5 * e * e);
+            return;
+        }
+        if m != self.weight || self.factors == MOST {
+            self.fold();
+            self.weight = m;
+        }
+        self.product *= 1.0 + e;
+        self.factors += 1;
+    }
+
+    fn fold(&mut self) {
+        self.sum += self.weight * self.product.ln();
+        (self.product, self.factors) = (1.0, 0);
+    }
+
+    fn total(mut self) -> f64 {
+        self.fold();
+        self.sum
     }
 }
 
