@@ -4,8 +4,12 @@ LINSEP_SPARK_MASTER names another master; with ``local[2]``, which starts sooner
 """
 
 import os
+import signal
 import sys
 import tempfile
+
+# What is started in the background ignores Ctrl-C, which a test sends.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 os.environ["SPARK_LOCAL_HOSTNAME"] = "localhost"

@@ -1,9 +1,14 @@
 """Data and estimators that several tests share."""
 
+import signal
+
 import numpy as np
 import pytest
 
 import linsep
+
+# What is started in the background ignores Ctrl-C, which a test sends.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 NAMES = list(linsep.ESTIMATORS)
 
