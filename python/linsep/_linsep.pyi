@@ -53,7 +53,7 @@ class Data:
         weight: str | None = None,
         threads: int = 1,
         terms: str | None = None,
-        references: Sequence[tuple[str, str]] = (),
+        references: Sequence[tuple[str, str]] = ...,
     ) -> tuple[Data, list[str]]: ...
     def with_terms(self, terms: str, references: Sequence[tuple[str, str]], *, whole: bool = True) -> Data: ...
     @staticmethod
