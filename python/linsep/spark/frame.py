@@ -245,10 +245,17 @@ class SparkCluster(Cluster):
         context.addJobTag(tag)
         before = context.getLocalProperty(_INTERRUPT)
         context.setInterruptOnCancel(True)
-        timer = None if left is None else threading.Timer(left, context.cancelJobsWithTag, (tag,))
-        if timer:
-            timer.daemon = True
-            timer.start()
+        done = threading.Event()
+
+        def end():
+            # A job that has not begun yet cannot be cancelled, so it is tried again.
+            wait = left
+            while not done.wait(wait):
+                context.cancelJobsWithTag(tag)
+                wait = 1.0
+
+        if left is not None:
+            threading.Thread(target=end, daemon=True).start()
         try:
             return ask()
         except KeyboardInterrupt:
@@ -260,8 +267,7 @@ class SparkCluster(Cluster):
             asked.explain(error)
             raise
         finally:
-            if timer:
-                timer.cancel()
+            done.set()
             context.removeJobTag(tag)
             context.setLocalProperty(_INTERRUPT, before)
 
