@@ -171,8 +171,10 @@ impl Intervals {
         }
         let ink = if one.is_marked { colour(1) } else { INK };
         svg.group(&format!(
-            "class=\"interval\" data-value=\"{:?}\" data-low=\"{low:?}\" data-high=\"{high:?}\"",
-            one.value
+            "class=\"interval\" data-value=\"{:?}\" data-low=\"{:?}\" data-high=\"{:?}\"",
+            known(one.value),
+            known(low),
+            known(high)
         ));
         let place = |x: f64| frame.at([x, 0.0])[0];
         let inner = |x: f64| if x.is_finite() { place(x) } else { place(one.value) };
@@ -202,6 +204,11 @@ impl Intervals {
         }
         svg.close();
     }
+}
+
+/// A number to nine digits: the ends of intervals are not known to more.
+fn known(x: f64) -> f64 {
+    format!("{x:.8e}").parse().unwrap_or(x)
 }
 
 #[cfg(test)]
