@@ -28,7 +28,10 @@ SOFTMAX = (*LOGISTIC, "--multiclass", "softmax")
 SPARSE_LOGISTIC = (*LOGISTIC, "--penalty", "l1")
 HARD_MARGIN = ("--learner", "hard-margin")
 CRAMMER_SINGER = ("--learner", "svm", "--multiclass", "crammer-singer", *CERTIFIED)
-PERCEPTRON = ("--learner", "perceptron", "--epochs", 5, "--stop", "limit", "--verdict", "off")
+# On the values as they are, as scikit-learn's perceptron learns.
+PERCEPTRON = (
+    "--learner", "perceptron", "--epochs", 5, "--stop", "limit", "--verdict", "off", "--scale", "none",
+)  # fmt: skip
 
 
 def binary():
