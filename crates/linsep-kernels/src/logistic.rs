@@ -34,7 +34,7 @@ fn exp_one(x: f64) -> f64 {
     /// Adding it leaves whole numbers in the last bits.
     const SHIFT: f64 = 6_755_399_441_055_744.0;
     /// ln 2 in two parts, the first with so few bits that its products with k are exact.
-    const LN_2: [f64; 2] = [6.931_471_803_691_238_2e-1, 1.908_214_929_270_587_7e-10];
+    const LN_2: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10];
     // Not `max`, which would make a number of what is none.
     let x = if x < -708.0 { -708.0 } else { x };
     let shifted = x * std::f64::consts::LOG2_E + SHIFT;
