@@ -497,12 +497,14 @@ kernels! { widest:
 
 mod blocks;
 pub mod lanes;
+mod logistic;
 pub mod number;
 pub mod panel;
 pub mod quantised;
 pub mod text;
 
 pub use blocks::*;
+pub use logistic::*;
 
 #[cfg(test)]
 mod tests {

@@ -288,6 +288,38 @@ fn frequencies_are_rows_and_analytic_weights_are_not() {
     assert!((ratio - (13f64 / 6.0).sqrt()).abs() < 1e-9 && analytic.observations == 6.0, "{ratio}");
 }
 
+/// So many rows that a fit begins on some of them.
+#[test]
+fn many_rows_have_the_fit_of_half_as_many_that_count_twice() {
+    for classes in [2, 3] {
+        let mut uniform = Uniform(5);
+        let (mut weighted, mut repeated) = (DatasetBuilder::new(3), DatasetBuilder::new(3));
+        for _ in 0..10_000 {
+            let row: [f64; 3] = std::array::from_fn(|_| uniform.next() - 0.5);
+            let drawn = row[0] - 2.0 * row[1] + 3.0 * (uniform.next() - 0.4);
+            let label =
+                ["b", "a", "c"][(usize::from(drawn > 0.0) + usize::from(drawn > 0.8)) % classes];
+            weighted.dense_row(&row, label).unwrap();
+            weighted.weight(2.0).unwrap();
+            (0..2).for_each(|_| repeated.dense_row(&row, label).unwrap());
+        }
+        let repeated = Task::new(repeated.finish().unwrap());
+        let asked = Inference::default().with_profile(false);
+        let [one, three] = [1, 3]
+            .map(|threads| asked.of(&repeated.clone().with_threads(threads), &|| false).unwrap());
+        let few = summary(&weighted.finish().unwrap(), &asked);
+        assert_eq!(one.covariance, three.covariance);
+        assert!((one.deviance / few.deviance - 1.0).abs() < 1e-12);
+        for ((a, b), same) in
+            one.coefficients.iter().zip(&few.coefficients).zip(&three.coefficients)
+        {
+            let (error, right) = (a.standard_error.unwrap(), b.standard_error.unwrap());
+            assert!((a.estimate - b.estimate).abs() < 1e-8 * right && a.estimate == same.estimate);
+            assert!((error / right - 1.0).abs() < 1e-9, "{error} {right}");
+        }
+    }
+}
+
 #[test]
 fn sums_of_columns_have_no_number_and_say_what_they_are() {
     let rows: Vec<[f64; 3]> = (0..12)

@@ -23,6 +23,7 @@ mod gate;
 mod geometry;
 mod hard_margin;
 mod help;
+mod infer;
 #[cfg(all(unix, feature = "lab"))]
 mod lab;
 mod limits;

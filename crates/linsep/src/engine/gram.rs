@@ -59,6 +59,14 @@ impl Gram {
         }
     }
 
+    /// Adds rows that stand one after the other.
+    pub fn add_rows(&mut self, factors: &[f64], rows: &[f64], shift: &[f64]) {
+        if self.width > 0 {
+            let rows = rows.chunks_exact(self.width).zip(factors);
+            rows.for_each(|(row, factor)| self.add(*factor, row, shift));
+        }
+    }
+
     /// The upper triangle, row after row.
     pub fn finish(mut self) -> Vec<f64> {
         self.flush();

@@ -96,15 +96,42 @@ impl Newton {
         self.evaluation.as_ref()
     }
 
+    /// What the last pass told, for a run that goes on from here with another C.
+    pub fn hand_over(&mut self) -> Option<Evaluation> {
+        self.evaluation.take()
+    }
+
+    /// Begins with what a pass told of the same plane under another C, this one being `factor` times as large: margins
+    /// are the same, losses and multipliers grow by that factor.
+    pub fn take_over(&mut self, objective: &Objective, mut seen: Evaluation, factor: f64) {
+        if self.steps > 0 || seen.margins.len() != objective.len() {
+            return;
+        }
+        let penalty = objective.penalty.value(&self.plane, objective.intercept);
+        seen.primal = factor * (seen.primal - penalty) + penalty;
+        seen.alpha.iter_mut().for_each(|alpha| *alpha *= factor);
+        for side in [&mut seen.sides.positive, &mut seen.sides.negative] {
+            side.bias *= factor;
+            side.weights.iter_mut().for_each(|weight| *weight *= factor);
+        }
+        self.evaluation = Some(seen);
+    }
+
     /// Takes a step unless the gap is small enough, and measures the gap.
     pub fn step(&mut self, objective: &Objective, wanted: f64) {
         if self.steps == 0 {
             self.start_on_a_sample(objective);
         }
         self.steps += 1;
+        // The last step has measured what it left.
+        let is_known = self.evaluation.is_some()
+            && self.gap.dual > f64::NEG_INFINITY
+            && !objective.penalty.is_none();
         let evaluation = self.evaluation.take().unwrap_or_else(|| objective.evaluate(&self.plane));
         let down = objective.downhill(&self.plane, &evaluation.sides);
-        self.gap = objective.gap_at(&evaluation, &down);
+        if !is_known {
+            self.gap = objective.gap_at(&evaluation, &down);
+        }
         if self.gap.reaches(wanted) || self.exhausted {
             self.evaluation = Some(evaluation);
             return;

@@ -20,6 +20,8 @@ const SLOW: f64 = 0.05;
 /// steps are shortened by the secant.
 const TOO_FAR: f64 = -0.5;
 const LEAST_SCALE: f64 = 0.125;
+/// Where λ² is below this, another step with the information of the place leaves next to nothing.
+const CLOSE: f64 = 1e-2;
 const MOST_STEPS: usize = 200;
 const MOST_HALVINGS: usize = 30;
 
@@ -38,17 +40,24 @@ pub(super) struct Peak {
 pub(super) struct Free {
     pub(super) at: Vec<usize>,
     factor: Option<Factor>,
+    /// Whether information of the place itself takes over where it is close to that of the peak.
+    renews: bool,
 }
 
 impl Free {
     pub(super) fn new(at: Vec<usize>) -> Free {
-        Free { at, factor: None }
+        Free { at, factor: None, renews: false }
     }
 
     /// With factors of the information at a point near by.
     pub(super) fn with(at: Vec<usize>, information: &[f64], order: usize) -> Free {
         let factor = Some(factor_of(information, order, &at));
-        Free { at, factor }
+        Free { at, factor, renews: false }
+    }
+
+    /// With factors of the information of other rows, until that of these rows is worth its price.
+    pub(super) fn of_sample(at: Vec<usize>, information: &[f64], order: usize) -> Free {
+        Free { renews: true, ..Free::with(at, information, order) }
     }
 
     fn part(&self, vector: &[f64]) -> Vec<f64> {
@@ -103,8 +112,11 @@ impl Likelihood<'_> {
                 (fresh, before) = (true, f64::INFINITY);
                 continue;
             }
+            // What a step leaves if it leaves no larger share than the last one did.
+            let left = peak.decrement * (peak.decrement / before);
+            let is_time = free.renews && !fresh && before.is_finite() && left < CLOSE;
             before = peak.decrement;
-            fresh = self.wants_matrix(before, fresh);
+            fresh = self.wants_matrix(before, fresh) || is_time;
             let moved = self.forward(&peak, &free.at, &step, scale, fresh);
             last = step;
             peak.steps += 1;

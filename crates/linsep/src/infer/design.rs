@@ -3,6 +3,7 @@
 use crate::run::Task;
 use linsep_data::error::{Code, Error, Problem, Result};
 use linsep_data::memory;
+use linsep_data::parallel::parallel_chunks;
 use linsep_kernels::dot_f64;
 use std::sync::Arc;
 
@@ -42,12 +43,10 @@ pub(super) struct Plan<'a> {
 impl Plan<'_> {
     pub(super) fn design(&self, rows: &[u32]) -> Result<Design> {
         let data = &self.task.data;
-        let shift = usize::from(self.bias);
-        let width = data.n_features() + shift;
+        let width = data.n_features() + usize::from(self.bias);
         let bytes = (rows.len() as u64).saturating_mul(8 * (width as u64 + 4));
         memory::ask("a copy of the rows", bytes)?;
         let classes = data.n_classes();
-        let mut x = Vec::with_capacity(rows.len() * width);
         let mut design = Design {
             x: Arc::default(),
             width,
@@ -71,13 +70,6 @@ impl Plan<'_> {
                 continue;
             }
             last = group;
-            let start = x.len();
-            x.resize(start + width, 0.0);
-            let line = &mut x[start..];
-            if self.bias {
-                line[0] = 1.0;
-            }
-            data.for_each(at, |column, value| line[column as usize + shift] = value);
             design.y.push(class);
             design.weight.push(weight);
             design.row.push(row);
@@ -85,9 +77,30 @@ impl Plan<'_> {
                 design.offset.push(offset[at]);
             }
         }
-        design.x = Arc::new(x);
+        design.x = Arc::new(self.lines(&design.row, width));
         design.refuse_extremes(self)?;
         Ok(design)
+    }
+
+    /// The values of some rows, the bias first.
+    fn lines(&self, rows: &[u32], width: usize) -> Vec<f64> {
+        const BLOCK: usize = 1 << 10;
+        let shift = usize::from(self.bias);
+        let mut x = vec![0.0; rows.len() * width];
+        if width == 0 {
+            return x;
+        }
+        let store = self.task.data.store();
+        parallel_chunks(&mut x, BLOCK * width, self.task.threads, Vec::new, |scratch, block, x| {
+            for (line, row) in x.chunks_exact_mut(width).zip(&rows[block * BLOCK..]) {
+                if self.bias {
+                    line[0] = 1.0;
+                }
+                let set = |column: u32, value: f64| line[column as usize + shift] = value;
+                store.for_each(*row as usize, scratch, set);
+            }
+        });
+        x
     }
 }
 

@@ -156,10 +156,8 @@ impl<'a> Work<'a> {
 
     fn fit(&mut self) -> Result<()> {
         let likelihood = self.likelihood();
-        let all: Vec<usize> = (0..likelihood.order()).collect();
-        let (start, before) = self.head_start(&likelihood);
-        let mut peak = likelihood.climb(start, &mut Free::new(all.clone()), NEAR);
-        peak.steps += before;
+        let (start, mut free) = self.head_start(&likelihood);
+        let mut peak = likelihood.climb(start, &mut free, NEAR);
         if !peak.converged {
             return Err(no_end(self.firth));
         }
@@ -200,18 +198,17 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// The peak of every eighth row where there are many, close to that of all for an eighth of the price, and from
-    /// there steps with eight times its information, which take no matrix of all rows; with their number.
-    fn head_start(&self, likelihood: &Likelihood<'_>) -> (Vec<f64>, usize) {
+    /// A start, and who may move: where there are many rows the peak of every eighth one, close to that of all for an
+    /// eighth of the price, and from there steps with eight times its information until the peak is close, which take no
+    /// matrix of all rows.
+    fn head_start(&self, likelihood: &Likelihood<'_>) -> (Vec<f64>, Free) {
         const SHARE: usize = 8;
         const EACH: usize = 100;
-        /// From here one matrix of all rows is enough for the rest.
-        const CLOSE: f64 = 1e-8;
         let all: Vec<usize> = (0..likelihood.order()).collect();
         let zeros = likelihood.start(&all);
         let rows: Vec<usize> = (0..self.design.len()).step_by(SHARE).collect();
         if self.firth || rows.len() < 2000 || rows.len() < EACH * zeros.len() {
-            return (zeros, 0);
+            return (zeros, Free::new(all));
         }
         let every: Vec<usize> = (0..self.design.width).collect();
         let sample = self.design.part(&rows, &every);
@@ -219,17 +216,14 @@ impl<'a> Work<'a> {
         let peak = of_sample.climb(zeros.clone(), &mut Free::new(all.clone()), 1e-2);
         // A sample may be separated where the rows are not.
         if !(peak.converged && peak.theta.iter().all(|theta| theta.is_finite())) {
-            return (zeros, 0);
+            return (zeros, Free::new(all));
         }
         let share = self.design.total() / sample.total();
-        let Some(information) = &peak.look.information else { return (peak.theta, 0) };
+        let Some(information) = &peak.look.information else {
+            return (peak.theta, Free::new(all));
+        };
         let grown: Vec<f64> = information.iter().map(|x| x * share).collect();
-        let mut free = Free::with(all, &grown, likelihood.order());
-        let close = likelihood.climb(peak.theta.clone(), &mut free, CLOSE);
-        match close.converged {
-            true => (close.theta, close.steps),
-            false => (peak.theta, 0),
-        }
+        (peak.theta, Free::of_sample(all, &grown, likelihood.order()))
     }
 
     fn finish(

@@ -31,11 +31,13 @@ use crate::algebra::Factor;
 use crate::engine::gram::Gram;
 use linsep_data::cancel;
 use linsep_data::parallel::parallel_map;
-use linsep_kernels::{axpy_dense, dot_f64};
+use linsep_kernels::{add_rows, add_scores, axpy_dense, dot_f64, logistic_rows, softmax_rows};
 use std::ops::Range;
 
 /// Rows of a block.
 const BLOCK: usize = 1 << 12;
+/// Rows that stay in the first cache between scores, slopes and sums.
+const FEW: usize = 128;
 
 /// Whose largest value is looked for.
 #[derive(Clone, Copy)]
@@ -130,25 +132,36 @@ impl Likelihood<'_> {
     }
 
     fn two(&self, theta: &[f64], range: Range<usize>, wanted: bool) -> Part {
-        let design = self.design;
-        let mut part =
-            Part { value: 0.0, gradient: vec![0.0; design.width], triangles: Vec::new() };
-        let mut gram = wanted.then(|| Gram::new(design.width));
-        let (zeros, mut logs) = (vec![0.0; design.width], Logs::new());
-        for i in range {
-            let line = design.line(i);
-            let (m, y) = (design.weight[i], design.y[i]);
-            let share = Share::at(dot_f64(line, theta) + design.offset_of(i));
-            part.value -= m * share.linear(y);
-            logs.add(m, share.e);
-            axpy_dense(m * (y * share.q - (1.0 - y) * share.p), line, &mut part.gradient);
+        let (design, width) = (self.design, self.design.width);
+        let mut part = Part { value: 0.0, gradient: vec![0.0; width], triangles: Vec::new() };
+        let mut gram = wanted.then(|| Gram::new(width));
+        let zeros = vec![0.0; width];
+        let [mut losses, mut slopes, mut curvatures] = [[0.0; FEW]; 3];
+        for first in range.clone().step_by(FEW) {
+            let rows = first..(first + FEW).min(range.end);
+            let (count, lines) = (rows.len(), &design.x[first * width..rows.end * width]);
+            let losses = &mut losses[..count];
+            self.set_scores(theta, rows.clone(), losses);
+            let (y, weight) = (&design.y[rows.clone()], &design.weight[rows]);
+            logistic_rows(losses, y, weight, &mut slopes[..count], &mut curvatures[..count]);
+            part.value -= dot_f64(weight, losses);
+            add_rows(&slopes[..count], lines, &mut part.gradient);
             if let Some(gram) = &mut gram {
-                gram.add(m * share.p * share.q, line, &zeros);
+                gram.add_rows(&curvatures[..count], lines, &zeros);
             }
         }
-        part.value -= logs.total();
         part.triangles = gram.map_or_else(Vec::new, Gram::finish);
         part
+    }
+
+    /// x·θ + offset of some rows.
+    fn set_scores(&self, theta: &[f64], rows: Range<usize>, scores: &mut [f64]) {
+        match self.design.offset.get(rows.clone()) {
+            Some(offset) => scores.copy_from_slice(offset),
+            None => scores.fill(0.0),
+        }
+        let width = self.design.width;
+        add_scores(&self.design.x[rows.start * width..rows.end * width], theta, scores);
     }
 
     fn several(&self, theta: &[f64], range: Range<usize>, wanted: bool) -> Part {
@@ -157,23 +170,40 @@ impl Likelihood<'_> {
             Part { value: 0.0, gradient: vec![0.0; self.order()], triangles: Vec::new() };
         let pairs = if wanted { blocks * (blocks + 1) / 2 } else { 0 };
         let mut grams: Vec<Gram> = (0..pairs).map(|_| Gram::new(width)).collect();
-        let (mut shares, zeros) = (vec![0.0; blocks + 1], vec![0.0; width]);
-        for i in range {
-            let (line, m, own) = (design.line(i), design.weight[i], design.y[i] as usize);
-            part.value -= m * self.shares(theta, line, own, &mut shares);
-            for (k, share) in shares[..blocks].iter().enumerate() {
-                let hit = f64::from(u8::from(own == k));
-                let to = &mut part.gradient[k * width..][..width];
-                axpy_dense(m * (hit - share), line, to);
+        let (mut shares, zeros) = (vec![0.0; blocks * FEW], vec![0.0; width]);
+        let [mut most, mut logarithms, mut factors] = [[0.0; FEW]; 3];
+        for first in range.clone().step_by(FEW) {
+            let rows = first..(first + FEW).min(range.end);
+            let (count, lines) = (rows.len(), &design.x[first * width..rows.end * width]);
+            let (own, weight) = (&design.y[rows.clone()], &design.weight[rows.clone()]);
+            let shares = &mut shares[..blocks * count];
+            for (k, scores) in shares.chunks_exact_mut(count).enumerate() {
+                self.set_scores(&theta[k * width..][..width], rows.clone(), scores);
             }
-            let mut grams = grams.iter_mut();
-            for s in 0..if wanted { blocks } else { 0 } {
-                for t in s..blocks {
-                    let hit = f64::from(u8::from(s == t));
-                    if let Some(gram) = grams.next() {
-                        gram.add(m * shares[s] * (hit - shares[t]), line, &zeros);
-                    }
+            // The scores of the own classes, before shares take their places.
+            let factors = &mut factors[..count];
+            for (i, own) in own.iter().enumerate() {
+                factors[i] = shares.get(*own as usize * count + i).copied().unwrap_or(0.0);
+            }
+            softmax_rows(shares, &mut most[..count], &mut logarithms[..count]);
+            for (i, weight) in weight.iter().enumerate() {
+                part.value -= weight * ((most[i] - factors[i]) + logarithms[i]);
+            }
+            for (k, shares) in shares.chunks_exact(count).enumerate() {
+                for (i, own) in own.iter().enumerate() {
+                    let hit = f64::from(u8::from(*own as usize == k));
+                    factors[i] = weight[i] * (hit - shares[i]);
                 }
+                add_rows(factors, lines, &mut part.gradient[k * width..][..width]);
+            }
+            let of = |k: usize| &shares[k * count..][..count];
+            let pairs = (0..blocks).flat_map(|s| (s..blocks).map(move |t| (s, t)));
+            for (gram, (s, t)) in grams.iter_mut().zip(pairs) {
+                let hit = f64::from(u8::from(s == t));
+                for (i, factor) in factors.iter_mut().enumerate() {
+                    *factor = weight[i] * of(s)[i] * (hit - of(t)[i]);
+                }
+                gram.add_rows(factors, lines, &zeros);
             }
         }
         part.triangles = grams.into_iter().flat_map(Gram::finish).collect();
@@ -300,56 +330,8 @@ impl Share {
     /// −y ln p − (1 − y) ln(1 − p).
     #[inline]
     pub(super) fn loss(&self, y: f64) -> f64 {
-        self.e.ln_1p() + self.linear(y)
-    }
-
-    /// The same without ln(1 + e).
-    #[inline]
-    fn linear(&self, y: f64) -> f64 {
-        (1.0 - y) * self.score.max(0.0) + y * (-self.score).max(0.0)
-    }
-}
-
-/// Σ m ln(1 + e) over terms with 0 ≤ e ≤ 1: of the product of many that count alike one logarithm. 1 + e is off by
-/// 2^-53 at most; where e is not far above that, the first terms of the series stand for it.
-struct Logs {
-    sum: f64,
-    weight: f64,
-    /// Π (1 + e) of the terms since the last logarithm, and how many there are.
-    product: f64,
-    factors: u32,
-}
-
-impl Logs {
-    fn new() -> Logs {
-        Logs { sum: 0.0, weight: 1.0, product: 1.0, factors: 0 }
-    }
-
-    #[inline]
-    fn add(&mut self, m: f64, e: f64) {
-        /// A product of so many is at most 2^1000.
-        const MOST: u32 = 1000;
-        const SMALL: f64 = 1.0 / (1u64 << 30) as f64;
-        if e < SMALL {
-            self.sum += m * (e - 0.5 * e * e);
-            return;
-        }
-        if m != self.weight || self.factors == MOST {
-            self.fold();
-            self.weight = m;
-        }
-        self.product *= 1.0 + e;
-        self.factors += 1;
-    }
-
-    fn fold(&mut self) {
-        self.sum += self.weight * self.product.ln();
-        (self.product, self.factors) = (1.0, 0);
-    }
-
-    fn total(mut self) -> f64 {
-        self.fold();
-        self.sum
+        let linear = (1.0 - y) * self.score.max(0.0) + y * (-self.score).max(0.0);
+        self.e.ln_1p() + linear
     }
 }
 

@@ -61,9 +61,9 @@ impl InferenceSummary {
         self.observations.ln() * self.rank as f64 - 2.0 * self.log_likelihood
     }
 
-    /// Observations less coefficients.
+    /// What the saturated model has more of: a coefficient for each class but the reference at each observation.
     pub fn residual_freedom(&self) -> f64 {
-        self.observations - self.rank as f64
+        self.observations * (self.classes.len() - 1) as f64 - self.rank as f64
     }
 }
 

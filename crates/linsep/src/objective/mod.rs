@@ -38,6 +38,7 @@ use linsep_data::Dataset;
 use linsep_data::buffer::Buffer;
 use linsep_data::matrix::{CodeRows, LayoutKey, Store, with_rows};
 use linsep_data::parallel::parallel_map;
+use linsep_kernels::{dot_f64, entropy_rows};
 use linsep_proof::WeightLimit;
 use std::ops::Range;
 use std::sync::Arc;
@@ -319,11 +320,13 @@ impl Sides {
         let factors = self.factors(objective);
         let sum = self.sum(factors);
         let loss = objective.loss;
-        let psi = |i: usize| {
-            let factor = if objective.signs[i] > 0.0 { factors[0] } else { factors[1] };
-            loss.conjugate_term(factor * alpha[i], objective.costs[i])
+        let weighed =
+            |i: usize| alpha[i] * if objective.signs[i] > 0.0 { factors[0] } else { factors[1] };
+        let psi = match loss {
+            Loss::Logistic => objective.entropies(weighed),
+            _ => objective.total(|i| loss.conjugate_term(weighed(i), objective.costs[i])),
         };
-        objective.total(psi) - objective.penalty.conjugate(&sum, objective.intercept)
+        psi - objective.penalty.conjugate(&sum, objective.intercept)
     }
 
     /// The factors of the positive and the negative rows that make both sides weigh alike, where the
@@ -393,6 +396,27 @@ impl Objective {
             (block * BLOCK..((block + 1) * BLOCK).min(self.len())).map(&f).sum()
         };
         parallel_map(blocks, self.threads, sum).into_iter().sum()
+    }
+
+    /// Σ c (−p ln p − (1 − p) ln (1 − p)) over all positions, p = α/c: ψ of the logistic loss.
+    fn entropies(&self, alpha: impl Fn(usize) -> f64 + Sync) -> f64 {
+        const BLOCK: usize = 1 << 14;
+        const FEW: usize = 256;
+        let sum = |block: usize| -> f64 {
+            let (mut shares, mut sum) = ([0.0; FEW], 0.0);
+            let end = ((block + 1) * BLOCK).min(self.len());
+            for first in (block * BLOCK..end).step_by(FEW) {
+                let costs = &self.costs[first..(first + FEW).min(end)];
+                let shares = &mut shares[..costs.len()];
+                for (k, (share, cost)) in shares.iter_mut().zip(costs).enumerate() {
+                    *share = (alpha(first + k) / cost).clamp(0.0, 1.0);
+                }
+                entropy_rows(shares);
+                sum += dot_f64(costs, shares);
+            }
+            sum
+        };
+        parallel_map(self.len().div_ceil(BLOCK), self.threads, sum).into_iter().sum()
     }
 
     /// y(w·x + b) of every position.

@@ -13,6 +13,7 @@ use super::{Certificate, Claim, State};
 use crate::density::Density;
 use crate::model::Plane;
 use linsep_data::error::{Error, Result};
+use std::any::Any;
 
 /// A run whose updates can be followed from outside.
 pub trait Traces {
@@ -40,6 +41,15 @@ pub trait WarmStarts {
     /// times as large. Only for a run that has just started. False where the state is of no use, being
     /// that of another solver or of other rows: the run then begins from nothing.
     fn warm_start(&mut self, state: &State, factor: f64) -> bool;
+
+    /// What is known of the rows where the run has ended and no state keeps, for [`WarmStarts::take_over`]; nothing where
+    /// it has to be found again.
+    fn hand_over(&mut self) -> Option<Box<dyn Any + Send>> {
+        None
+    }
+
+    /// Takes what the run with the state of [`WarmStarts::warm_start`] knew, which saves a pass over the rows.
+    fn take_over(&mut self, _known: Box<dyn Any + Send>, _factor: f64) {}
 }
 
 /// A run that bounds the largest margin from above while it lasts.

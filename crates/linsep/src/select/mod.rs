@@ -30,6 +30,17 @@ impl Observer for Until<'_> {
     }
 }
 
+/// Begins a run where the one of another C has ended, its own being `factor` times as large; from nothing where it
+/// cannot.
+fn go_on(run: &mut dyn Training, before: &mut dyn Training, factor: f64) {
+    let Some(run) = run.warm_starts() else { return };
+    if run.warm_start(&before.save(), factor)
+        && let Some(known) = before.warm_starts().and_then(|before| before.hand_over())
+    {
+        run.take_over(known, factor);
+    }
+}
+
 /// Runs to the end; one that `stop` has ended is an error.
 fn fit_until(
     learner: &dyn Learner,

@@ -9,7 +9,7 @@
 //! Reference: Hastie, Tibshirani, Friedman, The Elements of Statistical Learning, 7.10; Chu, Ho, Tsai,
 //! Lin, Warm start for parameter selection of linear classifiers, 2015.
 
-use super::{Until, training_part};
+use super::{Until, go_on, training_part};
 use crate::run::{Learner, Limits, Stop, Task, Training, drive};
 use linsep_data::error::{Error, Result};
 use linsep_data::parallel::parallel_map;
@@ -50,11 +50,8 @@ pub fn cost_path(
         let mut found = Vec::new();
         for c in costs() {
             let mut run = learner(c)?.start(&part)?;
-            if let Some((before, last)) = &before {
-                // A run that cannot begins from nothing.
-                if let Some(run) = run.warm_starts() {
-                    run.warm_start(&before.save(), c / last);
-                }
+            if let Some((before, last)) = &mut before {
+                go_on(run.as_mut(), before.as_mut(), c / *last);
             }
             let end = drive(run.as_mut(), limits, &mut Until(stop));
             if end == Stop::Interrupted {

@@ -12,7 +12,7 @@
 //! References: Hastie, Tibshirani, Friedman, The Elements of Statistical Learning, 7.10; Varma and Simon, Bias in error
 //! estimation when using cross-validation for model selection, 2006.
 
-use super::{Until, fit_until, training_part};
+use super::{Until, fit_until, go_on, training_part};
 use crate::metrics::Metric;
 use crate::run::{Learner, Limits, Stop, Task, Training, drive};
 use linsep_data::error::{Error, Result};
@@ -247,10 +247,8 @@ impl Search<'_> {
                 c = self.axes[axis].values[value].parse().unwrap_or(1.0);
             }
             let mut run = (self.learner)(&self.settings(&places))?.start(&part)?;
-            if let Some((before, last)) = &before
-                && let Some(run) = run.warm_starts()
-            {
-                run.warm_start(&before.save(), c / last);
+            if let Some((before, last)) = &mut before {
+                go_on(run.as_mut(), before.as_mut(), c / *last);
             }
             let end = drive(run.as_mut(), self.limits, &mut Until(self.stop));
             if end == Stop::Interrupted {

@@ -207,22 +207,13 @@ impl Report<'_> {
     fn add_fit(&self, facts: &mut Facts) {
         let summary = self.summary;
         let intercepts = (summary.classes.len() - 1) * usize::from(self.inference.bias);
-        facts.add(
-            "null",
-            format!(
-                "deviance {} on {} degrees of freedom",
-                shown(summary.null_deviance),
-                summary.observations - intercepts as f64
-            ),
-        );
-        facts.add(
-            "residual",
-            format!(
-                "deviance {} on {} degrees of freedom",
-                shown(summary.deviance),
-                summary.residual_freedom()
-            ),
-        );
+        let columns = summary.rank - intercepts.min(summary.rank);
+        let left = summary.residual_freedom();
+        let deviance = |deviance: f64, left: f64| {
+            format!("deviance {} on {left} {} of freedom", shown(deviance), degrees(left))
+        };
+        facts.add("null", deviance(summary.null_deviance, left + columns as f64));
+        facts.add("residual", deviance(summary.deviance, left));
         facts.add(
             "criteria",
             format!(
@@ -269,13 +260,17 @@ impl Report<'_> {
 }
 
 fn test(found: &LikelihoodRatio) -> String {
-    let degrees = if found.freedom == 1 { "degree" } else { "degrees" };
     format!(
-        "likelihood ratio {} on {} {degrees} of freedom, p = {}",
+        "likelihood ratio {} on {} {} of freedom, p = {}",
         shown(found.statistic),
         found.freedom,
+        degrees(found.freedom as f64),
         probability(found.p)
     )
+}
+
+fn degrees(freedom: f64) -> &'static str {
+    if freedom == 1.0 { "degree" } else { "degrees" }
 }
 
 /// A number with five digits.

@@ -43,6 +43,7 @@ use linsep_proof::DualPoint;
 pub(crate) use problem::{ConvexProblem, Terms};
 use serde::{Deserialize, Serialize};
 pub use settings::{ConvexSettings, Solver};
+use std::any::Any;
 use work::{SavedWork, Solving};
 
 /// A run on one plane.
@@ -391,6 +392,17 @@ impl WarmStarts for OptimisingRun {
                 self.work.warm_start(&self.objective, saved.work, factor)
             }
             _ => false,
+        }
+    }
+
+    fn hand_over(&mut self) -> Option<Box<dyn Any + Send>> {
+        let Solving::Newton(run) = &mut self.work else { return None };
+        Some(Box::new(run.hand_over()?))
+    }
+
+    fn take_over(&mut self, known: Box<dyn Any + Send>, factor: f64) {
+        if let (Solving::Newton(run), Ok(seen)) = (&mut self.work, known.downcast::<Evaluation>()) {
+            run.take_over(&self.objective, *seen, factor);
         }
     }
 }
