@@ -10,6 +10,7 @@ import pickle
 import threading
 import time
 import uuid
+from collections import deque
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -422,7 +423,9 @@ class _Known:
         self.work, self.table, self.parts = work, table, parts
         self.wanted = None if len(wanted) == table.groups else wanted
 
-    def __call__(self, part, _):
+    def __call__(self, part, nothing):
+        # Spark ends processes that leave something of their input unread.
+        deque(nothing, maxlen=0)
         table = self.table
         for group in range(part, table.groups, self.parts):
             if self.wanted is not None and group not in self.wanted:
