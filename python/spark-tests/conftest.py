@@ -18,6 +18,25 @@ os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
 
 import pytest
 
+#: Seconds that a test has; one that waits for something that does not come fails, and the others go on.
+LIMIT = 240
+
+
+@pytest.fixture(autouse=True)
+def bounded():
+    """Ends a test that takes too long."""
+
+    def end(*_):
+        raise TimeoutError(f"a test took more than {LIMIT} s")
+
+    # The program, which tests run in this process, takes Ctrl-C for itself.
+    signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT) or signal.default_int_handler)
+    before = signal.signal(signal.SIGALRM, end)
+    signal.alarm(LIMIT)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
 
 def session(master, settings=None):
     """A session on loopback."""

@@ -206,6 +206,24 @@ def test_a_process_keeps_as_many_bytes_of_blocks_as_it_is_told(spark):
         _bytes_of("much")
 
 
+def test_the_process_that_packs_a_block_answers_for_it(spark):
+    if not spark.sparkContext.master.startswith("local-cluster[2,1,"):
+        pytest.skip("an executor of more cores has more processes")
+    table = _shuffled(spark, _flat(), 2)
+    with SparkCluster(table, label="label", id="id", block_rows=4096) as cluster:
+
+        def rows(table, number, block, _):
+            from linsep.spark.blocks import ABSENT
+
+            block.data()
+            return len(block.codes), block._content is ABSENT
+
+        # Spark may give a task away where an executor is busy, so not every round has to do without bytes.
+        rounds = [cluster.map_blocks(rows, None) for _ in range(4)]
+        assert {sum(count for count, _ in found) for found in rounds} == {cluster.table.rows}
+        assert any(all(absent for _, absent in found) for found in rounds[:2])
+
+
 def test_frames_of_spark_connect_are_refused_with_what_to_use():
     class Session:
         @property

@@ -137,9 +137,9 @@ impl NewtonRounds {
         Ok(NewtonRounds { loss, driver })
     }
 
-    /// What a block answers at a plane; `positive` is against the other classes.
+    /// What a block answers at a plane, with second derivatives or without; `positive` is against the other classes.
     #[staticmethod]
-    #[pyo3(signature = (block, problem, weights, bias, positive=1))]
+    #[pyo3(signature = (block, problem, weights, bias, positive=1, second=true))]
     fn partial<'py>(
         py: Python<'py>,
         block: &Data,
@@ -147,11 +147,12 @@ impl NewtonRounds {
         weights: Vec<f64>,
         bias: f64,
         positive: u32,
+        second: bool,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let block = Arc::clone(&block.table);
+        let (block, plane) = (Arc::clone(&block.table), Plane::new(weights, bias));
         let work = move || {
             let loss = smooth(&problem)?.against_rest(positive);
-            loss.partial(&block, &Plane::new(weights, bias))
+            if second { loss.partial(&block, &plane) } else { loss.slope(&block, &plane) }
         };
         bytes(py, wait(py, work))
     }
@@ -180,6 +181,23 @@ impl NewtonRounds {
     fn merge<'py>(py: Python<'py>, all: &[u8], next: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
         let loss = SmoothLoss::logistic(1.0, Intercept::Free);
         bytes(py, loss.merge(all, next).map_err(|error| exception(py, error)))
+    }
+
+    /// Begins at a plane in place of zeros.
+    fn begin(&mut self, py: Python<'_>, weights: Vec<f64>, bias: f64) -> PyResult<()> {
+        self.driver.begin(Plane::new(weights, bias)).map_err(|error| exception(py, error))
+    }
+
+    /// Whether the next round asks for second derivatives.
+    #[getter]
+    fn wants_second(&self) -> bool {
+        self.driver.wants_second()
+    }
+
+    /// What the gap is likely to be, as a share of the objective.
+    #[getter]
+    fn likely_gap(&self) -> f64 {
+        self.driver.likely_gap()
     }
 
     /// The plane that the next round asks about.

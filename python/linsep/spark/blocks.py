@@ -168,15 +168,25 @@ class Held:
             KEPT.put(self._key, Kept(made, block.codes, block.weights, values + 32 * len(block.codes)), most)
         return made
 
+    def noted(self, name, compute):
+        """What follows from the rows alone and is small, kept with them."""
+        kept = KEPT.get(self._key)
+        if kept is None:
+            return compute()
+        if name not in kept.notes:
+            kept.notes[name] = compute()
+        return kept.notes[name]
+
 
 @dataclass(frozen=True)
 class Kept:
-    """What a process keeps of a block, and about how many bytes that is."""
+    """What a process keeps of a block, and about how many bytes that is; ``notes`` are small answers."""
 
     data: object
     codes: np.ndarray
     weights: np.ndarray | None
     bytes: int
+    notes: dict = field(default_factory=dict)
 
 
 class _Cache:

@@ -10,6 +10,8 @@ import pickle
 import threading
 import time
 import uuid
+from collections import deque
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -29,15 +31,24 @@ from linsep.spark.cluster import (
 )
 from linsep.spark.columns import Columns, settled, text_of
 from linsep.spark.packing import CHUNKS, TORN, Packing
+from linsep.spark.work import survey
 
 #: More classes than this are a column of numbers or of names.
 MOST_CLASSES = 1000
 
-#: The property of a thread that lets tasks be interrupted.
-_INTERRUPT = "spark.job.interruptOnCancel"
+_TOO_LATE = "linsep: the time limit was reached before there was an answer"
+
+#: What tells processes of Python that work on blocks, and who changes it; threads may work on tables side by side.
+_MARK, _USERS = "LINSEP_BLOCKS", threading.Lock()
+
+#: Seconds that a job which was cancelled has to end.
+_MOST_WAIT = 30.0
 
 #: Most bytes of the answers of a round that the driver takes, unless it is said otherwise.
 COLLECT_LIMIT = 1 << 30
+
+#: Partitions of blocks for each core, and about the bytes of the largest.
+_WAVES, _PART_BYTES = 4, 256 << 20
 
 
 class SparkCluster(Cluster):
@@ -73,8 +84,8 @@ class SparkCluster(Cluster):
         self._context = asked.context_of(frame)
         self._tag = f"linsep-{uuid.uuid4().hex}"
         self._kept, self._held, self._limit = [], None, collect_limit
-        # The numbers of the blocks of each group, where the blocks are, once a round has been asked; see `_answered`.
-        self._numbers, self._asked_before = None, False
+        # Partitions without their content, where the blocks are, once these are there; see `_answered`.
+        self._places = None
         self.deadline = None if time_limit is None else time.monotonic() + time_limit
         try:
             if input is not None:
@@ -119,10 +130,18 @@ class SparkCluster(Cluster):
         size = check_block_rows(block_rows, width)
         kept = {"token": token_of_a_table(), "cache": self._cache()}
         self.table = Table(names, class_names(values), size, order, held, tuple(values), rows=total, **kept)
-        count = max(1, min(self.table.groups, max(self._context.defaultParallelism, chunks.getNumPartitions())))
-        pieces = chunks.flatMap(_Cut(starts, size, self.table.group))
-        self._blocks = self._keep(pieces.groupByKey(count, _itself).mapValues(_assembled))
+        self._parts = self._parts_of(self.table)
+        # Where values are filled in later, what is made of blocks now serves nobody.
+        assemble = _Assemble(replace(self.table, cache=0) if missing in ("mean", "median") else self.table)
+        with self._own_workers():
+            pieces = chunks.flatMap(_Cut(starts, size, self.table.group))
+            self._blocks = self._keep(pieces.groupByKey(self._parts, _itself).map(assemble, preservesPartitioning=True))
         self.table = self._fill(missing)
+
+    def _parts_of(self, table):
+        """Partitions of blocks: some for each core, so that none waits long for another, and none above some 256 MiB."""
+        most = -(-table.rows * table.width * 8 // _PART_BYTES)
+        return max(1, min(table.groups, max(_WAVES * self._context.defaultParallelism, most)))
 
     def _cache(self):
         """Bytes of blocks that a process of an executor keeps ready: as ``spark.linsep.cache`` says, else a share of the
@@ -131,6 +150,9 @@ class SparkCluster(Cluster):
         said = conf.get("spark.linsep.cache")
         if said is not None:
             return _bytes_of(said)
+        if conf.get("spark.python.worker.reuse", "true").lower() != "true":
+            # Every task has a new process then.
+            return 0
         if conf.get("spark.executor.pyspark.memory") is None and self._context.master.startswith(("local", "spark://")):
             return -1
         return 64 << 20
@@ -177,9 +199,8 @@ class SparkCluster(Cluster):
         return kept
 
     def _first(self, work, state):
-        table, blocks = self.table, self._blocks
-        task = lambda groups: [_answers(work, table, group, state, 1, COLLECT_LIMIT)[0] for group in groups if group[0] == 0]
-        [(_, answer)] = self._asked(lambda: self._context.runJob(blocks, task, [0]))
+        table = self.table
+        [(_, answer)] = self._answered(lambda group: _answers(work, table, group, state, 1, COLLECT_LIMIT), {0})
         return pickle.loads(answer)
 
     def _map(self, work, state):
@@ -207,69 +228,111 @@ class SparkCluster(Cluster):
             if together is None:
                 found = self._answered(work)
             else:
-                found = self._asked(together(self._blocks.flatMap(work)).collect)
-            # Once blocks are there, the rows that they were made of need no room.
-            self._unpersist(self._kept[:-1])
+                blocks = self._ready()
+                with self._own_workers():
+                    found = self._asked(together(blocks.flatMap(work)).collect)
             return [pickle.loads(answer) for _, answer in sorted(found, key=lambda pair: pair[0])]
         finally:
             held, self._held = self._held, None
             held.destroy()
 
-    def _answered(self, work):
-        """The answers about all groups. Processes keep what they have made of blocks, so a round after the first sends them
-        numbers alone; only of groups that a process does not know, or knows no more, all bytes follow in a second job."""
-        if not self.table.cache or not self._asked_before:
-            self._asked_before = True
-            return self._asked(self._blocks.flatMap(work).collect)
-        if self._numbers is None:
-            self._numbers = self._blocks.mapPartitionsWithIndex(_numbers).persist()
-        found, absent = [], {}
-        for part, group, answers in self._asked(self._numbers.map(_Known(work)).collect):
-            if answers is None:
-                absent.setdefault(part, set()).add(group)
-            else:
-                found.extend(answers)
+    def _answered(self, work, groups=None):
+        """The answers about all groups, or about some. Processes keep what they have made of blocks, most of them when they
+        packed them, so a round asks for numbers alone; only of groups that a process does not know, or knows no more, the
+        bytes follow in a second job."""
+        blocks, parts = self._ready(), self._parts
+        wanted = set(range(self.table.groups)) if groups is None else groups
+        found, absent = [], wanted
+        if self.table.cache:
+            places = None if groups is None else sorted({group % parts for group in groups})
+            task = _Known(work, self.table, parts, wanted)
+            for group, answers in self._asked(lambda: self._job(self._places, task, places)):
+                found.extend(answers or [])
+                absent = absent - {group} if answers is not None else absent
         if absent:
-            task = lambda groups: [answer for group in groups if group[0] in wanted for answer in work(group)]
-            wanted = set().union(*absent.values())
-            blocks, parts = self._blocks, sorted(absent)
-            found.extend(self._asked(lambda: self._context.runJob(blocks, task, parts)))
+            task = lambda _, held: [answer for group in held if group[0] in absent for answer in work(group)]
+            found.extend(self._asked(lambda: self._job(blocks, task, sorted({group % parts for group in absent}))))
         return found
 
+    def _job(self, places, task, parts):
+        """What a task answers of some partitions, or of all."""
+        with self._own_workers():
+            asked = places.mapPartitionsWithIndex(task)
+            return asked.collect() if parts is None else self._context.runJob(asked, _all, parts)
+
+    def _ready(self):
+        """The blocks, which are there. Spark makes them without another process of Python beside the one that packs: a
+        task of a round is more likely to meet the process that has its blocks where there are few."""
+        from pyspark import RDD
+
+        if self._places is None:
+            self._asked(self._blocks._jrdd.count)
+            # Once blocks are there, the rows that they were made of need no room.
+            self._unpersist(self._kept[:-1])
+            self._places = RDD(self._blocks._jrdd.sample(False, 0.0, 1), self._context, self._blocks._jrdd_deserializer)
+        return self._blocks
+
+    @contextmanager
+    def _own_workers(self):
+        """Processes of Python of executors that work on blocks do nothing else: Spark tells them by their environment."""
+        environment = self._context.environment
+        with _USERS:
+            environment[_MARK] = "1"
+            self._context._linsep_users = getattr(self._context, "_linsep_users", 0) + 1
+        try:
+            yield
+        finally:
+            with _USERS:
+                self._context._linsep_users -= 1
+                if not self._context._linsep_users:
+                    environment.pop(_MARK, None)
+
     def _asked(self, ask):
-        """What a job answers. It is cancelled when the driver is interrupted and when the time is over."""
-        context, tag = self._context, self._tag
+        """What a job answers. It is cancelled when the driver is interrupted and when the time is over.
+
+        The job has a thread of its own, and with it a connection of its own to the JVM: this thread waits where signals
+        reach it, and what cancels the job goes over a connection that no answer is awaited on.
+        """
+        from pyspark import InheritableThread
+
+        context, found = self._context, []
         left = None if self.deadline is None else self.deadline - time.monotonic()
         if left is not None and left <= 0:
-            raise OutOfTime("linsep: the time limit was reached before there was an answer")
-        context.addJobTag(tag)
-        before = context.getLocalProperty(_INTERRUPT)
-        context.setInterruptOnCancel(True)
-        done = threading.Event()
+            raise OutOfTime(_TOO_LATE)
 
-        def end():
-            # A job that has not begun yet cannot be cancelled, so it is tried again.
-            wait = left
-            while not done.wait(wait):
-                context.cancelJobsWithTag(tag)
-                wait = 1.0
+        def job():
+            context.addJobTag(self._tag)
+            context.setInterruptOnCancel(True)
+            try:
+                found.append((ask(), None))
+            except BaseException as error:
+                found.append((None, error))
 
-        if left is not None:
-            threading.Thread(target=end, daemon=True).start()
+        thread = InheritableThread(target=job, daemon=True)
         try:
-            return ask()
+            thread.start()
+            thread.join(left)
+            if thread.is_alive():
+                self._cancelled(thread)
         except KeyboardInterrupt:
-            context.cancelJobsWithTag(tag)
+            self._cancelled(thread)
             raise
-        except Exception as error:
-            if self.deadline is not None and time.monotonic() >= self.deadline:
-                raise OutOfTime("linsep: the time limit was reached before there was an answer") from None
+        answer, error = found[0] if found else (None, OutOfTime(_TOO_LATE))
+        if error is None:
+            return answer
+        if self.deadline is not None and time.monotonic() >= self.deadline:
+            raise OutOfTime(_TOO_LATE) from None
+        if isinstance(error, Exception):
             asked.explain(error)
-            raise
-        finally:
-            done.set()
-            context.removeJobTag(tag)
-            context.setLocalProperty(_INTERRUPT, before)
+        raise error
+
+    def _cancelled(self, thread):
+        """Cancels the job of a thread, and waits for its end, but not for ever."""
+        end = time.monotonic() + _MOST_WAIT
+        while thread.is_alive() and time.monotonic() < end:
+            # A job that has not begun yet cannot be cancelled, so it is tried again.
+            self._context.cancelJobsWithTag(self._tag)
+            thread.join(1.0)
 
     def _unpersist(self, which):
         for kept in which:
@@ -277,9 +340,6 @@ class SparkCluster(Cluster):
             self._kept.remove(kept)
 
     def close(self):
-        if self._numbers is not None:
-            self._numbers.unpersist()
-            self._numbers = None
         self._unpersist(list(self._kept))
 
 
@@ -355,23 +415,27 @@ class _Cut:
             first, rows = first + count, rows - count
 
 
-def _numbers(part, groups):
-    """Of each group the partition that it is in, its number and those of its blocks."""
-    return [(part, number, [block for block, _ in held]) for number, held in groups]
-
-
 class _Known:
-    """The answers about a group by what this process knows of its blocks; nothing where that is not all."""
+    """The answers about the groups of a partition by what this process knows of their blocks; nothing where that is not
+    all."""
 
-    def __init__(self, work):
-        self.work = work
+    def __init__(self, work, table, parts, wanted):
+        self.work, self.table, self.parts = work, table, parts
+        self.wanted = None if len(wanted) == table.groups else wanted
 
-    def __call__(self, found):
-        part, group, numbers = found
-        try:
-            return part, group, self.work((group, [(number, ABSENT) for number in numbers]))
-        except Missing:
-            return part, group, None
+    def __call__(self, part, nothing):
+        # Spark ends processes that leave something of their input unread.
+        deque(nothing, maxlen=0)
+        table = self.table
+        for group in range(part, table.groups, self.parts):
+            if self.wanted is not None and group not in self.wanted:
+                continue
+            first = group * table.group
+            numbers = range(first, min(first + table.group, table.blocks))
+            try:
+                yield group, self.work((group, [(number, ABSENT) for number in numbers]))
+            except Missing:
+                yield group, None
 
 
 class _Top:
@@ -389,12 +453,24 @@ class _Top:
         return [(top, pickle.dumps(merged, protocol=5))]
 
 
-def _assembled(pieces):
-    """The blocks of a group, in order."""
-    found = {}
-    for number, place, piece in pieces:
-        found.setdefault(number, []).append((place, piece))
-    return [(number, _whole(found[number])) for number in sorted(found)]
+class _Assemble:
+    """The blocks of a group, in order. This process keeps what the first rounds ask for."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __call__(self, found):
+        group, pieces = found
+        held = {}
+        for number, place, piece in pieces:
+            held.setdefault(number, []).append((place, piece))
+        return group, [(number, self.packed(number, held[number])) for number in sorted(held)]
+
+    def packed(self, number, pieces):
+        content = _whole(pieces)
+        if self.table.cache:
+            survey(self.table, number, opened(content, self.table, number), self.table.order == "digest")
+        return content
 
 
 def _whole(pieces):
@@ -434,6 +510,10 @@ def _bytes_of(text):
 
 def _itself(group):
     return group
+
+
+def _all(found):
+    return found
 
 
 def _width(payload):

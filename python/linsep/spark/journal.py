@@ -23,7 +23,7 @@ from linsep.spark.rows import Sparse
 _FORMAT = "linsep.rounds/1"
 
 #: Rounds whose answer says which table it is.
-_SURVEYS = {"survey", "survey_and_sums"}
+_SURVEYS = {"survey", "survey_and_sums", "survey_and_sample"}
 
 
 class Journal:

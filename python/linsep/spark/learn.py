@@ -238,7 +238,7 @@ def _closed(table, learner, settings_of, prove, options):
         planes, rounds = form.planes(shift, merged), cluster.rounds - began
         proofs = [_linsep.Proof.closed(form, cluster.table.classes, planes)] if prove else []
         binarize = numbers[1] if learner == "bernoulli-nb" else None
-        model = _model(cluster, surveys, learner, settings, planes, 1, proofs, binarize)
+        model = _model(cluster, surveys, learner, settings, planes, 1, (proofs, None), binarize)
         return Fitted(model, rounds, proof_rounds=cluster.rounds - began - rounds)
 
     return _with(table, options, run)
@@ -253,14 +253,16 @@ def _smooth(table, learner, asked, limits, prove, options):
     loss, strength, fit_intercept, solver = asked
 
     def run(cluster, began):
-        surveys = surveyed(cluster)
+        known = smooth.begun(cluster, learner, (loss, None, fit_intercept), solver, prove)
+        surveys = known.surveys
         _check_classes(cluster, surveys)
-        total = _total(surveys)
-        problem = (loss, strength(total), fit_intercept)
+        problem = (loss, strength(known.total), fit_intercept)
         settings = {"c": repr(problem[1]), "intercept": "free" if fit_intercept else "none"}
-        found = smooth.solved(cluster, learner, problem, limits, began, (solver, total))
+        # What is proved is measured by the checker.
+        found = smooth.solved(cluster, learner, problem, limits, (solver, known, not prove, began))
         rounds = cluster.rounds - began
-        model = _model(cluster, surveys, learner, settings, found.planes, found.steps, found.proofs if prove else [])
+        proofs = (found.proofs, known.firsts) if prove else ([], None)
+        model = _model(cluster, surveys, learner, settings, found.planes, found.steps, proofs)
         objective, gap, shown = found.objective, found.gap, model.certificate.optimality
         if shown and len(shown) == len(found.proofs):
             objective, gap = sum(primal for primal, _, _ in shown), max(gap for _, _, gap in shown)
@@ -271,9 +273,10 @@ def _smooth(table, learner, asked, limits, prove, options):
 
 def _model(cluster, surveys, learner, settings, planes, rounds, proofs, binarize=None):
     """The model of planes with what is proved of them; nothing is where the time is over before."""
+    proofs, firsts = proofs
     certificate = _certificate(cluster, surveys, _UNPROVED if not proofs else None, binarize)
     try:
-        for proof in work.proved(cluster, proofs):
+        for proof in work.proved(cluster, proofs, firsts):
             certificate = proof.certificate(certificate)
     except OutOfTime:
         certificate = _certificate(cluster, surveys, _OUT_OF_TIME, binarize)

@@ -25,11 +25,41 @@ def survey(table, number, block, any_order):
     With ``any_order`` also the product of the rows for the digest that no order changes.
     """
     data = data_of(block, table)
-    count = len(table.classes)
-    rows = np.bincount(block.codes, minlength=count)
-    weights = np.bincount(block.codes, weights=block.weights, minlength=count).astype(float)
-    multiset = data.multiset() if any_order else None
-    return {"rows": rows, "weights": weights, "hashes": data.block_hashes(), "multiset": multiset}
+
+    def compute():
+        count = len(table.classes)
+        rows = np.bincount(block.codes, minlength=count)
+        weights = np.bincount(block.codes, weights=block.weights, minlength=count).astype(float)
+        multiset = data.multiset() if any_order else None
+        return {"rows": rows, "weights": weights, "hashes": data.block_hashes(), "multiset": multiset}
+
+    return block.noted(("survey", any_order), compute)
+
+
+def survey_and_sample(table, number, block, state):
+    """The survey of the block, a share of its rows, and what it answers to the first questions of the checker."""
+    any_order, share, asks = state
+    found, data = survey(table, number, block, any_order), data_of(block, table)
+    firsts = [_linsep.Proof.partial(data, ask) for ask in asks]
+    if not share:
+        return found, None, firsts
+    # Which rows are taken follows from their numbers, and from no pattern in them.
+    rows = np.arange(number * table.block_rows, number * table.block_rows + len(block.codes), dtype=np.uint64)
+    chosen = part(block, np.flatnonzero(_mixed(rows) < np.uint64(int(share * 2.0**64))))
+    with np.errstate(over="ignore"):
+        small = chosen.matrix.astype(np.float32)
+    # A start need not be exact.
+    finite = np.isfinite(small.values if isinstance(small, Sparse) else small).all()
+    return found, Block(small if finite else chosen.matrix, chosen.codes, chosen.weights), firsts
+
+
+def _mixed(numbers):
+    """Whole numbers from all over 64 bits for numbers that follow each other (splitmix64)."""
+    with np.errstate(over="ignore"):
+        z = numbers * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return z ^ (z >> np.uint64(31))
 
 
 def gaps(table, number, block, _):
@@ -265,10 +295,10 @@ class MergeSums:
 
 
 def newton(table, number, block, state):
-    """Losses, slopes and second derivatives at planes, each of a class against all others."""
-    problem, planes = state
+    """Losses, slopes and, where they are asked for, second derivatives at planes, each of a class against all others."""
+    problem, asked = state
     data = data_of(block, table)
-    return [_linsep.NewtonRounds.partial(data, problem, *plane, positive) for positive, plane in planes]
+    return [_linsep.NewtonRounds.partial(data, problem, *plane, positive, second) for positive, plane, second in asked]
 
 
 def merge_newton(all, next):
@@ -285,9 +315,9 @@ def dual(table, number, block, state):
 
 def slopes(table, number, block, state):
     """Losses, slopes and the diagonal of second derivatives at planes, each of a class against all others."""
-    problem, planes = state
+    problem, asked = state
     data = data_of(block, table)
-    return [_linsep.WideRounds.partial(data, problem, _listed(plane), positive) for positive, plane in planes]
+    return [_linsep.WideRounds.partial(data, problem, _listed(plane), positive) for positive, plane, _ in asked]
 
 
 def joint_slopes(table, number, block, state):
@@ -394,8 +424,12 @@ def merge_proofs(all, next):
     return [_linsep.Proof.merge(*pair) for pair in zip(all, next)]
 
 
-def proved(cluster, proofs):
-    """Asks all blocks what the checker wants to know, until it has found what it can of each claim."""
+def proved(cluster, proofs, firsts=None):
+    """Asks all blocks what the checker wants to know, until it has found what it can of each claim. ``firsts`` are the
+    answers to its first questions, where they are known."""
+    for proof, answer in zip(proofs, firsts or []):
+        if proof.step() is not None:
+            proof.take(answer)
     while asks := [(proof, ask) for proof in proofs if (ask := proof.step()) is not None]:
         answers = cluster.reduce_blocks(prove, merge_proofs, [ask for _, ask in asks])
         for (proof, _), answer in zip(asks, answers):

@@ -14,7 +14,7 @@
 use super::foreign;
 use super::newton::Course;
 use super::proving::Solved;
-use super::second::Curvature;
+use super::second::{Bare, Curvature};
 use crate::engine::direct::{Moments, Spec, Statistics, Want};
 use crate::learn::bayes::{BernoulliBayes, MultinomialBayes, SharedVarianceBayes};
 use crate::learn::discriminant::{Fisher, Lda, Priors};
@@ -268,21 +268,38 @@ impl SmoothLoss {
 
     /// What a block answers at a plane: losses, sums of multipliers, second derivatives.
     pub fn partial(&self, block: &Arc<Dataset>, plane: &Plane) -> Result<Vec<u8>> {
+        self.answer::<Curvature>(block, plane, |beside| beside)
+    }
+
+    /// The same without second derivatives, for a round that does without
+    /// ([`wants_second`](SmoothDriver::wants_second)).
+    pub fn slope(&self, block: &Arc<Dataset>, plane: &Plane) -> Result<Vec<u8>> {
+        self.answer::<Bare>(block, plane, |_| Curvature::unasked())
+    }
+
+    fn answer<B: Beside>(
+        &self,
+        block: &Arc<Dataset>,
+        plane: &Plane,
+        beside_of: impl FnOnce(B) -> Curvature,
+    ) -> Result<Vec<u8>> {
         let objective = self.objective(&Task::new(Arc::clone(block)))?;
-        let work = Evaluate::<Curvature>::new(&objective);
+        let work = Evaluate::<B>::new(&objective);
         if !work.accepts(plane) {
             return Err(foreign());
         }
         let Evaluated { loss, sides, beside } = rounds::collect(&work, plane, 1, 1);
         let sides = objective.unfolded(sides);
-        Ok(encode(&Evaluated { loss, sides: [sides.positive, sides.negative], beside }))
+        let sides = [sides.positive, sides.negative];
+        Ok(encode(&Evaluated { loss, sides, beside: beside_of(beside) }))
     }
 
     /// The answers of some blocks and of those that follow them.
     pub fn merge(&self, all: &[u8], next: &[u8]) -> Result<Vec<u8>> {
         let (mut all, next): (Answer, Answer) = (decode(all)?, decode(next)?);
         let width = all.sides[0].weights.len();
-        if !is_of(&all, width) || !is_of(&next, width) {
+        let is_one_round = all.beside.below.len() == next.beside.below.len();
+        if !is_of(&all, width) || !is_of(&next, width) || !is_one_round {
             return Err(foreign());
         }
         all.loss += next.loss;
@@ -316,13 +333,33 @@ type Answer = Evaluated<Curvature>;
 
 fn is_of(answer: &Answer, width: usize) -> bool {
     answer.sides.iter().all(|side| side.weights.len() == width)
-        && answer.beside.below.len() == (width + 1).pow(2)
+        && [0, (width + 1).pow(2)].contains(&answer.beside.below.len())
 }
 
 /// A run of Newton's method on rows that are elsewhere.
 pub struct SmoothDriver(Course);
 
 impl SmoothDriver {
+    /// Begins at a plane in place of zeros.
+    pub fn begin(&mut self, plane: Plane) -> Result<()> {
+        if plane.weights.len() != self.0.plane().weights.len() {
+            return Err(foreign());
+        }
+        self.0.begin(plane);
+        Ok(())
+    }
+
+    /// Whether the next round asks for second derivatives ([`SmoothLoss::partial`]) or does with those that it has
+    /// ([`SmoothLoss::slope`]).
+    pub fn wants_second(&self) -> bool {
+        self.0.wants_second()
+    }
+
+    /// What the gap is likely to be, as a share of the objective.
+    pub fn likely_gap(&self) -> f64 {
+        self.0.likely_gap()
+    }
+
     /// The plane that the next round asks about.
     pub fn candidate(&self) -> &Plane {
         self.0.candidate()
@@ -331,7 +368,8 @@ impl SmoothDriver {
     /// Takes the merged answers. Whether there is another round.
     pub fn step(&mut self, merged: &[u8]) -> Result<bool> {
         let merged: Answer = decode(merged)?;
-        if !is_of(&merged, self.0.plane().weights.len()) {
+        let lacks_second = merged.beside.below.is_empty() && self.0.wants_second();
+        if !is_of(&merged, self.0.plane().weights.len()) || lacks_second {
             return Err(foreign());
         }
         let Evaluated { loss, sides: [positive, negative], beside } = merged;
@@ -419,6 +457,55 @@ mod tests {
         while driver.step(&loss.partial(&whole, driver.candidate()).unwrap()).unwrap() {}
         let planes = driver.plane().weights.iter().zip(&fit.model.planes[0].weights);
         planes.for_each(|(a, b)| assert!((a - b).abs() < 1e-6, "{a} {b}"));
+    }
+
+    /// Runs to a likely gap, and says how many rounds took second derivatives.
+    fn run(loss: &SmoothLoss, driver: &mut SmoothDriver, blocks: &[Arc<Dataset>]) -> u64 {
+        let mut second = 0;
+        while driver.likely_gap() > 1e-11 {
+            let asks = driver.wants_second();
+            second += u64::from(asks);
+            let part = |block| match asks {
+                true => loss.partial(block, driver.candidate()).unwrap(),
+                false => loss.slope(block, driver.candidate()).unwrap(),
+            };
+            let parts: Vec<Vec<u8>> = blocks.iter().map(part).collect();
+            let merge = |all: Vec<u8>, next: &Vec<u8>| loss.merge(&all, next).unwrap();
+            driver.step(&parts[1..].iter().fold(parts[0].clone(), merge)).unwrap();
+            assert!(driver.rounds() < 20);
+        }
+        second
+    }
+
+    #[test]
+    fn a_run_near_its_end_keeps_the_second_derivatives_that_it_has() {
+        let (_, blocks) = blocks(50);
+        for intercept in [Intercept::Free, Intercept::None] {
+            let loss = SmoothLoss::logistic(0.5, intercept);
+            let mut driver = loss.driver(2, 1e-16);
+            let second = run(&loss, &mut driver, &blocks);
+            assert!(second < driver.rounds(), "{second} of {}", driver.rounds());
+            // What the gap is likely to be is what the conjugates say.
+            let factors = driver.factors();
+            let psi = blocks.iter().map(|b| loss.dual_part(b, driver.plane(), factors).unwrap());
+            let bound = driver.bound(psi.sum());
+            assert!((driver.objective() - bound) / bound < 1e-10);
+            // From a plane nearby it takes fewer of them, to the same optimum.
+            let mut near = loss.driver(2, 1e-16);
+            let mut plane = driver.plane().clone();
+            plane.weights[0] += 1e-3;
+            near.begin(plane).unwrap();
+            assert!(run(&loss, &mut near, &blocks) == 1 && near.rounds() < driver.rounds());
+            let planes = near.plane().weights.iter().zip(&driver.plane().weights);
+            planes.for_each(|(a, b)| assert!((a - b).abs() < 1e-5, "{a} {b}"));
+            assert!(near.begin(Plane::new(vec![0.0], 0.0)).is_err());
+            // Blocks answer the same question, and second derivatives come first.
+            let answers =
+                [loss.partial(&blocks[0], driver.plane()), loss.slope(&blocks[1], driver.plane())];
+            let [Ok(with), Ok(without)] = answers else { panic!("no answers") };
+            assert!(loss.merge(&with, &without).is_err());
+            assert!(loss.driver(2, 1e-16).step(&without).is_err());
+        }
     }
 
     #[test]

@@ -34,6 +34,13 @@ impl Descent {
         }
     }
 
+    /// Begins at other planes; rounds go on counting.
+    pub(super) fn begin(&mut self, planes: Vec<Plane>) {
+        self.candidate = planes.clone();
+        (self.planes, self.direction) = (planes, None);
+        (self.primal, self.halvings) = (f64::INFINITY, 0);
+    }
+
     fn try_along(&mut self, direction: &[Plane]) {
         let length = 0.5f64.powi(self.halvings as i32);
         self.candidate = self.planes.clone();

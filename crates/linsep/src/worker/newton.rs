@@ -5,6 +5,10 @@
 //! run ends when that is a small share of the objective. What is claimed of the plane is computed anew by
 //! the checker, as always.
 //!
+//! Near the end H hardly changes from step to step, so a round may ask for g alone and take the H of an earlier one
+//! ([`Course::wants_second`]). With the promise s of the step that left the plane of H, margins have moved by some √s since,
+//! and a step with the old H leaves about a share s of what there was to fall.
+//!
 //! Reference: Boyd, Vandenberghe, Convex Optimization, 9.5.
 
 use super::descent::Descent;
@@ -80,6 +84,11 @@ impl GramNewton {
     }
 }
 
+/// Steps with an old H have to leave no more than this share of what there is to fall.
+const KEEPS: f64 = 1e-3;
+/// What they leave, in units of the promise of the first step with that H.
+const LEAVES: f64 = 8.0;
+
 /// Where a run is: it knows the penalty and no rows.
 pub(super) struct Course {
     penalty: Penalty,
@@ -87,12 +96,15 @@ pub(super) struct Course {
     descent: Descent,
     /// The sums of the multipliers at the plane.
     sides: Option<Sides>,
+    /// The factors of the last H, and the share of what there is to fall that steps with it are likely to leave.
+    factor: Option<(Factor, f64)>,
 }
 
 impl Course {
     /// From the plane of zeros, until a step promises less than the share `wanted` of the objective.
     pub(super) fn new(penalty: Penalty, intercept: Intercept, width: usize, wanted: f64) -> Course {
-        Course { penalty, intercept, descent: Descent::new(1, width, wanted), sides: None }
+        let descent = Descent::new(1, width, wanted);
+        Course { penalty, intercept, descent, sides: None, factor: None }
     }
 
     pub(super) fn plane(&self) -> &Plane {
@@ -111,19 +123,63 @@ impl Course {
         self.descent.rounds
     }
 
-    /// Takes the answers at the candidate. Whether there is another round.
+    /// Begins at a plane in place of zeros.
+    pub(super) fn begin(&mut self, mut plane: Plane) {
+        if self.intercept == Intercept::None {
+            plane.bias = 0.0;
+        }
+        self.descent.begin(vec![plane]);
+        (self.sides, self.factor) = (None, None);
+    }
+
+    /// Whether the next round is to answer second derivatives.
+    pub(super) fn wants_second(&self) -> bool {
+        self.factor.as_ref().is_none_or(|(_, leaves)| *leaves > KEEPS)
+    }
+
+    /// Takes the answers at the candidate, without second derivatives if `below` is empty. Whether there is another round.
     pub(super) fn take(&mut self, loss: f64, sides: Sides, below: &[f64]) -> bool {
-        let Course { penalty, intercept, descent, sides: seen } = self;
+        let Course { penalty, intercept, descent, sides: seen, factor: held } = self;
         let primal = loss + penalty.value(&descent.candidate[0], *intercept);
-        descent.take(primal, |planes| {
+        let fell = primal < descent.primal;
+        let more = descent.take(primal, |planes| {
             let down = penalty.downhill(*intercept, &planes[0], &sides);
             *seen = Some(sides);
-            let direction = newton_direction(penalty, *intercept, &down, below);
+            let mut right = down.weights.clone();
+            right.push(down.bias);
+            let is_new = !below.is_empty();
+            if is_new {
+                let factor = second_derivatives(penalty, *intercept, below, right.len());
+                *held = Some((factor, f64::INFINITY));
+            }
+            let Some((factor, leaves)) = held else {
+                return (vec![down], f64::INFINITY);
+            };
+            let mut weights = factor.solve(&right);
+            let bias = weights.pop().unwrap_or(0.0);
+            let direction = Plane { weights, bias };
             let pairs = down.weights.iter().zip(&direction.weights);
-            let falls = pairs.map(|(d, p)| d * p).sum::<f64>() + down.bias * direction.bias;
             // How far the quadratic model falls.
-            (vec![direction], 0.5 * falls)
-        })
+            let falls = 0.5 * (pairs.map(|(d, p)| d * p).sum::<f64>() + down.bias * direction.bias);
+            if is_new {
+                *leaves = LEAVES * falls / primal;
+            }
+            (vec![direction], falls)
+        });
+        // A step that has to be halved was not what H promised.
+        if !fell && let Some((_, leaves)) = held {
+            *leaves = f64::INFINITY;
+        }
+        more
+    }
+
+    /// What the gap is likely to be, as a share of the objective: the sides that are made to weigh alike change the
+    /// conjugates in the second order only, and ½ |w − Σ α y x|² is what is left.
+    pub(super) fn likely_gap(&self) -> f64 {
+        let Some(sides) = &self.sides else { return f64::INFINITY };
+        let (l2, sum) = (self.penalty.l2, sides.sum(self.factors()));
+        let pairs = self.plane().weights.iter().zip(&sum.weights);
+        pairs.map(|(w, v)| (l2 * w - v).powi(2)).sum::<f64>() / (2.0 * l2 * self.primal())
     }
 
     /// The factors of the two sides that make the multipliers at the plane a dual point.
@@ -139,9 +195,13 @@ impl Course {
     }
 }
 
-/// H⁻¹ g.
-fn newton_direction(penalty: &Penalty, intercept: Intercept, down: &Plane, below: &[f64]) -> Plane {
-    let order = down.weights.len() + 1;
+/// The factors of H.
+fn second_derivatives(
+    penalty: &Penalty,
+    intercept: Intercept,
+    below: &[f64],
+    order: usize,
+) -> Factor {
     let mut matrix = below.to_vec();
     for j in 0..order {
         for k in 0..j {
@@ -149,11 +209,7 @@ fn newton_direction(penalty: &Penalty, intercept: Intercept, down: &Plane, below
         }
     }
     penalty.add_curvature(intercept, &mut matrix, order);
-    let mut right: Vec<f64> = down.weights.clone();
-    right.push(down.bias);
-    let mut answer = Factor::new(&matrix, order).solve(&right);
-    let bias = answer.pop().unwrap_or(0.0);
-    Plane { weights: answer, bias }
+    Factor::new(&matrix, order)
 }
 
 impl Coordinator for GramNewton {

@@ -19,6 +19,11 @@ pub(super) struct Curvature {
 }
 
 impl Curvature {
+    /// Where nobody asked for them.
+    pub(super) fn unasked() -> Curvature {
+        Curvature::of(Vec::new())
+    }
+
     fn of(below: Vec<f64>) -> Curvature {
         Curvature { below, columns: Vec::new(), entries: Vec::new(), tiles: None }
     }
@@ -72,6 +77,32 @@ impl Beside for Curvature {
 
     fn fits(&self, objective: &Objective) -> bool {
         self.below.len() == (objective.width() + 1).pow(2)
+    }
+}
+
+/// Nothing: of rounds that take the second derivatives of an earlier one.
+pub(super) struct Bare;
+
+impl Beside for Bare {
+    fn empty(_: &Objective, _: usize) -> Bare {
+        Bare
+    }
+
+    #[inline]
+    fn see<R: CodeRows>(&mut self, _: &Objective, _: &R, _: usize, _: f64, _: f64) {}
+
+    fn merge(&mut self, _: Bare) {}
+
+    fn fits(&self, _: &Objective) -> bool {
+        true
+    }
+}
+
+impl Wire for Bare {
+    fn write(&self, _: &mut Vec<u8>) {}
+
+    fn read(_: &mut &[u8]) -> Result<Bare> {
+        Ok(Bare)
     }
 }
 
