@@ -269,7 +269,9 @@ class SparkCluster(Cluster):
             self._asked(self._blocks._jrdd.count)
             # Once blocks are there, the rows that they were made of need no room.
             self._unpersist(self._kept[:-1])
-            self._places = RDD(self._blocks._jrdd.sample(False, 0.0, 1), self._context, self._blocks._jrdd_deserializer)
+            # Kept as well: else Spark reads all blocks in each round, to find that none is wanted.
+            none = self._blocks._jrdd.sample(False, 0.0, 1)
+            self._places = self._keep(RDD(none, self._context, self._blocks._jrdd_deserializer))
         return self._blocks
 
     @contextmanager
