@@ -10,6 +10,7 @@
 use super::climb::{Free, NEAR, Peak};
 use super::design::Design;
 use super::likelihood::Likelihood;
+use super::lines::Lines;
 use crate::algebra::Factor;
 use std::sync::Arc;
 
@@ -24,28 +25,26 @@ impl Likelihood<'_> {
     /// FLAC: the data with what the prior adds, marked in a last column.
     pub(super) fn augmented(&self, theta: &[f64], factor: &Factor) -> Design {
         let design = self.design;
-        let wide = |i: usize, mark: f64| {
-            design.line(i).iter().copied().chain([mark]).collect::<Vec<f64>>()
-        };
-        let mut x = Vec::with_capacity(2 * design.x.len());
+        let (count, width) = (design.len(), design.width);
+        let x = Lines::new(2 * count, width + 1, self.threads, |at, wide, _| {
+            wide[..width].copy_from_slice(design.line(at % count));
+            wide[width] = if at < count { 0.0 } else { 1.0 };
+        });
         let mut all = Design {
-            x: Arc::default(),
-            width: design.width + 1,
+            x: Arc::new(x),
+            width: width + 1,
             classes: 2,
             y: design.y.clone(),
             weight: design.weight.clone(),
             offset: [&design.offset[..], &design.offset].concat(),
             row: [&design.row[..], &design.row].concat(),
         };
-        (0..design.len()).for_each(|i| x.extend(wide(i, 0.0)));
-        for i in 0..design.len() {
-            x.extend(wide(i, 1.0));
+        for i in 0..count {
             let share = self.share(theta, i);
             let leverage = factor.leverage(design.line(i));
             all.weight.push(design.weight[i] * share.p * share.q * leverage);
             all.y.push(0.5);
         }
-        all.x = Arc::new(x);
         all
     }
 }

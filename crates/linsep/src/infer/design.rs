@@ -1,9 +1,9 @@
 //! The rows of a fit as plain numbers: one observation for each row, or for each group of counts.
 
+use super::lines::Lines;
 use crate::run::Task;
 use linsep_data::error::{Code, Error, Problem, Result};
 use linsep_data::memory;
-use linsep_data::parallel::parallel_chunks;
 use linsep_kernels::dot_f64;
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ const INDEPENDENT: f64 = 1e-9;
 #[derive(Clone, Debug)]
 pub(super) struct Design {
     /// Row after row; what is fitted mostly shares them with the data.
-    pub(super) x: Arc<Vec<f64>>,
+    pub(super) x: Arc<Lines>,
     pub(super) width: usize,
     pub(super) classes: usize,
     /// Of two classes the share of successes, else the number of the class.
@@ -83,24 +83,15 @@ impl Plan<'_> {
     }
 
     /// The values of some rows, the bias first.
-    fn lines(&self, rows: &[u32], width: usize) -> Vec<f64> {
-        const BLOCK: usize = 1 << 10;
-        let shift = usize::from(self.bias);
-        let mut x = vec![0.0; rows.len() * width];
-        if width == 0 {
-            return x;
-        }
-        let store = self.task.data.store();
-        parallel_chunks(&mut x, BLOCK * width, self.task.threads, Vec::new, |scratch, block, x| {
-            for (line, row) in x.chunks_exact_mut(width).zip(&rows[block * BLOCK..]) {
-                if self.bias {
-                    line[0] = 1.0;
-                }
-                let set = |column: u32, value: f64| line[column as usize + shift] = value;
-                store.for_each(*row as usize, scratch, set);
+    fn lines(&self, rows: &[u32], width: usize) -> Lines {
+        let (shift, store) = (usize::from(self.bias), self.task.data.store());
+        Lines::new(rows.len(), width, self.task.threads, |at, line, scratch| {
+            if self.bias {
+                line[0] = 1.0;
             }
-        });
-        x
+            let set = |column: u32, value: f64| line[column as usize + shift] = value;
+            store.for_each(rows[at] as usize, scratch, set);
+        })
     }
 }
 
@@ -111,7 +102,7 @@ impl Design {
 
     #[inline]
     pub(super) fn line(&self, row: usize) -> &[f64] {
-        &self.x[row * self.width..][..self.width]
+        self.x.row(row)
     }
 
     pub(super) fn offset_of(&self, row: usize) -> f64 {
@@ -124,11 +115,10 @@ impl Design {
             true => Vec::new(),
             false => rows.iter().map(|&row| from[row]).collect(),
         };
-        let mut x = Vec::with_capacity(rows.len() * columns.len());
-        for &row in rows {
-            let line = self.line(row);
-            x.extend(columns.iter().map(|&j| line[j]));
-        }
+        let x = Lines::new(rows.len(), columns.len(), 1, |at, part, _| {
+            let line = self.line(rows[at]);
+            part.iter_mut().zip(columns).for_each(|(x, &j)| *x = line[j]);
+        });
         Design {
             x: Arc::new(x),
             width: columns.len(),
@@ -154,7 +144,7 @@ impl Design {
         let (mut basis, mut kept): (Vec<Vec<f64>>, Vec<usize>) = (Vec::new(), Vec::new());
         for &column in order {
             let root = |row: usize| self.weight[row].sqrt();
-            let take = |row: usize| root(row) * self.x[row * self.width + column];
+            let take = |row: usize| root(row) * self.line(row)[column];
             let mut vector: Vec<f64> = (0..self.len()).map(take).collect();
             let length = dot_f64(&vector, &vector).sqrt();
             for _ in 0..2 {
@@ -180,14 +170,14 @@ impl Design {
 
     fn refuse_extremes(&self, plan: &Plan<'_>) -> Result<()> {
         const MOST: f64 = 1e100;
-        let Some(at) = self.x.iter().position(|x| x.abs() > MOST) else { return Ok(()) };
-        let column = (at % self.width) - usize::from(plan.bias);
+        let Some((row, at)) = self.x.find(|x| x.abs() > MOST) else { return Ok(()) };
+        let (column, value) = (at - usize::from(plan.bias), self.line(row)[at]);
         let data = &plan.task.data;
         let (name, place) =
-            (data.input().feature_name(column), data.place_of(self.row[at / self.width] as usize));
+            (data.input().feature_name(column), data.place_of(self.row[row] as usize));
         Err(Problem::new(
             Code::OUT_OF_RANGE,
-            format!("{name} is {:e}, and products of numbers above {MOST:e} leave the range of binary64", self.x[at]),
+            format!("{name} is {value:e}, and products of numbers above {MOST:e} leave the range of binary64"),
             place,
         )
         .help("divide the column by its size, or leave it out with `drop`")

@@ -27,6 +27,7 @@
 //! model, 2011.
 
 use super::design::Design;
+use super::lines::BLOCK;
 use crate::algebra::Factor;
 use crate::engine::gram::Gram;
 use linsep_data::cancel;
@@ -34,8 +35,6 @@ use linsep_data::parallel::parallel_map;
 use linsep_kernels::{add_rows, add_scores, axpy_dense, dot_f64, logistic_rows, softmax_rows};
 use std::ops::Range;
 
-/// Rows of a block.
-const BLOCK: usize = 1 << 12;
 /// Rows that stay in the first cache between scores, slopes and sums.
 const FEW: usize = 128;
 
@@ -139,7 +138,7 @@ impl Likelihood<'_> {
         let [mut losses, mut slopes, mut curvatures] = [[0.0; FEW]; 3];
         for first in range.clone().step_by(FEW) {
             let rows = first..(first + FEW).min(range.end);
-            let (count, lines) = (rows.len(), &design.x[first * width..rows.end * width]);
+            let (count, lines) = (rows.len(), design.x.rows(&rows));
             let losses = &mut losses[..count];
             self.set_scores(theta, rows.clone(), losses);
             let (y, weight) = (&design.y[rows.clone()], &design.weight[rows]);
@@ -160,8 +159,7 @@ impl Likelihood<'_> {
             Some(offset) => scores.copy_from_slice(offset),
             None => scores.fill(0.0),
         }
-        let width = self.design.width;
-        add_scores(&self.design.x[rows.start * width..rows.end * width], theta, scores);
+        add_scores(self.design.x.rows(&rows), theta, scores);
     }
 
     fn several(&self, theta: &[f64], range: Range<usize>, wanted: bool) -> Part {
@@ -174,7 +172,7 @@ impl Likelihood<'_> {
         let [mut most, mut logarithms, mut factors] = [[0.0; FEW]; 3];
         for first in range.clone().step_by(FEW) {
             let rows = first..(first + FEW).min(range.end);
-            let (count, lines) = (rows.len(), &design.x[first * width..rows.end * width]);
+            let (count, lines) = (rows.len(), design.x.rows(&rows));
             let (own, weight) = (&design.y[rows.clone()], &design.weight[rows.clone()]);
             let shares = &mut shares[..blocks * count];
             for (k, scores) in shares.chunks_exact_mut(count).enumerate() {

@@ -32,6 +32,7 @@ mod design;
 mod existing;
 mod fit;
 mod likelihood;
+mod lines;
 mod profile;
 mod proved;
 pub mod report;
