@@ -18,8 +18,19 @@ os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
 
 import pytest
 
+#: Whether whoever started the tests has Ctrl-C ignored. Spark's processes inherit that, and tasks of a job that is cancelled
+#: then go on to their end.
+DEAF = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
 #: Seconds that a test has; one that waits for something that does not come fails, and the others go on.
 LIMIT = 240
+
+
+@pytest.fixture
+def hears_interrupts():
+    """For tests that end a job in the middle."""
+    if DEAF:
+        pytest.skip("Ctrl-C is ignored where these tests were started, so jobs cannot be ended in the middle")
 
 
 @pytest.fixture(autouse=True)

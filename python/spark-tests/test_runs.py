@@ -118,7 +118,7 @@ def _resting():
     return lambda table, number, block, _: None
 
 
-def test_an_interrupt_cancels_the_job_and_leaves_spark_as_it_was(spark):
+def test_an_interrupt_cancels_the_job_and_leaves_spark_as_it_was(hears_interrupts, spark):
     context = spark.sparkContext
     cached = set(context._jsc.getPersistentRDDs())  # frames that other tests have cached
     with SparkCluster(_frame(spark), **_OPTIONS) as cluster:
@@ -143,7 +143,7 @@ def test_an_interrupt_cancels_the_job_and_leaves_spark_as_it_was(spark):
     assert set(context._jsc.getPersistentRDDs()) <= cached
 
 
-def test_a_time_limit_ends_a_round_in_the_middle(spark):
+def test_a_time_limit_ends_a_round_in_the_middle(hears_interrupts, spark):
     with SparkCluster(_frame(spark), **_OPTIONS) as cluster:
         cluster.map_blocks(_resting(), None)
         cluster.deadline = time.monotonic() + 3
